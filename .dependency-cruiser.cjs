@@ -23,7 +23,7 @@ const never = (name, path, pathNot, forbidden) => ({
 })
 
 // The floors of the SQL adapter, the lowest first: each imports itself and those before it.
-const SQL_FLOORS = ['driver', 'language', 'schema', 'records/filter', 'records', 'cache', 'transactions']
+const SQL_FLOORS = ['driver', 'schema', 'records/filter', 'records', 'cache', 'transactions']
 const sqlFloors = SQL_FLOORS.map((floor, height) => ({
   name: `sql-${floor}-looks-down`,
   severity: 'error',
@@ -80,7 +80,7 @@ module.exports = {
       '^src/fabric/rules/index[.]ts$',
       '^src/data-plane/',
       '^adapters/sdk/in-process-identity[.]ts$',
-      '^src/base/(addresses|arguments|bytes|grouped|text)[.]ts$',
+      '^src/base/(addresses|arguments|bytes|collections|text)[.]ts$',
       '^src/controller/option-shapes[.]ts$',
       '^src/apis/route-finder[.]ts$',
       '^src/enrollment/invite[.]ts$',

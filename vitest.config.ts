@@ -1,8 +1,9 @@
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
+import { installedPackage, testsByName } from './test/package/installed-package.ts'
 import { SummaryReporter } from './test/support/summary-reporter.ts'
 
-const { PORTCULLIS_SUITE, PORTCULLIS_KEPT_TEXTS } = process.env
+const { PORTCULLIS_SUITE, PORTCULLIS_KEPT_TEXTS, PORTCULLIS_INSTALLED_IN } = process.env
 const isKeeping = PORTCULLIS_KEPT_TEXTS !== 'off'
 
 // Processes that tests start run the source, which they would compile anew each time.
@@ -12,16 +13,27 @@ process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules/.cach
 const SLOW = [
   // Kills of running processes, one machine that runs out of disk, several processes over one database.
   'test/crash/*.test.ts',
+  'test/webhooks/{killed,hanging}.test.ts',
+  // Changes of keys under two processes, and a campaign that is killed: authorities sign 20 s after they were made.
+  'test/pki/processes.test.ts',
+  // Commands that copy and restore storages, a process each.
+  'test/adapters/cli/backup.test.ts',
   'test/races/*.test.ts',
-  'test/examples/{behind-proxy,cluster,hosts}.test.ts',
+  'test/examples/{behind-proxy,cluster,hosts,quickstart}.test.ts',
   'test/adapters/cli/served-{disasters,processes,workers}.test.ts',
-  'test/adapters/cli/{cli,cli-router,cli-defaults,cli-doctor,cli-explain,cli-questions,cli-reset-password,cli-storage,cli-without-sqlite}.test.ts',
+  'test/adapters/cli/{cli,cli-router,cli-defaults,cli-doctor,cli-explain,cli-questions,cli-reset-password,cli-serve-check,cli-storage,cli-without-sqlite}.test.ts',
   'test/openid/processes.test.ts',
   // The contract of storages on a server, which SQLite and memory pass in the short run, and databases that fail.
   'test/adapters/sql/postgres-storage{,.cache,.plans,.processes}.test.ts',
+  'test/adapters/sql/sqlite-storage.cache.test.ts',
   'test/adapters/sql/{damaged-records,sqlite-place,storage-away,storage-faults}.test.ts',
   // What two requests do to each other: `test/attacks` has the rest of the attacks in the short run.
   'test/attacks/races.test.ts',
+  // Sockets that hold the places of routers, by the hundred.
+  'test/attacks/control-places.test.ts',
+  // A router in a process of its own, and the audit trail over every storage.
+  'test/data-plane/standalone-router.test.ts',
+  'test/audit/stored-trail.test.ts',
   // Certificate chains against OpenSSL, one process each.
   'test/platform/chain.test.ts',
   // Clients that are slow on purpose, and a certificate that a running server takes over: they wait for real time to pass.
@@ -33,15 +45,15 @@ const SLOW = [
   // What every field of every API does in every request that does not take it.
   'test/laws/mass-assignment.test.ts',
   // The explorer in a browser: every view for axe in light and dark, names that attack it, the largest network.
-  'test/explorer/{accessibility,hostile-names,large,live,safe-answers,six-questions}.test.ts',
+  'test/explorer/{accessibility,hostile-names,large,live,live-state,review,safe-answers,session,six-questions}.test.ts',
   // The contract of storages under another test runner, that of the APIs over SQL, clients that are generated.
   'test/examples/{storage,test-server}.test.ts',
   'test/adapters/sql/*-storage.http.test.ts',
   'test/documents/{documented-answers,generated-client,shell}.test.ts',
   // Every question of every list, for every set of permissions: some hundred thousand requests.
   'test/attacks/unreadable.test.ts',
-  // What ends with what, over a database that each process opens by itself.
-  'test/endings/endings-sqlite.test.ts',
+  // What ends with what, over a database that each process opens by itself, and at the router of a process's own.
+  'test/endings/{endings-sqlite,own-router}.test.ts',
   // The pages of the API reference in a browser.
   'test/reference/browser.test.ts',
   // Circuits over links end as slowly as they must: what comes late is still acknowledged.
@@ -54,16 +66,20 @@ const SLOW = [
   'test/endings/endings.test.ts',
   // A browser, a process for each command line, passwords and certificates that take long on purpose.
   'test/explorer/journeys.test.ts',
-  'test/adapters/cli/{cli-help,cli-hostile-names}.test.ts',
-  'test/sdk/tunnel.test.ts',
+  'test/adapters/cli/{cli-entities,cli-help,cli-hostile-names,cli-import}.test.ts',
+  'test/sdk/{slow-readers,tunnel}.test.ts',
+  // Dials that are waited for.
+  'test/fabric/control/traced-dials.test.ts',
   'test/platform/{password-hasher,signing-request,x509-pki.contract}.test.ts',
-  'test/attacks/{stored-bytes,flat,tokens,hostile-text}.test.ts',
+  'test/attacks/{stored-bytes,flat,tokens,hostile-text,hostile-tokens,hostile-types,posture-bytes}.test.ts',
   'test/openid/browser.test.ts',
   'test/laws/laws.test.ts',
   'test/adapters/sql/postgres-storage.{migration,failures}.test.ts',
   // Every block of the guides, run as it stands.
   'test/documents/guides.test.ts',
   'test/access/long-questions.test.ts',
+  // Routers, links, hosts and controllers that come and go, for a minute.
+  'test/fabric/churn/churn.test.ts',
 ]
 
 /** Tests that `npm test` has in short and `npm run test:slow` in full: the API behind each adapter, what is tried at random. */
@@ -75,16 +91,25 @@ const IN_FULL = [
 
 export default defineConfig({
   // Tests import the package by its name and get its source, as the examples do.
+  // Those of a package that is installed, `npm run test:package`, get that one.
+  plugins: PORTCULLIS_INSTALLED_IN === undefined ? [] : [installedPackage(PORTCULLIS_INSTALLED_IN)],
   resolve: { conditions: ['portcullis-source'] },
   ssr: { resolve: { conditions: ['portcullis-source'] } },
   test: {
-    include: PORTCULLIS_SUITE === 'slow' ? [...SLOW, ...IN_FULL] : ['test/**/*.test.ts', 'examples/in-test/*.test.ts'],
+    include:
+      PORTCULLIS_INSTALLED_IN !== undefined
+        ? [...testsByName()]
+        : PORTCULLIS_SUITE === 'slow'
+          ? [...SLOW, ...IN_FULL]
+          : ['test/**/*.test.ts', 'examples/in-test/*.test.ts'],
     // These need programs of others: `npm run test:clients` and `npm run test:routers` ask for them.
     exclude: [
       ...(PORTCULLIS_SUITE === 'short' ? SLOW : []),
       ...(isKeeping ? [] : ['test/entities/json-text.test.ts', 'test/http/kept-lists.test.ts']),
       ...(process.env.PORTCULLIS_CLIENTS === 'all' ? [] : ['test/clients/**']),
       ...(process.env.PORTCULLIS_ROUTERS === 'all' ? [] : ['test/real-routers/**']),
+      // A cluster of PostgreSQL that takes minutes to fail over: `npm run test:failover` asks for it.
+      ...(process.env.PORTCULLIS_FAILOVER === 'all' ? [] : ['test/failover/**']),
       // These build and install the package; `npm run test:package` asks for them.
       ...(process.env.PORTCULLIS_PACKAGE === 'all' ? [] : ['test/package/**']),
     ],

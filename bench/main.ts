@@ -5,11 +5,13 @@ import { cpus } from 'node:os'
 import { benchAccessIndex } from './access-index.ts'
 import { benchController } from './controller.ts'
 import { benchCredentials } from './credentials.ts'
+import { benchDataplane } from './dataplane.ts'
 import { benchDials } from './dials.ts'
 import { benchFabric } from './fabric.ts'
 import { benchHolds } from './holds.ts'
 import { benchMemoryStorage } from './memory-storage.ts'
 import { benchMillion } from './million.ts'
+import { benchPaper } from './paper.ts'
 import type { BenchRow } from './row.ts'
 import { benchScale } from './scale.ts'
 import { benchSqlStorage } from './sql-storage.ts'
@@ -29,8 +31,10 @@ const BENCHES = new Map<string, Bench>([
   ['holds', benchHolds],
   ['fabric', benchFabric],
   ['dials', benchDials],
+  ['dataplane', benchDataplane],
   ['wire', benchWire],
   ['million', benchMillion],
+  ['paper', benchPaper],
 ])
 
 function line({ name, value, unit, ceiling, target, longestHoldMs, details }: BenchRow): string {

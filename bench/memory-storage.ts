@@ -1,4 +1,4 @@
-import { memoryStorage } from '../adapters/memory/index.ts'
+import { memoryStorage } from 'portcullis/memory'
 import { type Filter, parseQuery } from '../src/kernel/filter/index.ts'
 
 import type { FindQuery, RecordKind, Storage, StoredRecord } from '../src/ports/record-storage.ts'

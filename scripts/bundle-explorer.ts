@@ -44,11 +44,12 @@ export async function bundleExplorer(): Promise<ReadonlyMap<string, Uint8Array>>
   ])
 }
 
-/** The stylesheets one after the other, the values that the others use first. */
+/** The stylesheets one after the other: first the values that the others use, last the rules of paper, which hold over all. */
 async function stylesheet(): Promise<string> {
-  const names = (await readdir(join(folder, 'style'))).filter((name) => !FIRST.includes(name)).sort()
-  const texts = [...FIRST, ...names].map((name) => readFile(join(folder, 'style', name), 'utf8'))
+  const names = (await readdir(join(folder, 'style'))).filter((name) => ![...FIRST, LAST].includes(name)).sort()
+  const texts = [...FIRST, ...names, LAST].map((name) => readFile(join(folder, 'style', name), 'utf8'))
   return (await Promise.all(texts)).join('\n')
 }
 
 const FIRST = ['tokens.css', 'base.css']
+const LAST = 'print.css'

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { rolldown } from 'rolldown'
 import { dts } from 'rolldown-plugin-dts'
 import { bundleExplorer } from './bundle-explorer.ts'
-import { flattenDeclarations } from './flatten-declarations.ts'
+import { flattenDeclarations, nameRecords } from './flatten-declarations.ts'
 
 interface Manifest {
   readonly bin: Readonly<Record<string, string>>
@@ -62,6 +62,11 @@ flattenDeclarations([
     generic: { name: 'Signature', specifier: '../http/operations/operation.js' },
   },
 ])
+
+nameRecords(declared(''), {
+  names: fileURLToPath(new URL('src/resources/record-names.ts', root)),
+  file: declared('resources/record-names.d.ts'),
+})
 
 // Declarations alike: of what the compiler wrote, what an entry point leads to. An editor that opens an entry then reads a few
 // files, without what only the implementation names.

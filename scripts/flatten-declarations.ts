@@ -1,7 +1,8 @@
 // Writes types that follow from declarations out as what they are, in the declarations that the package publishes: an entity
 // is an object with its members. Editors and compilers of who uses the package then read neither schemas nor how types follow
 // from them.
-import { writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
 import ts from 'typescript'
 
 /** Levels of members that a type may have. One that has more leads back to itself and cannot be written out. */
@@ -43,6 +44,36 @@ export function flattenDeclarations(modules: readonly FlatModule[]): void {
   const program = ts.createProgram({ rootNames: files, options: OPTIONS })
   const texts = modules.map((module) => [module.file, new FlatText(program, module).text()] as const)
   for (const [file, text] of texts) writeFileSync(file, text)
+}
+
+/**
+ * Names the records of resources where declarations derive them: `RecordOf<typeof services>` becomes `ServiceRecord`, so that it
+ * leads to no declaration of a resource. `names` is the source that exports the names, `file` what is published of it.
+ */
+export function nameRecords(folder: string, { names, file }: { readonly names: string; readonly file: string }): void {
+  const derived = /export type (\w+) = Flat<RecordOf<(\w+)>>/g
+  const records = new Map(
+    [...readFileSync(names, 'utf8').matchAll(derived)].map(([, name = '', of = '']) => [of, name]),
+  )
+  for (const path of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
+    const declaration = join(folder, path)
+    if (!path.endsWith('.d.ts') || declaration === file) continue
+    const text = readFileSync(declaration, 'utf8')
+    const used = new Set<string>()
+    const named = text.replace(/\bRecordOf<(?:typeof )?(\w+)>/g, (whole: string, of: string) => {
+      const record = records.get(`${of.charAt(0).toUpperCase()}${of.slice(1)}`)
+      if (record === undefined || !new RegExp(`\\b${of}\\b[^;]*\\.resource\\.[jt]s`).test(text)) return whole
+      used.add(record)
+      return `Named${record}`
+    })
+    if (used.size === 0) continue
+    const specifier = relative(dirname(declaration), file).replace(/\.d\.ts$/, '.js')
+    const imported = [...used].map((record) => `${record} as Named${record}`)
+    writeFileSync(
+      declaration,
+      `${importOf(imported, specifier.startsWith('.') ? specifier : `./${specifier}`)}\n${named}`,
+    )
+  }
 }
 
 class FlatText {

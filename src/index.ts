@@ -8,39 +8,30 @@
 
 // To make a controller, and to settle what it does.
 export { type Controller, createController } from './controller/create-controller.ts'
-export type { AuditOptions, ControllerOptions, OpenIdOptions } from './controller/controller-options.ts'
+export type { AuditOptions, ControllerOptions, OpenIdOptions, WebhookOptions } from './controller/controller-options.ts'
 export type { Compat, Leniency } from './base/compatibility.ts'
 export type { Limits } from './base/limits.ts'
-export type { Rate, RateLimit, RateLimitOptions } from './platform/rate-limits.ts'
+export type { RateLimitOptions } from './platform/rate-limits.ts'
 export {
   createPkiMaterial,
   type PkiMaterial,
-  type PkiOpening,
   type PkiSource,
   type ServerCertificateSource,
 } from './platform/pki-material.ts'
-export type { HeldKey } from './platform/x509/signing-key.ts'
 export { VERSION } from './version.ts'
 
 // To mount it, and to answer for its APIs.
 export type { ConnectionInfo, ControllerFetch, PlainAnswer, PlainFetch, PlainRequest } from './http/exchange.ts'
 export type { HostHooks } from './ports/host-rules.ts'
-export type { AuthorizationRequest, HostAuthorization } from './http/pipeline/authorize.ts'
+export type { AuthorizationRequest, AuthorizedCaller, HostAuthorization } from './http/pipeline/authorize.ts'
 export type { CorsOptions } from './http/pipeline/cors.ts'
 export { type ApiDocuments, apiDocuments } from './apis/documents.ts'
 
 // To call it in process. Requests and wire forms are types of `portcullis/client`.
-export type { CallEngine, HostEngine as ControllerEngine, HostEngine } from './engine/host-engine.ts'
+export type { CallEngine, HostEngine } from './engine/host-engine.ts'
 export type { HostEntities, ListQuestion } from './engine/host-entities.ts'
-export {
-  type AnonymousCall,
-  type Call,
-  type Caller,
-  type CallerCall,
-  SYSTEM_CALL,
-  type SystemCall,
-} from './kernel/context/call.ts'
-export { ControllerError, type ErrorCause, type ErrorCode } from './base/errors.ts'
+export { type AnonymousCall, type Call, type Caller, SYSTEM_CALL, type SystemCall } from './kernel/context/call.ts'
+export { ControllerError, type ErrorCode } from './base/errors.ts'
 export type { Invitation, RouterInvitation } from './enrollment/invite.ts'
 export type {
   ApiSessionRecord,
@@ -62,68 +53,48 @@ export type {
   SessionRecord,
   TerminatorRecord,
   TransitRouterRecord,
+  WebhookRecord,
 } from './resources/record-names.ts'
 
 // To ask it about access.
-export type { DeployedEvent } from './fabric/operators/deployed-events.ts'
 export type { ExplainOptions } from './access/explain/explain.ts'
 export { type Explanation, explanationText, type Reason, type Suggestion } from './access/explain/index.ts'
-export type {
-  ChangedPair,
-  SimulatedCircumstances,
-  SimulationPage,
-  SimulationResult,
-} from './access/simulation/audience-changes.ts'
+export type { SimulationPage, SimulationResult } from './access/simulation/audience-changes.ts'
 export type { SimulatedChange } from './access/simulation/resolve-changes.ts'
 export type { NetworkFinding } from './access/network-findings.ts'
 export type { PostureResponse } from './access/posture/rules/index.ts'
 
 // To hear of it.
 export { type ControllerEvents, EVENT_NAMES, type EventName, type SessionEnd } from './ports/events.ts'
-export type {
-  Instrument,
-  MetricAttributes,
-  Metrics,
-  Reading,
-  RequestSpan,
-  Telemetry,
-  TracedRequest,
-} from './ports/telemetry.ts'
+export type { Instrument, Metrics, Reading, RequestSpan, Telemetry, TracedRequest } from './ports/telemetry.ts'
+
+// To be told of it for sure.
+export type { EventHandler, SubscriptionOptions } from './webhooks/event-deliveries.ts'
+export type { EventMessage } from './webhooks/event-message.ts'
+export type { DeliveryReport } from './webhooks/delivery-questions.resource.ts'
 
 // To read who did what.
-export type { AuditEntry, AuditHead, AuditPage, AuditRequest } from './audit/audit-questions.resource.ts'
-export type { AuditAuthor, FieldChange } from './audit/audit-record.resource.ts'
+export type { AuditEntry, AuditPage, AuditRequest } from './audit/audit-questions.resource.ts'
 export type { AuditFinding, AuditTampering } from './audit/audit-verification.ts'
 
 // To operate on its store without serving it.
 export { type Operator, type OperatorOptions, openOperator } from './controller/operator.ts'
 export type { PasswordReset, PasswordResetReport } from './login/administrator-recovery.ts'
-export type { ImportedCounts, ImportedEntity, ImportOptions, ImportReport } from './network/database/network-import.ts'
+export type { ImportedEntity, ImportOptions, ImportReport } from './network/database/network-import.ts'
 
 // To give it what it is built on: storages are written with `portcullis/storage`, control channels with `portcullis/fabric`.
 export type { FindQuery, Page, Storage } from './ports/record-storage.ts'
+export type { PkiStatus } from './pki/pki-requests.resource.ts'
 export type { KeySigner, PasswordHasher, SignatureAlgorithm } from './ports/credentials.ts'
+export type { Clock, JsonSchema, Logger, Random, RateLimiters, Scheduler, Taken } from './ports/runtime.ts'
+export type { KeyStore } from './platform/sealed-key-store.ts'
+export type { HeldKey } from './platform/x509/signing-key.ts'
 export type {
-  Clock,
-  JsonSchema,
-  LogFields,
-  Logger,
-  Random,
-  RateLimiter,
-  RateLimiters,
-  Scheduler,
-  SchemaViolation,
-  Taken,
-} from './ports/runtime.ts'
-export type {
-  DisconnectReason,
   HostedPresence,
-  IdentityConnectionStatus,
   IdentityConnections,
   RouterAdmission,
   RouterConnection,
   RouterHello,
   RouterPresence,
-  RouterVersion,
 } from './ports/router-presence.ts'
 export type { ControlPlane, ControlPlaneOptions } from './ports/fabric/index.ts'

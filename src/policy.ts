@@ -21,6 +21,8 @@ export {
   type SideExplanation,
   type Suggestion,
   type SuggestionKind,
+  type WireExplanation,
+  type WireFacts,
 } from './access/explain/index.ts'
 export {
   AccessIndex,

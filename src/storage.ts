@@ -32,6 +32,8 @@ export {
   type Collection,
   DamagedRecord,
   type FindQuery,
+  type HistoryPoint,
+  isSamePoint,
   type Page,
   type ReadCollection,
   type ReadOptions,

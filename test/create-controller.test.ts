@@ -6,11 +6,14 @@ import {
   createPkiMaterial,
   type PkiMaterial,
 } from 'portcullis'
+import { openControlListener } from 'portcullis/fabric'
+import { sqliteStorage } from 'portcullis/kysely'
 import { memoryStorage } from 'portcullis/memory'
 import { httpsFetch, serve } from 'portcullis/node'
-import { createTestController } from 'portcullis/testing'
+import { createTestController, fakeClock, fakeScheduler, recordingLogger } from 'portcullis/testing'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { engineOf } from '../src/controller/guarded-engine.ts'
+import { SYSTEM_CALL } from '../src/kernel/context/call.ts'
 
 const admin = { username: 'admin', password: 'a-long-password' }
 const hosts = ['controller.example.org']
@@ -206,5 +209,24 @@ describe('a controller that was closed', () => {
     expect(await (await answer).json()).toMatchObject({
       error: { code: 'TIMEOUT', cause: { message: 'the controller is closed' } },
     })
+  })
+
+  it.each([
+    ['memory', () => ({ ...memoryStorage(), isVolatile: false })],
+    ['SQLite', () => sqliteStorage(':memory:')],
+  ])('and one whose storage was closed over %s, logs no error of what it does by itself', async (_, open) => {
+    const clock = fakeClock()
+    const scheduler = fakeScheduler(clock)
+    const logger = recordingLogger()
+    const storage = await open()
+    const controller = await create({ storage, clock, scheduler, logger, admin })
+    const plane = await openControlListener(controller, { addresses: ['tls:controller.example.org:6262'] })
+    await controller.subscribe('host', () => undefined)
+    engineOf(controller.engine).dataIntegrity.start(SYSTEM_CALL, true)
+    await storage.close()
+    await scheduler.runUntil(clock.now() + 10 * 60_000)
+    await plane.close()
+    await controller.close()
+    expect(logger.entries.filter(({ level }) => level === 'error')).toEqual([])
   })
 })

@@ -18,7 +18,7 @@ export interface ChannelListener {
 
 /**
  * A way for messages between two ends, both ways and in order: a TLS socket ({@link ChannelSocket}), or two ends in one
- * process ({@link channelPair}). Whoever gets a channel listens at once.
+ * process ({@link channelPair}). The receiver of a channel listens at once.
  */
 export interface Channel {
   /**
@@ -28,7 +28,7 @@ export interface Channel {
   send(message: Frame, lane?: Lane): void
   /**
    * The bytes that wait because the peer reads more slowly than this end sends. There is a bound beyond which the channel is
-   * given up: whoever sends what others send stops reading from them before, until `onDrain`.
+   * given up: a sender that passes on messages of others stops reading from them before, until `onDrain`.
    */
   readonly queuedBytes: number
   /** Says who is told from now on, in place of the one before. */

@@ -11,7 +11,7 @@ export interface EndFacts {
   readonly side: CircuitSide
 }
 
-/** Who reads and writes at an end, and the way to the other one. */
+/** The reader and writer at an end, and the way to the other one. */
 export interface EndListener {
   /** A payload or an acknowledgement for the other end. */
   send(message: Message): void

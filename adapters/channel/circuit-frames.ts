@@ -27,6 +27,12 @@ export function circuitOf(frame: Frame): string | undefined {
   return body.length < 2 || body.length > LONGEST_ID ? undefined : Buffer.from(body.subarray(1)).toString()
 }
 
+/** The side that sent a payload or an acknowledgement: who dialed is at the ingress, who hosts at the egress. */
+export function sideOf({ headers }: Frame): 'ingress' | 'egress' {
+  const flags = readUint32(headers, CIRCUIT_HEADER.flags) ?? 0
+  return (flags & PAYLOAD_FLAG.originator) === 0 ? 'ingress' : 'egress'
+}
+
 /** Whether a frame is sent for the second time or more. */
 export function isRetransmission({ headers }: Frame): boolean {
   return ((readUint32(headers, CIRCUIT_HEADER.flags) ?? 0) & PAYLOAD_FLAG.retransmit) !== 0

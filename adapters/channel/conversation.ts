@@ -9,6 +9,9 @@ export interface Message {
   readonly body: readonly Uint8Array[]
 }
 
+/** Hears of every message of a channel, as it is sent or taken. */
+export type Watch = (frame: Frame, isReceived: boolean) => void
+
 /** Runs work after `ms` milliseconds; answers a function that cancels it. A test gives one that follows its clock. */
 export type Timer = (ms: number, work: () => void) => () => void
 
@@ -41,7 +44,7 @@ export function processTimer(ms: number, work: () => void): () => void {
 }
 
 /**
- * Requests and answers on a channel: numbers what is sent, and gives answers to who asked. Everything else, also an answer that
+ * Requests and answers on a channel: numbers what is sent, and gives answers to their askers. Everything else, also an answer that
  * comes too late, goes to the listener.
  */
 export class Conversation {
@@ -50,6 +53,7 @@ export class Conversation {
   readonly #waiting = new Map<number, Waiting>()
   #sequence = 0
   #isClosed = false
+  watch: Watch | undefined
 
   constructor(channel: Channel, listener: ChannelListener, timer: Timer = processTimer) {
     this.#channel = channel
@@ -70,7 +74,9 @@ export class Conversation {
   /** Sends a message; answers its number. */
   send({ contentType, headers, body }: Message, lane?: Lane): number {
     this.#sequence = (this.#sequence % HIGHEST_SEQUENCE) + 1
-    this.#channel.send({ contentType, sequence: this.#sequence, headers, body }, lane)
+    const frame = { contentType, sequence: this.#sequence, headers, body }
+    this.#channel.send(frame, lane)
+    this.watch?.(frame, false)
     return this.#sequence
   }
 
@@ -102,6 +108,7 @@ export class Conversation {
   }
 
   #take(message: Frame, listener: ChannelListener): void {
+    this.watch?.(message, true)
     const answered = answeredBy(message)
     const waiting = answered === undefined ? undefined : this.#waiting.get(answered)
     if (answered === undefined || waiting === undefined) listener.onMessage(message)

@@ -68,6 +68,8 @@ export const EDGE_HEADER = {
   traceHops: 1016,
   traceHopType: 1017,
   traceHopId: 1018,
+  traceQuestion: 1019,
+  traceError: 1020,
   listener: 1021,
   connectionKind: 1022,
   supportsInspection: 1023,

@@ -75,7 +75,7 @@ export class FrameReader {
     this.#limits = limits
   }
 
-  /** Adds bytes to those of which {@link next} cuts frames. */
+  /** Adds bytes for {@link next} to cut frames from. */
   add(bytes: Uint8Array): void {
     this.#giveBack()
     this.#keep(bytes)

@@ -9,7 +9,7 @@ export interface OutgoingLimits {
   readonly stallMs: number
 }
 
-/** Who hears of a peer that reads, or does not. */
+/** The listener that hears whether a peer reads. */
 interface OutgoingListener {
   /** Everything that waited is in the hands of the system. */
   onDrained(): void
@@ -24,7 +24,7 @@ interface Piece {
 
 const PIECE_BYTES = 65_536
 const SMALL_BYTES = 16_384
-/** So much is handed to a socket at once: the system takes megabytes, and takes its time. */
+/** Bytes that are handed to a socket at once. The system would take megabytes, and keep them. */
 const AT_ONCE_BYTES = 131_072
 const LARGE_BYTES = 1024 * 1024
 

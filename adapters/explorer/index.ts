@@ -11,7 +11,7 @@ export { EXPLORER_PATH }
 
 /**
  * A controller that also answers `/portcullis/explorer/` with the access explorer: a static page without rights of its own.
- * Whoever opens it logs in and sees what the APIs show it. Give the result to whatever mounts or serves the controller.
+ * Its visitors log in and see what the APIs show them. Give the result to whatever mounts or serves the controller.
  *
  * @example
  * await serve(withExplorer(controller), { port: 1280 })
@@ -33,10 +33,15 @@ export function withExplorer<C extends { readonly fetch: ControllerFetch }>(cont
     const { status, headers, body } = own
     return new Response(body instanceof Uint8Array ? new Uint8Array(body) : null, { status, headers })
   }
-  if (plain === undefined) return { ...controller, fetch: web }
+  if (plain === undefined) return withFetch(controller, web)
   const both = Object.assign(web, {
     plain: async (...[request, connection]: Parameters<typeof plain>) =>
       (await site(request)) ?? plain(request, connection),
   })
-  return { ...controller, fetch: both }
+  return withFetch(controller, both)
+}
+
+/** The same controller, whatever of it changes later, with another way to ask it. */
+function withFetch<C extends { readonly fetch: ControllerFetch }>(controller: C, fetch: ControllerFetch): C {
+  return new Proxy(controller, { get: (target, name) => (name === 'fetch' ? fetch : Reflect.get(target, name)) })
 }

@@ -10,6 +10,8 @@ import { ChannelSocket, type SocketLimits } from '../channel/channel-socket.ts'
 import { encodeFrame, type Frame, type FrameLimits } from '../channel/frame.ts'
 import { acceptance, HELLO_LIMITS, type Hello, isSameSecret, newGroupSecret, readHello, rejection } from './hello.ts'
 import { modelCodec } from './messages/model-codec.ts'
+import { acceptProcess, processDialer } from './processes/process-channels.ts'
+import type { ProcessSocket } from './processes/process-connection.ts'
 import { type HeartbeatTimes, RouterGroup } from './router-group.ts'
 
 /** The ALPN protocol of control channels. */
@@ -26,6 +28,11 @@ export interface ControlListenerOptions {
   readonly addresses: readonly string[]
   /** Where routers dial the other processes over the same storage, one address for each. */
   readonly others?: readonly string[] | undefined
+  /**
+   * Opens TLS connections to the control addresses of other processes over the same storage, which share their routers then. Each
+   * address is one that such a process was opened with.
+   */
+  readonly dialProcess?: ((address: string) => Promise<ProcessSocket>) | undefined
   /** Milliseconds for the first frame of a socket; 5 s unless given. */
   readonly helloTimeoutMs?: number
   /** Heartbeats every 10 s, and 30 s of silence, unless given. */
@@ -39,6 +46,7 @@ export interface ControlListenerOptions {
 const OPTIONS: OptionRules<ControlListenerOptions> = {
   addresses: { shape: 'array', isNeeded: true, hint: "a list such as ['tls:controller.example.org:6262']" },
   others: 'array',
+  dialProcess: 'function',
   helloTimeoutMs: 'number',
   heartbeat: { members: ['everyMs', 'silenceMs'] },
   stallMs: 'number',
@@ -52,6 +60,8 @@ export interface ControlListener {
    * certificates is closed at once.
    */
   accept(socket: Duplex, chain: readonly Uint8Array[], remoteAddress: string | undefined): void
+  /** Takes a socket on which another process over the same storage is expected. */
+  acceptProcess(socket: ProcessSocket, remoteAddress: string | undefined): void
   /** Closes every channel. */
   close(): Promise<void>
 }
@@ -79,8 +89,9 @@ export async function openControlListener(
 ): Promise<OpenControlListener> {
   checkArgument('openControlListener', 'controller', controller, { functions: ['openFabric'], isNeeded: true })
   checkOptions('openControlListener', options, OPTIONS)
-  const { addresses, others } = options
-  const plane = await controller.openFabric({ addresses, others, modelCodec, processReport })
+  const { addresses, others, dialProcess: open } = options
+  const dialProcess = open && processDialer(open)
+  const plane = await controller.openFabric({ addresses, others, modelCodec, dialProcess, processReport })
   return new Listener(plane, options)
 }
 
@@ -137,6 +148,14 @@ class Listener implements OpenControlListener {
     place.take(1)
   }
 
+  acceptProcess(socket: ProcessSocket, remoteAddress: string | undefined): void {
+    const place = this.#places.enter(networkOf(remoteAddress ?? ''), () => socket.stream.destroy())
+    place.take(1)
+    acceptProcess(this.plane, socket)
+      .catch(() => socket.stream.destroy())
+      .finally(() => place.leave())
+  }
+
   async close(): Promise<void> {
     await this.plane.close()
     for (const group of this.#groups.values()) group.close()
@@ -147,7 +166,7 @@ class Listener implements OpenControlListener {
     const hello = readHello(frame)
     if (typeof hello === 'string') return refuseSocket(socket, hello)
     let isGone = false
-    // Whoever sends before it was let in is no router.
+    // A peer that sends before it was let in is no router.
     const waiting: ChannelListener = {
       onMessage: () => socket.destroy(),
       onTrouble: () => socket.destroy(),
@@ -219,7 +238,7 @@ class Listener implements OpenControlListener {
   }
 }
 
-/** Who shows no certificate is no router: it is told so, read no further, and gets no place. */
+/** A peer without a certificate is no router: it is told so, read no further, and gets no place. */
 function refuseStranger(stream: Duplex): void {
   stream.on('error', () => undefined)
   stream.end(Buffer.concat(encodeFrame(rejection('no-certificate'))), () => stream.destroy())

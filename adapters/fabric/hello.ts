@@ -1,4 +1,5 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto'
+import { JUDGED_BY_CONTROLLER } from '../../src/fabric/rules/index.ts'
 import type { RouterGreeting, RouterSoftware } from '../../src/ports/fabric/index.ts'
 import { decodeMask, encodeMask } from '../channel/capability-mask.ts'
 import { type Frame, FrameError, type FrameLimits } from '../channel/frame.ts'
@@ -14,9 +15,10 @@ const HELLO_SEQUENCE = -1
 const MULTI_CHANNEL = 1
 /**
  * The abilities of this controller, by bits: terminators and circuits of the second form (1, 3), links reported by one end
- * (2), the data model (4), several sockets (5) and service sessions as signed tokens (6).
+ * (2), the data model (4), several sockets (5), service sessions as signed tokens (6), and that it judges whatever a router leaves
+ * to it.
  */
-const CAPABILITIES = encodeMask([1, 2, 3, 4, 5, 6])
+const CAPABILITIES = encodeMask([1, 2, 3, 4, 5, 6, JUDGED_BY_CONTROLLER])
 const VERSION = ['v2.0.0', 'portcullis', '', 'node', 'any'].join('|')
 const SECRET_BYTES = 16
 const LONGEST_ID = 128

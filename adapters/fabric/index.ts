@@ -59,5 +59,6 @@ export {
   openControlListener,
 } from './control-listener.ts'
 export { openOperatorConnection } from './operators/operator-connection.ts'
+export type { ProcessSocket } from './processes/process-connection.ts'
 export type { HeartbeatTimes } from './router-group.ts'
 export * as routerSide from './router-side.ts'

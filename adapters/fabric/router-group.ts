@@ -46,7 +46,7 @@ export class Backlog {
 /** How a channel finds out that its peer is gone without a word, all in milliseconds. */
 export interface HeartbeatTimes {
   readonly everyMs: number
-  /** A router of which no socket was heard for longer is gone. */
+  /** A router that is silent on all sockets for longer is gone. */
   readonly silenceMs: number
 }
 
@@ -60,7 +60,7 @@ const MOST_IN_HAND = 4096
 const WRITTEN = new WeakMap<ToRouter, WireMessage>()
 const OK = new TextEncoder().encode('ok')
 const CIRCUIT_REQUESTS: ReadonlySet<FromRouter['type']> = new Set(['create-circuit', 'create-tunnel-circuit'])
-/** Whoever still waits for such a dial dials again. */
+/** A router that still waits for such a dial dials again. */
 const OUTDATED: ToRouter = {
   type: 'refusal',
   code: 'internal',
@@ -130,7 +130,7 @@ export class RouterGroup implements RouterChannel {
     this.#sockets.set(type, socket)
     before?.destroy()
     for (const message of this.#waiting.splice(0)) this.#write(socket, message)
-    // Who resumed a channel may have nothing to say, and counts when it is heard.
+    // A router that resumed a channel may have nothing to say, and counts when it is heard.
     if (!this.#isHeard && this.#backlog !== undefined) this.#beat()
   }
 

@@ -1,6 +1,6 @@
 /** Parts for the other end of a control channel: for routers that are played in tests. */
 
-export { encodeMask } from '../channel/capability-mask.ts'
+export { decodeMask, encodeMask } from '../channel/capability-mask.ts'
 export { encodeFrame, type Frame, FrameReader } from '../channel/frame.ts'
 export {
   boolHeader,

@@ -4,11 +4,12 @@
  * @module portcullis/kysely
  */
 export type { ConnectionOptions } from './driver/connections.ts'
+export type { DatabaseOptions } from './driver/language.ts'
 export { type PostgresOptions, postgresDialect } from './driver/postgres-dialect.ts'
-export type { CopyProgress, OnCopyProgress } from './driver/sqlite-connection.ts'
-export { type SqliteDriverOptions, sqliteDialect } from './driver/sqlite-dialect.ts'
+export type { SqliteDriverOptions } from './driver/sqlite-connection.ts'
+export { sqliteDialect } from './driver/sqlite-dialect.ts'
+export type { CopyProgress, OnCopyProgress } from './driver/sqlite-file.ts'
 export { type KyselyStorageOptions, kyselyStorage } from './kysely-storage.ts'
-export type { DatabaseOptions } from './language/database.ts'
 export { type MigrateOptions, type MigrationReport, migrate } from './migrate.ts'
 export { type PostgresStorageOptions, postgresStorage } from './postgres-storage.ts'
 export { SchemaMismatch } from './schema/compare-schemas.ts'

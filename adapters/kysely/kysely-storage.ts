@@ -2,12 +2,11 @@ import { checkOptions, type OptionRules } from '../../src/base/arguments.ts'
 import { Gate, Lifetime, RECORD_KINDS, type RecordKind, type Storage, StorageUnavailable } from '../../src/storage.ts'
 import { RecordCache } from './cache/record-cache.ts'
 import { BUSY_TIMEOUT_MS, type ConnectionOptions, openConnections } from './driver/connections.ts'
-import { type DatabaseOptions, describeDatabase } from './language/database.ts'
+import { type DatabaseOptions, describeDatabase } from './driver/language.ts'
 import { SchemaMismatch } from './schema/compare-schemas.ts'
 import { applyMigration, pendingMigration } from './schema/migrate.ts'
 import { recordTables } from './schema/record-table.ts'
-import { storedTables } from './transactions/read-transaction.ts'
-import { Reads } from './transactions/reads.ts'
+import { Reads, storedTables } from './transactions/read-transaction.ts'
 import { WriteQueue } from './transactions/write-queue.ts'
 
 /** How records are kept in a database, which one and how it is used. */
@@ -91,7 +90,7 @@ export async function openKyselyStorage(options: KyselyStorageOptions): Promise<
   const reads = new Reads(stored, readers, cache)
   /** How many at once is a matter of the connections; here they are known, so that `close` can wait for them. */
   const underWay = new Gate(Number.POSITIVE_INFINITY)
-  const lifetime = new Lifetime('the storage is closed')
+  const lifetime = new Lifetime(StorageUnavailable.closed)
   /** Another database may come back than the one that went away. */
   const distrustAfter = (error: unknown) => {
     if (error instanceof StorageUnavailable && error.reason !== 'busy') cache?.clear()

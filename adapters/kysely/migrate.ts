@@ -1,8 +1,8 @@
 import { checkOptions, type OptionRules } from '../../src/base/arguments.ts'
 import { RECORD_KINDS } from '../../src/storage.ts'
 import { BUSY_TIMEOUT_MS, openConnections } from './driver/connections.ts'
+import { describeDatabase } from './driver/language.ts'
 import { DIALECT_OPTIONS, type KyselyStorageOptions, SHARED_OPTIONS } from './kysely-storage.ts'
-import { describeDatabase } from './language/database.ts'
 import { applyMigration, pendingMigration } from './schema/migrate.ts'
 import { recordTables } from './schema/record-table.ts'
 

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { checkArgument, checkOptions, type OptionRules } from '../../src/base/arguments.ts'
-import { copyDatabase, type OnCopyProgress } from './driver/sqlite-connection.ts'
-import { builtInSqlite } from './driver/sqlite-dialect.ts'
+import { builtInSqlite } from './driver/sqlite-connection.ts'
+import { copyDatabase, type OnCopyProgress } from './driver/sqlite-file.ts'
 import { asUnavailable } from './driver/unavailable.ts'
 import { MIGRATION_TABLE } from './schema/bookkeeping.ts'
 

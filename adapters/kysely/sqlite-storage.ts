@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs'
 import { checkArgument, checkOptions, type OptionRules } from '../../src/base/arguments.ts'
 import type { Storage } from '../../src/index.ts'
-import { SQLITE_FILE, SQLITE_OPTIONS, type SqliteDriverOptions, sqliteDialect } from './driver/sqlite-dialect.ts'
-import { createPrivateFile, temporaryFile } from './driver/sqlite-place.ts'
+import type { SqliteDriverOptions } from './driver/sqlite-connection.ts'
+import { SQLITE_FILE, SQLITE_OPTIONS, sqliteDialect } from './driver/sqlite-dialect.ts'
+import { createPrivateFile, temporaryFile } from './driver/sqlite-file.ts'
 import { type KyselyStorageOptions, openKyselyStorage, SHARED_OPTIONS } from './kysely-storage.ts'
 import { snapshotSqlite } from './sqlite-snapshot.ts'
 

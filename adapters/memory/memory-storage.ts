@@ -1,8 +1,20 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { Gate, Lifetime, type Storage, type WriteTransaction } from './core.ts'
+import {
+  type Collection,
+  Gate,
+  Lifetime,
+  type ReadCollection,
+  type ReadTransaction,
+  type RecordKind,
+  type Storage,
+  StorageUnavailable,
+  type StoredRecord,
+  type WriteTransaction,
+} from './core.ts'
+import { freezeRecord } from './frozen-record.ts'
+import { find, scan } from './lookup.ts'
 import { ChangeFeed, Draft, State } from './state.ts'
-import { readTransaction, writeTransaction } from './transactions.ts'
-
+import type { Table } from './table.ts'
 import { Turns } from './turns.ts'
 
 /** How many changes the feed remembers. */
@@ -35,12 +47,12 @@ export function memoryStorage(): MemoryStorage {
 }
 
 function startingWith(initial: State): MemoryStorage {
-  const shared = { feed: new ChangeFeed(FEED_CAPACITY, initial.revision), turns: new Turns() }
+  const shared = { feed: new ChangeFeed(FEED_CAPACITY, initial), turns: new Turns() }
   const currentWrite = new AsyncLocalStorage<Lifetime>()
   let state = initial
   let lastSnapshot: MemoryStorage | undefined
   const writes = new Gate(1)
-  const lifetime = new Lifetime('the storage is closed')
+  const lifetime = new Lifetime(StorageUnavailable.closed)
 
   async function runWrite<T>(work: (tx: WriteTransaction) => Promise<T>): Promise<T> {
     const draft = new Draft(state)
@@ -48,7 +60,7 @@ function startingWith(initial: State): MemoryStorage {
     try {
       const result = await currentWrite.run(handle, work, writeTransaction(shared, draft, handle))
       state = draft.commit()
-      shared.feed.append(draft.changes)
+      if (draft.changes.length > 0) shared.feed.append(draft.changes, state)
       return result
     } finally {
       handle.end()
@@ -80,5 +92,103 @@ function startingWith(initial: State): MemoryStorage {
       return lastSnapshot
     },
     close: () => lifetime.close(() => writes.idle()),
+  }
+}
+
+/** The state that all transactions of one storage share. */
+export interface Shared {
+  readonly feed: ChangeFeed
+  readonly turns: Turns
+}
+
+/** Reads of one committed state. */
+function readTransaction(shared: Shared, state: State, lifetime: Lifetime): ReadTransaction {
+  return {
+    revision: state.revision,
+    line: state.line,
+    collection<T extends StoredRecord>(kind: RecordKind<T>): ReadCollection<T> {
+      lifetime.assertOpen()
+      const table = state.table(kind)
+      return readCollection<T>(shared, lifetime, () => table)
+    },
+    async changesSince(revision, line) {
+      lifetime.assertOpen()
+      return shared.feed.between(revision, state.revision, line)
+    },
+  }
+}
+
+/** Reads of one kind of record, each of the table as it is at the time. */
+function readCollection<T extends StoredRecord>(
+  { turns }: Shared,
+  lifetime: Lifetime,
+  table: () => Table,
+): ReadCollection<T> {
+  return {
+    async get(id) {
+      lifetime.assertOpen()
+      return ofKind<T | undefined>(table().records.get(id))
+    },
+    async find(query = {}) {
+      lifetime.assertOpen()
+      // Held still, because the write may go on changing the table while a long scan is under way.
+      const { items, totalCount } = await find(table().clone(), query, turns)
+      return { items: ofKind<readonly T[]>(items), totalCount }
+    },
+    async findIds(query = {}) {
+      lifetime.assertOpen()
+      return (await find(table().clone(), query, turns)).items.map(({ id }) => id)
+    },
+    async *scan() {
+      lifetime.assertOpen()
+      for await (const items of scan(table().clone(), turns)) {
+        yield { items: ofKind<readonly T[]>(items) }
+        lifetime.assertOpen()
+      }
+    },
+  }
+}
+
+function ofKind<R>(stored: unknown): R {
+  // A table is reached through its kind alone, so what it holds is what the kind's own insert and update took in.
+  return stored as R
+}
+
+/** Reads and changes of one draft. */
+function writeTransaction(shared: Shared, draft: Draft, lifetime: Lifetime): WriteTransaction {
+  return {
+    ...readTransaction(shared, draft.base, lifetime),
+    collection<T extends StoredRecord>(kind: RecordKind<T>): Collection<T> {
+      lifetime.assertOpen()
+      return writeCollection<T>(shared, draft, kind, lifetime)
+    },
+  }
+}
+
+function writeCollection<T extends StoredRecord>(
+  shared: Shared,
+  draft: Draft,
+  kind: RecordKind,
+  lifetime: Lifetime,
+): Collection<T> {
+  return {
+    ...readCollection<T>(shared, lifetime, () => draft.table(kind)),
+    async insert(record) {
+      lifetime.assertOpen()
+      draft.editableTable(kind).insert(freezeRecord(record))
+      draft.note(kind, record.id, 'insert')
+    },
+    async update(record) {
+      lifetime.assertOpen()
+      const isFound = draft.editableTable(kind).update(freezeRecord(record))
+      if (isFound) draft.note(kind, record.id, 'update')
+      return isFound
+    },
+    async delete(id) {
+      lifetime.assertOpen()
+      const isFound = draft.editableTable(kind).delete(id)
+      if (isFound) draft.note(kind, id, 'delete')
+      return isFound
+    },
   }
 }

@@ -1,13 +1,19 @@
-import type { Change, RecordKind } from './core.ts'
+import type { Change, HistoryPoint, RecordKind } from './core.ts'
 import { Table } from './table.ts'
 
 /** Everything that is committed, as of one revision. It never changes: a commit makes a new one. */
-export class State {
+export class State implements HistoryPoint {
+  /** How many were made: no two states of this process are on the same line, not even those of a storage and its fork. */
+  static #made = 0
+
   readonly revision: number
+  readonly line: string
   readonly #tables: ReadonlyMap<string, Table>
 
   constructor(revision = 0, tables: ReadonlyMap<string, Table> = new Map()) {
+    State.#made += 1
     this.revision = revision
+    this.line = String(State.#made)
     this.#tables = tables
   }
 
@@ -58,23 +64,32 @@ export class Draft {
 export class ChangeFeed {
   readonly #capacity: number
   readonly #changes: Change[] = []
+  /** The lines of the revisions whose changes are remembered, and of the one before. */
+  readonly #lines = new Map<number, string | undefined>()
   #first = 0
-  /** The latest revision of which a change is forgotten, so that only what follows it can be told whole. */
+  /** The latest revision with a forgotten change: the feed is whole only after it. */
   #forgotten: number
 
-  constructor(capacity: number, start: number) {
+  constructor(capacity: number, start: HistoryPoint) {
     this.#capacity = capacity
-    this.#forgotten = start
+    this.#forgotten = start.revision
+    this.#lines.set(start.revision, start.line)
   }
 
-  append(changes: readonly Change[]): void {
+  /** Takes in the changes that led to a place. */
+  append(changes: readonly Change[], { revision, line }: HistoryPoint): void {
     for (const change of changes) this.#changes.push(change)
+    this.#lines.set(revision, line)
     this.#forget(this.#changes.length - this.#first - this.#capacity)
   }
 
-  /** The changes after `revision` up to and including `upTo`; undefined when some of them are forgotten or yet to come. */
-  between(revision: number, upTo: number): readonly Change[] | undefined {
+  /**
+   * The changes after `revision` up to and including `upTo`; undefined when some of them are forgotten or yet to come, or when
+   * `line` is given and is not that of the revision.
+   */
+  between(revision: number, upTo: number, line?: string): readonly Change[] | undefined {
     if (revision < this.#forgotten || revision > upTo) return undefined
+    if (line !== undefined && line !== this.#lines.get(revision)) return undefined
     return this.#changes.slice(this.#positionAfter(revision), this.#positionAfter(upTo))
   }
 
@@ -82,6 +97,11 @@ export class ChangeFeed {
     if (excess <= 0) return
     this.#first += excess
     this.#forgotten = this.#changes[this.#first - 1]?.revision ?? this.#forgotten
+    // In the order in which they came.
+    for (const revision of this.#lines.keys()) {
+      if (revision >= this.#forgotten) break
+      this.#lines.delete(revision)
+    }
     // Moving the array once per `capacity` changes keeps appending cheap.
     if (this.#first >= this.#capacity) this.#first -= this.#changes.splice(0, this.#first).length
   }

@@ -1,7 +1,7 @@
 import { Gate } from './core.ts'
 
 /** How long a scan may hold the event loop at once, in ms. */
-const SLICE = 5
+const SLICE = 3
 
 /** Hands out the event loop to long scans, one slice of one scan per turn of the loop, first come first served. */
 export class Turns {

@@ -36,28 +36,31 @@ export class Connection {
 
   /** The operations of the resource of a name, as `services`; it stands for any other in the types of the routes. */
   entities(resource: string): EntityClient {
-    const { management } = this
+    // One kind is none of the management API.
+    const call = (
+      resource === 'webhooks' ? this.portcullis.call : this.management.call
+    ) as ApiClient<ManagementApi>['call']
     return {
       list: async (query) => {
         const route = `GET /${resource}` as 'GET /services'
-        const { data, meta } = await management.call(route, { query: { ...query, sort: 'id' } })
+        const { data, meta } = await call(route, { query: { ...query, sort: 'id' } })
         return { items: data.map((entity) => ({ ...entity })), totalCount: meta.pagination.totalCount }
       },
       create: async (body) => {
         const route = `POST /${resource}` as 'POST /services'
         // The declaration of the resource, by which the body was read, says that it is one.
-        const { data } = await management.call(route, { body: body as { readonly name: string } })
+        const { data } = await call(route, { body: body as { readonly name: string } })
         return data.id
       },
       replace: async (id, body) => {
         const route = `PUT /${resource}/{id}` as 'PUT /services/{id}'
-        await management.call(route, { params: { id }, body: body as { readonly name: string } })
+        await call(route, { params: { id }, body: body as { readonly name: string } })
       },
       patch: async (id, body) => {
-        await management.call(`PATCH /${resource}/{id}` as 'PATCH /services/{id}', { params: { id }, body })
+        await call(`PATCH /${resource}/{id}` as 'PATCH /services/{id}', { params: { id }, body })
       },
       delete: async (id) => {
-        await management.call(`DELETE /${resource}/{id}` as 'DELETE /services/{id}', { params: { id } })
+        await call(`DELETE /${resource}/{id}` as 'DELETE /services/{id}', { params: { id } })
       },
     }
   }

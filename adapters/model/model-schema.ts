@@ -11,10 +11,19 @@ type JsonObject = Readonly<Record<string, unknown>>
  * await writeFile('model.schema.json', JSON.stringify(modelSchema(), null, 2))
  */
 export function modelSchema(): JsonObject {
-  const { management } = apiDocuments(VERSION)
+  const { management, portcullis } = apiDocuments(VERSION)
   const kinds = MODEL_KINDS.map((kind) => {
     const { name } = kind.resource
-    const request = at(management, 'paths', `/${name}`, 'post', 'requestBody', 'content', 'application/json', 'schema')
+    const request = at(
+      name === 'webhooks' ? portcullis : management,
+      'paths',
+      `/${name}`,
+      'post',
+      'requestBody',
+      'content',
+      'application/json',
+      'schema',
+    )
     return [kind.key, { type: 'array', items: entitySchema(kind, request) }] as const
   })
   return {
@@ -72,12 +81,11 @@ const PAIRS: JsonObject = {
 function strict(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(strict)
   if (!isMap(schema)) return schema
-  const { nullable, default: _, ...rest } = schema
+  const { default: _, ...rest } = schema
   const parts = Object.entries(rest).map(([name, part]) => [name, strict(part)] as const)
   const read: Record<string, unknown> = Object.fromEntries(parts)
   // `Invalid` is a word of the API for reading alone.
   if (Array.isArray(read.enum)) read.enum = read.enum.filter((word) => word !== 'Invalid')
   if (isMap(read.properties) && read.additionalProperties === undefined) read.additionalProperties = false
-  if (nullable !== true || typeof read.type !== 'string') return read
-  return { ...read, type: [read.type, 'null'], ...(Array.isArray(read.enum) && { enum: [...read.enum, null] }) }
+  return read
 }

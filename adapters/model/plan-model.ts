@@ -24,7 +24,7 @@ import { createScratchController, refusalIn, tryOut } from './scratch-controller
 
 /** How a model is compared with a controller. */
 export interface PlanOptions {
-  /** True to delete what the model does not hold, of the kinds of which it holds any. */
+  /** True to delete entities that the model does not hold, of every kind that it holds. */
   readonly prune?: boolean
   /** How many of the pairs that gain or lose access are named at most; all are counted. 1000 by default. */
   readonly accessLimit?: number
@@ -64,8 +64,7 @@ export async function planModel(options: AdminOptions, model: Model, plan: PlanO
   const prune = plan.prune === true ? { isProtected: isProtected(current) } : undefined
   const leaving = new Set((prune === undefined ? [] : pruned(model, current, prune.isProtected)).map(known))
   const staying = current.entities.filter((entity) => !leaving.has(known(entity)))
-  const names = new Set(staying.map(known))
-  requireLinks(model, (key, name) => names.has(known({ key, name })))
+  requireLinks(model, staying)
   const scratch = await createScratchController()
   try {
     const desired = await tryOut(scratch.options, model, othersToTry(model, staying))

@@ -8,7 +8,7 @@ export interface ExportedNetwork {
   readonly model: Model
   /** Facts that the file does not tell, one line each. */
   readonly notes: readonly string[]
-  /** How many of its identities had a second factor, of which the file holds no secret. */
+  /** How many of its identities had a second factor; the file holds no secret of one. */
   readonly withSecondFactor: number
 }
 
@@ -168,26 +168,37 @@ export function holdSecondFactors(entities: readonly ImportedEntity[]): readonly
   const policies = new Map(
     entities.filter(({ resource }) => resource === 'auth-policies').map(({ entity }) => [String(entity.id), entity]),
   )
-  const twins = new Map<string, ImportedEntity>()
+  const twins = new Map<string, Shown>()
   const moved = entities.map((one) => {
     if (!held.has(one.entity)) return one
     const policy = policies.get(String(one.entity.authPolicyId ?? 'default'))
     if (policy === undefined || requiresTotp(policy)) return one
-    const twin = twinOf(policy)
-    twins.set(String(twin.id), { resource: 'auth-policies', entity: twin })
+    const twin = twins.get(String(policy.id)) ?? twinOf(policy, policies)
+    twins.set(String(policy.id), twin)
     return { ...one, entity: { ...one.entity, authPolicyId: twin.id } }
   })
-  return [...moved, ...twins.values()]
+  // One that is there already stays as it is.
+  const added = [...twins.values()].filter(({ id }) => !policies.has(String(id)))
+  return [...moved, ...added.map((entity) => ({ resource: 'auth-policies', entity }))]
 }
 
 function requiresTotp({ secondary }: Shown): boolean {
   return Reflect.get(Object(secondary), 'requireTotp') === true
 }
 
-/** The same at every import, so that one that is done again makes no other. */
-function twinOf(policy: Shown): Shown {
+/**
+ * The twin of an auth policy: the one that an earlier import made, or a new one with an id and a name that nobody has. It is the
+ * same at every import, so that one that is done again makes no other.
+ */
+function twinOf(policy: Shown, policies: ReadonlyMap<string, Shown>): Shown {
   const secondary = { ...Object(policy.secondary), requireTotp: true }
-  const name = `${policy.name} with second factor`
-  // Only what the controller made itself is marked so.
-  return { ...policy, id: `${policy.id}.totp`, name, isSystem: undefined, secondary }
+  const names = new Set([...policies.values()].map(({ name }) => name))
+  for (let number = 1; ; number += 1) {
+    const id = `${policy.id}.totp${number === 1 ? '' : number}`
+    const known = policies.get(id)
+    if (known !== undefined && requiresTotp(known)) return known
+    const name = `${policy.name} with second factor${number === 1 ? '' : ` ${number}`}`
+    // Only what the controller made itself is marked so.
+    if (known === undefined && !names.has(name)) return { ...policy, id, name, isSystem: undefined, secondary }
+  }
 }

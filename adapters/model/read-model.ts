@@ -50,15 +50,30 @@ async function yamlText(name: string, text: string): Promise<Source> {
   return yamlSource(yaml, name, text)
 }
 
-/** JSON is YAML as well, and only a reader of YAML tells lines. */
+/** JSON is YAML as well, and only a reader of YAML tells lines of what is read. */
 async function jsonText(name: string, text: string): Promise<Source> {
-  const yaml = await yamlPackage()
-  if (yaml !== undefined) return yamlSource(yaml, name, text)
+  let value: unknown
   try {
-    return plainSource(name, JSON.parse(text))
+    value = JSON.parse(text)
   } catch (error) {
-    throw mistake(name, error instanceof Error ? error.message : String(error))
+    const message = error instanceof Error ? error.message : String(error)
+    const before = text.slice(0, jsonOffset(message, text)).split('\n')
+    const place = { file: name, line: before.length, column: (before.at(-1)?.length ?? 0) + 1 }
+    const said = message.replace(/ at position \d+.*/, '').replace(/, (\.\.\.)?".*/s, '')
+    throw new ModelError([{ place, subject: '', message: `is no JSON: ${said}` }])
   }
+  const yaml = await yamlPackage()
+  return yaml === undefined ? plainSource(name, value) : yamlSource(yaml, name, text)
+}
+
+/** Where a text stops being JSON. Runtimes tell the position, or show ten characters on either side of it. */
+function jsonOffset(message: string, text: string): number {
+  const position = / at position (\d+)/.exec(message)?.[1]
+  if (position !== undefined) return Number(position)
+  const [, cut, shown] = /, (\.\.\.)?"(.*?)"(?:\.\.\.)? is not valid JSON$/s.exec(message) ?? []
+  if (shown === undefined) return text.length
+  const token = /^Unexpected token '(.+?)'/su.exec(message)?.[1] ?? ''
+  return text.indexOf(shown) + (cut === undefined ? Math.max(0, shown.indexOf(token)) : 10)
 }
 
 async function defaultExport(name: string): Promise<unknown> {

@@ -53,7 +53,12 @@ export function refusalIn(model: Model, error: ChangeRefused): Error {
   // The controller tells places inside of a config from its data on.
   const path = key === 'configs' && !Object.hasOwn(entity.body, error.member) ? ['data'] : pathOf(error.member)
   const subject = [`${key} '${name}'`, pathText(path)].filter((part) => part !== '').join(', ')
-  return new ModelError([{ place: entity.place(path), subject, message: error.cause.message }])
+  // The place is told beside it, and a status and a code mean nothing in a file.
+  const message = error.cause.message
+    .replace(/^\d{3} [A-Z_]+: /, '')
+    .replace(`${error.member} in body `, '')
+    .replace(`${error.member} `, '')
+  return new ModelError([{ place: entity.place(path), subject, message }])
 }
 
 const BASE_URL = 'https://scratch.invalid:1280'
@@ -79,6 +84,8 @@ export async function createScratchController(): Promise<ScratchController> {
     storage: memoryStorage(),
     passwordHasher: NO_HASHER,
     rateLimits: false,
+    // A network that is tried out tells nobody.
+    webhooks: false,
     // No router will ever connect, and whether one does is no question of policies.
     presence: { connectionOf: () => ({ hostname: '', supportedProtocols: {} }) },
     admin,

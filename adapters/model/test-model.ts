@@ -65,7 +65,7 @@ function withCoverage(result: TestResult, network: Network): TestResult {
 }
 
 function withKnownLinks(model: Model, builtIn: Network): Model {
-  requireLinks(model, (key, name) => builtIn.entities.some((entity) => entity.key === key && entity.name === name))
+  requireLinks(model, builtIn.entities)
   return model
 }
 

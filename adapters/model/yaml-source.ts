@@ -1,4 +1,4 @@
-import type { Document, LineCounter, Node, Pair } from 'yaml'
+import type { Document, LineCounter, Node, Pair, YAMLParseError } from 'yaml'
 import { ModelError, type Path, type Place, type Source } from '../../src/model/index.ts'
 
 type Yaml = typeof import('yaml')
@@ -16,25 +16,49 @@ export async function yamlPackage(): Promise<Yaml | undefined> {
   }
 }
 
-/** A text in YAML, each part of which knows its line. Throws {@link ModelError} for what is no YAML. */
+/** A text in YAML whose parts know their lines. Throws {@link ModelError} for what is no YAML. */
 export function yamlSource(yaml: Yaml, name: string, text: string): Source {
   const lines = new yaml.LineCounter()
   const document = yaml.parseDocument(text, { lineCounter: lines })
-  if (document.errors.length > 0) {
-    throw new ModelError(
-      document.errors.map(({ message, pos }) => ({
-        place: placeAt(name, lines, pos[0]),
-        subject: '',
-        // The lines after the first draw the place, which is told already.
-        message: message.split('\n')[0]?.replace(/ at line \d+, column \d+:$/, '') ?? message,
-      })),
-    )
-  }
+  const mistake = (offset: number | undefined, message: string) =>
+    new ModelError([{ place: placeAt(name, lines, offset), subject: '', message }])
+  // A mistake in the form of a file makes others of what follows it, so the first one is told alone.
+  const [error] = document.errors
+  if (error !== undefined) throw mistake(error.pos[0], syntaxMessage(error, text))
+  yaml.visit(document, {
+    Alias: (_, alias) => {
+      if (alias.resolve(document) !== undefined) return
+      throw mistake(startOf(alias), `nothing above is marked &${alias.source}; put a text that begins with * in quotes`)
+    },
+  })
   return {
     name,
     value: document.toJS({ maxAliasCount: MOST_ALIASES }),
     place: (path) => placeAt(name, lines, offsetOf(yaml, document, path)),
   }
+}
+
+/** How to mend what the reader of YAML found, by the beginning of its message. */
+const FIXES = [
+  ['Tabs', 'indent with spaces'],
+  ['Comments', 'put a text that begins with # in quotes'],
+  ['Flow', 'close what [ or { opened'],
+  ['Sequence item', 'begin the members of one map in the same column, and each item of a list with -'],
+  ['All ', 'begin the members of one map in the same column'],
+  ['Nested mappings', 'put a text with a colon in quotes'],
+  ['Unexpected', 'put a text with special characters in quotes'],
+] as const
+
+function syntaxMessage({ code, message, pos }: YAMLParseError, text: string): string {
+  if (code === 'MULTIPLE_DOCS') return 'a model file is one document: take out the line ---'
+  if (code === 'DUPLICATE_KEY') {
+    const key = /^[^:\n]*/.exec(text.slice(pos[0]))?.[0] ?? ''
+    return `${key} is there twice in one map: write its values together`
+  }
+  // The lines after the first draw the place, which is told already.
+  const said = message.split('\n')[0]?.replace(/ at line \d+, column \d+:$/, '') ?? message
+  const fix = FIXES.find(([beginning]) => said.startsWith(beginning))?.[1]
+  return fix === undefined ? said : `${said}: ${fix}`
 }
 
 function placeAt(file: string, lines: LineCounter, offset: number | undefined): Place {

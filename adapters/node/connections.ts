@@ -124,7 +124,7 @@ function closeAfter(outgoing: ServerResponse): void {
 /** Emitted on a response that goes on being written, when its server closes. */
 const CLOSING = 'portcullis:closing'
 
-/** Asks a response that goes on being written to end; whoever writes one listens by {@link onClosing}. */
+/** Asks a response that goes on being written to end; its writer listens by {@link onClosing}. */
 function askToEnd(outgoing: ServerResponse): void {
   outgoing.emit(CLOSING)
 }

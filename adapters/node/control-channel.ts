@@ -1,6 +1,6 @@
-import { createServer, type TLSSocket } from 'node:tls'
+import { connect, createServer, type TLSSocket } from 'node:tls'
 import type { ControlPlane } from '../../src/index.ts'
-import type { ControlListener, FabricController } from '../fabric/index.ts'
+import type { ControlListener, FabricController, ProcessSocket } from '../fabric/index.ts'
 import { peerCertificates } from './connection-info.ts'
 import { type Connections, trackConnections } from './connections.ts'
 import { type Address, formatAddress, isWildcardHost, listen } from './listen.ts'
@@ -26,7 +26,7 @@ interface ControlChannel {
   /** The ALPN protocols that it adds to the port of the APIs. */
   readonly protocols: readonly string[]
   readonly address: string | undefined
-  /** Takes a socket of the port of the APIs whose protocol is that of routers. */
+  /** Takes a socket of the port of the APIs whose protocol is that of routers, or of other processes. */
   accept(socket: TLSSocket): void
   /** Binds the port of its own, if there is one. */
   bind(): Promise<void>
@@ -40,6 +40,9 @@ interface ControlChannel {
 
 /** The ALPN protocol of routers that connect to their controller. */
 export const CONTROL_PROTOCOL = 'ziti-ctrl'
+/** The ALPN protocol of other processes over the same storage. */
+export const PROCESS_PROTOCOL = 'portcullis-process'
+const PROTOCOLS = [CONTROL_PROTOCOL, PROCESS_PROTOCOL]
 const HANDSHAKE_MS = 5000
 const KEEP_ALIVE_MS = 15_000
 /** Beyond it a handshake on a port of routers ends that takes long, of the network that has most. */
@@ -81,7 +84,7 @@ class OpenControlChannel implements ControlChannel {
   }
 
   get protocols(): readonly string[] {
-    return this.#own === undefined ? [CONTROL_PROTOCOL] : []
+    return this.#own === undefined ? PROTOCOLS : []
   }
 
   get address(): string | undefined {
@@ -107,7 +110,8 @@ class OpenControlChannel implements ControlChannel {
   async open(source: FabricSource): Promise<ControlPlane> {
     const { openControlListener } = await import('../fabric/index.ts')
     const others = this.#options.others?.map(controlAddress)
-    const listener = await openControlListener(source, { addresses: [this.#address ?? ''], others })
+    const addresses = [this.#address ?? '']
+    const listener = await openControlListener(source, { addresses, others, dialProcess: openProcessSocket })
     this.#listener.resolve(listener)
     return listener.plane
   }
@@ -127,7 +131,7 @@ class OpenControlChannel implements ControlChannel {
   }
 
   #tls(certificate: ServerCertificate) {
-    return { ...tlsOptions(certificate, [CONTROL_PROTOCOL]), handshakeTimeout: HANDSHAKE_MS }
+    return { ...tlsOptions(certificate, PROTOCOLS), handshakeTimeout: HANDSHAKE_MS }
   }
 
   accept(socket: TLSSocket): void {
@@ -135,13 +139,54 @@ class OpenControlChannel implements ControlChannel {
     socket.setNoDelay(true)
     socket.setKeepAlive(true, KEEP_ALIVE_MS)
     socket.setTimeout(0)
-    const { remoteAddress } = socket
-    const chain = peerCertificates(socket) ?? []
-    this.#listener.promise.then(
-      (listener) => listener.accept(socket, chain, remoteAddress),
-      () => socket.destroy(),
-    )
+    const { remoteAddress, alpnProtocol } = socket
+    const take = (listener: ControlListener) => {
+      if (alpnProtocol === PROCESS_PROTOCOL)
+        listener.acceptProcess({ stream: socket, binding: bindingOf(socket) }, remoteAddress)
+      else listener.accept(socket, peerCertificates(socket) ?? [], remoteAddress)
+    }
+    this.#listener.promise.then(take).catch(() => socket.destroy())
   }
+}
+
+const BINDING_BYTES = 32
+
+/** The value that both ends of a TLS connection know, and nobody between them. */
+function bindingOf(socket: TLSSocket): Uint8Array {
+  return socket.exportKeyingMaterial(BINDING_BYTES, 'EXPORTER-portcullis-process', Buffer.alloc(0))
+}
+
+/**
+ * Connects to another process. Its certificate is not judged: each side proves by the binding of the connection that it is a process
+ * over the same storage.
+ */
+function openProcessSocket(address: string): Promise<ProcessSocket> {
+  const { host, port } = addressOf(address)
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host, port, ALPNProtocols: [PROCESS_PROTOCOL], rejectUnauthorized: false })
+    socket.setTimeout(HANDSHAKE_MS, () => socket.destroy(new Error('no answer in time')))
+    socket.on('error', reject)
+    socket.once('secureConnect', () => {
+      socket.setTimeout(0)
+      socket.setNoDelay(true)
+      socket.setKeepAlive(true, KEEP_ALIVE_MS)
+      try {
+        if (socket.alpnProtocol !== PROCESS_PROTOCOL) {
+          throw new Error('the address does not speak the protocol of processes')
+        }
+        // Not every runtime tells it.
+        resolve({ stream: socket, binding: bindingOf(socket) })
+      } catch (error) {
+        socket.destroy()
+        reject(error)
+      }
+    })
+  })
+}
+
+function addressOf(address: string): Address {
+  const [, host = '', port = ''] = /^tls:(.*):(\d+)$/.exec(address) ?? []
+  return { host: host.replace(/^\[|\]$/g, ''), port: Number(port) }
 }
 
 function controlAddress(address: Address): string {

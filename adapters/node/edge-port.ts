@@ -61,7 +61,8 @@ export class EdgePort {
 
   /** Runs the router, once the APIs are bound to an address. */
   async open(plane: ControlPlane, fetch: ControllerFetch, apis: Address): Promise<void> {
-    const { name, roleAttributes } = this.#options
+    const { name, roleAttributes, running } = this.#options
+    if (running !== undefined) return
     const options = { ...(name !== undefined && { name }), ...(roleAttributes && { roleAttributes }) }
     const advertise = this.#reachedAt(apis)
     const { openOwnRouter } = await import('../router/index.ts')

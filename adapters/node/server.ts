@@ -5,7 +5,7 @@ import type { TLSSocket } from 'node:tls'
 import { checkArgument, checkOptions, type OptionRules } from '../../src/base/arguments.ts'
 import type { CapacityOptions } from '../../src/concurrency/fair-capacity.ts'
 import { Lifetime } from '../../src/concurrency/lifetime.ts'
-import type { ControllerFetch } from '../../src/index.ts'
+import type { Controller, ControllerFetch } from '../../src/index.ts'
 import { connectionInfo } from './connection-info.ts'
 import { positive, trackConnections } from './connections.ts'
 import {
@@ -14,6 +14,7 @@ import {
   controlChannel,
   type FabricSource,
   NO_CONTROL_CHANNEL,
+  PROCESS_PROTOCOL,
 } from './control-channel.ts'
 import { EDGE_FIRST_BYTES, EdgePort, type EdgeRouterOptions, ROUTER_PROTOCOLS } from './edge-port.ts'
 import { listen, urlOf } from './listen.ts'
@@ -31,6 +32,8 @@ export interface ServableController {
   /** The headers of every answer. */
   readonly answerHeaders?: Readonly<Record<string, string>>
   tls(): ServerCertificate
+  /** A certificate that takes the place of the one before is shown from the next connection on. */
+  readonly events?: Pick<Controller['events'], 'on'>
   /** Opens the data plane; where it is not there yet, {@link RunningServer.openFabric} has to be called. */
   readonly openFabric?: FabricSource['openFabric']
 }
@@ -208,6 +211,7 @@ export async function serve(controller: ServableController, options: ServeOption
     sharePort(server, {
       byProtocol: new Map([
         [CONTROL_PROTOCOL, (socket) => control.accept(socket)],
+        [PROCESS_PROTOCOL, (socket) => control.accept(socket)],
         ...ROUTER_PROTOCOLS.map((protocol) => [protocol, (socket: TLSSocket) => edge?.accept(socket)] as const),
       ]),
       ...(edge?.isShared && { byFirstBytes: { bytes: EDGE_FIRST_BYTES, take: (socket) => edge.accept(socket) } }),
@@ -243,10 +247,17 @@ export async function serve(controller: ServableController, options: ServeOption
   // Out of file descriptors is a reason to report, not to end the process.
   server.on('error', onError)
 
+  const replaceCertificate = (certificate: ServerCertificate) => {
+    server.setSecureContext(tlsOptions(certificate))
+    control.replaceCertificate(certificate)
+    edge?.replaceCertificate(certificate)
+  }
+  const unlisten = controller.events?.on('pki.changed', () => replaceCertificate(controller.tls()))
   const lifetime = new Lifetime('the server is closed')
   const closed = new Promise((resolve) => server.once('close', resolve))
   const close: RunningServer['close'] = ({ graceMs = DEFAULT_GRACE_MS } = {}) =>
     lifetime.close(
+      () => unlisten?.(),
       () => void server.close(),
       () => closeChannels(),
       () => connections.drain({ graceMs, arrivalMs: Math.min(graceMs, CLOSING_ARRIVAL_MS) }),
@@ -265,11 +276,7 @@ export async function serve(controller: ServableController, options: ServeOption
     openFabric,
     close,
     [Symbol.asyncDispose]: () => close(),
-    replaceCertificate(certificate = controller.tls()) {
-      server.setSecureContext(tlsOptions(certificate))
-      control.replaceCertificate(certificate)
-      edge?.replaceCertificate(certificate)
-    },
+    replaceCertificate: (certificate = controller.tls()) => replaceCertificate(certificate),
     addNamedCertificate: (certificate) => addNamed(server, certificate),
   }
 }

@@ -1,7 +1,7 @@
 import type { Server } from 'node:https'
 import type { TLSSocket } from 'node:tls'
 
-/** Who takes the sockets of a port that speaks several protocols. */
+/** The takers of the sockets of a port that speaks several protocols. */
 export interface PortSharing {
   /** By the ALPN protocol that was agreed on. */
   readonly byProtocol: ReadonlyMap<string, (socket: TLSSocket) => void>

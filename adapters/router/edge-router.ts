@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Duplex } from 'node:stream'
-import { grouped } from '../../src/base/grouped.ts'
+import { grouped } from '../../src/base/collections.ts'
 import type { EdgeRefusal } from '../../src/data-plane/edge/edge-refusal.ts'
 import { OF_THIS_PROCESS } from '../../src/data-plane/edge/session-admission.ts'
 import type { FromRouter, Route, ToRouter } from '../../src/ports/fabric/index.ts'
@@ -8,7 +8,7 @@ import type { Channel } from '../channel/channel.ts'
 import { processTimer, type Timer } from '../channel/conversation.ts'
 import { EDGE_HEADER } from '../channel/edge-messages.ts'
 import { readText } from '../channel/header-values.ts'
-import { admitClient, mayStay, NOT_KNOWN_YET, readCertificate } from './edge/edge-admission.ts'
+import { admitClient, mayStay, NOT_KNOWN_YET, postureRefusal, readCertificate } from './edge/edge-admission.ts'
 import { EdgeChannel } from './edge/edge-channel.ts'
 import { EdgeCircuits } from './edge/edge-circuits.ts'
 import { EdgeListener, type EdgeStranger } from './edge/edge-listener.ts'
@@ -40,7 +40,7 @@ export interface EdgeRouterFacts {
 const LOOK_MS = 5000
 /** Milliseconds between messages that keep the sessions of connected endpoints alive. */
 const KEEP_ALIVE_MS = 60_000
-/** Milliseconds between full reports of who is connected. */
+/** Milliseconds between full reports of the connected endpoints. */
 const REPORT_MS = 300_000
 /** Milliseconds after which the model is asked for again: controllers of the field stop telling after an hour. */
 const SUBSCRIBE_MS = 1_800_000
@@ -87,7 +87,12 @@ export class EdgeRouter implements CircuitHost {
       tellEnd: (circuitId, subject, controllerId) =>
         router.tell({ type: 'fault', subject, id: circuitId, iteration: 0 }, controllerId),
     })
-    this.#hosted = new HostedServices({ timer: this.#timer, circuits: this.#circuits, controller })
+    this.#hosted = new HostedServices({
+      timer: this.#timer,
+      circuits: this.#circuits,
+      controller,
+      postureRefusal: (host, serviceId) => postureRefusal(this.#model, controller(), host, serviceId, 'Bind'),
+    })
     this.#listener = new EdgeListener({
       routerId: facts.id,
       version: facts.version,
@@ -238,6 +243,8 @@ export class EdgeRouter implements CircuitHost {
         hosted: this.#hosted,
         controller: () => this.#anyController(),
         serviceId: (headers) => this.#serviceId(headers),
+        postureRefusal: (dialer, serviceId) =>
+          postureRefusal(this.#model, this.#anyController(), dialer, serviceId, 'Dial'),
         updatedClient: (current, token) => this.#updatedClient(current, token),
         troubled: () => undefined,
         closed: (closed) => {

@@ -2,6 +2,7 @@ import type { FromRouter, PeerData, Route, ToRouter } from '../../src/ports/fabr
 import { type EgressOutcome, Forwarder } from './forwarder.ts'
 import type { LinksSettings } from './links/link-dialer.ts'
 import { Links } from './links/links.ts'
+import { ChannelTraces } from './state/channel-traces.ts'
 import type { ConnectedController, ControllerListener, TakesControllers } from './state/controllers.ts'
 import { fabricValues, inspectedValues, type ReadsValue } from './state/inspected-values.ts'
 
@@ -14,7 +15,7 @@ export interface CircuitHost extends TakesControllers {
 }
 
 /** Everything that a router needs around it. */
-export interface FabricRouterSettings extends Omit<LinksSettings, 'forwarder' | 'tell' | 'verify'> {
+export interface FabricRouterSettings extends Omit<LinksSettings, 'forwarder' | 'traces' | 'tell' | 'verify'> {
   /** Has the ends of circuits; none for a transit router. */
   readonly host?: (router: FabricRouter) => CircuitHost
 }
@@ -26,6 +27,7 @@ const MOST_ROUTES = 4096
 export class FabricRouter implements TakesControllers {
   readonly forwarder: Forwarder
   readonly links: Links
+  readonly #traces: ChannelTraces
   readonly #host: CircuitHost | undefined
   readonly #controllers = new Map<string, ConnectedController>()
   #routes = 0
@@ -34,13 +36,16 @@ export class FabricRouter implements TakesControllers {
   constructor(settings: FabricRouterSettings) {
     const { clock } = settings
     this.forwarder = new Forwarder({
+      routerId: settings.routerId,
       now: clock.now,
       timer: clock.timer,
       tell: (controllerId, message) => this.tell(message, controllerId),
     })
+    this.#traces = new ChannelTraces(settings.routerId, (controllerId, message) => this.tell(message, controllerId))
     this.links = new Links({
       ...settings,
       forwarder: this.forwarder,
+      traces: this.#traces,
       tell: (message) => this.tell(message),
       verify: (routerId, fingerprint) => this.#verify(routerId, fingerprint),
     })
@@ -57,11 +62,16 @@ export class FabricRouter implements TakesControllers {
   connected(controller: ConnectedController): ControllerListener {
     this.#controllers.set(controller.id, controller)
     const inner = this.#host?.connected(controller)
+    const untrace = controller.traced && this.#traces.add(controller.traced)
     controller.ask(this.links.report()).catch(() => undefined)
     return {
       take: (message) => this.#take(controller, message, inner),
       lost: () => {
-        if (this.#controllers.get(controller.id) === controller) this.#controllers.delete(controller.id)
+        untrace?.()
+        if (this.#controllers.get(controller.id) === controller) {
+          this.#controllers.delete(controller.id)
+          this.#traces.forget(controller.id)
+        }
         inner?.lost()
       },
     }
@@ -98,6 +108,8 @@ export class FabricRouter implements TakesControllers {
       case 'peers':
         this.links.peersChanged(message.changes)
         return undefined
+      case 'trace-channels':
+        return this.#traces.set(controller.id, message)
       case 'inspect':
         return inspectedValues(message.id, message.values, [
           fabricValues(this.forwarder, this.links),

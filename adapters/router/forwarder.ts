@@ -4,6 +4,7 @@ import { circuitOf, isFarewell, isOfCircuit, isRetransmission } from '../channel
 import { processTimer, type Timer } from '../channel/conversation.ts'
 import { EDGE_TYPE } from '../channel/edge-messages.ts'
 import type { Frame } from '../channel/frame.ts'
+import { answered, readControl, writeControl } from '../channel/trace-routes.ts'
 
 /** The destination of messages of circuits: a link to another router, or an end of a circuit at this one. */
 export interface Destination {
@@ -34,6 +35,8 @@ export type RouteProblem =
 
 /** Surroundings of a forwarder. */
 export interface ForwarderSettings {
+  /** The router, as it answers who asks for the way of a circuit. */
+  readonly routerId: string
   /** Milliseconds of any clock that only goes forward. */
   readonly now: () => number
   /** Tells a controller something, or all of them where it is undefined. */
@@ -123,11 +126,26 @@ export class Forwarder {
     if (circuitId === undefined) return undefined
     const address = this.#table.destination(circuitId, source, this.#settings.now(), !isRetransmission(frame))
     const destination = address === undefined ? undefined : this.#destinations.get(address)
-    if (destination !== undefined) destination.take(circuitId, frame)
+    if (frame.contentType === EDGE_TYPE.circuitControl) this.#passControl(circuitId, frame, source, destination)
+    else if (destination !== undefined) destination.take(circuitId, frame)
     else if (frame.contentType === EDGE_TYPE.payload && !isFarewell(frame)) {
       this.#faults.note(circuitId, this.#table.controllerOf(circuitId))
     }
     return destination
+  }
+
+  /** Passes a control on, or answers who asks for the way and meant this router. */
+  #passControl(circuitId: string, frame: Frame, source: string, destination: Destination | undefined): void {
+    const trace = readControl(frame)
+    const hops = Math.max((trace?.hops ?? 0) - 1, 0)
+    if (trace === undefined || trace.isAnswer) destination?.take(circuitId, frame)
+    else if (destination !== undefined && hops > 0) {
+      destination.take(circuitId, { ...frame, ...writeControl({ ...trace, hops }) })
+    } else {
+      const hop = { hopType: 'forwarder', hopId: this.#settings.routerId }
+      const answer = destination ? { hops, ...hop } : { hops: trace.hops, ...hop, error: 'the circuit ends here' }
+      this.#destinations.get(source)?.take(circuitId, { ...frame, ...writeControl(answered(trace, answer)) })
+    }
   }
 
   /** Something of a circuit passed between two ends at this router, which needed no forwarding. */

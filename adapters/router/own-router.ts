@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import type { Duplex } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
+import { JUDGED_BY_CONTROLLER } from '../../src/fabric/rules/index.ts'
 import type { ControlPlane } from '../../src/index.ts'
 import type { FromRouter, LinkListener, OwnRouter, RouterSession, ToRouter } from '../../src/ports/fabric/index.ts'
 import type { Channel } from '../channel/channel.ts'
@@ -76,6 +77,7 @@ class OwnRouterConnection implements RunningRouter {
   #edge: EdgeRouter | undefined
   #session: RouterSession | undefined
   #cancel: () => void = () => undefined
+  #unlisten: () => void = () => undefined
   #isClosed = false
 
   constructor(options: OwnRouterOptions, ways: OwnRouterSurroundings) {
@@ -95,13 +97,16 @@ class OwnRouterConnection implements RunningRouter {
 
   async open(): Promise<void> {
     this.#own = await this.#provide()
-    const { id, caPem } = this.#own
+    const { id } = this.#own
+    const bundle = () => this.#own?.caPem ?? ''
     const { now } = this.#ways
     const advertise = this.#advertise
     const clock = { now: this.#ways.monotonic ?? (() => performance.now()), timer: this.#timer }
     const facts = {
       id,
-      caPem,
+      get caPem() {
+        return bundle()
+      },
       advertise,
       version: VERSION,
       monotonic: clock.now,
@@ -119,6 +124,7 @@ class OwnRouterConnection implements RunningRouter {
         return this.#edge
       },
     })
+    this.#unlisten = this.#ways.plane.onKeysChanged(() => this.#renew())
     await this.#connect()
   }
 
@@ -146,6 +152,7 @@ class OwnRouterConnection implements RunningRouter {
   close(): void {
     this.#isClosed = true
     this.#cancel()
+    this.#unlisten()
     this.#edge?.close()
     this.#router?.close()
     this.#session?.closed()
@@ -188,7 +195,7 @@ class OwnRouterConnection implements RunningRouter {
       else void this.#answer(session, listener.take(message))
     }
     const channel = { send: take, close: () => queueMicrotask(over) }
-    const facts = { software: software(), capabilities: [], isResumed: false }
+    const facts = { software: software(), capabilities: [JUDGED_BY_CONTROLLER], isResumed: false }
     const greeting = { routerId: own.id, ...facts, linkListeners: this.#linkListeners }
     const connected = await plane.connect(
       greeting,
@@ -200,16 +207,25 @@ class OwnRouterConnection implements RunningRouter {
     this.#session = session
     if (this.#isClosed) return session.closed()
     const ask = (message: FromRouter) => session.receive(message)
-    listener = this.#router.connected({ id: plane.controllerId, ask })
+    listener = this.#router.connected({ id: plane.controllerId, judgesPosture: true, ask })
     for (const message of early.splice(0)) take(message)
-    this.#renewWhenDue(own.renewAt, over)
+    this.#renewWhenDue()
   }
 
-  #renewWhenDue(renewAt: number, connectAnew: () => void): void {
+  #renewWhenDue(): void {
     this.#cancel = this.#timer(RENEWAL_LOOK_MS, () => {
-      if ((this.#ways.now ?? Date.now)() >= renewAt) connectAnew()
-      else this.#renewWhenDue(renewAt, connectAnew)
+      if ((this.#ways.now ?? Date.now)() >= (this.#own?.renewAt ?? 0)) this.#renew()
+      this.#renewWhenDue()
     })
+  }
+
+  /** Certificates are for what connects from now on: what is connected stays. A failure is followed by another try. */
+  #renew(): void {
+    this.#provide()
+      .then((own) => {
+        this.#own = own
+      })
+      .catch(() => undefined)
   }
 
   async #answer(session: RouterSession, answer: Promise<FromRouter | undefined>): Promise<void> {

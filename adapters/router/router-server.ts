@@ -19,7 +19,7 @@ export interface RouterServerOptions {
 /** A TLS port of a router: links and endpoints are told apart by their protocols (ALPN). */
 export interface RouterServer {
   readonly port: number
-  /** Shows the certificates of now to who connects from now on. */
+  /** Shows the certificates of now to peers that connect from now on. */
   renew(): void
   /** Accepts nothing more; connections go on. */
   stop(): void
@@ -36,7 +36,7 @@ export async function listenForRouter(options: RouterServerOptions): Promise<Rou
   const protocols = [...(acceptLink ? [LINK_PROTOCOL] : []), ...(acceptEndpoint ? [EDGE_PROTOCOL] : [])]
   const server: Server = createServer({
     ...tlsOptions(credentials()),
-    // Endpoints show certificates of their own making too; whoever takes a socket judges them.
+    // Endpoints show certificates of their own making too; the taker of a socket judges them.
     requestCert: true,
     rejectUnauthorized: false,
     ALPNProtocols: protocols,

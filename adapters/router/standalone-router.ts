@@ -36,7 +36,7 @@ export interface StandaloneRouter {
   readonly address: string | undefined
   /** The ids of the controllers that it is connected to. */
   readonly controllers: readonly string[]
-  /** Accepts nothing more, waits up to `graceMs` for its circuits to end, and closes. */
+  /** Accepts nothing more, waits up to `graceMs` (0 unless given) for its circuits to end or take another way, and closes. */
   close(options?: { readonly graceMs?: number }): Promise<void>
 }
 
@@ -129,6 +129,8 @@ export async function runRouter(options: StandaloneRouterOptions): Promise<Stand
       server?.stop()
       running.stop()
       const deadline = performance.now() + graceMs
+      // Circuits that only pass take another way, where there is one; it is asked for while this one still carries them.
+      if (graceMs > 0 && running.forwarder.circuits > 0) await connections.quiesce()
       while (running.forwarder.circuits > 0 && performance.now() < deadline) {
         await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
       }

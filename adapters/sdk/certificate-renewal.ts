@@ -52,30 +52,54 @@ export class CertificateRenewal {
       const { key, csr } = await createSigningRequest(name)
       const body = { clientCertCsr: csr }
       const { data } = await api.call('POST /current-identity/authenticators/{id}/extend', { params, body })
-      return { params, device: { controller, key, cert: data.clientCert, ca: ca ?? data.ca } }
+      return { params, device: { controller, key, cert: data.clientCert, ca: nextBundle(ca, data.ca) } }
     })
     await keep(device)
     const body = { clientCert: device.cert }
     await session.call('renewal', (api) =>
       api.call('POST /current-identity/authenticators/{id}/extend-verify', { params, body }),
     )
-    certificate.replace({ key: device.key, cert: device.cert, ca })
+    certificate.replace({ key: device.key, cert: device.cert, ca: device.ca })
     await session.changeCertificate()
   }
 
-  /** Renews in the last third of the certificate's life, where somebody keeps it; nobody waits for it. */
-  renewWhenOld(): void {
+  /**
+   * Renews in the last third of the certificate's life, and when the controller asks for it, where somebody keeps it; nobody
+   * waits for it.
+   */
+  renewWhenDue(): void {
     const { certificate, keep } = this.#settings
     if (keep === undefined || certificate === undefined || this.#isUnderWay) return
-    if (!isOld(certificate.credentials().cert, Date.now())) return
     this.#isUnderWay = true
     // A failure is followed by another try when the session is renewed: the certificate is still good for long.
-    this.renew(keep)
+    this.#isDue(certificate)
+      .then((isDue) => (isDue ? this.renew(keep) : undefined))
       .catch(() => undefined)
       .finally(() => {
         this.#isUnderWay = false
       })
   }
+
+  async #isDue(certificate: HeldCertificate): Promise<boolean> {
+    if (isOld(certificate.credentials().cert, Date.now())) return true
+    const { data } = await this.#settings.session.call('renewal', (api) => api.call('GET /current-api-session'))
+    return data.isCertExtendRequested === true
+  }
+}
+
+/**
+ * The trust bundle from now on: the one that the controller sent, unless the identity trusts by something else, such as the
+ * certificate of a proxy.
+ */
+function nextBundle(known: string | undefined, sent: string): string {
+  if (known === undefined) return sent
+  const trusted = certificatesIn(known)
+  return certificatesIn(sent).some((certificate) => trusted.includes(certificate)) ? sent : known
+}
+
+function certificatesIn(pem: string): readonly string[] {
+  const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []
+  return blocks.map((block) => block.replaceAll(/\s/g, ''))
 }
 
 /** The authenticator that is the certificate by which the session began. */

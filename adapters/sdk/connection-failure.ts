@@ -60,7 +60,7 @@ export class ConnectionFailure extends Error {
   }
 }
 
-/** The failure that an error of a call of the controller is for who dials or hosts. */
+/** The failure of a dial or of hosting that an error of a call of the controller means. */
 export function failureOf(error: unknown, task: string): ConnectionFailure {
   if (error instanceof ConnectionFailure) return error
   if (!(error instanceof ApiError)) {

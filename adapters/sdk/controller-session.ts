@@ -1,6 +1,6 @@
 import { hostname, release } from 'node:os'
 import { type ApiClient, ApiError, type ClientApi, createClient, type Fetch } from '../../src/client/index.ts'
-import { renewAfter } from '../../src/data-plane/sdk/pauses.ts'
+import { renewAfter } from '../../src/data-plane/sdk-dialing.ts'
 import { VERSION } from '../../src/version.ts'
 import type { Timer } from '../channel/conversation.ts'
 import { type BearerLogin, logInForTokens, refreshTokens } from './bearer-login.ts'
@@ -16,7 +16,7 @@ export interface SessionOptions {
   readonly sessions: 'auto' | 'api-session' | 'bearer'
   readonly timer: Timer
   secondFactor?(): Promise<string>
-  /** Begins a session in another way than by certificate; answers its token. Whoever begins it ends it. */
+  /** Begins a session in another way than by certificate; answers its token. The caller ends what it began. */
   logIn?(): Promise<string>
   /** Work in each new session before it is used, such as to report the posture. */
   onLogin?(api: ApiClient<ClientApi>): Promise<void>
@@ -90,7 +90,7 @@ export class ControllerSession {
       },
       () => undefined,
     )
-    // Whoever asks at once gets the new one already.
+    // A question at once gets the new one already.
     if (known !== undefined && this.#lastToken === token) this.#session = undefined
   }
 

@@ -4,7 +4,7 @@ import type { Caller, ServiceConnection } from './service-connection.ts'
 
 declare module 'node:http' {
   interface IncomingMessage {
-    /** Who sent the request, where it came through a service that `portcullis/sdk` hosts. */
+    /** The identity that sent the request, where it came through a service that `portcullis/sdk` hosts. */
     caller?: Caller
   }
 }
@@ -44,7 +44,7 @@ export interface HostedAppOptions {
 /** Takes connections, and ends the server that was made for them. */
 export interface AppServer {
   take(connection: ServiceConnection): void
-  /** Who is waiting for an answer gets it; nobody else is waited for. */
+  /** Requests under way get their answers; new ones are not taken. */
   close(): void
 }
 

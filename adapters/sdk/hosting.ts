@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { routersToTry } from '../../src/data-plane/sdk/choose-routers.ts'
-import { pauseAfter } from '../../src/data-plane/sdk/pauses.ts'
+import { pauseAfter, routersToTry } from '../../src/data-plane/sdk-dialing.ts'
 import type { Timer } from '../channel/conversation.ts'
 import { ConnectionFailure, failureOf } from './connection-failure.ts'
 import { type KeyPair, loadEndToEnd } from './end-to-end.ts'

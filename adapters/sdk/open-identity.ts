@@ -1,7 +1,7 @@
 import type { Agent } from 'node:http'
 import { checkArgument, checkOptions, type OptionRules } from '../../src/base/arguments.ts'
 import type { ApiClient, ClientApi, Fetch, RequestOf } from '../../src/client/index.ts'
-import type { RouterOffer } from '../../src/data-plane/sdk/choose-routers.ts'
+import type { RouterOffer } from '../../src/data-plane/sdk-dialing.ts'
 import { type EndpointFacts, postureResponses } from '../../src/policy.ts'
 import type { Channel } from '../channel/channel.ts'
 import { processTimer, type Timer } from '../channel/conversation.ts'
@@ -194,7 +194,7 @@ export function identityOver(surroundings: IdentitySurroundings): Identity {
     },
     onNewSession: () => routers.retire(),
     onNewToken: (token) => routers.updateToken(token),
-    onAlive: () => renewal.renewWhenOld(),
+    onAlive: () => renewal.renewWhenDue(),
   })
   const whoAmI = () => {
     self ??= session.call('identity', async (api) => (await api.call('GET /current-identity')).data)

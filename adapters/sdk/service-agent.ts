@@ -96,7 +96,7 @@ interface DispatchedRequest {
   readonly body?: AsyncIterable<Uint8Array> | string | Uint8Array | null
 }
 
-/** Who waits for the answer. */
+/** The request that waits for the answer. */
 interface AnswerHandler {
   onConnect?(abort: (reason?: Error) => void): void
   onHeaders?(status: number, headers: readonly Buffer[], resume: () => void, statusText: string): boolean

@@ -3,7 +3,7 @@ import { DATA_FLAG } from '../channel/edge-messages.ts'
 import { ConnectionFailure } from './connection-failure.ts'
 import type { Decryption, Encryption, EndToEnd, SessionKeys } from './end-to-end.ts'
 
-/** Who is at the other end of a connection that was accepted. */
+/** The identity at the other end of a connection that was accepted. */
 export interface Caller {
   /** The id of its identity, as the router vouches for it; undefined with routers before 2.0. */
   readonly id: string | undefined
@@ -16,7 +16,7 @@ export interface Caller {
 /** The facts of a connection from its beginning. */
 export interface ConnectionFacts {
   readonly service: string
-  /** Who dialed; undefined on the side that dialed. */
+  /** The dialer; undefined on its own side. */
   readonly caller: Caller | undefined
   /** Data that the dialer sent along for the application; of no length where none. */
   readonly applicationData: Uint8Array
@@ -37,7 +37,7 @@ export interface Line {
   /** Sends a message; answers false when the next should wait for `whenWritable`. */
   send(body: Uint8Array, flags: number): boolean
   whenWritable(work: () => void): void
-  /** Takes in nothing more until `release`: whoever should read does not. */
+  /** Takes in nothing more until `release`: the reader does not read. */
   hold(): void
   release(): void
   /** The connection is over at this end. */
@@ -50,7 +50,7 @@ const MESSAGE_BYTES = 32_768
 const MOST_UNREAD_BYTES = 1024 * 1024
 
 /**
- * A connection to a service, or from who dialed it: a stream both ways, which both ends may end one way and read on. It is used like a
+ * A connection to a service, or from a dialer: a stream both ways, which both ends may end one way and read on. It is used like a
  * socket, also by `node:http`. It is destroyed with a {@link ConnectionFailure} when it cannot be carried on.
  */
 export class ServiceConnection extends Duplex {
@@ -79,7 +79,7 @@ export class ServiceConnection extends Duplex {
     return this.#facts.service
   }
 
-  /** Who dialed, where this end hosts. */
+  /** The dialer, where this end hosts. */
   get caller(): Caller | undefined {
     return this.#facts.caller
   }
@@ -99,7 +99,7 @@ export class ServiceConnection extends Duplex {
     return this.#facts.isEncrypted
   }
 
-  /** The name of who dialed, where `net.Socket` has an address. */
+  /** The name of the dialer, where `net.Socket` has an address. */
   get remoteAddress(): string {
     return this.#facts.caller?.name ?? this.#facts.service
   }
@@ -240,7 +240,7 @@ export class ServiceConnection extends Duplex {
         return
       }
       const plain = chunk.subarray(position, position + MESSAGE_BYTES)
-      // Whoever wrote the bytes may use their memory again once this was called back.
+      // The writer may use the memory again once this was called back.
       const body = this.#encryption === undefined ? Uint8Array.from(plain) : this.#encryption.frame(plain)
       if (this.#line.send(body, 0)) continue
       this.#line.whenWritable(() => this.#sendFrom(chunk, position + MESSAGE_BYTES, done))

@@ -1,13 +1,19 @@
 import assert from 'node:assert/strict'
-import type { Change, Storage } from './core.ts'
+import type { Change, HistoryPoint, Storage } from './core.ts'
 import { insertAll, machine, machines, ticket, tickets } from './kinds.ts'
 import type { Suite } from './suite.ts'
 
 function revisionOf(storage: Storage) {
   return storage.read(async (tx) => tx.revision)
 }
-function changesSince(storage: Storage, revision: number) {
-  return storage.read((tx) => tx.changesSince(revision))
+function placeOf(storage: Storage): Promise<HistoryPoint> {
+  return storage.read(async ({ revision, line }) => ({ revision, line }))
+}
+async function lineOf(storage: Storage) {
+  return (await placeOf(storage)).line
+}
+function changesSince(storage: Storage, revision: number, line?: string) {
+  return storage.read((tx) => tx.changesSince(revision, line))
 }
 function entry(revision: number, kind: { readonly name: string }, id: string, operation: Change['operation']) {
   return {
@@ -85,6 +91,45 @@ export function describeChangeFeed({ it, open }: Suite): void {
     const storage = await open()
     await insertAll(storage, machines, [machine('m1')])
     assert.equal(await changesSince(storage, 2), undefined)
+  })
+
+  it('gives each commit a line of its own, where it tells lines at all', async () => {
+    const [storage, other] = [await open(), await open()]
+    await insertAll(storage, machines, [machine('m1')])
+    await insertAll(other, machines, [machine('m1')])
+    const first = await lineOf(storage)
+    if (first === undefined) return
+    assert.equal(await lineOf(storage), first)
+    assert.notEqual(await lineOf(other), first)
+    const inside = await storage.write(async (tx) => {
+      await tx.collection(machines).delete('m1')
+      return tx.line
+    })
+    assert.equal(inside, first)
+    const second = await lineOf(storage)
+    assert.notEqual(second, first)
+    await storage.write((tx) => tx.collection(machines).delete('m1'))
+    assert.equal(await lineOf(storage), second)
+    await Promise.all([insertAll(storage, tickets, [ticket('t1')]), insertAll(storage, tickets, [ticket('t2')])])
+    assert.equal(new Set([first, second, await lineOf(storage)]).size, 3)
+  })
+
+  it('tells what follows a commit to who saw that commit, and sends who saw another one back to the start', async () => {
+    const storage = await open()
+    const places: HistoryPoint[] = []
+    for (let round = 1; round <= 5; round += 1) {
+      await insertAll(storage, machines, [machine(`m${round}`), machine(`n${round}`)])
+      places.push(await placeOf(storage))
+    }
+    for (const { revision, line } of places) {
+      assert.deepEqual(await changesSince(storage, revision, line), await changesSince(storage, revision))
+      const inside = await storage.write((tx) => tx.changesSince(revision, line))
+      assert.deepEqual(inside, await changesSince(storage, revision))
+      if (line === undefined) continue
+      assert.equal(await changesSince(storage, revision, `${line}0`), undefined)
+      assert.equal(await storage.write((tx) => tx.changesSince(revision, `${line}0`)), undefined)
+    }
+    assert.equal((await changesSince(storage, 0))?.length, 10)
   })
 
   it('counts concurrent writes without gaps', async () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { ReadTransaction, WriteTransaction } from './core.ts'
+import { type ReadTransaction, StorageUnavailable, type WriteTransaction } from './core.ts'
 import { machine, machines } from './kinds.ts'
 import type { Suite } from './suite.ts'
 
@@ -57,13 +57,14 @@ export function describeHandles({ it, open }: Suite): void {
     })
     await storage.close()
     assert.equal(await accepted, 'written')
+    const closed = (error: unknown) => error instanceof StorageUnavailable && error.reason === 'closed'
     await assert.rejects(
       storage.read(async () => 'read'),
-      /closed/,
+      closed,
     )
     await assert.rejects(
       storage.write(async () => 'written'),
-      /closed/,
+      closed,
     )
   })
 }

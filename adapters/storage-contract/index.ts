@@ -10,7 +10,8 @@ import type { RecordKind, Storage } from './core.ts'
 import { describeFilters } from './find-filters.ts'
 import { describePages } from './find-pages.ts'
 import { describeHandles } from './handles.ts'
-import { machines, tickets } from './kinds.ts'
+import { describeJournals } from './journals.ts'
+import { entries, machines, tickets } from './kinds.ts'
 import { describeRandomHistories } from './random-histories.ts'
 import { describeSnapshots } from './snapshots.ts'
 import { caseDeclaration, type Suite } from './suite.ts'
@@ -51,7 +52,7 @@ export interface ContractOptions {
  * @example
  * const storage = await sqliteStorage(':memory:', { kinds: CONTRACT_KINDS })
  */
-export const CONTRACT_KINDS: readonly RecordKind[] = [machines, tickets]
+export const CONTRACT_KINDS: readonly RecordKind[] = [machines, tickets, entries]
 
 const OPTIONS: OptionRules<ContractOptions> = { histories: 'number', seed: 'number' }
 
@@ -91,6 +92,7 @@ export function storageContract(
     ...casesOf('snapshots', describeSnapshots, makeStorage),
     ...casesOf('concurrency', describeConcurrency, makeStorage),
     ...casesOf('change feed', describeChangeFeed, makeStorage),
+    ...casesOf('journals', describeJournals, makeStorage),
     ...casesOf('find by filter', describeFilters, makeStorage),
     ...casesOf('find in order, by page', describePages, makeStorage),
     ...casesOf('values', describeValues, makeStorage),

@@ -21,6 +21,13 @@ export interface Ticket extends StoredRecord {
   readonly uses: number
 }
 
+/** Something that is written down and never changed. */
+export interface Entry extends StoredRecord {
+  readonly about: string
+  readonly place: number
+  readonly content: Readonly<Record<string, unknown>>
+}
+
 export const machines: RecordKind<Machine> = {
   name: 'contract-machines',
   fields: {
@@ -44,6 +51,15 @@ export const tickets: RecordKind<Ticket> = {
   fields: { token: 'string', machine: 'string', uses: 'integer' },
   unique: ['token'],
   indexed: ['machine'],
+}
+
+export const entries: RecordKind<Entry> = {
+  name: 'contract-entries',
+  fields: { about: 'string', place: 'integer', content: 'json' },
+  unique: [],
+  indexed: ['about'],
+  searchedJson: [],
+  isJournal: true,
 }
 
 /** Symbols that filters may name on machines: every field, by its own name. */

@@ -97,6 +97,8 @@ async function controllerWith(options: TestControllerOptions, apps: Map<string, 
     passwordHasher: plainPasswordHasher,
     logger: recordingLogger(),
     rateLimits: false,
+    // Nobody is told of what happens in a test unless it asks for that.
+    webhooks: false,
     ...rest,
     authorize: record.authorize(rest.authorize),
     pki,
@@ -120,7 +122,14 @@ async function controllerWith(options: TestControllerOptions, apps: Map<string, 
   }
   const serviceId = async (service: string) =>
     (await loggedIn.call('GET /services', { query: byIdOrName(service) })).data[0]?.id ?? service
-  const served = { ...controller, fetch }
+  const bundle = () => controller.caPem
+  const served = {
+    ...controller,
+    get caPem() {
+      return bundle()
+    },
+    fetch,
+  }
   const reach = endpoints({ controller: served, admin: loggedIn, baseUrl, clock, elapse, serviceId, apps })
   const listening = new Set<ListeningController>()
   const listen: RoutedParts['listen'] = async (where = {}, running) => {
@@ -149,8 +158,11 @@ async function controllerWith(options: TestControllerOptions, apps: Map<string, 
     return typeof who === 'string' ? reach.as(who) : controller.as(who)
   }
   const net: TestController = {
-    ...controller,
+    ...served,
     ...reach,
+    get caPem() {
+      return bundle()
+    },
     as,
     fetch,
     storage,

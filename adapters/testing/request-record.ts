@@ -56,7 +56,7 @@ export function requestRecord(): RequestRecord {
     },
     authorize: (own) => (asked) => {
       const noted = current.getStore()
-      if (noted !== undefined) noted.identityId = asked.identityId
+      if (noted !== undefined) noted.identityId = asked.caller.identityId
       return own === undefined || own(asked)
     },
   }

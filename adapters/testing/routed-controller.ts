@@ -1,6 +1,6 @@
 import type { Agent } from 'node:http'
 import type { ApiClient, ManagementApi } from '../../src/client/index.ts'
-import type { ControllerFetch } from '../../src/index.ts'
+import type { ControllerFetch, ControlPlane } from '../../src/index.ts'
 import type { RunningRouter } from '../router/index.ts'
 import type {
   DialOptions,
@@ -13,7 +13,7 @@ import type {
 } from '../sdk/index.ts'
 import type { NewIdentity, TestDevice, TestEndpoint } from './endpoints.ts'
 import type { FakeScheduler } from './fake-clock.ts'
-import type { ListeningController, ListenOptions, TestController } from './test-controller.ts'
+import type { ListeningController, ListenOptions, RunningPlane, TestController } from './test-controller.ts'
 
 /** An endpoint of a test controller that has a router: it dials and hosts in memory, without a socket, under the test's clock. */
 export interface RoutedEndpoint extends Omit<TestEndpoint, 'dial'> {
@@ -46,8 +46,8 @@ export interface RoutedParts {
   readonly fetch: ControllerFetch
   readonly origin: string
   readonly scheduler: FakeScheduler
-  /** Serves the controller, and endpoints of a router that runs. */
-  listen(where?: ListenOptions, running?: RunningRouter): Promise<ListeningController>
+  /** Serves the controller, endpoints of a router that runs, and other routers by the data plane that it belongs to. */
+  listen(where?: ListenOptions, running?: RunningPlane): Promise<ListeningController>
 }
 
 /** The address that stands in lists: nobody connects to it, endpoints are in this process. */
@@ -102,11 +102,28 @@ export async function withRouter({
   return {
     ...net,
     router,
-    listen: (where) => listen(where, router),
+    listen: (where) => listen(where, { router, plane: lent(plane) }),
     as: (identity) => routed(net.as(identity)),
     enroll: async (identity, fields) => routed(await net.enroll(identity, fields)),
     close,
     [Symbol.asyncDispose]: close,
+  }
+}
+
+/** A data plane for a server that ends before it does. */
+function lent(plane: ControlPlane): ControlPlane {
+  return {
+    controllerId: plane.controllerId,
+    verify: (...socket) => plane.verify(...socket),
+    admit: (...socket) => plane.admit(...socket),
+    connect: (...greeting) => plane.connect(...greeting),
+    proofs: plane.proofs,
+    serveProcess: (channel) => plane.serveProcess(channel),
+    ownRouter: (request) => plane.ownRouter(request),
+    onKeysChanged: (listener) => plane.onKeysChanged(listener),
+    startSession: (identity) => plane.startSession(identity),
+    moveTo: (addresses) => plane.moveTo(addresses),
+    close: async () => undefined,
   }
 }
 

@@ -1,7 +1,15 @@
 import { checkOptions, type OptionRules } from '../../src/base/arguments.ts'
 import type { ApiClient, ClientApi, ManagementApi } from '../../src/client/index.ts'
-import type { ConnectionInfo, Controller, ControllerFetch, ControllerOptions, Storage } from '../../src/index.ts'
+import type {
+  ConnectionInfo,
+  Controller,
+  ControllerFetch,
+  ControllerOptions,
+  ControlPlane,
+  Storage,
+} from '../../src/index.ts'
 import type { EndpointFacts } from '../../src/policy.ts'
+import type { FabricController } from '../fabric/index.ts'
 import type { ModelInput } from '../model/index.ts'
 import type { RunningRouter } from '../router/index.ts'
 import type { Circumstances, Reach } from './access-expectations.ts'
@@ -140,11 +148,20 @@ type Served = Pick<Controller, 'answerHeaders' | 'caPem' | 'changeAddress' | 'op
   readonly fetch: ControllerFetch
 }
 
-/** Serves a controller over HTTPS, as `serve` of `portcullis/node` does; a router that is `running` takes endpoints there. */
+/** A router in memory, and the data plane that it belongs to. */
+export interface RunningPlane {
+  readonly router: RunningRouter
+  readonly plane: ControlPlane
+}
+
+/**
+ * Serves a controller over HTTPS, as `serve` of `portcullis/node` does; a router that is `running` takes endpoints there, and its data
+ * plane other routers.
+ */
 export async function listenWith(
   controller: Served,
   options: ListenOptions,
-  running?: RunningRouter,
+  running?: RunningPlane,
 ): Promise<ListeningController> {
   checkOptions('listen', options, LISTEN_OPTIONS)
   // Loaded here because most tests need no socket.
@@ -157,9 +174,15 @@ export async function listenWith(
     }
   }
   const { host = '127.0.0.1', port = 0, fabric = false, router = running !== undefined } = options
-  const { answerHeaders, openFabric } = controller
+  const { answerHeaders } = controller
+  const openFabric: FabricController['openFabric'] = async (asked) => {
+    if (running === undefined) return controller.openFabric(asked)
+    running.plane.moveTo(asked.addresses)
+    return running.plane
+  }
   const source = { fetch, answerHeaders, openFabric, tls: () => controller.tls() }
-  const where = router && running ? { fabric, router: { running } } : { fabric: fabric || router, router }
+  const where =
+    router && running ? { fabric, router: { running: running.router } } : { fabric: fabric || router, router }
   const server = await serve(source, { host, port, ...where })
   const { host: address } = new URL(server.url)
   controller.changeAddress(address)

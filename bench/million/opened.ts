@@ -1,9 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { postgresStorage, sqliteStorage } from '../../adapters/kysely/index.ts'
-import { memoryStorage } from '../../adapters/memory/index.ts'
-import type { Storage } from '../../src/index.ts'
+import type { Storage } from 'portcullis'
+import { postgresStorage, sqliteStorage } from 'portcullis/kysely'
+import { memoryStorage } from 'portcullis/memory'
 import { createDatabase } from '../../test/support/postgres.ts'
 
 export type Place = 'memory' | 'sqlite' | 'postgres'

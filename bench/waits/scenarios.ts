@@ -1,17 +1,17 @@
+import type { Storage } from 'portcullis'
+import type { WriteTransaction } from 'portcullis/storage'
 import { servicePolicies } from '../../src/access/policy.resource.ts'
 import { sessions } from '../../src/access/sessions/session.resource.ts'
 import { authenticators } from '../../src/credentials/authenticator.resource.ts'
 import type { ControllerEngine } from '../../src/engine/engine.ts'
 import { cas } from '../../src/enrollment/ca.resource.ts'
 import { identities } from '../../src/identities/identity.resource.ts'
-import type { Storage } from '../../src/index.ts'
 import { SYSTEM_CALL } from '../../src/kernel/context/call.ts'
 import type { RecordOf, Resource } from '../../src/kernel/declaration/resource.ts'
 import { apiSessions } from '../../src/login/api-session.resource.ts'
 import { edgeRouters } from '../../src/routers/edge-router.resource.ts'
 import { services } from '../../src/services/service.resource.ts'
 import { terminators } from '../../src/services/terminator.resource.ts'
-import type { WriteTransaction } from '../../src/storage.ts'
 
 /** One request that takes much away: what is stored before it, about so many records, and the request. */
 export interface Scenario {

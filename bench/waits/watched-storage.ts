@@ -1,4 +1,4 @@
-import type { Storage } from '../../src/index.ts'
+import type { Storage } from 'portcullis'
 import { counting } from '../../test/support/counted-writes.ts'
 
 /** One write: for how long (ms) it kept others out, the processor time (ms) of this thread in it, and what it changed. */

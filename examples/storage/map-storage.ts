@@ -8,6 +8,7 @@ import {
   matches,
   type RecordKind,
   type Storage,
+  StorageUnavailable,
   type StoredRecord,
   UniqueViolation,
   type WriteTransaction,
@@ -26,7 +27,7 @@ interface Committed {
 export function mapStorage(): Storage {
   let committed: Committed = { revision: 0, tables: new Map(), changes: [] }
   const writes = new Gate(1)
-  const lifetime = new Lifetime('the storage is closed')
+  const lifetime = new Lifetime(StorageUnavailable.closed)
 
   async function runWrite<T>(work: (tx: WriteTransaction) => Promise<T>): Promise<T> {
     const tx = new MapTransaction(committed)

@@ -1,7 +1,7 @@
 import type { AccessIndexFeed } from '../kernel/context/context.ts'
 import { StoreLevel } from '../kernel/context/store-level.ts'
 import type { RecordOf, Resource } from '../kernel/declaration/resource.ts'
-import { type Change, DamagedRecord, type ReadTransaction } from '../ports/record-storage.ts'
+import { type Change, DamagedRecord, type HistoryPoint, type ReadTransaction } from '../ports/record-storage.ts'
 import type { Turns } from '../ports/runtime.ts'
 import { resourceNamed } from '../resources/index.ts'
 import type { AccessMoves } from './access-moves.ts'
@@ -46,18 +46,18 @@ export class AccessFeed implements AccessIndexFeed {
 
   /**
    * `turns` shares the thread while much is to be read. `tell` hears what the role attributes of single identities give and
-   * take; `latestRevision` asks the store, in a snapshot of its own, for its revision; `moves` remembers who gained or lost access.
+   * take; `latest` asks the store, in a snapshot of its own, where it is; `moves` remembers who gained or lost access.
    */
   constructor(
     turns: Turns,
     tell: (change: AccessChange) => void = () => undefined,
-    latestRevision?: () => Promise<number>,
+    latest?: () => Promise<HistoryPoint>,
     moves?: AccessMoves,
   ) {
     this.#turns = turns
     this.#moves = moves
     this.#tell = tell
-    this.#level = new StoreLevel((tx, changes) => this.#catchUp(tx, changes), latestRevision)
+    this.#level = new StoreLevel((tx, changes) => this.#catchUp(tx, changes), latest)
   }
 
   /** The index as of the snapshot `tx`, or a later one. */
@@ -66,7 +66,7 @@ export class AccessFeed implements AccessIndexFeed {
     return this.#index
   }
 
-  /** Reads the counts of the index, and as of which revision; -1 before the first question. */
+  /** Reads the counts of the index, and the revision that it has reached; -1 before the first question. */
   state(): { readonly counts: IndexCounts; readonly revision: number } {
     return { counts: this.#index.counts(), revision: this.#level.revision }
   }
@@ -153,7 +153,7 @@ export class AccessFeed implements AccessIndexFeed {
   }
 }
 
-/** An index, and the ids of the posture checks of which it does not know the role attributes. */
+/** An index, and the ids of the posture checks whose role attributes it does not know. */
 interface BuiltIndex {
   readonly index: AccessIndex
   readonly unreadableChecks: readonly string[]

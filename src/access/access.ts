@@ -1,9 +1,9 @@
 import { indexedScope, type Scope } from '../entities/entity-reader.ts'
+import { readId } from '../kernel/declaration/read-body.ts'
 import { ids } from '../kernel/filter/index.ts'
-import { readId } from '../kernel/requests/read-body.ts'
 import type { ReadTransaction } from '../ports/record-storage.ts'
 import { factsFor, reachableServices } from './decision.ts'
-import type { AccessIndex } from './index/index.ts'
+import type { AccessIndex, OrderedIds } from './index/index.ts'
 import { type AdvicePorts, policyAdvice } from './policy-advice.ts'
 import { edgeRoutersFor } from './sessions/session-members.ts'
 
@@ -16,7 +16,7 @@ export class Access {
   }
 
   /** Narrows a list to the ids, ascending and of one kind, that the access index answers. */
-  related(answer: (index: AccessIndex) => readonly string[]): Scope {
+  related(answer: (index: AccessIndex) => OrderedIds): Scope {
     return indexedScope(this.#context.access, answer)
   }
 

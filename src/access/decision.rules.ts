@@ -53,7 +53,7 @@ export const REASONS = [
 /** The right that a party at an edge router lacks before any policy is asked. */
 export type PartyLack = 'not-a-tunneler' | 'api-session-over' | 'factor-missing' | 'service-session-over'
 
-/** Why a decision is as it is; who stands at an edge router may lack more than who asks the APIs. */
+/** Why a decision is as it is; a party at an edge router may lack more than one that asks the APIs. */
 export type DecisionReason = Reason | PartyLack | 'other-edge-router'
 
 /** The grant of service policies of one type: the policy of the lowest id, and the posture checks before it. */
@@ -77,7 +77,7 @@ export interface RoutersInQuestion {
   readonly online?: readonly string[]
 }
 
-/** Who dials or hosts at an edge router. */
+/** A party that dials or hosts at an edge router. */
 export interface PartyFacts {
   readonly routerId: string
   readonly lack: PartyLack | undefined
@@ -98,9 +98,9 @@ export interface DecisionFacts {
   readonly posture: SessionReport | undefined
   /** Undefined where it does not matter which edge routers carry the access. */
   readonly routers: RoutersInQuestion | undefined
-  /** How many terminators the service has, for who would dial it; undefined where it does not matter. */
+  /** How many terminators the service has, for a dial; undefined where it does not matter. */
   readonly terminators?: number | undefined
-  /** Undefined for who asks the APIs. */
+  /** Undefined for a party that asks the APIs. */
   readonly party?: PartyFacts | undefined
   /** Whether every passing policy is named, as by deployed controllers, instead of the first. */
   readonly namesEveryPolicy: boolean
@@ -231,7 +231,7 @@ function isPassing(grant: GuardedGrant, data: PostureData, apiSessionId: string,
   return firstPassing([grant], data, apiSessionId, now) !== undefined
 }
 
-/** The earlier of two instants, of which either may be none. */
+/** The earlier of two instants; either may be absent. */
 export function earlier(one: number | undefined, other: number | undefined): number | undefined {
   return one === undefined || other === undefined ? (one ?? other) : Math.min(one, other)
 }

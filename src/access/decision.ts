@@ -1,4 +1,4 @@
-import { grouped } from '../base/grouped.ts'
+import { grouped } from '../base/collections.ts'
 import type { EngineContext } from '../kernel/context/context.ts'
 import { ids } from '../kernel/filter/index.ts'
 import type { ReadTransaction } from '../ports/record-storage.ts'
@@ -31,7 +31,7 @@ export interface AccessQuestion extends AccessPair {
 /** Which facts are in question. */
 export interface FactsInQuestion {
   /**
-   * `reported`, the default: what endpoints reported. `brought`: whoever asks brings reports, and the posture checks are read.
+   * `reported`, the default: what endpoints reported. `brought`: the caller brings reports, and the posture checks are read.
    * `aside`: posture counts for nothing, and no posture check is read.
    */
   readonly posture?: 'reported' | 'brought' | 'aside'
@@ -53,7 +53,7 @@ export interface LoadedFacts extends DecisionFacts {
 /**
  * Loads the facts of many questions, in their order, from one snapshot: four reads at most, whatever their number. Pairs that
  * the same policies select, with the same API session, share their facts where edge routers are not in question. Identities
- * that are disabled are told by whoever asks, which knows them.
+ * that are disabled are told by the caller, which knows them.
  */
 export async function factsFor(
   context: DecisionPorts,

@@ -1,8 +1,7 @@
 import { z } from 'zod'
-import { selectedBy } from '../kernel/declaration/computed-symbol.ts'
 import { defineResource } from '../kernel/declaration/define-resource.ts'
 import { Name, Roles, Semantic } from '../kernel/declaration/fields.ts'
-import type { Resource, ResourceDefinition } from '../kernel/declaration/resource.ts'
+import { type Resource, type ResourceDefinition, selectedBy } from '../kernel/declaration/resource.ts'
 
 const SEMANTIC_WORDS = 'Whether an entity needs all role attributes of a list (`AllOf`) or any one of them (`AnyOf`).'
 
@@ -23,7 +22,9 @@ const SERVICE_POLICIES_DEFINITION = {
     postureCheckRoles: Roles.default([]),
     serviceRoles: Roles.default([]),
   },
-  nullWhenEmpty: ['identityRoles', 'postureCheckRoles', 'serviceRoles'],
+  quirks: {
+    nullWhenEmpty: ['identityRoles', 'postureCheckRoles', 'serviceRoles'],
+  },
   required: ['name', 'semantic', 'type'],
   unique: ['name'],
   selects: { identityRoles: 'identities', postureCheckRoles: 'posture-checks', serviceRoles: 'services' },
@@ -55,7 +56,9 @@ const EDGE_ROUTER_POLICIES_DEFINITION = {
     identityRoles: Roles.default([]),
   },
   system: { isSystem: z.boolean() },
-  nullWhenEmpty: ['edgeRouterRoles', 'identityRoles'],
+  quirks: {
+    nullWhenEmpty: ['edgeRouterRoles', 'identityRoles'],
+  },
   required: ['name', 'semantic'],
   unique: ['name'],
   selects: { edgeRouterRoles: 'edge-routers', identityRoles: 'identities' },
@@ -83,7 +86,9 @@ const SERVICE_EDGE_ROUTER_POLICIES_DEFINITION = {
     edgeRouterRoles: Roles.default([]),
     serviceRoles: Roles.default([]),
   },
-  nullWhenEmpty: ['edgeRouterRoles', 'serviceRoles'],
+  quirks: {
+    nullWhenEmpty: ['edgeRouterRoles', 'serviceRoles'],
+  },
   required: ['name', 'semantic'],
   unique: ['name'],
   selects: { edgeRouterRoles: 'edge-routers', serviceRoles: 'services' },

@@ -3,6 +3,7 @@ import * as client from './client-api.ts'
 import * as fabric from './fabric-api.ts'
 import * as management from './management-api.ts'
 import * as portcullis from './portcullis-api.ts'
+import type { RelatedLists } from './related-lists.ts'
 
 /** The rows of every API. */
 export const APIS = {
@@ -14,5 +15,5 @@ export const APIS = {
 
 /** The operations of the client API as typed clients know them, by route. */
 export interface ClientApi extends RoutesOf<typeof client> {}
-export interface ManagementApi extends RoutesOf<typeof management> {}
+export interface ManagementApi extends RoutesOf<typeof management>, RelatedLists {}
 export interface PortcullisApi extends RoutesOf<typeof portcullis> {}

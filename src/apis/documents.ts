@@ -5,10 +5,10 @@ import {
   FABRIC_BASE,
   MANAGEMENT_BASE,
   PORTCULLIS_BASE,
-} from '../http/operations/paths.ts'
+} from '../http/pipeline/router.ts'
 import { APIS } from './apis.ts'
 
-export type { ApiDocuments } from '../http/operations/paths.ts'
+export type { ApiDocuments } from '../http/pipeline/router.ts'
 
 export type ApiName = keyof ApiDocuments
 

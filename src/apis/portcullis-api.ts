@@ -7,6 +7,7 @@ export { explainOperation } from '../access/explain/explain.rows.ts'
 export { simulateOperation } from '../access/simulation/simulate.rows.ts'
 export { auditHeadOperation, auditOperation } from '../audit/audit.rows.ts'
 export { listServiceConfigsOperation } from '../configs/service-configs.rows.ts'
+export { traceDialOperation } from '../fabric/circuits/trace-dial.rows.ts'
 export { graphMembersOperation, graphOperation, matrixOperation, searchOperation } from '../insight/graph/graph.rows.ts'
 export {
   accessMapMembersOperation,
@@ -15,5 +16,13 @@ export {
   reachOperation,
 } from '../insight/reach/reach.rows.ts'
 export { eventsOperation } from '../insight/timeline/events.rows.ts'
+export { trafficOperations } from '../insight/traffic/traffic.rows.ts'
 export { listTrustOperation, setTrustOperation } from '../network/trust.rows.ts'
 export { validateModelOperation } from '../network/validate-model.rows.ts'
+export {
+  changeAuthorityOperation,
+  pkiOperation,
+  pkiOutstandingOperation,
+  rotateKeysOperation,
+} from '../pki/pki.rows.ts'
+export { webhookDeliveryOperations, webhookEntities } from '../webhooks/webhooks.rows.ts'

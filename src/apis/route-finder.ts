@@ -1,6 +1,5 @@
 import { ControllerError } from '../base/errors.ts'
-import { type ApiPath, apiPathOf } from '../http/operations/paths.ts'
-import { Router } from '../http/pipeline/router.ts'
+import { type ApiPath, apiPathOf, Router } from '../http/pipeline/router.ts'
 import { APIS, type ClientApi, type ManagementApi, type PortcullisApi } from './apis.ts'
 
 /** A method and the template of a path, as operations of the APIs have them: `POST /sessions`. */
@@ -21,10 +20,10 @@ let routers: Routers | undefined
 /** Made when it is first asked for: few programs ask. */
 function known(): Routers {
   routers ??= {
-    client: new Router(APIS.client),
-    management: new Router(APIS.management),
-    fabric: new Router(APIS.fabric),
-    portcullis: new Router(APIS.portcullis),
+    client: Router.of(APIS.client),
+    management: Router.of(APIS.management),
+    fabric: Router.of(APIS.fabric),
+    portcullis: Router.of(APIS.portcullis),
   }
   return routers
 }

@@ -49,7 +49,7 @@ export async function auditEntries(
   })
 }
 
-/** The names that identities have now, or had when they acted: whoever is gone is still called by the name. */
+/** The names that identities have now, or had when they acted: an identity that is gone is still called by the name. */
 async function namesOf(tx: ReadTransaction, records: readonly AuditRecord[]): Promise<ReadonlyMap<string, string>> {
   const wanted = new Set(records.flatMap(({ actorId, kind, entityId }) => [actorId, kind === null ? entityId : null]))
   wanted.delete(null)

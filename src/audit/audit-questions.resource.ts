@@ -34,7 +34,7 @@ export interface AuditPage {
   readonly next: string | null
 }
 
-/** How far the trail goes, by its last seal: whoever kept an earlier one sees whether that is still part of the chain. */
+/** How far the trail goes, by its last seal. An earlier seal that was kept elsewhere shows whether the chain was altered. */
 export interface AuditHead {
   /** The number of the last seal; 0 before the first. */
   readonly number: number

@@ -1,6 +1,7 @@
 import { ControllerError } from '../base/errors.ts'
 import type { Call } from '../kernel/context/call.ts'
 import type { EngineContext } from '../kernel/context/context.ts'
+import { readRequest } from '../kernel/declaration/read-body.ts'
 import type { RecordOf } from '../kernel/declaration/resource.ts'
 import {
   both,
@@ -11,22 +12,16 @@ import {
   matches,
   parseQuery,
 } from '../kernel/filter/index.ts'
-import { readRequest } from '../kernel/requests/read-body.ts'
+import type { StandingPorts } from '../login/standing-call.ts'
 import type { ReadTransaction } from '../ports/record-storage.ts'
-import { sealId } from './audit-chain.rules.ts'
 import { auditEntries, mayReadRecord } from './audit-entry.ts'
 import { type AuditHead, type AuditPage, AuditPageRequest, type AuditRequest } from './audit-questions.resource.ts'
 import { auditRecords, auditSeals, auditStates } from './audit-record.resource.ts'
-import { CHAIN, recordsOf, unsealed } from './audit-sealing.ts'
+import { CHAIN, lastRecordId, recordsOf, unsealed } from './audit-sealing.ts'
+import { AuditStream } from './audit-stream.ts'
+import { sealId } from './audit-trail.rules.ts'
 import type { AuditTrail } from './audit-trail.ts'
 import { type AuditFinding, verifyTrail } from './audit-verification.ts'
-
-type AuditRecord = RecordOf<typeof auditRecords>
-
-/** Records that one question looks at, at most: it goes on where it ended. */
-const LOOKED_AT = 2000
-/** Records that are looked at between two answers to others. */
-const BATCH = 200
 
 /** The names by which filters ask for records. */
 const AUDIT_SYMBOLS: Readonly<Record<string, FilterSymbol>> = {
@@ -38,7 +33,29 @@ const AUDIT_SYMBOLS: Readonly<Record<string, FilterSymbol>> = {
   actorId: { field: 'actorId', kind: 'string' },
 }
 
-type Ports = Pick<EngineContext, 'storage' | 'digest' | 'tokens' | 'clock'>
+/**
+ * Reads a condition on audit records; undefined for one that all of them meet.
+ *
+ * @throws {ControllerError} INVALID_FILTER when it cannot be read.
+ */
+export function auditFilter(text: string): Filter | undefined {
+  try {
+    const { where } = parseQuery(text, AUDIT_SYMBOLS, () => ({}))
+    return where
+  } catch (error) {
+    if (!(error instanceof FilterError)) throw error
+    throw new ControllerError('INVALID_FILTER', { code: 'UNHANDLED', message: error.message })
+  }
+}
+
+type AuditRecord = RecordOf<typeof auditRecords>
+
+/** Records that one question looks at, at most: it goes on where it ended. */
+const LOOKED_AT = 2000
+/** Records that are looked at between two answers to others. */
+const BATCH = 200
+
+type Ports = StandingPorts & Pick<EngineContext, 'storage' | 'digest' | 'tokens' | 'clock'>
 
 /** The audit trail for those who may read it. */
 export class AuditReading {
@@ -57,7 +74,7 @@ export class AuditReading {
    */
   async read(call: Call, input: AuditRequest = {}): Promise<AuditPage> {
     const { filter, entity, actor, after, before, limit } = readRequest(AuditPageRequest, input)
-    const where = filterOf(filter)
+    const where = filter === undefined ? undefined : auditFilter(filter)
     const isWanted = (record: AuditRecord) =>
       (where === undefined || matches(where, record)) &&
       (entity === undefined || record.entityId === entity) &&
@@ -89,6 +106,25 @@ export class AuditReading {
     return { entries, next }
   }
 
+  /**
+   * A stream of the records that the caller may read, the earliest first: from `after` on, or from the first one, up to the
+   * last; or, where it `goesOn`, those that are written from now on too, and without `after` only those.
+   *
+   * @throws {ControllerError} INVALID_FILTER when the filter cannot be read.
+   */
+  async stream(
+    call: Call,
+    { after, filter, entity, actor }: Pick<AuditRequest, 'after' | 'filter' | 'entity' | 'actor'>,
+    goesOn: boolean,
+  ): Promise<AuditStream> {
+    const asked = { filter, entity, actor }
+    readRequest(AuditPageRequest, { ...asked, after })
+    if (filter !== undefined) auditFilter(filter)
+    const place = after ?? (goesOn ? await this.#ports.storage.read(lastRecordId) : '')
+    const source = { ports: this.#ports, read: (by: Call, request: AuditRequest) => this.read(by, request) }
+    return new AuditStream(source, call, asked, place, goesOn)
+  }
+
   /** Tells how far the trail goes. */
   async head(): Promise<AuditHead> {
     await this.#trail.seal()
@@ -107,18 +143,6 @@ export class AuditReading {
   /** Verifies the whole chain, against a head that was kept where one is given, and names the first record that is not as it was. */
   verify(kept?: Pick<AuditHead, 'number' | 'hash'>): Promise<AuditFinding> {
     return verifyTrail(this.#ports, kept)
-  }
-}
-
-/** Error: `INVALID_FILTER`. */
-function filterOf(text: string | undefined): Filter | undefined {
-  if (text === undefined) return undefined
-  try {
-    const { where } = parseQuery(text, AUDIT_SYMBOLS, () => ({}))
-    return where
-  } catch (error) {
-    if (!(error instanceof FilterError)) throw error
-    throw new ControllerError('INVALID_FILTER', { code: 'UNHANDLED', message: error.message })
   }
 }
 

@@ -23,7 +23,7 @@ export type AuditType = (typeof AUDIT_TYPES)[number]
 export interface AuditAuthor {
   /**
    * `caller`: an identity through one of its API sessions; `anonymous`: somebody whose credential was just judged; `operator`:
-   * whoever holds the store; `system`: the controller by itself, or its host.
+   * a command on the store; `system`: the controller by itself, or its host.
    */
   readonly by: 'caller' | 'anonymous' | 'operator' | 'system'
   /** The name of the identity at that time. */
@@ -145,6 +145,7 @@ const STATE_DEFINITION = {
     bytes: z.int(),
     firstKept: z.int(),
     removed: z.int(),
+    removedTo: z.string().nullable(),
     keptSince: Instant.nullable(),
   },
   required: [],
@@ -161,5 +162,6 @@ export const auditStates: AuditStates = defineResource(STATE_DEFINITION, {
   bytes: 'The bytes of the sealed records that are kept.',
   firstKept: 'The number of the first seal that is kept.',
   removed: 'How many records were removed by age or for room.',
+  removedTo: 'The id of the last record that was removed; null where none was.',
   keptSince: 'When the first seal that is kept was made, RFC 3339; null before the first.',
 })

@@ -3,8 +3,8 @@ import type { RecordOf } from '../kernel/declaration/resource.ts'
 import { type Filter, ids } from '../kernel/filter/index.ts'
 import { newRecord } from '../kernel/records/read-records.ts'
 import type { ReadTransaction, WriteTransaction } from '../ports/record-storage.ts'
-import { NO_HASH, recordText, sealId, sealText } from './audit-chain.rules.ts'
 import { auditRecords, auditSeals, auditStates, type SealedRecord } from './audit-record.resource.ts'
+import { NO_HASH, recordText, sealId, sealText } from './audit-trail.rules.ts'
 
 type AuditRecord = RecordOf<typeof auditRecords>
 type AuditState = RecordOf<typeof auditStates>
@@ -27,6 +27,7 @@ const FIRST_STATE = {
   bytes: 0,
   firstKept: 1,
   removed: 0,
+  removedTo: null,
   keptSince: null,
 } as const
 
@@ -72,13 +73,25 @@ export async function sealNext(tx: WriteTransaction, { now, sha256, keeping }: S
 }
 
 /** The records after the last sealed one, in order, as many as a seal takes. */
-export async function unsealed(tx: ReadTransaction, sealed: string): Promise<readonly AuditRecord[]> {
-  const where: Filter = { kind: 'compare', operand: { kind: 'field', field: 'id' }, operator: '>', value: sealed }
-  const found = await tx.collection(auditRecords).findIds({ where, orderBy: BY_ID, limit: RECORDS_PER_SEAL })
+export function unsealed(tx: ReadTransaction, sealed: string): Promise<readonly AuditRecord[]> {
+  return recordsAfter(tx, sealed, RECORDS_PER_SEAL)
+}
+
+/** The readable records after one, in order, `limit` at most. */
+export async function recordsAfter(tx: ReadTransaction, id: string, limit: number): Promise<readonly AuditRecord[]> {
+  const where: Filter = { kind: 'compare', operand: { kind: 'field', field: 'id' }, operator: '>', value: id }
+  const found = await tx.collection(auditRecords).findIds({ where, orderBy: BY_ID, limit })
   return recordsOf(tx, found)
 }
 
+/** The id of the last record; empty before the first. */
+export async function lastRecordId(tx: ReadTransaction): Promise<string> {
+  const [last = ''] = await tx.collection(auditRecords).findIds({ orderBy: LATEST_FIRST, limit: 1 })
+  return last
+}
+
 const BY_ID = [{ field: 'id', kind: 'string', direction: 'asc' }] as const
+const LATEST_FIRST = [{ field: 'id', kind: 'string', direction: 'desc' }] as const
 
 /** The readable records of some ids, in the order of ids. */
 export async function recordsOf(tx: ReadTransaction, wanted: readonly string[]): Promise<readonly AuditRecord[]> {
@@ -107,6 +120,7 @@ async function removeOld(
       ...kept,
       firstKept: kept.firstKept + 1,
       removed: kept.removed + gone,
+      removedTo: seal?.records.at(-1)?.id ?? kept.removedTo,
       records: kept.records - gone,
       bytes: kept.bytes - (seal?.bytes ?? 0),
       keptSince: next?.createdAt ?? null,

@@ -1,5 +1,6 @@
-import { BoundedMap } from '../base/bounded-map.ts'
 import { jsonBytes } from '../base/bytes.ts'
+import { BoundedMap } from '../base/collections.ts'
+import { logFailure } from '../kernel/context/background-failure.ts'
 import { type Call, knownCaller, SYSTEM_CALL } from '../kernel/context/call.ts'
 import type { EngineContext } from '../kernel/context/context.ts'
 import type { RecordedWrite } from '../kernel/context/writes.ts'
@@ -7,10 +8,9 @@ import { newRecord } from '../kernel/records/read-records.ts'
 import type { ControllerEvents } from '../ports/events.ts'
 import type { WriteTransaction } from '../ports/record-storage.ts'
 import { traitsOf } from '../resources/index.ts'
-import { type Budget, fullBudget, spend } from './audit-budget.rules.ts'
-import { nextEra, recordId } from './audit-chain.rules.ts'
 import { auditRecords } from './audit-record.resource.ts'
-import { sealNext } from './audit-sealing.ts'
+import { lastRecordId, sealNext } from './audit-sealing.ts'
+import { type Budget, fullBudget, nextEra, recordId, spend } from './audit-trail.rules.ts'
 import { authorOf, circumstancesOf, type Observation, observationsOf, STRANGERS } from './audited-changes.ts'
 
 /** Milliseconds after which what was not written with a change is written, and everything is sealed. */
@@ -85,7 +85,7 @@ export class AuditTrail {
     })
   }
 
-  /** Whoever holds the store does something by a command. */
+  /** Notes that an operator does something to the store by a command. */
   noteCommand(operator: { readonly name: string; readonly command: string }): void {
     const author = authorOf({ ...SYSTEM_CALL, operator })
     const content = { author, facts: { command: operator.command } }
@@ -105,11 +105,11 @@ export class AuditTrail {
     this.#sealSoon()
   }
 
-  /** Seals what this process wrote. Where it cannot, whoever serves the store next does. */
+  /** Seals what this process wrote. Where it cannot, the next process that serves the store does. */
   async close(): Promise<void> {
     if (!this.#isUnsealed) return
     await this.seal().catch((error: unknown) =>
-      this.#ports.logger.error('the audit trail was not sealed at the end', { error: String(error) }),
+      logFailure(this.#ports.logger, 'the audit trail was not sealed at the end', error),
     )
   }
 
@@ -226,13 +226,11 @@ export class AuditTrail {
   /** The era of this store: another one than that of records whose revisions are yet to come here, for they were copied. */
   async #eraIn(tx: WriteTransaction): Promise<number> {
     if (this.#era !== undefined) return this.#era
-    const [last] = await tx.collection(auditRecords).findIds({ orderBy: LATEST_FIRST, limit: 1 })
-    this.#era = last === undefined ? 0 : nextEra(last, tx.revision)
+    const last = await lastRecordId(tx)
+    this.#era = last === '' ? 0 : nextEra(last, tx.revision)
     return this.#era
   }
 }
-
-const LATEST_FIRST = [{ field: 'id', kind: 'string', direction: 'desc' }] as const
 
 async function insert(
   tx: WriteTransaction,

@@ -2,9 +2,9 @@ import type { EngineContext } from '../kernel/context/context.ts'
 import type { RecordOf } from '../kernel/declaration/resource.ts'
 import { ifReadable } from '../kernel/records/read-records.ts'
 import type { ReadTransaction } from '../ports/record-storage.ts'
-import { recordText, sealId, sealText } from './audit-chain.rules.ts'
 import { auditRecords, auditSeals, auditStates } from './audit-record.resource.ts'
 import { CHAIN, recordsOf } from './audit-sealing.ts'
+import { recordText, sealId, sealText } from './audit-trail.rules.ts'
 
 type AuditState = RecordOf<typeof auditStates>
 type AuditSeal = RecordOf<typeof auditSeals>

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { defineOperation } from '../http/operations/define-operation.ts'
+import { EVENT_STREAM, JSON_LINES, streamAnswer, streamAskedFor } from '../http/operations/stream-answer.ts'
 import { described } from '../kernel/declaration/words.ts'
-import type { AuditPage } from './audit-questions.resource.ts'
+import type { AuditEntry, AuditPage } from './audit-questions.resource.ts'
 
 const Entity = described(z.object({ kind: z.string(), id: z.string(), name: z.string().nullable() }), {
   kind: 'Its resource, for example `service-policies`.',
@@ -83,9 +84,12 @@ export const auditOperation = defineOperation(
     summary: 'Tells what was done, by whom and from where',
     description:
       'A record is told to who may read the entities that it is about, and those about none to administrators. ' +
-      'Filters may name `id`, `at`, `type`, `kind`, `entityId` and `actorId`.',
+      'Filters may name `id`, `at`, `type`, `kind`, `entityId` and `actorId`. Who accepts `application/jsonl` is answered ' +
+      'every record from `after` or the first one on, one in a line, the earliest first. Who accepts `text/event-stream` is ' +
+      'told each record as it is written, from now on or after `Last-Event-ID`, within about a second.',
     access: 'delegate',
     isLong: true,
+    headers: ['Last-Event-ID'],
     query: described(
       z.object({
         filter: z.string().max(8192).optional(),
@@ -101,14 +105,36 @@ export const auditOperation = defineOperation(
         actor: 'The id of the identity that acted.',
         after: 'The id of a record: later ones are wanted, the earliest first.',
         before: 'The id of a record: earlier ones are wanted, the latest first.',
-        limit: 'How many records to answer at most, up to 500; 100 by default.',
+        limit: 'How many records to answer at most, up to 500; 100 by default. Of a stream it says nothing.',
       },
     ),
     data: AuditData,
-    errors: ['INVALID_FILTER'],
+    orProduces: [JSON_LINES, EVENT_STREAM],
+    errors: ['INVALID_FILTER', 'RATE_LIMITED'],
   },
-  async ({ engine, call, query }) => ({ data: await engine.audit.read(call, query) }),
+  async ({ engine, call, query, headers }): Promise<{ readonly data: AuditPage }> => {
+    const form = streamAskedFor(headers.get('accept'), [JSON_LINES, EVENT_STREAM])
+    if (form === undefined) return { data: await engine.audit.read(call, query) }
+    const after = (form === EVENT_STREAM && headers.get('last-event-id')?.slice(0, 64)) || query.after
+    const stream = await engine.audit.stream(call, { ...query, after }, form === EVENT_STREAM)
+    engine.timelines.admit(stream)
+    return streamAnswer<AuditPage>(form, {
+      next: async () => {
+        const step = await stream.next()
+        if (step.kind === 'over') return undefined
+        if (step.kind === 'quiet') return ': alive\n\n'
+        return step.entries
+          .map((entry) => (form === EVENT_STREAM ? eventOf(entry) : `${JSON.stringify(entry)}\n`))
+          .join('')
+      },
+      close: () => engine.timelines.close(stream),
+    })
+  },
 )
+
+function eventOf(entry: AuditEntry): string {
+  return `id: ${entry.id}\nevent: ${entry.type}\ndata: ${JSON.stringify(entry)}\n\n`
+}
 
 const HEAD = {
   number: z.int(),

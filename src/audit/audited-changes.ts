@@ -1,17 +1,17 @@
 import { authenticators } from '../credentials/authenticator.resource.ts'
 import { NO_AUTHENTICATOR } from '../credentials/login-basis.rules.ts'
-import { completedEnrollments } from '../enrollment/completed-enrollments.ts'
 import { enrollments } from '../enrollment/enrollment.resource.ts'
+import { completedEnrollments } from '../enrollment/enrollment.ts'
 import { identities } from '../identities/identity.resource.ts'
 import { type Call, isAdminCall, knownCaller } from '../kernel/context/call.ts'
 import { changesTo, type RecordedChange } from '../kernel/context/recorded-changes.ts'
 import type { EndReasons, RecordedWrite } from '../kernel/context/writes.ts'
 import type { Resource } from '../kernel/declaration/resource.ts'
 import { apiSessions } from '../login/api-session.resource.ts'
-import { isSessionUse } from '../login/api-session-activity.ts'
+import { isSessionUse } from '../login/api-session-ends.ts'
 import { RESOURCES, readerOfKind, traitsOf } from '../resources/index.ts'
 import type { AuditAuthor, AuditContent, AuditType } from './audit-record.resource.ts'
-import { type AuditedFields, fieldChanges } from './field-changes.rules.ts'
+import { type AuditedFields, fieldChanges } from './audit-trail.rules.ts'
 
 /** An audit record before it has its place in the order of commits. */
 export interface Observation {
@@ -51,7 +51,7 @@ export function observationsOf(
   return [...changed, ...completed]
 }
 
-/** Who makes a call, and by which proof. */
+/** The maker of a call, and its proof. */
 export function authorOf(call: Call): AuditAuthor {
   if (call.by === 'system')
     return call.operator === undefined ? { by: 'system' } : { by: 'operator', name: call.operator.name }

@@ -8,7 +8,7 @@ export interface RightsHolder {
 /** An action on the entities of one kind, which an identity may hold as a delegated permission (`service.read`). */
 export interface Permission {
   readonly entity: string
-  /** `all` is for who may do everything with them. */
+  /** `all` is for callers that may do everything with them. */
   readonly action: 'read' | 'create' | 'update' | 'delete' | 'all'
   /** True for reading that asks others to work: who may read everything may not do it by that alone. */
   readonly asksOthers?: true

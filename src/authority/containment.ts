@@ -18,7 +18,7 @@ import { identitiesBehindCa, identitiesBehindPolicy, identitiesBehindSigner, isS
 type Identity = RecordOf<typeof identities>
 type Changes = RecordedWrite['changes']
 
-/** Records that belong to one identity: whoever changes them gives that identity a way in, or takes one away. */
+/** Records that belong to one identity: a change of them gives that identity a way in, or takes one away. */
 const BELONGING = [authenticators, enrollments, mfas, serviceConfigs] as const
 
 /** Fields that an identity may not change of itself: it would let it be more than it is, or prove less. */

@@ -7,10 +7,10 @@ import type { FindQuery, ReadTransaction } from '../ports/record-storage.ts'
 import { covers, type Permission, permits, type RightsHolder } from './authority.rules.ts'
 import { privilegedIdentities } from './trust.ts'
 
-/** The secrets of an enrollment by which somebody enrolls in the place of whom it is meant for. */
+/** The secrets of an enrollment: anybody who knows them can enroll as its identity. */
 type InvitationSecrets = Pick<RecordOf<typeof enrollments>, 'jwt' | 'token'>
 
-/** Who may invite identities, and therefore see how they are invited. */
+/** Callers that may invite identities, and therefore see their invitations. */
 const INVITE_IDENTITIES: readonly Permission[] = [
   { entity: 'enrollment', action: 'create' },
   { entity: 'enrollment', action: 'update' },
@@ -22,7 +22,7 @@ const INVITE_ROUTERS: readonly Permission[] = [
 ]
 
 /**
- * The secrets of an enrollment as a caller may see them: empty for who could neither create nor refresh it, because reading
+ * The secrets of an enrollment as a caller may see them: empty for a caller that could neither create nor refresh it, because reading
  * would be acting then. `invited` is the identity that it is meant for, or `router`.
  */
 export function shownSecrets(

@@ -7,9 +7,9 @@ import { cas } from '../enrollment/ca.resource.ts'
 import { identities } from '../identities/identity.resource.ts'
 import { type Call, mayRead } from '../kernel/context/call.ts'
 import type { EngineContext } from '../kernel/context/context.ts'
+import { readId, readValue } from '../kernel/declaration/read-body.ts'
 import type { RecordOf } from '../kernel/declaration/resource.ts'
 import { both, equals, type Filter } from '../kernel/filter/index.ts'
-import { readId, readValue } from '../kernel/requests/read-body.ts'
 import type { ReadTransaction } from '../ports/record-storage.ts'
 import { isAdministrator } from './authority.rules.ts'
 import { PERMISSIONS } from './permissions.resource.ts'
@@ -158,7 +158,7 @@ const HAS_PERMISSION: Filter = {
   values: new Set(PERMISSIONS),
 }
 
-/** The administrators, of which a network has few; found by an index. `where` narrows them. */
+/** The administrators, found by an index; a network has few. `where` narrows them. */
 export async function administrators(tx: ReadTransaction, where?: Filter): Promise<readonly Identity[]> {
   return distinct([
     await identitiesWith(tx, both(IS_ADMIN, where)),

@@ -36,3 +36,15 @@ export class BoundedMap<K, V> {
     this.#entries.delete(key)
   }
 }
+
+/** Groups items by a key, in the order in which keys first occur. `Map.groupBy` does the same, but Node 20 does not know it. */
+export function grouped<T, K>(items: Iterable<T>, keyOf: (item: T) => K): Map<K, T[]> {
+  const groups = new Map<K, T[]>()
+  for (const item of items) {
+    const key = keyOf(item)
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, [item])
+    else group.push(item)
+  }
+  return groups
+}

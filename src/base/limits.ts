@@ -42,7 +42,7 @@ export interface Limits {
   readonly postureReportBytes: number
   /** Bytes that are kept of the processes that endpoints of one identity reported; the oldest reports go for new ones. */
   readonly reportedProcessBytes: number
-  /** Bytes that are kept of one service request that posture refused, of which fifty are kept of an identity. */
+  /** Bytes that are kept of one service request that posture refused; fifty requests are kept per identity. */
   readonly failedRequestBytes: number
   /** Bytes of the logins by OpenID Connect that are under way for one identity; those begun first go for a new one. */
   readonly loginBytesPerIdentity: number

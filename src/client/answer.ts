@@ -132,7 +132,7 @@ const UNTRUSTED = [
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
 ]
 
-/** Reports whether a request failed because the certificate of who answered is not trusted. */
+/** Reports whether a request failed because the certificate of the server is not trusted. */
 export function isUntrusted(error: unknown): error is Error {
   return error instanceof Error && UNTRUSTED.includes(String(Reflect.get(error, 'code')))
 }

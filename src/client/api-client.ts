@@ -145,7 +145,7 @@ export function createApiClient<Api extends AnyApi<Api>>(basePath: string, optio
   }
 }
 
-/** The `fetch` of the runtime, as it is when the request is sent; advice goes to who has not chosen another one. */
+/** The `fetch` of the runtime, as it is when the request is sent; advice is for clients that have no other one. */
 async function advisingFetch(request: Request): Promise<Response> {
   try {
     return await globalThis.fetch(request)

@@ -35,7 +35,7 @@ interface Waiting {
 }
 
 /**
- * A capacity that networks share so that none can take it from the others. Whoever takes more than is left gets it at once:
+ * A capacity that networks share so that none can take it from the others. A network that takes more than is left gets it at once:
  * the network that holds most loses the one that others have waited for longest, again and again until it fits. So those who
  * stand still make room, and a network alone is at nobody's mercy but its own. What one holder takes alone always fits.
  */

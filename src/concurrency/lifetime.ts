@@ -7,13 +7,13 @@
  * await lifetime.close(() => storage.close())
  */
 export class Lifetime {
-  readonly #over: string
+  readonly #over: () => Error
   #isOpen = true
   #closing: Promise<void> | undefined
 
-  /** `over` is what the error says that who uses it after its end is thrown. */
-  constructor(over: string) {
-    this.#over = over
+  /** A use after its end throws what `over` makes, or an `Error` that says it. */
+  constructor(over: string | (() => Error)) {
+    this.#over = typeof over === 'string' ? () => new Error(over) : over
   }
 
   get isOpen(): boolean {
@@ -21,14 +21,14 @@ export class Lifetime {
   }
 
   /**
-   * @throws Error when it has ended.
+   * @throws {Error} when it has ended.
    *
    * @example
    * const lifetime = new Lifetime('the transaction has ended')
    * lifetime.assertOpen()
    */
   assertOpen(): void {
-    if (!this.#isOpen) throw new Error(this.#over)
+    if (!this.#isOpen) throw this.#over()
   }
 
   /**
@@ -46,7 +46,7 @@ export class Lifetime {
 
   /**
    * Ends it, and then closes what it used, one step after the other, the rest also when a step fails. Rejects with what the
-   * first of those threw. Whoever calls it again gets the same promise, and nothing is closed twice.
+   * first of those threw. A second call gets the same promise, and nothing is closed twice.
    *
    * @example
    * const lifetime = new Lifetime('the network is closed')

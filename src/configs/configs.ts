@@ -9,7 +9,7 @@ import { BUILT_IN_CONFIG_TYPES, isFormerSchema } from './config-types.rules.ts'
 
 type Data = RecordOf<Configs>['data']
 
-/** So much of an offending value is shown. */
+/** Characters of an offending value that are shown. */
 const MAX_SHOWN = 256
 
 /**
@@ -109,7 +109,9 @@ export async function keepBuiltInConfigTypes(
     const { id, schema } = builtIn
     if (known === 0) await collection.insert(newRecord(id, now, builtIn))
     const stored = known === 0 ? undefined : await ifReadable(() => collection.get(id))
-    if (stored?.schema && isFormerSchema(stored.schema, digest.sha256)) {
+    // Looked at more closely where it is not the one of this version as it stands, which a digest would take ten times as long for.
+    const isCurrent = JSON.stringify(stored?.schema) === JSON.stringify(schema)
+    if (stored?.schema && !isCurrent && isFormerSchema(stored.schema, digest.sha256)) {
       await collection.update({ ...stored, schema, updatedAt: now })
     }
   }

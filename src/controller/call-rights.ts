@@ -17,7 +17,7 @@ const OF_HOST = { withoutCall: 'host' } as const
 const LOGIN = 'client POST /authenticate'
 
 /**
- * The operation of the APIs that each method of the host's engine is: whoever may call the one may call the other, by the one
+ * The operation of the APIs that each method of the host's engine is: a caller that may call the one may call the other, by the one
  * declaration of the operation's row.
  */
 export const RIGHTS: Rights = {
@@ -35,6 +35,7 @@ export const RIGHTS: Rights = {
   services: entityRights('services'),
   terminators: entityRights('terminators'),
   transitRouters: entityRights('transit-routers'),
+  webhooks: entityRights('webhooks', 'portcullis'),
   apiSessions: { startFor: 'host', resolve: OF_HOST, end: 'management DELETE /api-sessions/{id}' },
   authentication: { byPassword: LOGIN, byCertificate: LOGIN, byExternalJwt: LOGIN },
   authenticators: {
@@ -71,22 +72,28 @@ export const RIGHTS: Rights = {
   trustAnchors: { list: 'portcullis GET /trust-anchors', trust: 'portcullis PUT /trust-anchors/{id}' },
   administratorRecovery: { resetPassword: 'host' },
   snapshots: { create: OF_HOST },
+  webhookDeliveries: {
+    rotateSecret: 'portcullis POST /webhooks/{id}/secret',
+    deliveries: OF_HOST,
+    resend: 'portcullis POST /webhooks/{id}/deliveries',
+    drop: 'portcullis DELETE /webhooks/{id}/deliveries',
+  },
   explain: { withoutCall: 'portcullis POST /explain' },
   findings: OF_HOST,
   simulate: { withoutCall: 'portcullis POST /simulate' },
 }
 
-function entityRights(name: string): RightsOf<HostEntityServices['services']> {
+function entityRights(name: string, api: Api = 'management'): RightsOf<HostEntityServices['services']> {
   const one = `/${name}/{id}`
   return {
     get: OF_HOST,
     find: OF_HOST,
-    list: `management GET /${name}`,
-    show: `management GET ${one}`,
-    create: `management POST /${name}`,
-    replace: `management PUT ${one}`,
-    patch: `management PATCH ${one}`,
-    delete: `management DELETE ${one}`,
+    list: `${api} GET /${name}`,
+    show: `${api} GET ${one}`,
+    create: `${api} POST /${name}`,
+    replace: `${api} PUT ${one}`,
+    patch: `${api} PATCH ${one}`,
+    delete: `${api} DELETE ${one}`,
   }
 }
 

@@ -2,32 +2,33 @@ import { AccessFeed } from '../access/access-feed.ts'
 import { AccessMoves } from '../access/access-moves.ts'
 import { hostOf, requireAddress } from '../base/addresses.ts'
 import { requireInRange } from '../base/arguments.ts'
-import { BoundedMap } from '../base/bounded-map.ts'
+import { BoundedMap } from '../base/collections.ts'
 import { type Profile, profileOf } from '../base/compatibility.ts'
 import { type Limits, limitsOf } from '../base/limits.ts'
 import { CredentialsFeed } from '../credentials/identity-credentials.ts'
 import { ControllerEngine } from '../engine/engine.ts'
 import type { AuditSettings, OwnerCount } from '../kernel/context/context.ts'
-import { OtherClocks } from '../kernel/context/other-clocks.ts'
-import { Timetable } from '../kernel/context/timetable.ts'
+import { placeOf } from '../kernel/context/store-level.ts'
+import { OtherClocks, Timetable } from '../kernel/context/timetable.ts'
 import { Writes } from '../kernel/context/writes.ts'
 import { MAX_OWNERS } from '../kernel/records/owner-quota.ts'
 import { WireTexts } from '../kernel/records/wire-texts.ts'
 import type { OpenIdUris } from '../network/controller-settings.ts'
 import { DEFAULT_POST_LOGOUT_URIS, DEFAULT_REDIRECT_URIS } from '../oidc/auth-request.rules.ts'
 import { createSealer } from '../platform/aes-gcm-sealer.ts'
-import { createPasswordHasher } from '../platform/argon2/argon2-password-hasher.ts'
-import { askedHost } from '../platform/asked-host.ts'
+import { createPasswordHasher } from '../platform/argon2-password-hasher.ts'
+import { askedHost, createEvents } from '../platform/host-hooks.ts'
 import { createAjvJsonSchema } from '../platform/json-schema/ajv-json-schema.ts'
 import { createJwtTokens } from '../platform/jwt-tokens.ts'
 import { createExternalTokens } from '../platform/key-sets/external-jwts.ts'
 import { createHttpKeySets } from '../platform/key-sets/http-key-sets.ts'
 import { createConsoleLogger, hostLogger } from '../platform/loggers.ts'
-import { createEvents } from '../platform/mitt-events.ts'
 import { otplibTotp } from '../platform/otplib-totp.ts'
+import { createWebhookEndpoints } from '../platform/outgoing/http-webhook-endpoints.ts'
 import { createPkiMaterial, deriveSecretsKey, type PkiMaterial, type PkiSource } from '../platform/pki-material.ts'
 import { pngQrCode } from '../platform/png-qr-code.ts'
 import { createRateLimiters } from '../platform/rate-limits.ts'
+import { sealedKeyStore } from '../platform/sealed-key-store.ts'
 import { ServerCredentials } from '../platform/server-credentials.ts'
 import {
   createDigest,
@@ -40,7 +41,7 @@ import { createX509Pki } from '../platform/x509/x509-pki.ts'
 import type { Events } from '../ports/events.ts'
 import type { Clock, Logger, Random } from '../ports/runtime.ts'
 import { Presence } from '../routers/presence.ts'
-import type { ControllerOptions } from './controller-options.ts'
+import type { ControllerOptions, WebhookOptions } from './controller-options.ts'
 import { checkControllerOptions } from './option-shapes.ts'
 
 const MINUTE_MS = 60_000
@@ -88,6 +89,8 @@ export async function composeEngine(options: ControllerOptions): Promise<Composi
   const limits = limitsOf(options.limits)
   const writes = new Writes(storage, limits, logger)
   const events = createEvents(logger, () => writes.tellCommitted())
+  const { hooks = {} } = options
+  if (hooks.afterChange !== undefined) events.on('entity.changed', (change) => hooks.afterChange?.(change))
   const timetable = new Timetable({ clock, logger, scheduler: options.scheduler ?? createScheduler(clock) })
   const processId = random.uuid()
   const presence = new Presence({ storage, writes, clock, events, logger, timetable, processId, elsewhere })
@@ -102,18 +105,24 @@ export async function composeEngine(options: ControllerOptions): Promise<Composi
     openIdUris: openIdUrisOf(options),
     totpIssuer: options.totpIssuer ?? 'openziti.io',
     audit: auditSettingsOf(options),
+    lookForKeysMs: storage.isVolatile ? undefined : LOOK_FOR_KEYS_MS,
     limits,
     profile,
   }
-  const latestRevision = () => options.storage.read(async (tx) => tx.revision)
+  const latest = () => options.storage.read(async (tx) => placeOf(tx))
   const access = new AccessFeed(
     EVENT_LOOP_TURNS,
     (change) => events.emit('access.changed', { ...change, at: clock.now() }),
-    latestRevision,
+    latest,
     profile.tellsPassingAccess ? new AccessMoves() : undefined,
   )
   const ownerCounts = new BoundedMap<string, OwnerCount>(MAX_OWNERS)
   const otherClocks = new OtherClocks(clock, logger)
+  const secretsKey = options.secretsKey ?? (await deriveSecretsKey(pki))
+  const sealer = await createSealer(secretsKey)
+  // By a key that is made up for this process nothing could be found again.
+  const keyStore = options.keyStore ?? (secretsKey && sealedKeyStore(sealer))
+  const network = await createX509Pki(pki, { ...trustDomain, server, keyStore })
   const engine = new ControllerEngine({
     otherClocks,
     storage,
@@ -121,25 +130,27 @@ export async function composeEngine(options: ControllerOptions): Promise<Composi
     clock,
     random,
     digest: await createDigest(),
-    pki: await createX509Pki(pki, { ...trustDomain, server }),
+    pki: network,
+    keys: network.keys,
     tokens: createJwtTokens(server, (notBefore) => otherClocks.seen(notBefore)),
     jsonSchema: options.jsonSchema ?? createAjvJsonSchema(),
     passwordHasher: options.passwordHasher ?? createPasswordHasher(),
     externalTokens: createExternalTokens(keySets, profile),
     keySets,
-    sealer: await createSealer(options.secretsKey ?? (await deriveSecretsKey(pki))),
+    sealer,
     totp: otplibTotp,
     qrCode: pngQrCode,
     presence,
     events,
     logger,
-    host: askedHost(options.hooks ?? {}, logger),
+    host: askedHost(hooks, logger),
     rateLimiters: createRateLimiters(options.rateLimits ?? {}, clock, profile.allowUnlimitedLogins),
     access,
-    credentials: new CredentialsFeed(latestRevision),
+    credentials: new CredentialsFeed(latest),
     timetable,
     dataPlane: { controlAddresses: [], view: undefined },
     turns: EVENT_LOOP_TURNS,
+    webhookEndpoints: await createWebhookEndpoints(webhookOptionsOf(options).allow ?? []),
     texts: new WireTexts(),
     ownerCounts,
     settings,
@@ -166,6 +177,9 @@ export async function composeEngine(options: ControllerOptions): Promise<Composi
   }
 }
 
+/** Two small queries: how late another process takes up new keys. */
+const LOOK_FOR_KEYS_MS = 10_000
+
 const KIB = 1024
 const MIB = KIB * KIB
 const MOST_AUDIT_BYTES = 1024 * 1024 * MIB
@@ -183,6 +197,11 @@ function auditSettingsOf({ audit = {}, storage }: ControllerOptions): AuditSetti
     strangerBytesPerHour: requireInRange('audit.strangerBytesPerHour', strangerBytesPerHour, 0, MOST_AUDIT_BYTES),
     endpointBytesPerHour: requireInRange('audit.endpointBytesPerHour', endpointBytesPerHour, 0, MOST_AUDIT_BYTES),
   }
+}
+
+function webhookOptionsOf({ webhooks = {} }: ControllerOptions): WebhookOptions {
+  // Where nothing is sent nothing is judged: who sends judges by its own options.
+  return webhooks === false ? { allow: ['0.0.0.0/0', '::/0'] } : webhooks
 }
 
 function openIdUrisOf({ oidc }: ControllerOptions): OpenIdUris {

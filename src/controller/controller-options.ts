@@ -5,6 +5,7 @@ import type { HostAuthorization } from '../http/pipeline/authorize.ts'
 import type { CorsOptions } from '../http/pipeline/cors.ts'
 import type { PkiOpening, PkiSource } from '../platform/pki-material.ts'
 import type { RateLimitOptions } from '../platform/rate-limits.ts'
+import type { KeyStore } from '../platform/sealed-key-store.ts'
 import type { KeySets, PasswordHasher } from '../ports/credentials.ts'
 import type { HostHooks } from '../ports/host-rules.ts'
 import type { Storage } from '../ports/record-storage.ts'
@@ -48,6 +49,11 @@ export interface ControllerOptions extends Partial<Leniency> {
    * key of `pki`; where that is held elsewhere a key is made up, and who has MFA must enroll again after a restart.
    */
   readonly secretsKey?: Uint8Array
+  /**
+   * Where the private keys are kept that `POST /pki/rotations` makes, such as a key management service. Default: in the storage,
+   * sealed by `secretsKey`; where that is made up, no key can be changed.
+   */
+  readonly keyStore?: KeyStore
   /** Fetches key sets in another way than over HTTP. */
   readonly keySets?: KeySets
   /** Names the network in authenticator apps. Default: `openziti.io`, as deployed controllers do. */
@@ -59,7 +65,7 @@ export interface ControllerOptions extends Partial<Leniency> {
   /** A rule of the host's own on top of the declared access; a refusal answers 403. */
   readonly authorize?: HostAuthorization
   /**
-   * Rules of the host about logins and enrollments.
+   * Rules of the host about logins and enrollments, and what it does after changes.
    *
    * @example
    * import type { HostHooks } from 'portcullis'
@@ -78,6 +84,11 @@ export interface ControllerOptions extends Partial<Leniency> {
   readonly limits?: Partial<Limits>
   /** How much the audit trail keeps. Default: as {@link AuditOptions} says. */
   readonly audit?: AuditOptions
+  /**
+   * Where webhooks may lead. Default: to public addresses alone, by https. `false` sends nothing: events are kept until a process
+   * sends them.
+   */
+  readonly webhooks?: WebhookOptions | false
   /** Which pages of other origins may call the APIs from a browser. Default: none. */
   readonly cors?: CorsOptions
   /**
@@ -124,12 +135,22 @@ export interface AuditOptions {
    */
   readonly mostBytes?: number
   /**
-   * Bytes that all those together may cause in an hour who have not said who they are, by logins that are refused: the trail counts
+   * Bytes that refused logins of unknown people may cause in an hour, all together: the trail counts
    * what is beyond. Default: 256 KiB.
    */
   readonly strangerBytesPerHour?: number
   /** The same of one identity without rights, for each kind of record. Default: 256 KiB. */
   readonly endpointBytesPerHour?: number
+}
+
+/** Choices of a host about webhooks. */
+export interface WebhookOptions {
+  /**
+   * Addresses and subnets inside of the host's own networks that webhooks may lead to, also in the clear, such as `10.1.0.0/16`. A
+   * name is judged by the addresses that it has when the connection is made. Link-local addresses, behind which clouds keep
+   * credentials, are never allowed. Default: none.
+   */
+  readonly allow?: readonly string[]
 }
 
 /** Choices of a host about logins by OpenID Connect. */

@@ -31,6 +31,7 @@ import type { EdgeRouters } from '../routers/edge-router.resource.ts'
 import type { Presence } from '../routers/presence.ts'
 import type { TransitRouters } from '../routers/transit-router.resource.ts'
 import { BUILD_DATE, VERSION } from '../version.ts'
+import { EventDeliveries, type EventHandler, type SubscriptionOptions } from '../webhooks/event-deliveries.ts'
 import { composeEngine } from './compose-engine.ts'
 import type { ControllerOptions } from './controller-options.ts'
 import { engineForCall, engineForHost } from './guarded-engine.ts'
@@ -81,6 +82,26 @@ export interface Controller extends AsyncDisposable {
    * @throws {TypeError} for a kind that there is not.
    */
   deployedEvents(tell: (event: DeployedEvent) => void, kinds?: readonly string[]): () => void
+  /**
+   * Tells a handler of events of the audit trail: at least once, in order for one entity, from the store, so that none is lost
+   * when a process dies between a commit and its delivery. The first time it begins with what happens from now on; a
+   * subscriber of the same name goes on where it stopped. Of several processes over one store one tells at a time. A handler that
+   * rejects, or takes longer than 15 s, is told again, after longer and longer pauses, for about three days. Answers what ends it
+   * in this process.
+   *
+   * @throws {ControllerError} INVALID_FILTER when the filter cannot be read.
+   * @throws {TypeError} when somebody is subscribed by the name in this process.
+   *
+   * @example
+   * const stop = await controller.subscribe(
+   *   'ticketing',
+   *   async ({ id, type, data }) => {
+   *     await fetch('https://tickets.example/', { method: 'POST', body: JSON.stringify({ id, type, name: data.entity?.name }) })
+   *   },
+   *   { events: ['entity.*'] },
+   * )
+   */
+  subscribe(name: string, handler: EventHandler, options?: SubscriptionOptions): Promise<() => void>
   /** The events of this controller, told after their cause is committed. */
   readonly events: Pick<Events, 'on'>
   /** Where a host that runs edge routers reports them, and hears which it has to let go of. */
@@ -91,7 +112,7 @@ export interface Controller extends AsyncDisposable {
   readonly hasOtherAdmin: boolean
   /**
    * The TLS server certificate chain and its key, PEM, for a server that terminates TLS itself. Throws when the key is
-   * held elsewhere and has no PEM form: then whoever terminates TLS has to have it.
+   * held elsewhere and has no PEM form: then the server that terminates TLS has to have it.
    */
   tls(): { readonly cert: string; readonly key: string }
   /**
@@ -143,12 +164,14 @@ export async function createController(options: ControllerOptions): Promise<Cont
   const { engine, server, presence, processId, timetable, events, random, logger, limits, profile } = composition
   const { storage } = options
   const lifetime = new Lifetime('the controller is closed')
+  const deliveries = new EventDeliveries(contextOf(engine), processId)
   const isClosed = () => !lifetime.isOpen
   const defaultAdmin = await bootstrap(contextOf(engine), options.admin)
   await resume(contextOf(engine))
   await engine.revocations.resume()
   engine.auditTrail.resume()
   await publishSigningKey(contextOf(engine))
+  await engine.keyRotation.resume()
   await warnAtStart(contextOf(engine), options)
   const version = options.reportedVersion ?? `v${VERSION}`
   const versionFacts = { version, revision: 'portcullis', buildDate: BUILD_DATE, runtimeVersion: 'portcullis' }
@@ -174,10 +197,12 @@ export async function createController(options: ControllerOptions): Promise<Cont
   const observed = observe(answering, composition, options, isClosed)
   const referred = options.apiPage ? await referenced(observed.fetch) : observed.fetch
   const now = () => contextOf(engine).clock.now()
+  if (options.webhooks !== false) deliveries.start()
   const close = () =>
     lifetime.close(
       async () => engine.timelines.closeAll(),
       () => observed.stop(),
+      () => deliveries.close(),
       () => timetable.close(),
       () => presence.close(),
       () => engine.auditTrail.close(),
@@ -192,6 +217,7 @@ export async function createController(options: ControllerOptions): Promise<Cont
     inviteRouter: (name, given) => inviteRouter(engineForCall(engine, SYSTEM_CALL), name, now(), given),
     deployedEvents: (tell, kinds) => deployedEvents(contextOf(engine), processId, tell, kinds),
     events: { on: events.on },
+    subscribe: (name, handler, wanted) => deliveries.subscribe(name, handler, wanted),
     presence,
     hasAdmin: defaultAdmin.hasAdmin,
     hasOtherAdmin: defaultAdmin.hasOtherCredentials,
@@ -199,9 +225,12 @@ export async function createController(options: ControllerOptions): Promise<Cont
     replaceServerCertificate: async (source) => {
       await server.replace(source)
       await publishSigningKey(contextOf(engine))
+      await engine.keyRotation.resume()
     },
     changeAddress: composition.changeAddress,
-    caPem: engine.network.caPem,
+    get caPem() {
+      return engine.network.caPem
+    },
     openFabric: (fabricOptions) => openFabric(engine, presence, fabricOptions),
     close,
     [Symbol.asyncDispose]: close,
@@ -232,11 +261,15 @@ async function openFabric(
 ): Promise<ControlPlane> {
   const { dataPlane } = contextOf(engine)
   if (dataPlane.controlAddresses.length > 0) throw new Error('the fabric of this controller is open already')
-  dataPlane.controlAddresses = [...options.addresses, ...(options.others ?? [])]
+  const moved = (addresses: readonly string[]) => {
+    dataPlane.controlAddresses = addresses
+  }
+  moved([...options.addresses, ...(options.others ?? [])])
   await presence.open(options.addresses[0] ?? '')
   const { Fabric } = await import('../fabric/fabric.ts')
   const host = {
     context: contextOf(engine),
+    moved,
     apiSessions: engine.apiSessions,
     createEdgeRouter: (body: { readonly name: string; readonly roleAttributes: readonly string[] }) =>
       engine.edgeRouters.create(SYSTEM_CALL, { ...body, isTunnelerEnabled: true }),

@@ -7,7 +7,7 @@ import { readListQuery } from '../http/operations/list-query.ts'
 import type { Answer, Operation } from '../http/operations/operation.ts'
 import { authorize } from '../http/pipeline/authorize.ts'
 import type { Call, Caller } from '../kernel/context/call.ts'
-import { readId, readRequest } from '../kernel/requests/read-body.ts'
+import { readId, readRequest } from '../kernel/declaration/read-body.ts'
 import { RIGHTS, type Right, rowOf } from './call-rights.ts'
 
 type Method = (...given: readonly unknown[]) => unknown

@@ -7,6 +7,7 @@ import { withProbes } from '../http/probes.ts'
 import { countEvents, GAUGES, readGauges } from '../network/gauges.ts'
 import { createPrometheusMetrics } from '../platform/prometheus-metrics.ts'
 import type { Metrics, Telemetry } from '../ports/telemetry.ts'
+import { deliveryFigures } from '../webhooks/delivery-work.ts'
 import type { Composition } from './compose-engine.ts'
 import type { ControllerOptions } from './controller-options.ts'
 
@@ -29,7 +30,7 @@ export function observe(
 ): Observed {
   const prometheus = probes ? createPrometheusMetrics() : undefined
   const sinks = [prometheus, telemetry].filter((sink) => sink !== undefined)
-  if (sinks.length === 0) return { fetch: (request, connection) => fetch(request, connection), stop: () => undefined }
+  if (sinks.length === 0) return { fetch, stop: () => undefined }
 
   const startedAt = clock.now()
   const source = {
@@ -39,6 +40,7 @@ export function observe(
     rememberedOwners: () => ownerCounts.size,
     connectedRouters: () => presence.connectedRouters(),
     dataPlane: () => contextOf(engine).dataPlane.view?.figures(),
+    deliveries: () => storage.read((tx) => deliveryFigures(tx, clock.now())),
     uptimeMs: () => clock.now() - startedAt,
   }
   const failed = (error: unknown) => logger.error('a figure could not be given on', { error: String(error) })
@@ -74,7 +76,7 @@ function isolated(telemetry: Telemetry, onFailure: (error: unknown) => void): Pi
   }
 }
 
-/** Gives on to every sink: one that throws takes nothing from the others, nor from whoever is measured. */
+/** Gives on to every sink: one that throws takes nothing from the others, nor from the code that is measured. */
 function toAll(sinks: readonly Metrics[], onFailure: (error: unknown) => void): Metrics {
   return {
     record: (...measured) => {

@@ -16,6 +16,7 @@ import {
   NetworkImport,
 } from '../network/database/network-import.ts'
 import { repairStore, type StoreRepair } from '../network/database/store-repair.ts'
+import type { AuthorityChange, PkiStatus, RenewalHolder, RotationRequest } from '../pki/pki-requests.resource.ts'
 import type { PasswordHasher } from '../ports/credentials.ts'
 import type { Storage } from '../ports/record-storage.ts'
 import type { Clock, Logger } from '../ports/runtime.ts'
@@ -84,6 +85,19 @@ export interface Operator {
    * that was altered, removed or added. Nothing is written.
    */
   verifyAudit(head?: { readonly number: number; readonly hash: string }): Promise<AuditFinding>
+  /**
+   * The keys of the network, with the certificates that it is served with in {@link OperatorOptions.pki}. Processes that serve the
+   * storage follow within seconds.
+   */
+  readonly keys: {
+    status(): Promise<PkiStatus>
+    /** Lists who has no certificate of the latest authority yet, 500 at most. */
+    outstanding(): Promise<readonly RenewalHolder[]>
+    /** Makes the next key. Rejects with COULD_NOT_VALIDATE where that would take more from somebody than was said. */
+    rotate(request: RotationRequest): Promise<PkiStatus>
+    /** Says how long an authority is good, or that an announced one begins to sign. */
+    change(id: string, request: AuthorityChange): Promise<PkiStatus>
+  }
   /** Closes the storage. */
   close(): Promise<void>
 }
@@ -132,6 +146,21 @@ export async function openOperator(options: OperatorOptions): Promise<Operator> 
     show: async (resource) => (await engine.reader.list(SYSTEM_CALL, resourceNamed(resource), {})).items,
     readAudit: (request) => engine.audit.read(SYSTEM_CALL, request),
     verifyAudit: (head) => engine.audit.verify(head),
+    keys: {
+      status: async () => {
+        await engine.keyRotation.takeUp()
+        return engine.keyRotation.status()
+      },
+      outstanding: () => engine.keyRotation.outstanding(),
+      rotate: async (request) => {
+        await engine.keyRotation.resume()
+        return engine.keyRotation.rotate(callOf('pki rotate'), request)
+      },
+      change: async (id, request) => {
+        await engine.keyRotation.resume()
+        return engine.keyRotation.change(callOf('pki change'), id, request)
+      },
+    },
     close: () =>
       lifetime.close(
         () => timetable.close(),

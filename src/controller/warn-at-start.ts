@@ -45,7 +45,7 @@ function covers(name: string, host: string): boolean {
   return known.startsWith('*.') && wanted.includes('.') && known.slice(1) === wanted.slice(wanted.indexOf('.'))
 }
 
-/** An IPv6 address has several spellings, of which an URL has one. */
+/** An IPv6 address has several spellings; a URL has one of them. */
 function sameAddress(one: string, other: string): boolean {
   if (![one, other].every((text) => text.includes(':') && URL.canParse(`https://[${text}]`))) return false
   return new URL(`https://[${one}]`).host === new URL(`https://[${other}]`).host

@@ -27,7 +27,7 @@ export type ApiSessionValidity =
 
 /**
  * Judges a stored API session at `now` (epoch ms) on the facts of a snapshot: its time, its identity, and whether the
- * credentials that it began with would let in now. Whoever acts by a session asks this first, in every process: requests,
+ * credentials that it began with would let in now. Everything that acts by a session asks this first, in every process: requests,
  * refresh tokens, circuits, terminators and event streams. Which factors it still has to prove is another question.
  */
 export async function apiSessionValidity(
@@ -83,7 +83,7 @@ export function withMissing(who: Omit<Caller, 'missing' | 'isFullyAuthenticated'
   return { ...who, missing, isFullyAuthenticated: missing.totp === undefined && missing.signer === undefined }
 }
 
-/** Who holds an API session, and which factors are still to be proved in it. */
+/** The holder of an API session, and the factors that are still to be proved in it. */
 export async function callerOfSession(
   tx: ReadTransaction,
   apiSession: ApiSession,

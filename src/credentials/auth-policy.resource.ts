@@ -1,8 +1,7 @@
 import { z } from 'zod'
-import { member } from '../kernel/declaration/computed-symbol.ts'
 import { defineResource } from '../kernel/declaration/define-resource.ts'
 import { Id, Name } from '../kernel/declaration/fields.ts'
-import type { Resource, ResourceDefinition } from '../kernel/declaration/resource.ts'
+import { member, type Resource, type ResourceDefinition } from '../kernel/declaration/resource.ts'
 import { described } from '../kernel/declaration/words.ts'
 
 const DEFINITION = {

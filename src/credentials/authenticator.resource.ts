@@ -24,6 +24,8 @@ const DEFINITION = {
     unverifiedPem: Pem.nullable(),
     unverifiedFingerprint: z.string().nullable(),
     isIssuedByNetwork: z.boolean(),
+    /** The key identifier of the authority of the network that signed the certificate; null where that is not known. */
+    authorityKeyId: z.string().nullable(),
     /** The third-party certificate authority that the certificate came through. */
     caId: Id.nullable(),
     lastAuthResolvedToRoot: z.boolean(),
@@ -32,17 +34,19 @@ const DEFINITION = {
     extendRequestedAt: Instant.nullable(),
     lastExtendRolledKeys: z.boolean(),
   },
-  mayBeAbsent: [
-    'username',
-    'certPem',
-    'fingerprint',
-    'isIssuedByNetwork',
-    'lastAuthResolvedToRoot',
-    'isExtendRequested',
-    'isKeyRollRequested',
-    'extendRequestedAt',
-    'lastExtendRolledKeys',
-  ],
+  quirks: {
+    mayBeAbsent: [
+      'username',
+      'certPem',
+      'fingerprint',
+      'isIssuedByNetwork',
+      'lastAuthResolvedToRoot',
+      'isExtendRequested',
+      'isKeyRollRequested',
+      'extendRequestedAt',
+      'lastExtendRolledKeys',
+    ],
+  },
   hidden: [
     'passwordHash',
     'failedAttempts',
@@ -50,17 +54,18 @@ const DEFINITION = {
     'lockedUntil',
     'unverifiedPem',
     'unverifiedFingerprint',
+    'authorityKeyId',
     'caId',
   ],
   required: [],
   mostPerOwner: { owner: 'identityId', limit: 'authenticatorsPerIdentity' },
   unique: ['username', 'fingerprint'],
-  indexed: ['identityId', 'caId'],
+  indexed: ['identityId', 'caId', 'authorityKeyId'],
   references: {
     identityId: { to: 'identities', onDelete: 'cascade', show: 'identity' },
     caId: { to: 'cas', onDelete: 'cascade' },
   },
-  symbols: { identity: 'identityId', updbUsername: 'username', certFingerprint: 'fingerprint' },
+  symbols: { authorityKeyId: null, identity: 'identityId', updbUsername: 'username', certFingerprint: 'fingerprint' },
   operations: ['list', 'get', 'delete'],
 } as const satisfies ResourceDefinition
 

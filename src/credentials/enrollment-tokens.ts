@@ -79,7 +79,7 @@ function controlClaims({ dataPlane: { controlAddresses } }: Pick<EngineContext, 
 
 const ROUTER_METHODS: ReadonlySet<string> = new Set(['erott', 'trott'])
 
-/** Enrollments show their secrets only to who may invite. */
+/** Enrollments show their secrets only to callers that may invite. */
 export const enrollmentBehaviour: Behaviour<Enrollments> = {
   resource: enrollments,
 

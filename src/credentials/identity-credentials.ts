@@ -1,11 +1,11 @@
-import { BoundedMap } from '../base/bounded-map.ts'
+import { BoundedMap } from '../base/collections.ts'
 import { enrollments } from '../enrollment/enrollment.resource.ts'
 import type { IdentityCredentials, IdentityCredentialsFeed } from '../kernel/context/context.ts'
 import { StoreLevel } from '../kernel/context/store-level.ts'
 import type { RecordOf, Resource } from '../kernel/declaration/resource.ts'
 import { isIn } from '../kernel/filter/index.ts'
 import { mfas } from '../login/mfa/mfa.resource.ts'
-import { type Change, DamagedRecord, type ReadTransaction } from '../ports/record-storage.ts'
+import { type Change, DamagedRecord, type HistoryPoint, type ReadTransaction } from '../ports/record-storage.ts'
 import { authenticators } from './authenticator.resource.ts'
 
 /** The records that belong to identities and say how they authenticate. */
@@ -25,9 +25,9 @@ export class CredentialsFeed implements IdentityCredentialsFeed {
   readonly #level: StoreLevel
   #known = new BoundedMap<string, Known>(MAX_REMEMBERED)
 
-  /** `latestRevision` asks the store, in a snapshot of its own, for its revision. */
-  constructor(latestRevision: () => Promise<number>) {
-    this.#level = new StoreLevel((tx, changes) => this.#catchUp(tx, changes), latestRevision)
+  /** `latest` asks the store, in a snapshot of its own, where it is. */
+  constructor(latest: () => Promise<HistoryPoint>) {
+    this.#level = new StoreLevel((tx, changes) => this.#catchUp(tx, changes), latest)
   }
 
   async of(tx: ReadTransaction, identityIds: readonly string[]): Promise<ReadonlyMap<string, IdentityCredentials>> {
@@ -66,7 +66,7 @@ export class CredentialsFeed implements IdentityCredentialsFeed {
   }
 
   async #follow(tx: ReadTransaction, { kind, id, operation }: Change): Promise<void> {
-    // It may have come into being for somebody of whom it was known that there is none.
+    // A new record may belong to an identity that was remembered as having none.
     const resource = KINDS.find(({ name }) => name === kind)
     const record = resource && operation !== 'delete' ? await tx.collection(resource).get(id) : undefined
     if (typeof record?.identityId === 'string') this.#known.delete(record.identityId)

@@ -39,7 +39,7 @@ export interface LetIn {
   readonly authenticatorId: string
   /** The id of the third party that vouched for the identity: a certificate authority or an external signer. */
   readonly trustAnchorId: string | null
-  /** Null for a login of which this was not kept. */
+  /** Null for logins of versions that did not keep it. */
   readonly basis: LoginBasis | null
 }
 
@@ -81,7 +81,7 @@ export function authenticatorIdOfSigner(signerId: string): string {
   return `${SIGNER_PREFIX}${signerId}`
 }
 
-/** The third party behind a login; for a login of which that was not kept, what its authenticator tells. */
+/** The third party behind a login. Logins of versions that did not keep it go by their authenticator. */
 export function trustAnchorOf(
   { authenticatorId, trustAnchorId }: Pick<LetIn, 'authenticatorId' | 'trustAnchorId'>,
   authenticator: BasisFacts['authenticator'],

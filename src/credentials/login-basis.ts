@@ -4,7 +4,12 @@ import type { identities } from '../identities/identity.resource.ts'
 import type { EngineContext } from '../kernel/context/context.ts'
 import { whatIsLeft } from '../kernel/context/recorded-changes.ts'
 import type { RecordOf } from '../kernel/declaration/resource.ts'
-import type { ReadTransaction } from '../ports/record-storage.ts'
+import { equals } from '../kernel/filter/index.ts'
+import { deleteEach } from '../kernel/records/deletion.ts'
+import type { MORE, WriteBatch } from '../kernel/records/write-batches.ts'
+import { apiSessions } from '../login/api-session.resource.ts'
+import { authRequests } from '../oidc/auth-request.resource.ts'
+import type { ReadTransaction, WriteTransaction } from '../ports/record-storage.ts'
 import type { authPolicies } from './auth-policy.resource.ts'
 import { authenticators } from './authenticator.resource.ts'
 import type { CertificateHolder } from './certificate-holder.ts'
@@ -22,6 +27,23 @@ import {
   trustAnchorOf,
 } from './login-basis.rules.ts'
 import { externalJwtSigners } from './signers/external-jwt-signer.resource.ts'
+
+/** Ends the API sessions of an identity or an authenticator, with their service sessions, as far as a batch goes. */
+export function endApiSessions(
+  tx: WriteTransaction,
+  of: 'identityId' | 'authenticatorId',
+  id: string,
+  batch: WriteBatch,
+): Promise<undefined | typeof MORE> {
+  return deleteEach(tx, apiSessions, equals(of, id), batch)
+}
+
+/** Ends the logins of an identity that are under way: none of their codes is good any more. There are few of them. */
+export async function endLoginsUnderWay(tx: WriteTransaction, identityId: string): Promise<void> {
+  for (const id of await tx.collection(authRequests).findIds({ where: equals('identityId', identityId) })) {
+    await tx.collection(authRequests).delete(id)
+  }
+}
 
 type Signer = RecordOf<typeof externalJwtSigners>
 type Ca = RecordOf<typeof cas>

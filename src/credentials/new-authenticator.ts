@@ -6,6 +6,7 @@ import type { RecordOf } from '../kernel/declaration/resource.ts'
 import type { Behaviour } from '../kernel/records/behaviour.ts'
 import { newRecord } from '../kernel/records/read-records.ts'
 import type { Detail } from '../kernel/records/render.ts'
+import type { CertificateFacts } from '../ports/pki.ts'
 import type { WriteTransaction } from '../ports/record-storage.ts'
 import { authPolicies } from './auth-policy.resource.ts'
 import { type Authenticators, authenticators } from './authenticator.resource.ts'
@@ -17,7 +18,13 @@ type Authenticator = RecordOf<typeof authenticators>
 /** The parts of an authenticator: a username with the verifier of a password, or a certificate and where it came from. */
 export type Credential =
   | Pick<Authenticator, 'username' | 'passwordHash'>
-  | (Pick<Authenticator, 'certPem' | 'fingerprint'> & Partial<Pick<Authenticator, 'isIssuedByNetwork' | 'caId'>>)
+  | (Pick<Authenticator, 'certPem' | 'fingerprint'> &
+      Partial<Pick<Authenticator, 'isIssuedByNetwork' | 'authorityKeyId' | 'caId'>>)
+
+/** The credential that is a certificate of the network. */
+export function credentialOf({ pem: certPem, fingerprint, authorityKeyId }: CertificateFacts): Credential {
+  return { certPem, fingerprint, authorityKeyId, isIssuedByNetwork: true }
+}
 
 /** A new authenticator of an identity; `now` is epoch milliseconds. */
 export function newAuthenticator(
@@ -39,6 +46,7 @@ export function newAuthenticator(
     unverifiedPem: null,
     unverifiedFingerprint: null,
     isIssuedByNetwork: false,
+    authorityKeyId: null,
     caId: null,
     lastAuthResolvedToRoot: true,
     isExtendRequested: false,

@@ -9,7 +9,18 @@ const DEFINITION = {
   storeName: 'signingKeys',
   permission: 'controllers',
   writable: {},
-  system: { certPem: z.string(), expiresAt: Instant },
+  system: {
+    certPem: z.string(),
+    expiresAt: Instant,
+    /** The certificate with its intermediates; null for one that a host gave. */
+    chainPem: z.string().nullable(),
+    /** By what its key is found; null where it is the key of the certificate before, or of one that a host gave. */
+    keyReference: z.string().nullable(),
+    /** The id of the certificate that it took the place of; null for one that a host gave. */
+    replaces: z.string().nullable(),
+  },
+  hidden: ['keyReference'],
+  symbols: { keyReference: null },
   required: [],
   operations: [],
 } as const satisfies ResourceDefinition
@@ -22,4 +33,6 @@ export interface SigningKeys extends Resource<typeof DEFINITION> {}
 export const signingKeys: SigningKeys = defineResource(DEFINITION, {
   certPem: 'The certificate, PEM.',
   expiresAt: 'When the certificate expires, RFC 3339.',
+  chainPem: 'The certificate with its intermediates, PEM; null for one that a host gave.',
+  replaces: 'The id of the certificate that it took the place of; null for one that a host gave.',
 })

@@ -8,7 +8,7 @@ import { signingKeys } from './signing-key.resource.ts'
 type SigningKeyPorts = Pick<EngineContext, 'clock' | 'logger' | 'pki' | 'storage' | 'tokens' | 'writes'>
 
 /** How many certificates are kept; with the life of one at a year, tokens of earlier ones have expired. */
-const MAX_KEPT = 20
+export const MAX_KEPT = 20
 
 /**
  * Makes it known by what this process signs, to every process over the same store and to its own next start, so that a
@@ -25,12 +25,13 @@ export async function publishSigningKey(context: SigningKeyPorts): Promise<void>
   const now = clock.now()
   await writes.run(SYSTEM_CALL, async (tx) => {
     if ((await tx.collection(signingKeys).get(id)) !== undefined) return
-    await tx.collection(signingKeys).insert(newRecord(id, now, { certPem, expiresAt }))
+    const given = { chainPem: null, keyReference: null, replaces: null }
+    await tx.collection(signingKeys).insert(newRecord(id, now, { certPem, expiresAt, ...given }))
     for (const old of known.slice(MAX_KEPT - 1)) await tx.collection(signingKeys).delete(old.id)
   })
 }
 
-/** The keys that sign tokens, also those that other processes made known since this one started; for whoever verifies. */
+/** The keys that sign tokens, also those that other processes made known since this one started; to verify tokens with. */
 export async function publishedKeys(
   context: Pick<EngineContext, 'logger' | 'storage' | 'tokens'>,
 ): Promise<readonly object[]> {

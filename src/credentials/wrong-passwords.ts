@@ -10,14 +10,14 @@ import { apiSessions } from '../login/api-session.resource.ts'
 import type { WriteTransaction } from '../ports/record-storage.ts'
 import { authenticators } from './authenticator.resource.ts'
 import { afterFailure, isLocked, type LockoutRules } from './lockout.rules.ts'
-import { endApiSessions } from './login-ends.ts'
+import { endApiSessions } from './login-basis.ts'
 
 /** The ports by which a wrong password is recorded. */
 export type WrongPasswordPorts = Pick<EngineContext, 'clock' | 'pki' | 'settings' | 'writes'>
 
 type Authenticator = RecordOf<typeof authenticators>
 
-/** How long (ms) wrong passwords lock the password without which no administrator could log in, at a policy that locks for longer than an hour. */
+/** Milliseconds of a lock at the most where it would shut the last administrator out: policies may lock for longer. */
 const LAST_LOCK_MS = 60_000
 
 /**
@@ -55,7 +55,7 @@ export async function recordWrongPassword(
   )
 }
 
-/** Answers whether the identity is disabled by this. Wrong passwords disable nobody for long without whom none could let others in. */
+/** Answers whether the identity is disabled by this. The last administrator is never locked for long. */
 async function disable(
   context: Pick<EngineContext, 'pki'>,
   tx: WriteTransaction,
@@ -71,7 +71,7 @@ async function disable(
   return false
 }
 
-/** Reports whether no administrator could log in any more, of whom this identity is one. */
+/** Reports whether this identity is an administrator, and none of them could log in any more. */
 async function wasLastAdministrator(
   { pki }: Pick<EngineContext, 'pki'>,
   tx: WriteTransaction,

@@ -1,3 +1,48 @@
+/** A router that an identity may reach a service by, as a controller tells of it. */
+export interface RouterOffer {
+  readonly name: string
+  /** `tls://HOST:PORT`; undefined for one that no endpoint can connect to. */
+  readonly address: string | undefined
+  readonly isOnline: boolean
+  readonly cost: number
+}
+
+/**
+ * The routers to try, the best first: those that are connected already, then those that are online, the cheaper ones before
+ * dearer ones. One that is said to be offline comes last: the controller may be late.
+ */
+export function routersToTry(
+  offers: readonly RouterOffer[],
+  isConnected: (address: string) => boolean,
+): readonly (RouterOffer & { readonly address: string })[] {
+  const rank = ({ address, isOnline }: RouterOffer) => (isConnected(address ?? '') ? 0 : isOnline ? 1 : 2)
+  return offers
+    .filter((offer): offer is RouterOffer & { readonly address: string } => offer.address !== undefined)
+    .toSorted((one, other) => rank(one) - rank(other) || one.cost - other.cost || (one.name < other.name ? -1 : 1))
+}
+
+/** Milliseconds before the first further try. */
+const FIRST_MS = 500
+/** Milliseconds beyond which pauses do not grow: a network that is back is noticed this late. */
+const LONGEST_MS = 30_000
+
+/**
+ * How long to wait before the next try after `failures` of them in a row (1 or more), ms: twice as long each time, up to half a
+ * minute, and by `chance` (0 to 1) up to half of that less, so that a thousand endpoints do not come back at once.
+ */
+export function pauseAfter(failures: number, chance: number): number {
+  const whole = Math.min(LONGEST_MS, FIRST_MS * 2 ** Math.min(failures - 1, 16))
+  return Math.round(whole * (1 - chance / 2))
+}
+
+/**
+ * When to renew what lasts for `lifetimeMs`, ms from now: after half of it at the earliest and five sixths at the latest, by
+ * `chance` (0 to 1), so that renewals of many do not meet and there is time for a second try.
+ */
+export function renewAfter(lifetimeMs: number, chance: number): number {
+  return Math.round(lifetimeMs * (1 / 2 + chance / 3))
+}
+
 /** The answer of a router instead of a connection, as far as it says. */
 export interface RouterRefusal {
   readonly text: string
@@ -6,7 +51,7 @@ export interface RouterRefusal {
   readonly failingPostureChecks: readonly string[]
 }
 
-/** The meaning of a refusal for who dials or hosts. `STALE_SESSION`: with a new session it may go well. */
+/** The meaning of a refusal for a dialer or a host. `STALE_SESSION`: with a new session it may go well. */
 export type RefusalMeaning =
   | 'STALE_SESSION'
   | 'SERVICE_NOT_FOUND'
@@ -48,6 +93,8 @@ const BY_WORDS: readonly (readonly [RegExp, RefusalMeaning])[] = [
  */
 export function meaningOf({ text, code }: RouterRefusal): RefusalMeaning {
   const byCode = code === undefined ? undefined : BY_CODE[code]
+  // A controller that judges posture refuses by the number of a missing service, so that endpoints look their services up again.
+  if (byCode === 'SERVICE_NOT_FOUND' && /posture/i.test(text)) return 'POSTURE_FAILED'
   if (byCode !== undefined) return byCode
   // Clients renew their session for an empty text as well: routers of old lines say nothing when it is gone.
   if (text === '') return 'STALE_SESSION'

@@ -23,12 +23,14 @@ import { Network } from '../enrollment/network-trust.ts'
 import { RouterEnrollment } from '../enrollment/router-enrollment.ts'
 import { TokenEnrollment } from '../enrollment/token-enrollment.ts'
 import { EntityReader } from '../entities/entity-reader.ts'
+import { type TracedDial, type TraceQuestion, traceDial } from '../fabric/circuits/trace-dial.ts'
 import { DataPlaneService } from '../fabric/data-plane-entities.ts'
 import { IdentityState } from '../identities/identity-state.ts'
 import { Traces } from '../identities/traces.ts'
 import { NetworkGraphs } from '../insight/graph/network-graphs.ts'
 import { Timelines } from '../insight/timeline/timelines.ts'
-import type { Caller } from '../kernel/context/call.ts'
+import { TrafficReading } from '../insight/traffic/traffic.ts'
+import type { Call, Caller } from '../kernel/context/call.ts'
 import type { EngineContext } from '../kernel/context/context.ts'
 import { AdministratorRecovery } from '../login/administrator-recovery.ts'
 import { ApiSessions } from '../login/api-sessions.ts'
@@ -39,9 +41,10 @@ import { SessionCertificates } from '../login/session-certificates.ts'
 import { ControllerSettingsService } from '../network/controller-settings.ts'
 import { DataIntegrity } from '../network/database/data-integrity.ts'
 import { Snapshots, StorageHealth } from '../network/database/database-snapshots.ts'
+import { KeyRotation } from '../pki/key-rotation.ts'
 import { ServiceUpdates } from '../services/service-updates.ts'
-import { behaviourOf } from './behaviours.ts'
-import { EntityServices } from './entity-services.ts'
+import { WebhookService } from '../webhooks/webhooks.ts'
+import { behaviourOf, EntityServices } from './entity-services.ts'
 import { followTime, followWrites, guardWrites } from './followers.ts'
 
 /** The ports and the state of an engine, for what is built around it; a host does not see them. */
@@ -82,6 +85,8 @@ export class ControllerEngine extends EntityServices {
   readonly tokenEnrollment: TokenEnrollment
   readonly identityState: IdentityState
   readonly controllerSettings: ControllerSettingsService
+  /** The keys of the network's own, as they change. */
+  readonly keyRotation: KeyRotation
   readonly mfa: Mfa
   /** Epoch milliseconds. */
   readonly startedAt: number
@@ -104,6 +109,10 @@ export class ControllerEngine extends EntityServices {
   readonly graphs: NetworkGraphs
   /** The events of this process, for those who may know of them. */
   readonly timelines: Timelines
+  /** Routers, links and circuits as they are now. */
+  readonly traffic: TrafficReading
+  /** The secrets of webhooks, and what could not be delivered to them. */
+  readonly webhookDeliveries: WebhookService
 
   readonly #simulation: Simulation
 
@@ -135,6 +144,7 @@ export class ControllerEngine extends EntityServices {
     this.tokenEnrollment = new TokenEnrollment(context)
     this.identityState = new IdentityState(context)
     this.controllerSettings = new ControllerSettingsService(context)
+    this.keyRotation = new KeyRotation(context)
     this.mfa = new Mfa(context)
     this.startedAt = context.clock.now()
     this.network = new Network(context)
@@ -152,6 +162,8 @@ export class ControllerEngine extends EntityServices {
     this.dataPlane = new DataPlaneService(context)
     this.graphs = new NetworkGraphs(context)
     this.timelines = new Timelines(context)
+    this.webhookDeliveries = new WebhookService(context)
+    this.traffic = new TrafficReading(context)
     this.#simulation = new Simulation(context)
   }
 
@@ -164,6 +176,17 @@ export class ControllerEngine extends EntityServices {
    */
   explain(identity: string, service: string, type: AccessType, options?: ExplainOptions): Promise<Explanation> {
     return explain(this.#context, identity, service, type, options)
+  }
+
+  /**
+   * Follows the next dial of an identity to a service, with the rights of a call. Where no client could ask a router now,
+   * that is answered at once.
+   *
+   * @throws {ControllerError} NOT_FOUND for an identity or a service that is not there, and while the data plane is not open.
+   * @throws {ControllerError} UNAUTHORIZED when the right of the call ended while it waited.
+   */
+  traceDial(call: Call, question: TraceQuestion): Promise<TracedDial> {
+    return traceDial(this.#context, call, question)
   }
 
   /** Finds oddities of the network: nobody to administer it, policies that select nothing, services without routers. */

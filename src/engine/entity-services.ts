@@ -1,18 +1,33 @@
+import { edgeRouterPolicyBehaviour, servicePolicyBehaviour } from '../access/policies.ts'
 import { edgeRouterPolicies, serviceEdgeRouterPolicies, servicePolicies } from '../access/policy.resource.ts'
 import { postureChecks } from '../access/posture/posture-check.resource.ts'
+import { postureCheckBehaviour, postureCheckTypeBehaviour } from '../access/posture/posture-checks.ts'
+import { sessionBehaviour } from '../access/sessions/session-members.ts'
 import { configs, configTypes } from '../configs/config.resource.ts'
+import { configBehaviour, configTypeBehaviour } from '../configs/configs.ts'
+import { authPolicyBehaviour } from '../credentials/auth-policies.ts'
 import { authPolicies } from '../credentials/auth-policy.resource.ts'
+import { enrollmentBehaviour } from '../credentials/enrollment-tokens.ts'
+import { authenticatorBehaviour } from '../credentials/new-authenticator.ts'
 import { externalJwtSigners } from '../credentials/signers/external-jwt-signer.resource.ts'
+import { externalJwtSignerBehaviour } from '../credentials/signers/external-jwt-signers.ts'
 import { cas } from '../enrollment/ca.resource.ts'
+import { caBehaviour } from '../enrollment/cas.ts'
+import { identityBehaviour } from '../identities/identities.ts'
 import { identities } from '../identities/identity.resource.ts'
 import type { EngineContext } from '../kernel/context/context.ts'
 import type { Resource } from '../kernel/declaration/resource.ts'
+import type { Behaviour } from '../kernel/records/behaviour.ts'
 import { ResourceService } from '../kernel/records/resource-service.ts'
+import { apiSessionBehaviour } from '../login/api-sessions.ts'
 import { edgeRouters } from '../routers/edge-router.resource.ts'
+import { edgeRouterBehaviour, transitRouterBehaviour } from '../routers/routers.ts'
 import { transitRouters } from '../routers/transit-router.resource.ts'
 import { services } from '../services/service.resource.ts'
+import { serviceBehaviour, terminatorBehaviour } from '../services/services.ts'
 import { terminators } from '../services/terminator.resource.ts'
-import { behaviourOf } from './behaviours.ts'
+import { webhooks } from '../webhooks/webhook.resource.ts'
+import { webhookBehaviour } from '../webhooks/webhooks.ts'
 import type { KeptEntities } from './host-entities.ts'
 
 /** The entities of every resource that the API offers, each by the service that reads, makes, changes and deletes them. */
@@ -33,6 +48,7 @@ export class EntityServices implements KeptEntities {
   readonly configs: KeptEntities['configs']
   readonly transitRouters: KeptEntities['transitRouters']
   readonly terminators: KeptEntities['terminators']
+  readonly webhooks: KeptEntities['webhooks']
 
   constructor(context: EngineContext) {
     this.#context = context
@@ -50,6 +66,7 @@ export class EntityServices implements KeptEntities {
     this.configs = this.of(configs)
     this.transitRouters = this.of(transitRouters)
     this.terminators = this.of(terminators)
+    this.webhooks = this.of(webhooks)
   }
 
   /** The service that creates, changes and deletes the entities of a resource. */
@@ -60,4 +77,33 @@ export class EntityServices implements KeptEntities {
     this.#services.push(service)
     return service
   }
+}
+
+/** Every resource that is special in some way; the rest follow from their declarations alone. */
+const BEHAVIOURS: readonly { readonly resource: Resource }[] = [
+  apiSessionBehaviour,
+  authPolicyBehaviour,
+  authenticatorBehaviour,
+  caBehaviour,
+  configBehaviour,
+  configTypeBehaviour,
+  edgeRouterBehaviour,
+  edgeRouterPolicyBehaviour,
+  enrollmentBehaviour,
+  externalJwtSignerBehaviour,
+  identityBehaviour,
+  postureCheckBehaviour,
+  postureCheckTypeBehaviour,
+  serviceBehaviour,
+  servicePolicyBehaviour,
+  sessionBehaviour,
+  terminatorBehaviour,
+  transitRouterBehaviour,
+  webhookBehaviour,
+]
+
+/** Finds the particular rules of a resource; none for one that no behaviour is about. */
+export function behaviourOf<R extends Resource>(resource: R): Behaviour<R> {
+  const found = BEHAVIOURS.find((candidate): candidate is Behaviour<R> => candidate.resource === resource)
+  return found ?? { resource }
 }

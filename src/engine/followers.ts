@@ -1,24 +1,33 @@
 import { isIndexed } from '../access/access-feed.ts'
+import { endpointStates, postureData } from '../access/posture/posture-data.resource.ts'
 import { type EnforcementPorts, endOverdueSessions, enforceAccess, resume } from '../access/sessions/enforcement.ts'
 import { sessions } from '../access/sessions/session.resource.ts'
 import { containRights } from '../authority/containment.ts'
 import { keepAnAdministrator } from '../authority/last-administrator.ts'
 import { runEach } from '../concurrency/call-isolated.ts'
 import { requireValidSession } from '../credentials/api-session-validity.ts'
+import { completedEnrollments } from '../enrollment/enrollment.ts'
+import { logFailure } from '../kernel/context/background-failure.ts'
+import { type Call, knownCaller } from '../kernel/context/call.ts'
 import type { EngineContext } from '../kernel/context/context.ts'
 import { changesTo, type RecordedChange } from '../kernel/context/recorded-changes.ts'
+import type { EndReasons, RecordedWrite } from '../kernel/context/writes.ts'
+import type { RecordOf } from '../kernel/declaration/resource.ts'
 import { NEVER } from '../kernel/records/due-records.ts'
-import { apiSessions as apiSessionRecords } from '../login/api-session.resource.ts'
+import { apiSessions as apiSessionRecords, apiSessions } from '../login/api-session.resource.ts'
+import { isSessionUse } from '../login/api-session-ends.ts'
 import type { ApiSessions } from '../login/api-sessions.ts'
 import type { Revocations } from '../login/revocations.ts'
-import { tellChanges } from './tell-changes.ts'
+import type { ControllerEvents, SessionEnd } from '../ports/events.ts'
+import { traitsOf } from '../resources/index.ts'
+import { terminators } from '../services/terminator.resource.ts'
 
 /** The ports of all guards and followers. */
 interface FollowerPorts
   extends EnforcementPorts,
     Pick<EngineContext, 'digest' | 'logger' | 'otherClocks' | 'pki' | 'presence'> {}
 
-/** Everything that judges a write before it is committed, whoever writes. */
+/** Everything that judges a write before it is committed, by every way to write. */
 export function guardWrites(context: FollowerPorts): void {
   const { writes, clock } = context
   writes.admit((tx, call) => requireValidSession(context, tx, call, clock.now()))
@@ -27,7 +36,7 @@ export function guardWrites(context: FollowerPorts): void {
 }
 
 /**
- * Everything that follows from a write, in this order, whoever writes. What takes something from somebody comes first: routers
+ * Everything that follows from a write, in this order, by every way to write. What takes something from somebody comes first: routers
  * that lost the right to be connected are let go of, API sessions that stood on what was withdrawn end, and sessions that no
  * policy carries any more. Then the host is told.
  */
@@ -70,9 +79,7 @@ async function endOverdue(context: FollowerPorts, apiSessions: ApiSessions): Pro
     if (next !== undefined) context.timetable.notLater('overdue', 'next', next)
   }
   const works = [async () => note(await apiSessions.endOverdue()), async () => note(await endOverdueSessions(context))]
-  await runEach(works, (error) =>
-    context.logger.error('neither kind of session could be ended in time', { error: String(error) }),
-  )
+  await runEach(works, (error) => logFailure(context.logger, 'neither kind of session could be ended in time', error))
 }
 
 /** The timetable looks when a session of the write is due. */
@@ -88,4 +95,102 @@ async function seeEachChange(
   changes: readonly RecordedChange[],
 ): Promise<void> {
   if (changes.some(({ kind }) => isIndexed(kind))) await storage.read((tx) => access.at(tx))
+}
+
+/** Tells listeners what a committed write changed: every entity, in order, and what that means for sessions. */
+function tellChanges(
+  context: Pick<EngineContext, 'clock' | 'events'>,
+  { call, changes, reasons }: RecordedWrite,
+): void {
+  const { events } = context
+  const at = context.clock.now()
+  const author = knownCaller(call)?.identity.id
+  for (const change of changes) {
+    const { operation, kind, id } = change
+    if (!isBookkeeping(change)) events.emit('entity.changed', { operation, kind, id, author, at })
+  }
+  const isDeleted = deletedIn(changes)
+  for (const { operation, before, after } of changesTo(changes, apiSessions)) {
+    if (operation === 'insert' && after !== undefined) {
+      const { id: apiSessionId, identityId, ipAddress } = after
+      events.emit('api-session.started', { apiSessionId, identityId, ipAddress, at })
+    } else if (operation === 'delete' && before !== undefined) {
+      const { id: apiSessionId, identityId } = before
+      const reason = apiSessionEnd(before, call, isDeleted, reasons)
+      events.emit('api-session.ended', { apiSessionId, identityId, reason, at })
+    } else if (
+      after !== undefined &&
+      before?.lastActivityAt !== after.lastActivityAt &&
+      isSessionUse({ operation, kind: apiSessions.name, before, after })
+    ) {
+      const { id: apiSessionId, identityId } = after
+      events.emit('api-session.refreshed', { apiSessionId, identityId, at })
+    }
+  }
+  for (const { operation, before, after } of changesTo(changes, sessions)) {
+    if (operation === 'insert' && after !== undefined) events.emit('session.created', sessionFacts(after, at))
+    if (operation !== 'delete' || before === undefined) continue
+    const told = typeof reasons.sessions === 'string' ? reasons.sessions : reasons.sessions?.get(before.id)
+    const reason = told ?? sessionEnd(before, isDeleted)
+    events.emit('session.ended', { ...sessionFacts(before, at), reason })
+  }
+  for (const { operation, id: terminatorId, before, after } of changesTo(changes, terminators)) {
+    const facts = after ?? before
+    if (facts === undefined) continue
+    const { serviceId, routerId, hostId, identity: instanceId, precedence, cost } = facts
+    events.emit('terminator.changed', {
+      operation,
+      terminatorId,
+      serviceId,
+      routerId,
+      hostId,
+      instanceId,
+      precedence,
+      cost,
+      at,
+    })
+  }
+  for (const completed of completedEnrollments(changes)) events.emit('enrollment.completed', { ...completed, at })
+  for (const identityId of reporting(changes)) events.emit('posture.changed', { identityId, at })
+}
+
+/** The identities of whose endpoints something else is known now. */
+function reporting(changes: readonly RecordedChange[]): ReadonlySet<string> {
+  const reported = [...changesTo(changes, postureData), ...changesTo(changes, endpointStates)]
+  return new Set(reported.flatMap(({ after }) => after?.identityId ?? []))
+}
+
+function isBookkeeping(change: RecordedChange): boolean {
+  return !traitsOf(change.kind).news || isSessionUse(change)
+}
+
+type IsDeleted = (kind: string, id: string) => boolean
+
+function deletedIn(changes: readonly RecordedChange[]): IsDeleted {
+  const deleted = new Set(
+    changes.filter(({ operation }) => operation === 'delete').map(({ kind, id }) => `${kind} ${id}`),
+  )
+  return (kind, id) => deleted.has(`${kind} ${id}`)
+}
+
+function sessionFacts(
+  { id: sessionId, apiSessionId, identityId, serviceId, type }: RecordOf<typeof sessions>,
+  at: number,
+) {
+  return { sessionId, apiSessionId, identityId, serviceId, type, at }
+}
+
+function sessionEnd({ apiSessionId, serviceId }: RecordOf<typeof sessions>, isDeleted: IsDeleted): SessionEnd {
+  if (isDeleted('api-sessions', apiSessionId)) return 'api-session-ended'
+  return isDeleted('services', serviceId) ? 'service-deleted' : 'removed'
+}
+
+function apiSessionEnd(
+  { id, identityId }: RecordOf<typeof apiSessions>,
+  call: Call,
+  isDeleted: IsDeleted,
+  reasons: EndReasons,
+): ControllerEvents['api-session.ended']['reason'] {
+  if (isDeleted('identities', identityId)) return 'identity-deleted'
+  return reasons.apiSessions ?? (knownCaller(call)?.apiSession.id === id ? 'logout' : 'removed')
 }

@@ -13,6 +13,7 @@ import type { Call, Caller, SystemCall } from '../kernel/context/call.ts'
 import type { PasswordReset, PasswordResetReport } from '../login/administrator-recovery.ts'
 import type { ClientInfo } from '../login/api-session-start.ts'
 import type * as records from '../resources/record-names.ts'
+import type { DeliveryReport, DeliverySelectionRequest } from '../webhooks/delivery-questions.resource.ts'
 import type { HostEntityServices } from './host-entities.ts'
 
 /** A new password of an authenticator, with its username. */
@@ -137,7 +138,7 @@ export interface HostEngine extends HostEntityServices {
     /** The trace of an identity at present. */
     of(identityId: string): Trace | undefined
   }
-  /** Which certificate authorities and external signers may let in whoever has rights. */
+  /** Which certificate authorities and external signers may let in identities that have rights. */
   readonly trustAnchors: {
     /** The trust anchors of the kinds that the caller may read. */
     list(call: Call): Promise<readonly TrustAnchor[]>
@@ -150,6 +151,17 @@ export interface HostEngine extends HostEntityServices {
   readonly snapshots: {
     /** Has the storage make a copy of itself, at most once a minute; false where it cannot. */
     create(): Promise<boolean>
+  }
+  /** The secrets of webhooks, and what could not be delivered to them. */
+  readonly webhookDeliveries: {
+    /** Makes a new secret and answers it, this once; the one of before signs as well for a day. */
+    rotateSecret(call: Call, id: string): Promise<{ readonly secret: string }>
+    /** How far a webhook was told, what waits, and its dead letters: for the host, without a call. */
+    deliveries(id: string): Promise<DeliveryReport>
+    /** Sends dead letters again, some or all; answers how many. */
+    resend(call: Call, id: string, request?: DeliverySelectionRequest): Promise<{ readonly count: number }>
+    /** Drops dead letters, some or all; answers how many. */
+    drop(call: Call, id: string, request?: DeliverySelectionRequest): Promise<{ readonly count: number }>
   }
   /**
    * Explains whether an identity may dial or bind a service, each by id or name: the verdict, everything it follows from,
@@ -178,8 +190,8 @@ type WithoutCall<T> = T extends (call: Call, ...given: infer Given) => infer Ans
 type TakesCall<T> = { [M in keyof T]: T[M] extends (call: Call, ...given: infer _) => unknown ? M : never }[keyof T]
 
 /**
- * The methods of {@link HostEngine} in one call: with the rights of whoever calls, and without those that are the host's own.
- * Who calls is looked at again with every method.
+ * The methods of {@link HostEngine} in one call: with the rights of the caller, and without those that are the host's own.
+ * The rights of the caller are judged again with every method.
  */
 export type CallEngine = {
   readonly [P in Exclude<keyof HostEngine, OfHostAlone>]: HostEngine[P] extends (...given: never) => unknown

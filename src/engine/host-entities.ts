@@ -14,7 +14,7 @@ import type * as wire from '../resources/wire-names.ts'
  */
 export interface EntityService<Kept, Create, Replace, Patch> {
   /**
-   * The entity of an id, as it is kept: for the host, whoever calls.
+   * The entity of an id, as it is kept: for the host, without a call.
    *
    * @throws {ControllerError} NOT_FOUND when there is none of the id.
    */
@@ -180,6 +180,13 @@ export interface HostEntityServices {
     wire.TransitRouterCreate,
     wire.TransitRouterReplace,
     wire.TransitRouterPatch
+  >
+  readonly webhooks: HostEntities<
+    wire.Webhook,
+    records.WebhookRecord,
+    wire.WebhookCreate,
+    wire.WebhookReplace,
+    wire.WebhookPatch
   >
 }
 

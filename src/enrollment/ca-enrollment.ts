@@ -12,11 +12,11 @@ import {
 import { identities, PLAIN_IDENTITY } from '../identities/identity.resource.ts'
 import { type Call, redeemed } from '../kernel/context/call.ts'
 import type { EngineContext } from '../kernel/context/context.ts'
+import { readValue } from '../kernel/declaration/read-body.ts'
 import type { RecordOf } from '../kernel/declaration/resource.ts'
 import { requireQuota } from '../kernel/records/owner-quota.ts'
 import { findOne, newRecord } from '../kernel/records/read-records.ts'
 import { refusingDuplicates } from '../kernel/records/references.ts'
-import { readValue } from '../kernel/requests/read-body.ts'
 import type { CertificateFacts } from '../ports/pki.ts'
 import type { ReadTransaction } from '../ports/record-storage.ts'
 import { cas } from './ca.resource.ts'
@@ -73,7 +73,7 @@ export class CaEnrollment {
       typeId: 'Default',
       roleAttributes: ca.identityRoles,
       externalId,
-      // Who authenticates by an authenticator is counted by that.
+      // A login by an authenticator is counted by that.
       enrolledById: externalId === null ? null : ca.id,
     })
     await requireAdmission(this.#context, call, { method: 'ca', identityId: id })

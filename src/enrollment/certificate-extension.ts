@@ -5,8 +5,8 @@ import { withCertificate } from '../credentials/login-basis.ts'
 import { type Call, callerOf } from '../kernel/context/call.ts'
 import type { EngineContext } from '../kernel/context/context.ts'
 import { Pem } from '../kernel/declaration/fields.ts'
+import { readId, readValue } from '../kernel/declaration/read-body.ts'
 import type { RecordOf } from '../kernel/declaration/resource.ts'
-import { readId, readValue } from '../kernel/requests/read-body.ts'
 import { apiSessions } from '../login/api-session.resource.ts'
 import type { WriteTransaction } from '../ports/record-storage.ts'
 
@@ -72,6 +72,7 @@ export class CertificateExtension {
       {
         certPem: next.pem,
         fingerprint: next.fingerprint,
+        authorityKeyId: next.authorityKeyId,
         unverifiedPem: null,
         unverifiedFingerprint: null,
         isExtendRequested: false,

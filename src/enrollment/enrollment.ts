@@ -2,20 +2,47 @@ import { z } from 'zod'
 import { ControllerError, invalidField } from '../base/errors.ts'
 import { authenticators, Password } from '../credentials/authenticator.resource.ts'
 import { isValidAt, refusedCsr } from '../credentials/certificate-holder.ts'
-import { type Credential, newAuthenticator, newPasswordHash } from '../credentials/new-authenticator.ts'
+import { type Credential, credentialOf, newAuthenticator, newPasswordHash } from '../credentials/new-authenticator.ts'
 import { identities } from '../identities/identity.resource.ts'
 import { type Call, redeemed } from '../kernel/context/call.ts'
 import type { EngineContext } from '../kernel/context/context.ts'
+import { changesTo, type RecordedChange } from '../kernel/context/recorded-changes.ts'
+import { readValue } from '../kernel/declaration/read-body.ts'
 import type { RecordOf } from '../kernel/declaration/resource.ts'
 import { makeRoom } from '../kernel/records/owner-quota.ts'
 import { findOne } from '../kernel/records/read-records.ts'
 import { refusingDuplicates } from '../kernel/records/references.ts'
-import { readValue } from '../kernel/requests/read-body.ts'
 import type { EnrollmentAttempt } from '../ports/host-rules.ts'
 import type { CertificateFacts } from '../ports/pki.ts'
 import { type ReadTransaction, UniqueViolation } from '../ports/record-storage.ts'
+import { edgeRouters } from '../routers/edge-router.resource.ts'
 import { cas } from './ca.resource.ts'
 import { enrollments } from './enrollment.resource.ts'
+
+/** An enrollment that gave its identity, or its router, a credential. */
+interface CompletedEnrollment {
+  readonly enrollmentId: string
+  readonly method: string
+  readonly identityId: string | undefined
+  readonly edgeRouterId: string | undefined
+}
+
+/** An enrollment is completed by the write that consumes it and gives its identity, or its router, a credential. */
+export function completedEnrollments(changes: readonly RecordedChange[]): readonly CompletedEnrollment[] {
+  const credited = changesTo(changes, authenticators).flatMap(({ operation, after }) =>
+    operation === 'insert' && after !== undefined ? [after.identityId] : [],
+  )
+  const verified = changesTo(changes, edgeRouters).flatMap(({ after }) => (after?.isVerified ? [after.id] : []))
+  return changesTo(changes, enrollments).flatMap(({ operation, before }) => {
+    if (operation !== 'delete' || before === undefined) return []
+    const { id: enrollmentId, method, identityId, edgeRouterId } = before
+    const isCompleted =
+      (identityId !== null && credited.includes(identityId)) ||
+      (edgeRouterId !== null && verified.includes(edgeRouterId))
+    const whose = { identityId: identityId ?? undefined, edgeRouterId: edgeRouterId ?? undefined }
+    return isCompleted ? [{ enrollmentId, method, ...whose }] : []
+  })
+}
 
 /** The ports of enrollment by every method. */
 type EnrollmentPorts = Pick<
@@ -59,8 +86,7 @@ export class Enrollment {
     const spiffeId = `spiffe://${pki.trustDomain}/identity/${invited.identityId}`
     const issued = await pki.issueClientCertificate({ csrPem, spiffeId, now })
     if (!issued.issued) throw refusedCsr('clientCsr', issued.problem)
-    const { pem: certPem, fingerprint } = issued.leaf
-    await this.#enroll(call, invited, { certPem, fingerprint, isIssuedByNetwork: true }, now)
+    await this.#enroll(call, { ...invited, csr: csrPem }, credentialOf(issued.leaf), now)
     return { certificateChainPem: issued.chainPem }
   }
 
@@ -144,12 +170,12 @@ export class Enrollment {
 
   async #enroll(
     call: Call,
-    { enrollment, identityId, method }: Invited,
+    { enrollment, identityId, method, csr }: Invited & Pick<EnrollmentAttempt, 'csr'>,
     credential: Credential,
     now: number,
     confirm?: (tx: ReadTransaction) => Promise<void>,
   ): Promise<void> {
-    await requireAdmission(this.#context, call, { method, identityId })
+    await requireAdmission(this.#context, call, { method, identityId, ...(csr !== undefined && { csr }) })
     await this.#context.writes.run(redeemed(call), async (tx) => {
       const current = await tx.collection(enrollments).get(enrollment.id)
       // A refresh keeps the id and makes the token that was presented void.
@@ -169,7 +195,7 @@ export class Enrollment {
 export async function requireAdmission(
   { host }: Pick<EngineContext, 'host'>,
   { remoteAddress }: Call,
-  attempt: Pick<EnrollmentAttempt, 'method' | 'identityId'>,
+  attempt: Omit<EnrollmentAttempt, 'remoteAddress'>,
 ): Promise<void> {
   if (await host.admitsEnrollment({ ...attempt, remoteAddress })) return
   throw new ControllerError('INVALID_ENROLLMENT_NOT_ALLOWED')

@@ -11,7 +11,7 @@ export interface Invitation {
   /** The id of the identity or the router. */
   readonly id: string
   readonly name: string
-  /** The one-time token, a secret of whoever is to enroll. */
+  /** The one-time token, a secret of the device that is to enroll. */
   readonly jwt: string
   /** RFC 3339. */
   readonly expiresAt: string
@@ -62,7 +62,7 @@ interface Invited<Shown, Create> {
   patch(id: string, request: { readonly roleAttributes: string[] }): Promise<unknown>
 }
 
-/** The operations that an invitation takes, with the rights of whoever invites: an engine in a call, or the API of a controller elsewhere. */
+/** The operations that an invitation takes, with the rights of its caller: an engine in a call, or the API of a controller elsewhere. */
 export interface InvitingEngine {
   readonly identities: Invited<Identity, IdentityCreate>
   readonly edgeRouters: Invited<EdgeRouter, EdgeRouterCreate>
@@ -175,7 +175,7 @@ function routerConfiguration(name: string, address: string): string {
   const port = Number(address.slice(address.lastIndexOf(':') + 1))
   const isAddress = host.includes(':') || /^\d+(\.\d+){3}$/.test(host)
   const file = name.replaceAll(/[^\w.-]/g, '_')
-  return `# ziti router enroll ${file}.yml --jwt ${file}.jwt, then ziti router run ${file}.yml
+  return `# ziti router enroll THIS_FILE --jwt TOKEN_FILE, then ziti router run THIS_FILE
 v: 3
 identity:
   cert: ${file}.cert.pem

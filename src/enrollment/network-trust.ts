@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { EngineContext } from '../kernel/context/context.ts'
-import { readValue } from '../kernel/requests/read-body.ts'
+import { readValue } from '../kernel/declaration/read-body.ts'
 import type { CertificateFacts } from '../ports/pki.ts'
 
 /** The network as somebody meets it who does not belong to it yet: where it is, and how to know that it is the right one. */

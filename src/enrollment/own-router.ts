@@ -12,7 +12,7 @@ import { enrollments } from './enrollment.resource.ts'
 import { certify, issueRouterChains } from './router-enrollment.ts'
 
 /** The ports by which a router of this process gets its certificate. */
-export type OwnRouterPorts = Pick<EngineContext, 'clock' | 'pki' | 'sealer' | 'storage' | 'writes'>
+export type OwnRouterPorts = Pick<EngineContext, 'clock' | 'keys' | 'pki' | 'sealer' | 'storage' | 'writes'>
 
 type EdgeRouter = RecordOf<EdgeRouters>
 type RouterKey = RecordOf<typeof routerKeys>
@@ -30,12 +30,14 @@ interface Known {
 
 /**
  * The edge router of a name that runs in this process: its record, key and certificates are made where there are none, and the
- * last two are renewed a month before they expire. Rejects where a router of the name was enrolled elsewhere.
+ * last two are renewed a month before they expire, and when another authority signs; `willChange` hears the fingerprint of the next
+ * certificate before it is stored, so that a router that is connected stays so. Rejects where a router of the name was enrolled elsewhere.
  */
 export async function provideOwnRouter(
   context: OwnRouterPorts,
   createRouter: (body: { readonly name: string; readonly roleAttributes: readonly string[] }) => Promise<unknown>,
   request: OwnRouterRequest,
+  willChange: (routerId: string, fingerprint: string) => void,
 ): Promise<OwnRouter> {
   const { name, roleAttributes } = request
   const find = () => context.storage.read((tx) => knownRouter(tx, name))
@@ -46,7 +48,7 @@ export async function provideOwnRouter(
   }
   if (router === undefined) throw new Error(`the edge router ${name} was deleted while it was made`)
   const known = await usable(context, router)
-  return known ?? newlyCertified(context, router, request)
+  return known ?? newlyCertified(context, router, request, willChange)
 }
 
 function knownRouter(tx: ReadTransaction, name: string): Promise<EdgeRouter | undefined> {
@@ -62,13 +64,20 @@ async function usable(context: OwnRouterPorts, router: EdgeRouter): Promise<OwnR
     }
     return undefined
   }
-  const isCurrent = router.isVerified && router.fingerprint === key.fingerprint
+  const { keys, pki } = context
+  const isOfIssuer = (router.authorityKeyId ?? keys.configured.keyId) === (pki.issuerKeyId ?? keys.configured.keyId)
+  const isCurrent = router.isVerified && router.fingerprint === key.fingerprint && isOfIssuer
   if (!isCurrent || context.clock.now() >= key.expiresAt - RENEW_BEFORE_MS) return undefined
   const keyPem = await context.sealer.open(key.sealedKey, ROUTER_KEY).catch(() => undefined)
   return keyPem === undefined ? undefined : ownRouter(context, { router, key }, keyPem)
 }
 
-async function newlyCertified(context: OwnRouterPorts, router: EdgeRouter, request: OwnRouterRequest) {
+async function newlyCertified(
+  context: OwnRouterPorts,
+  router: EdgeRouter,
+  request: OwnRouterRequest,
+  willChange: (routerId: string, fingerprint: string) => void,
+) {
   const now = context.clock.now()
   const { keyPem, clientCsrPem, serverCsrPem } = await request.newKey(router.id)
   const requests = { clientCsr: clientCsrPem, serverCsr: serverCsrPem }
@@ -87,6 +96,7 @@ async function newlyCertified(context: OwnRouterPorts, router: EdgeRouter, reque
     if ((await tx.collection(routerKeys).get(router.id)) !== undefined)
       await tx.collection(routerKeys).delete(router.id)
     await tx.collection(routerKeys).insert(key)
+    willChange(router.id, fingerprint)
     await certify(tx, edgeRouters, current, issued, now)
   })
   return ownRouter(context, { router, key }, keyPem)

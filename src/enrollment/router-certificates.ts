@@ -57,7 +57,9 @@ export class RouterCertificates {
       if (cert === null || fingerprint === null) return 'INVALID_ROUTER_STATE'
       if (fingerprint !== leaf.fingerprint) return 'VERIFY_ERROR'
       willChange(fingerprint)
-      await certify(tx, ROUTER_KINDS[method], router, { cert, fingerprint }, this.#context.clock.now())
+      const { authorityKeyId } = leaf
+      const certificate = { cert, fingerprint, authorityKeyId }
+      await certify(tx, ROUTER_KINDS[method], router, certificate, this.#context.clock.now())
       return undefined
     })
   }

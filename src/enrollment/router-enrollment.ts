@@ -4,24 +4,33 @@ import { isValidAt } from '../credentials/certificate-holder.ts'
 import { type InvitationPorts, inviteToEnroll } from '../credentials/enrollment-tokens.ts'
 import { type Call, redeemed } from '../kernel/context/call.ts'
 import type { EngineContext } from '../kernel/context/context.ts'
+import { readId, readRequest, readValue } from '../kernel/declaration/read-body.ts'
 import type { RecordOf } from '../kernel/declaration/resource.ts'
 import { equals } from '../kernel/filter/index.ts'
 import { findOne } from '../kernel/records/read-records.ts'
-import { readId, readRequest, readValue } from '../kernel/requests/read-body.ts'
-import type { CsrProblem } from '../ports/pki.ts'
+import type { CertificateFacts, CsrProblem } from '../ports/pki.ts'
 import type { ReadTransaction, RecordKind, WriteTransaction } from '../ports/record-storage.ts'
 import { edgeRouters } from '../routers/edge-router.resource.ts'
 import { transitRouters } from '../routers/transit-router.resource.ts'
 import { enrollments } from './enrollment.resource.ts'
-import { usableEnrollment } from './enrollment.ts'
+import { requireAdmission, usableEnrollment } from './enrollment.ts'
 
 /** The ports of the enrollment of routers. */
-interface RouterEnrollmentPorts extends InvitationPorts, Pick<EngineContext, 'clock' | 'pki' | 'storage' | 'writes'> {}
+interface RouterEnrollmentPorts
+  extends InvitationPorts,
+    Pick<EngineContext, 'clock' | 'host' | 'pki' | 'storage' | 'writes'> {}
 
 /** The fields that edge routers and transit routers have in common. */
 export type EnrolledRouter = Pick<
   RecordOf<typeof transitRouters>,
-  'id' | 'updatedAt' | 'certPem' | 'fingerprint' | 'isVerified' | 'unverifiedCertPem' | 'unverifiedFingerprint'
+  | 'id'
+  | 'updatedAt'
+  | 'certPem'
+  | 'fingerprint'
+  | 'authorityKeyId'
+  | 'isVerified'
+  | 'unverifiedCertPem'
+  | 'unverifiedFingerprint'
 >
 
 /** The method by which a router enrolls tells what it is. */
@@ -61,6 +70,7 @@ export class RouterEnrollment {
    * @throws {ControllerError} ENROLLMENT_EXPIRED when it is past its time.
    * @throws {ControllerError} MISSING_OR_INVALID_CSR when an edge router lacks one of the requests.
    * @throws {ControllerError} COULD_NOT_PROCESS_CSR when one cannot be read or its signature does not fit.
+   * @throws {ControllerError} INVALID_ENROLLMENT_NOT_ALLOWED when the host refuses it.
    */
   async byOneTimeToken(
     call: Call,
@@ -84,6 +94,7 @@ export class RouterEnrollment {
       throw new ControllerError('MISSING_OR_INVALID_CSR')
     }
     const issued = await issueRouterChains(this.#context, routerId, method, requests, now)
+    await requireAdmission(this.#context, call, { method, routerId, csr: requests.clientCsr })
     await this.#context.writes.run(redeemed(call), async (tx) => {
       const current = await tx.collection(enrollments).get(enrollment.id)
       const router = await tx.collection(kind).get(routerId)
@@ -139,13 +150,14 @@ export async function issueRouterChains(
   method: RouterMethod,
   { clientCsr: clientCsrPem, serverCsr: serverCsrPem }: RouterRequests,
   now: number,
-): Promise<RouterChains & { readonly fingerprint: string }> {
+): Promise<RouterChains & RouterCertificate> {
   const spiffeId = `spiffe://${pki.trustDomain}/router/${routerId}`
   const namesItself = method === 'erott'
   const issued = await pki.issueRouterCertificates({ clientCsrPem, serverCsrPem, routerId, namesItself, spiffeId, now })
   if (!issued.issued) throw refusedRouterCsr(issued.of, issued.problem)
   const { client, clientChainPem, serverChainPem } = issued
-  return { fingerprint: client.fingerprint, cert: clientChainPem, serverCert: serverChainPem }
+  const { fingerprint, authorityKeyId } = client
+  return { fingerprint, authorityKeyId, cert: clientChainPem, serverCert: serverChainPem }
 }
 
 async function routerWith(tx: ReadTransaction, fingerprint: string) {
@@ -156,17 +168,23 @@ async function routerWith(tx: ReadTransaction, fingerprint: string) {
   return undefined
 }
 
+/** The certificate by which a router is known, with its chain, PEM. */
+interface RouterCertificate extends Pick<CertificateFacts, 'fingerprint' | 'authorityKeyId'> {
+  readonly cert: string
+}
+
 /** Gives a router a certificate that it shows from now on. */
 export async function certify(
   tx: WriteTransaction,
   kind: RecordKind<EnrolledRouter>,
   router: EnrolledRouter,
-  { cert, fingerprint }: { readonly cert: string; readonly fingerprint: string },
+  { cert, fingerprint, authorityKeyId }: RouterCertificate,
   now: number,
 ): Promise<void> {
   const certified = {
     certPem: cert,
     fingerprint,
+    authorityKeyId,
     isVerified: true,
     unverifiedCertPem: null,
     unverifiedFingerprint: null,
@@ -192,7 +210,8 @@ async function reEnrollEdgeRouter(context: RouterEnrollmentPorts, call: Call, id
     const { items } = await tx.collection(enrollments).find({ where: equals('edgeRouterId', id) })
     for (const outstanding of items) await tx.collection(enrollments).delete(outstanding.id)
     await tx.collection(enrollments).insert(enrollment)
-    const unverified = { certPem: null, fingerprint: null, unverifiedCertPem: null, unverifiedFingerprint: null }
-    await tx.collection(edgeRouters).update({ ...router, ...unverified, isVerified: false, updatedAt: now })
+    const unverified = { certPem: null, fingerprint: null, authorityKeyId: null, isVerified: false }
+    const proposed = { unverifiedCertPem: null, unverifiedFingerprint: null }
+    await tx.collection(edgeRouters).update({ ...router, ...unverified, ...proposed, updatedAt: now })
   })
 }

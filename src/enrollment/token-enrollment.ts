@@ -3,17 +3,17 @@ import { ControllerError } from '../base/errors.ts'
 import { authPolicies } from '../credentials/auth-policy.resource.ts'
 import { authenticators } from '../credentials/authenticator.resource.ts'
 import { refusedCsr } from '../credentials/certificate-holder.ts'
-import { newAuthenticator } from '../credentials/new-authenticator.ts'
+import { credentialOf, newAuthenticator } from '../credentials/new-authenticator.ts'
 import { textClaim, textClaims } from '../credentials/signers/claims.rules.ts'
 import { externalJwtSigners } from '../credentials/signers/external-jwt-signer.resource.ts'
 import { enabledSigners, type VerifiedToken, verifyTokens } from '../credentials/signers/external-logins.ts'
 import { identities, PLAIN_IDENTITY } from '../identities/identity.resource.ts'
 import { type Call, redeemed } from '../kernel/context/call.ts'
 import type { EngineContext } from '../kernel/context/context.ts'
+import { readValue } from '../kernel/declaration/read-body.ts'
 import { requireQuota } from '../kernel/records/owner-quota.ts'
 import { findOne, newRecord } from '../kernel/records/read-records.ts'
 import { refusingDuplicates } from '../kernel/records/references.ts'
-import { readValue } from '../kernel/requests/read-body.ts'
 import type { ReadTransaction } from '../ports/record-storage.ts'
 import { checkClaimedFields, requireAdmission } from './enrollment.ts'
 
@@ -68,7 +68,8 @@ export class TokenEnrollment {
       roleAttributes: [...new Set(textClaims(claims, signer.enrollAttributeClaimsSelector))].sort(),
     })
     checkClaimedFields(identity)
-    await requireAdmission(this.#context, call, { method: 'token', identityId: id })
+    const csr = csrPem === undefined ? {} : { csr: csrPem }
+    await requireAdmission(this.#context, call, { method: 'token', identityId: id, ...csr })
     const write = () =>
       this.#context.writes.run(redeemed(call), async (tx) => {
         await refuseEnrolled(tx, externalId)
@@ -79,8 +80,7 @@ export class TokenEnrollment {
         await requireQuota(this.#context, tx, counted, { id: signer.id, limit: 'identitiesPerSigner' })
         await tx.collection(identities).insert(identity)
         if (issued === undefined) return
-        const credential = { certPem: issued.leaf.pem, fingerprint: issued.leaf.fingerprint, isIssuedByNetwork: true }
-        await tx.collection(authenticators).insert(newAuthenticator(this.#context, id, credential, now))
+        await tx.collection(authenticators).insert(newAuthenticator(this.#context, id, credentialOf(issued.leaf), now))
       })
     await refusingDuplicates(identities, write)
     return issued?.chainPem

@@ -1,16 +1,16 @@
-import type { AccessIndex, EntityKind } from '../access/index/index.ts'
+import type { AccessIndex, EntityKind, OrderedIds } from '../access/index/index.ts'
 import { sessions } from '../access/sessions/session.resource.ts'
 import { ControllerError, notFound } from '../base/errors.ts'
 import { identities } from '../identities/identity.resource.ts'
 import type { Call } from '../kernel/context/call.ts'
 import type { AccessIndexFeed, EngineContext } from '../kernel/context/context.ts'
+import { readId } from '../kernel/declaration/read-body.ts'
 import type { RecordOf, Resource } from '../kernel/declaration/resource.ts'
 import { both, type Filter, ids } from '../kernel/filter/index.ts'
 import type { BehaviourOf } from '../kernel/records/behaviour.ts'
 import { collectionOf, findOne } from '../kernel/records/read-records.ts'
 import { renderDetails } from '../kernel/records/render.ts'
 import type { WireTexts } from '../kernel/records/wire-texts.ts'
-import { readId } from '../kernel/requests/read-body.ts'
 import { apiSessions } from '../login/api-session.resource.ts'
 import { type FindQuery, type Page, type ReadTransaction, StorageUnavailable } from '../ports/record-storage.ts'
 import type { DetailOf } from '../resources/wire-forms.ts'
@@ -48,7 +48,7 @@ export class EntityReader {
     await this.#endOverdue(resource)
     const turn = this.#context.turns.begin()
     const readPage = async (tx: ReadTransaction) => {
-      const page = await pageWithin(this.#context, tx, resource, query, await scope?.(tx))
+      const page = await pageWithin(this.#context, tx, resource, query, scope)
       await turn()
       const items = await this.#details(tx, call, resource, page.items)
       // Writing the JSON of a long page takes as long as all this.
@@ -172,7 +172,7 @@ export class EntityReader {
     return this.#context.storage.read((tx) => roleAttributesOf(this.#context, tx, kind, query))
   }
 
-  /** A page of the role attributes that entities of a kind have or policies select among them, with who does. */
+  /** A page of the role attributes that entities of a kind have or policies select among them, with those entities. */
   roleAttributeUses(kind: EntityKind, query: FindQuery, withIds: boolean) {
     return this.#context.storage.read((tx) => roleAttributeUses(this.#context, tx, kind, query, withIds))
   }
@@ -217,14 +217,14 @@ async function pageWithin<R extends Resource>(
   tx: ReadTransaction,
   resource: R,
   query: FindQuery,
-  within: Filter | PresentIds | undefined,
+  scope: Scope | undefined,
 ): Promise<Page<RecordOf<R>>> {
+  const isWhole = query.where === undefined && query.orderBy === undefined
+  const within = await scope?.(tx, isWhole ? query : {})
   const isByIds = within !== undefined && 'present' in within
-  if (isByIds && query.where === undefined && query.orderBy === undefined) {
-    const { present } = within
-    const { offset = 0, limit = present.length } = query
-    const { items } = await collectionOf(tx, resource).find({ where: ids(present.slice(offset, offset + limit)) })
-    return { items, totalCount: present.length }
+  if (isByIds && isWhole) {
+    const { items } = await collectionOf(tx, resource).find({ where: ids(within.present) })
+    return { items, totalCount: within.count }
   }
   const where = both(isByIds ? ids(within.present) : within, query.where)
   return findBySymbols(context, tx, resource, { ...query, ...(where && { where }) })
@@ -232,16 +232,24 @@ async function pageWithin<R extends Resource>(
 
 /** Ids, ascending, each of which a snapshot holds: a page of them is known without looking at the others. */
 export interface PresentIds {
+  /** Those of the part that was asked for. */
   readonly present: readonly string[]
+  /** How many there are. */
+  readonly count: number
 }
 
 /** Narrows a list by something that is not in the records, for example what the caller may reach. */
-export type Scope = (tx: ReadTransaction) => Promise<Filter | PresentIds | undefined>
+export type Scope = (
+  tx: ReadTransaction,
+  part?: Pick<FindQuery, 'limit' | 'offset'>,
+) => Promise<Filter | PresentIds | undefined>
 
 /** The scope of the ids, ascending and of one kind, that the access index answers. */
-export function indexedScope(access: AccessIndexFeed, answer: (index: AccessIndex) => readonly string[]): Scope {
-  return async (tx) => {
+export function indexedScope(access: AccessIndexFeed, answer: (index: AccessIndex) => OrderedIds): Scope {
+  return async (tx, { offset = 0, limit } = {}) => {
     const found = answer(await access.at(tx))
-    return access.isLevelWith(tx) ? { present: found } : ids(found)
+    if (!access.isLevelWith(tx)) return ids(found.slice())
+    const { length: count } = found
+    return { present: found.slice(offset, offset + (limit ?? count)), count }
   }
 }

@@ -1,8 +1,8 @@
 import type { EngineContext } from '../kernel/context/context.ts'
-import type { ComputedSymbol } from '../kernel/declaration/computed-symbol.ts'
 import { linkedBy } from '../kernel/declaration/derive.ts'
-import type { RecordOf, Resource } from '../kernel/declaration/resource.ts'
+import type { ComputedSymbol, RecordOf, Resource } from '../kernel/declaration/resource.ts'
 import { ids } from '../kernel/filter/index.ts'
+import { everyRecord } from '../kernel/records/read-records.ts'
 import type { ReadTransaction } from '../ports/record-storage.ts'
 import { resourceNamed } from '../resources/index.ts'
 
@@ -54,7 +54,7 @@ function memberOf(value: unknown, key: string): unknown {
 }
 
 /** The ports by which computed symbols are worked out. */
-export type SymbolPorts = Pick<EngineContext, 'access' | 'presence'>
+export type SymbolPorts = Pick<EngineContext, 'access' | 'presence' | 'turns'>
 
 /** The scope in which computed symbols are worked out: one resource in one snapshot. */
 export interface SymbolScope {
@@ -72,13 +72,20 @@ export function symbolScope(context: SymbolPorts, tx: ReadTransaction, resource:
     tx,
     resource,
     records() {
-      all ??= tx
-        .collection(resource)
-        .find()
-        .then(({ items }) => items)
+      all ??= allRecords(context, tx, resource)
       return all
     },
   }
+}
+
+async function allRecords(
+  { turns }: SymbolPorts,
+  tx: ReadTransaction,
+  resource: Resource,
+): Promise<readonly AnyRecord[]> {
+  const all: AnyRecord[] = []
+  for await (const { items } of everyRecord(tx, resource, turns)) all.push(...items)
+  return all
 }
 
 /** The computed symbol of a name; undefined for a stored field. */

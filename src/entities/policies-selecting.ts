@@ -8,8 +8,8 @@ import type { SymbolScope } from './entity-symbols.ts'
 type Comparing = Exclude<Leaf, { readonly kind: 'isEmpty' }>
 
 /**
- * The policies of which the entities that one of their role lists selects fulfil a condition on a set: `anyOf(identities) =
- * "id"`, `count(services) > 3`. Counted in the access index; no set is written out.
+ * Finds the policies whose selected entities fulfil a condition on a set: `anyOf(identities) = "id"`, `count(services) > 3`. They
+ * are counted in the access index; no set is written out.
  */
 export async function policiesSelecting(scope: SymbolScope, selected: string, leaf: Leaf): Promise<Filter> {
   const index = await scope.context.access.at(scope.tx)

@@ -1,9 +1,9 @@
-import type { AccessIndex, AccessType } from '../access/index/index.ts'
+import type { AccessIndex, AccessType, OrderedIds } from '../access/index/index.ts'
 import type { ReadTransaction } from '../ports/record-storage.ts'
 import { RESOURCES } from '../resources/index.ts'
 import { edgeRouters } from '../routers/edge-router.resource.ts'
 
-type Answer = (index: AccessIndex, id: string, type: AccessType | undefined) => readonly string[]
+type Answer = (index: AccessIndex, id: string, type: AccessType | undefined) => OrderedIds
 
 /** A collection below an entity that role selectors decide: `identities/{id}/service-policies` and its kin. */
 export interface Relation {
@@ -39,7 +39,7 @@ const BY_POLICY: readonly Relation[] = (
 )
   .flatMap((policies) => POLICY_SIDES[policies].map((side) => ({ policies, side })))
   .flatMap(({ policies, side }): readonly Relation[] => [
-    { of: policies, to: side, ids: (index, id) => index.selectedBy(policies, id, side) },
+    { of: policies, to: side, ids: (index, id) => index.selectedList(policies, id, side) },
     ...(side === 'posture-checks'
       ? []
       : [
@@ -56,7 +56,7 @@ const BY_POLICY: readonly Relation[] = (
 /** Lists of the entities that others reach through policies. */
 const THROUGH_POLICIES: readonly Relation[] = [
   { of: 'identities', to: 'services', byType: true, ids: (index, id, type) => index.servicesOf(id, type) },
-  { of: 'services', to: 'identities', byType: true, ids: (index, id, type) => index.identitiesOf(id, type) },
+  { of: 'services', to: 'identities', byType: true, ids: (index, id, type) => index.identitiesListOf(id, type) },
   { of: 'identities', to: 'edge-routers', ids: (index, id) => index.edgeRoutersOfIdentity(id) },
   { of: 'edge-routers', to: 'identities', ids: (index, id) => index.identitiesOfEdgeRouter(id) },
   { of: 'services', to: 'edge-routers', ids: (index, id) => index.edgeRoutersOfService(id) },

@@ -1,7 +1,6 @@
 import { ControllerError } from '../base/errors.ts'
 import { type Call, isAdminCall, mayRead } from '../kernel/context/call.ts'
-import type { ComputedSymbol } from '../kernel/declaration/computed-symbol.ts'
-import type { Resource } from '../kernel/declaration/resource.ts'
+import type { ComputedSymbol, Resource } from '../kernel/declaration/resource.ts'
 import {
   type Filter,
   fieldOf,

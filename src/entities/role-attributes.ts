@@ -24,7 +24,7 @@ export async function roleAttributesOf(
   return { items: items.map(({ id }) => id), totalCount }
 }
 
-/** A page of the role attributes that entities of a kind have or that policies select among them, with who does. */
+/** A page of the role attributes that entities of a kind have or that policies select among them, with those entities. */
 export async function roleAttributeUses(
   { access }: Pick<EngineContext, 'access'>,
   tx: ReadTransaction,

@@ -5,12 +5,14 @@ import { authenticators } from '../credentials/authenticator.resource.ts'
 import { externalJwtSigners } from '../credentials/signers/external-jwt-signer.resource.ts'
 import { identities } from '../identities/identity.resource.ts'
 import type { EngineContext } from '../kernel/context/context.ts'
+import { placeOf } from '../kernel/context/store-level.ts'
 import type { RecordOf } from '../kernel/declaration/resource.ts'
 import { equals, isIn } from '../kernel/filter/index.ts'
+import { everyRecord } from '../kernel/records/read-records.ts'
 import { apiSessionCertificates, apiSessions } from '../login/api-session.resource.ts'
 import { API_SESSION_TOKEN } from '../login/api-session-start.ts'
 import type { AnnouncedApiSession, ToRouter } from '../ports/fabric/index.ts'
-import type { Change, ReadTransaction } from '../ports/record-storage.ts'
+import { type Change, type HistoryPoint, isSamePoint, type ReadTransaction } from '../ports/record-storage.ts'
 import type { ConnectedRouter, ConnectedRouters, Owed } from './routers/connected-routers.ts'
 
 /** The ports by which API sessions are announced to routers. */
@@ -45,7 +47,7 @@ export class AnnouncedSessions {
   readonly #routers: ConnectedRouters
   /** Tokens by session: who is to be forgotten is named by token, which nothing stores in the open. */
   readonly #tokens = new Map<string, string>()
-  #latest: { readonly revision: number; readonly all: Promise<AllSessions> } | undefined
+  #latest: { readonly place: HistoryPoint; readonly all: Promise<AllSessions> } | undefined
   /** Sessions that ended lately: what was read of the store before must not bring them back. */
   readonly #gone = new Set<string>()
   /** Routers that are being told of all sessions. */
@@ -95,7 +97,7 @@ export class AnnouncedSessions {
 
   /** Tells all edge routers what happened to sessions and to the certificates that go with them. */
   async follow(tx: ReadTransaction, changes: readonly Change[] | undefined): Promise<void> {
-    const routers = this.#routers.edgeRouters()
+    const routers = this.#routers.heldEdgeRouters()
     if (routers.length === 0 || changes === undefined) {
       this.#tokens.clear()
       this.#latest = undefined
@@ -168,11 +170,11 @@ export class AnnouncedSessions {
     }
   }
 
-  /** All sessions as of the snapshot, read once for all routers that ask at the same revision. */
+  /** All sessions as of the snapshot, read once for all routers that ask while nothing is written. */
   #known(tx: ReadTransaction): Promise<AllSessions> {
-    if (this.#latest?.revision !== tx.revision) {
+    if (this.#latest === undefined || !isSamePoint(this.#latest.place, tx)) {
       const all = this.#all(tx)
-      const latest = { revision: tx.revision, all }
+      const latest = { place: placeOf(tx), all }
       this.#latest = latest
       all.catch(() => {
         if (this.#latest === latest) this.#latest = undefined
@@ -185,11 +187,12 @@ export class AnnouncedSessions {
     const asOf = this.#context.clock.now()
     const turn = this.#context.turns.begin()
     const announced: AnnouncedApiSession[] = []
-    const { items } = await tx.collection(apiSessions).find()
-    for (const stored of items) {
-      const session = await this.#announced(tx, stored)
-      if (session !== undefined) announced.push(session)
-      await turn()
+    for await (const { items } of everyRecord(tx, apiSessions, this.#context.turns)) {
+      for (const stored of items) {
+        const session = await this.#announced(tx, stored)
+        if (session !== undefined) announced.push(session)
+        await turn()
+      }
     }
     return { asOf, sessions: announced }
   }

@@ -1,6 +1,6 @@
 import type { OwnRouterPorts } from '../enrollment/own-router.ts'
 import { RouterCertificates } from '../enrollment/router-certificates.ts'
-import type { EngineContext } from '../kernel/context/context.ts'
+import type { EngineContext, LinkChange } from '../kernel/context/context.ts'
 import type { ApiSessions } from '../login/api-sessions.ts'
 import type { ControlPlaneOptions } from '../ports/fabric/index.ts'
 import { type EdgeRouters, edgeRouters } from '../routers/edge-router.resource.ts'
@@ -10,6 +10,9 @@ import { AnnouncedSessions, type AnnouncementPorts } from './announced-sessions.
 import { AccessLoss } from './circuits/access-loss.ts'
 import { CircuitEnds } from './circuits/circuit-end.ts'
 import { CircuitSetup, type CircuitSetupPorts } from './circuits/circuit-setup.ts'
+import { DialFailures } from './circuits/dial-failures.ts'
+import { DialTraces } from './circuits/dial-traces.ts'
+import { HostChoice, type HostChoicePorts } from './circuits/host-choice.ts'
 import { LinkReports } from './circuits/link-reports.ts'
 import { OpenCircuits } from './circuits/open-circuits.ts'
 import { Rerouting } from './circuits/rerouting.ts'
@@ -22,9 +25,12 @@ import { Inspections } from './inspections/inspections.ts'
 import { RouterInspections } from './inspections/router-inspections.ts'
 import { ModelSubscriptions, type SubscriptionPorts } from './model/model-subscriptions.ts'
 import { ModelValidation } from './model/model-validation.ts'
+import { ChannelTracing } from './operators/channel-tracing.ts'
 import { DeployedEvents } from './operators/deployed-events.ts'
 import { EventFeeds } from './operators/event-feeds.ts'
 import { type OperatorPorts, OperatorSessions } from './operators/operator-sessions.ts'
+import { CircuitOwners } from './processes/circuit-owners.ts'
+import { Relays } from './processes/relays.ts'
 import { ConnectedRouters, Owed } from './routers/connected-routers.ts'
 import { Network } from './routers/network.ts'
 import { Peers } from './routers/peers.ts'
@@ -38,6 +44,7 @@ interface FabricPorts
     HostingPorts,
     SubscriptionPorts,
     CircuitSetupPorts,
+    HostChoicePorts,
     AnnouncementPorts,
     OwnRouterPorts,
     OperatorPorts,
@@ -49,6 +56,8 @@ export interface FabricHost {
   readonly apiSessions: ApiSessions
   /** Makes an edge router, as an operator does, that may host and dial for itself. */
   createEdgeRouter(body: { readonly name: string; readonly roleAttributes: readonly string[] }): Promise<unknown>
+  /** Routers reach this process and the others over its store at other addresses from now on. */
+  moved(addresses: readonly string[]): void
   /** Deletes a router, as an operator does. */
   deleteRouter(resource: EdgeRouters | TransitRouters, id: string): Promise<unknown>
 }
@@ -62,6 +71,8 @@ export function assembleFabric(host: FabricHost, presence: Presence, options: Co
   const circuits = new OpenCircuits()
   const exchange = new RouteExchange(context, routers)
   const ends = new CircuitEnds(context, routers, circuits)
+  const failures = new DialFailures()
+  const traces = new DialTraces(context, network)
   const rights = new ServiceRights(context, apiSessions)
   const hosted = new HostedTerminators(context, rights)
   const model = new ModelSubscriptions(context, options.modelCodec)
@@ -77,10 +88,17 @@ export function assembleFabric(host: FabricHost, presence: Presence, options: Co
     processReport: options.processReport ?? (() => ''),
   })
   const controllerId = controllerIdOf(context.digest, options.addresses)
+  const choice = new HostChoice({ context, rights, routers, network, circuits })
   const inspections = new Inspections(context, routers, controllerValues, routerInspections)
   const modelValidation = new ModelValidation(context, routers, model)
   const terminatorComparisons = new TerminatorComparisons(context, routers, hosted)
-  const comparisons = new RouterComparisons({ controllerId, context, presence, routers, network, circuits })
+  const rerouting = new Rerouting({ context, network, circuits, exchange, ends })
+  const links = new LinkReports(context, routers, network, rerouting)
+  const owners = new CircuitOwners(context)
+  const changeLink = (linkId: string, change: LinkChange) => links.change(linkId, change)
+  const relays = new Relays({ context, routers, network, circuits, exchange, ends, owners, traces, changeLink })
+  const isOfOther = (circuitId: string) => relays.isOfOther(circuitId)
+  const comparisons = new RouterComparisons({ controllerId, context, presence, routers, network, circuits, isOfOther })
   const validations = new Validations({
     controllerId,
     context,
@@ -90,8 +108,8 @@ export function assembleFabric(host: FabricHost, presence: Presence, options: Co
     comparisons,
     terminators: terminatorComparisons,
   })
+  const tracing = new ChannelTracing(context, routers)
   const feeds = new EventFeeds(new DeployedEvents(context, controllerId))
-  const rerouting = new Rerouting({ context, network, circuits, exchange, ends })
   return {
     context,
     presence,
@@ -101,20 +119,24 @@ export function assembleFabric(host: FabricHost, presence: Presence, options: Co
     network,
     owed,
     peers: new Peers(routers, context.turns),
-    links: new LinkReports(context, routers, network, rerouting),
+    links,
+    relays,
     circuits,
     exchange,
+    choice,
     setup: new CircuitSetup({
       context,
-      rights,
-      routers,
-      network,
+      hosts: choice,
       circuits,
       exchange,
       ends,
+      failures,
+      traces,
       onDeadTerminator: (terminator) => hosted.dead(terminator),
     }),
     ends,
+    failures,
+    traces,
     accessLoss: new AccessLoss(context, rights, circuits, ends),
     rerouting,
     hosted,
@@ -125,7 +147,8 @@ export function assembleFabric(host: FabricHost, presence: Presence, options: Co
     routerInspections,
     inspections,
     terminatorComparisons,
-    operators: new OperatorSessions({ context, inspections, validations, feeds }),
+    tracing,
+    operators: new OperatorSessions({ context, inspections, validations, feeds, tracing }),
     certificates: new RouterCertificates(context),
     decommission: async (routerId, isEdgeRouter) => {
       await host.deleteRouter(isEdgeRouter ? edgeRouters : transitRouters, routerId)
@@ -144,10 +167,14 @@ export interface FabricParts {
   readonly owed: Owed
   readonly peers: Peers
   readonly links: LinkReports
+  readonly relays: Relays
   readonly circuits: OpenCircuits
   readonly exchange: RouteExchange
+  readonly choice: HostChoice
   readonly setup: CircuitSetup
   readonly ends: CircuitEnds
+  readonly failures: DialFailures
+  readonly traces: DialTraces
   readonly accessLoss: AccessLoss
   readonly rerouting: Rerouting
   readonly hosted: HostedTerminators
@@ -158,6 +185,7 @@ export interface FabricParts {
   readonly routerInspections: RouterInspections
   readonly inspections: Inspections
   readonly terminatorComparisons: TerminatorComparisons
+  readonly tracing: ChannelTracing
   readonly operators: OperatorSessions
   readonly certificates: RouterCertificates
   /** Deletes a router at its own wish. */

@@ -1,9 +1,11 @@
 import { sessions } from '../access/sessions/session.resource.ts'
 import { runEach } from '../concurrency/call-isolated.ts'
 import { Gate } from '../concurrency/gate.ts'
+import { logFailure } from '../kernel/context/background-failure.ts'
 import type { EngineContext } from '../kernel/context/context.ts'
+import { changesAfter, placeOf } from '../kernel/context/store-level.ts'
 import { equals } from '../kernel/filter/index.ts'
-import type { Change, ReadTransaction } from '../ports/record-storage.ts'
+import { type Change, type HistoryPoint, isSamePoint, type ReadTransaction } from '../ports/record-storage.ts'
 import { edgeRouters } from '../routers/edge-router.resource.ts'
 import { shutOutAmong } from '../routers/router-admission.ts'
 import { transitRouters } from '../routers/transit-router.resource.ts'
@@ -23,7 +25,7 @@ export class ChangeFollower {
   readonly #context: Pick<EngineContext, 'logger' | 'storage'>
   readonly #follow: FollowChanges
   /** Everything up to it is followed; undefined before the first look. */
-  #revision: number | undefined
+  #place: HistoryPoint | undefined
   readonly #looks = new Gate(1)
   /** The look that is to come. */
   #next: Promise<void> | undefined
@@ -43,16 +45,13 @@ export class ChangeFollower {
     this.#next = undefined
     try {
       await this.#context.storage.read(async (tx) => {
-        if (tx.revision === this.#revision) return
-        const known = this.#revision
-        const isBack = known !== undefined && tx.revision < known
-        const changes = known === undefined || isBack ? undefined : await tx.changesSince(known)
-        await this.#follow(tx, changes)
-        this.#revision = tx.revision
+        if (this.#place !== undefined && isSamePoint(tx, this.#place)) return
+        await this.#follow(tx, await changesAfter(tx, this.#place))
+        this.#place = placeOf(tx)
       })
     } catch (error) {
       // The next look begins where this one did.
-      this.#context.logger.error('changes could not be followed', { error: String(error) })
+      logFailure(this.#context.logger, 'changes could not be followed', error)
     }
   }
 }
@@ -78,7 +77,7 @@ export function followChanges(parts: FabricParts, tx: ReadTransaction, changes: 
     () => parts.model.look(),
   ]
   return runEach(works, (error) =>
-    parts.context.logger.error('more than one thing could not be taken to the data plane', { error: String(error) }),
+    logFailure(parts.context.logger, 'more than one thing could not be taken to the data plane', error),
   )
 }
 
@@ -95,7 +94,7 @@ function forgetSessions({ routers }: FabricParts, changes: Changes): void {
   const ids = deletedIn(changes, sessions.name)
   if (ids.length === 0) return
   const news = { type: 'sessions-removed', ids } as const
-  for (const { channel } of routers.edgeRouters()) channel.send(news)
+  for (const { channel } of routers.heldEdgeRouters()) channel.send(news)
 }
 
 /** The first of the routers that are disabled. */
@@ -122,7 +121,7 @@ async function refreshRouters(parts: FabricParts, tx: ReadTransaction, changes: 
   }
 }
 
-/** The routers that are connected here, those with links, and those on the way of a circuit. */
+/** The routers that are reached, those with links, and those on the way of a circuit. */
 function* routersKnown({ routers, network, circuits }: FabricParts): Iterable<string> {
   for (const { id } of routers.all()) yield id
   for (const { source, target } of network.all()) yield* [source, target]

@@ -3,11 +3,11 @@ import { instant } from '../base/time.ts'
 import type { ControllerEngine } from '../engine/engine.ts'
 import { defineOperation } from '../http/operations/define-operation.ts'
 import { DONE } from '../http/operations/operation.ts'
-import type { CircuitView } from '../kernel/context/context.ts'
 import { EntityRef } from '../kernel/declaration/fields.ts'
 import { described } from '../kernel/declaration/words.ts'
 import type { SymbolTable } from '../kernel/filter/index.ts'
 import { pageOf } from '../kernel/records/read-records.ts'
+import type { CircuitView } from '../ports/fabric/index.ts'
 import { referenceTo } from './fabric-routers.rows.ts'
 
 const CircuitData = described(
@@ -42,7 +42,7 @@ const SYMBOLS: SymbolTable = {
   createdAt: { field: 'createdAt', kind: 'instant' },
 }
 
-/** The open circuits of this process. */
+/** The open circuits of every process over the store. */
 export const circuitOperations = {
   list: defineOperation(
     {
@@ -53,7 +53,7 @@ export const circuitOperations = {
       symbols: SYMBOLS,
     },
     async ({ engine, find }) => {
-      const { items, totalCount } = pageOf(engine.dataPlane.circuits(), find)
+      const { items, totalCount } = pageOf(await engine.dataPlane.circuits(), find)
       const names = await namesIn(engine, items)
       return { page: { items: items.map((circuit) => shown(circuit, names)), totalCount } }
     },

@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { ControllerError, notFound } from '../base/errors.ts'
 import type { Call } from '../kernel/context/call.ts'
-import type { CircuitView, DataPlanePresence, EngineContext, ModelComparison } from '../kernel/context/context.ts'
+import type { DataPlanePresence, EngineContext, ModelComparison } from '../kernel/context/context.ts'
+import { readId, readRequest, readValue } from '../kernel/declaration/read-body.ts'
 import type { RecordOf } from '../kernel/declaration/resource.ts'
 import { ids, type SymbolTable } from '../kernel/filter/index.ts'
-import { readId, readRequest, readValue } from '../kernel/requests/read-body.ts'
-import type { OpenOperatorSession } from '../ports/fabric/index.ts'
+import type { CircuitView, OpenOperatorSession } from '../ports/fabric/index.ts'
 import type { ReadTransaction } from '../ports/record-storage.ts'
 import type { RouterConnection, RouterPresence } from '../ports/router-presence.ts'
 import { edgeRouters } from '../routers/edge-router.resource.ts'
@@ -83,39 +83,42 @@ export class DataPlaneService {
     if (this.#context.dataPlane.view?.cutLink(id) !== true) await this.#unknown('link', id)
   }
 
-  /** The circuits that this process laid and that are open. */
-  circuits(): readonly CircuitView[] {
-    return this.#context.dataPlane.view?.circuits() ?? []
+  /** The circuits that are open, whichever process over the store laid them. One that does not answer within 2 s is left out. */
+  async circuits(): Promise<readonly CircuitView[]> {
+    return (await this.#context.dataPlane.view?.circuits({})) ?? []
   }
 
   /**
-   * A circuit that this process laid.
+   * A circuit that is open, whichever process laid it.
    *
-   * @throws {ControllerError} NOT_FOUND when this process knows none of the id.
+   * @throws {ControllerError} NOT_FOUND when no process that answers within 2 s knows one of the id.
    */
   async circuit(id: string): Promise<CircuitView> {
     readId(id)
-    return this.circuits().find((known) => known.id === id) ?? this.#unknown('circuit', id)
+    const [circuit] = (await this.#context.dataPlane.view?.circuits({ circuitId: id })) ?? []
+    if (circuit === undefined) throw notFound('circuit', id)
+    return circuit
   }
 
   /** The routers that the newest circuit of a service session passes, in order; none without one. */
-  pathOf(sessionId: string): readonly string[] {
+  async pathOf(sessionId: string): Promise<readonly string[]> {
     readId(sessionId, 'sessionId')
-    return this.circuits().findLast((circuit) => circuit.sessionId === sessionId)?.path.routers ?? []
+    const circuits = await this.#context.dataPlane.view?.circuits({ sessionId })
+    return circuits?.at(-1)?.path.routers ?? []
   }
 
   /**
-   * Ends a circuit, at once or once it is quiet.
+   * Ends a circuit of any process, at once or once it is quiet.
    *
-   * @throws {ControllerError} NOT_FOUND when this process knows none of the id.
+   * @throws {ControllerError} NOT_FOUND when no process that answers within 2 s knows one of the id.
    */
   async endCircuit(id: string, immediate: boolean): Promise<void> {
     readId(id)
     readValue('immediate', z.boolean(), immediate)
-    if (this.#context.dataPlane.view?.endCircuit(id, immediate) !== true) await this.#unknown('circuit', id)
+    if ((await this.#context.dataPlane.view?.endCircuit(id, immediate)) !== true) throw notFound('circuit', id)
   }
 
-  /** Who hosts at terminators, by their ids: an identity, a router for itself, or nobody, an empty text. */
+  /** The hosts at terminators, by their ids: an identity, a router for itself, or nobody, an empty text. */
   async hostsOf(terminatorIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
     const where = ids(terminatorIds)
     const { items } = await this.#context.storage.read((tx) => tx.collection(terminators).find({ where }))
@@ -196,7 +199,7 @@ export class DataPlaneService {
   }
 
   /** Says where else to ask, where another process may know it. */
-  async #unknown(kind: 'link' | 'circuit' | 'router', id: string): Promise<never> {
+  async #unknown(kind: 'link' | 'router', id: string): Promise<never> {
     const { storage, presence } = this.#context
     if (!(await storage.read((tx) => presence.hasOthers(tx)))) throw notFound(kind, id)
     const message = `${kind} with id ${id} not found in this process: other controllers know those of their own routers`

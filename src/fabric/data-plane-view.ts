@@ -1,14 +1,15 @@
+import type { DialFailure, ServiceReach } from '../access/explain/service-reach.rules.ts'
 import type { Call } from '../kernel/context/call.ts'
-import type {
-  CircuitView,
-  DataPlaneFigures,
-  DataPlaneView,
-  LinkChange,
-  ModelComparison,
-} from '../kernel/context/context.ts'
-import type { OperatorChannel, OperatorSession } from '../ports/fabric/index.ts'
+import type { DataPlaneFigures, DataPlaneView, LinkChange, ModelComparison } from '../kernel/context/context.ts'
+import type { RecordOf } from '../kernel/declaration/resource.ts'
+import type { CircuitQuestion, CircuitView, OperatorChannel, OperatorSession } from '../ports/fabric/index.ts'
+import type { ReadTransaction } from '../ports/record-storage.ts'
+import type { services } from '../services/service.resource.ts'
 import type { FabricParts } from './assemble-fabric.ts'
+import type { DialQuestion } from './circuits/dial-traces.ts'
+import type { Holders } from './processes/holders.ts'
 import {
+  type DialTrace,
   dynamicCost,
   type InspectionRequest,
   type InspectionResult,
@@ -16,12 +17,14 @@ import {
   UNKNOWN_LATENCY_MS,
 } from './rules/index.ts'
 
-/** The data plane of this process as operators see it, and what they may do to it. */
+/** The data plane as operators see it, circuits of other processes included, and what they may do to it. */
 export class FabricView implements DataPlaneView {
   readonly #parts: FabricParts
+  readonly #holders: Holders
 
-  constructor(parts: FabricParts) {
+  constructor(parts: FabricParts, holders: Holders) {
     this.#parts = parts
+    this.#holders = holders
   }
 
   links(): readonly Link[] {
@@ -39,17 +42,29 @@ export class FabricView implements DataPlaneView {
     return { openCircuits: circuits.size, links: links.length, latency, routersBehind: model.countBehind() }
   }
 
-  circuits(): readonly CircuitView[] {
-    return this.#parts.circuits.all().map(({ id, client, serviceId, terminatorId, course, tags, createdAt }) => ({
-      id,
-      clientId: client.identityId,
-      sessionId: client.sessionId,
-      serviceId,
-      terminatorId,
-      path: course.path,
-      tags: Object.fromEntries(tags),
-      createdAt,
-    }))
+  async circuits(question: CircuitQuestion): Promise<readonly CircuitView[]> {
+    const own = this.#parts.circuits.views(question)
+    if (question.circuitId !== undefined && own.length > 0) return own
+    const ofOthers = await this.#holders.circuits(question)
+    return [...own, ...ofOthers].sort((left, right) => left.createdAt - right.createdAt)
+  }
+
+  reach(tx: ReadTransaction, service: RecordOf<typeof services>, routerIds: readonly string[]): Promise<ServiceReach> {
+    return this.#parts.choice.reach(tx, service, routerIds)
+  }
+
+  lastFailure(identityId: string, serviceId: string): DialFailure | undefined {
+    return this.#parts.failures.of(identityId, serviceId)
+  }
+
+  async nextDial(question: DialQuestion, waitMs: number, asker: string): Promise<DialTrace | undefined> {
+    const own = this.#parts.traces.follow(question, waitMs, asker)
+    const others = this.#holders.followDial(question, waitMs)
+    const first = await Promise.race([own.trace, others.trace])
+    const trace = first ?? (await own.trace) ?? (await others.trace)
+    own.end()
+    others.end()
+    return trace
   }
 
   dynamicCostOf(terminatorId: string): number {
@@ -61,6 +76,7 @@ export class FabricView implements DataPlaneView {
   }
 
   changeLink(id: string, change: LinkChange): boolean {
+    this.#holders.changeLink(id, change)
     return this.#parts.links.change(id, change)
   }
 
@@ -76,9 +92,10 @@ export class FabricView implements DataPlaneView {
     return this.#parts.operators.open(call, channel)
   }
 
-  endCircuit(id: string, immediate: boolean): boolean {
+  async endCircuit(id: string, immediate: boolean): Promise<boolean> {
     const circuit = this.#parts.circuits.get(id)
-    if (circuit !== undefined) this.#parts.ends.end(circuit, 'removed', immediate)
-    return circuit !== undefined
+    if (circuit === undefined) return this.#holders.endCircuit(id, immediate)
+    this.#parts.ends.end(circuit, 'removed', immediate)
+    return true
   }
 }

@@ -8,6 +8,7 @@ import { HttpRefusal } from '../http/pipeline/problem.ts'
 import { Cost, Name, Precedence, Tags } from '../kernel/declaration/fields.ts'
 import { described } from '../kernel/declaration/words.ts'
 import { databaseOperations } from '../network/database/database.rows.ts'
+import { transitRouters } from '../routers/transit-router.resource.ts'
 import { services } from '../services/service.resource.ts'
 import { terminators } from '../services/terminator.resource.ts'
 
@@ -115,8 +116,32 @@ const RouterPatch = described(
   ROUTER_WORDS,
 )
 
-/** Routers of both kinds as the fabric API changes them. They come to be by enrollment alone. */
+const NewRouter = described(
+  RouterBody.extend({ id: z.string().exactOptional(), fingerprint: z.string().exactOptional() }),
+  {
+    ...ROUTER_WORDS,
+    id: 'Taken and not used: the id is made here.',
+    fingerprint: 'Taken and not used: a router proves itself by its enrollment.',
+  },
+)
+
+/** Routers of both kinds as the fabric API changes them. */
 export const fabricRouterChanges = {
+  create: defineOperation(
+    {
+      route: 'POST /routers',
+      summary: 'Creates one transit router',
+      description: 'It connects once it enrolled with the token that the management API shows of it.',
+      access: ADMIN,
+      body: NewRouter,
+      data: Created,
+      status: 201,
+    },
+    async ({ engine, call, body: { id: _id, fingerprint: _fingerprint, ...fields } }) => {
+      const { id } = await engine.transitRouters.create(call, fields)
+      return created(transitRouters, id)
+    },
+  ),
   replace: defineOperation(
     {
       route: 'PUT /routers/{id}',

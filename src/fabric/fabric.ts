@@ -10,6 +10,9 @@ import type {
   ControlPlaneOptions,
   OwnRouter,
   OwnRouterRequest,
+  ProcessChannel,
+  ProcessProofs,
+  ProcessSession,
   RouterChannel,
   RouterGreeting,
   RouterSession,
@@ -24,9 +27,10 @@ import { assembleFabric, type FabricHost, type FabricParts } from './assemble-fa
 import { ChangeFollower, disabledRouters, followChanges, termsOf } from './change-follower.ts'
 import { shutOut } from './circuits/shut-out.ts'
 import { controllerIdOf } from './controller-id.ts'
-
 import { FabricView } from './data-plane-view.ts'
-
+import { Holders } from './processes/holders.ts'
+import { SealedProofs } from './processes/process-proofs.ts'
+import { RelayedRouters } from './processes/relayed-routers.ts'
 import { ConnectedSession } from './router-session.ts'
 import { refusalOf, verifySocket } from './routers/admission.ts'
 import { boundedLinkListeners } from './routers/bounded-reports.ts'
@@ -46,8 +50,11 @@ const VERSION = 'v2.0.0'
 export class Fabric implements ControlPlane {
   readonly controllerId: string
   readonly view: DataPlaneView
+  readonly proofs: ProcessProofs
   readonly #parts: FabricParts
-  readonly #options: ControlPlaneOptions
+  readonly #relayed: RelayedRouters
+  readonly #holders: Holders
+  #options: ControlPlaneOptions
   readonly #host: FabricHost
   readonly #follower: ChangeFollower
   readonly #startedAt: number
@@ -62,7 +69,18 @@ export class Fabric implements ControlPlane {
     this.#startedAt = context.clock.now()
     this.#improvedAt = this.#startedAt
     this.#parts = assembleFabric(engine, presence, options)
-    this.view = new FabricView(this.#parts)
+    this.proofs = new SealedProofs(context.random.uuid(), context)
+    this.#relayed = new RelayedRouters({ ...this.#parts, sessionOf: (router) => this.#sessionOf(router) })
+    this.#holders = new Holders({
+      context,
+      presence,
+      proofs: this.proofs,
+      address: options.addresses[0] ?? '',
+      dial: options.dialProcess,
+      relayed: this.#relayed,
+      onOthers: (count) => this.#parts.relays.expect(count),
+    })
+    this.view = new FabricView(this.#parts, this.#holders)
     this.#follower = new ChangeFollower(context, (tx, changes) => followChanges(this.#parts, tx, changes))
     context.writes.follow(() => this.#look())
     context.timetable.onDue('fabric', async () => this.#tick())
@@ -135,15 +153,24 @@ export class Fabric implements ControlPlane {
     presence.routerReport(id, { linkListeners })
     // They may have been disabled while this router was away, which has links to them.
     if (disabled.length > 0) channel.send({ type: 'peers', changes: disabled.map(removed) })
+    this.#relayed.reconsider(id)
+    this.#parts.relays.changed(router)
     this.#greet(router)
-    return new ConnectedSession(this.#parts, router, {
-      controllers: () => this.#addresses(),
-      onClosed: () => this.#disconnected(router),
-    })
+    return this.#sessionOf(router)
+  }
+
+  serveProcess(channel: ProcessChannel): ProcessSession {
+    return this.#parts.relays.open(channel)
   }
 
   ownRouter(request: OwnRouterRequest): Promise<OwnRouter> {
-    return provideOwnRouter(this.#parts.context, (body) => this.#host.createEdgeRouter(body), request)
+    const { context, presence } = this.#parts
+    const willChange = (routerId: string, fingerprint: string) => presence.routerCertified(routerId, fingerprint)
+    return provideOwnRouter(context, (body) => this.#host.createEdgeRouter(body), request, willChange)
+  }
+
+  onKeysChanged(listener: () => void): () => void {
+    return this.#parts.context.events.on('pki.changed', listener)
   }
 
   async startSession(identity: string): Promise<string> {
@@ -158,19 +185,29 @@ export class Fabric implements ControlPlane {
     this.#lifetime.end()
     this.#parts.context.timetable.set('fabric', 'tick', undefined)
     this.#parts.operators.close()
-    for (const { channel } of this.#parts.routers.all()) channel.close()
+    this.#holders.close()
+    this.#parts.relays.close()
+    for (const { channel } of this.#parts.routers.allHeld()) channel.close()
+    await this.#parts.model.close()
   }
 
   /** Lets go of a router whose certificate was admitted again; false for one that connected a moment ago, which stays. */
   #makePlace(routerId: string): boolean {
     const { context, routers } = this.#parts
-    const known = routers.get(routerId)
+    const known = routers.held(routerId)
     if (known === undefined) return true
     if (context.clock.now() - known.connectedAt < CHURN_MS) return false
     known.channel.close()
     // Now, for a channel that closes later would take the new one with it.
     this.#disconnected(known)
     return true
+  }
+
+  #sessionOf(router: ConnectedRouter): ConnectedSession {
+    return new ConnectedSession(this.#parts, router, {
+      controllers: () => this.#addresses(),
+      onClosed: () => this.#disconnected(router),
+    })
   }
 
   #greet(router: ConnectedRouter): void {
@@ -183,6 +220,12 @@ export class Fabric implements ControlPlane {
     context.timetable.notLater('fabric', 'tick', context.clock.now() + LOOK_MS)
   }
 
+  moveTo(addresses: readonly string[]): void {
+    const { others = [] } = this.#options
+    this.#options = { ...this.#options, addresses }
+    this.#host.moved([...addresses, ...others])
+  }
+
   #addresses(): ToRouter {
     const { addresses, others = [] } = this.#options
     const { digest } = this.#parts.context
@@ -193,7 +236,7 @@ export class Fabric implements ControlPlane {
 
   #disconnected(router: ConnectedRouter): void {
     const { routers, network, exchange, model, modelValidation, routerInspections, terminatorComparisons } = this.#parts
-    const { owed, presence, peers } = this.#parts
+    const { owed, presence, peers, relays } = this.#parts
     model.forget(router)
     owed.forget(router)
     modelValidation.forget(router)
@@ -204,11 +247,13 @@ export class Fabric implements ControlPlane {
     exchange.routerGone(router.id)
     presence.routerDisconnected(router.id)
     peers.away(router.id)
+    relays.gone(router.id)
+    this.#relayed.reconsider(router.id)
   }
 
   #letGo(routerId: string, reason: DisconnectReason): void {
     // It renewed its certificate by way of another process, and comes back with the new one.
-    if (reason === 'fingerprint') this.#parts.routers.get(routerId)?.channel.close()
+    if (reason === 'fingerprint') this.#parts.routers.held(routerId)?.channel.close()
     else shutOut(this.#parts, routerId, reason === 'deleted' ? 'router-deleted' : 'router-shut-out')
   }
 
@@ -228,6 +273,7 @@ export class Fabric implements ControlPlane {
     // A change by time alone needs a revision of the store to stand under.
     if (model.isDue(now)) await presence.renew()
     await this.#follower.look()
+    await this.#holders.look()
     model.catchUp()
     await owed.tryAgain()
   }

@@ -60,7 +60,7 @@ const MOST_OF_A_SERVICE = 10_000
 
 /**
  * Terminators that hosts register through their routers: SDKs, and routers for themselves. They are stored, so that they
- * outlive the controller's process; who dials them is told apart from who registered them by the host's identity.
+ * outlive the controller's process; `hostId` is the identity that registered one.
  */
 export class HostedTerminators {
   readonly #context: HostingPorts
@@ -160,7 +160,7 @@ export class HostedTerminators {
     })
   }
 
-  /** Who hosts is judged in the write that stores the terminator. */
+  /** The host is judged in the write that stores the terminator. */
   async #register(
     terminatorId: string,
     cost: number,
@@ -213,7 +213,7 @@ export class HostedTerminators {
   }
 }
 
-/** Who hosts where, and by what, of a claim that was found right. */
+/** The host, its place and its session, of a claim that was found right. */
 function hostingBy({ claim }: GrantedClaim) {
   const { identityId: hostId, routerId, serviceId, apiSessionId = null, sessionId = null } = claim
   return { hostId, routerId, serviceId, apiSessionId, sessionId }

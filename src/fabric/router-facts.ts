@@ -64,6 +64,7 @@ export class RouterFacts {
         this.#router.linkListeners = boundedLinkListeners(message.listeners)
         presence.routerReport(id, { linkListeners: this.#router.linkListeners })
         peers.update(this.#router)
+        this.#parts.relays.changed(this.#router)
         return undefined
       case 'interfaces':
         presence.routerReport(id, { interfaces: boundedInterfaces(message.interfaces) })
@@ -87,13 +88,16 @@ export class RouterFacts {
       case 'quiesce':
         await this.#parts.hosted.quiesce(id)
         this.#spare(true)
-        this.#parts.rerouting.around(id)
+        void this.#parts.rerouting.around(id)
         return { type: 'result', success: true, message: 'router quiesced' }
       case 'dequiesce':
         await this.#parts.hosted.dequiesce(id)
         this.#spare(false)
         return { type: 'result', success: true, message: 'router dequiesced' }
       case 'decommission':
+        // Traffic that has another way takes it while this one still carries it.
+        this.#spare(true)
+        await this.#parts.rerouting.around(id)
         await this.#parts.decommission(id, this.#router.isEdgeRouter)
         return undefined
       case 'unsupported':
@@ -121,6 +125,7 @@ export class RouterFacts {
   #spare(isQuiesced: boolean): void {
     this.#router.isQuiesced = isQuiesced
     this.#parts.network.routersChanged()
+    this.#parts.relays.changed(this.#router)
   }
 
   #tellAlerts(alerts: readonly RouterAlert[]): void {

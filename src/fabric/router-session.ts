@@ -1,4 +1,5 @@
 import { ControllerError } from '../base/errors.ts'
+import { logFailure } from '../kernel/context/background-failure.ts'
 import type { FromRouter, Misbehaviour, RouterSession, ToRouter } from '../ports/fabric/index.ts'
 import type { FabricParts } from './assemble-fabric.ts'
 import { CircuitMessages } from './circuits/circuit-messages.ts'
@@ -40,8 +41,10 @@ export class ConnectedSession implements RouterSession {
 
   async receive(message: FromRouter): Promise<ToRouter | undefined> {
     if (this.#parts.routers.get(this.#router.id) !== this.#router) return undefined
+    const left = this.#parts.relays.passOn(this.#router, message)
+    if (left === undefined) return undefined
     try {
-      return await this.#handle(message)
+      return await this.#handle(left)
     } catch (error) {
       return this.#refusal(message, error)
     }
@@ -51,6 +54,7 @@ export class ConnectedSession implements RouterSession {
     if (this.#router.isHeard) return
     this.#router.isHeard = true
     this.#parts.network.routersChanged()
+    this.#parts.relays.changed(this.#router)
   }
 
   misbehaved(what: Misbehaviour): void {
@@ -113,6 +117,12 @@ export class ConnectedSession implements RouterSession {
       case 'inspected':
         this.#parts.routerInspections.answered(this.#router, message)
         return undefined
+      case 'traces-set':
+        this.#parts.tracing.answered(this.#router, message)
+        return undefined
+      case 'channel-trace':
+        this.#parts.tracing.saw(message)
+        return undefined
       case 'api-session-heartbeat':
         return this.#forget(await apiSessions.keepAlive(message.tokens))
       case 'resync-api-sessions':
@@ -144,11 +154,12 @@ export class ConnectedSession implements RouterSession {
   #refusal(message: FromRouter, error: unknown): ToRouter | undefined {
     const refused = error instanceof RouterRefusal ? error : undefined
     if (refused === undefined) {
-      const facts = { routerId: this.#router.id, message: message.type, error: String(error) }
+      const facts = { routerId: this.#router.id, message: message.type }
       const { logger } = this.#parts.context
       // A router that asks wrongly is no failure of the controller.
-      if (error instanceof ControllerError) logger.warn('a router asked for what cannot be done', facts)
-      else logger.error('a message of a router could not be handled', facts)
+      if (error instanceof ControllerError)
+        logger.warn('a router asked for what cannot be done', { ...facts, error: String(error) })
+      else logFailure(logger, 'a message of a router could not be handled', error, facts)
     }
     if (refused?.misbehaviour !== undefined) this.misbehaved(refused.misbehaviour)
     const { code, hint } = refused ?? ({ code: 'internal', hint: 'too-busy' } as const)

@@ -30,7 +30,7 @@ export interface ControllerFetch {
   readonly plain?: PlainFetch
 }
 
-/** The same for web requests; whoever has no use for those asks its member `plain`. */
+/** The same for web requests; an adapter that has no use for those asks its member `plain`. */
 export function webFetch(
   plain: PlainFetch,
   readBody: (request: Request) => Promise<Uint8Array | undefined>,

@@ -119,7 +119,7 @@ async function refuseDeletion(tx: WriteTransaction, identity: Identity): Promise
   }
 }
 
-/** The sessions of the caller would go first, and with them whoever could undo it. */
+/** The sessions of the caller would go first, and with them the only one who could undo it. */
 function refuseSelfDeletion(call: Call, { id }: Identity): void {
   if (knownCaller(call)?.identity.id !== id) return
   const details = { code: 'UNHANDLED', message: 'an identity cannot delete itself' } as const

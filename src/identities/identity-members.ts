@@ -41,7 +41,7 @@ export async function identityMembers(
       status: connectionStatus(context, routers, identity),
       hasApiSession: live.has(identity.id),
     }
-    // Who has enrolled looks the same to everybody, again and again.
+    // An identity that has enrolled looks the same to everybody, again and again.
     if (credentials.enrollments.length === 0) return enrolledMembers(context, credentials, state)
     return membersOf(credentials, state, outstanding(call, identity, credentials, authorities))
   })

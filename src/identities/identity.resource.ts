@@ -145,7 +145,6 @@ const DEFINITION = {
     interfaces: z.array(NetworkInterface).nullable(),
     isMfaEnabled: z.boolean(),
   },
-  nullWhenEmpty: ['permissions'],
   required: ['name', 'typeId', 'isAdmin'],
   unique: ['name', 'externalId'],
   indexed: ['authPolicyId', 'enrolledById', 'isAdmin', 'isDefaultAdmin', 'permissions'],
@@ -172,7 +171,10 @@ const DEFINITION = {
     enrolledById: null,
   },
   searchedInside: ['serviceHostingCosts', 'serviceHostingPrecedences'],
-  inputNames: { typeId: 'type' },
+  quirks: {
+    nullWhenEmpty: ['permissions'],
+    inputNames: { typeId: 'type' },
+  },
   operations: ['list', 'get', 'create', 'replace', 'patch', 'delete'],
   adminOnly: ['replace'],
 } as const satisfies ResourceDefinition

@@ -4,7 +4,7 @@ import { invalidField, notFound } from '../base/errors.ts'
 import { parseGoDuration } from '../base/time.ts'
 import type { Call } from '../kernel/context/call.ts'
 import type { EngineContext } from '../kernel/context/context.ts'
-import { readId, readRequest } from '../kernel/requests/read-body.ts'
+import { readId, readRequest } from '../kernel/declaration/read-body.ts'
 import { identities, TraceRequest } from './identity.resource.ts'
 
 const CHANNELS = ['selectPath', 'establishPath'] as const

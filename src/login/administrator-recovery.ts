@@ -5,7 +5,7 @@ import { PLAIN_PASSWORDS } from '../credentials/auth-policies.ts'
 import { authPolicies } from '../credentials/auth-policy.resource.ts'
 import { authenticators } from '../credentials/authenticator.resource.ts'
 import { NO_FAILED_ATTEMPTS } from '../credentials/lockout.rules.ts'
-import { endApiSessions, endLoginsUnderWay } from '../credentials/login-ends.ts'
+import { endApiSessions, endLoginsUnderWay } from '../credentials/login-basis.ts'
 import { newAuthenticator } from '../credentials/new-authenticator.ts'
 import { adminPasswordWeakness, type PasswordRules, passwordWeakness } from '../credentials/password.rules.ts'
 import { externalJwtSigners } from '../credentials/signers/external-jwt-signer.resource.ts'
@@ -13,13 +13,13 @@ import { defaultAdminIn, insertDefaultAdmin } from '../identities/default-admin.
 import { identities } from '../identities/identity.resource.ts'
 import type { SystemCall } from '../kernel/context/call.ts'
 import type { EngineContext } from '../kernel/context/context.ts'
+import { readRequest } from '../kernel/declaration/read-body.ts'
 import type { RecordOf } from '../kernel/declaration/resource.ts'
 import { both, equals } from '../kernel/filter/index.ts'
 import { deleteEntity, endReasonsOf } from '../kernel/records/deletion.ts'
 import { findOne, ifReadable } from '../kernel/records/read-records.ts'
 import { refusingDuplicates } from '../kernel/records/references.ts'
 import { MORE, type WriteBatch, writeInBatches } from '../kernel/records/write-batches.ts'
-import { readRequest } from '../kernel/requests/read-body.ts'
 import type { ReadTransaction, WriteTransaction } from '../ports/record-storage.ts'
 import { apiSessions } from './api-session.resource.ts'
 import { AdministratorReset } from './login-requests.resource.ts'
@@ -56,7 +56,7 @@ export interface PasswordResetReport {
   readonly weakness: string | null
 }
 
-/** Who is to log in, as the store has it; without identity it is made. */
+/** The administrator that is to log in, as the store has it; without identity it is made. */
 interface Target {
   readonly identity: Identity | undefined
   readonly password: Authenticator | undefined
@@ -66,7 +66,7 @@ interface Target {
 /** The username of a default admin that has lost its own. */
 const USUAL_USERNAME = 'admin'
 
-/** Opens the last way in again, for whoever holds the store. */
+/** Opens the last way in again, for the operator who holds the store. */
 export class AdministratorRecovery {
   readonly #context: RecoveryPorts
 
@@ -194,7 +194,7 @@ function validUsername(username: string): string {
   throw invalidField('username', 'username must have 4 to 100 characters', username)
 }
 
-/** Nobody becomes an administrator by this: whoever holds the store is told who is one. */
+/** Nobody becomes an administrator by this: the operator who holds the store is told who is one. */
 async function unknownAdministrator(tx: ReadTransaction, username: string): Promise<ControllerError> {
   const names: string[] = []
   for (const { id } of await administrators(tx)) names.push((await passwordOf(tx, id))?.username ?? '')

@@ -1,9 +1,8 @@
 import { z } from 'zod'
 import type { LoginBasis, SignerProof } from '../credentials/login-basis.rules.ts'
-import { always } from '../kernel/declaration/computed-symbol.ts'
 import { defineResource } from '../kernel/declaration/define-resource.ts'
 import { Id, Instant, narrowed, Pem } from '../kernel/declaration/fields.ts'
-import type { Resource, ResourceDefinition } from '../kernel/declaration/resource.ts'
+import { always, type Resource, type ResourceDefinition } from '../kernel/declaration/resource.ts'
 import { described } from '../kernel/declaration/words.ts'
 import type { LiveToken } from '../oidc/grants/refresh-tokens.rules.ts'
 

@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import { ControllerError, notFound } from '../base/errors.ts'
+import { instant } from '../base/time.ts'
 import { type ApiSessionValidity, apiSessionValidity, callerOfSession } from '../credentials/api-session-validity.ts'
+import { authenticators } from '../credentials/authenticator.resource.ts'
 import { byHost, dueAtOf } from '../credentials/login-basis.rules.ts'
 import { withKeptProof } from '../credentials/signers/external-logins.ts'
 import { identities } from '../identities/identity.resource.ts'
@@ -8,14 +10,21 @@ import type { Call, Caller } from '../kernel/context/call.ts'
 import type { EngineContext } from '../kernel/context/context.ts'
 import { changesTo } from '../kernel/context/recorded-changes.ts'
 import type { RecordedWrite } from '../kernel/context/writes.ts'
+import { readId, readText, readValue } from '../kernel/declaration/read-body.ts'
 import type { RecordOf } from '../kernel/declaration/resource.ts'
+import { ids } from '../kernel/filter/index.ts'
+import type { Behaviour } from '../kernel/records/behaviour.ts'
 import { findOne } from '../kernel/records/read-records.ts'
-import { readId, readText, readValue } from '../kernel/requests/read-body.ts'
 import type { ReadToken } from '../oidc/token-claims.rules.ts'
 import type { ReadTransaction } from '../ports/record-storage.ts'
-import { apiSessions } from './api-session.resource.ts'
-import { SessionActivity } from './api-session-activity.ts'
-import { endAllWithdrawn, endWithdrawn, type SessionEndPorts, SessionEnds } from './api-session-ends.ts'
+import { type AuthQuery, apiSessions } from './api-session.resource.ts'
+import {
+  endAllWithdrawn,
+  endWithdrawn,
+  SessionActivity,
+  type SessionEndPorts,
+  SessionEnds,
+} from './api-session-ends.ts'
 import {
   readClientInfo,
   type SentClientInfo,
@@ -23,7 +32,6 @@ import {
   type Start,
   startApiSession,
 } from './api-session-start.ts'
-import { currentApiSessionMembers } from './current-api-session.ts'
 
 /** The ports of API sessions. */
 interface ApiSessionPorts extends SessionStartPorts, SessionEndPorts, Pick<EngineContext, 'otherClocks'> {}
@@ -193,3 +201,78 @@ export class ApiSessions {
     return endAllWithdrawn(this.#context, this.#ends)
   }
 }
+
+/** API sessions are shown to others without their token, which only its holder knows. */
+export const apiSessionBehaviour: Behaviour<typeof apiSessions> = {
+  resource: apiSessions,
+
+  async members(_context, tx, _call, records) {
+    const { items } = await tx
+      .collection(authenticators)
+      .find({ where: ids(records.map(({ authenticatorId }) => authenticatorId)) })
+    const known = new Map(items.map((authenticator) => [authenticator.id, authenticator]))
+    return records.map(({ lastActivityAt, authenticatorId }) => ({
+      authQueries: [],
+      cachedLastActivityAt: instant(lastActivityAt),
+      token: '',
+      isCertExtendRequested: known.get(authenticatorId)?.isExtendRequested || undefined,
+      isCertKeyRollRequested: known.get(authenticatorId)?.isKeyRollRequested || undefined,
+    }))
+  },
+}
+
+/** Makes the members that the holder of an API session sees besides: its token, the factors to be proved, and when it ends. */
+function currentApiSessionMembers(context: Pick<EngineContext, 'clock' | 'settings'>, caller: Caller) {
+  const { accessToken } = caller
+  return {
+    _links: {
+      self: { href: './current-api-session' },
+      'current-identity': { href: './current-identity' },
+    },
+    authQueries: authQueriesOf(caller),
+    token: caller.token,
+    ...(accessToken === undefined ? idleMembers(context, caller) : tokenMembers(context, accessToken)),
+  }
+}
+
+/** A session of `zt-session` ends when nobody uses it. */
+function idleMembers({ settings }: Pick<EngineContext, 'settings'>, { apiSession }: Caller) {
+  const { apiSessionTimeoutMs } = settings
+  return {
+    expirationSeconds: Math.floor(apiSessionTimeoutMs / 1000),
+    expiresAt: instant(apiSession.lastActivityAt + apiSessionTimeoutMs),
+  }
+}
+
+/** A session that is made of tokens looks as its access token does. */
+function tokenMembers({ clock }: Pick<EngineContext, 'clock'>, token: NonNullable<Caller['accessToken']>) {
+  const { issuedAt, expiresAt } = token
+  return {
+    createdAt: instant(issuedAt * 1000),
+    updatedAt: instant(issuedAt * 1000),
+    expirationSeconds: Math.max(0, Math.floor(expiresAt - clock.now() / 1000)),
+    expiresAt: instant(expiresAt * 1000),
+  }
+}
+
+function authQueriesOf({ missing: { totp, signer } }: Caller): readonly AuthQuery[] {
+  const queries: AuthQuery[] = []
+  if (totp !== undefined) queries.push({ ...TOTP_QUERY, isTotpEnrolled: totp.isEnrolled })
+  if (signer !== undefined) {
+    const { id, clientId, externalAuthUrl, scopes } = signer
+    const known = { ...(clientId && { clientId }), ...(externalAuthUrl && { httpUrl: externalAuthUrl }) }
+    queries.push({ typeId: 'EXT-JWT', provider: 'url', id, scopes: [...scopes], ...known })
+  }
+  return queries
+}
+
+const TOTP_QUERY = {
+  typeId: 'MFA',
+  provider: 'ziti',
+  format: 'numeric',
+  httpMethod: 'POST',
+  httpUrl: './authenticate/mfa',
+  minLength: 4,
+  maxLength: 6,
+  scopes: null,
+} as const

@@ -12,9 +12,9 @@ import { recordWrongPassword, type WrongPasswordPorts } from '../credentials/wro
 import { identities } from '../identities/identity.resource.ts'
 import type { Call } from '../kernel/context/call.ts'
 import type { EngineContext } from '../kernel/context/context.ts'
+import { readValue } from '../kernel/declaration/read-body.ts'
 import type { RecordOf } from '../kernel/declaration/resource.ts'
 import { findOne } from '../kernel/records/read-records.ts'
-import { readValue } from '../kernel/requests/read-body.ts'
 import type { ReadTransaction } from '../ports/record-storage.ts'
 import { type ClientInfo, readClientInfo, type SentClientInfo, type Start } from './api-session-start.ts'
 
@@ -148,7 +148,7 @@ export class Authentication<Begun> {
     if (found === undefined) throw new Refusal('unknown username')
     const { authenticator, identity, authPolicy } = found
     this.#refuseDisabled(identity)
-    // Whoever may not use passwords at all is told nothing of whether one is right.
+    // An identity that may not use passwords at all is told nothing of whether one is right.
     if (!authPolicy.primary.updb.allowed) throw new Refusal('auth policy forbids passwords', identity.id)
     const now = clock.now()
     if (!valid || verifier === undefined) {

@@ -1,22 +1,41 @@
 import type { z } from 'zod'
 import { invalidField, notFound } from '../base/errors.ts'
-import { endLoginsUnderWay } from '../credentials/login-ends.ts'
+import { endLoginsUnderWay } from '../credentials/login-basis.ts'
 import { identities } from '../identities/identity.resource.ts'
 import { type Call, SYSTEM_CALL } from '../kernel/context/call.ts'
 import type { EngineContext } from '../kernel/context/context.ts'
 import { changesTo, type RecordedChange } from '../kernel/context/recorded-changes.ts'
 import type { RecordedWrite } from '../kernel/context/writes.ts'
 import { EpochMs, Id } from '../kernel/declaration/fields.ts'
+import { readId, readRequest, readValue } from '../kernel/declaration/read-body.ts'
 import type { RecordOf } from '../kernel/declaration/resource.ts'
-import { equals, type Filter } from '../kernel/filter/index.ts'
+import { equals, type Filter, ids } from '../kernel/filter/index.ts'
 import { deleteEach, endReasonsOf } from '../kernel/records/deletion.ts'
 import { requireQuota } from '../kernel/records/owner-quota.ts'
 import { newRecord } from '../kernel/records/read-records.ts'
 import { type WriteBatch, writeEachInParts, writeInBatches } from '../kernel/records/write-batches.ts'
-import { readId, readRequest, readValue } from '../kernel/requests/read-body.ts'
-import type { WriteTransaction } from '../ports/record-storage.ts'
+import { isRevoked } from '../oidc/grants/refresh-tokens.rules.ts'
+import type { ReadToken } from '../oidc/token-claims.rules.ts'
+import type { ReadTransaction, WriteTransaction } from '../ports/record-storage.ts'
 import { apiSessions } from './api-session.resource.ts'
 import { RevocationCreation, revocations } from './revocation.resource.ts'
+
+/** The claims of a token by which one finds whether it was taken back. */
+type TokenInQuestion = Pick<ReadToken, 'jti' | 'issuedAt'> & {
+  readonly session: Pick<ReadToken['session'], 'z_asid' | 'sub'>
+}
+
+/** Reports whether a token was taken back at `now` (epoch ms): by itself, with its session, or with its identity. */
+export async function isTakenBack(
+  tx: ReadTransaction,
+  { jti, issuedAt, session }: TokenInQuestion,
+  now: number,
+): Promise<boolean> {
+  const named = [jti, session.z_asid, session.sub]
+  const { items } = await tx.collection(revocations).find({ where: ids(named) })
+  const issuedFor = { jti, issuedAt, apiSessionId: session.z_asid, identityId: session.sub }
+  return isRevoked(issuedFor, items, now)
+}
 
 /** The ports of revocations. */
 type RevocationPorts = Pick<EngineContext, 'clock' | 'ownerCounts' | 'settings' | 'storage' | 'timetable' | 'writes'>

@@ -5,7 +5,7 @@ import type { Call, Caller, CallerCall } from '../kernel/context/call.ts'
 import type { EngineContext } from '../kernel/context/context.ts'
 import type { ReadTransaction } from '../ports/record-storage.ts'
 import { apiSessions } from './api-session.resource.ts'
-import { isTakenBack } from './revoked-tokens.ts'
+import { isTakenBack } from './revocations.ts'
 
 /** The ports by which a call is judged once more. */
 export type StandingPorts = Pick<EngineContext, 'clock' | 'digest' | 'externalTokens' | 'settings' | 'storage'>

@@ -66,7 +66,7 @@ export function accessDifference(before: AccessView, after: AccessView, limit: n
           named.push({ identity, service, type, change: 'gained', policies })
         }
       }
-      // Who is removed by the changes has no name here: it is read when the index is as before.
+      // An entity that the changes remove has no name here: it is read when the index is as before.
       if (was.countWithout(is) > 0) losers.push({ service, type, identities: was.without(is) })
     }
     revert(index, changes)

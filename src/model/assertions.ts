@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { didYouMean } from '../base/arguments.ts'
 import { isMap } from './managed-kinds.ts'
 import type { Path } from './model-problem.ts'
 
@@ -61,6 +62,14 @@ const MatrixAssertionSchema = z.strictObject({
   matrix: z.record(z.string().min(1), z.record(z.string().min(1), Cell)),
 })
 
+/** Every member of an assertion, to suggest one for a misspelled name. */
+const MEMBERS: readonly string[] = [
+  ...[AccessAssertionSchema, InvariantAssertionSchema, MatrixAssertionSchema, Expected, Posture].flatMap(({ shape }) =>
+    Object.keys(shape),
+  ),
+  ...Object.keys(InvariantAssertionSchema.shape.never.shape),
+]
+
 /** The state of an endpoint in an assertion. */
 export type AssertedPosture = z.output<typeof Posture>
 /** Who may dial and bind what, and who may not: of entities that are there. */
@@ -106,7 +115,7 @@ export function isInvariant(assertion: TriedAssertion): assertion is InvariantAs
   return 'never' in assertion
 }
 
-/** The assertions of an item of a model file, of which a matrix has one for each cell; or what is wrong with it. */
+/** The assertions of an item of a model file: one, or one for each cell of a matrix; or the problem with it. */
 export function readAssertion(
   value: unknown,
 ): { readonly assertions: readonly ReadAssertion[] } | { readonly problems: readonly AssertionProblem[] } {
@@ -153,20 +162,26 @@ function emptiness(assertion: TriedAssertion): string | undefined {
   return expects.every((one) => one === undefined) ? "needs 'dial' or 'bind', with 'allow' or 'deny'" : undefined
 }
 
-/** The forms of values in the words of who writes a file. */
-const FORMS: Readonly<Record<string, string>> = {
+/** The forms of values in the words of authors of files. */
+export const FORMS: Readonly<Record<string, string>> = {
   record: 'a map',
   object: 'a map',
   array: 'a list',
   string: 'a text',
   boolean: 'true or false',
+  number: 'a number',
+  int: 'a whole number',
+  integer: 'a whole number',
 }
 
 function asProblem(issue: z.core.$ZodIssue): AssertionProblem {
   const path = issue.path.map((part) => (typeof part === 'number' ? part : String(part)))
   switch (issue.code) {
     case 'unrecognized_keys':
-      return { path: [...path, ...issue.keys.slice(0, 1)], message: 'is unknown' }
+      return {
+        path: [...path, ...issue.keys.slice(0, 1)],
+        message: `is unknown${didYouMean(issue.keys[0] ?? '', MEMBERS)}`,
+      }
     case 'invalid_union':
       return { path, message: 'must be a text, or a list of texts' }
     case 'invalid_format':
@@ -174,8 +189,10 @@ function asProblem(issue: z.core.$ZodIssue): AssertionProblem {
         path,
         message: issue.format === 'datetime' ? 'must be an instant such as 2026-01-31T08:00:00Z' : issue.message,
       }
-    case 'invalid_value':
-      return { path, message: `must be one of ${issue.values.map(String).join(', ')}` }
+    case 'invalid_value': {
+      const values = issue.values.map(String)
+      return { path, message: `must be one of ${values.join(', ')}${didYouMean(String(issue.input), values)}` }
+    }
     case 'invalid_type':
       return {
         path,

@@ -1,4 +1,4 @@
-import { inputName } from '../kernel/declaration/derive.ts'
+import { inputName } from '../kernel/declaration/quirks.ts'
 import type { AccessView } from './access-difference.ts'
 import { type Body, isMap, kindOfKey, MODEL_KEYS, type ModelKey, SERVICE_CONFIGS } from './managed-kinds.ts'
 import { ModelError, type Problem } from './model-problem.ts'

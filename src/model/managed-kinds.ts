@@ -10,6 +10,7 @@ import type { Resource } from '../kernel/declaration/resource.ts'
 import { edgeRouters } from '../routers/edge-router.resource.ts'
 import { transitRouters } from '../routers/transit-router.resource.ts'
 import { services } from '../services/service.resource.ts'
+import { webhooks } from '../webhooks/webhook.resource.ts'
 
 /** The members of a model file that hold entities, what refers to others behind these; signers and auth policies may do both. */
 const RESOURCE_OF = {
@@ -26,6 +27,7 @@ const RESOURCE_OF = {
   servicePolicies,
   edgeRouterPolicies,
   serviceEdgeRouterPolicies,
+  webhooks,
 } as const satisfies Readonly<Record<string, Resource>>
 
 /** A member of a model file that holds entities. */

@@ -1,7 +1,9 @@
+import { membersOf, POSTURE_CHECK_TYPE_IDS } from '../access/posture/rules/index.ts'
 import { didYouMean } from '../base/arguments.ts'
 import { ControllerError } from '../base/errors.ts'
-import { inputName } from '../kernel/declaration/derive.ts'
+import { inputName } from '../kernel/declaration/quirks.ts'
 import { readCreate } from '../resources/entity-requests.ts'
+import { FORMS } from './assertions.ts'
 import { type Body, isMap, type ModelKind, SERVICE_CONFIGS } from './managed-kinds.ts'
 import { type Path, pathOf } from './model-problem.ts'
 
@@ -31,27 +33,51 @@ function requestProblems(kind: ModelKind, request: Body): readonly EntityProblem
     if (!(error instanceof ControllerError)) throw error
     const field = error.details?.field ?? /^([\w.]+) in input/.exec(error.message)?.[1] ?? ''
     const path = field === 'input' ? [] : pathOf(field)
-    return [{ path, message: messageOf(error.message, field) }]
+    const value = path.reduce<unknown>((inside, part) => Reflect.get(Object(inside), part), request)
+    return [
+      {
+        path,
+        message: inWordsOfFiles(error.message.replace(`${field} in input `, '').replace(`${field} `, ''), value),
+      },
+    ]
   }
 }
 
-/** The controller begins with the field, which is told beside the message here. */
-function messageOf(message: string, field: string): string {
-  return message.replace(`${field} in input `, '').replace(`${field} `, '')
+/** A message of the controller about a value, in the words of files and with the fix. The field is told beside it. */
+function inWordsOfFiles(message: string, value: unknown): string {
+  const [, form] = /^must be of type (\w+)$/.exec(message) ?? []
+  if (form === 'string' && typeof value !== 'object') return `must be a text: '${value}' in quotes`
+  if (form === 'array' && typeof value === 'string') return `must be a list, as ['${value}']`
+  if (form !== undefined) return `must be ${FORMS[form] ?? `a ${form}`}`
+  const [, allowed] = /^should be one of \[(.*)\]$/.exec(message) ?? []
+  return allowed === undefined ? message : `${message}${didYouMean(String(value), allowed.split(' '))}`
 }
 
 /** The controller ignores members that it does not know, and those of another type of posture check: here they are mistakes. */
 function unknownMembers({ key, resource }: ModelKind, body: Body): readonly EntityProblem[] {
-  const { spellings = (given: Body) => given } = resource.definition
+  const { spellings = (given: Body) => given } = resource.definition.quirks ?? {}
   const known = [...Object.keys(resource.create.shape), ...(key === 'identities' ? [SERVICE_CONFIGS] : [])]
   const isKnown = (member: string) => {
     const { [member]: _, ...others } = body
     if (Object.hasOwn(spellings(body), member)) return known.includes(member)
     return !sameValue(spellings(body), spellings(others))
   }
-  return Object.keys(body)
-    .filter((member) => !isKnown(member))
-    .map((member) => ({ path: [member], message: `is unknown${didYouMean(member, known)}` }))
+  const unknown = Object.keys(body).filter((member) => !isKnown(member))
+  if (key !== 'postureChecks') return unknown.map((member) => unknownMember(member, known))
+  const typeId = POSTURE_CHECK_TYPE_IDS.find((type) => type === body.typeId)
+  const common = ['name', 'typeId', 'roleAttributes', 'tags']
+  const own = typeId === undefined ? known : [...common, ...Object.keys(membersOf(typeId))]
+  return unknown.flatMap((member) => {
+    if (!known.includes(member)) return [unknownMember(member, own)]
+    // Which members a check may have is not known where its type is wrong, which is told by itself.
+    if (typeId === undefined) return []
+    const has = own.filter((one) => !common.includes(one)).join(', ') || 'no members of its own'
+    return [{ path: [member], message: `belongs to another type: a check of the type ${typeId} has ${has}` }]
+  })
+}
+
+function unknownMember(member: string, known: readonly string[]): EntityProblem {
+  return { path: [member], message: `is unknown${didYouMean(member, known)}` }
 }
 
 /** Members deeper inside that reading has dropped. */
@@ -68,8 +94,8 @@ function undeclared(given: unknown, read: unknown, path: Path): readonly EntityP
 }
 
 function inRequestNames({ resource }: ModelKind, read: object): Body {
-  const { inputNames = {} } = resource.definition
-  return Object.fromEntries(Object.entries(read).map(([field, value]) => [inputNames[field] ?? field, value]))
+  const named = Object.entries(read).map(([field, value]) => [inputName(resource.definition, field), value])
+  return Object.fromEntries(named)
 }
 
 function pairProblems({ key }: ModelKind, pairs: unknown): readonly EntityProblem[] {
@@ -129,7 +155,7 @@ export function compact({ resource }: ModelKind, shown: Body): Body {
 
 /** The body of a request to replace the entity: what the compact form leaves out has its default. */
 export function replacement({ resource }: ModelKind, body: Body): Body {
-  const { createRequest = {}, requiredOnReplace = [] } = resource.definition
+  const { createRequest = {}, quirks: { requiredOnReplace = [] } = {} } = resource.definition
   const asked = Object.keys(createRequest)
   const kept = Object.entries(body).filter(([member]) => !asked.includes(member))
   const needed = requiredOnReplace.map((field) => [inputName(resource.definition, field), resource.defaults[field]])

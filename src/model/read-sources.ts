@@ -1,7 +1,7 @@
 import { didYouMean } from '../base/arguments.ts'
 import { readAssertion } from './assertions.ts'
 import { isMap, kindOfKey, linksOf, MODEL_KEYS, type ModelKind } from './managed-kinds.ts'
-import { ModelError, type Path, type Problem, pathText, type Source } from './model-problem.ts'
+import { ModelError, type Path, type Problem, pathText, placeText, type Source } from './model-problem.ts'
 import type { Model, ModelAssertion, ModelEntity } from './network-model.ts'
 import { entityProblems } from './read-entity.ts'
 
@@ -68,7 +68,11 @@ function listIn(
   const list: unknown = Reflect.get(value, key)
   if (list === undefined || list === null) return []
   if (Array.isArray(list)) return list.map((one: unknown, position) => [[key, position], one] as const)
-  problems.push({ place: source.place([key]), subject: key, message: 'must be a list' })
+  problems.push({
+    place: source.place([key]),
+    subject: key,
+    message: 'must be a list: begin each entity with - in a line of its own',
+  })
   return []
 }
 
@@ -80,7 +84,11 @@ function readEntity(
   problems: Problem[],
 ): ModelEntity | undefined {
   if (!isMap(body)) {
-    problems.push({ place: source.place(path), subject: pathText(path), message: 'must be a map' })
+    problems.push({
+      place: source.place(path),
+      subject: pathText(path),
+      message: 'must be a map, as { name: payroll }',
+    })
     return undefined
   }
   const name = typeof body.name === 'string' && body.name !== '' ? body.name : undefined
@@ -95,31 +103,32 @@ function readEntity(
 }
 
 function doubled(entities: readonly ModelEntity[]): readonly Problem[] {
-  const seen = new Set<string>()
-  return entities.flatMap(({ key, name, place }) => {
-    const known = `${key} ${name}`
-    if (!seen.has(known)) {
-      seen.add(known)
-      return []
+  const seen = new Map<string, ModelEntity>()
+  return entities.flatMap((entity) => {
+    const { key, name, place } = entity
+    const first = seen.get(`${key} ${name}`)
+    if (first !== undefined) {
+      const message = `is there twice, first at ${placeText(first.place(['name']))}: give one of them another name`
+      return [{ place: place(['name']), subject: `${key} '${name}'`, message }]
     }
-    return [{ place: place(['name']), subject: `${key} '${name}'`, message: 'is there twice' }]
+    seen.set(`${key} ${name}`, entity)
+    return []
   })
 }
 
 /**
- * Refuses references to what is neither in the model nor known elsewhere. Throws {@link ModelError} with every one of them.
+ * Refuses references to what is neither in the model nor among the others. Throws {@link ModelError} with every one of them.
  */
-export function requireLinks(model: Model, isKnown: (key: string, name: string) => boolean): void {
-  const own = new Map<string, string[]>()
-  for (const { key, name } of model.entities) own.set(key, [...(own.get(key) ?? []), name])
-  const sets = new Map([...own].map(([key, names]) => [key, new Set(names)]))
+export function requireLinks(model: Model, others: Iterable<{ readonly key: string; readonly name: string }>): void {
+  const names = new Map<string, Set<string>>(MODEL_KEYS.map((key) => [key, new Set()]))
+  for (const { key, name } of [...model.entities, ...others]) names.get(key)?.add(name)
   const problems = model.entities.flatMap((entity) =>
     linksOf(kindOfKey(entity.key), entity.body)
-      .filter(({ to, name }) => !sets.get(to)?.has(name) && !isKnown(to, name))
+      .filter(({ to, name }) => !names.get(to)?.has(name))
       .map(({ to, name, path }) => ({
         place: entity.place(path),
         subject: `${entity.key} '${entity.name}', ${pathText(path)}`,
-        message: `no member of ${to} is named '${name}'${didYouMean(name, own.get(to) ?? [])}`,
+        message: `no member of ${to} is named '${name}'${didYouMean(name, names.get(to) ?? []) || `: add it to ${to}`}`,
       })),
   )
   if (problems.length > 0) throw new ModelError(problems)

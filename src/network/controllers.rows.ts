@@ -94,7 +94,7 @@ interface ToldEngine {
   }
 }
 
-/** The controllers of the network as clients see them, which tell whoever enrolls where to go. */
+/** The controllers of the network as clients see them, which tell a device that enrolls where to go. */
 export async function controllersForClients(engine: ToldEngine) {
   return [shownController(await thisController(engine, clientApis))]
 }

@@ -3,9 +3,20 @@ import type { DataPlaneFigures } from '../kernel/context/context.ts'
 import type { ControllerEvents, EventName, Events } from '../ports/events.ts'
 import type { Instrument, MetricAttributes, Metrics, Reading } from '../ports/telemetry.ts'
 
+/** How well subscribers are told of events, over all of them. */
+export interface DeliveryFigures {
+  /** Subscribers whose last attempt failed. */
+  readonly failing: number
+  /** Milliseconds since the first of them failed; 0 where none does. */
+  readonly failingMs: number
+  /** Events that wait for a further attempt. */
+  readonly waiting: number
+  readonly dead: number
+}
+
 /** The sources that gauges are read from. None of them takes longer for a larger network. */
 export interface GaugeSource {
-  /** Reads the counts of the access index, and as of which revision of the store; -1 before the first question. */
+  /** Reads the counts of the access index, and the revision of the store that it has reached; -1 before the first question. */
   index(): { readonly counts: IndexCounts; readonly revision: number }
   /** The latest revision of the store; rejects where it is away. */
   storeRevision(): Promise<number>
@@ -17,6 +28,8 @@ export interface GaugeSource {
   connectedRouters(): number
   /** The data plane of this process; undefined while it is closed. */
   dataPlane(): DataPlaneFigures | undefined
+  /** How well webhooks and subscribers of the host are told of events; rejects where the store is away. */
+  deliveries(): Promise<DeliveryFigures>
   /** Milliseconds since the controller was made. */
   uptimeMs(): number
 }
@@ -44,6 +57,10 @@ const OWNERS = gauge(
   '{owner}',
   'Owners of limited records whose records need not be counted again, at most 10,000.',
 )
+const FAILING = gauge('webhooks.failing', '{webhook}', 'Webhooks and subscribers of hosts whose last attempt failed.')
+const FAILING_TIME = gauge('webhooks.failing_time', 's', 'Time since the first of them failed; 0 where none does.')
+const WAITING = gauge('webhooks.waiting', '{event}', 'Events that wait for a further attempt, of all webhooks.')
+const DEAD = gauge('webhooks.dead', '{event}', 'Events that were given up, of all webhooks: dead letters.')
 const UPTIME = gauge('uptime', 's', 'Time since the controller was made.')
 
 export const GAUGES: readonly Instrument[] = [
@@ -58,6 +75,10 @@ export const GAUGES: readonly Instrument[] = [
   TEXTS,
   TEXT_SIZE,
   OWNERS,
+  FAILING,
+  FAILING_TIME,
+  WAITING,
+  DEAD,
   UPTIME,
 ]
 
@@ -81,10 +102,20 @@ export async function readGauges(source: GaugeSource): Promise<readonly Reading[
     { instrument: OWNERS, value: source.rememberedOwners() },
     { instrument: UPTIME, value: source.uptimeMs() / 1000 },
   ]
-  const latest = await source.storeRevision().catch(() => undefined)
-  if (latest === undefined) return readings
+  const stored = await Promise.all([source.storeRevision(), source.deliveries()]).catch(() => undefined)
+  if (stored === undefined) return readings
+  const [latest, deliveries] = stored
   const lag = Math.max(latest - Math.max(revision, 0), 0)
-  return [...readings, { instrument: REVISION, value: latest }, { instrument: INDEX_LAG, value: lag }]
+  const { failing, failingMs, waiting, dead } = deliveries
+  return [
+    ...readings,
+    { instrument: REVISION, value: latest },
+    { instrument: INDEX_LAG, value: lag },
+    { instrument: FAILING, value: failing },
+    { instrument: FAILING_TIME, value: failingMs / 1000 },
+    { instrument: WAITING, value: waiting },
+    { instrument: DEAD, value: dead },
+  ]
 }
 
 function dataPlaneReadings(figures: DataPlaneFigures | undefined): readonly Reading[] {

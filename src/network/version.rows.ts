@@ -6,7 +6,7 @@ import {
   HEALTH_CHECKS_BASE,
   MANAGEMENT_BASE,
   PORTCULLIS_BASE,
-} from '../http/operations/paths.ts'
+} from '../http/pipeline/router.ts'
 import { described } from '../kernel/declaration/words.ts'
 import { OIDC_BASE } from '../oidc/discovery.rules.ts'
 import { ROUTER_CAPABILITIES } from '../routers/router-fields.resource.ts'

@@ -14,7 +14,7 @@ export interface ClientRequest {
   readonly remoteAddress: string
 }
 
-/** Who logged in, by what, and what was proved besides. It speaks of one identity: another one begins anew. */
+/** The identity that logged in, its proof, and its further factors. Another identity begins anew. */
 export interface RequestLogin extends LetIn {
   readonly identityId: string
   /** Every method by which the identity logged in on this request, the last one included. */

@@ -23,7 +23,7 @@ type RequestPorts = Pick<
   'clock' | 'digest' | 'random' | 'settings' | 'storage' | 'timetable' | 'writes'
 >
 
-/** How many logins may be under way of which nobody knows yet who it is: in all, and from one network. */
+/** How many logins of unknown people may be under way: in all, and from one network. */
 const MAX_PENDING = 10_000
 const MAX_OF_NETWORK = 1000
 
@@ -133,7 +133,7 @@ export class AuthRequests {
   }
 
   /**
-   * A login that is under way; `undefined` when its time is over. Where the credentials of whoever logged in on it would not
+   * A login that is under way; `undefined` when its time is over. Where the credentials of the login on it would not
    * let in any more, nobody has logged in, and no code is good.
    */
   async find(tx: ReadTransaction, id: string): Promise<AuthRequest | undefined> {
@@ -159,7 +159,7 @@ export class AuthRequests {
   }
 
   /**
-   * Within a write: the request goes on under another id, so that whoever knew the one before, and may have sent somebody
+   * Within a write: the request goes on under another id, so that an attacker who knew the one before, and may have sent somebody
    * else to log in on it, is left behind.
    */
   async moved(tx: WriteTransaction, request: AuthRequest): Promise<AuthRequest> {
@@ -169,7 +169,7 @@ export class AuthRequests {
     return moved
   }
 
-  /** Somebody logged in on a request, which may have another id since: it is bounded by who that is from now on. */
+  /** Somebody logged in on a request, which may have another id since: it is bounded by its time from now on. */
   noteLogin(id: string, { id: current, expiresAt }: AuthRequest): void {
     this.#pending.delete(id)
     if (id === current) return

@@ -1,7 +1,7 @@
 import { isMissingBetweenRequests } from '../credentials/api-session-validity.ts'
 import type { Caller } from '../kernel/context/call.ts'
 import type { ApiSessions } from '../login/api-sessions.ts'
-import { isTakenBack } from '../login/revoked-tokens.ts'
+import { isTakenBack } from '../login/revocations.ts'
 import type { ReadTransaction } from '../ports/record-storage.ts'
 import { holdsKey } from './proof-of-possession.ts'
 import type { ReadToken } from './token-claims.rules.ts'

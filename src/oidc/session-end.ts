@@ -8,7 +8,7 @@ import type { Revocations } from '../login/revocations.ts'
 import type { WriteTransaction } from '../ports/record-storage.ts'
 import { judgePresented, type TokenSessionPorts } from './token-sessions.ts'
 
-/** Takes tokens back, and ends sessions, on behalf of whoever holds a token of them. */
+/** Takes tokens back, and ends sessions, on behalf of the holder of a token of them. */
 export class SessionEnd {
   readonly #context: TokenSessionPorts
   readonly #revocations: Revocations

@@ -1,4 +1,4 @@
-import { BoundedMap } from '../base/bounded-map.ts'
+import { BoundedMap } from '../base/collections.ts'
 import { externalJwtSigners } from '../credentials/signers/external-jwt-signer.resource.ts'
 import { enabledSigners } from '../credentials/signers/external-logins.ts'
 import { offeredSigners } from '../credentials/signers/offered-signers.rules.ts'

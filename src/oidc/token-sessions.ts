@@ -1,5 +1,5 @@
 import { isAdministrator } from '../authority/authority.rules.ts'
-import { BoundedMap } from '../base/bounded-map.ts'
+import { BoundedMap } from '../base/collections.ts'
 import { apiSessionValidity } from '../credentials/api-session-validity.ts'
 import { dueAtOf } from '../credentials/login-basis.rules.ts'
 import { judgeToken } from '../credentials/signing-keys.ts'
@@ -9,7 +9,7 @@ import type { RecordOf } from '../kernel/declaration/resource.ts'
 import { deleteBatch, endReasonsOf } from '../kernel/records/deletion.ts'
 import { MORE, type WriteBatch, writeInBatches } from '../kernel/records/write-batches.ts'
 import { apiSessions } from '../login/api-session.resource.ts'
-import { isTakenBack } from '../login/revoked-tokens.ts'
+import { isTakenBack } from '../login/revocations.ts'
 import type { ReadTransaction, WriteTransaction } from '../ports/record-storage.ts'
 import type { LiveToken } from './grants/refresh-tokens.rules.ts'
 import { type ReadToken, readToken, refreshedClaims, type SessionClaims } from './token-claims.rules.ts'
@@ -126,7 +126,7 @@ export class VerifiedTokens {
     this.#tokens.set(digest, token)
   }
 
-  /** The token is refused from now on, whoever said so: its signature tells nothing any more. */
+  /** The token is refused from now on, for every verifier: its signature tells nothing any more. */
   delete(digest: string): void {
     this.#tokens.delete(digest)
   }

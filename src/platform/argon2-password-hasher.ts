@@ -1,7 +1,93 @@
-import { Gate } from '../../concurrency/gate.ts'
-import type { PasswordHasher } from '../../ports/credentials.ts'
-import { type Argon2id, findNativeArgon2id, wasmArgon2id } from './argon2id.ts'
-import { readVerifier, type Verifier, writeVerifier } from './verifier.ts'
+import { fromBase64, toBase64 } from '../base/bytes.ts'
+import { Gate } from '../concurrency/gate.ts'
+import type { PasswordHasher } from '../ports/credentials.ts'
+
+/** A stored password: the hash with the salt and the cost that made it. */
+interface Verifier {
+  readonly cost: Argon2Cost
+  readonly salt: Uint8Array<ArrayBuffer>
+  readonly hash: Uint8Array
+}
+
+/** Upper limits, so that a hostile verifier in imported data cannot stall or starve the host. */
+const LIMITS = { memory: 64 * 1024, passes: 10, lanes: 16, salt: 64, hash: 64 }
+
+const PATTERN =
+  /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,3}),p=(\d{1,3})\$([A-Za-z0-9+/]{11,86})\$([A-Za-z0-9+/]{22,86})$/
+
+/** PHC string of a verifier: `$argon2id$v=19$m=19456,t=2,p=1$salt$hash`. */
+export function writeVerifier({ cost, salt, hash }: Verifier): string {
+  const parameters = `m=${cost.memory},t=${cost.passes},p=${cost.lanes}`
+  return `$argon2id$v=19$${parameters}$${unpadded(salt)}$${unpadded(hash)}`
+}
+
+/** Reads a PHC string. Answers undefined for another scheme, a malformed string and a cost beyond 64 MiB or 10 passes. */
+export function readVerifier(text: string): Verifier | undefined {
+  const match = PATTERN.exec(text)
+  if (match === null) return undefined
+  const [memory = 0, passes = 0, lanes = 0] = match.slice(1, 4).map(Number)
+  const [salt, hash] = match.slice(4).map(decode)
+  if (salt === undefined || hash === undefined || salt.length > LIMITS.salt || hash.length > LIMITS.hash)
+    return undefined
+  const affordable = memory <= LIMITS.memory && passes <= LIMITS.passes && lanes <= LIMITS.lanes
+  const meaningful = lanes >= 1 && passes >= 1 && memory >= 8 * lanes
+  return affordable && meaningful ? { cost: { memory, passes, lanes }, salt, hash } : undefined
+}
+
+function unpadded(octets: Uint8Array): string {
+  return toBase64(octets).replaceAll('=', '')
+}
+
+function decode(text: string): Uint8Array<ArrayBuffer> | undefined {
+  // One character over a multiple of four encodes no octet.
+  return text.length % 4 === 1 ? undefined : fromBase64(text)
+}
+
+/** Inputs of Argon2id version 1.3 (RFC 9106). */
+interface Argon2idInput {
+  readonly password: Uint8Array<ArrayBuffer>
+  readonly salt: Uint8Array<ArrayBuffer>
+  readonly cost: Argon2Cost
+  /** Length of the answer in octets. */
+  readonly length: number
+}
+
+export interface Argon2Cost {
+  /** Memory in KiB. */
+  readonly memory: number
+  readonly passes: number
+  readonly lanes: number
+}
+
+/** Derives the hash of a password. */
+export type Argon2id = (input: Argon2idInput) => Promise<Uint8Array>
+
+/** Argon2id in WebAssembly: slower, on the calling thread, and everywhere. */
+export async function wasmArgon2id({ password, salt, cost, length }: Argon2idInput): Promise<Uint8Array> {
+  const { argon2id } = await import('hash-wasm')
+  return argon2id({
+    password,
+    salt,
+    memorySize: cost.memory,
+    iterations: cost.passes,
+    parallelism: cost.lanes,
+    hashLength: length,
+    outputType: 'binary',
+  })
+}
+
+/** Argon2id of the runtime, off the calling thread: Node 24.7 and later. Undefined where the runtime has none. */
+export async function findNativeArgon2id(): Promise<Argon2id | undefined> {
+  const native = await import('node:crypto').catch(() => undefined)
+  // Older runtimes have the module without the function, which its types do not say.
+  if (native === undefined || !('argon2' in native)) return undefined
+  return ({ password, salt, cost, length }) =>
+    new Promise((resolve, reject) => {
+      const { memory, passes, lanes: parallelism } = cost
+      const input = { message: password, nonce: salt, memory, passes, parallelism, tagLength: length }
+      native.argon2('argon2id', input, (problem, hash) => (problem ? reject(problem) : resolve(hash)))
+    })
+}
 
 export interface PasswordHasherOptions {
   /** How many hashes run at once; the others wait their turn. Default: as many as there are cores, at most 4. */

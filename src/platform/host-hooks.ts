@@ -1,8 +1,8 @@
 import mitt from 'mitt'
 import { checkArgument, didYouMean } from '../base/arguments.ts'
 import { callIsolated } from '../concurrency/call-isolated.ts'
-
 import { type ControllerEvents, EVENT_NAMES, type Events } from '../ports/events.ts'
+import type { HostHooks, HostRules } from '../ports/host-rules.ts'
 import type { Logger } from '../ports/runtime.ts'
 
 /**
@@ -29,5 +29,24 @@ export function createEvents(logger: Logger, before: () => void): Events {
       emitter.on(name, isolated)
       return () => emitter.off(name, isolated)
     },
+  }
+}
+
+/** Asks the hooks of a host; one that fails refuses, for what it would have said is not known. */
+export function askedHost(hooks: HostHooks, logger: Logger): HostRules {
+  const asked = async (
+    hook: 'beforeLogin' | 'beforeEnroll',
+    ask: () => boolean | Promise<boolean> | undefined,
+  ): Promise<boolean> => {
+    try {
+      return (await ask()) ?? true
+    } catch (error) {
+      logger.error('a hook of the host failed: what it was asked about is refused', { hook, error: String(error) })
+      return false
+    }
+  }
+  return {
+    admitsLogin: (attempt) => asked('beforeLogin', () => hooks.beforeLogin?.(attempt)),
+    admitsEnrollment: (attempt) => asked('beforeEnroll', () => hooks.beforeEnroll?.(attempt)),
   }
 }

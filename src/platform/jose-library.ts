@@ -10,7 +10,7 @@ export function loadJose(): Promise<typeof import('jose')> {
 }
 
 /**
- * Verifies a token at `now` (epoch ms) and answers its claims. Whoever issued it may have a clock that is ahead, so that `nbf`
+ * Verifies a token at `now` (epoch ms) and answers its claims. Its issuer may have a clock that is ahead, so that `nbf`
  * and `iat` may be {@link CLOCK_TOLERANCE_SECONDS} seconds from now; `exp` is exact, as nothing is good for longer than it says.
  * Throws the errors of the library.
  */

@@ -16,7 +16,7 @@ export function hostLogger(logger: Logger): Logger {
   if (!takesFieldsFirst(logger)) return logger
   const write = (level: 'info' | 'warn' | 'error') => {
     return (message: string, fields: LogFields = {}) => {
-      // Whoever takes the fields first has these two in the other order than the port.
+      // A logger that takes the fields first has these two in the other order than the port.
       const target = logger as unknown as FieldsFirst
       target[level](fields, message)
     }

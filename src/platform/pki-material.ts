@@ -1,16 +1,28 @@
 import type { webcrypto } from 'node:crypto'
-import type * as x509 from '@peculiar/x509'
 import { checkOptions, type OptionRules } from '../base/arguments.ts'
-import { toHex } from '../base/bytes.ts'
-import { type Library, loadLibrary } from './x509/asn1-structures.ts'
-import { validityOf } from './x509/certificate.ts'
-import { hostName, nameWithCommonName, uriName } from './x509/distinguished-names.ts'
-import { issueCertificate } from './x509/issue.ts'
+import { loadLibrary } from './x509/asn1-structures.ts'
+import {
+  createKey,
+  issueRoot,
+  issueServer,
+  issueSigning,
+  type NewKey,
+  ROOT_YEARS,
+  SERVER_YEARS,
+  SIGNING_YEARS,
+  selfIssuer,
+} from './x509/authority-certificates.ts'
 import { writePem } from './x509/pem.ts'
-import type { HeldKey } from './x509/signing-key.ts'
+import { readPublicKey } from './x509/public-key.ts'
+import { type HeldKey, loadSigningKey } from './x509/signing-key.ts'
 
 /** The certificates and private keys of one network, all PEM. */
 export interface PkiMaterial {
+  /**
+   * The key of the root. A controller runs without it; it takes it to make the next signing authority, and to vouch for the next
+   * root.
+   */
+  readonly caKeyPem?: string
   /** The trust bundle: the roots, and other authorities of the network. */
   readonly caPem: string
   /** The authority that signs client certificates, followed by its intermediates. */
@@ -60,106 +72,56 @@ const REQUEST: OptionRules<PkiMaterialRequest> = {
  * const pki = await createPkiMaterial({ hosts: ['localhost'], trustDomain: 'example.org', now: Date.now() })
  * const controller = await createController({ storage, address: 'localhost:1280', pki })
  */
-export async function createPkiMaterial(request: PkiMaterialRequest): Promise<PkiMaterial> {
+export async function createPkiMaterial(request: PkiMaterialRequest): Promise<Required<PkiMaterial>> {
   checkOptions('createPkiMaterial', request, REQUEST, 'an object with hosts, trustDomain and now')
   const { hosts, trustDomain, now, endTogether = false } = request
   if (!/^[a-z0-9._-]{1,255}$/.test(trustDomain)) throw new Error(`'${trustDomain}' is not a SPIFFE trust domain`)
   const library = await loadLibrary(request.crypto)
-  const { x509 } = library
-  const { digitalSignature, keyEncipherment, keyCertSign, cRLSign } = x509.KeyUsageFlags
-  const altNames = (...names: x509.JsonGeneralNames) => new x509.SubjectAlternativeNameExtension(names)
   const controllerPath = (hosts[0] ?? 'controller').replace(/[^A-Za-z0-9._-]/g, '-')
-  const rootName = nameWithCommonName(library, `${trustDomain.slice(0, 48)} root CA`)
-  const signingName = nameWithCommonName(library, `${trustDomain.slice(0, 48)} signing CA`)
-  const authorityUsage = new x509.KeyUsagesExtension(keyCertSign | cRLSign, true)
+  const rootName = `${trustDomain.slice(0, 48)} root CA`
+  const signingName = `${trustDomain.slice(0, 48)} signing CA`
   const isRsa = request.serverKey === 'RSA-2048'
   const [root, signing, server] = await Promise.all([
-    createKey(library, P256),
-    createKey(library, P256),
-    createKey(library, isRsa ? RSA2048 : P256),
+    createKey('ES256', library),
+    createKey('ES256', library),
+    createKey(isRsa ? 'RS256' : 'ES256', library),
   ])
-
-  const rootTemplate = {
-    issuer: rootName.der,
-    subject: rootName.der,
-    publicKey: root.spki,
-    ...validityOf(now, ROOT_YEARS),
-    extensions: encoded([
-      new x509.BasicConstraintsExtension(true, undefined, true),
-      authorityUsage,
-      root.subjectKeyId,
-      altNames(uriName(`spiffe://${trustDomain}`)),
-    ]),
+  const years = (usual: number) => (endTogether ? ROOT_YEARS : usual)
+  const issuer = async (commonName: string, { pem, publicKey }: NewKey) => {
+    const key = await loadSigningKey(library, pem, readPublicKey(library, publicKey))
+    return selfIssuer(library, { commonName, publicKey }, key)
   }
-  const signingTemplate = {
-    issuer: rootName.der,
-    subject: signingName.der,
-    publicKey: signing.spki,
-    ...validityOf(now, endTogether ? ROOT_YEARS : SIGNING_YEARS),
-    extensions: encoded([
-      new x509.BasicConstraintsExtension(true, 0, true),
-      authorityUsage,
-      signing.subjectKeyId,
-      root.authorityKeyId,
-    ]),
-  }
-  const serverTemplate = {
-    issuer: signingName.der,
-    subject: nameWithCommonName(library, hosts[0] ?? 'controller').der,
-    publicKey: server.spki,
-    ...validityOf(now, endTogether ? ROOT_YEARS : SERVER_YEARS),
-    extensions: encoded([
-      new x509.KeyUsagesExtension(isRsa ? digitalSignature | keyEncipherment : digitalSignature, true),
-      new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
-      server.subjectKeyId,
-      signing.authorityKeyId,
-      altNames(...hosts.map(hostName), uriName(`spiffe://${trustDomain}/controller/${controllerPath}`)),
-    ]),
-  }
+  const byRoot = await issuer(rootName, root)
+  const bySigning = await issuer(signingName, signing)
   const [rootCertificate, signingCertificate, serverCertificate] = await Promise.all([
-    issueCertificate(library, rootTemplate, root),
-    issueCertificate(library, signingTemplate, root),
-    issueCertificate(library, serverTemplate, signing),
+    issueRoot(library, { commonName: rootName, publicKey: root.publicKey, now, trustDomain }, byRoot),
+    issueSigning(
+      library,
+      { commonName: signingName, publicKey: signing.publicKey, now, years: years(SIGNING_YEARS) },
+      byRoot,
+    ),
+    issueServer(
+      library,
+      {
+        commonName: hosts[0] ?? 'controller',
+        publicKey: server.publicKey,
+        now,
+        years: years(SERVER_YEARS),
+        isRsa,
+        hosts,
+        uris: [`spiffe://${trustDomain}/controller/${controllerPath}`],
+      },
+      bySigning,
+    ),
   ])
   const signingCertPem = writePem('CERTIFICATE', signingCertificate)
   return {
+    caKeyPem: root.pem,
     caPem: writePem('CERTIFICATE', rootCertificate),
     signingCertPem,
     signingKeyPem: signing.pem,
     serverCertPem: writePem('CERTIFICATE', serverCertificate) + signingCertPem,
     serverKeyPem: server.pem,
-  }
-}
-
-const ROOT_YEARS = 10
-const SIGNING_YEARS = 5
-const SERVER_YEARS = 1
-
-function encoded(extensions: readonly x509.Extension[]): Uint8Array[] {
-  return extensions.map(({ rawData }) => new Uint8Array(rawData))
-}
-
-const P256 = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const
-const RSA2048 = {
-  name: 'RSASSA-PKCS1-v1_5',
-  modulusLength: 2048,
-  publicExponent: Uint8Array.of(1, 0, 1),
-  hash: 'SHA-256',
-} as const
-
-async function createKey({ x509, crypto }: Library, algorithm: typeof P256 | typeof RSA2048) {
-  const pair = await crypto.subtle.generateKey(algorithm, true, ['sign', 'verify'])
-  const publicKey = await x509.PublicKey.create(pair.publicKey, crypto)
-  const keyId = toHex(new Uint8Array(await publicKey.getKeyIdentifier(crypto)))
-  return {
-    algorithm,
-    jwa: algorithm.name === 'ECDSA' ? ('ES256' as const) : ('RS256' as const),
-    sign: async (data: Uint8Array<ArrayBuffer>) =>
-      new Uint8Array(await crypto.subtle.sign(algorithm, pair.privateKey, data)),
-    spki: new Uint8Array(publicKey.rawData),
-    pem: writePem('PRIVATE KEY', new Uint8Array(await crypto.subtle.exportKey('pkcs8', pair.privateKey))),
-    subjectKeyId: new x509.SubjectKeyIdentifierExtension(keyId),
-    authorityKeyId: new x509.AuthorityKeyIdentifierExtension(keyId),
   }
 }
 
@@ -176,9 +138,14 @@ export interface PkiOpening extends PromiseLike<PkiSource> {
   openFor(host: string): Promise<PkiSource>
 }
 
-/** Certificates of one network, PEM, and its two private keys, each PEM text or held elsewhere. */
-export type PkiSource = Pick<PkiMaterial, 'caPem' | 'signingCertPem'> &
-  (Pick<PkiMaterial, 'signingKeyPem'> | { readonly signingKey: HeldKey }) &
+/**
+ * Certificates of one network, PEM, and its two private keys, each PEM text or held elsewhere; and, where it is at hand, the key of
+ * the root, of several in `caPem` the one that signed the signing authority.
+ */
+export type PkiSource = Pick<PkiMaterial, 'caKeyPem' | 'caPem' | 'signingCertPem'> & { readonly caKey?: HeldKey } & (
+    | Pick<PkiMaterial, 'signingKeyPem'>
+    | { readonly signingKey: HeldKey }
+  ) &
   ServerCertificateSource
 
 const PURPOSE = 'portcullis secrets at rest'

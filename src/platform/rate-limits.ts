@@ -1,4 +1,4 @@
-import { BoundedMap } from '../base/bounded-map.ts'
+import { BoundedMap } from '../base/collections.ts'
 import type { Clock, RateLimiter, RateLimiters, Taken } from '../ports/runtime.ts'
 
 export interface BoundedWindowsOptions {

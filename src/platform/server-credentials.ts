@@ -3,13 +3,15 @@ import type { ServerCertificateSource } from './pki-material.ts'
 import { type Library, loadLibrary, readPart } from './x509/asn1-structures.ts'
 import { type Certificate, certificateFacts, readCertificates } from './x509/certificate.ts'
 
-import { loadSigningKey, type SigningKey, signatureSchemeOf } from './x509/signing-key.ts'
+import { type HeldKey, loadSigningKey, type SigningKey, signatureSchemeOf } from './x509/signing-key.ts'
 
 /** The TLS server certificate, and its key, which signs the network's tokens. */
 export interface ServerCredential {
   readonly certificate: Certificate
   readonly facts: CertificateFacts
   readonly key: SigningKey
+  /** The key as it was given: PEM text, or held elsewhere. */
+  readonly held: string | HeldKey
   /** Certificate chain and key as they were given; no key where it is held elsewhere. */
   readonly pem: { readonly cert: string; readonly key: string | undefined }
 }
@@ -34,12 +36,14 @@ const MAX_FORMER = 20
 export class ServerCredentials {
   readonly #library: Library
   #current: ServerCredential
+  #given: string
   /** Newest first. */
   #former: readonly TokenKey[] = []
 
   private constructor(library: Library, first: ServerCredential) {
     this.#library = library
     this.#current = first
+    this.#given = first.facts.fingerprint
   }
 
   /** Throws an `Error` naming the part when the certificate or the key cannot be read or they do not match. */
@@ -50,6 +54,11 @@ export class ServerCredentials {
 
   get current(): ServerCredential {
     return this.#current
+  }
+
+  /** The fingerprint of the certificate that the host gave last: the one in use may have succeeded it. */
+  get given(): string {
+    return this.#given
   }
 
   get currentKey(): TokenKey {
@@ -79,8 +88,14 @@ export class ServerCredentials {
     return { cert, key }
   }
 
-  /** Puts another certificate in use. Throws as {@link open} does; then the one before stays. */
+  /** Puts another certificate of the host in use. Throws as {@link open} does; then the one before stays. */
   async replace(source: ServerCertificateSource): Promise<void> {
+    await this.adopt(source)
+    this.#given = this.#current.facts.fingerprint
+  }
+
+  /** Puts a certificate in use that succeeds the one of the host. Throws as {@link open} does; then the one before stays. */
+  async adopt(source: ServerCertificateSource): Promise<void> {
     const next = await readServerCredential(this.#library, source)
     const before = this.currentKey
     this.#current = next
@@ -107,5 +122,5 @@ async function readServerCredential(library: Library, source: ServerCertificateS
       : (['serverKeyPem', source.serverKeyPem] as const)
   const key = await readPart(part, () => loadSigningKey(library, held, certificate.publicKey))
   const pem = { cert: source.serverCertPem, key: typeof held === 'string' ? held : undefined }
-  return { certificate, key, pem, facts: await certificateFacts(library, certificate) }
+  return { certificate, key, held, pem, facts: await certificateFacts(library, certificate) }
 }

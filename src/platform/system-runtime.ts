@@ -10,7 +10,7 @@ const ID_LENGTH = 10
 /** Bytes from here on would make the first letters of the alphabet likelier, so they are drawn again. */
 const UNBIASED = 256 - (256 % ALPHABET.length)
 
-/** So many bytes are drawn at once for ids, because each draw costs more than what it yields. */
+/** Random bytes that are drawn at once for ids: a draw costs more than its bytes. */
 const DRAWN = 2000
 
 /** Bytes for ids that were drawn and not used yet. */

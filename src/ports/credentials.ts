@@ -6,7 +6,7 @@ export interface Digest {
   sha256(text: string): string
 }
 
-/** Who signs tokens, and with which keys: those of one certificate, or of a key set that is fetched. */
+/** A signer of tokens, and its keys: those of one certificate, or of a key set that is fetched. */
 export interface TokenSigner {
   readonly id: string
   readonly issuer: string

@@ -1,3 +1,4 @@
+import type { CircuitFailure } from '../access/explain/service-reach.rules.ts'
 import type { CircuitEnd } from '../fabric/rules/index.ts'
 import type { ChannelRefusal, Misbehaviour, RouterAlert } from './fabric/index.ts'
 
@@ -30,7 +31,7 @@ export interface ControllerEvents {
     readonly type: 'Dial' | 'Bind'
     readonly at: number
   }
-  /** An API session came into being by an authentication. */
+  /** An authentication began an API session. */
   'api-session.started': {
     readonly apiSessionId: string
     readonly identityId: string
@@ -73,6 +74,14 @@ export interface ControllerEvents {
     readonly serviceId: string
     readonly type: 'Dial' | 'Bind'
     readonly change: 'gained' | 'lost'
+    readonly at: number
+  }
+  /** Keys or certificates of the network's own are others from now on: those of its server, or of its authorities. */
+  'pki.changed': {
+    /** The fingerprint of the server certificate. */
+    readonly serverCertificate: string
+    /** The fingerprint of the authority that signs. */
+    readonly issuer: string
     readonly at: number
   }
   /** The control channel of a router opened or closed. */
@@ -148,15 +157,6 @@ export interface ControllerEvents {
  */
 export type SessionEnd = 'removed' | 'api-session-ended' | 'service-deleted' | 'access-lost' | 'posture-failed'
 
-/** Why no circuit could be laid. */
-export type CircuitFailure =
-  | 'no-terminators'
-  | 'no-online-terminators'
-  | 'no-terminators-here'
-  | 'no-path'
-  | 'routers-failed'
-  | 'refused'
-
 interface CircuitFacts {
   readonly circuitId: string
   readonly identityId: string
@@ -194,6 +194,7 @@ const NAMES: Readonly<Record<EventName, true>> = {
   'enrollment.completed': true,
   'posture.changed': true,
   'access.changed': true,
+  'pki.changed': true,
   'router.connection': true,
   'router.refused': true,
   'router.misbehaved': true,

@@ -16,6 +16,8 @@ export interface CertificateFacts {
   /** Hexadecimal SubjectPublicKeyInfo: equal for certificates of the same key. */
   readonly publicKey: string
   readonly isAuthority: boolean
+  /** Hexadecimal identifier of the key that signed it, as it says itself; null where it says nothing. */
+  readonly authorityKeyId: string | null
   /** Milliseconds since the Unix epoch. */
   readonly notBefore: number
   readonly notAfter: number
@@ -57,6 +59,72 @@ export type ChainVerdict =
   | { readonly trusted: true; readonly leaf: CertificateFacts; readonly improper: boolean }
   | { readonly trusted: false }
 
+/** A root of the network with the signing authority below it. All PEM. */
+export interface AuthorityGeneration {
+  /** The fingerprint of the signing authority's certificate. */
+  readonly id: string
+  /** The roots, and what else stands in the trust bundle. */
+  readonly rootPem: string
+  /** The signing authority's certificate, its intermediates, and certificates by which earlier roots vouch for this one. */
+  readonly chainPem: string
+  /**
+   * Until when its certificates are good, epoch milliseconds, whatever authorities say of themselves; null for as long as they
+   * say. A root of several generations is good for as long as the last of them.
+   */
+  readonly goodUntil: number | null
+}
+
+/** A new generation, and by what its keys are found. */
+export interface NewGeneration extends Pick<AuthorityGeneration, 'id' | 'rootPem' | 'chainPem'> {
+  /** Hexadecimal identifier of the signing authority's key. */
+  readonly keyId: string
+  /** References of the store of keys; null for the key that the host gave. */
+  readonly rootKey: string | null
+  readonly signingKey: string | null
+  /** Whether who trusts the root before trusts this one too. */
+  readonly isVouchedFor: boolean
+}
+
+/** The generation after which another one comes. */
+export type FormerGeneration = Pick<NewGeneration, 'rootPem' | 'chainPem' | 'rootKey'>
+
+/** A new certificate of a server for the same names. */
+export interface NewServerCertificate {
+  readonly certPem: string
+  /** The same with its intermediates. */
+  readonly chainPem: string
+  /** A reference of the store of keys; null where the key stays. */
+  readonly keyReference: string | null
+  readonly facts: CertificateFacts
+}
+
+/**
+ * The keys of the network in turn: makes authorities and server certificates, and puts them in use in this process. What is made
+ * is kept by the caller.
+ */
+export interface KeySuccession {
+  /** The generation that the host gave, and whether the key of its root came with it. */
+  readonly configured: Pick<NewGeneration, 'id' | 'rootPem' | 'chainPem' | 'keyId'> & { readonly hasRootKey: boolean }
+  /** The fingerprint of the server certificate that the host gave last. */
+  readonly configuredServer: string
+  /** Whether keys that are made can be found again by other processes and after a restart. */
+  readonly canKeepKeys: boolean
+  /** A signing authority by the root of `former`. Rejects where the key of that root is not at hand. */
+  nextSigning(former: FormerGeneration, now: number): Promise<NewGeneration>
+  /** A root and a signing authority by it; the root of `former` vouches for it where its key is at hand and it may. */
+  nextRoot(former: FormerGeneration, now: number): Promise<NewGeneration>
+  /** A certificate for the names of the server certificate in use, by the authority in use; with a key of its own or the same. */
+  nextServer(rollsKey: boolean, now: number): Promise<NewServerCertificate>
+  /** Trusts `generations` from now on; certificates are issued by the one of `issuer`, whose key has this reference. */
+  adopt(
+    generations: readonly AuthorityGeneration[],
+    issuer: { readonly id: string; readonly signingKey: string | null },
+    now: number,
+  ): Promise<void>
+  /** Shows a server certificate and signs by its key; `keyReference` is null where the key stays. */
+  adoptServer(chainPem: string, keyReference: string | null): Promise<void>
+}
+
 /**
  * The network's own certificate authority. A certificate that it issues takes the public key from the signing request,
  * after its signature and strength were checked; names and extensions come from the controller, never from the request.
@@ -68,6 +136,10 @@ export interface Pki {
   readonly caBundlePem: string
   /** The same bundle as a degenerate (certificates only) PKCS#7 structure, DER. */
   caBundlePkcs7(): Promise<Uint8Array>
+  /** Hexadecimal identifier of the key that signs certificates; null where its certificate tells none. */
+  readonly issuerKeyId: string | null
+  /** Facts of the authority that signs certificates. */
+  issuer(): Promise<CertificateFacts>
   /** Facts of the TLS server certificate. */
   serverCertificate(): Promise<CertificateFacts>
   /**

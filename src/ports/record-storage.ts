@@ -11,7 +11,7 @@ export interface RecordKind<T extends StoredRecord = StoredRecord> {
   readonly name: string
   /** Every stored field besides `id`, with how it is stored and compared. */
   readonly fields: Readonly<Record<string, FieldKind>>
-  /** Fields of which no two records hold the same value; absent and null values do not count. */
+  /** Fields whose value no two records share; absent and null values do not count. */
   readonly unique: readonly string[]
   /** Fields that are often asked for by equality. */
   readonly indexed: readonly string[]
@@ -29,8 +29,8 @@ export interface RecordKind<T extends StoredRecord = StoredRecord> {
   readonly retired?: Readonly<Record<string, FieldKind>>
   /**
    * True for records that are added, read seldom and never changed. A storage may put them off to the end of the write that adds
-   * them, and need not tell the change feed of them; whoever reads them in that write finds them all the same. Their ids are
-   * unique by the way they are made.
+   * them, and need not tell the change feed of them; a reader in that write finds them all the same. Their ids are
+   * unique by the way they are made. Questions about them compare whole values: `contains` need not find them.
    */
   readonly isJournal?: boolean
   /** Carries the record's type; never present at run time. */
@@ -51,7 +51,7 @@ export interface Page<T> {
   readonly items: readonly T[]
   readonly totalCount: number
   /**
-   * The records of the page that cannot be read, which `items` leaves out; absent when there are none. Whoever asks for
+   * The records of the page that cannot be read, which `items` leaves out; absent when there are none. A question for
    * records that take rights away must not go on as if these were not there.
    */
   readonly damaged?: readonly DamagedRecord[]
@@ -60,7 +60,7 @@ export interface Page<T> {
 /** Some of the records of one kind, of each at least the fields that were asked for. */
 export interface Slice<T> {
   readonly items: readonly T[]
-  /** Those of which an asked field cannot be read; absent when there are none. */
+  /** Records with a requested field that cannot be read; absent when there are none. */
   readonly damaged?: readonly DamagedRecord[]
 }
 
@@ -100,22 +100,47 @@ export interface Change {
   readonly operation: 'insert' | 'update' | 'delete'
 }
 
+/** A place in the history of a store. Snapshots at the same place hold the same. */
+export interface HistoryPoint {
+  /** 0 for a storage that was never written; each committed write that changes something adds one. */
+  readonly revision: number
+  /**
+   * Tells commits of the same revision apart. A database that lost its last commits, because it was restored or because another
+   * one took its place, counts their revisions again; each commit therefore has a line of its own, which it shares with no other
+   * commit of any store. Absent where a storage knows none: a reader that keeps what it read then finds out about commits that
+   * were lost only while the store has a lower revision.
+   */
+  readonly line?: string | undefined
+}
+
 /**
- * A consistent snapshot: everything read through it belongs to `revision`, which is 0 for a storage that was never written.
+ * Reports whether two places in the history of a store are the same, as far as the storage tells.
+ *
+ * @example
+ * isSamePoint({ revision: 7, line: '31' }, { revision: 7, line: '52' }) // false: revision 7 was lost, and counted again
+ */
+export function isSamePoint(one: HistoryPoint, other: HistoryPoint): boolean {
+  return one.revision === other.revision && one.line === other.line
+}
+
+/**
+ * A consistent snapshot: everything read through it belongs to its place in the history of the store.
  *
  * A transaction lives as long as the work that was given it. From then on it and its collections reject every call with
  * an `Error` whose message contains `transaction has ended`, and nothing is read or changed.
  */
-export interface ReadTransaction {
-  readonly revision: number
+export interface ReadTransaction extends HistoryPoint {
   collection<T extends StoredRecord>(kind: RecordKind<T>): ReadCollection<T>
   /**
    * The changes after `revision` up to this snapshot, oldest first; none when `revision` is the snapshot's own. `undefined`
    * when the feed does not reach back so far, and when `revision` is ahead of the snapshot (its reader saw a store that was
    * since put back to an earlier state): the reader must start afresh. Inside a write it tells what was committed before,
    * not the write's own changes.
+   *
+   * With `line`, the one that the reader saw at `revision`, it is `undefined` also where the commit of that revision is another
+   * one by now, or was forgotten.
    */
-  changesSince(revision: number): Promise<readonly Change[] | undefined>
+  changesSince(revision: number, line?: string): Promise<readonly Change[] | undefined>
 }
 
 export interface WriteTransaction extends ReadTransaction {
@@ -150,8 +175,8 @@ export interface Storage {
   /** Makes a durable copy of everything beside the original; absent where a storage makes none. */
   snapshot?(): Promise<void>
   /**
-   * Lets go of everything once the work that was accepted is done. From now on reads and writes reject with an `Error`
-   * whose message contains `closed`.
+   * Lets go of everything once the work that was accepted is done. From now on reads and writes reject with a
+   * {@link StorageUnavailable} whose reason is `closed`.
    */
   close(): Promise<void>
 }
@@ -202,11 +227,11 @@ export class DamagedRecord extends Error {
   }
 }
 
-/** Why a storage cannot do its work at present. */
-export type UnavailableReason = 'busy' | 'full' | 'read-only' | 'corrupt' | 'unreachable'
+/** Why a storage cannot do its work at present; `closed` is for good. */
+export type UnavailableReason = 'busy' | 'full' | 'read-only' | 'corrupt' | 'unreachable' | 'closed'
 
 /**
- * The storage cannot answer at present: its database is locked by others, full, read-only, damaged or away. Nothing of the
+ * The storage cannot answer at present: its database is locked by others, full, read-only, damaged or away, or it was closed. Nothing of the
  * read or write that throws it took effect, except that a connection lost during a commit leaves open whether it did. The
  * storage goes on without a restart when the cause is gone.
  *
@@ -220,5 +245,15 @@ export class StorageUnavailable extends Error {
     super(message, options)
     this.name = 'StorageUnavailable'
     this.reason = reason
+  }
+
+  /**
+   * Makes what a storage rejects with after its end.
+   *
+   * @example
+   * const lifetime = new Lifetime(StorageUnavailable.closed)
+   */
+  static closed(this: void): StorageUnavailable {
+    return new StorageUnavailable('closed', 'the storage is closed')
   }
 }

@@ -20,6 +20,7 @@ import type { EdgeRouters } from '../routers/edge-router.resource.ts'
 import type { TransitRouters } from '../routers/transit-router.resource.ts'
 import type { Services } from '../services/service.resource.ts'
 import type { Terminators } from '../services/terminator.resource.ts'
+import type { Webhooks } from '../webhooks/webhook.resource.ts'
 import type { Flat } from './wire-types.ts'
 
 export type ApiSessionRecord = Flat<RecordOf<ApiSessions>>
@@ -41,3 +42,4 @@ export type ServicePolicyRecord = Flat<RecordOf<ServicePolicies>>
 export type SessionRecord = Flat<RecordOf<Sessions>>
 export type TerminatorRecord = Flat<RecordOf<Terminators>>
 export type TransitRouterRecord = Flat<RecordOf<TransitRouters>>
+export type WebhookRecord = Flat<RecordOf<Webhooks>>

@@ -15,7 +15,7 @@ export type Wire<S> = S extends {
   ? Immutable<Type extends 'default' ? Exclude<I, undefined> : I>
   : never
 type WireMembers<S> = { readonly [K in keyof S]: Wire<S[K]> }
-type InputName<D, K> = D extends { readonly inputNames: infer N }
+type InputName<D, K> = D extends { readonly quirks: { readonly inputNames: infer N } }
   ? K extends keyof N
     ? N[K] & string
     : K & string
@@ -35,7 +35,7 @@ interface WireBase {
 }
 type Stored<D extends ResourceDefinition> = D['writable'] & ShapeOf<D, 'createOnly'> & ShapeOf<D, 'system'>
 type References<D> = { readonly [K in ShownReference<D>]: EntityRef | null }
-type MayBeAbsent<D> = D extends { readonly mayBeAbsent: readonly (infer A)[] } ? A & string : never
+type MayBeAbsent<D> = D extends { readonly quirks: { readonly mayBeAbsent: readonly (infer A)[] } } ? A & string : never
 type Displays<D> = { readonly [K in Display<D>]: readonly NamedRole[] }
 /** Computed members; those of an optional schema may be absent. */
 type Derived<S> = {
@@ -74,7 +74,7 @@ export type CreateForm<D extends ResourceDefinition> = Body<
 export type ReplaceForm<D extends ResourceDefinition> = Body<
   D,
   D['writable'] & ShapeOf<D, 'createOnly'>,
-  D extends { readonly requiredOnReplace: readonly (infer N)[] }
+  D extends { readonly quirks: { readonly requiredOnReplace: readonly (infer N)[] } }
     ? N
     : Exclude<D['required'][number], keyof ShapeOf<D, 'createOnly'>>
 >
@@ -85,7 +85,7 @@ export type PatchForm<D extends ResourceDefinition> = Flat<
     Body<
       D,
       D['writable'] & ShapeOf<D, 'createOnly'>,
-      D extends { readonly requiredOnPatch: readonly (infer N)[] } ? N : never
+      D extends { readonly quirks: { readonly requiredOnPatch: readonly (infer N)[] } } ? N : never
     >
   >
 >

@@ -1,5 +1,6 @@
 import { Gate } from '../concurrency/gate.ts'
 import { Lifetime } from '../concurrency/lifetime.ts'
+import { logFailure } from '../kernel/context/background-failure.ts'
 import { SYSTEM_CALL } from '../kernel/context/call.ts'
 import type { Timetable } from '../kernel/context/timetable.ts'
 import type { Writes } from '../kernel/context/writes.ts'
@@ -34,7 +35,7 @@ const RENEWAL_MS = 10_000
 const PAUSE_MS = 100
 /** Milliseconds after which what a process left behind is cleared away. */
 const FORGOTTEN_MS = 5 * 60_000
-/** Routers of which something is said in one write with the process: seldom there are more. */
+/** Routers that are noted in the same write as the process; seldom there are more. */
 const ROUTERS_AT_ONCE = 50
 
 /**
@@ -98,7 +99,7 @@ export class ConnectionRecords {
     try {
       await writeInBatches(this.#ports, SYSTEM_CALL, (tx, batch) => forget(tx, this.#processId, batch))
     } catch (error) {
-      this.#ports.logger.error('connections of routers could not be withdrawn', { error: String(error) })
+      logFailure(this.#ports.logger, 'connections of routers could not be withdrawn', error)
     }
   }
 
@@ -125,7 +126,7 @@ export class ConnectionRecords {
       const others = concerned.slice(ROUTERS_AT_ONCE)
       await writeEachInParts(this.#ports, SYSTEM_CALL, others, (tx, id) => this.#storeOne(tx, id, clock.now()))
     } catch (error) {
-      logger.error('connections of routers could not be stored', { error: String(error) })
+      logFailure(logger, 'connections of routers could not be stored', error)
       for (const routerId of routerIds) this.#changed.add(routerId)
     }
     if (this.#isListed || this.#changed.size > 0) timetable.notLater('presence', 'process', clock.now() + RENEWAL_MS)

@@ -1,7 +1,46 @@
 import { StoreLevel } from '../kernel/context/store-level.ts'
-import type { Change, ReadTransaction } from '../ports/record-storage.ts'
-import type { IdentityConnectionStatus, IdentityConnections, RouterConnection } from '../ports/router-presence.ts'
+import type { Change, HistoryPoint, ReadTransaction } from '../ports/record-storage.ts'
+import type {
+  IdentityConnectionStatus,
+  IdentityConnections,
+  RouterConnection,
+  RouterPresence,
+} from '../ports/router-presence.ts'
 import { controllerProcesses, routerConnections } from './router-connection.resource.ts'
+import { capabilityNames } from './router-fields.resource.ts'
+
+/** How a router stands towards the data plane; offline routers have no addresses. */
+export function presenceMembers(presence: RouterPresence, id: string) {
+  const connection = presence.connectionOf(id)
+  const { capabilities, versionInfo } = connection ?? {}
+  return {
+    ...(capabilities && { capabilities: capabilityNames(capabilities) }),
+    ...(versionInfo && { version: versionInfo.version }),
+    hostname: connection?.hostname ?? '',
+    isOnline: connection !== undefined,
+    supportedProtocols: connection?.supportedProtocols ?? {},
+    syncStatus: connection === undefined ? 'SYNC_UNKNOWN' : (connection.syncStatus ?? 'SYNC_DONE'),
+  }
+}
+
+/** The interfaces of a router's host as it reported them, with the flags of the system by their names; null without any. */
+export function interfacesOf(presence: RouterPresence, id: string) {
+  const reported = presence.connectionOf(id)?.interfaces
+  if (reported === undefined) return null
+  return reported.map(({ flags, ...known }) => ({
+    ...known,
+    isUp: hasFlag(flags, 0),
+    isBroadcast: hasFlag(flags, 1),
+    isLoopback: hasFlag(flags, 2),
+    isMulticast: hasFlag(flags, 4),
+    isRunning: hasFlag(flags, 5),
+  }))
+}
+
+/** In the order in which the network library of routers numbers them. */
+function hasFlag(flags: number, bit: number): boolean {
+  return Math.floor(flags / 2 ** bit) % 2 === 1
+}
 
 /** Milliseconds for which an identity counts as unknown after the router that knew it went away. */
 export const UNKNOWN_MS = 5 * 60_000
@@ -94,13 +133,13 @@ export class OtherConnections {
   readonly #connections = new Map<string, Connections>()
   /** Which router and process a record is about, because one that is gone cannot be asked. */
   readonly #recorded = new Map<string, { readonly routerId: string; readonly processId: string }>()
-  /** Until when (epoch ms) a process is believed. */
-  readonly #aliveUntil = new Map<string, number>()
+  /** The processes: until when (epoch ms) each is believed, and where routers reach it. */
+  readonly #processes = new Map<string, { readonly aliveUntil: number; readonly address: string | null }>()
 
-  /** `processId` is this process, of which nothing is kept; `latestRevision` asks the store in a snapshot of its own. */
-  constructor(processId: string, latestRevision: () => Promise<number>) {
+  /** `processId` is this process, whose own connections are not kept here; `latest` asks the store where it is in a snapshot of its own. */
+  constructor(processId: string, latest: () => Promise<HistoryPoint>) {
     this.#processId = processId
-    this.#level = new StoreLevel((tx, changes) => this.#catchUp(tx, changes), latestRevision)
+    this.#level = new StoreLevel((tx, changes) => this.#catchUp(tx, changes), latest)
   }
 
   /** From now on it is known what the snapshot holds, or a later one. */
@@ -111,14 +150,24 @@ export class OtherConnections {
   /** The connection of a router to a process that is alive at `now` (epoch ms). */
   connectionOf(routerId: string, now: number): RouterConnection | undefined {
     for (const [processId, connection] of this.#connections.get(routerId) ?? []) {
-      if (now < (this.#aliveUntil.get(processId) ?? 0)) return connection
+      if (now < (this.#processes.get(processId)?.aliveUntil ?? 0)) return connection
     }
     return undefined
   }
 
   /** Whether a process other than this one is alive at `now` (epoch ms). */
   areThere(now: number): boolean {
-    return [...this.#aliveUntil].some(([processId, until]) => processId !== this.#processId && now < until)
+    return this.#alive(now).length > 0
+  }
+
+  /** Where routers reach the other processes that are alive at `now` (epoch ms). */
+  addresses(now: number): readonly string[] {
+    return this.#alive(now).flatMap(({ address }) => address ?? [])
+  }
+
+  #alive(now: number) {
+    const others = [...this.#processes].filter(([id]) => id !== this.#processId).map(([, process]) => process)
+    return others.filter(({ aliveUntil }) => now < aliveUntil)
   }
 
   async #catchUp(tx: ReadTransaction, changes: readonly Change[] | undefined): Promise<void> {
@@ -133,14 +182,17 @@ export class OtherConnections {
   async #readAll(tx: ReadTransaction): Promise<void> {
     this.#connections.clear()
     this.#recorded.clear()
-    this.#aliveUntil.clear()
+    this.#processes.clear()
     for (const process of (await tx.collection(controllerProcesses).find()).items) this.#believe(process.id, process)
     for (const record of (await tx.collection(routerConnections).find()).items) this.#put(record.id, record)
   }
 
-  #believe(processId: string, process: { readonly aliveUntil: number } | undefined): void {
-    if (process === undefined) this.#aliveUntil.delete(processId)
-    else this.#aliveUntil.set(processId, process.aliveUntil)
+  #believe(
+    processId: string,
+    process: { readonly aliveUntil: number; readonly address: string | null } | undefined,
+  ): void {
+    if (process === undefined) this.#processes.delete(processId)
+    else this.#processes.set(processId, process)
   }
 
   #put(

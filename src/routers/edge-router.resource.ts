@@ -1,8 +1,7 @@
 import { z } from 'zod'
-import { IS_CONNECTED, member } from '../kernel/declaration/computed-symbol.ts'
 import { defineResource } from '../kernel/declaration/define-resource.ts'
 import { Cost, JsonObject, Name, NetworkInterface, RoleAttributes, TextSet } from '../kernel/declaration/fields.ts'
-import type { Resource, ResourceDefinition } from '../kernel/declaration/resource.ts'
+import { IS_CONNECTED, member, type Resource, type ResourceDefinition } from '../kernel/declaration/resource.ts'
 import { described } from '../kernel/declaration/words.ts'
 import { ControlListeners, ROUTER_WORDS, routerSpellings } from './router-fields.resource.ts'
 
@@ -51,6 +50,7 @@ const DEFINITION = {
     isVerified: z.boolean(),
     unverifiedCertPem: z.string().nullable(),
     unverifiedFingerprint: z.string().nullable(),
+    authorityKeyId: z.string().nullable(),
   },
   derived: {
     ...EdgeRouterPresence,
@@ -76,20 +76,23 @@ const DEFINITION = {
       },
     ),
   },
-  nullWhenEmpty: ['configs', 'roleAttributes'],
-  absentWhenEmpty: ['ctrlChanListeners'],
+  hidden: ['authorityKeyId'],
   required: ['name'],
   unique: ['name', 'fingerprint'],
   references: { configs: { to: 'configs', onDelete: 'clear' } },
   links: ['edge-router-policies'],
-  symbols: { certPem: null, unverifiedCertPem: null, unverifiedFingerprint: null },
+  symbols: { authorityKeyId: null, certPem: null, unverifiedCertPem: null, unverifiedFingerprint: null },
   computed: {
     connected: IS_CONNECTED,
     online: IS_CONNECTED,
     isOnline: IS_CONNECTED,
     ctrlChanListeners: member('json', 'ctrlChanListeners'),
   },
-  spellings: routerSpellings,
+  quirks: {
+    nullWhenEmpty: ['configs', 'roleAttributes'],
+    absentWhenEmpty: ['ctrlChanListeners'],
+    spellings: routerSpellings,
+  },
   operations: ['list', 'get', 'create', 'replace', 'patch', 'delete'],
 } as const satisfies ResourceDefinition
 

@@ -1,6 +1,7 @@
 import { callIsolated } from '../concurrency/call-isolated.ts'
 import type { DataPlanePresence } from '../kernel/context/context.ts'
 import { changesTo, type RecordedChange } from '../kernel/context/recorded-changes.ts'
+import { placeOf } from '../kernel/context/store-level.ts'
 import type { Timetable } from '../kernel/context/timetable.ts'
 import type { Writes } from '../kernel/context/writes.ts'
 import type { Events } from '../ports/events.ts'
@@ -42,7 +43,7 @@ interface Channel {
   connection: RouterConnection
 }
 
-/** The part of whoever holds the channel in a judgement. */
+/** The part in a judgement of the process that holds the channel. */
 interface Judging {
   /** Reads what else there is to know of the router, in the snapshot by which it is judged. */
   readonly alsoRead?: (tx: ReadTransaction) => Promise<void>
@@ -85,7 +86,7 @@ export class Presence implements HostedPresence, DataPlanePresence {
       ids: () => this.#channels.keys(),
       connectionOf: (id) => this.#ownConnectionOf(id),
     })
-    this.#others = new OtherConnections(processId, () => storage.read(async ({ revision }) => revision))
+    this.#others = new OtherConnections(processId, () => storage.read(async (tx) => placeOf(tx)))
     ports.timetable.onDue('identity-connection', async (ids) => this.#expire(ids))
   }
 
@@ -96,7 +97,7 @@ export class Presence implements HostedPresence, DataPlanePresence {
   ): Promise<RouterAdmission> {
     const channel: Channel = { fingerprint, connection: SILENT }
     // Known before the store is asked, so that a change in between is noticed. The channel that the router has stays until this
-    // one is admitted: whoever holds an older certificate of it puts nobody out.
+    // one is admitted: a router with an older certificate of it puts none out.
     this.#judged.set(channel, routerId)
     try {
       const router = await this.#ports.storage.read(async (tx) => {
@@ -162,7 +163,7 @@ export class Presence implements HostedPresence, DataPlanePresence {
     const concerned = report.identities.map(({ identityId }) => identityId)
     const before = new Map(concerned.map((identityId) => [identityId, this.statusOf(identityId)]))
     for (const identityId of this.#identities.report(routerId, report)) {
-      // Who is missing from a full report was online until now.
+      // An identity that is missing from a full report was online until now.
       if (this.statusOf(identityId) !== (before.get(identityId) ?? 'online')) this.#tellIdentity(identityId)
     }
   }
@@ -190,6 +191,12 @@ export class Presence implements HostedPresence, DataPlanePresence {
   async hasOthers(tx: ReadTransaction): Promise<boolean> {
     await this.#others.levelWith(tx)
     return this.#others.areThere(this.#ports.clock.now())
+  }
+
+  /** Where routers reach the other processes over this store. */
+  async others(tx: ReadTransaction): Promise<readonly string[]> {
+    await this.#others.levelWith(tx)
+    return this.#others.addresses(this.#ports.clock.now())
   }
 
   /** Routers reach this process at an address from now on. */

@@ -1,5 +1,6 @@
+import { changesAfter, placeOf } from '../kernel/context/store-level.ts'
 import type { Timetable } from '../kernel/context/timetable.ts'
-import type { ReadTransaction, Storage } from '../ports/record-storage.ts'
+import { type HistoryPoint, isSamePoint, type ReadTransaction, type Storage } from '../ports/record-storage.ts'
 import type { Clock } from '../ports/runtime.ts'
 import { edgeRouters } from './edge-router.resource.ts'
 import { type RouterFacts, routerFacts } from './router-admission.ts'
@@ -31,7 +32,7 @@ export class RouterWatch {
   readonly #ports: Ports
   readonly #connected: ConnectedRouters
   /** Everything up to it is judged; undefined while nothing is. */
-  #revision: number | undefined
+  #place: HistoryPoint | undefined
 
   constructor(ports: Ports, connected: ConnectedRouters) {
     this.#ports = ports
@@ -48,21 +49,21 @@ export class RouterWatch {
   async #look(): Promise<void> {
     const [first] = this.#connected.ids()
     if (first === undefined) {
-      this.#revision = undefined
+      this.#place = undefined
       return
     }
-    const { revision, routers } = await this.#ports.storage.read(async (tx) => ({
-      revision: tx.revision,
+    const { place, routers } = await this.#ports.storage.read(async (tx) => ({
+      place: placeOf(tx),
       routers: await this.#changedIn(tx),
     }))
-    this.#revision = revision
+    this.#place = place
     for (const [id, facts] of routers) this.#connected.judge(id, facts)
     this.begin()
   }
 
   async #changedIn(tx: ReadTransaction): Promise<ReadonlyMap<string, RouterFacts | undefined>> {
-    if (tx.revision === this.#revision) return new Map()
-    const changes = this.#revision === undefined ? undefined : await tx.changesSince(this.#revision)
+    if (this.#place !== undefined && isSamePoint(tx, this.#place)) return new Map()
+    const changes = await changesAfter(tx, this.#place)
     const concerned =
       changes === undefined
         ? [...this.#connected.ids()]

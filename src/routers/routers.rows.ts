@@ -33,7 +33,7 @@ export const transitRouterOperations: CrudRows<TransitRouters> = {
   ),
 }
 
-/** Routers are known by two paths, of which `/transit-routers` is the older one. */
+/** Routers are known by two paths; `/transit-routers` is the older one. */
 export const routerAliases: RouterAliases = aliases(transitRouterOperations)
 
 type Renamed<Route extends string> = Route extends `${infer Method} /transit-routers${infer Rest}`
@@ -72,11 +72,11 @@ export const routePath = defineOperation(
   {
     route: 'GET /sessions/{id}/route-path',
     summary: 'Shows the routers that the circuit of a session passes',
-    description: 'The newest circuit of this process counts; without one the path is empty.',
+    description: 'The newest circuit counts; without one the path is empty.',
     access: { entity: 'ops', action: 'read' },
     data: described(z.object({ routePath: z.array(z.string()) }), {
       routePath: 'Ids of routers, in the order of the path; empty without a circuit.',
     }),
   },
-  async ({ engine, params }) => ({ data: { routePath: [...engine.dataPlane.pathOf(params.id)] } }),
+  async ({ engine, params }) => ({ data: { routePath: [...(await engine.dataPlane.pathOf(params.id))] } }),
 )

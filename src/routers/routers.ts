@@ -16,8 +16,8 @@ import { refuseTakenName } from '../kernel/records/references.ts'
 import type { Detail } from '../kernel/records/render.ts'
 import { MORE, type WriteBatch } from '../kernel/records/write-batches.ts'
 import type { ReadTransaction, WriteTransaction } from '../ports/record-storage.ts'
+import { interfacesOf, presenceMembers } from './connections.ts'
 import { type EdgeRouters, edgeRouters } from './edge-router.resource.ts'
-import { interfacesOf, presenceMembers } from './presence-members.ts'
 import { type TransitRouters, transitRouters } from './transit-router.resource.ts'
 
 type EdgeRouter = RecordOf<EdgeRouters>

@@ -1,9 +1,8 @@
 import { z } from 'zod'
-import { IS_CONNECTED, member } from '../kernel/declaration/computed-symbol.ts'
 import { defineResource } from '../kernel/declaration/define-resource.ts'
 import { Cost, Name, NetworkInterface, TextSet } from '../kernel/declaration/fields.ts'
+import { IS_CONNECTED, member, type Resource, type ResourceDefinition } from '../kernel/declaration/resource.ts'
 
-import type { Resource, ResourceDefinition } from '../kernel/declaration/resource.ts'
 import { ControlListeners, ROUTER_WORDS, routerSpellings } from './router-fields.resource.ts'
 
 const DEFINITION = {
@@ -25,6 +24,7 @@ const DEFINITION = {
     isVerified: z.boolean(),
     unverifiedCertPem: z.string().nullable(),
     unverifiedFingerprint: z.string().nullable(),
+    authorityKeyId: z.string().nullable(),
   },
   derived: {
     enrollmentCreatedAt: z.iso.datetime().optional(),
@@ -34,19 +34,21 @@ const DEFINITION = {
     interfaces: z.array(NetworkInterface).nullable(),
     isOnline: z.boolean(),
   },
-  hidden: ['certPem'],
-  nullWhenEmpty: ['configs'],
-  absentWhenEmpty: ['ctrlChanListeners'],
+  hidden: ['certPem', 'authorityKeyId'],
   required: ['name'],
   unique: ['name', 'fingerprint'],
   references: { configs: { to: 'configs', onDelete: 'clear' } },
-  symbols: { unverifiedCertPem: null, unverifiedFingerprint: null },
+  symbols: { authorityKeyId: null, unverifiedCertPem: null, unverifiedFingerprint: null },
   computed: {
     connected: IS_CONNECTED,
     isOnline: IS_CONNECTED,
     ctrlChanListeners: member('json', 'ctrlChanListeners'),
   },
-  spellings: routerSpellings,
+  quirks: {
+    nullWhenEmpty: ['configs'],
+    absentWhenEmpty: ['ctrlChanListeners'],
+    spellings: routerSpellings,
+  },
   operations: ['list', 'get', 'create', 'replace', 'patch', 'delete'],
 } as const satisfies ResourceDefinition
 

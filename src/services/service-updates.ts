@@ -1,11 +1,12 @@
-import { BoundedMap } from '../base/bounded-map.ts'
+import { BoundedMap } from '../base/collections.ts'
 import { type Call, type Caller, callerOf, SYSTEM_CALL } from '../kernel/context/call.ts'
 import type { EngineContext } from '../kernel/context/context.ts'
 import { whatIsLeft } from '../kernel/context/recorded-changes.ts'
+import { changesAfter, placeOf } from '../kernel/context/store-level.ts'
 import type { RecordOf } from '../kernel/declaration/resource.ts'
 import { newRecord } from '../kernel/records/read-records.ts'
 import { apiSessions } from '../login/api-session.resource.ts'
-import type { Change, ReadTransaction } from '../ports/record-storage.ts'
+import type { Change, HistoryPoint, ReadTransaction } from '../ports/record-storage.ts'
 import { traitsOf } from '../resources/index.ts'
 import { serviceViews } from './service.resource.ts'
 import { type ServiceView, type ServiceViewPorts, viewServices } from './service-view.ts'
@@ -18,7 +19,7 @@ const MAX_REMEMBERED = 100_000
 
 /** The outcome of the last look at a view, which holds until the store or the time moves on. */
 interface Look {
-  readonly revision: number
+  readonly place: HistoryPoint
   readonly until: number | undefined
   readonly lastChangeAt: number
 }
@@ -44,12 +45,12 @@ export class ServiceUpdates {
     const known = this.#looks.get(caller.apiSession.id)
     const lookAgain = async (tx: ReadTransaction): Promise<Look | ServiceView> => {
       const isCurrent = known !== undefined && (known.until === undefined || now < known.until)
-      if (isCurrent && !(await mayHaveChanged(tx, known.revision, caller))) return { ...known, revision: tx.revision }
+      if (isCurrent && !(await mayHaveChanged(tx, known.place, caller))) return { ...known, place: placeOf(tx) }
       return viewServices(this.#context, tx, caller)
     }
     const look = await this.#context.storage.read(lookAgain, { mayBeginAgain: true })
     const lastChangeAt = 'lastChangeAt' in look ? look.lastChangeAt : await keepServiceView(this.#context, caller, look)
-    this.#looks.set(caller.apiSession.id, { revision: look.revision, until: look.until, lastChangeAt })
+    this.#looks.set(caller.apiSession.id, { place: look.place, until: look.until, lastChangeAt })
     return lastChangeAt
   }
 }
@@ -64,7 +65,8 @@ async function keepServiceView(context: ServiceUpdatePorts, caller: Caller, view
     return kept !== undefined && (await isSame(tx, kept)) ? kept.lastChangeAt : undefined
   })
   if (known !== undefined) return known
-  const { digest, revision } = view
+  const { digest } = view
+  const { revision } = view.place
   const now = context.clock.now()
   return context.writes.run(SYSTEM_CALL, async (tx) => {
     const collection = tx.collection(serviceViews)
@@ -101,13 +103,17 @@ async function cameAndWent(
 /** Whether something may look different to a session that never looked than when it began. */
 async function hasMovedSinceStart(tx: ReadTransaction, caller: Caller): Promise<boolean> {
   const { startRevision } = caller.apiSession
-  return startRevision === null || (await mayHaveChanged(tx, startRevision, caller))
+  return startRevision === null || (await mayHaveChanged(tx, { revision: startRevision }, caller))
 }
 
-async function mayHaveChanged(tx: ReadTransaction, since: number, { identity, apiSession }: Caller): Promise<boolean> {
+async function mayHaveChanged(
+  tx: ReadTransaction,
+  since: HistoryPoint,
+  { identity, apiSession }: Caller,
+): Promise<boolean> {
   const concerns = ({ kind, id }: Change) => {
     const { lists } = traitsOf(kind)
     return lists === 'everybody' || (lists === 'owner' && (id === identity.id || id === apiSession.id))
   }
-  return (await tx.changesSince(since))?.some(concerns) ?? true
+  return (await changesAfter(tx, since))?.some(concerns) ?? true
 }

@@ -11,10 +11,11 @@ import {
 import { ALL_CONFIG_TYPES, type ConfigMap, configMaps } from '../configs/config-map.ts'
 import type { Caller } from '../kernel/context/call.ts'
 import type { EngineContext } from '../kernel/context/context.ts'
+import { placeOf } from '../kernel/context/store-level.ts'
 import type { RecordOf } from '../kernel/declaration/resource.ts'
 import { ids } from '../kernel/filter/index.ts'
 import { ownDetail } from '../kernel/records/render.ts'
-import type { ReadTransaction } from '../ports/record-storage.ts'
+import type { HistoryPoint, ReadTransaction } from '../ports/record-storage.ts'
 import { services } from './service.resource.ts'
 
 /** The ports of the view of services. */
@@ -27,8 +28,8 @@ const CHUNK = 64
 export interface ServiceView {
   /** Equal for equal views. */
   readonly digest: string
-  /** The store's revision that was looked at. */
-  readonly revision: number
+  /** The place in the history of the store that was looked at. */
+  readonly place: HistoryPoint
   /** The next instant (epoch ms) at which the view changes by itself; `undefined` when it does not. */
   readonly until: number | undefined
 }
@@ -65,7 +66,7 @@ export async function viewServices(
   }
   return {
     digest: context.digest.sha256(JSON.stringify(steady)),
-    revision: tx.revision,
+    place: placeOf(tx),
     until: nextPolicyDeadline(checked, data, apiSession.id, now),
   }
 }

@@ -1,8 +1,7 @@
 import { z } from 'zod'
-import { always } from '../kernel/declaration/computed-symbol.ts'
 import { defineResource } from '../kernel/declaration/define-resource.ts'
 import { Id, Instant, JsonObject, Links, Name, RoleAttributes, Tags, TextSet } from '../kernel/declaration/fields.ts'
-import type { Resource, ResourceDefinition } from '../kernel/declaration/resource.ts'
+import { always, type Resource, type ResourceDefinition } from '../kernel/declaration/resource.ts'
 import { described } from '../kernel/declaration/words.ts'
 
 const QueriedProcess = described(z.object({ osType: z.string(), path: z.string() }), {
@@ -85,9 +84,11 @@ const DEFINITION = {
     permissions: z.array(z.enum(['Dial', 'Bind', 'Invalid'])),
     postureQueries: z.array(PostureQueries),
   },
-  nullWhenEmpty: ['configs', 'roleAttributes'],
   required: ['name'],
-  requiredAsDeployed: ['encryptionRequired'],
+  quirks: {
+    nullWhenEmpty: ['configs', 'roleAttributes'],
+    requiredAsDeployed: ['encryptionRequired'],
+  },
   unique: ['name'],
   references: { configs: { to: 'configs', onDelete: 'clear' } },
   links: ['configs', 'service-edge-router-policies', 'service-policies', 'terminators'],
@@ -119,7 +120,7 @@ const VIEW_DEFINITION = {
     apiSessionId: Id,
     digest: z.string(),
     lastChangeAt: Instant,
-    /** The store's revision as of which the view was taken: an older look never replaces a newer one. */
+    /** The store's revision at which the view was taken: an older look never replaces a newer one. */
     revision: z.int(),
   },
   required: [],

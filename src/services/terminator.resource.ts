@@ -1,8 +1,7 @@
 import { z } from 'zod'
-import { always, ofReference } from '../kernel/declaration/computed-symbol.ts'
 import { defineResource } from '../kernel/declaration/define-resource.ts'
 import { Base64, Cost, EntityRef, Id, Precedence, Text } from '../kernel/declaration/fields.ts'
-import type { Resource, ResourceDefinition } from '../kernel/declaration/resource.ts'
+import { always, ofReference, type Resource, type ResourceDefinition } from '../kernel/declaration/resource.ts'
 
 const DEFINITION = {
   name: 'terminators',
@@ -55,7 +54,9 @@ const DEFINITION = {
     'service.name': ofReference('serviceId', 'name'),
     sourceCtrl: always('string', ''),
   },
-  inputNames: { routerId: 'router', serviceId: 'service' },
+  quirks: {
+    inputNames: { routerId: 'router', serviceId: 'service' },
+  },
   operations: ['list', 'get', 'create', 'replace', 'patch', 'delete'],
 } as const satisfies ResourceDefinition
 

@@ -1,9 +1,9 @@
+import type { Storage } from 'portcullis'
+import { memoryStorage } from 'portcullis/memory'
+import { RECORD_KINDS } from 'portcullis/storage'
 import { expect, it } from 'vitest'
-import { memoryStorage } from '../../adapters/memory/index.ts'
 import { AccessFeed } from '../../src/access/access-feed.ts'
-import type { Storage } from '../../src/index.ts'
 import { EVENT_LOOP_TURNS } from '../../src/platform/system-runtime.ts'
-import { RECORD_KINDS } from '../../src/storage.ts'
 
 /** A store with one identity for each id, and one write for each. */
 async function storeOf(...ids: readonly string[]): Promise<Storage> {
@@ -21,7 +21,9 @@ const turn = () => new Promise((resolve) => setImmediate(resolve))
 
 it('starts afresh when the store is restored to an earlier revision', async () => {
   let storage = await storeOf('a', 'b', 'c')
-  const feed = new AccessFeed(EVENT_LOOP_TURNS, undefined, () => storage.read(async (tx) => tx.revision))
+  const feed = new AccessFeed(EVENT_LOOP_TURNS, undefined, () =>
+    storage.read(async ({ revision, line }) => ({ revision, line })),
+  )
   const knows = (id: string) => storage.read(async (tx) => (await feed.at(tx)).has('identities', id))
   expect([await knows('a'), await knows('c')]).toEqual([true, true])
   storage = await storeOf('a', 'x')
@@ -30,12 +32,22 @@ it('starts afresh when the store is restored to an earlier revision', async () =
   expect([await knows('a'), await knows('c'), await knows('x')]).toEqual([true, false, true])
 })
 
+it('starts afresh when the store lost commits and counted them again', async () => {
+  const feed = new AccessFeed(EVENT_LOOP_TURNS)
+  const known = async (storage: Storage, id: string) =>
+    storage.read(async (tx) => (await feed.at(tx)).has('identities', id))
+  const [lost, found, further] = [await storeOf('a', 'b'), await storeOf('a', 'x'), await storeOf('a', 'y', 'z')]
+  expect([await known(lost, 'b'), await known(lost, 'x')]).toEqual([true, false])
+  expect([await known(found, 'b'), await known(found, 'x')]).toEqual([false, true])
+  expect([await known(further, 'x'), await known(further, 'y'), await known(further, 'z')]).toEqual([false, true, true])
+})
+
 it('keeps its index for a snapshot that only began early', async () => {
   const storage = await storeOf('a')
   let asked = 0
   const feed = new AccessFeed(EVENT_LOOP_TURNS, undefined, () => {
     asked += 1
-    return storage.read(async (tx) => tx.revision)
+    return storage.read(async ({ revision, line }) => ({ revision, line }))
   })
   const identities = RECORD_KINDS.find(({ name }) => name === 'identities')
   await storage.read(async (early) => {

@@ -21,8 +21,8 @@ describe('who has every right', () => {
   it('is the default admin too, who is told to a host as an administrator', async () => {
     const told: boolean[] = []
     const controller = await createTestController({
-      authorize: ({ isAdmin }) => {
-        told.push(isAdmin)
+      authorize: ({ caller }) => {
+        told.push(caller.isAdmin)
         return true
       },
     })

@@ -43,7 +43,7 @@ describe.each(BASES)('open to everybody below %s', (base) => {
       const asYaml = await anybody.get(`/specs/${id}/spec`)
       expect(asYaml.headers.get('content-type')).toBe('text/yaml')
       expect(parse(asYaml.text)).toEqual(asJson.body)
-      expect(asJson.body.openapi).toBe('3.0.3')
+      expect(asJson.body.openapi).toBe('3.1.1')
     }
     const refused = await anybody.send('GET', '/specs/edge-client/spec', { headers: { accept: 'image/png' } })
     expect(refused.status).toBe(406)

@@ -1,8 +1,8 @@
 import { AssertionError } from 'node:assert'
+import { memoryStorage } from 'portcullis/memory'
+import type { Collection, RecordKind, Storage, StoredRecord, WriteTransaction } from 'portcullis/storage'
+import { storageContract } from 'portcullis/storage/contract'
 import { describe, expect, it } from 'vitest'
-import { memoryStorage } from '../../adapters/memory/index.ts'
-import { storageContract } from '../../adapters/storage-contract/index.ts'
-import type { Collection, RecordKind, Storage, StoredRecord, WriteTransaction } from '../../src/storage.ts'
 
 /** A good storage whose transactions are spoilt. */
 function spoilt(spoil: (tx: WriteTransaction) => WriteTransaction): Storage {
@@ -17,7 +17,8 @@ function spoilt(spoil: (tx: WriteTransaction) => WriteTransaction): Storage {
 function withCollections(tx: WriteTransaction, change: <T extends StoredRecord>(good: Collection<T>) => Collection<T>) {
   return {
     revision: tx.revision,
-    changesSince: (revision: number) => tx.changesSince(revision),
+    line: tx.line,
+    changesSince: (revision: number, line?: string) => tx.changesSince(revision, line),
     collection: <T extends StoredRecord>(kind: RecordKind<T>) => change(tx.collection(kind)),
   }
 }

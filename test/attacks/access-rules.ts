@@ -81,6 +81,7 @@ const PARTS: ReadonlySet<string> = new Set([
 /** Our own operations ask for the permission to read what they speak of. */
 const OWN: Readonly<Record<string, AccessRule>> = {
   'POST /explain': 'reader',
+  'POST /trace-dial': 'reader',
   'POST /simulate': 'reader',
   'GET /trust-anchors': 'delegate',
   'GET /graph': 'delegate',
@@ -88,12 +89,15 @@ const OWN: Readonly<Record<string, AccessRule>> = {
   'GET /search': 'delegate',
   'GET /audit': 'delegate',
   'GET /audit/head': { permission: 'ops.read' },
+  'GET /pki': { permission: 'ops.read' },
+  'GET /pki/outstanding': { permission: 'ops.read' },
   'GET /events': 'delegate',
   'GET /matrix': { permission: 'service-policy.read' },
   'GET /reach': 'reader',
   'GET /access-map': 'reader',
   'GET /access-map/members': 'delegate',
   'GET /findings': 'delegate',
+  'GET /traffic': 'reader',
 }
 
 const ACTIONS: Readonly<Record<string, string>> = {
@@ -104,9 +108,31 @@ const ACTIONS: Readonly<Record<string, string>> = {
   DELETE: 'delete',
 }
 
+/** What of the data plane is shown, or changed, by whom who is no admin. */
+const OF_FABRIC: Readonly<Record<string, AccessRule>> = {
+  'DELETE /circuits/{id}': { permission: 'ops.delete' },
+  'DELETE /links/{id}': { permission: 'ops.delete' },
+  'GET /circuits': { permission: 'ops.read' },
+  'GET /circuits/{id}': { permission: 'ops.read' },
+  'GET /links': { permission: 'ops.read' },
+  'GET /links/{id}': { permission: 'ops.read' },
+  'GET /routers': { permission: 'router.read' },
+  'GET /routers/{id}': { permission: 'router.read' },
+  'GET /routers/{id}/terminators': { permission: 'terminator.read' },
+  'GET /services': { permission: 'service.read' },
+  'GET /services/{id}': { permission: 'service.read' },
+  'GET /services/{id}/terminators': { permission: 'terminator.read' },
+  'GET /terminators': { permission: 'terminator.read' },
+  'GET /terminators/{id}': { permission: 'terminator.read' },
+  'GET /ws-api': { permission: 'ops' },
+  'PATCH /links/{id}': { permission: 'ops.update' },
+  'POST /inspections': { permission: 'ops.read' },
+}
+
 /** The rule of an operation of one of the APIs. */
-export function accessRule(api: 'client' | 'management' | 'portcullis', route: string): AccessRule {
+export function accessRule(api: 'client' | 'fabric' | 'management' | 'portcullis', route: string): AccessRule {
   if (api === 'portcullis') return OWN[route] ?? 'admin'
+  if (api === 'fabric') return OF_FABRIC[route] ?? 'admin'
   const [method = '', template = ''] = route.split(' ')
   if (OPEN.has(route) || (api === 'client' && (OPEN_TO_CLIENTS.has(route) || template.startsWith('/enroll'))))
     return 'open'

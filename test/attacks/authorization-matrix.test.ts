@@ -154,8 +154,9 @@ function isLetIn(credential: Credential, { api, route }: Row): boolean {
 /** What nobody does without the certificate that it is about, which these callers do not present. */
 const NEEDS_CERTIFICATE = /^POST \/current-identity\/authenticators\/\{id\}\/extend(-verify)?$/
 
-/** What even `admin_readonly` does not read. */
-const ADMINS_ONLY = /^GET \/(summary|database\/.*|controller-settings.*)$/
+/** What even `admin_readonly` does not read, or have routers asked. */
+const ADMINS_ONLY =
+  /^(GET \/(summary|(cluster|database|raft)\/.*|controller-settings.*|webhooks.*|ws-api)|POST \/inspections)$/
 
 function nameOf({ api, route }: Row): string {
   return `${api} ${route}`

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { adminOf, CLIENT, create, MANAGEMENT } from '../contract/http/foreign-client.ts'
 import type { RawRequest } from '../contract/http/mount.ts'
 import { expectDocumented } from '../documents/documented-answers.ts'
-import { PORTCULLIS } from '../support/api-rows.ts'
+import { FABRIC, PORTCULLIS } from '../support/api-rows.ts'
 import { asJson, type Choices, choices, hostileText, valueBy } from '../support/generated-requests.ts'
 import { mount } from '../support/mount.ts'
 import { authPolicy, login, person } from '../support/people.ts'
@@ -21,6 +21,7 @@ const DOCUMENTS = apiDocuments('v0')
 const OPERATIONS = [
   ...operationsOf(CLIENT, DOCUMENTS.client),
   ...operationsOf(MANAGEMENT, DOCUMENTS.management),
+  ...operationsOf(FABRIC, DOCUMENTS.fabric),
   ...operationsOf(PORTCULLIS, DOCUMENTS.portcullis),
 ]
 /** What may answer 501: copies of a storage that makes none. */

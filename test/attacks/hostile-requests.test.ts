@@ -3,7 +3,7 @@ import { TEST_ADMIN } from 'portcullis/testing'
 import { describe, expect, it } from 'vitest'
 import { adminOf, CLIENT, create, MANAGEMENT, passwordLogin } from '../contract/http/foreign-client.ts'
 import type { MountedController, RawRequest } from '../contract/http/mount.ts'
-import { PORTCULLIS } from '../support/api-rows.ts'
+import { FABRIC, PORTCULLIS } from '../support/api-rows.ts'
 import { asJson } from '../support/generated-requests.ts'
 import { asText, plainOf, reshapedParts, SHAPES, told } from '../support/hostile-shapes.ts'
 import { mount } from '../support/mount.ts'
@@ -78,7 +78,7 @@ function operations(ids: ReadonlyMap<string, string>) {
   const apis = [
     [CLIENT, client],
     [MANAGEMENT, management],
-    ['/fabric/v1', fabric],
+    [FABRIC, fabric],
     [PORTCULLIS, portcullis],
   ] as const
   return apis
@@ -175,7 +175,7 @@ describe('every type of JSON in the place of every other', () => {
       [`${CLIENT}/enroll/token`, { method: 'POST', headers: JSON_TYPE, body: '{}' }],
       [`${CLIENT}/enroll?method=ott&token=a`, { method: 'POST', headers: JSON_TYPE, body: '{}' }],
       [`${CLIENT}/authenticate?method=cert`, { method: 'POST', headers: JSON_TYPE, body: '{}' }],
-      ['/fabric/v1/routers', { headers: own }],
+      [`${FABRIC}/routers`, { headers: own }],
       ['/health-checks', {}],
       ['/healthz', {}],
       ['/metrics', {}],

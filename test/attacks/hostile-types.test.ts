@@ -1,8 +1,8 @@
 import { apiDocuments } from 'portcullis'
 import { describe, expect, it } from 'vitest'
 import { adminOf, CLIENT, type ForeignClient, foreignClient, MANAGEMENT } from '../contract/http/foreign-client.ts'
-import { PORTCULLIS } from '../support/api-rows.ts'
-import { asJson } from '../support/generated-requests.ts'
+import { FABRIC, PORTCULLIS } from '../support/api-rows.ts'
+import { asJson, typeIn } from '../support/generated-requests.ts'
 import { mount } from '../support/mount.ts'
 
 /** What no type is: values that fail when they are made text of, members of every object, and other kinds of values. */
@@ -43,7 +43,7 @@ function placesOf(schema: Json): readonly Place[] {
   const variants = [schema.anyOf, schema.oneOf].find(Array.isArray)
   if (variants !== undefined) return variants.flatMap((variant) => placesOf(asJson(variant)))
   if (Array.isArray(schema.enum)) return [{ name: '', bodyWith: (hostile) => hostile }]
-  if (schema.type === 'array') {
+  if (typeIn(schema) === 'array') {
     return placesOf(asJson(schema.items)).map(({ name, bodyWith }) => ({
       name: `0.${name}`,
       bodyWith: (hostile) => [bodyWith(hostile)],
@@ -63,7 +63,7 @@ function plainValue(schema: Json): unknown {
   const [variant] = [schema.anyOf, schema.oneOf].find(Array.isArray) ?? []
   if (variant !== undefined) return plainValue(asJson(variant))
   if (Array.isArray(schema.enum)) return schema.enum[0]
-  switch (schema.type) {
+  switch (typeIn(schema)) {
     case 'object': {
       const properties = Object.entries(asJson(schema.properties))
       return Object.fromEntries(properties.map(([name, part]) => [name, plainValue(asJson(part))]))
@@ -84,6 +84,7 @@ const DOCUMENTS = apiDocuments('v0')
 const APIS = [
   [CLIENT, DOCUMENTS.client],
   [MANAGEMENT, DOCUMENTS.management],
+  [FABRIC, DOCUMENTS.fabric],
   [PORTCULLIS, DOCUMENTS.portcullis],
 ] as const
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createPasswordHasher } from '../../src/platform/argon2/argon2-password-hasher.ts'
+import { createPasswordHasher } from '../../src/platform/argon2-password-hasher.ts'
 import { login } from '../support/people.ts'
 import { REFUSED, refusedPeople, WRONG } from './refused-people.ts'
 

@@ -1,7 +1,6 @@
 import { recordingLogger } from 'portcullis/testing'
 import { describe, expect, it } from 'vitest'
-import { createPasswordHasher } from '../../src/platform/argon2/argon2-password-hasher.ts'
-import { findNativeArgon2id, wasmArgon2id } from '../../src/platform/argon2/argon2id.ts'
+import { createPasswordHasher, findNativeArgon2id, wasmArgon2id } from '../../src/platform/argon2-password-hasher.ts'
 import { adminOf, CLIENT, foreignClient, read } from '../contract/http/foreign-client.ts'
 import { enrolled } from '../contract/http/scenario.ts'
 import { completeMfa } from '../support/mfa-enrollment.ts'

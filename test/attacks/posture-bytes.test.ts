@@ -1,11 +1,11 @@
+import type { Storage } from 'portcullis'
 import { memoryStorage } from 'portcullis/memory'
+import type { RecordKind } from 'portcullis/storage'
 import { describe, expect, it } from 'vitest'
 import { endpointStates, postureData, reportedProcesses } from '../../src/access/posture/posture-data.resource.ts'
 import { emptyPostureData } from '../../src/access/posture/rules/index.ts'
 import { DEFAULT_LIMITS } from '../../src/base/limits.ts'
-import type { Storage } from '../../src/index.ts'
 import { apiSessions } from '../../src/login/api-session.resource.ts'
-import type { RecordKind } from '../../src/storage.ts'
 import { expectFieldError } from '../contract/http/errors.ts'
 import { adminOf, create, type ForeignClient, read } from '../contract/http/foreign-client.ts'
 import { network } from '../contract/http/scenario.ts'
@@ -57,7 +57,8 @@ function measured(storage: Storage) {
       storage.write((tx) =>
         work({
           revision: tx.revision,
-          changesSince: (revision) => tx.changesSince(revision),
+          line: tx.line,
+          changesSince: (revision, line) => tx.changesSince(revision, line),
           collection: (kind) => {
             const collection = tx.collection(kind)
             return {

@@ -1,6 +1,6 @@
+import { sqliteStorage } from 'portcullis/kysely'
 import { memoryStorage } from 'portcullis/memory'
 import { describe, expect, it } from 'vitest'
-import { sqliteStorage } from '../../adapters/kysely/index.ts'
 import { expectDone, expectError } from '../contract/http/errors.ts'
 import { type Answer, adminOf, CLIENT, create, foreignClient, read } from '../contract/http/foreign-client.ts'
 import type { MountedController } from '../contract/http/mount.ts'

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createPasswordHasher } from '../../src/platform/argon2/argon2-password-hasher.ts'
-import type { Argon2id } from '../../src/platform/argon2/argon2id.ts'
+import { type Argon2id, createPasswordHasher } from '../../src/platform/argon2-password-hasher.ts'
 import { expectDone, expectError } from '../contract/http/errors.ts'
 import { adminOf, CLIENT, create, foreignClient, read } from '../contract/http/foreign-client.ts'
 import { network } from '../contract/http/scenario.ts'

@@ -1,6 +1,6 @@
 import { decodeJwt } from 'jose'
+import { memoryStorage } from 'portcullis/memory'
 import { describe, expect, it } from 'vitest'
-import { memoryStorage } from '../../adapters/memory/index.ts'
 import { servicePolicies } from '../../src/access/policy.resource.ts'
 import { sessions } from '../../src/access/sessions/session.resource.ts'
 import { identities } from '../../src/identities/identity.resource.ts'

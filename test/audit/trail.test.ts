@@ -2,7 +2,7 @@ import { SYSTEM_CALL } from 'portcullis'
 import { createTestController, type TestController, type TestControllerOptions } from 'portcullis/testing'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { AuditRequest } from '../../src/audit/audit-questions.resource.ts'
-import { auditRecords, auditSeals } from '../../src/audit/audit-record.resource.ts'
+import { auditRecords, auditSeals, auditStates } from '../../src/audit/audit-record.resource.ts'
 import { engineOf } from '../../src/controller/guarded-engine.ts'
 import { adminToken, delegate, ownApi } from '../support/delegate.ts'
 import { givePassword } from '../support/identity-state.ts'
@@ -127,6 +127,119 @@ describe('the audit trail', () => {
   })
 })
 
+it('tells whom a posture check kept from a service', async () => {
+  const { controller, read } = await scene()
+  const { engine } = controller
+  const { id: serviceId } = await engine.services.create(SYSTEM_CALL, { name: 'payroll', encryptionRequired: true })
+  const check = {
+    typeId: 'OS',
+    name: 'windows',
+    roleAttributes: ['os'],
+    operatingSystems: [{ type: 'Windows' }],
+  } as const
+  await engine.postureChecks.create(SYSTEM_CALL, check)
+  await engine.servicePolicies.create(SYSTEM_CALL, {
+    name: 'dial',
+    type: 'Dial',
+    semantic: 'AnyOf',
+    identityRoles: ['#all'],
+    serviceRoles: ['#all'],
+    postureCheckRoles: ['#os'],
+  })
+  const { id, token } = await delegate(controller, 'ann', [])
+  const dial = new Request('https://controller.test/edge/client/v1/sessions', {
+    method: 'POST',
+    headers: { 'zt-session': token, 'content-type': 'application/json' },
+    body: JSON.stringify({ serviceId, type: 'Dial' }),
+  })
+  expect((await controller.fetch(dial)).status).toBe(409)
+  const { entries } = await read({ filter: 'type = "service.refused"' })
+  expect(entries).toMatchObject([{ entity: { id: serviceId }, actor: { id }, facts: { access: 'Dial' } }])
+})
+
+describe('the audit trail as a stream', () => {
+  /** The trail in a form: the text so far, and waiting for more. */
+  async function told(controller: TestController, token: string, accept: string, query = '', lastId?: string) {
+    const headers = { 'zt-session': token, accept, ...(lastId !== undefined && { 'last-event-id': lastId }) }
+    const response = await controller.fetch(
+      new Request(`https://controller.test/portcullis/v1/audit${query}`, { headers }),
+    )
+    const reader = response.body?.getReader() ?? expect.fail()
+    onTestFinished(() => void reader.cancel().catch(() => undefined))
+    const decoder = new TextDecoder()
+    let text = ''
+    let isOver = false
+    const read = async () => {
+      const { done, value } = await reader.read()
+      if (done) isOver = true
+      else text += decoder.decode(value)
+    }
+    return {
+      response,
+      async until(part: string) {
+        while (!isOver && !text.includes(part)) await read()
+        expect(text).toContain(part)
+      },
+      async whole() {
+        while (!isOver) await read()
+        return text
+      },
+      text: () => text,
+    }
+  }
+  const create = (controller: TestController, name: string) =>
+    controller.engine.services.create(SYSTEM_CALL, { name, encryptionRequired: true })
+
+  it('is exported as JSON lines, every record that the caller may read, the earliest first', async () => {
+    const { controller, token, read } = await scene()
+    for (let count = 0; count < 450; count += 1) await create(controller, `service ${count}`)
+    const { response, whole } = await told(controller, token, 'application/jsonl', '?filter=kind%3D%22services%22')
+    expect(response.headers.get('content-type')).toBe('application/jsonl; charset=utf-8')
+    const lines = (await whole()).trimEnd().split('\n')
+    expect(lines.map((line) => JSON.parse(line).entity.name)).toEqual(
+      Array.from({ length: 450 }, (_, at) => `service ${at}`),
+    )
+    expect(JSON.parse(lines.at(-1) ?? '')).toEqual((await read({ filter: 'kind="services"', limit: 1 })).entries[0])
+    const later = await told(controller, token, 'application/jsonl', `?after=${JSON.parse(lines[447] ?? '').id}`)
+    expect((await later.whole()).trimEnd().split('\n')).toEqual(lines.slice(448))
+    const reader = await delegate(controller, 'auditor', ['config.read'])
+    expect(await (await told(controller, reader.token, 'application/jsonl')).whole()).toBe('')
+  })
+
+  it('tells each record as it is written, from a place on, until the reader loses its rights', async () => {
+    const { controller, token } = await scene()
+    const before = await create(controller, 'before')
+    const reader = await delegate(controller, 'auditor', ['service.read'])
+    const stream = await told(controller, reader.token, 'text/event-stream')
+    expect(stream.response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
+    await create(controller, 'web')
+    const heard = stream.until('"name":"web"')
+    await controller.elapse(1100)
+    await heard
+    expect(stream.text()).toMatch(/^retry: 3000\n\nid: [0-9]+\nevent: entity.created\ndata: \{.*\}\n\n$/)
+    expect(stream.text()).not.toContain(before.id)
+    const again = await told(controller, token, 'text/event-stream', '', /id: ([0-9]+)/.exec(stream.text())?.[1])
+    await controller.engine.services.patch(SYSTEM_CALL, before.id, { name: 'after' })
+    const rest = again.until('"after":"after"')
+    await controller.elapse(1100)
+    await rest
+    expect(again.text()).not.toContain('"name":"web"')
+    await controller.engine.identities.patch(SYSTEM_CALL, reader.id, { permissions: [] })
+    const end = stream.whole()
+    await controller.elapse(1100)
+    await end
+  })
+
+  it('has its place among the streams of an identity, and refuses a filter that cannot be read', async () => {
+    const { controller, token } = await scene({ limits: { eventStreamsPerIdentity: 1 } })
+    const first = await told(controller, token, 'text/event-stream')
+    await told(controller, token, 'text/event-stream')
+    expect(await first.whole()).toBe('retry: 3000\n\n')
+    const { response } = await told(controller, token, 'application/jsonl', '?filter=nonsense')
+    expect(response.status).toBe(400)
+  })
+})
+
 it('keeps what strangers cause within their bytes, and tells how much it left out', async () => {
   const controller = await createTestController({
     audit: { strangerBytesPerHour: 4096 },
@@ -167,6 +280,23 @@ it('removes what is too old, and the chain still holds', async () => {
   }
   const head = await audit.head()
   expect(head.removed).toBeGreaterThan(0)
+  expect(await audit.verify()).toMatchObject({ isWhole: true, removed: head.removed })
+})
+
+it('removes the oldest beyond its bytes, and tells up to where', async () => {
+  const { controller, audit } = await scene({ audit: { mostBytes: 20_000 } })
+  for (let at = 0; at < 60; at += 1) {
+    await controller.engine.services.create(SYSTEM_CALL, { name: `service ${at}`, encryptionRequired: true })
+    await controller.elapse(1100)
+  }
+  const head = await audit.head()
+  expect(head.removed).toBeGreaterThan(10)
+  expect(head.records).toBeGreaterThan(10)
+  const [state] = (await controller.storage.read((tx) => tx.collection(auditStates).find())).items
+  // One seal may be beyond: it goes with the next.
+  expect(state?.bytes).toBeLessThan(22_000)
+  const kept = await controller.storage.read((tx) => tx.collection(auditRecords).findIds())
+  expect(state?.removedTo && kept.every((id) => id > (state.removedTo ?? ''))).toBe(true)
   expect(await audit.verify()).toMatchObject({ isWhole: true, removed: head.removed })
 })
 

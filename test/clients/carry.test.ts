@@ -6,7 +6,8 @@ import { join } from 'node:path'
 import { openPkiDirectory, type RoutedServer, serve } from 'portcullis/node'
 import type { ServiceConnection } from 'portcullis/sdk'
 import { createTestController, type TestController } from 'portcullis/testing'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest'
+import { adminToken, ownApi } from '../support/delegate.ts'
 import { freePort } from '../support/free-port.ts'
 import { cSdk, jvmSdk, type Sdk } from './sdks.ts'
 
@@ -20,15 +21,26 @@ let server: RoutedServer
 let sdks: { readonly c: Sdk; readonly jvm: Sdk }
 const programs: ChildProcess[] = []
 
-/** Runs a program of an SDK as a new identity; answers its first line. */
-async function run(sdk: Sdk, role: 'dial' | 'host', service: string): Promise<string> {
+/** Makes an identity; answers the file of its enrollment token. */
+async function invite(name: string): Promise<string> {
   const management = await controller.asAdmin()
-  const name = `${role} ${service} ${programs.length}`
   const body = { name, type: 'Device' as const, isAdmin: false, enrollment: { ott: true } }
   const { data: device } = await management.call('POST /identities', { body })
   const { data: shown } = await management.call('GET /identities/{id}', { params: { id: device.id } })
   const file = join(directory, `${device.id}.jwt`)
   await writeFile(file, shown.enrollment.ott?.jwt ?? '')
+  return file
+}
+
+type Role = Parameters<Sdk['carry']>[1]
+
+/** Runs a program of an SDK as a new identity; answers its first line. */
+async function run(sdk: Sdk, role: Role, service: string): Promise<string> {
+  return runAs(await invite(`${role} ${service} ${programs.length}`), sdk, role, service)
+}
+
+/** Runs a program of an SDK as an identity of before, or with a token that it redeems; answers its first line. */
+async function runAs(file: string, sdk: Sdk, role: Role, service: string): Promise<string> {
   const program = sdk.carry(file, role, service)
   programs.push(program)
   if (program.stdout === null) throw new Error('a program without output')
@@ -100,3 +112,62 @@ it.each(['by-c', 'by-jvm'])(
   },
   60_000,
 )
+
+/** Counts what a program echoes from now on. */
+function countTicks(): () => number {
+  let count = 0
+  programs.at(-1)?.stdout?.on('data', (text) => {
+    count += String(text).split('\n').length - 1
+  })
+  return () => count
+}
+
+it('a change of the root cuts no circuit of any SDK, nor ours, and nobody enrolls again', async () => {
+  const api = ownApi(controller, await adminToken(controller))
+  const known = { c: await invite('known c'), jvm: await invite('known jvm') }
+  for (const name of ['c', 'jvm'] as const) expect(await runAs(known[name], sdks[name], 'dial', 'ours')).toBe('same')
+  const invited = { c: await invite('invited c'), jvm: await invite('invited jvm') }
+  const flowing: Record<string, () => number> = {}
+  for (const [sdk, service] of [
+    ['c', 'ours'],
+    ['c', 'by-jvm'],
+    ['jvm', 'ours'],
+    ['jvm', 'by-c'],
+  ] as const) {
+    expect(await run(sdks[sdk], 'tick', service)).toContain('tick')
+    flowing[`${sdk} to ${service}`] = countTicks()
+  }
+  const connection = await server.router.dial('by-c')
+  let echoes = 0
+  connection?.on('error', () => undefined)
+  connection?.on('data', () => {
+    echoes += 1
+  })
+  const timer = setInterval(() => connection?.write('tick'), 100)
+  onTestFinished(() => clearInterval(timer))
+  flowing['ours to by-c'] = () => echoes
+  const goesOn = async () => {
+    const before = Object.entries(flowing).map(([name, count]) => [name, count] as const)
+    const counts = new Map(before.map(([name, count]) => [name, count()]))
+    await vi.waitFor(
+      () => expect(before.filter(([name, count]) => count() < (counts.get(name) ?? 0) + 20)).toEqual([]),
+      20_000,
+    )
+  }
+  await goesOn()
+  const before = controller.tls().cert
+  const keepUntil = new Date(Date.now() + 86_400_000).toISOString()
+  const { data } = await api.call('POST /pki/rotations', { body: { what: 'root', keepUntil } })
+  expect(data.authorities.map(({ state }) => state)).toEqual(['former', 'issuing'])
+  expect(controller.tls().cert).not.toBe(before)
+  await goesOn()
+  // Identity files of before, which know the first root alone, and tokens of before.
+  for (const name of ['c', 'jvm'] as const) {
+    expect(await runAs(known[name], sdks[name], 'dial', 'ours'), name).toBe('same')
+    expect(await runAs(invited[name], sdks[name], 'dial', 'by-c'), name).toBe('same')
+  }
+  await goesOn()
+  const { progress } = (await api.call('GET /pki')).data
+  const names = (await api.call('GET /pki/outstanding')).data.map(({ name }) => name)
+  console.log(JSON.stringify({ progress, names }))
+}, 300_000)

@@ -17,8 +17,8 @@ const JVM = join(import.meta.dirname, 'jvm')
 export interface Sdk {
   /** What happened, a line each; `environment` is added to the one of this process. */
   drive(jwtFile: string, service: string): Promise<string[]>
-  /** Starts a program that dials, or hosts, an echo; it writes a line when it is done, or hosts. */
-  carry(jwtFile: string, role: 'dial' | 'host', service: string): ChildProcess
+  /** Starts a program that dials, or hosts, an echo; it writes a line when it is done, or hosts, and `tick` one for each echo. */
+  carry(jwtFile: string, role: 'dial' | 'tick' | 'host', service: string): ChildProcess
 }
 
 /** The SDK for C inside the Python package `openziti`, from PyPI. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { FairGate } from '../../src/concurrency/fair-gate.ts'
+import { FairGate } from '../../src/concurrency/gate.ts'
 
 it('lets parties in by turns, one piece of work at a time, also after a failure', async () => {
   const gate = new FairGate(1)

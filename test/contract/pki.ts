@@ -75,6 +75,8 @@ export const pkiContract = (name: string, makePki: () => Promise<Pki>): void => 
       const { leaf, chainPem } = await enroll('CN=device 7, O=Example')
       const [certificate, ...intermediates] = certificatesIn(chainPem)
       expect(certificate?.subject).toBe('CN=device 7\nO=Example')
+      const read = await pki.readCertificates(leaf.pem)
+      expect(read).toEqual([leaf])
       expect(leaf).toEqual({
         fingerprint: certificate && fingerprint(certificate),
         pem: chainPem.slice(0, leaf.pem.length),
@@ -86,6 +88,7 @@ export const pkiContract = (name: string, makePki: () => Promise<Pki>): void => 
         hosts: [],
         publicKey: certificate?.publicKey.export({ type: 'spki', format: 'der' }).toString('hex'),
         isAuthority: false,
+        authorityKeyId: pki.issuerKeyId,
         notBefore: now - 60_000,
         notAfter: Date.UTC(2027, 0, 15, 12),
       })

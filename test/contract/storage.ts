@@ -1,5 +1,5 @@
+import { type StorageUnderTest, storageContract } from 'portcullis/storage/contract'
 import { describe, it } from 'vitest'
-import { type StorageUnderTest, storageContract } from '../../adapters/storage-contract/index.ts'
 import { times } from '../support/property-runs.ts'
 
 const HISTORIES = times(300, 75)

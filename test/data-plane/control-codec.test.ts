@@ -80,10 +80,24 @@ const FROM_ROUTER: readonly FromRouter[] = [
   { type: 'alerts', alerts: [{ severity: 'info', message: 'm', details: ['d'] }] },
   { type: 'controllers' },
   { type: 'decommission' },
+  { type: 'traces-set', id: 'q', success: true, message: 'l/1: traced' },
+  {
+    type: 'channel-trace',
+    atNs: 1_700_000_000_123_456_789n,
+    owner: 'l',
+    channel: 'l/l',
+    isReceived: true,
+    contentType: 1100,
+    sequence: 7,
+    replyFor: -1,
+    length: 12,
+    meaning: '{"__message__":"Payload"}',
+  },
   { type: 'confirm-certificate', clientCertPem: 'pem' },
 ]
 
 const TO_ROUTER: readonly (readonly [ToRouter, asked?: number])[] = [
+  [{ type: 'trace-channels', id: 'q', isOn: true, named: 'all', routerPattern: '.*', channelPattern: '^l/' }],
   [{ type: 'result', success: false, message: 'no' }],
   [{ type: 'refusal', code: 'invalid-service', message: 'no', hint: 'not-retriable', circuitId: 'c' }],
   [

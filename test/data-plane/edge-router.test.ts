@@ -1,8 +1,14 @@
 import { describe, expect, it } from 'vitest'
+import { writePayload } from '../../adapters/channel/circuit-frames.ts'
 import { bodyOf, EDGE_HEADER, EDGE_TYPE, edgeMessage, TRUE, textIn } from '../../adapters/channel/edge-messages.ts'
 import type { Frame } from '../../adapters/channel/frame.ts'
 import { readText, readUint32, textHeader, uint32Header } from '../../adapters/channel/header-values.ts'
+import { modelCodec } from '../../adapters/fabric/messages/model-codec.ts'
+import { claimIn, postureRefusal } from '../../adapters/router/edge/edge-admission.ts'
+import { RouterModel } from '../../adapters/router/state/router-model.ts'
 import { engineOf } from '../../src/controller/guarded-engine.ts'
+import { EDGE_ERROR } from '../../src/data-plane/edge/edge-refusal.ts'
+import type { PolicySide } from '../../src/ports/fabric/index.ts'
 import { type EdgeWorld, edgeWorld, type PlayedEndpoint, until } from '../support/edge-world.ts'
 
 const END = 1
@@ -86,7 +92,7 @@ describe('an edge router in the process of its controller', () => {
       expect(dial && readText(dial.headers, EDGE_HEADER.dialerName)).toBe('client')
       client.send(edgeMessage(EDGE_TYPE.stateClosed, 5))
       await until(() => closed(host).length === 1)
-      await until(() => circuitsOf(world).length === 0)
+      await until(async () => (await circuitsOf(world)).length === 0)
     },
   )
 
@@ -100,7 +106,7 @@ describe('an edge router in the process of its controller', () => {
     expect(errors).toEqual([])
     const told = new Map(values.map(({ name, value }) => [name, JSON.parse(value)]))
     expect([...told.keys()].sort()).toEqual(names.slice(0, 4).sort())
-    const [circuit] = circuitsOf(world)
+    const [circuit] = await circuitsOf(world)
     expect(Object.keys(told.get('router-circuits').circuits)).toEqual([circuit?.id])
     expect(Object.values(told.get('router-circuits').circuits[circuit?.id ?? ''].destinations)).toEqual([
       'edge',
@@ -147,13 +153,13 @@ describe('an edge router in the process of its controller', () => {
       await admin.call('PATCH /identities/{id}', { params, body: { roleAttributes: [] } })
       await until(() => closed(client).length === round)
       times.cut.push(performance.now() - cutAt)
-      expect(circuitsOf(world)).toEqual([])
+      expect(await circuitsOf(world)).toEqual([])
       const grantedAt = performance.now()
       await admin.call('PATCH /identities/{id}', { params, body: { roleAttributes: ['clients'] } })
       expect((await client.dial(ROUNDS + round)).contentType).toBe(EDGE_TYPE.stateConnected)
       times.granted.push(performance.now() - grantedAt)
       client.send(edgeMessage(EDGE_TYPE.stateClosed, ROUNDS + round))
-      await until(() => circuitsOf(world).length === 0)
+      await until(async () => (await circuitsOf(world)).length === 0)
     }
     const told = ([name, all]: [string, number[]]) =>
       `${name} within ${median(all).toFixed(1)} ms (the longest ${Math.max(...all).toFixed(1)})`
@@ -207,6 +213,35 @@ describe('an edge router in the process of its controller', () => {
     await expect.poll(shown).toEqual([])
   })
 
+  it('keeps nobody waiting behind messages for somebody who does not read', async () => {
+    const world = await edgeWorld()
+    const [slow, quick, client] = await Promise.all([
+      world.connect(await world.device('slow', ['hosts'])),
+      world.connect(await world.device('quick', ['hosts'])),
+      world.connect(await world.device('client', ['clients'])),
+    ])
+    const windows: [number, Uint8Array][] = [[EDGE_HEADER.usesXgress, TRUE]]
+    const circuits: string[] = []
+    for (const [at, host] of [slow, quick].entries()) {
+      host.serve()
+      await host.host(1, { headers: [...windows, [EDGE_HEADER.instance, textHeader(`host ${at}`)]] })
+      const answer = await client.dial(5 + at, [...windows, [EDGE_HEADER.instance, textHeader(`host ${at}`)]])
+      circuits.push(readText(answer.headers, EDGE_HEADER.circuit) ?? '')
+    }
+    const send = (at: number, sequence: number, bytes: number) => {
+      const facts = { circuitId: circuits[at] ?? '', sequence, flags: 0, sentAt: 1, items: new Map() }
+      const payload = writePayload({ ...facts, body: new Uint8Array(bytes) })
+      client.send({ ...payload, headers: new Map(payload.headers).set(EDGE_HEADER.connection, uint32Header(5 + at)) })
+    }
+    slow.channel.pause()
+    for (let sequence = 0; sequence < 20; sequence += 1) send(0, sequence, 1_000_000)
+    const sentAt = performance.now()
+    send(1, 0, 10)
+    await until(() => quick.heard.some(({ contentType }) => contentType === EDGE_TYPE.payload))
+    // Once 50 ms, and not again for every message.
+    expect(performance.now() - sentAt).toBeLessThan(400)
+  })
+
   it('answers probes of liveness with what they carry', async () => {
     const world = await edgeWorld()
     const client = await world.connect(await world.device('client', []))
@@ -236,3 +271,61 @@ describe('an edge router in the process of its controller', () => {
 function circuitsOf({ controller }: EdgeWorld) {
   return engineOf(controller.engine).dataPlane.circuits()
 }
+
+describe('an edge router whose controller leaves posture to it', () => {
+  const policy = (id: string, policyType: 'Dial' | 'Bind', sides: Partial<Record<PolicySide, readonly string[]>>) => [
+    { action: 'create', entity: { type: 'service-policy', id, name: id, policyType } } as const,
+    ...(['identities', 'services', 'posture-checks'] as const).map(
+      (side) => ({ action: 'relate', policyId: id, side, entityIds: sides[side] ?? [] }) as const,
+    ),
+  ]
+  const both = { identities: ['laptop'], services: ['wiki'] }
+  const checked = { ...both, 'posture-checks': ['at-work'] }
+
+  it.each([
+    ['no policy', [], true],
+    ['a policy without checks', policy('p', 'Dial', both), false],
+    ['a policy with checks', policy('p', 'Dial', checked), true],
+    ['one with checks and one without', [...policy('p', 'Dial', checked), ...policy('q', 'Dial', both)], false],
+    ['a policy to host without checks', policy('p', 'Bind', both), true],
+    ['a policy for another service', policy('p', 'Dial', { ...both, services: ['payroll'] }), true],
+    ['a policy for another identity', policy('p', 'Dial', { ...both, identities: ['phone'] }), true],
+    [
+      'a policy whose check is deleted',
+      [...policy('p', 'Dial', checked), { action: 'delete', type: 'posture-check', id: 'at-work' } as const],
+      false,
+    ],
+  ])('under %s posture is asked for: %j', (_, events, demanded) => {
+    const model = new RouterModel()
+    model.takeState({
+      type: 'model-state',
+      index: 1,
+      timelineId: 't',
+      subscriptionId: 's',
+      events: [modelCodec.state(events)],
+    })
+    expect(model.demandsPosture('laptop', 'wiki', 'Dial')).toBe(demanded)
+  })
+
+  it.each([
+    ['of access tokens is refused', true, false, 'wiki', 'posture-check-failed'],
+    ['whose posture the controller judges is left to it', true, true, 'wiki', undefined],
+    ['of a stored session is left to the controller', false, false, 'wiki', undefined],
+    ['that names no service is left to the controller', true, false, '', undefined],
+  ] as const)('a client %s', (_, isBearer, judgesPosture, serviceId, refusal) => {
+    const session = { id: 's', identityId: 'laptop', fingerprints: [], expiresAt: 1, allowsExpiredCertificate: false }
+    for (const type of ['Dial', 'Bind'] as const) {
+      const model = { demandsPosture: (...asked: readonly string[]) => asked.join() === `laptop,wiki,${type}` }
+      const code = postureRefusal(model, { judgesPosture }, { session, isBearer }, serviceId, type)?.code
+      expect(code).toBe(refusal && EDGE_ERROR[refusal])
+    }
+  })
+
+  it.each([
+    ['a.eyJzdWIiOiJ3aWtpIn0.c', 'wiki'],
+    ['a.bnVsbA.c', ''],
+    ['a.eyJzdWIiOjF9.c', ''],
+    ['2b7e1516-28ae-d2a6-abf7-158809cf4f3c', ''],
+    ['', ''],
+  ])('reads the service in the token %j: %j', (token, service) => expect(claimIn(token, 'sub')).toBe(service))
+})

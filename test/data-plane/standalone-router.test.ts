@@ -1,4 +1,7 @@
 import { X509Certificate } from 'node:crypto'
+import { once } from 'node:events'
+import { connect, createServer, type Socket } from 'node:net'
+import { enroll, type IdentityOptions, openIdentity, type ServiceConnection } from 'portcullis/sdk'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { enrollRouter, type RouterIdentity } from '../../adapters/router/control/router-enrollment.ts'
 import {
@@ -7,6 +10,7 @@ import {
   type StandaloneRouterOptions,
 } from '../../adapters/router/standalone-router.ts'
 import { LinkedNetwork, until } from '../support/linked-network.ts'
+import { changeAtRandom } from '../support/random-changes.ts'
 
 async function openNetwork(router: Parameters<typeof LinkedNetwork.open>[1] = false): Promise<LinkedNetwork> {
   const network = await LinkedNetwork.open('', router)
@@ -103,6 +107,94 @@ describe('routers of ours on machines of their own', () => {
     await until(async () => dialing.router.links.all.length, 1)
   })
 
+  it('renew although the controller that was asked closed without an answer, as those of the line 1.6 do at first', async () => {
+    const network = await openNetwork()
+    const { admin } = network
+    const id = await admin.create('/edge-routers', { name: 'cut', isTunnelerEnabled: false })
+    const { enrollmentJwt } = await admin.call('GET', `/edge-routers/${id}`)
+    const identity = await enrollRouter(String(enrollmentJwt), ['127.0.0.1'])
+    const between = await forwardTo(identity.controllers[0] ?? '')
+    let renewed: RouterIdentity | undefined
+    const events: string[] = []
+    await start({
+      identity: { ...identity, controllers: [between.address] },
+      renewsAtOnce: true,
+      onChange: (changed) => {
+        if (changed.key !== identity.key) renewed = changed
+      },
+      log: (event) => {
+        if (event === 'certificates.asked' && !events.includes(event)) between.cut()
+        events.push(event)
+      },
+    })
+    await until(async () => renewed !== undefined, true, 10_000)
+    expect(renewed?.clientCert).not.toBe(identity.clientCert)
+    expect(events.filter((event) => event === 'certificates.asked').length).toBe(2)
+  })
+
+  it('decide by what the controller holds, as the router in its process does, after random changes over a way that is lost', async () => {
+    const network = await openNetwork({ roleAttributes: ['all'] })
+    const { admin } = network
+    const id = await admin.create('/edge-routers', { name: 'apart', isTunnelerEnabled: false })
+    const { enrollmentJwt } = await admin.call('GET', `/edge-routers/${id}`)
+    const identity = await enrollRouter(String(enrollmentJwt), ['127.0.0.1'])
+    const between = await forwardTo(identity.controllers[0] ?? '')
+    const router = await start({ identity: { ...identity, controllers: [between.address] } })
+    await until(async () => router.controllers.length, 1)
+    const [own] = Object.values(await admin.call('GET', '/edge-routers?filter=name=%22portcullis%22'))
+    const differences = (routerId: string) =>
+      admin.call('POST', `/portcullis/v1/routers/${routerId}/validate-data-model`).then(
+        (answer) => answer.differences,
+        (error: unknown) => String(error),
+      )
+    for (let round = 0; round < 6; round += 1) {
+      const changing = changeAtRandom(admin, { count: 150, seed: 1000 + round, withOverrides: true })
+      if (round % 2 === 1) between.cut()
+      await changing
+      for (const routerId of [id, String(Object(own).id)]) await until(() => differences(routerId), [], 10_000)
+    }
+  }, 120_000)
+
+  it('leave the posture of sessions of either kind to the controller, when a dial is made and while its circuit lasts', async () => {
+    const network = await openNetwork()
+    const { admin } = network
+    await network.own('only', listening)
+    await admin.create('/services', { name: 'guarded', encryptionRequired: false })
+    const check = { name: 'at work', typeId: 'DOMAIN', domains: ['corp.example'], roleAttributes: ['at-work'] }
+    await admin.create('/posture-checks', check)
+    const all = { semantic: 'AnyOf', serviceRoles: ['#all'] }
+    for (const [name, type, more] of [
+      ['dial', 'Dial', { identityRoles: ['#clients'], postureCheckRoles: ['#at-work'] }],
+      ['bind', 'Bind', { identityRoles: ['#hosts'] }],
+    ] as const) {
+      await admin.create('/service-policies', { ...all, name, type, ...more })
+    }
+    const routers = { semantic: 'AnyOf', edgeRouterRoles: ['#all'] }
+    await admin.create('/edge-router-policies', { ...routers, name: 'all', identityRoles: ['#all'] })
+    await admin.create('/service-edge-router-policies', { ...routers, name: 'all', serviceRoles: ['#all'] })
+    const device = async (name: string, role: string, options: IdentityOptions = {}) => {
+      const body = { name, type: 'Device', isAdmin: false, roleAttributes: [role], enrollment: { ott: true } }
+      const shown = await admin.call('GET', `/identities/${await admin.create('/identities', body)}`)
+      const opened = await openIdentity(await enroll(String(Object(shown.enrollment).ott?.jwt)), options)
+      onTestFinished(() => opened.close())
+      return opened
+    }
+    const box = await device('box', 'hosts')
+    await box.host('guarded', (connection: ServiceConnection) => void connection.pipe(connection))
+    for (const sessions of ['api-session', 'bearer'] as const) {
+      const laptop = await device(sessions, 'clients', { sessions })
+      await expect(laptop.dial('guarded'), sessions).rejects.toMatchObject({ code: 'POSTURE_FAILED' })
+      await laptop.report({ domain: 'corp.example' })
+      const connection = await laptop.dial('guarded')
+      connection.write('hello')
+      expect(String((await once(connection, 'data'))[0])).toBe('hello')
+      const ended = new Promise((resolve) => connection.on('error', () => undefined).once('close', resolve))
+      await laptop.report({ domain: 'elsewhere.example' })
+      await ended
+      await expect(laptop.dial('guarded'), sessions).rejects.toMatchObject({ code: 'POSTURE_FAILED' })
+    }
+  })
+
   it('are enrolled once by a token, and by no other server than the one that signed it', async () => {
     const network = await openNetwork()
     const { admin } = network
@@ -124,4 +216,31 @@ async function start(options: StandaloneRouterOptions): Promise<StandaloneRouter
   const router = await runRouter(options)
   onTestFinished(() => router.close())
   return router
+}
+
+/** A port that leads to a controller; `cut` ends the connections of now. */
+async function forwardTo(controller: string): Promise<{ readonly address: string; cut(): void }> {
+  const target = Number(/\d+$/.exec(controller)?.[0])
+  const open = new Set<Socket>()
+  const server = createServer((socket) => {
+    const onward = connect(target, '127.0.0.1')
+    for (const [one, other] of [
+      [socket, onward],
+      [onward, socket],
+    ] as const) {
+      one.on('error', () => other.destroy()).on('close', () => other.destroy())
+      one.pipe(other)
+      open.add(one)
+    }
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const cut = () => {
+    for (const socket of open) socket.destroy()
+    open.clear()
+  }
+  onTestFinished(() => {
+    cut()
+    server.close()
+  })
+  return { address: `tls:127.0.0.1:${Object(server.address()).port}`, cut }
 }

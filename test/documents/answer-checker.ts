@@ -1,7 +1,7 @@
 import { Ajv, type ValidateFunction } from 'ajv'
 import formats from 'ajv-formats'
 import { apiDocuments } from 'portcullis'
-import { apiPathOf } from '../../src/http/operations/paths.ts'
+import { apiPathOf } from '../../src/http/pipeline/router.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -80,7 +80,7 @@ function content(
   return typeof $ref === 'string' ? content(document, $ref.slice(2).split('/')) : { at, types: asJson(types) }
 }
 
-/** A document for a validator: what may be null says so in its own way, and objects have no members beyond their own. */
+/** A document for a validator: objects have no members beyond their own. */
 function closed(value: unknown): Json {
   return asJson(closedPart(value))
 }
@@ -88,12 +88,9 @@ function closed(value: unknown): Json {
 function closedPart(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(closedPart)
   if (typeof value !== 'object' || value === null) return value
-  const { nullable, ...rest } = Object.fromEntries(
-    Object.entries(together(asJson(value))).map(([key, part]) => [key, closedPart(part)]),
-  )
+  const rest = Object.fromEntries(Object.entries(together(asJson(value))).map(([key, part]) => [key, closedPart(part)]))
   const isOpen = typeof rest.properties !== 'object' || rest.additionalProperties !== undefined
-  const schema = isOpen ? rest : { ...rest, additionalProperties: false }
-  return nullable === true ? { anyOf: [schema, { type: 'null' }] } : schema
+  return isOpen ? rest : { ...rest, additionalProperties: false }
 }
 
 /** Objects that are described in parts are one. */

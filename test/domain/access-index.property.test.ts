@@ -1,6 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { AccessIndex, type AccessType, type EntityKind, type PolicyKind } from '../../src/access/index/index.ts'
+import {
+  AccessIndex,
+  type AccessType,
+  type EntityKind,
+  type OrderedIds,
+  type PolicyKind,
+} from '../../src/access/index/index.ts'
 import { SlotSet } from '../../src/access/index/slot-set.ts'
 import { type ComparableAccess, NaiveAccess } from '../support/naive-access.ts'
 import { patience, runs } from '../support/property-runs.ts'
@@ -64,6 +70,11 @@ function edits(ids: readonly string[]): fc.Arbitrary<Edit> {
   )
 }
 
+/** A list that is read off, whole and in parts. */
+function partsOf(list: OrderedIds): unknown[] {
+  return [list.length, list.slice(), list.slice(1), list.slice(1, 3), list.slice(0, 2), list.slice(list.length)]
+}
+
 /** Every question about these ids and the policies p, P, q, including ids that do not exist; the answers in one order. */
 function askEverything(access: Access, ids: readonly string[]): unknown[] {
   const answers: unknown[] = [access.counts()]
@@ -73,6 +84,7 @@ function askEverything(access: Access, ids: readonly string[]): unknown[] {
       answers.push(access.has(policyKind, policy))
       for (const kind of entityKinds) {
         answers.push(access.selectedBy(policyKind, policy, kind), access.countSelected(policyKind, policy, kind))
+        answers.push(partsOf(access.selectedList(policyKind, policy, kind)))
       }
     }
     for (const kind of entityKinds) {
@@ -95,7 +107,8 @@ function askEverything(access: Access, ids: readonly string[]): unknown[] {
       access.identitiesOf(id),
     )
     for (const type of types) answers.push(access.servicesOf(id, type), access.identitiesOf(id, type))
-    answers.push(access.edgeRoutersOfIdentity(id), access.identitiesOfEdgeRouter(id))
+    answers.push(access.edgeRoutersOfIdentity(id), partsOf(access.identitiesOfEdgeRouter(id)))
+    answers.push(partsOf(access.identitiesListOf(id)))
     answers.push(access.edgeRoutersOfService(id), access.servicesOfEdgeRouter(id))
     for (const service of asked) {
       for (const type of types) {

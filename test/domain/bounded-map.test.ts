@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { BoundedMap } from '../../src/base/bounded-map.ts'
+import { BoundedMap } from '../../src/base/collections.ts'
 
 const step = fc.record({ key: fc.integer({ min: 0, max: 9 }), value: fc.nat(), isDeletion: fc.boolean() })
 

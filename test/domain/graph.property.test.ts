@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { AccessIndex } from '../../src/access/index/index.ts'
 import { selects } from '../../src/base/roles.ts'
 import {
-  classify,
+  type Classified,
+  ClassTable,
   ENDS,
   edgesOf,
   GROUPED_KINDS,
@@ -54,6 +55,17 @@ function done<T>(work: Generator<void, T>): T {
   }
 }
 
+function classesOf(index: AccessIndex, kind: GroupedKind, policies: Network['policies']): ClassTable {
+  const table = new ClassTable(new RolePolicies(policies, kind))
+  done(table.put(attributesIn(index, kind)))
+  return table
+}
+
+function attributesIn(index: AccessIndex, kind: GroupedKind): readonly (readonly [string, readonly string[]])[] {
+  const { ids, attributesOf } = index.roster(kind)
+  return ids.flatMap((id, slot) => (id === undefined ? [] : [[id, attributesOf(slot)] as const]))
+}
+
 /** What is drawn, with the ids of the members of each group. */
 function draw({ entities, gone, policies }: Network, by: 'role-attribute' | 'policy', most: number) {
   const index = new AccessIndex()
@@ -62,13 +74,10 @@ function draw({ entities, gone, policies }: Network, by: 'role-attribute' | 'pol
   const policyIds = policies.map(({ id }) => id)
   const kinds = new Map(
     GROUPED_KINDS.map((kind) => {
-      const classified = done(classify(index.roster(kind), new RolePolicies(policies, kind)))
+      const classified = classesOf(index, kind, policies).current
       const grouped = done(gather(classified.classes, by, most, policyIds))
       const members = grouped.groups.map((_, place) =>
-        classified.roster.ids.filter((id, slot) => {
-          const own = classified.classOf[slot] ?? -1
-          return id !== undefined && own >= 0 && grouped.groupOf[own] === place
-        }),
+        classified.members.flatMap((ids, own) => (grouped.groupOf[own] === place ? ids : [])),
       )
       return [kind, { ...classified, ...grouped, members }] as const
     }),
@@ -141,4 +150,76 @@ describe('a graph of groups', () => {
     },
     patience(10_000),
   )
+})
+
+/** Something that happens to a table of identities: some have other role attributes or are gone, or other policies select. */
+const change = fc.oneof(
+  fc
+    .array(fc.tuple(fc.constantFrom(...ids), fc.option(fc.uniqueArray(attribute), { nil: undefined })), {
+      maxLength: 4,
+    })
+    .map((entities) => ({ entities })),
+  fc.uniqueArray(policy, { maxLength: 5, selector: ({ id }) => id }).map((policies) => ({ policies })),
+)
+
+/** Who stands together, by role attributes and policies; the order of classes and empty ones tell nothing. */
+function together({ classes, members, placeOf }: Classified) {
+  for (const [place, own] of members.entries()) for (const id of own) expect(placeOf.get(id)).toBe(place)
+  expect(placeOf.size).toBe(members.flat().length)
+  return classes
+    .map(({ attributes, policies, count }, place) => ({
+      attributes,
+      policies,
+      count,
+      members: members[place]?.toSorted(),
+    }))
+    .filter(({ count }) => count > 0)
+    .map((one) => JSON.stringify(one))
+    .sort()
+}
+
+describe('classes of entities that change', () => {
+  it(
+    'are those of a table that is made anew, and leave earlier states as they were',
+    () => {
+      fc.assert(
+        fc.property(fc.array(change, { maxLength: 8 }), (changes) => {
+          const present = new Map<string, readonly string[]>()
+          let selecting = new RolePolicies([], 'identities')
+          const table = new ClassTable(selecting)
+          for (const one of changes) {
+            const before = table.current
+            const was = together(before)
+            if ('policies' in one) {
+              selecting = new RolePolicies(one.policies, 'identities')
+              done(table.select(selecting))
+            } else {
+              done(table.put(one.entities))
+              for (const [id, held] of one.entities) {
+                if (held === undefined) present.delete(id)
+                else present.set(id, held)
+              }
+            }
+            const anew = new ClassTable(selecting)
+            done(anew.put(present))
+            expect(together(table.current)).toEqual(together(anew.current))
+            expect(before.classes.map(({ count }) => count)).toEqual(before.members.map(({ length }) => length))
+            if (table.current === before) expect(together(table.current)).toEqual(was)
+          }
+        }),
+        runs(200),
+      )
+    },
+    patience(10_000),
+  )
+
+  it('are the same state where nothing tells anybody apart otherwise, and are counted as sparse when most are empty', () => {
+    const table = new ClassTable(new RolePolicies([], 'identities'))
+    done(table.put([['one', ['a', 'b']]]))
+    const { current } = table
+    done(table.put([['one', ['b', 'a']]]))
+    expect(table.current).toBe(current)
+    for (let round = 0; round < 600; round += 1) done(table.put([['one', [`only-${round}`]]]))
+    expect(table.isSparse).toBe(true)
+  })
 })

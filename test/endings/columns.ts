@@ -85,6 +85,17 @@ const LOOKED_AT: readonly Column[] = [
     expects: (judge, made) => judge.streamsOn(made),
   },
   {
+    name: 'channel of an operator',
+    how: 'looked at',
+    at: 'each',
+    ask: async ({ held, scene, at }) => {
+      const waits = scene.subject.way === 'signed' ? 40 : 0
+      for (let wait = 0; wait < waits && !held.operators[at].isOver(); wait += 1) await sleep(5)
+      return !held.operators[at].isOver()
+    },
+    expects: (judge, made) => judge.operatesOn(made),
+  },
+  {
     name: 'session announced to a router',
     how: 'looked at',
     at: 'each',
@@ -162,6 +173,48 @@ const ASKED: readonly Column[] = [
       at: 'each',
       ask: (place) => isGood(place, kind, `${MANAGEMENT_API}/services?limit=1`),
       expects: (judge, made) => judge.manages(kind, made),
+    },
+    {
+      name: `new channel of an operator (${kind})`,
+      how: 'asked',
+      at: 'each',
+      ask: async (place) => {
+        const { scene, held, at } = place
+        const beside = await scene.logins.beside(kind === 'bearer' ? held.tokens.access : undefined)
+        const channel = await scene.process(at).operate({ ...beside, ...(kind === 'zt' ? { zt: held.zt } : {}) })
+        channel?.close()
+        return channel !== undefined
+      },
+      expects: (judge, made) => judge.operates(kind, made),
+    },
+    {
+      name: `service in the list of its identity (${kind})`,
+      how: 'asked',
+      at: 'each',
+      ask: async (place) => {
+        const { scene, held, at } = place
+        const beside = await scene.logins.beside(kind === 'bearer' ? held.tokens.access : undefined)
+        const zt = kind === 'zt' ? { zt: held.zt } : {}
+        const { body } = await scene.process(at).ask('GET', `${CLIENT_API}/services?limit=500`, { ...beside, ...zt })
+        const listed: readonly { readonly id: string }[] = body.data ?? []
+        return listed.some(({ id }) => id === scene.subject.dials.serviceId)
+      },
+      expects: (judge, made) => judge.lists('Dial', kind, made),
+    },
+    {
+      name: `router in the list of its identity (${kind})`,
+      how: 'asked',
+      at: 'each',
+      ask: async (place) => {
+        const { scene, held, at } = place
+        const beside = await scene.logins.beside(kind === 'bearer' ? held.tokens.access : undefined)
+        const zt = kind === 'zt' ? { zt: held.zt } : {}
+        const asking = { ...beside, ...zt }
+        const { body } = await scene.process(at).ask('GET', `${CLIENT_API}/current-identity/edge-routers`, asking)
+        const listed: readonly { readonly name: string }[] = body.data ?? []
+        return listed.some(({ name }) => name === 'r1')
+      },
+      expects: (judge, made) => judge.listsRouter('r1', kind, made),
     },
     {
       name: `new service session (${kind})`,

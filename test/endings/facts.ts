@@ -71,19 +71,31 @@ export function isGranted({ of }: Facts, identityId: string, serviceId: string, 
   )
 }
 
+/** Whether an identity and a service, if they are there, may both use a router. */
+export function mayMeet(facts: Facts, identityId: string, serviceId: string, routerId: string): boolean {
+  const [identity, service] = [facts.of.identities.get(identityId), facts.of.services.get(serviceId)]
+  return identity !== undefined && service !== undefined && mayMeetAt(facts, identity, service, routerId)
+}
+
 /** Whether an identity and a service may both use a router. */
-export function mayMeetAt({ of }: Facts, identity: Entity, service: Entity, routerId: string): boolean {
+export function mayMeetAt(facts: Facts, identity: Entity, service: Entity, routerId: string): boolean {
+  const { of } = facts
   const router = of['edge-routers'].get(routerId)
   if (router === undefined) return false
-  const isNear = [...of['edge-router-policies'].values()].some(
-    ({ identityRoles, edgeRouterRoles, semantic }) =>
-      selects(identityRoles, semantic, identity) && selects(edgeRouterRoles, semantic, router),
-  )
   return (
-    isNear &&
+    isNear(facts, identity, router) &&
     [...of['service-edge-router-policies'].values()].some(
       ({ serviceRoles, edgeRouterRoles, semantic }) =>
         selects(serviceRoles, semantic, service) && selects(edgeRouterRoles, semantic, router),
     )
+  )
+}
+
+/** Whether a policy gives an identity a router. */
+export function isNear({ of }: Facts, identity: Entity | undefined, router: Entity): boolean {
+  if (identity === undefined) return false
+  return [...of['edge-router-policies'].values()].some(
+    ({ identityRoles, edgeRouterRoles, semantic }) =>
+      selects(identityRoles, semantic, identity) && selects(edgeRouterRoles, semantic, router),
   )
 }

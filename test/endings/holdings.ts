@@ -3,7 +3,7 @@ import { routerSide } from 'portcullis/fabric'
 import type { Begun, Logins, Tokens } from './logins.ts'
 import type { Dialed } from './router-ear.ts'
 import { type Scene, settle } from './scene.ts'
-import { otherThan, type ProcessName } from './two-processes.ts'
+import { type OpenOperator, otherThan, type ProcessName } from './two-processes.ts'
 
 const { HEADER } = routerSide
 const CLIENT_API = '/edge/client/v1'
@@ -37,6 +37,8 @@ export interface Held {
   readonly hostedCircuits: Readonly<Record<Kind, string>>
   /** A stream of events, from the other process. */
   readonly stream: { isOver(): boolean }
+  /** Channels of operators at each process. */
+  readonly operators: Readonly<Record<ProcessName, OpenOperator>>
 }
 
 /** The address, and the name, of what the subject hosts. */
@@ -96,6 +98,10 @@ export async function holdAt(scene: Scene, name: ProcessName): Promise<Held> {
     },
     hostedCircuits: { zt: await toHosted('zt'), bearer: await toHosted('bearer') },
     stream: await openStream(scene, otherThan(name), byKind.zt),
+    operators: {
+      A: sure(await scene.process('A').operate(byKind.zt), 'a channel of an operator at A'),
+      B: sure(await scene.process('B').operate(byKind.zt), 'a channel of an operator at B'),
+    },
   }
 }
 

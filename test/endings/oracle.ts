@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto'
-import { type Facts, isGranted, mayMeetAt, mayUse } from './facts.ts'
+import { type Facts, isGranted, isNear, mayMeet, mayMeetAt, mayUse } from './facts.ts'
 import type { Network, Subject } from './ways.ts'
 
 type Kind = 'zt' | 'bearer'
@@ -16,6 +16,7 @@ export type Fiat =
   | 'credential'
   | 'time'
   | 'clients'
+  | 'locked'
   | 'posture'
   | 'terminators'
   | 'channels-r1'
@@ -23,6 +24,12 @@ export type Fiat =
   | 'process-A'
   /** The session by which its holder replaced the credential, and which goes on with the next one. */
   | `kept-${Kind}-A`
+
+/** The router of a process's own, and somebody at it who hosts what the subject dials and dials what it hosts. */
+export interface OwnPlace {
+  readonly routerId: string
+  readonly partnerId: string
+}
 
 /** What a signer or an authority says that decides whom it lets in. */
 const DECISIVE = ['issuer', 'audience', 'certPem', 'kid', 'claimsProperty', 'useExternalId', 'externalIdClaim'] as const
@@ -46,7 +53,7 @@ export class Judge {
 
   /** Whether a new login in the same way, with the same credentials, gets in and may act. */
   logsIn(): boolean {
-    return this.#isLetIn(this.#now) && !this.#lacksFactor(this.#now, true)
+    return !this.#fiats.has('locked') && this.#isLetIn(this.#now) && !this.#lacksFactor(this.#now, true)
   }
 
   /** The same by OpenID Connect, whose clients may be sent back where the settings say. */
@@ -91,6 +98,21 @@ export class Judge {
     return this.acts(kind, made) && this.#mayUse(this.#now, type)
   }
 
+  /** Whether a service is shown among those of the identity, which may dial or host them: its posture does not hide it. */
+  lists(type: 'Dial' | 'Bind', kind: Kind, made: Made): boolean {
+    const may = (action: 'Dial' | 'Bind') => isGranted(this.#now, this.#subject.id, this.#serviceId(type), action)
+    return this.acts(kind, made) && (may('Dial') || may('Bind'))
+  }
+
+  /** Whether a router is shown among those of the identity. */
+  listsRouter(name: 'r1' | 'r2', kind: Kind, made: Made): boolean | undefined {
+    const { id } = this.#network[name]
+    const { identity } = this.#parts(this.#now)
+    const router = this.#now.of['edge-routers'].get(id)
+    if (router?.name !== name || !this.isConnected(name)) return undefined
+    return this.acts(kind, made) && isNear(this.#now, identity, router)
+  }
+
   /** A service session may be shown though no router is left for it. */
   showsSession(made: Made): boolean | undefined {
     if (this.acts('zt', made) && this.#hasSession('Dial', made)) return true
@@ -123,7 +145,8 @@ export class Judge {
   }
 
   hosts(kind: Kind, made: Made): boolean | undefined {
-    const isAble = this.acts(kind, made) && this.isConnected('r2') && this.#mayUse(this.#now, 'Bind')
+    const isNearby = mayMeet(this.#now, this.#subject.id, this.#serviceId('Bind'), this.#network.r2.id)
+    const isAble = this.acts(kind, made) && this.isConnected('r2') && isNearby && this.#mayUse(this.#now, 'Bind')
     if (kind === 'zt') return isAble && this.#hasSession('Bind', made)
     return isAble && !this.#hasSession('Bind', made, kind) ? undefined : isAble
   }
@@ -153,8 +176,41 @@ export class Judge {
     return hasWaited && !this.#fiats.has('terminators') ? undefined : false
   }
 
+  /** Whether a stream that its SDK dialed over the router of a process's own goes on. */
+  sdkDialsOn(place: OwnPlace): boolean | undefined {
+    return this.#always((facts) => this.#isCarriedAt(facts, 'Dial', place)) && this.#usedAllTheWhile('Dial', 'zt', 'A')
+  }
+
+  /** The same of somebody else's to what its SDK hosts there. */
+  sdkHostsOn(place: OwnPlace): boolean | undefined {
+    if (this.#fiats.has('terminators')) return undefined
+    return this.#always((facts) => this.#isCarriedAt(facts, 'Bind', place)) && this.#usedAllTheWhile('Bind', 'zt', 'A')
+  }
+
+  /** An SDK whose session ended logs in again by itself. */
+  sdkDials(place: OwnPlace): boolean | undefined {
+    if (!this.#isCarriedAt(this.#now, 'Dial', place)) return false
+    return (this.acts('zt', 'A') || this.logsIn()) && this.#mayUse(this.#now, 'Dial')
+  }
+
+  /** What it hosts it may have to host again, which takes a while. */
+  sdkIsDialed(place: OwnPlace): boolean | undefined {
+    const isAble = (this.acts('zt', 'A') || this.logsIn()) && this.#mayUse(this.#now, 'Bind')
+    if (!isAble || !this.#isCarriedAt(this.#now, 'Bind', place)) return false
+    return this.sdkHostsOn(place) ? true : undefined
+  }
+
   streamsOn(made: Made): boolean | undefined {
     return this.stands('zt', made) && this.#always((facts) => this.#mayManage(facts) && !this.#lacksFactor(facts))
+  }
+
+  /** Whether a channel of an operator that was open goes on. */
+  operatesOn(made: Made): boolean {
+    return this.stands('zt', made) && this.#always((facts) => this.#mayOperate(facts) && !this.#lacksFactor(facts))
+  }
+
+  operates(kind: Kind, made: Made): boolean {
+    return this.acts(kind, made) && this.#mayOperate(this.#now)
   }
 
   isAnnounced(made: Made): boolean | undefined {
@@ -206,6 +262,7 @@ export class Judge {
 
   /** Whether a login under way comes to its end. What kept it out for a time only may keep it out for good, or not. */
   completes(made: Made): boolean | undefined {
+    if (this.#fiats.has('locked')) return undefined
     if (!this.logsInByRedirect() || this.#fiats.has('begun')) return false
     if (this.stands('begun', made)) return true
     const isThere = this.#always((facts) => this.#isThere(facts))
@@ -325,8 +382,16 @@ export class Judge {
   }
 
   #mayManage(facts: Facts): boolean {
+    return this.#mayDo(facts, 'service')
+  }
+
+  #mayOperate(facts: Facts): boolean {
+    return this.#mayDo(facts, 'ops')
+  }
+
+  #mayDo(facts: Facts, permission: string): boolean {
     const { identity } = this.#parts(facts)
-    return identity !== undefined && (identity.isAdmin || (identity.permissions ?? []).includes('service'))
+    return identity !== undefined && (identity.isAdmin || (identity.permissions ?? []).includes(permission))
   }
 
   #serviceId(type: 'Dial' | 'Bind'): string {
@@ -367,7 +432,15 @@ export class Judge {
     const [near, far] = type === 'Dial' ? [r1, r2] : [r2, r1]
     if (identity === undefined || service === undefined || !mayMeetAt(facts, identity, service, near)) return false
     const isTunneler = facts.of['edge-routers'].get(far)?.isTunnelerEnabled
-    return isTunneler && mayUse(facts, far, serviceId, type === 'Dial' ? 'Bind' : 'Dial')
+    const isShutOut = facts.of.identities.get(far)?.disabled ?? true
+    return isTunneler && !isShutOut && mayUse(facts, far, serviceId, type === 'Dial' ? 'Bind' : 'Dial')
+  }
+
+  /** Whether the subject and somebody to whom nothing happens may meet at a router. */
+  #isCarriedAt(facts: Facts, type: 'Dial' | 'Bind', { routerId, partnerId }: OwnPlace): boolean {
+    const serviceId = this.#serviceId(type)
+    const isPartner = mayUse(facts, partnerId, serviceId, type === 'Dial' ? 'Bind' : 'Dial')
+    return [this.#subject.id, partnerId].every((id) => mayMeet(facts, id, serviceId, routerId)) && isPartner
   }
 
   #isRouterGood(facts: Facts, router: 'r1' | 'r2'): boolean {

@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import { join } from 'node:path'
 import { type Controller, createController, type PkiMaterial } from 'portcullis'
-import { type ControlListener, openControlListener } from 'portcullis/fabric'
+import { openControlListener } from 'portcullis/fabric'
 import { snapshotSqlite, sqliteStorage } from 'portcullis/kysely'
 import { memoryStorage } from 'portcullis/memory'
 import type { Storage } from 'portcullis/storage'
@@ -17,7 +17,10 @@ import {
 import type { ClientCertificate, RawRequest } from '../contract/http/mount.ts'
 import { RouterEar } from './router-ear.ts'
 
-const URL_OF_ALL = 'https://controller.test:1280'
+export const URL_OF_ALL = 'https://controller.test:1280'
+
+/** The end of the control channels of one process. */
+type OpenListener = Awaited<ReturnType<typeof openControlListener>>
 
 /** Two processes over one store. */
 export type ProcessName = 'A' | 'B'
@@ -42,11 +45,18 @@ export interface Answered {
   readonly body: any
 }
 
+/** A channel of an operator's program, which is told events. */
+export interface OpenOperator {
+  /** Whether the controller closed it. */
+  isOver(): boolean
+  close(): void
+}
+
 /** One process: its two APIs, its OpenID provider, and the end of its control channels that routers hold. */
 export class Process {
   readonly name: ProcessName
   readonly controller: Controller
-  readonly listener: ControlListener
+  readonly listener: OpenListener
   /** What was logged. */
   readonly logged: ReturnType<typeof recordingLogger>['entries']
   readonly routers = new Map<string, RouterEar>()
@@ -55,7 +65,7 @@ export class Process {
   constructor(
     name: ProcessName,
     controller: Controller,
-    listener: ControlListener,
+    listener: OpenListener,
     logged: ReturnType<typeof recordingLogger>['entries'],
   ) {
     this.name = name
@@ -70,6 +80,25 @@ export class Process {
     const sent = new Request(`${URL_OF_ALL}${path}`, { ...rest, ...(content === undefined ? {} : { body: content }) })
     const clientCertificates = client === undefined ? [] : chainOf(client.cert)
     return this.controller.fetch(sent, { remoteAddress: '127.0.0.1', clientCertificates })
+  }
+
+  /** Opens a channel as programs of operators do; undefined where it is refused. */
+  async operate({ zt, bearers = [], certificate }: Asking): Promise<OpenOperator | undefined> {
+    const headers = new Headers(zt === undefined ? {} : { 'zt-session': zt })
+    if (bearers.length > 0) headers.set('authorization', bearers.map((token) => `Bearer ${token}`).join(', '))
+    const clientCertificates = certificate === undefined ? [] : chainOf(certificate.cert)
+    const request = { method: 'GET', url: `${URL_OF_ALL}/fabric/v1/ws-api`, headers, readBody: () => undefined }
+    const { upgrade } = (await this.controller.fetch.plain?.(request, { clientCertificates })) ?? {}
+    if (upgrade === undefined) return undefined
+    let isOver = false
+    const close = () => {
+      isOver = true
+    }
+    const session = upgrade({ send: () => undefined, close })
+    const body = JSON.stringify({ format: 'json', subscriptions: [{ type: 'entityChange' }] })
+    const told = await session.receive({ type: 'stream-events', body })
+    if (told?.reply.type !== 'result' || !told.reply.success) return undefined
+    return { isOver: () => isOver, close: () => session.closed() }
   }
 
   async ask(method: string, path: string, asking: Asking = {}): Promise<Answered> {
@@ -177,6 +206,8 @@ export interface TwoProcesses {
   readonly B: Process
   readonly store: SharedStore
   now(): number
+  /** Runs `work` after milliseconds of the clock; answers what cancels it. */
+  timer(ms: number, work: () => void): () => void
   /** Lets time pass: what either process does by itself in it is done. */
   elapse(milliseconds: number): Promise<void>
   close(): Promise<void>
@@ -215,6 +246,7 @@ export async function startTwo(store: SharedStore, pki: PkiMaterial, now: number
     B,
     store,
     now: () => clock.now(),
+    timer: (ms, work) => scheduler.at(clock.now() + ms, async () => work()),
     elapse: (milliseconds) => scheduler.runUntil(clock.now() + milliseconds),
     close: async () => {
       await A.close().catch(() => undefined)

@@ -131,7 +131,7 @@ async function newSubject(at: Process, way: Way, given: Given, clock: () => numb
   const extJwt = { allowed: way !== 'signed' }
   const policyId = await at.create('/auth-policies', authPolicy(`policy-${way}`, {}, secondary, extJwt))
   const enrollment = way === 'ca' ? { ottca: given.caId } : way === 'cert' ? { ott: true } : {}
-  const identity = { name, type: 'User', isAdmin: false, roleAttributes: [way], permissions: ['service'] }
+  const identity = { name, type: 'User', isAdmin: false, roleAttributes: [way], permissions: ['service', 'ops'] }
   const externalId = way === 'claim' || way === 'jwt' || way === 'signed' ? { externalId: `${way}@example` } : {}
   const id = await at.create('/identities', { ...identity, ...externalId, authPolicyId: policyId, enrollment })
   const byPassword = way === 'password' || way === 'totp' || way === 'signed'

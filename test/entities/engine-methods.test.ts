@@ -6,7 +6,7 @@ import { SimulatedChanges } from '../../src/access/access-questions.resource.ts'
 import { ServiceConfigPairs } from '../../src/configs/config.resource.ts'
 import { engineOf } from '../../src/controller/guarded-engine.ts'
 import { ControllerEngine } from '../../src/engine/engine.ts'
-import { readBody, readRequest } from '../../src/kernel/requests/read-body.ts'
+import { readBody, readRequest } from '../../src/kernel/declaration/read-body.ts'
 
 type MethodOf<T> = { [M in keyof T]: T[M] extends (...given: never) => unknown ? M : never }[keyof T] & string
 type PartOf<T> = {
@@ -55,6 +55,13 @@ const CASES: { readonly [P in PartOf<ControllerEngine>]: { readonly [M in Method
     counts: INNER,
     roleAttributes: INNER,
     roleAttributeUses: INNER,
+  },
+  webhooks: entity({ name: 'n', endpoint: 'https://hooks.example/' }),
+  webhookDeliveries: {
+    rotateSecret: ID,
+    deliveries: { ...ID, withoutCall: true },
+    resend: { taken: { id: 'x', input: { events: ['x'] } } },
+    drop: { taken: { id: 'x', input: { events: ['x'] } } },
   },
   apiSessions: {
     ownMembers: INNER,
@@ -129,6 +136,14 @@ const CASES: { readonly [P in PartOf<ControllerEngine>]: { readonly [M in Method
     replace: { taken: { id: 'controller', input: { oidc: { redirectUris: ['https://x'] } } } },
     patch: { taken: { id: 'controller', input: { oidc: { postLogoutUris: ['https://x'] } } } },
     remove: ID,
+  },
+  keyRotation: {
+    resume: INNER,
+    takeUp: INNER,
+    status: INNER,
+    outstanding: INNER,
+    rotate: { taken: { input: { what: 'server' } } },
+    change: { taken: { id: 'x', input: { issues: true } } },
   },
   mfa: {
     enroll: INNER,
@@ -228,6 +243,7 @@ const CASES: { readonly [P in PartOf<ControllerEngine>]: { readonly [M in Method
   },
   audit: {
     read: { taken: { input: { entity: 'x', limit: 4 } } },
+    stream: INNER,
     head: INNER,
     signedHead: INNER,
     verify: INNER,
@@ -236,9 +252,11 @@ const CASES: { readonly [P in PartOf<ControllerEngine>]: { readonly [M in Method
   timelines: {
     read: { taken: { input: { after: 'x', limit: 4 } } },
     open: INNER,
+    admit: INNER,
     close: INNER,
     closeAll: INNER,
   },
+  traffic: { read: { taken: { input: { identity: 'x', limit: 4, cursor: '1 x' } } } },
   identities: entity({ name: 'n', type: 'User', isAdmin: false, roleAttributes: ['a'] }),
   services: entity({ name: 'n', encryptionRequired: true, roleAttributes: ['a'] }),
   edgeRouters: entity({ name: 'n', cost: 1, isTunnelerEnabled: false }),
@@ -337,7 +355,7 @@ it('lists every method that the engine has at run time', async () => {
   const own = [ControllerEngine.prototype, ofEntities].map((one) => Object.getOwnPropertyNames(one).sort())
   // The findings are asked for with nothing that could be wrong.
   expect(own).toEqual([
-    ['constructor', 'explain', 'findings', 'simulate'],
+    ['constructor', 'explain', 'findings', 'simulate', 'traceDial'],
     ['constructor', 'of'],
   ])
   expect(Object.getPrototypeOf(ofEntities)).toBe(Object.prototype)

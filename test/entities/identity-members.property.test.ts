@@ -5,8 +5,8 @@ import { createTestController } from 'portcullis/testing'
 import { expect, it } from 'vitest'
 import { engineOf } from '../../src/controller/guarded-engine.ts'
 import { CredentialsFeed } from '../../src/credentials/identity-credentials.ts'
-import { behaviourOf } from '../../src/engine/behaviours.ts'
 import { contextOf } from '../../src/engine/engine.ts'
+import { behaviourOf } from '../../src/engine/entity-services.ts'
 import { EntityReader } from '../../src/entities/entity-reader.ts'
 import { identities } from '../../src/identities/identity.resource.ts'
 import { WireTexts } from '../../src/kernel/records/wire-texts.ts'
@@ -69,7 +69,7 @@ it('an identity is shown as by a process that remembers nothing, whatever was wr
           else await collection[before === undefined ? 'insert' : 'update'](after as never)
         })
       const look = async (id: string) => {
-        const forgetful = new CredentialsFeed(() => storage.read(async (tx) => tx.revision))
+        const forgetful = new CredentialsFeed(() => storage.read(async ({ revision, line }) => ({ revision, line })))
         const stranger = new EntityReader({ ...context, texts: new WireTexts(), credentials: forgetful }, behaviourOf)
         const { reader } = engineOf(engine)
         const expected = stranger.texts.jsonText(await stranger.get(SYSTEM_CALL, identities, id))

@@ -55,11 +55,21 @@ describe.skipIf(!HAS_BROWSER)('the explorer for who does not see it, or sees it 
       await look(`#/identity?id=${laptop}`, () => page.locator('.list td').first().waitFor())
       await look(`#/service?id=${payroll}`, () => page.locator('.list td').first().waitFor())
       await look('#/attribute?kind=identities&of=staff', () => page.locator('.members a').first().waitFor())
+      const routes = ['service-policies', 'edge-router-policies', 'service-edge-router-policies'] as const
+      for (const kind of routes) {
+        const [policy] = (await net.admin.call(`GET /${kind}`)).data
+        const view = kind === 'service-policies' ? 'policy' : kind.replace('policies', 'policy')
+        await look(`#/${view}?id=${policy?.id}`, () => page.locator('.entity-head').waitFor())
+      }
+      const [router] = (await net.admin.call('GET /edge-routers')).data
+      await look(`#/router?id=${router?.id}`, () => page.getByRole('region', { name: /^Circuits now/ }).waitFor())
+      const [check] = (await net.admin.call('GET /posture-checks')).data
+      await look(`#/check?id=${check?.id}`, () => page.getByText('Asks for').waitFor())
       await look('#/changes', () => page.locator('.audit li').first().waitFor())
       await look(`#/why?identity=${laptop}&service=${payroll}`, () => page.locator('.path').waitFor())
       const edit = `#/what-if?change=edit&of=identities&id=${laptop}&identity=${laptop}&service=${payroll}`
       await look(edit, () => page.locator('.chip').first().waitFor())
-      await look('#/live', () => page.getByRole('heading', { name: 'Live' }).waitFor())
+      await look('#/live', () => page.locator('.traffic').waitFor())
       await look(`#/manage?kind=identities&id=${laptop}`, () => page.getByText('Show QR code').waitFor())
       await page.getByText('Show QR code').click()
       found.push(...(await seriousOn(page, 'enrollment')))
@@ -78,7 +88,7 @@ describe.skipIf(!HAS_BROWSER)('the explorer for who does not see it, or sees it 
     const focused = () =>
       page.evaluate<string>('document.activeElement.getAttribute("aria-label") ?? document.activeElement.textContent')
     await page.keyboard.press('Tab')
-    expect(await focused()).toBe('Skip to the view')
+    expect(await focused()).toBe('Skip to what is shown')
     await page.keyboard.press('Enter')
     await page.keyboard.press('Tab')
     expect(await focused()).toMatch(/refused, failed or lost/)
@@ -92,5 +102,57 @@ describe.skipIf(!HAS_BROWSER)('the explorer for who does not see it, or sees it 
     await staff.focus()
     await page.keyboard.press('Enter')
     await page.getByRole('complementary').getByRole('heading', { name: 'Members' }).waitFor()
+  }, 60_000)
+
+  it('has its first result three stops of the keyboard away in every view, whatever fields stand before it', async () => {
+    const { net, url } = await serveExplorer({ model: NETWORK })
+    const { page } = await openPage(url)
+    await logIn(page)
+    await page.locator('.findings a').first().waitFor()
+    const all = (await net.admin.call('GET /identities')).data
+    const laptop = all.find(({ name }) => name === 'laptop')?.id ?? ''
+    const payroll = (await net.admin.call('GET /services')).data.find(({ name }) => name === 'payroll')?.id ?? ''
+    const views = [
+      ['#/graph', '.map [role=button]'],
+      [`#/why?identity=${laptop}&service=${payroll}`, '.why-body button, .why-body figure'],
+      ['#/live', '.traffic a, .live-body a'],
+      ['#/changes', '.audit a'],
+      ['#/manage?kind=identities', '.list td a'],
+      ['#/manage?kind=service-policies', '.list td a'],
+      ['#/json?kind=identities', '.members a'],
+      [`#/identity?id=${laptop}`, '.list td a'],
+      [`#/service?id=${payroll}`, '.list td a'],
+    ] as const
+    const missed: string[] = []
+    for (const [hash, result] of views) {
+      await page.evaluate(`location.hash = ${JSON.stringify(hash)}`)
+      await page.locator(result).first().waitFor()
+      await page.locator('.skip').focus()
+      await page.keyboard.press('Enter')
+      const isReached = () => page.evaluate<boolean>(`document.activeElement.matches(${JSON.stringify(result)})`)
+      let stops = 1
+      do {
+        await page.keyboard.press('Tab')
+        stops += 1
+      } while (stops < 3 && !(await isReached()))
+      if (!(await isReached())) missed.push(hash)
+    }
+    expect(missed).toEqual([])
+  }, 60_000)
+
+  it('scrolls sideways in no view of a phone, whatever was changed', async () => {
+    const { net, url } = await serveExplorer({ model: NETWORK })
+    await net.admin.call('POST /services', { body: { name: `long-${'x'.repeat(180)}` } })
+    const { page } = await openPage(url, { viewport: { width: 390, height: 844 } })
+    await logIn(page)
+    await page.locator('.findings a').first().waitFor()
+    const wide: string[] = []
+    for (const view of ['start', 'changes', 'live', 'why', 'what-if', 'manage?kind=services', 'json']) {
+      await page.evaluate(`location.hash = "#/${view}"`)
+      await page.waitForTimeout(500)
+      const main = '(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)(document.querySelector("main"))'
+      if (await page.evaluate<boolean>(main)) wide.push(view)
+    }
+    expect(wide).toEqual([])
   }, 60_000)
 })

@@ -1,23 +1,11 @@
 import { connect, createServer, type Socket } from 'node:net'
-import express from 'express'
-import { withExplorer } from 'portcullis/explorer'
-import { expressHandler } from 'portcullis/express'
-import { createTestController, type TestController } from 'portcullis/testing'
+import { createTestController } from 'portcullis/testing'
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { closeBrowser, HAS_BROWSER, logIn, openPage, serveExplorer } from '../support/explorer.ts'
 import { freePort } from '../support/free-port.ts'
+import { plainlyServed } from '../support/plainly-served.ts'
 import { HAS_WEBKIT, openInWebKit } from '../support/webkit.ts'
 import { NETWORK } from './network.ts'
-
-/** Serves a controller without TLS until the test is over: the browser would ask which certificate to show, and wait. */
-async function plainlyServed(net: TestController): Promise<string> {
-  const port = await freePort()
-  const app = express()
-  app.use(expressHandler(withExplorer(net)))
-  const server = app.listen(port, '127.0.0.1')
-  onTestFinished(() => void server.close())
-  return `http://127.0.0.1:${port}/portcullis/explorer/`
-}
 
 /** A socket that passes bytes on until it is told to swallow them, without ending anything. */
 async function swallowing(port: number, target: number) {

@@ -132,3 +132,39 @@ describe('GET /access-map', () => {
     await expect(api.call('GET /access-map', { query: { identities: 'x' } })).rejects.toMatchObject({ status: 400 })
   })
 })
+
+describe('the views of a network that changes', () => {
+  it('are those of a controller that sees it for the first time, whatever changed', async () => {
+    const { net, api } = await scene()
+    const look = async (from: typeof api) => {
+      const map = (await from.call('GET /access-map')).data
+      const finding = (await from.call('GET /findings')).data
+      const graph = (await from.call('GET /graph')).data
+      return {
+        map: { ...map, revision: 0 },
+        findings: finding.map(({ finding: kind, count, entities }) => [kind, count, entities.map(({ name }) => name)]),
+        groups: graph.groups.map(({ roleAttributes, count }) => [roleAttributes, count]),
+      }
+    }
+    const named = (list: readonly { readonly id: string; readonly name: string }[], name: string) => {
+      return { id: list.find((one) => one.name === name)?.id ?? '' }
+    }
+    const anna = named((await net.admin.call('GET /identities')).data, 'anna')
+    const money = named((await net.admin.call('GET /service-policies')).data, 'money')
+    const wiki = named((await net.admin.call('GET /services')).data, 'wiki')
+    const changes = [
+      () => net.admin.call('PATCH /identities/{id}', { params: anna, body: { roleAttributes: ['sales'] } }),
+      () => net.admin.call('PATCH /identities/{id}', { params: anna, body: { tags: { floor: 'third' } } }),
+      () => net.admin.call('PATCH /service-policies/{id}', { params: money, body: { identityRoles: [`@${anna.id}`] } }),
+      () => net.admin.call('PATCH /services/{id}', { params: wiki, body: { roleAttributes: ['books', 'internal'] } }),
+      () => net.admin.call('DELETE /service-policies/{id}', { params: money }),
+      () => net.admin.call('DELETE /identities/{id}', { params: anna }),
+    ]
+    await look(api)
+    for (const change of changes) {
+      await change()
+      const other = await createTestController({ storage: net.storage })
+      expect(await look(api)).toEqual(await look(ownApi(other, await adminToken(other))))
+    }
+  })
+})

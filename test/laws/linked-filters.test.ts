@@ -1,5 +1,5 @@
-import { sqliteStorage } from '../../adapters/kysely/index.ts'
-import { memoryStorage } from '../../adapters/memory/index.ts'
+import { sqliteStorage } from 'portcullis/kysely'
+import { memoryStorage } from 'portcullis/memory'
 import { mountOn } from '../adapters/sql/sql-http.ts'
 import { linkedFilterLaws } from './linked-filters.ts'
 

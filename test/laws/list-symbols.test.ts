@@ -1,6 +1,6 @@
+import { sqliteStorage } from 'portcullis/kysely'
+import { memoryStorage } from 'portcullis/memory'
 import { afterEach, describe, expect, it } from 'vitest'
-import { sqliteStorage } from '../../adapters/kysely/index.ts'
-import { memoryStorage } from '../../adapters/memory/index.ts'
 import { mountOn } from '../adapters/sql/sql-http.ts'
 import { expectError } from '../contract/http/errors.ts'
 import { adminOf, CLIENT, create, type ForeignClient, foreignClient } from '../contract/http/foreign-client.ts'

@@ -116,6 +116,10 @@ const SPECIAL: Readonly<
     path: '/explain',
     body: { identity: await made(admin, 'identities', name), service: serviceId },
   }),
+  'POST /trace-dial': async (admin, name, serviceId) => ({
+    path: '/trace-dial',
+    body: { identity: await made(admin, 'identities', name), service: serviceId },
+  }),
   'POST /simulate': (_admin, name) => ({
     path: '/simulate',
     body: { changes: [{ kind: 'services', action: 'create', body: { name } }] },
@@ -131,6 +135,14 @@ const SPECIAL: Readonly<
     path: `/trust-anchors/${await made(admin, 'cas', name)}`,
     body: { mayAuthenticateAdmins: true },
   }),
+  // Webhooks are of our own API, of which this file makes no entities.
+  'POST /webhooks': (_admin, name) => ({ path: '/webhooks', body: { name, endpoint: 'https://hooks.example/' } }),
+  'PUT /webhooks/{id}': (_admin, name) => ({
+    path: '/webhooks/unknown',
+    body: { name, endpoint: 'https://hooks.example/' },
+  }),
+  'POST /pki/rotations': () => ({ path: '/pki/rotations', body: { what: 'signing' } }),
+  'PATCH /pki/authorities/{id}': () => ({ path: '/pki/authorities/unknown', body: {} }),
   'POST /posture-response': () => ({ path: '/posture-response', body: { id: 'x', typeId: 'DOMAIN', domain: 'x' } }),
   'POST /posture-response-bulk': () => ({ path: '/posture-response-bulk', body: [] }),
   'POST /sessions': (_admin, _name, serviceId) => ({ path: '/sessions', body: { serviceId, type: 'Dial' } }),
@@ -148,6 +160,7 @@ const PART_BODIES: Readonly<Record<string, unknown>> = {
   'POST /current-identity/mfa/recovery-codes': { code: '000000' },
   'POST /current-identity/mfa/verify': { code: '000000' },
   'POST /enrollments/{id}/refresh': { expiresAt: TOMORROW },
+  'POST /inspections': { appRegex: '.*', requestedValues: ['links'] },
   'POST /identities/{id}/disable': { durationMinutes: 1 },
   'POST /identities/{id}/service-configs': [],
   'PUT /current-identity/authenticators/{id}': {

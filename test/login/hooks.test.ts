@@ -1,6 +1,7 @@
-import type { HostHooks } from 'portcullis'
+import type { AuthorizationRequest, HostHooks } from 'portcullis'
 import { createTestController, recordingLogger, TEST_ADMIN, type TestController } from 'portcullis/testing'
 import { expect, it, onTestFinished } from 'vitest'
+import { createRouterRequests } from '../../adapters/node/signing-request.ts'
 
 type Asked =
   | Parameters<NonNullable<HostHooks['beforeLogin']>>[0]
@@ -22,7 +23,7 @@ it('a host is asked about each login and enrollment that would go on', async () 
   const laptop = await net.enroll('laptop')
   await laptop.call('GET /services')
   expect(asked.slice(-2)).toEqual([
-    { method: 'ott', identityId: laptop.id, remoteAddress: undefined },
+    { method: 'ott', identityId: laptop.id, csr: expect.stringContaining('REQUEST'), remoteAddress: undefined },
     { method: 'cert', identityId: laptop.id, remoteAddress: undefined },
   ])
   const before = asked.length
@@ -50,6 +51,66 @@ it('an enrollment that the host refuses leaves the token good', async () => {
   expect(data.authenticators).toEqual({})
   isOpen = true
   expect((await net.enroll('laptop')).id).toBe(id)
+})
+
+it('a router that the host refuses keeps its token, and the host is shown what it asks for', async () => {
+  const asked: Asked[] = []
+  let isOpen = false
+  const net = await networkWith({
+    beforeEnroll: (attempt) => {
+      asked.push(attempt)
+      return isOpen
+    },
+  })
+  const { id: routerId } = (await net.admin.call('POST /edge-routers', { body: { name: 'r1' } })).data
+  const { data } = await net.admin.call('GET /edge-routers/{id}', { params: { id: routerId } })
+  const token = data.enrollmentToken ?? ''
+  const { clientCsrPem, serverCsrPem } = await createRouterRequests(routerId, ['localhost'])
+  const body = { token, clientCsr: clientCsrPem, serverCsr: serverCsrPem }
+  const enroll = () => net.client().call('POST /enroll/erott', { body })
+  await expect(enroll()).rejects.toMatchObject({ status: 409, code: 'INVALID_ENROLLMENT_NOT_ALLOWED' })
+  expect(asked).toEqual([{ method: 'erott', routerId, csr: clientCsrPem, remoteAddress: undefined }])
+  isOpen = true
+  expect((await enroll()).data.cert).toContain('BEGIN CERTIFICATE')
+})
+
+it('a host is told of changes after they are committed, and what fails in it disturbs nobody', async () => {
+  const told: string[] = []
+  const logger = recordingLogger()
+  const net = await networkWith(
+    {
+      afterChange: async ({ operation, kind }) => {
+        told.push(`${operation} ${kind}`)
+        throw new Error('the mirror is away')
+      },
+    },
+    logger,
+  )
+  await net.admin.call('POST /services', { body: { name: 'wiki' } })
+  expect(told).toContain('insert services')
+  expect(logger.entries.some(({ level }) => level === 'error')).toBe(true)
+})
+
+it('a host that authorizes requests is told who asks', async () => {
+  const asked: AuthorizationRequest[] = []
+  const net = await createTestController({ authorize: (request) => asked.push(request) > 0 })
+  onTestFinished(() => net.close())
+  const laptop = await net.enroll('laptop')
+  await laptop.call('GET /services')
+  expect(asked.at(-1)).toEqual({
+    api: 'client',
+    operation: 'GET /services',
+    params: {},
+    caller: {
+      identityId: laptop.id,
+      name: 'laptop',
+      roleAttributes: [],
+      permissions: [],
+      isAdmin: false,
+      apiSessionId: expect.any(String),
+      remoteAddress: undefined,
+    },
+  })
 })
 
 it.each([

@@ -171,6 +171,30 @@ identities:
     expect((await readNetwork(admin)).named('identities', 'host')?.body.serviceConfigs).toBeUndefined()
   })
 
+  it('holds webhooks: they are made, changed and deleted as files say, and keep the secret that no file has', async () => {
+    const { controller, admin } = await started()
+    const webhook = (more: string) =>
+      yaml(`
+webhooks:
+  - { name: tickets, endpoint: 'https://hooks.example.org/', ${more} }`)
+    await applyModel(admin, await webhook(`events: [entity.*], filter: 'kind = "services"'`))
+    const [made] = (await controller.engine.webhooks.find()).items
+    expect(made).toMatchObject({ name: 'tickets', events: ['entity.*'], filter: 'kind = "services"', enabled: true })
+    await applyModel(admin, await webhook('events: [login.refused], enabled: false'))
+    const [changed] = (await controller.engine.webhooks.find()).items
+    expect(changed).toMatchObject({ id: made?.id, events: ['login.refused'], enabled: false })
+    expect(changed?.secretAt).toEqual(made?.secretAt)
+    const shown = await modelText(await readNetwork(admin))
+    expect(shown).toContain('name: tickets')
+    expect(shown).not.toMatch(/whsec|ealed|secret/)
+    await expect(webhook('events: [entity.renamed]').then((model) => planModel(admin, model))).rejects.toThrow(
+      "m.yaml:3:62: webhooks 'tickets', events",
+    )
+    const other = await yaml("webhooks: [{ name: chat, endpoint: 'https://chat.example.org/' }]")
+    await applyModel(admin, other, { prune: true })
+    expect((await controller.engine.webhooks.find()).items.map(({ name }) => name)).toEqual(['chat'])
+  })
+
   it('leaves invitations to creation: an identity that is there is not invited again', async () => {
     const { admin, controller } = await started()
     const model = await yaml('identities: [{ name: laptop, type: Device, isAdmin: false, enrollment: { ott: true } }]')

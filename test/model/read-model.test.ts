@@ -54,13 +54,13 @@ describe('reading a model', () => {
       expect.stringMatching(/^network\.yaml:16:1: servces: a model has no such member \(did you mean 'services'\?\)/),
       expect.stringMatching(/^network\.yaml:12:31: postureChecks 'mac', macAdresses: is unknown/),
       "network.yaml:3:5: services 'wiki', roleAttribute: is unknown (did you mean 'roleAttributes'?)",
-      "network.yaml:4:5: services 'wiki', maxIdleTimeMillis: must be of type number",
+      "network.yaml:4:5: services 'wiki', maxIdleTimeMillis: must be a number",
       'network.yaml:5:5: services[1], name: is required',
       expect.stringMatching(/^network\.yaml:14:65: identities 'laptop', enrollment\.otp: is unknown/),
       expect.stringMatching(/^network\.yaml:15:68: identities 'laptop', roleAttributes\[0\]: '#x' may not begin/),
       "network.yaml:9:5: servicePolicies 'staff', semantic: should be one of [AllOf AnyOf]",
       "network.yaml:10:21: servicePolicies 'staff', identityRoles[0]: 'staff' must begin with # (a role attribute) or @ (a name)",
-      "network.yaml:15:7: identities 'laptop': is there twice",
+      "network.yaml:15:7: identities 'laptop': is there twice, first at network.yaml:14:7: give one of them another name",
     ])
   })
 
@@ -76,10 +76,61 @@ describe('reading a model', () => {
       "network.yaml:3:5: assertions[1]: needs 'as' (an identity that is there), 'never' (no identity at all) or 'matrix' (a table)",
       'network.yaml:4:7: assertions[2].never.identity: is required',
       'network.yaml:4:23: assertions[2].never.dial[0]: must begin with # (a role attribute) or @ (a name)',
-      'network.yaml:5:14: assertions[3].dail: is unknown',
+      "network.yaml:5:14: assertions[3].dail: is unknown (did you mean 'dial'?)",
     ])
     await expect(readModel(join(folder, 'network.txt'))).rejects.toThrow(/must end in \.yaml/)
     await writeFile(join(folder, 'empty.mjs'), 'export const x = 1')
     await expect(readModel(join(folder, 'empty.mjs'))).rejects.toThrow(/has no default export/)
+  })
+
+  const CHECK = '{ name: c, typeId: DOMAIN, domains: [a.example] }'
+  it.each([
+    ['services: [{ name: 42 }]', "1:14: services[0], name: must be a text: '42' in quotes"],
+    ['services: [{ name: a, roleAttributes: x }]', "1:23: services 'a', roleAttributes: must be a list, as ['x']"],
+    ['services: { a: {} }', '1:1: services: must be a list: begin each entity with - in a line of its own'],
+    ['services: [a]', '1:12: services[0]: must be a map, as { name: payroll }'],
+    ["identities: [{ name: a, type: Device, isAdmin: 'no' }]", "1:39: identities 'a', isAdmin: must be true or false"],
+    [
+      'servicePolicies: [{ name: a, type: Dail, semantic: AnyOf }]',
+      "1:30: servicePolicies 'a', type: should be one of [Dial Bind] (did you mean 'Dial'?)",
+    ],
+    [
+      `postureChecks: [${CHECK.replace('domains: [a.example]', 'macAddresses: [a]')}]`,
+      "1:44: postureChecks 'c', macAddresses: belongs to another type: a check of the type DOMAIN has domains",
+    ],
+    [
+      `postureChecks: [${CHECK.replace('DOMAIN', 'DOMAINS')}]`,
+      "1:28: postureChecks 'c', typeId: should be one of [OS PROCESS PROCESS_MULTI DOMAIN MAC MFA] (did you mean 'DOMAIN'?)",
+    ],
+    ['services: *none', '1:11: nothing above is marked &none; put a text that begins with * in quotes'],
+    ['services: []\nservices: []', '2:1: services is there twice in one map: write its values together'],
+    ['services:\n\t- { name: a }', '2:1: Tabs are not allowed as indentation: indent with spaces'],
+    ['services: []\n---\nservices: []', '2:1: a model file is one document: take out the line ---'],
+    ['services: [#a]', /^1:12: Comments must .*: put a text that begins with # in quotes$/],
+    [
+      'assertions: [{ matrix: { a: { b: dail } } }]',
+      "1:31: assertions[0].matrix.a.b: must be one of dial, bind, both, none (did you mean 'dial'?)",
+    ],
+    [
+      'assertions: [{ as: a, posture: { domian: x }, dial: { allow: b } }]',
+      "1:34: assertions[0].posture.domian: is unknown (did you mean 'domain'?)",
+    ],
+  ])('tells the place of a mistake and how to mend it: %s', async (text, message) => {
+    const [first, ...others] = await problemsOf(text)
+    expect(first?.replace('network.yaml:', '')).toEqual(
+      message instanceof RegExp ? expect.stringMatching(message) : message,
+    )
+    expect(others).toEqual([])
+  })
+
+  it.each([
+    ['{"services": [{"name": "a"},]}', 29],
+    ["{'services': []}", 2],
+    ['{"services": [{"name": "a"}', 28],
+    ['{"services": [{"name": "b"}], "assertions": nothing}', 46],
+  ])('reads JSON strictly, and tells where %s is none', async (text, column) => {
+    const name = join(folder, 'wrong.json')
+    await writeFile(name, text)
+    await expect(readModel(name)).rejects.toThrow(`wrong.json:1:${column}: is no JSON: `)
   })
 })

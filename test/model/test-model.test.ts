@@ -51,7 +51,7 @@ describe('testing a model', () => {
     const text = testText(result)
     expect(text).toContain('FAIL  payroll: contractor may dial payroll (assertions.yaml:2:5)')
     expect(text).toContain("'contractor' may not dial 'payroll': no service policy selects both")
-    expect(text).toContain('Edge routers in common: er-cloud, er-office.')
+    expect(text).toContain('not by way of #office alone: er-cloud may carry it too.')
     expect(text).toContain("There is no identity 'nobody' in the network.")
   })
 
@@ -65,11 +65,11 @@ describe('testing a model', () => {
     ]
     const { cases } = await testModel(await withAssertions(...denied))
     expect(cases.map(({ passed, text }) => [passed, text])).toEqual([
-      [false, "There is no identity 'lap-top' in the network."],
-      [false, "There is no identity '#emploees' in the network."],
-      [false, "There is no service 'pay-roll' in the network."],
-      [false, "There is no edge router '#ofice' in the network."],
-      [false, "There is no edge router 'er-ofice' in the network."],
+      [false, "There is no identity 'lap-top' in the network (did you mean 'laptop'?)."],
+      [false, "No identity in the network has the role attribute 'emploees' (did you mean 'employees'?)."],
+      [false, "There is no service 'pay-roll' in the network (did you mean 'payroll'?)."],
+      [false, "No edge router in the network has the role attribute 'ofice' (did you mean 'office'?)."],
+      [false, "There is no edge router 'er-ofice' in the network (did you mean 'er-office'?)."],
     ])
   })
 

@@ -43,36 +43,36 @@ const NODES = ['20.19.0', '22', '24']
 
 /** Bytes, gzipped, of what an entry point loads of the package by itself; it may grow, but not unnoticed. */
 const SIZES: Readonly<Record<string, number>> = {
-  '.': 392_000,
+  '.': 440_000,
   './client': 7_500,
-  './policy': 41_000,
-  './storage': 55_000,
+  './policy': 43_000,
+  './storage': 58_000,
   './storage/contract': 30_000,
-  './model': 438_000,
+  './model': 485_000,
   './memory': 13_000,
-  './node': 418_000,
-  './fabric': 37_000,
-  './sdk': 84_000,
-  './testing': 455_000,
-  './testing/global-setup': 420_000,
-  './testing/jest': 38_000,
-  './testing/vitest': 38_000,
-  './explorer': 5_000,
-  './express': 418_000,
-  './fastify': 418_000,
+  './node': 465_000,
+  './fabric': 40_000,
+  './sdk': 87_000,
+  './testing': 505_000,
+  './testing/global-setup': 465_000,
+  './testing/jest': 43_000,
+  './testing/vitest': 43_000,
+  './explorer': 5_500,
+  './express': 465_000,
+  './fastify': 465_000,
   './hono': 5_000,
-  './kysely': 82_000,
+  './kysely': 87_000,
   './opentelemetry': 5_000,
 }
 /** Bytes of the whole package as it travels, the page of the explorer included. */
-const TARBALL = 1_600_000
+const TARBALL = 1_650_000
 
 /** Bytes of declarations that an editor reads for an entry point; they may grow, but not unnoticed. */
 const DECLARATIONS: Readonly<Record<string, number>> = {
   '.': 285_000,
-  './client': 150_000,
-  './policy': 62_000,
-  './sdk': 235_000,
+  './client': 170_000,
+  './policy': 66_000,
+  './sdk': 250_000,
 }
 
 /** Every entry point that needs no other package. */
@@ -249,6 +249,17 @@ describe('the packed package in an empty project', () => {
     example.kill('SIGTERM')
     expect(await ended).toEqual([0, null])
   })
+
+  it('passes the tests that import it by its name', async () => {
+    const peers = ['express@5', 'fastify@5', 'hono@4', 'kysely', 'pg', 'yaml', '@opentelemetry/api']
+    await run('npm', ['install', ...peers, '--no-audit', '--no-fund', '--loglevel=error'], { cwd: project })
+    const env = { ...process.env, PORTCULLIS_INSTALLED_IN: project, PORTCULLIS_PACKAGE: '', NO_COLOR: '1' }
+    const vitest = join(root, 'node_modules/vitest/vitest.mjs')
+    const { stdout } = await run(process.execPath, [vitest, 'run'], { cwd: root, env, maxBuffer: 10_000_000 }).catch(
+      ({ stdout: text }) => Promise.reject(new Error(String(text).slice(-8000))),
+    )
+    expect(stdout).toMatch(/\d{3,} passed, 0 failed/)
+  }, 900_000)
 
   it('is as small as it was', async () => {
     const { size } = await stat(tarball)

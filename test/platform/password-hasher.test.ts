@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { createPasswordHasher } from '../../src/platform/argon2/argon2-password-hasher.ts'
-import { type Argon2id, findNativeArgon2id, wasmArgon2id } from '../../src/platform/argon2/argon2id.ts'
-import { readVerifier, writeVerifier } from '../../src/platform/argon2/verifier.ts'
+import {
+  type Argon2id,
+  createPasswordHasher,
+  findNativeArgon2id,
+  readVerifier,
+  wasmArgon2id,
+  writeVerifier,
+} from '../../src/platform/argon2-password-hasher.ts'
 
 const native = await findNativeArgon2id()
 if (native === undefined) throw new Error('these tests compare with crypto.argon2, which needs Node 24.7 or later')

@@ -1,3 +1,4 @@
+import { get } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { freePorts } from '../../examples/traffic/web.ts'
@@ -158,5 +159,87 @@ describe.skipIf(ziti === undefined)('circuits over a router of ours, when someth
     around.process.kill('SIGKILL')
     expect(await Promise.all(second)).toEqual([web.digest, true])
     expect(again.router.links.all.length).toBe(2)
+  })
+
+  it('lose no circuit when the routers of both ways are upgraded one after the other under traffic', {
+    timeout: 5 * MINUTE,
+  }, async () => {
+    const { network, web, proxy, ours, around } = await twoWays()
+    const isOver = { traffic: false }
+    const failed: string[] = []
+    let whole = 0
+    const download = async () => {
+      while (!isOver.traffic) {
+        const digest = await digestThrough(proxy).catch(String)
+        if (digest === web.digest) whole += 1
+        else failed.push(digest)
+      }
+    }
+    const traffic = Promise.all(Array.from({ length: 3 }, download))
+    const passes = (name: string) => async () => (await network.ways()).some((way) => way.includes(name))
+    await until(passes('ours'), true)
+    // Circuits leave a router of ours before it goes, as `portcullis router run` does on SIGTERM.
+    const begun = performance.now()
+    await ours.close({ graceMs: 30_000 })
+    const leftMs = Math.round(performance.now() - begun)
+    expect(leftMs).toBeLessThan(15_000)
+    await until(passes('around'), true)
+    const next = await network.own('next', { listen: '127.0.0.1:0', dialGroups: [] })
+    await until(async () => (await network.links()).filter((link) => link.endsWith('next')).length, 2, 60_000)
+    // Circuits leave a deployed router when its agent is told so.
+    await network.agent('quiesce', around)
+    await until(passes('around'), false, 60_000)
+    around.process.kill('SIGTERM')
+    await until(async () => (await network.admin.call('GET', `/edge-routers/${around.id}`)).isOnline, false, 60_000)
+    around.restart()
+    await network.untilOnline(around.id)
+    await network.agent('dequiesce', around)
+    await until(async () => (await network.links()).filter((link) => link.endsWith('around')).length, 2, 60_000)
+    isOver.traffic = true
+    await traffic
+    console.log(
+      `upgrades under traffic: ${whole} downloads of 40 MB whole, ${failed.length} failed; left in ${leftMs} ms`,
+    )
+    expect(failed).toEqual([])
+    expect(whole).toBeGreaterThanOrEqual(3)
+    expect(next.router.links.all.length).toBe(2)
+  })
+})
+
+describe.skipIf(ziti === undefined)('a dial that is followed', () => {
+  it('is told hop by hop over a router of ours and a deployed one, and says where it stops', {
+    timeout: 4 * MINUTE,
+  }, async () => {
+    const network = await openNetwork()
+    const web = await serveDigests(MEGABYTE)
+    const [proxy = 0] = await freePorts(1)
+    const ours = await network.own('ours', { listen: '127.0.0.1:0' })
+    const theirs = await network.deployed('theirs', 'both')
+    await until(async () => (await network.links()).length > 0, true, 40_000)
+    await network.service('web', web.port, { client: ours.id, host: theirs.id })
+    const host = await network.tunneler('web', 'host')
+    await network.tunneler('web', 'client', proxy)
+    await untilServed(proxy)
+    const follow = async () => {
+      const question = { identity: 'web-client', service: 'web', withinSeconds: 60 }
+      const traced = network.admin.call('POST', '/portcullis/v1/trace-dial', question)
+      await sleep(500)
+      // A connection of its own, which takes a circuit of its own.
+      get({ host: '127.0.0.1', port: proxy, path: '/small', agent: false }, (answer) => answer.resume())
+        .on('error', () => undefined)
+        .setTimeout(30_000)
+      const { outcome, stoppedAt, text } = await traced
+      console.log(text)
+      return [outcome, stoppedAt]
+    }
+    expect(await follow()).toEqual(['connected', null])
+    web.close()
+    expect(await follow()).toEqual(['stopped', 'host'])
+    // A host that is held still answers nobody.
+    host.kill('SIGSTOP')
+    expect(await follow()).toEqual(['stopped', 'host'])
+    host.kill('SIGKILL')
+    await until(async () => Object.keys(await network.admin.call('GET', '/terminators')).length, 0, 60_000)
+    expect(await follow()).toEqual(['stopped', 'terminators'])
   })
 })

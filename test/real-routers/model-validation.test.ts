@@ -14,7 +14,7 @@ import { enrollDevice, enrollRouter } from '../../examples/traffic/enroll.ts'
 import { type Admin, createNetwork, logIn } from '../../examples/traffic/network.ts'
 import { fetchFile, freePorts, serveWeb } from '../../examples/traffic/web.ts'
 import { findZiti, ZitiProcesses } from '../../examples/traffic/ziti.ts'
-import { changeAtRandom } from './random-changes.ts'
+import { changeAtRandom } from '../support/random-changes.ts'
 
 const ADMIN = { username: 'admin', password: 'admin-of-the-test' }
 const ziti = findZiti()

@@ -67,7 +67,7 @@ describe.skipIf(ziti === undefined)('unmodified tunnelers at the edge router of 
   let folder = ''
   let close = async () => {}
   let processes: ZitiProcesses
-  let circuits = () => 0
+  let circuits = async () => 0
   /** The ports of the proxies by the name of their service and how the tunnelers at its ends are run. */
   const ports = new Map<string, number>()
 
@@ -83,7 +83,7 @@ describe.skipIf(ziti === undefined)('unmodified tunnelers at the edge router of 
       rateLimits: false,
     })
     const server = await serve(controller, { port, fabric: true, router: true })
-    circuits = () => engineOf(controller.engine).dataPlane.circuits().length
+    circuits = async () => (await engineOf(controller.engine).dataPlane.circuits()).length
     const admin = await logIn(controller, ADMIN)
     const types = Object.values(await admin.call('GET', '/config-types?filter=name=%22host.v1%22')) as { id: string }[]
     const address = web.address()

@@ -14,9 +14,9 @@ import type { RouterConfig } from '../../examples/traffic/router-config.ts'
 import { fetchFile, freePorts, openClock, serveWeb } from '../../examples/traffic/web.ts'
 import { findZiti, ZitiProcesses } from '../../examples/traffic/ziti.ts'
 import { createDatabase, type PostgresDatabase } from '../support/postgres.ts'
+import { changeAtRandom } from '../support/random-changes.ts'
 import type { RoutedProcessTask } from '../support/routed-process.ts'
 import { adminToken, enrollTlsRouter, overTls } from '../support/tls-router.ts'
-import { changeAtRandom } from './random-changes.ts'
 
 const { CONTENT_TYPE, Subscribe } = routerSide
 const ziti = findZiti()

@@ -3,7 +3,10 @@ import { text } from 'node:stream/consumers'
 import express from 'express'
 import { enroll, openIdentity, type ServiceConnection } from 'portcullis/sdk'
 import { createTestController, type RoutedTestController } from 'portcullis/testing'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { enrollRouter } from '../../adapters/router/control/router-enrollment.ts'
+import { runRouter } from '../../adapters/router/standalone-router.ts'
+import { patience } from '../support/property-runs.ts'
 import { NETWORK_MODEL } from './network-model.ts'
 
 let net: RoutedTestController
@@ -29,6 +32,17 @@ describe('a test controller with a router in memory', () => {
     const connection = await laptop.dial(service)
     connection.end('hello')
     expect(await text(connection)).toBe('laptop: hello')
+  })
+
+  it('lets an endpoint dial what it hosts itself, by one way to the router', async () => {
+    const server = await net.enroll('server', { roleAttributes: ['hosts', 'clients'] })
+    await using _hosted = await server.host('plain', echo)
+    const connections = [await server.dial('plain'), await server.dial('plain')]
+    const texts = connections.map((connection, at) => {
+      connection.end(`hello ${at}`)
+      return text(connection)
+    })
+    expect(await Promise.all(texts)).toEqual(['hello 0', 'hello 1'])
   })
 
   it('asks an Express app that is behind Dial policies', async () => {
@@ -61,6 +75,32 @@ describe('a test controller with a router in memory', () => {
     back.end('from memory')
     expect(await text(back)).toBe('from memory')
     await listening.close()
+  })
+
+  it('takes other routers where it listens, and carries traffic between them and what is in memory', {
+    timeout: patience(60_000),
+  }, async () => {
+    await using live = await createTestController({ router: true, clock: 'live', model })
+    const listening = await live.listen({ fabric: true })
+    const body = { name: 'elsewhere', isTunnelerEnabled: false }
+    const { data } = await live.admin.call('POST /edge-routers', { body })
+    const params = { id: data.id }
+    const { enrollmentJwt } = (await live.admin.call('GET /edge-routers/{id}', { params })).data
+    const identity = await enrollRouter(enrollmentJwt ?? '', ['127.0.0.1'])
+    const router = await runRouter({ identity, listen: '127.0.0.1:0' })
+    onTestFinished(() => router.close())
+    const isOnline = async () => (await live.admin.call('GET /edge-routers/{id}', { params })).data.isOnline
+    await expect.poll(isOnline, { timeout: 20_000 }).toBe(true)
+    const server = await live.enroll('server', hosts)
+    await using _hosted = await server.host('app', echo)
+    const connection = await (await live.enroll('laptop', clients)).dial('app')
+    connection.end('still here')
+    expect(await text(connection)).toBe('still here')
+    // What listens ends, and the router in memory goes on.
+    await listening.close()
+    const again = await live.as('laptop').dial('app')
+    again.end('on its own')
+    expect(await text(again)).toBe('on its own')
   })
 
   it('needs no enrollment of an endpoint that the test acts as', async () => {

@@ -1,8 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type RouterOffer, routersToTry } from '../../src/data-plane/sdk/choose-routers.ts'
-import { meaningOf } from '../../src/data-plane/sdk/dial-refusal.ts'
-import { pauseAfter, renewAfter } from '../../src/data-plane/sdk/pauses.ts'
+import { meaningOf, pauseAfter, type RouterOffer, renewAfter, routersToTry } from '../../src/data-plane/sdk-dialing.ts'
 
 describe('what a refusal of a router means', () => {
   it.each([
@@ -13,6 +11,7 @@ describe('what a refusal of a router means', () => {
     ['dial access lost', undefined, 'ACCESS_DENIED'],
     ['anything', 15, 'POSTURE_FAILED'],
     ['invalid service', 6, 'SERVICE_NOT_FOUND'],
+    ['no policy whose posture checks pass lets the identity in', 6, 'POSTURE_FAILED'],
     ['service wiki has no terminators', 1, 'NO_HOST'],
     ['service wiki has no terminators for instance a on connected routers', 1, 'NO_HOST'],
     ['no path to a terminator of wiki', 1, 'NO_ROUTER'],

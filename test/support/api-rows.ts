@@ -4,9 +4,12 @@ import { CLIENT, MANAGEMENT } from '../contract/http/foreign-client.ts'
 /** Where our own operations are. */
 export const PORTCULLIS = '/portcullis/v1'
 
+/** Where the data plane is shown and operated. */
+export const FABRIC = '/fabric/v1'
+
 /** An operation of one of the APIs. */
 export interface Row {
-  readonly api: 'client' | 'management' | 'portcullis'
+  readonly api: 'client' | 'fabric' | 'management' | 'portcullis'
   readonly base: string
   readonly route: string
 }
@@ -17,8 +20,9 @@ export const ROWS: readonly Row[] = [
   ...APIS.management.map(({ shape }): Row => ({ api: 'management', base: MANAGEMENT, route: shape.route })),
 ]
 
-/** Every operation, our own included. */
+/** Every operation, our own and those of the data plane included. */
 export const ALL_ROWS: readonly Row[] = [
   ...ROWS,
+  ...APIS.fabric.map(({ shape }): Row => ({ api: 'fabric', base: FABRIC, route: shape.route })),
   ...APIS.portcullis.map(({ shape }): Row => ({ api: 'portcullis', base: PORTCULLIS, route: shape.route })),
 ]

@@ -2,8 +2,8 @@
 // when they are connected and which of them were let go of.
 import { createController, type PkiMaterial } from 'portcullis'
 import { openControlListener } from 'portcullis/fabric'
+import { postgresStorage, sqliteStorage } from 'portcullis/kysely'
 import { FakeRouter } from 'portcullis/testing'
-import { postgresStorage, sqliteStorage } from '../../adapters/kysely/index.ts'
 
 /** What the parent tells. */
 export interface ControlProcessTask {

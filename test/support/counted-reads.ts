@@ -1,4 +1,4 @@
-import type { ReadTransaction, Storage } from '../../src/storage.ts'
+import type { ReadTransaction, Storage } from 'portcullis/storage'
 
 /** A storage that tells which kinds each of its snapshots was asked for, in the order in which they began. */
 export interface CountedReads extends Storage {
@@ -16,7 +16,8 @@ export function countedReads(storage: Storage): CountedReads {
       snapshots.push(kinds)
       const counting = (tx: ReadTransaction): ReadTransaction => ({
         revision: tx.revision,
-        changesSince: (revision) => tx.changesSince(revision),
+        line: tx.line,
+        changesSince: (revision, line) => tx.changesSince(revision, line),
         collection(kind) {
           kinds.push(kind.name)
           return tx.collection(kind)

@@ -1,5 +1,5 @@
-import type { Storage } from '../../src/index.ts'
-import type { Collection, RecordKind, StoredRecord, WriteTransaction } from '../../src/storage.ts'
+import type { Storage } from 'portcullis'
+import type { Collection, RecordKind, StoredRecord, WriteTransaction } from 'portcullis/storage'
 
 /** A storage that counts how many records each committed write inserts, updates or deletes, the audit trail aside. */
 export interface CountedStorage extends Storage {
@@ -11,7 +11,8 @@ export interface CountedStorage extends Storage {
 export function counting(tx: WriteTransaction, count: () => void): WriteTransaction {
   return {
     revision: tx.revision,
-    changesSince: (revision) => tx.changesSince(revision),
+    line: tx.line,
+    changesSince: (revision, line) => tx.changesSince(revision, line),
     collection<T extends StoredRecord>(kind: RecordKind<T>): Collection<T> {
       const inner = tx.collection(kind)
       if (kind.name.startsWith('audit-')) return inner

@@ -159,6 +159,6 @@ export class PlayedEndpoint {
 }
 
 /** Waits until something holds, or the test is over. */
-export async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 2))
+export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 2))
 }

@@ -1,5 +1,5 @@
-import type { Storage } from '../../src/index.ts'
-import { type ReadTransaction, StorageUnavailable, type WriteTransaction } from '../../src/storage.ts'
+import type { Storage } from 'portcullis'
+import { type ReadTransaction, StorageUnavailable, type WriteTransaction } from 'portcullis/storage'
 
 /** Where the next failure happens: at the `call`-th storage call from now, before or after what it does. */
 export interface Fault {
@@ -33,7 +33,8 @@ export function faultyStorage(storage: Storage): FaultyStorage {
   }
   const reading = (tx: ReadTransaction): ReadTransaction => ({
     revision: tx.revision,
-    changesSince: (revision) => call(() => tx.changesSince(revision)),
+    line: tx.line,
+    changesSince: (revision, line) => call(() => tx.changesSince(revision, line)),
     collection(kind) {
       const inner = tx.collection(kind)
       return {

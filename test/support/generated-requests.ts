@@ -102,7 +102,7 @@ export function valueBy(schema: Json, choose: Choices, words: readonly string[],
   const [first, ...others] = [schema.enum, schema.anyOf, schema.oneOf, schema.allOf].find(Array.isArray) ?? []
   if (Array.isArray(schema.enum)) return choose.of([first, ...others])
   if (first !== undefined) return inner(choose.of([first, ...others]))
-  switch (schema.type) {
+  switch (typeIn(schema)) {
     case 'object':
       return objectOf(schema, choose, inner)
     case 'array':
@@ -132,6 +132,11 @@ function textOf(schema: Json, choose: Choices, words: readonly string[]): string
   if (schema.format === 'date-time') return '2026-06-01T00:00:00.000Z'
   if (schema.format === 'uuid') return '00000000-0000-4000-8000-000000000000'
   return choose.of([`name ${choose.below(1e6)}`, ...words, '#all', 'https://idp.example/x', '/sub'])
+}
+
+/** The type that a schema names, which may allow null besides. */
+export function typeIn({ type }: Json): unknown {
+  return Array.isArray(type) ? type[0] : type
 }
 
 export function asJson(value: unknown): Json {

@@ -149,8 +149,8 @@ export class LinkedNetwork {
   }
 
   /** The enrollment token of a new device with a role. */
-  async invite(role: string): Promise<string> {
-    const fields = { name: role, type: 'Device', isAdmin: false, roleAttributes: [role], enrollment: { ott: true } }
+  async invite(role: string, name = role): Promise<string> {
+    const fields = { name, type: 'Device', isAdmin: false, roleAttributes: [role], enrollment: { ott: true } }
     const id = await this.admin.create('/identities', fields)
     const { enrollment } = await this.admin.call('GET', `/identities/${id}`)
     return String(Object(Object(enrollment).ott).jwt)
@@ -201,6 +201,11 @@ export class LinkedNetwork {
       readonly path: { readonly nodes: readonly { readonly name: string }[] }
     }[]
     return circuits.map(({ path }) => path.nodes.map(({ name }) => name).join('-'))
+  }
+
+  /** Tells the agent of a deployed router to do something. */
+  async agent(command: 'quiesce' | 'dequiesce', { name, process }: DeployedRouter): Promise<void> {
+    await runZiti(this.#ziti, this.file(`${name}.agent.log`), ['agent', 'router', command, '-p', String(process.pid)])
   }
 
   async logOf(name: string): Promise<string> {

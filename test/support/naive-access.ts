@@ -147,6 +147,14 @@ export class NaiveAccess implements ComparableAccess {
     return this.#entityIds('edge-routers', (router) => this.#mayUse(id, router))
   }
 
+  identitiesListOf(serviceId: string, type?: AccessType): string[] {
+    return this.identitiesOf(serviceId, type)
+  }
+
+  selectedList(policyKind: PolicyKind, policyId: string, entityKind: EntityKind): string[] {
+    return this.selectedBy(policyKind, policyId, entityKind)
+  }
+
   identitiesOfEdgeRouter(id: string): string[] {
     return this.#entityIds('identities', (identity) => this.#mayUse(identity, id))
   }

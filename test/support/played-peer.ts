@@ -5,6 +5,7 @@ import { Forwarder } from '../../adapters/router/forwarder.ts'
 import type { LinksSettings } from '../../adapters/router/links/link-dialer.ts'
 import { type LinkHello, writeLinkHello } from '../../adapters/router/links/link-hello.ts'
 import { Links } from '../../adapters/router/links/links.ts'
+import { ChannelTraces } from '../../adapters/router/state/channel-traces.ts'
 import type { FromRouter } from '../../src/ports/fabric/index.ts'
 
 /** A clock that stands still until a test turns it. */
@@ -37,19 +38,21 @@ export function routerUnderTest(settings: Partial<LinksSettings> = {}) {
   const clock = new TurnedClock()
   const told: FromRouter[] = []
   const tell = (_controllerId: string | undefined, message: FromRouter) => void told.push(message)
-  const forwarder = new Forwarder({ now: clock.now, timer: clock.timer, tell })
+  const forwarder = new Forwarder({ routerId: 'played', now: clock.now, timer: clock.timer, tell })
+  const traces = new ChannelTraces('own', tell)
   const links = new Links({
     routerId: 'own',
     credentials: () => ({ key: '', clientCert: '', serverCert: '', ca: '' }),
     listeners: [],
     forwarder,
+    traces,
     clock,
     random: () => 0.5,
     tell: (message) => void told.push(message),
     verify: async (routerId, fingerprint) => fingerprint === fingerprintOf(routerId),
     ...settings,
   })
-  return { clock, told, forwarder, links }
+  return { clock, told, forwarder, links, traces }
 }
 
 /** The certificate that a played router shows. */

@@ -16,6 +16,8 @@ export interface PostgresServer {
   /** Starts it again. */
   start(): Promise<void>
   restart(): Promise<void>
+  /** Runs lines of a shell as the user of the server, with its programs on the path; answers what they print. */
+  shell(lines: string): string
 }
 
 export interface PostgresServerOptions {
@@ -23,6 +25,8 @@ export interface PostgresServerOptions {
   readonly isDurable?: boolean
   /** Whether the server lets the process end that started it, and ends with it. Default: false. */
   readonly endsWithProcess?: boolean
+  /** Further settings, as `archive_mode=on`. */
+  readonly settings?: readonly string[]
 }
 
 interface Installation {
@@ -39,6 +43,7 @@ interface Installation {
 export async function startPostgres({
   isDurable = false,
   endsWithProcess = false,
+  settings: further = [],
 }: PostgresServerOptions = {}): Promise<PostgresServer> {
   const { bin, as, owner } = await findInstallation()
   const directory = await mkdtemp(join(tmpdir(), 'portcullis-postgres-'))
@@ -69,6 +74,7 @@ export async function startPostgres({
     `synchronous_commit=${isDurable ? 'on' : 'off'}`,
     'max_connections=200',
     'shared_buffers=128MB',
+    ...further,
   ]
   const launched = () =>
     launch(run('postgres', ['-D', data, ...settings.flatMap((setting) => ['-c', setting])]), directory)
@@ -87,6 +93,16 @@ export async function startPostgres({
     url: `postgres://postgres@127.0.0.1:${port}/postgres`,
     crash,
     start,
+    shell(lines) {
+      const [program = '', ...words] = [...as, 'bash', '-euc', lines]
+      const env = { PATH: `${bin}:${process.env.PATH}`, PGHOST: '127.0.0.1', PGPORT: String(port), PGUSER: 'postgres' }
+      return execFileSync(program, words, {
+        cwd: directory,
+        env,
+        encoding: 'utf8',
+        stdio: ['ignore', 'pipe', 'inherit'],
+      })
+    },
     async restart() {
       await crash()
       await start()

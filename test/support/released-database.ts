@@ -1,6 +1,6 @@
 import { type CompiledQuery, type Dialect, CompiledQuery as Query } from 'kysely'
-import { kyselyStorage } from '../../adapters/kysely/index.ts'
-import { RECORD_KINDS, type RecordKind, type StoredRecord } from '../../src/storage.ts'
+import { kyselyStorage } from 'portcullis/kysely'
+import { RECORD_KINDS, type RecordKind, type StoredRecord } from 'portcullis/storage'
 import { watchedDialect } from './watched-dialect.ts'
 
 /** A database as a released version made it: every statement that changed it, and the records that it held. */

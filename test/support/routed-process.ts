@@ -1,8 +1,9 @@
 // One of several controllers over one database, with its APIs and its routers on a port of its own: its parent tells it where
 // that is and where routers find the others, hears when it is ready, and may kill it.
 import { createController } from 'portcullis'
+import { withExplorer } from 'portcullis/explorer'
+import { postgresStorage } from 'portcullis/kysely'
 import { openPkiDirectory, serve } from 'portcullis/node'
-import { postgresStorage } from '../../adapters/kysely/index.ts'
 
 /** What the parent tells. */
 export interface RoutedProcessTask {
@@ -20,7 +21,11 @@ process.once('message', async ({ url, pki, port, others, admin }: RoutedProcessT
   const address = `${host}:${port}`
   const storage = await postgresStorage({ connection: url })
   const controller = await createController({ storage, pki: openPkiDirectory(pki), address, admin, rateLimits: false })
-  await serve(controller, { port, host, fabric: { others: others.map((other) => ({ host, port: other })) } })
+  await serve(withExplorer(controller), {
+    port,
+    host,
+    fabric: { others: others.map((other) => ({ host, port: other })) },
+  })
   process.send?.('ready')
 })
 process.on('disconnect', () => process.exit(0))

@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto'
+import type { Storage } from 'portcullis'
 import { createTestController, type TestController } from 'portcullis/testing'
-import type { Storage } from '../../src/index.ts'
 import { now } from './certificates/certificates.ts'
 import { type FaultyStorage, faultyStorage } from './faulty-storage.ts'
 import type { ScriptedRequest } from './network-script.ts'

@@ -1,8 +1,8 @@
 // One of several controllers over one database, served over TLS to APIs and routers: its parent tells it where the database
 // is, and hears at which port it listens.
 import { createController, type PkiMaterial } from 'portcullis'
+import { postgresStorage } from 'portcullis/kysely'
 import { type Address, serve } from 'portcullis/node'
-import { postgresStorage } from '../../adapters/kysely/index.ts'
 
 /** What the parent tells. */
 export interface ServedProcessTask {

@@ -1,6 +1,6 @@
 // One of several processes over one database: consumes what it can get and counts, then tells what it got.
 // Arguments: the database as JSON, how many tickets there are, how often to count.
-import { postgresStorage, sqliteStorage } from '../../adapters/kysely/index.ts'
+import { postgresStorage, sqliteStorage } from 'portcullis/kysely'
 import { machines, tickets } from '../../adapters/storage-contract/kinds.ts'
 
 const [where = '{}', count = '0', rounds = '0'] = process.argv.slice(2)

@@ -62,6 +62,7 @@ export function overTls(port: number, { key, cert }: Pick<TlsRouter, 'key' | 'ce
       theirs.once('close', () => socket.destroy())
       theirs.pipe(socket).pipe(theirs)
     },
+    acceptProcess: () => undefined,
     close: async () => undefined,
   }
 }

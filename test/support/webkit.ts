@@ -38,14 +38,15 @@ export async function openInWebKit(url: string): Promise<WebKitPage> {
     acceptInsecureCerts: true,
     'webkitgtk:browserOptions': { binary: BROWSER, args: ['--automation'] },
   }
-  const opened = await untilItAnswers(() => ask('POST', '/session', { capabilities: { alwaysMatch } }))
+  const opened = await untilIt(() => ask('POST', '/session', { capabilities: { alwaysMatch } }), isNotReached)
   const session = `/session/${String(Reflect.get(Object(opened), 'sessionId'))}`
   onTestFinished(async () => void (await ask('DELETE', session).catch(() => undefined)))
   await ask('POST', `${session}/url`, { url })
   return {
     run: (script) => ask('POST', `${session}/execute/sync`, { script, args: [] }),
     type: async (selector, text) => {
-      const found = await ask('POST', `${session}/element`, { using: 'css selector', value: selector })
+      const find = () => ask('POST', `${session}/element`, { using: 'css selector', value: selector })
+      const found = await untilIt(find, (error) => /no such element/.test(String(error)))
       const [element] = Object.values(Object(found))
       await ask('POST', `${session}/element/${String(element)}/value`, { text })
     },
@@ -58,12 +59,17 @@ function start(child: ChildProcess): void {
 }
 
 /** The driver listens a moment after it was started. */
-async function untilItAnswers<T>(ask: () => Promise<T>): Promise<T> {
+function isNotReached(error: unknown): boolean {
+  return error instanceof TypeError
+}
+
+/** Asks again, for ten seconds, while what went wrong is that something is not there yet. */
+async function untilIt<T>(ask: () => Promise<T>, isTooEarly: (error: unknown) => boolean): Promise<T> {
   for (let left = 100; ; left -= 1) {
     try {
       return await ask()
     } catch (error) {
-      if (left === 0 || !(error instanceof TypeError)) throw error
+      if (left === 0 || !isTooEarly(error)) throw error
       await new Promise((resolve) => setTimeout(resolve, 100))
     }
   }

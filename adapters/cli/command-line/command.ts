@@ -18,22 +18,31 @@ export interface Answer {
   readonly code?: number
 }
 
-/**
- * A command, declared in one value: help, completion and parsing follow from it. The file that holds it is loaded at every
- * start, so that whatever is large is imported by `run` itself.
- */
-export interface Command<Declared extends OptionDeclarations = OptionDeclarations> {
+/** A command as the program lists it: help lists all of them, and loads none. */
+export interface ListedCommand {
   /** One word, or two: `explain`, `admin reset-password`. */
   readonly name: string
   /** The purpose of the command, in one line that fits beside its name. */
   readonly summary: string
+  /** Loads the file that declares and runs it. */
+  load(): Promise<Command>
+}
+
+/** Commands that belong together, under a heading. */
+export interface CommandGroup {
+  readonly title: string
+  readonly commands: readonly ListedCommand[]
+  /** Whether there are too many to list: help shows their first words, each with the second ones. */
+  readonly isNumerous?: true
+}
+
+/** A command, declared in one value: its help, completion and parsing follow from it. */
+export interface Command<Declared extends OptionDeclarations = OptionDeclarations> {
   /** The operands between its name and its options, such as `FILE...`; without them the command takes nothing but options. */
   readonly operands?: string
   /** Words that may stand as operands, for completion. */
   readonly words?: readonly string[]
   readonly options: Declared
-  /** Further options, which are only known once something large is loaded. */
-  loadOptions?(): Promise<OptionDeclarations>
   /** Whether its answer has a form for programs, which `--json` asks for. */
   readonly hasJson?: boolean
   /** Paragraphs of help, below the summary. */

@@ -1,18 +1,10 @@
 import type { Style } from '../output.ts'
-import { type Command, EXIT_NO, USUAL_EXIT_CODES } from './command.ts'
+import { type Command, type CommandGroup, EXIT_NO, type ListedCommand, USUAL_EXIT_CODES } from './command.ts'
 import { variableName } from './options.ts'
 
 const WIDTH = 120
 
 const ANSWER_NO = 'the answer is no: access that is denied, an assertion that fails, something that is wrong'
-
-/** Commands that belong together, under a heading. */
-export interface CommandGroup {
-  readonly title: string
-  readonly commands: readonly Command[]
-  /** How many that the first words are listed, each with the second ones. */
-  readonly isNumerous?: true
-}
 
 /** Help for the whole program: every command with its summary. */
 export function programHelp(groups: readonly CommandGroup[], style: Style): string {
@@ -42,15 +34,15 @@ function rowsOf({
 }
 
 /** Help for the commands that begin with a word, such as `admin`. */
-export function prefixHelp(prefix: string, commands: readonly Command[], style: Style): string {
+export function prefixHelp(prefix: string, commands: readonly ListedCommand[], style: Style): string {
   const column = Math.max(...commands.map(({ name }) => name.length)) + 4
   const rows = commands.map((command) => row(command.name, command.summary, column, style))
   return [`usage: portcullis ${prefix} COMMAND [options]`, rows.join('\n')].join('\n\n')
 }
 
 /** Help for one command. */
-export function commandHelp(command: Command, style: Style): string {
-  const { name, summary, operands, details, examples = [], exitCodes: own } = command
+export function commandHelp({ name, summary }: ListedCommand, command: Command, style: Style): string {
+  const { operands, details, examples = [], exitCodes: own } = command
   const usage = ['usage: portcullis', name, operands, '[options]'].filter((part) => part !== undefined).join(' ')
   return [
     usage,

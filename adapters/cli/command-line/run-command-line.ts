@@ -1,8 +1,8 @@
 import { didYouMean } from '../../../src/base/arguments.ts'
 import { VERSION } from '../../../src/version.ts'
 import type { Terminal } from '../output.ts'
-import type { Answer, Command } from './command.ts'
-import { type CommandGroup, commandHelp, prefixHelp, programHelp } from './help.ts'
+import type { Answer, CommandGroup, ListedCommand } from './command.ts'
+import { commandHelp, prefixHelp, programHelp } from './help.ts'
 import { type OptionDeclarations, readArguments } from './options.ts'
 import { type Environment, UsageError } from './usage.ts'
 
@@ -47,15 +47,16 @@ export async function runCommandLine(
   throw new UsageError(`${wrong}say what to do: ${names}; portcullis ${first} --help tells more`)
 }
 
-async function runCommand(declaration: Command, args: readonly string[], surroundings: Surroundings): Promise<number> {
+async function runCommand(listed: ListedCommand, args: readonly string[], surroundings: Surroundings): Promise<number> {
   const { environment, terminal } = surroundings
   const words = args.slice(0, args.includes('--') ? args.indexOf('--') : undefined)
   if (words.includes('--version')) return print(`portcullis ${VERSION}`, terminal)
-  const command = { ...declaration, options: { ...declaration.options, ...(await declaration.loadOptions?.()) } }
-  if (words.includes('--help') || words.includes('-h')) return print(commandHelp(command, terminal.style), terminal)
+  const command = await listed.load()
+  if (words.includes('--help') || words.includes('-h'))
+    return print(commandHelp(listed, command, terminal.style), terminal)
   const declared: OptionDeclarations = { ...command.options, ...(command.hasJson && { json: { summary: '' } }) }
   const given = readArguments(declared, args, environment, {
-    command: command.name,
+    command: listed.name,
     takesOperands: command.operands !== undefined,
   })
   const answer = await command.run({ ...given, environment, terminal })

@@ -1,10 +1,20 @@
-import { defineCommand, EXIT_NO, EXIT_UNUSABLE } from '../command-line/command.ts'
-import { EXPLAIN_OPTIONS } from './explain-options.ts'
+import { type Explanation, explanationText } from '../../../src/index.ts'
+import { type Answer, type CommandCall, defineCommand, EXIT_NO, EXIT_UNUSABLE } from '../command-line/command.ts'
+import { UsageError } from '../command-line/usage.ts'
+import { CONNECTION_OPTIONS, withConnection } from '../connection/connect.ts'
+import { readsStorage, STORAGE_OPTIONS, withOperator } from '../input/open-storage.ts'
+
+/** The options of `portcullis explain`. */
+export const EXPLAIN_OPTIONS = {
+  ...CONNECTION_OPTIONS,
+  ...STORAGE_OPTIONS,
+  identity: { value: 'NAME', summary: 'id or name of the identity, instead of the words' },
+  service: { value: 'NAME', summary: 'id or name of the service, instead of the words' },
+  type: { value: 'dial|bind', choices: ['dial', 'bind'], summary: 'what is asked, instead of the words; default dial' },
+} as const
 
 /** `portcullis explain`. */
 export const EXPLAIN = defineCommand({
-  name: 'explain',
-  summary: 'tell whether an identity may dial or bind a service, and why',
   operands: '[IDENTITY dial|bind SERVICE]',
   words: ['dial', 'bind'],
   options: EXPLAIN_OPTIONS,
@@ -22,8 +32,64 @@ written.`,
     [EXIT_NO]: 'access is denied',
     [EXIT_UNUSABLE]: 'no identity or service has the name',
   },
-  run: async (call) => {
-    const { explainAccess } = await import('./explain-access.ts')
-    return explainAccess(call)
-  },
+  run: explainAccess,
 })
+
+type ExplainCall = CommandCall<keyof typeof EXPLAIN_OPTIONS>
+
+/** The question as it was asked; identity and service by id or name. */
+interface Question {
+  readonly identity: string
+  readonly service: string
+  readonly type: 'Dial' | 'Bind'
+}
+
+/** Explains access, from a storage or by a running controller. Throws {@link UsageError}. */
+async function explainAccess(call: ExplainCall): Promise<Answer> {
+  const question = readQuestion(call)
+  return readsStorage(call) ? fromStorage(call, question) : fromController(call, question)
+}
+
+function fromStorage({ options }: ExplainCall, { identity, service, type }: Question): Promise<Answer> {
+  return withOperator(options, async (operator) => {
+    const explanation = await operator.explain(identity, service, type)
+    const text = explanationText(explanation)
+    return { text, value: { ...explanation, text }, code: codeOf(explanation) }
+  })
+}
+
+function fromController(call: ExplainCall, question: Question): Promise<Answer> {
+  return withConnection(call, async ({ portcullis }) => {
+    const { data } = await portcullis.call('POST /explain', { body: question })
+    return { text: data.text, value: data, code: codeOf(data) }
+  })
+}
+
+/** A name that nobody has is a slip of the pen, not a denial. */
+function codeOf({ allowed, reason }: Pick<Explanation, 'allowed' | 'reason'>): number {
+  if (reason === 'identity-unknown' || reason === 'service-unknown') return EXIT_UNUSABLE
+  return allowed ? 0 : EXIT_NO
+}
+
+function readQuestion({ options, operands }: ExplainCall): Question {
+  if (operands.length !== 0 && operands.length !== 3) {
+    throw new UsageError('explain takes IDENTITY dial|bind SERVICE, such as: portcullis explain laptop dial payroll')
+  }
+  const [identity, type, service] = operands
+  const needed = (option: 'identity' | 'service', word: string | undefined): string => {
+    const named = word ?? options.typed(option)
+    if (named === undefined) throw new UsageError(`explain needs --${option}, or words: explain laptop dial payroll`)
+    return named
+  }
+  return {
+    identity: needed('identity', identity),
+    service: needed('service', service),
+    type: readType(type ?? options.typed('type') ?? 'dial'),
+  }
+}
+
+function readType(value: string): Question['type'] {
+  if (/^dial$/i.test(value)) return 'Dial'
+  if (/^bind$/i.test(value)) return 'Bind'
+  throw new UsageError(`--type takes dial or bind, not '${value}'`)
+}

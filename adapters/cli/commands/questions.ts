@@ -1,9 +1,66 @@
-import { counted, listed, visibleLine } from '../../../../src/base/text.ts'
-import { type AnswerOf, givingRoleAttribute, type PortcullisApi } from '../../../../src/client/index.ts'
-import type { Answer, CommandCall } from '../../command-line/command.ts'
-import { UsageError } from '../../command-line/usage.ts'
-import { type Connection, withConnection } from '../../connection/connect.ts'
-import type { CONNECTION_OPTIONS } from '../../connection/connection-options.ts'
+import { counted, fewOf, listed, visibleLine } from '../../../src/base/text.ts'
+import { type AnswerOf, givingRoleAttribute, type PortcullisApi, takingBack } from '../../../src/client/index.ts'
+import { type Answer, type CommandCall, defineCommand } from '../command-line/command.ts'
+import { UsageError } from '../command-line/usage.ts'
+import { CONNECTION_OPTIONS, type Connection, withConnection } from '../connection/connect.ts'
+
+const WHERE = `Asks a running controller: as the login of portcullis login, or with --url and PORTCULLIS_ADMIN_USERNAME and
+PORTCULLIS_ADMIN_PASSWORD. Posture counts for nothing; portcullis explain counts it. Nothing is written.`
+const ALL = { all: { summary: 'every one of them, however many; 50 by default' } } as const
+
+/** `portcullis who`. */
+export const WHO = defineCommand({
+  operands: 'SERVICE',
+  options: { ...CONNECTION_OPTIONS, ...ALL },
+  hasJson: true,
+  details: WHERE,
+  examples: ['portcullis who payroll'],
+
+  run: askWho,
+})
+
+/** `portcullis reach`. */
+export const REACH = defineCommand({
+  operands: 'IDENTITY',
+  options: { ...CONNECTION_OPTIONS, ...ALL },
+  hasJson: true,
+  details: WHERE,
+  examples: ['portcullis reach anna'],
+
+  run: askReach,
+})
+
+/** `portcullis what-if`. */
+export const WHAT_IF = defineCommand({
+  operands: 'GROUP ROLE',
+  options: CONNECTION_OPTIONS,
+  hasJson: true,
+  details: `Both are role attributes of identities, with or without #. ${WHERE}`,
+  examples: ['portcullis what-if berlin finance'],
+  run: askWhatIf,
+})
+
+/** `portcullis findings`. */
+export const FINDINGS = defineCommand({
+  options: CONNECTION_OPTIONS,
+  hasJson: true,
+  details: WHERE,
+  examples: ['portcullis findings'],
+  run: askFindings,
+})
+
+/** `portcullis changes`. */
+export const CHANGES = defineCommand({
+  options: {
+    ...CONNECTION_OPTIONS,
+    hours: { value: 'N', summary: 'of how many hours; default 1' },
+    access: { summary: 'only of what decides access, with who lost or gained it as of now' },
+  },
+  hasJson: true,
+  details: `Reads the audit trail of a running controller. ${WHERE}`,
+  examples: ['portcullis changes', 'portcullis changes --hours 24 --access'],
+  run: askChanges,
+})
 
 type Call = CommandCall<keyof typeof CONNECTION_OPTIONS>
 type ReachCall = CommandCall<keyof typeof CONNECTION_OPTIONS | 'all'>
@@ -13,13 +70,13 @@ const PAGE = '200'
 const FIRST = '50'
 
 /** Tells who reaches a service. Throws `UsageError` without one. */
-export function askWho(call: ReachCall): Promise<Answer> {
+function askWho(call: ReachCall): Promise<Answer> {
   const service = operandOf(call, 'who takes SERVICE, such as: portcullis who payroll')
   return askReachOf(call, { service })
 }
 
 /** Tells what an identity reaches. Throws `UsageError` without one. */
-export function askReach(call: ReachCall): Promise<Answer> {
+function askReach(call: ReachCall): Promise<Answer> {
   const identity = operandOf(call, 'reach takes IDENTITY, such as: portcullis reach anna')
   return askReachOf(call, { identity })
 }
@@ -56,7 +113,7 @@ function reachText({ kind, entity, counts }: Reach, reached: Reach['reached'], i
 }
 
 /** Tells what would come of giving a role attribute to everybody who has another one. Throws `UsageError` without both. */
-export function askWhatIf(call: Call): Promise<Answer> {
+function askWhatIf(call: Call): Promise<Answer> {
   const [holders, roleAttribute] = call.operands.map((one) => one.replace(/^#/, ''))
   if (holders === undefined || roleAttribute === undefined || call.operands.length !== 2) {
     throw new UsageError('what-if takes GROUP and ROLE, such as: portcullis what-if berlin finance')
@@ -83,4 +140,77 @@ function operandOf({ operands }: ReachCall, usage: string): string {
   const [one] = operands
   if (one === undefined || operands.length !== 1) throw new UsageError(usage)
   return one
+}
+
+type Connected = keyof typeof CONNECTION_OPTIONS
+
+/** Tells what is probably not meant so: each finding with its number and the first names. */
+function askFindings(call: CommandCall<Connected>): Promise<Answer> {
+  return withConnection(call, async ({ portcullis }) => {
+    const { data } = await portcullis.call('GET /findings')
+    const lines = data.map(({ finding, count, entities }) => {
+      const names = entities.map(({ name }) => visibleLine(name))
+      const others = count > names.length ? ', …' : ''
+      return `${String(count).padStart(7)}  ${finding.replaceAll('-', ' ')}${names.length === 0 ? '' : `: ${names.join(', ')}${others}`}`
+    })
+    return { text: lines.join('\n'), value: data }
+  })
+}
+
+const DONE: Readonly<Record<string, string>> = {
+  'entity.created': 'created',
+  'entity.updated': 'changed',
+  'entity.deleted': 'deleted',
+}
+const ACCESS_KINDS = ['identities', 'services', 'service-policies']
+const HOUR_MS = 3_600_000
+const MOST_NAMES = 5
+
+/** Tells what was changed lately and by whom; with `--access` who lost and gained access by it, as of now. */
+function askChanges(call: CommandCall<Connected | 'hours' | 'access'>): Promise<Answer> {
+  const text = call.options.value('hours') ?? '1'
+  const hours = Number(text)
+  if (!Number.isInteger(hours) || hours < 1) throw new UsageError(`--hours takes a whole number, not '${text}'`)
+  const isAccess = call.options.flag('access')
+  return withConnection(call, async (connection) => {
+    const since = new Date(Date.now() - hours * HOUR_MS).toISOString()
+    const kinds = isAccess ? ` and kind in [${ACCESS_KINDS.map((kind) => JSON.stringify(kind)).join(', ')}]` : ''
+    const types = Object.keys(DONE).map((type) => JSON.stringify(type))
+    const filter = `at >= datetime(${since}) and type in [${types.join(', ')}]${kinds}`
+    const { entries } = (await connection.portcullis.call('GET /audit', { query: { filter } })).data
+    const lines: string[] = []
+    for (const { at, type, entity, actor, author, changes } of entries) {
+      const who = visibleLine(actor?.name ?? author?.name ?? 'the controller')
+      const what = `${entity?.kind.replaceAll('-', ' ') ?? ''} ${visibleLine(entity?.name ?? entity?.id ?? '')}`
+      lines.push(`${String(at)}  ${who} ${DONE[type] ?? type} ${what}`)
+      for (const [field, change] of Object.entries(changes)) {
+        lines.push(`    ${field}: ${shown(change.before)} -> ${shown(change.after)}`)
+      }
+      if (isAccess) lines.push(...(await consequences(connection, { type, entity, changes })))
+    }
+    return { text: lines.length === 0 ? 'Nothing was changed in that time.' : lines.join('\n'), value: entries }
+  })
+}
+
+async function consequences(
+  { portcullis }: Connection,
+  entry: Parameters<typeof takingBack>[0],
+): Promise<readonly string[]> {
+  const undone = takingBack(entry)
+  if (undone === undefined) return []
+  type Changes = NonNullable<Parameters<typeof portcullis.call<'POST /simulate'>>[1]>['body']['changes']
+  // It is in the words of the requests that the simulation takes.
+  const body = { changes: [undone] as Changes, limit: 100 }
+  const { pairs } = (await portcullis.call('POST /simulate', { body })).data
+  return (['gained', 'lost'] as const).flatMap((change) => {
+    const names = pairs
+      .filter((pair) => pair.change === change)
+      .map(({ identity, service, type }) => `${visibleLine(identity.name)} ${type} ${visibleLine(service.name)}`)
+    if (names.length === 0) return []
+    return [`    ${change === 'gained' ? 'lost' : 'gained'} by it: ${fewOf(names, MOST_NAMES)}`]
+  })
+}
+
+function shown(value: unknown): string {
+  return value === undefined ? '(default)' : visibleLine(JSON.stringify(value))
 }

@@ -1,14 +1,14 @@
 import { fstatSync } from 'node:fs'
+import { startTestServer } from '../../testing/index.ts'
 import { defineCommand } from '../command-line/command.ts'
 import { UsageError } from '../command-line/usage.ts'
+import { withoutMistakes } from './model/model-files.ts'
 
 /** How often is looked whether the parent is still there, in ms. */
 const LOOK_MS = 500
 
 /** `portcullis test-server`. */
 export const TEST_SERVER = defineCommand({
-  name: 'test-server',
-  summary: 'serve a throwaway controller for tests in any language, until the parent ends',
   options: {
     model: { value: 'FILE', summary: 'the network that it begins with; default: an empty one' },
     clock: {
@@ -30,8 +30,6 @@ password is known to everybody.`,
     if (clock !== 'live' && clock !== 'turned') throw new UsageError(`--clock takes live or turned, not '${clock}'`)
     const model = options.typed('model')
     const port = portIn(options.typed('port'))
-    const { startTestServer } = await import('../../testing/index.ts')
-    const { withoutMistakes } = await import('./model/model-files.ts')
     const over = parentEnds()
     const server = await withoutMistakes(() =>
       startTestServer({ ...(model !== undefined && { model }), clock, port, router: options.flag('router') }),

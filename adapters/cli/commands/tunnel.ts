@@ -1,18 +1,92 @@
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { readFile, writeFile } from 'node:fs/promises'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { pipeline } from 'node:stream'
-import { type Identity, openIdentity, type ServiceConnection } from '../../../sdk/index.ts'
-import type { CommandCall } from '../../command-line/command.ts'
-import { UsageError } from '../../command-line/usage.ts'
-import { readAddress } from '../../input/address.ts'
-import { tell } from '../../output.ts'
-import { stopSignal } from '../serve/serve-until-stopped.ts'
+import { enroll, type Identity, openIdentity, type ServiceConnection } from '../../sdk/index.ts'
+import { type Answer, type CommandCall, defineCommand } from '../command-line/command.ts'
+import { UsageError } from '../command-line/usage.ts'
+import { readAddress } from '../input/address.ts'
+import { tell } from '../output.ts'
+import { stopSignal } from './serve/serve-until-stopped.ts'
+
+const IDENTITY = {
+  value: 'FILE',
+  variable: true,
+  summary: 'the identity that dials or hosts: a file of portcullis tunnel enroll, or of another program of the field',
+} as const
+
+/** `portcullis tunnel enroll`. */
+export const TUNNEL_ENROLL = defineCommand({
+  operands: 'TOKEN_FILE',
+  options: { out: { value: 'FILE', summary: 'the identity file; default: the token file, with the ending .json' } },
+  details: `Reads the token of an identity, of Portcullis or of a deployed controller, and writes the file for its owner alone. A token is
+good for one enrollment.`,
+  examples: ['portcullis tunnel enroll laptop.jwt', 'portcullis tunnel enroll laptop.jwt --out /etc/laptop.json'],
+  run: enrollByFile,
+})
+
+/** `portcullis tunnel proxy`. */
+export const TUNNEL_PROXY = defineCommand({
+  operands: 'SERVICE:PORT...',
+  options: {
+    identity: IDENTITY,
+    listen: { value: 'HOST', summary: 'the address of this machine that the ports are on; default: 127.0.0.1' },
+  },
+  details: `Each connection to a port is one to its service, for as long as policies let the identity dial it. Whoever can connect to the
+ports acts as the identity: an address that other machines reach opens the services to them.`,
+  examples: ['portcullis tunnel proxy --identity laptop.json payroll:8080', 'curl http://127.0.0.1:8080/'],
+  run: proxyServices,
+})
+
+/** `portcullis tunnel host`. */
+export const TUNNEL_HOST = defineCommand({
+  operands: 'SERVICE=HOST:PORT...',
+  options: { identity: IDENTITY },
+  details: `Each connection of a caller is one to the address of its service. The program behind it needs no port that others reach.`,
+  examples: ['portcullis tunnel host --identity box.json payroll=127.0.0.1:3000'],
+  run: hostAddresses,
+})
+
+/** Enrolls by the token in a file, and writes the identity beside it. Throws {@link UsageError}. */
+async function enrollByFile({ operands, options }: CommandCall<'out'>): Promise<Answer> {
+  const [file, ...others] = operands
+  if (file === undefined || others.length > 0) throw new UsageError('tunnel enroll takes one file with a token')
+  const out = options.value('out') ?? `${file.replace(/\.jwt$/, '')}.json`
+  // Looked at before the token is used up.
+  if (existsSync(out)) throw new UsageError(`'${out}' is there already: --out FILE names another one`)
+  const identity = await identityOf(await read(file))
+  try {
+    // A file that is there is not lost: its key exists nowhere else.
+    await writeFile(out, `${JSON.stringify(identity, null, 2)}\n`, { mode: 0o600, flag: 'wx' })
+  } catch (error) {
+    throw new UsageError(`--out: '${out}' cannot be written`, { cause: error })
+  }
+  return { text: `the identity is in ${out}`, value: { file: out, controller: identity.ztAPI } }
+}
+
+async function read(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8')
+  } catch (error) {
+    throw new UsageError(`'${file}' cannot be read`, { cause: error })
+  }
+}
+
+async function identityOf(token: string) {
+  try {
+    return await enroll(token)
+  } catch (error) {
+    if (error instanceof TypeError) throw new UsageError(error.message, { cause: error })
+    throw error
+  }
+}
 
 /** Milliseconds for which connections may go on once the program is asked to stop. */
 const GRACE_MS = 5000
 
 /** Opens a port of this machine for each service until a signal asks to stop; the exit code. Throws {@link UsageError}. */
-export async function proxyServices(call: CommandCall<'identity' | 'listen'>): Promise<number> {
+async function proxyServices(call: CommandCall<'identity' | 'listen'>): Promise<number> {
   const wanted = call.operands.map(serviceAndPort)
   if (wanted.length === 0) throw new UsageError('tunnel proxy takes services and ports: payroll:8080')
   const host = call.options.value('listen') ?? '127.0.0.1'
@@ -26,7 +100,7 @@ export async function proxyServices(call: CommandCall<'identity' | 'listen'>): P
 }
 
 /** Hosts services at addresses until a signal asks to stop; the exit code. Throws {@link UsageError}. */
-export async function hostAddresses(call: CommandCall<'identity'>): Promise<number> {
+async function hostAddresses(call: CommandCall<'identity'>): Promise<number> {
   const wanted = call.operands.map(serviceAndAddress)
   if (wanted.length === 0) throw new UsageError('tunnel host takes services and addresses: payroll=127.0.0.1:3000')
   return withIdentity(call, async (identity) => {
@@ -77,7 +151,7 @@ async function listen(identity: Identity, service: string, host: string, port: n
       (connection) => carry(service, connection, socket),
       (error: Error) => {
         tell(`${service}: ${error.message}`)
-        // Whoever connected learns that it is no answer.
+        // The client learns that it is no answer.
         socket.resetAndDestroy()
       },
     )

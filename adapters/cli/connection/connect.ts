@@ -10,16 +10,33 @@ import {
 import type { GivenOptions } from '../command-line/options.ts'
 import { type Environment, UsageError } from '../command-line/usage.ts'
 import { ADMIN_PASSWORD, ADMIN_USERNAME, type AdminCredentials, adminCredentials } from '../input/admin-credentials.ts'
-
-import type { CONNECTION_OPTIONS } from './connection-options.ts'
 import { readTrustBundle, type TrustBundle, trustingFetch } from './https-fetch.ts'
 import { DEFAULT_PROFILE, Profiles } from './profiles.ts'
+
+/** The options of commands that ask a running controller. */
+export const CONNECTION_OPTIONS = {
+  url: {
+    value: 'https://HOST:PORT',
+    variable: true,
+    summary: 'the controller to ask; default: that of the login profile',
+  },
+  ca: {
+    value: 'FILE',
+    variable: true,
+    summary: "the controller's trust bundle, PEM; default: that of the profile, or the system's certificates",
+  },
+  profile: { value: 'NAME', variable: true, summary: 'a login of portcullis login; default: default' },
+} as const
+
+/** How a command comes to a running controller, for help. */
+export const CONNECTION_DETAILS = `It comes to a running controller by the login of portcullis login, or, with --url, as
+PORTCULLIS_ADMIN_USERNAME with PORTCULLIS_ADMIN_PASSWORD.`
 
 /** A running controller, called by somebody who is logged in. */
 export interface Connection {
   readonly management: ApiClient<ManagementApi>
   readonly portcullis: ApiClient<PortcullisApi>
-  /** The parts that clients are made of, for whoever makes one of its own. */
+  /** The parts that clients are made of, for commands that make a client of their own. */
   readonly access: { readonly baseUrl: string; readonly fetch: Fetch; readonly token: string }
 }
 

@@ -9,6 +9,8 @@ export const CONTENT_TYPE = {
   route: 1005,
   unroute: 1006,
   metrics: 1007,
+  traceChannels: 1008,
+  channelTrace: 1010,
   createFabricTerminator: 1011,
   removeTerminator: 1012,
   inspect: 1013,

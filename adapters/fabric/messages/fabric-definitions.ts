@@ -5,6 +5,7 @@ import {
   DOUBLE,
   enumeration,
   field,
+  INT64,
   INTEGER,
   mapOf,
   message,
@@ -150,6 +151,24 @@ export const InspectResponse = message({
   success: field(1, BOOL),
   errors: repeated(2, TEXT),
   values: repeated(3, message({ name: field(1, TEXT), value: field(2, TEXT) })),
+})
+
+export const TraceChannels = message({
+  isOn: field(1, BOOL),
+  named: field(2, enumeration('none', 'matching', 'other', 'all')),
+  routerPattern: field(3, TEXT),
+  channelPattern: field(4, TEXT),
+})
+export const ChannelTrace = message({
+  atNs: field(1, INT64),
+  owner: field(2, TEXT),
+  channel: field(3, TEXT),
+  isReceived: field(4, BOOL),
+  contentType: field(5, INTEGER),
+  sequence: field(6, INTEGER),
+  replyFor: field(7, INTEGER),
+  length: field(8, INTEGER),
+  meaning: field(9, TEXT),
 })
 
 export const TerminatorId = message({ terminatorId: field(1, TEXT) })

@@ -1,7 +1,7 @@
 import type { LinkReport } from '../../../src/fabric/rules/index.ts'
 import type { CircuitUsage, EdgeListener, FromRouter, ToRouter } from '../../../src/ports/fabric/index.ts'
 import type { Frame } from '../../channel/frame.ts'
-import { readBytesMap, readText } from '../../channel/header-values.ts'
+import { readBool, readBytesMap, readText } from '../../channel/header-values.ts'
 import type { MessageOf, MessageType } from '../../channel/protobuf/index.ts'
 import { CONTENT_TYPE, HEADER } from './content-types.ts'
 import type { ClientHello } from './edge-definitions.ts'
@@ -10,7 +10,7 @@ import * as fabric from './fabric-definitions.ts'
 import { ModelValidated, Subscribe } from './model-definitions.ts'
 import { readRouteResult } from './route-result.ts'
 
-type Read = (frame: Frame) => FromRouter
+type Read = (frame: Frame) => FromRouter | undefined
 
 const SECOND_MS = 1000
 /** Requests of routers that are answered as not served here, so that nobody waits in vain. */
@@ -57,6 +57,18 @@ const READERS: ReadonlyMap<number, Read> = new Map<number, Read>([
       return { type: 'inspected', id: readText(frame.headers, HEADER.reflected) ?? '', errors, values }
     },
   ],
+  [
+    CONTENT_TYPE.result,
+    // Of all that a router is asked only one thing is answered by a result, which repeats the id of the request.
+    (frame) => {
+      const id = readText(frame.headers, HEADER.reflected)
+      const success = readBool(frame.headers, HEADER.success) ?? false
+      return id === undefined
+        ? undefined
+        : { type: 'traces-set', id, success, message: Buffer.concat(frame.body).toString() }
+    },
+  ],
+  [CONTENT_TYPE.channelTrace, typed(fabric.ChannelTrace, (trace) => ({ type: 'channel-trace', ...trace }))],
   [CONTENT_TYPE.requestControllers, () => ({ type: 'controllers' })],
   [CONTENT_TYPE.quiesce, () => ({ type: 'quiesce' })],
   [CONTENT_TYPE.dequiesce, () => ({ type: 'dequiesce' })],

@@ -96,6 +96,10 @@ export function readToRouter(frame: Frame, asked?: number): ToRouter | undefined
       const values = bodyOf(fabric.InspectRequest, frame).requestedValues
       return { type: 'inspect', id: readText(headers, HEADER.reflected) ?? '', values }
     }
+    case CONTENT_TYPE.traceChannels: {
+      const id = readText(headers, HEADER.reflected) ?? ''
+      return { type: 'trace-channels', id, ...bodyOf(fabric.TraceChannels, frame) }
+    }
     default:
       return undefined
   }

@@ -93,6 +93,15 @@ export function writeFromRouter(message: FromRouter, routerId = ''): WireMessage
       const body = fabric.InspectResponse.encode({ success: errors.length === 0, errors, values })
       return wire(CONTENT_TYPE.inspected, body, id === '' ? [] : [[HEADER.reflected, textHeader(id)]])
     }
+    case 'traces-set': {
+      const { id, success, message: text } = message
+      return wire(CONTENT_TYPE.result, UTF8.encode(text), [
+        [HEADER.success, boolHeader(success)],
+        ...(id === '' ? [] : [[HEADER.reflected, textHeader(id)] as const]),
+      ])
+    }
+    case 'channel-trace':
+      return wire(CONTENT_TYPE.channelTrace, fabric.ChannelTrace.encode(message))
     case 'controllers':
       return wire(CONTENT_TYPE.requestControllers)
     case 'quiesce':

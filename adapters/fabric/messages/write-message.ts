@@ -102,6 +102,10 @@ export function writeMessage(message: ToRouter, answered?: number): WireMessage 
       const body = fabric.InspectRequest.encode({ requestedValues: message.values })
       return wire(CONTENT_TYPE.inspect, body, [[HEADER.reflected, textHeader(message.id)]])
     }
+    case 'trace-channels':
+      return wire(CONTENT_TYPE.traceChannels, fabric.TraceChannels.encode(message), [
+        [HEADER.reflected, textHeader(message.id)],
+      ])
     case 'model-changes': {
       const body = [ChangeSetFacts.encode(message), message.events]
       return { contentType: CONTENT_TYPE.modelChanges, headers: subscription(message.subscriptionId), body }

@@ -1,4 +1,14 @@
-import { BOOL, COUNT, enumeration, field, mapOf, message, repeated, TEXT } from '../../channel/protobuf/index.ts'
+import {
+  BOOL,
+  COUNT,
+  enumeration,
+  field,
+  INTEGER,
+  mapOf,
+  message,
+  repeated,
+  TEXT,
+} from '../../channel/protobuf/index.ts'
 
 /** Content types of the frames of operators' channels, by the number on the wire. */
 export const OPERATOR_CONTENT = {
@@ -8,6 +18,7 @@ export const OPERATOR_CONTENT = {
   togglePipeTraces: 10044,
   toggleCircuitTraces: 10045,
   streamTraces: 10046,
+  trace: 10047,
   inspect: 10048,
   inspected: 10049,
 } as const
@@ -27,6 +38,11 @@ export const VALIDATION_CONTENT = {
 /** The header that names the kind of an event. */
 export const EVENT_KIND = 10
 
+export const StreamTraces = message({
+  isFiltered: field(1, BOOL),
+  filter: field(2, enumeration('exclude', 'include')),
+  contentTypes: repeated(3, INTEGER),
+})
 export const Inspect = message({ appRegex: field(1, TEXT), requestedValues: repeated(2, TEXT) })
 export const Inspected = message({
   success: field(1, BOOL),

@@ -4,15 +4,14 @@ import type { Message } from '../../channel/conversation.ts'
 import type { Frame } from '../../channel/frame.ts'
 import { boolHeader, textHeader } from '../../channel/header-values.ts'
 import { HEADER } from '../messages/content-types.ts'
+import { ChannelTrace, TraceChannels } from '../messages/fabric-definitions.ts'
 import * as wire from './definitions.ts'
 
 const { OPERATOR_CONTENT, VALIDATION_CONTENT } = wire
 const UTF8 = new TextEncoder()
 /** Requests of operators that are answered as not served here, so that nobody waits in vain. */
 const UNSUPPORTED: Readonly<Record<number, string>> = {
-  [OPERATOR_CONTENT.togglePipeTraces]: 'trace the messages of channels',
   [OPERATOR_CONTENT.toggleCircuitTraces]: 'trace the messages of circuits',
-  [OPERATOR_CONTENT.streamTraces]: 'trace the messages of channels',
 }
 
 /** The message of a frame; undefined for a kind that the controller does not take. Throws for what is malformed. */
@@ -24,6 +23,15 @@ export function readFromOperator({ contentType, body: [bytes = new Uint8Array(0)
       return { type: 'inspect', ...wire.Inspect.decode(bytes) }
     case OPERATOR_CONTENT.streamEvents:
       return { type: 'stream-events', body: new TextDecoder().decode(bytes) }
+    case OPERATOR_CONTENT.togglePipeTraces:
+      return { type: 'trace-channels', ...TraceChannels.decode(bytes) }
+    case OPERATOR_CONTENT.streamTraces: {
+      const { isFiltered, filter, contentTypes } = wire.StreamTraces.decode(bytes)
+      return {
+        type: 'stream-traces',
+        only: isFiltered ? { isIncluding: filter === 'include', contentTypes } : undefined,
+      }
+    }
     default: {
       const request = validationRequest(contentType, bytes)
       return request && { type: 'validate', request }
@@ -71,6 +79,8 @@ export function writeToOperator(message: ToOperator): Message {
         headers: new Map([[wire.EVENT_KIND, textHeader(message.kind)]]),
         body: [UTF8.encode(message.text)],
       }
+    case 'channel-trace':
+      return written(OPERATOR_CONTENT.trace, ChannelTrace.encode(message))
     case 'validation-begun': {
       const { what, count, problem } = message
       const begun = { success: problem === undefined, message: problem ?? '', count }

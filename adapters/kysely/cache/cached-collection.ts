@@ -162,8 +162,8 @@ function pageFrom(records: RecordOrDamage[], { limit, offset = 0 }: FindQuery): 
 export interface CachedReads {
   readonly cache: RecordCache
   /**
-   * Whether the cache is level with the transaction in what it holds of a record, or, without an id, of which records a kind
-   * has: false from the moment at which the cache has moved on, and of what the transaction has changed.
+   * Reports whether the cache agrees with the transaction about a record or, without an id, about the ids of a kind. It does
+   * not once the cache has moved on, nor about records that the transaction has changed.
    */
   isLevel(kind: string, id?: string): boolean
 }
@@ -191,7 +191,7 @@ const FURTHEST = 1000
 /**
  * Brings the cache level with a snapshot that `connection` holds. Answers undefined when the cache is further already, for a
  * read that began earlier. `before` is the cache's revision at a moment before the snapshot was taken: a snapshot that does
- * not reach it shows that the database was put back to an older state.
+ * not reach it shows that the database was put back to an older state, and so does one of the same revision on another line.
  */
 export async function levelReads(
   cache: RecordCache,
@@ -202,18 +202,18 @@ export async function levelReads(
   uncommitted?: Uncommitted,
 ): Promise<CachedReads | undefined> {
   const { revision } = state
-  if (revision < before) cache.clear()
-  while (cache.revision < revision) {
-    const { revision: from, moves } = cache
-    const isNear = from >= 0 && revision - from <= FURTHEST
+  if (revision < before || (cache.place.revision === revision && !cache.isAt(state))) cache.clear()
+  while (cache.place.revision < revision) {
+    const { place: from, moves } = cache
+    const isNear = from.revision >= 0 && revision - from.revision <= FURTHEST
     const changes = isNear ? await feed.changesSince(connection, state, from) : undefined
     // Others may have moved it meanwhile.
-    if (cache.moves === moves) cache.moveTo(revision, changes)
+    if (cache.moves === moves) cache.moveTo(state, changes)
   }
-  return cache.revision === revision ? cachedNow(cache, uncommitted) : undefined
+  return cache.isAt(state) ? cachedNow(cache, uncommitted) : undefined
 }
 
-/** The cache for a transaction on the revision that it is at now. */
+/** The cache for a transaction at the place where it is now. */
 export function cachedNow(cache: RecordCache, uncommitted?: Uncommitted): CachedReads {
   const { moves } = cache
   const isThere = () => cache.moves === moves

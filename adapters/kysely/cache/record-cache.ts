@@ -1,35 +1,46 @@
-import type { Change, StoredRecord } from '../../../src/storage.ts'
+import { type Change, type HistoryPoint, isSamePoint, type StoredRecord } from '../../../src/storage.ts'
+import type { StoredChanges } from '../records/change-feed.ts'
 import type { RecordTable } from '../schema/record-table.ts'
 import { CachedTable, type Entry, type ListEntry } from './cached-table.ts'
 
-/** So many changes are remembered, and up to as many again. */
+/** Changes that are remembered at least; up to as many again. */
 const REMEMBERED = 5000
 
 /** The changes that led to the revision of the cache, as far as they are remembered. */
 class RecentChanges {
   #changes: Change[] = []
+  /** The lines of the revisions of the changes, and of the one before. */
+  readonly #lines = new Map<number, string | undefined>()
   /** All changes after it are remembered. */
   #from = Number.POSITIVE_INFINITY
 
-  /** Takes in the changes up to a revision; undefined when it is not known how it was reached. */
-  moveTo(revision: number, changes: readonly Change[] | undefined): void {
-    if (changes === undefined) this.clear()
-    if (this.#from === Number.POSITIVE_INFINITY) this.#from = revision
-    else for (const change of changes ?? []) this.#changes.push(change)
+  /** Takes in the changes up to a place; undefined when it is not known how it was reached. */
+  moveTo({ revision, line }: HistoryPoint, stored: StoredChanges | undefined): void {
+    if (stored === undefined) this.clear()
+    if (stored === undefined || this.#from === Number.POSITIVE_INFINITY) {
+      this.#from = revision
+      this.#lines.set(revision, line)
+      return
+    }
+    for (const change of stored.changes) this.#changes.push(change)
+    for (const [reached, its] of stored.lines) this.#lines.set(reached, its)
     if (this.#changes.length <= 2 * REMEMBERED) return
     // All changes of one revision are forgotten together.
     this.#from = this.#changes.at(-REMEMBERED)?.revision ?? revision
     this.#changes = this.#changes.slice(this.#firstAfter(this.#from))
+    for (const known of this.#lines.keys()) if (known < this.#from) this.#lines.delete(known)
   }
 
   clear(): void {
     this.#changes = []
+    this.#lines.clear()
     this.#from = Number.POSITIVE_INFINITY
   }
 
-  /** The changes after a revision; undefined where some may be forgotten. */
-  since(revision: number): readonly Change[] | undefined {
-    return revision < this.#from ? undefined : this.#changes.slice(this.#firstAfter(revision))
+  /** The changes after a place; undefined where some may be forgotten, and where it may be on another line. */
+  since({ revision, line }: HistoryPoint): readonly Change[] | undefined {
+    if (revision < this.#from || (line !== undefined && line !== this.#lines.get(revision))) return undefined
+    return this.#changes.slice(this.#firstAfter(revision))
   }
 
   #firstAfter(revision: number): number {
@@ -46,10 +57,11 @@ class RecentChanges {
 
 /** Characters that count as one record: a record of 3,000 takes three places. */
 const CHARACTERS_OF_ONE = 1024
+const NOWHERE: HistoryPoint = { revision: -1 }
 
 /**
- * Records as they are at one revision of the database, the latest that a read has seen. It moves on by the change feed, which
- * names every record that is not the same any more; a read of any other revision finds nothing here.
+ * Records as they are at one place in the history of the database, the latest that a read has seen. It moves on by the change
+ * feed, which names every record that is not the same any more; a read at any other place finds nothing here.
  */
 export class RecordCache {
   readonly capacity: number
@@ -60,7 +72,7 @@ export class RecordCache {
   /** Goes on where it was: a set that is looked at from its beginning passes all that was dropped there before. */
   #oldest: SetIterator<Entry | ListEntry> = this.#entries.values()
   #size = 0
-  #revision = -1
+  #place = NOWHERE
   #moves = 0
 
   /** Holds `capacity` records of up to 1,024 characters; longer ones count as several. */
@@ -68,21 +80,26 @@ export class RecordCache {
     this.capacity = capacity
   }
 
-  get revision(): number {
-    return this.#revision
+  /** Where the cache is; of revision -1 before the first move. */
+  get place(): HistoryPoint {
+    return this.#place
   }
 
-  /** Different after every move to another revision, even one that the cache has been at before. */
+  isAt(place: HistoryPoint): boolean {
+    return isSamePoint(this.#place, place)
+  }
+
+  /** Different after every move to another place, even one that the cache has been at before. */
   get moves(): number {
     return this.#moves
   }
 
-  /** Moves to a revision; without the changes up to there nothing that is held can be trusted any more. */
-  moveTo(revision: number, changes: readonly Change[] | undefined): void {
-    if (changes === undefined) this.clear()
-    else for (const { kind, id } of changes) this.#forget(kind, id)
-    this.#recent.moveTo(revision, changes)
-    this.#revision = revision
+  /** Moves to a place; without the changes up to there nothing that is held can be trusted any more. */
+  moveTo({ revision, line }: HistoryPoint, stored: StoredChanges | undefined): void {
+    if (stored === undefined) this.clear()
+    else for (const { kind, id } of stored.changes) this.#forget(kind, id)
+    this.#place = { revision, line }
+    this.#recent.moveTo(this.#place, stored)
     this.#moves += 1
   }
 
@@ -91,7 +108,7 @@ export class RecordCache {
     this.#entries.clear()
     this.#size = 0
     this.#recent.clear()
-    this.#revision = -1
+    this.#place = NOWHERE
     this.#moves += 1
   }
 
@@ -100,9 +117,9 @@ export class RecordCache {
     return used(this.#tables.get(kind.name)?.get(id))
   }
 
-  /** The changes after a revision up to that of the cache; undefined where they are not remembered. */
-  changesSince(revision: number): readonly Change[] | undefined {
-    return this.#recent.since(revision)
+  /** The changes after a place up to that of the cache; undefined where they are not remembered. */
+  changesSince(place: HistoryPoint): readonly Change[] | undefined {
+    return this.#recent.since(place)
   }
 
   findUnique({ kind }: RecordTable, field: string, value: unknown): Entry | undefined {

@@ -1,4 +1,4 @@
-import { CompiledQuery, type DatabaseConnection, type Dialect, type Driver } from 'kysely'
+import { CompiledQuery, type DatabaseConnection, type Dialect, type Driver, SqliteAdapter } from 'kysely'
 import { Gate, Lifetime, type Patience, StorageUnavailable } from '../../../src/storage.ts'
 import { asUnavailable } from './unavailable.ts'
 
@@ -106,10 +106,10 @@ export function openConnections(
 }
 
 function sourceOf(dialect: Dialect, most: number, timeoutMs: number): ConnectionSource {
-  const { supportsMultipleConnections } = dialect.createAdapter()
-  return supportsMultipleConnections === false
-    ? separateConnections(dialect, most, timeoutMs)
-    : pooledConnections(dialect)
+  const adapter = dialect.createAdapter()
+  // Kysely before 0.29 says nothing of it, and leaves a connection of SQLite to several at once.
+  const hasMany = adapter.supportsMultipleConnections ?? !(adapter instanceof SqliteAdapter)
+  return hasMany ? pooledConnections(dialect) : separateConnections(dialect, most, timeoutMs)
 }
 
 /** The connections of a dialect that has many: its own pool hands them out. */
@@ -135,7 +135,7 @@ function pooledConnections(dialect: Dialect): ConnectionSource {
   }
 }
 
-/** Up to `most` connections of a dialect of which each driver has one; a broken one is replaced by a new one. */
+/** Up to `most` connections of a dialect whose drivers have one each; a broken one is replaced. */
 function separateConnections(dialect: Dialect, most: number, timeoutMs: number): ConnectionSource {
   const gate = new Gate(most)
   const idle: Driver[] = []

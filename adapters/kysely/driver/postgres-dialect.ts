@@ -7,7 +7,10 @@ import { BUSY_TIMEOUT_MS, type ConnectionOptions, READ_CONNECTIONS } from './con
 export interface PostgresOptions {
   /** `postgres://user:password@host:port/database`, or what `pg` takes as the configuration of a pool. */
   readonly connection: string | PoolConfig
-  /** Whether statements that are run again and again are prepared; not for poolers that cannot. Default: true. */
+  /**
+   * Whether statements that are run again and again are prepared; not for poolers that cannot. Default: true, unless the URL says
+   * `prepareStatements=false`.
+   */
   readonly prepareStatements?: boolean
 }
 
@@ -60,7 +63,7 @@ export async function openPostgresDialect(options: PostgresOptions & ConnectionO
     connection,
     readConnections = READ_CONNECTIONS,
     busyTimeoutMs = BUSY_TIMEOUT_MS,
-    prepareStatements = true,
+    prepareStatements = !isUnprepared(connection),
   } = options
   const given = typeof connection === 'string' ? { connectionString: connection } : connection
   const config: PoolConfig = {
@@ -76,12 +79,17 @@ export async function openPostgresDialect(options: PostgresOptions & ConnectionO
     new PostgresDialect({
       pool: async () => {
         const pool = new Pool(config)
-        // A connection that is lost is replaced; whoever needs one learns by its next statement whether that works.
+        // A connection that is lost is replaced; the next statement shows whether that works.
         pool.on('error', () => undefined)
         pool.on('connect', (client) => client.on('error', () => undefined))
         return pool
       },
     })
+}
+
+/** Whether a URL says that its pooler cannot keep prepared statements; the driver passes over what it does not know. */
+function isUnprepared(connection: PostgresOptions['connection']): boolean {
+  return typeof connection === 'string' && /[?&]prepareStatements=false(?:&|$)/.test(connection)
 }
 
 /** Statements that are prepared on a connection; further ones are parsed each time. */

@@ -1,8 +1,84 @@
-import { open, rename, rm, stat } from 'node:fs/promises'
+import { type BigIntStats, statSync } from 'node:fs'
+import { resolve } from 'node:path'
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
-import { Worker } from 'node:worker_threads'
 import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely'
-import { createPrivateFile, type SqlitePlace } from './sqlite-place.ts'
+
+/** How a SQLite file is used. */
+export interface SqliteDriverOptions {
+  /** `full`: a commit survives a loss of power. `normal`: it survives the end of the process. Default: `full`. */
+  readonly synchronous?: 'full' | 'normal'
+  /** MiB of the file that a connection keeps in memory. Default: 32. */
+  readonly cacheMiB?: number
+}
+
+/** Ms that SQLite waits by itself, which holds up the event loop; longer waits happen outside of it. */
+const BUSY_TIMEOUT_MS = 5
+
+/** Bytes of the file that are mapped into memory: 1 GiB. */
+const MAPPED_BYTES = 1_073_741_824
+
+/**
+ * Opens a SQLite file for one connection: durable as the options say, with a write-ahead log, and with what it keeps in memory.
+ * Rejects when another file has the name of the one that was opened first.
+ */
+export async function openSqlite(
+  file: string,
+  { synchronous = 'full', cacheMiB = 32 }: SqliteDriverOptions,
+  place: SqlitePlace,
+): Promise<DatabaseSync> {
+  const { DatabaseSync } = await builtInSqlite()
+  let database: DatabaseSync | undefined
+  try {
+    place.opening()
+    // References are kept by the engine, in every storage alike: the tables declare no foreign keys to check again.
+    database = new DatabaseSync(file, { enableForeignKeyConstraints: false, timeout: BUSY_TIMEOUT_MS })
+    place.opened()
+    await enterWalMode(database)
+    // The first GiB of the file is read from the memory of the operating system where it is, without a copy. What lies beyond is
+    // read as usual; more would take address space that a container may not have.
+    database.exec(`pragma synchronous = ${synchronous}; pragma cache_size = ${-1024 * cacheMiB};
+      pragma mmap_size = ${MAPPED_BYTES}; pragma temp_store = memory`)
+    return database
+  } catch (error) {
+    if (database !== undefined) closeSqlite(database, place)
+    if (error instanceof Error) error.message += `: ${file}`
+    throw error
+  }
+}
+
+/** Closes a database that was opened by {@link openSqlite}. */
+export function closeSqlite(database: DatabaseSync, place: SqlitePlace): void {
+  try {
+    database.close()
+  } finally {
+    place.closed()
+  }
+}
+
+const ATTEMPTS = 100
+
+/**
+ * Enters the write-ahead log: readers see their snapshot while another process writes, which the engine relies on, and a commit is
+ * one write to the log. A file keeps its mode, but of several processes that enter it at once some find the file busy.
+ */
+async function enterWalMode(database: DatabaseSync): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      database.exec('pragma journal_mode = wal')
+      return
+    } catch (error) {
+      if (attempt === ATTEMPTS || !(error instanceof Error) || Reflect.get(error, 'errcode') !== 5) throw error
+    }
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+}
+
+/** The SQLite that is built into Node. Rejects with a message that names the version where there is none. */
+export function builtInSqlite(): Promise<typeof import('node:sqlite')> {
+  return import('node:sqlite').catch((cause: unknown) => {
+    throw new Error(`SQLite needs Node 22.13 or later, this is ${process.version}`, { cause })
+  })
+}
 
 /** How many statements are kept prepared; the oldest go first, but those that were used meanwhile are spared once. */
 const PREPARED = 300
@@ -114,56 +190,67 @@ function allRows(statement: StatementSync, values: readonly SQLInputValue[]): un
   }
 }
 
-/** How far a copy is, in bytes; a copy may end smaller than its original, because free pages stay behind. */
-export interface CopyProgress {
-  readonly copied: number
-  readonly total: number
-}
-
-/** Told how far a copy is. */
-export type OnCopyProgress = (progress: CopyProgress) => void
-
-const PROGRESS_INTERVAL_MS = 500
-
-/** In a thread of its own, because to check and to copy a large file takes seconds. */
-const COPY = `
-const { workerData: { from, to } } = require('node:worker_threads')
-const { DatabaseSync } = require('node:sqlite')
-const database = new DatabaseSync(from, { readOnly: true, timeout: 5000 })
-const [verdict] = Object.values(database.prepare('pragma quick_check(1)').get() ?? {})
-if (verdict !== 'ok') throw Object.assign(new Error(from + ': ' + verdict), { errcode: 11 })
-database.prepare('vacuum into ?').run(to)
-database.close()`
+/** SQLite's result code for a file that cannot be read or written. */
+const SQLITE_IOERR = 10
 
 /**
- * Copies a SQLite database as it is at one moment, whoever writes to it meanwhile. The copy is on the disk, whole, before it
- * has its name; what had that name is replaced. A damaged database is not copied. Errors are those of SQLite and of the file
- * system.
+ * Watches that a SQLite file and its write-ahead log stay where the connections of one storage found them: SQLite itself goes
+ * on with a file that has no name any more, and what it acknowledges then is found by nobody.
  */
-export async function copyDatabase(from: string, to: string, onProgress?: OnCopyProgress): Promise<void> {
-  const unfinished = `${to}.unfinished`
-  await rm(unfinished, { force: true })
-  const total = (await stat(from)).size
-  const sizeOf = async () => (await stat(unfinished).catch(() => undefined))?.size ?? 0
-  const timer =
-    onProgress &&
-    setInterval(async () => onProgress({ copied: Math.min(await sizeOf(), total), total }), PROGRESS_INTERVAL_MS)
-  try {
-    await createPrivateFile(unfinished)
-    await vacuumInto(from, unfinished)
-    const file = await open(unfinished, 'r+')
-    await file.sync().finally(() => file.close())
-    await rename(unfinished, to)
-  } finally {
-    clearInterval(timer)
-    await rm(unfinished, { force: true })
+export class SqlitePlace {
+  readonly #file: string
+  /** There is nothing to watch where no file has the name, as with `:memory:`. */
+  #database: string | undefined
+  /** While there are connections, nobody but an intruder takes the log away. */
+  #log: string | undefined
+  #connections = 0
+
+  constructor(file: string) {
+    // A host may change its working directory later.
+    this.#file = resolve(file)
+  }
+
+  /**
+   * Before a connection is opened. Throws when SQLite would make an empty file in place of the one that was opened first,
+   * take another one for it, or begin a second log beside one that is still written to.
+   */
+  opening(): void {
+    if (this.#connections > 0) this.assertSame()
+    else this.#assertDatabase()
+  }
+
+  opened(): void {
+    this.#connections += 1
+    this.#database ??= identityOf(this.#file)
+  }
+
+  closed(): void {
+    this.#connections -= 1
+    // The last connection moves what is in it into the database, and takes it along.
+    if (this.#connections === 0) this.#log = undefined
+  }
+
+  /** Throws while another file has a name, or none: what is written meanwhile would be found by nobody. */
+  assertSame(): void {
+    this.#assertDatabase()
+    const log = identityOf(`${this.#file}-wal`)
+    this.#log ??= log
+    if (log !== this.#log) throw isGone(`${this.#file}-wal`)
+  }
+
+  #assertDatabase(): void {
+    if (this.#database !== undefined && identityOf(this.#file) !== this.#database) throw isGone(this.#file)
   }
 }
 
-function vacuumInto(from: string, to: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const worker = new Worker(COPY, { eval: true, workerData: { from, to } })
-    worker.once('error', reject)
-    worker.once('exit', () => resolve())
-  })
+/** The error of a database file that was there before. */
+function isGone(file: string): Error {
+  const message = `${file} was deleted, moved or replaced since it was opened`
+  return Object.assign(new Error(message), { errcode: SQLITE_IOERR })
+}
+
+/** Identifies a file, by whatever name; undefined when there is none. */
+function identityOf(file: string): string | undefined {
+  const found: BigIntStats | undefined = statSync(file, { bigint: true, throwIfNoEntry: false })
+  return found && `${found.dev}.${found.ino}`
 }

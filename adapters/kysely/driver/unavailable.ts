@@ -1,7 +1,10 @@
 import { StorageUnavailable, type UnavailableReason } from '../../../src/storage.ts'
 
+/** A reason that lies in the database. */
+type DatabaseReason = Exclude<UnavailableReason, 'closed'>
+
 /** Primary result codes of SQLite: 5 busy, 6 locked, 8 read-only, 10 input/output, 11 corrupt, 13 full, 14 cannot open, 26 no database. */
-const SQLITE_CODES: Readonly<Record<number, UnavailableReason>> = {
+const SQLITE_CODES: Readonly<Record<number, DatabaseReason>> = {
   5: 'busy',
   6: 'busy',
   8: 'read-only',
@@ -13,7 +16,7 @@ const SQLITE_CODES: Readonly<Record<number, UnavailableReason>> = {
 }
 
 /** The same by name, as other drivers have them. */
-const SQLITE_NAMES: readonly (readonly [string, UnavailableReason])[] = [
+const SQLITE_NAMES: readonly (readonly [string, DatabaseReason])[] = [
   ['SQLITE_BUSY', 'busy'],
   ['SQLITE_LOCKED', 'busy'],
   ['SQLITE_READONLY', 'read-only'],
@@ -25,7 +28,7 @@ const SQLITE_NAMES: readonly (readonly [string, UnavailableReason])[] = [
 ]
 
 /** SQLSTATEs of PostgreSQL, or the classes that they begin with. */
-const SQL_STATES: readonly (readonly [string, UnavailableReason])[] = [
+const SQL_STATES: readonly (readonly [string, DatabaseReason])[] = [
   ['08', 'unreachable'],
   ['57P', 'unreachable'],
   ['57014', 'busy'],
@@ -55,7 +58,7 @@ export function asUnavailable(error: unknown): StorageUnavailable | undefined {
   )
 }
 
-const WORDS: Readonly<Record<UnavailableReason, string>> = {
+const WORDS: Readonly<Record<DatabaseReason, string>> = {
   busy: 'busy',
   full: 'full',
   'read-only': 'read-only',
@@ -63,7 +66,7 @@ const WORDS: Readonly<Record<UnavailableReason, string>> = {
   unreachable: 'away',
 }
 
-function reasonOf(error: Error): UnavailableReason | undefined {
+function reasonOf(error: Error): DatabaseReason | undefined {
   const resultCode: unknown = Reflect.get(error, 'errcode')
   // The primary code is in the lowest byte of an extended one.
   if (typeof resultCode === 'number') return SQLITE_CODES[resultCode & 0xff]

@@ -1,9 +1,14 @@
 import { type CompiledQuery, sql } from 'kysely'
-import type { Database } from '../language/database.ts'
-import type { Sql } from '../language/language.ts'
-import { type RowInserter, rowInserter, type Statement, statement } from '../language/statement.ts'
+import {
+  type Database,
+  type RowInserter,
+  rowInserter,
+  type Sql,
+  type Statement,
+  statement,
+} from '../driver/language.ts'
+import { searchColumns } from '../schema/field-value.ts'
 import type { FieldColumn, RecordTable } from '../schema/record-table.ts'
-import { searchColumns } from '../schema/search-rows.ts'
 import { allOf, anyOf, toSql } from './filter/value-test.ts'
 
 /** A field whose members are looked up in a table of their own. */
@@ -35,9 +40,11 @@ export interface RecordStatements {
   readonly holders: ReadonlyMap<string, Statement>
 }
 
-export function recordStatements(database: Database, { table: name, fields }: RecordTable): RecordStatements {
+export function recordStatements(database: Database, { kind, table: name, fields }: RecordTable): RecordStatements {
   const table = database.table(name)
-  const columns = ['id', 'id_folded', ...fields.flatMap((field) => columnsOf(field))]
+  const columns = kind.isJournal
+    ? ['id', ...fields.map(({ column }) => column)]
+    : ['id', 'id_folded', ...fields.flatMap((field) => columnsOf(field))]
   const selected = sql.join(['id', ...fields.map(({ column }) => column)].map((column) => sql.id(column)))
   const searched = fields.flatMap((field) => searchedField(database, field))
   const unique = fields.filter(({ isUnique }) => isUnique)

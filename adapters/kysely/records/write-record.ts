@@ -2,12 +2,9 @@ import type { CompiledQuery } from 'kysely'
 import type { Page } from '../../../src/index.ts'
 import { type Change, DamagedRecord, type StoredRecord, UniqueViolation } from '../../../src/storage.ts'
 import type { Row } from '../driver/connections.ts'
-import type { Database } from '../language/database.ts'
-import type { SqlLanguage } from '../language/language.ts'
-import type { RowInserter } from '../language/statement.ts'
-import { decode, encode, foldedText, UNREADABLE } from '../schema/field-value.ts'
+import type { Database, RowInserter, SqlLanguage } from '../driver/language.ts'
+import { decode, encode, foldedText, searchRows, UNREADABLE } from '../schema/field-value.ts'
 import type { FieldColumn, RecordTable } from '../schema/record-table.ts'
-import { searchRows } from '../schema/search-rows.ts'
 import { type RecordStatements, timesGiven } from './record-statements.ts'
 
 /** The write under way: runs its statements and notes what they changed. */
@@ -120,14 +117,15 @@ function encodeRecord(
   record: StoredRecord,
 ): EncodedRecord {
   const id = String(encode(language, `${kind.name}.id`, 'string', record.id))
-  const values: unknown[] = [id, foldedText(id)]
+  const values: unknown[] = kind.isJournal ? [id] : [id, foldedText(id)]
   const encoded = new Map<FieldColumn, unknown>()
   for (const field of fields) {
     const given: unknown = Reflect.get(record, field.field)
     const value = encode(language, `${kind.name}.${field.field}`, field.kind, given)
     encoded.set(field, value)
     values.push(value)
-    if (field.searchColumn === undefined) continue
+    // Nobody searches the texts of a journal: what would be kept for that is left out.
+    if (field.searchColumn === undefined || kind.isJournal) continue
     if (typeof value === 'string') values.push(foldedText(value))
     else values.push(value === null ? null : String(value))
   }

@@ -1,23 +1,24 @@
-import type { SqlLanguage } from '../language/language.ts'
+import type { SqlLanguage } from '../driver/language.ts'
 import { type RecordTables, type TableModel, tableModels } from './record-table.ts'
 
 export const STATE_TABLE = 'storage_state'
 export const CHANGE_TABLE = 'storage_changes'
 export const MIGRATION_TABLE = 'storage_migrations'
 
-/** One row: the revision of the last commit, and the last revision whose changes are forgotten. */
+/** One row: the revision of the last commit and its line, and the last revision whose changes are forgotten. */
 const STATE: TableModel = {
   name: STATE_TABLE,
   columns: [
     { name: 'id', type: 'integer', isRequired: true },
     { name: 'revision', type: 'integer', isRequired: true },
     { name: 'forgotten', type: 'integer', isRequired: true },
+    { name: 'line', type: 'integer' },
   ],
   primaryKey: ['id'],
   indexes: [],
 }
 
-/** The change feed. */
+/** The change feed. The first change of a revision tells its line. */
 const CHANGES: TableModel = {
   name: CHANGE_TABLE,
   columns: [
@@ -26,6 +27,7 @@ const CHANGES: TableModel = {
     { name: 'kind', type: 'text', isRequired: true },
     { name: 'id', type: 'text', isRequired: true },
     { name: 'operation', type: 'text', isRequired: true },
+    { name: 'line', type: 'integer' },
   ],
   primaryKey: ['revision', 'position'],
   indexes: [],

@@ -1,6 +1,5 @@
 import { type CompiledQuery, type CreateTableBuilder, type Expression, sql } from 'kysely'
-import type { Database } from '../language/database.ts'
-import type { Sql, SqlLanguage } from '../language/language.ts'
+import type { Database, Sql, SqlLanguage } from '../driver/language.ts'
 import type { ColumnModel, IndexModel, TableModel } from './record-table.ts'
 
 /** The statement that creates a table; its indexes are created apart. */

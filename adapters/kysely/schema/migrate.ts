@@ -1,13 +1,10 @@
 import { CompiledQuery, sql } from 'kysely'
 import type { Connection, ConnectionSource } from '../driver/connections.ts'
-import type { Database } from '../language/database.ts'
-import { beginWrite, rowInserter } from '../language/statement.ts'
-
+import { beginWrite, type Database, rowInserter } from '../driver/language.ts'
 import { MIGRATION_TABLE, MIGRATIONS } from './bookkeeping.ts'
-import { decode } from './field-value.ts'
+import { decode, searchColumns, searchRows } from './field-value.ts'
 import { type Migration, planMigration, type RecordedSchema, SCHEMA_FORMAT, type SearchFill } from './plan-migration.ts'
 import type { RecordTables, TableModel } from './record-table.ts'
-import { searchColumns, searchRows } from './search-rows.ts'
 
 /** Plans the work on the database at present; undefined for none. */
 export function pendingMigration(

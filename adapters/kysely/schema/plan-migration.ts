@@ -1,11 +1,10 @@
 import { type CompiledQuery, sql } from 'kysely'
-import type { Database } from '../language/database.ts'
+import type { Database } from '../driver/language.ts'
 import { declaredTables, MIGRATIONS, STATE_TABLE } from './bookkeeping.ts'
 import { compareSchemas, SchemaMismatch, type SchemaStep } from './compare-schemas.ts'
 import { addColumn, createIndex, createTable, dropIndex, dropTable } from './ddl.ts'
-import { encode, foldedText } from './field-value.ts'
+import { encode, foldedText, membersOf } from './field-value.ts'
 import type { FieldColumn, RecordTable, RecordTables, TableModel } from './record-table.ts'
-import { membersOf } from './search-rows.ts'
 
 /** How declarations become tables, and values columns; raised when that changes in a way that steps cannot express. */
 export const SCHEMA_FORMAT = 1
@@ -82,7 +81,11 @@ function statementsOf(database: Database, kinds: RecordTables, step: SchemaStep)
       return [
         createTable(database, step.table),
         ...(step.table.name === STATE_TABLE
-          ? [database.compile(sql`insert into ${database.table(STATE_TABLE)} values (1, 0, 0)`)]
+          ? [
+              database.compile(
+                sql`insert into ${database.table(STATE_TABLE)} (id, revision, forgotten) values (1, 0, 0)`,
+              ),
+            ]
           : []),
       ]
     case 'drop-table':

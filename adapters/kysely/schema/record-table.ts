@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { FieldKind, RecordKind } from '../../../src/storage.ts'
-import type { ColumnType, SqlLanguage } from '../language/language.ts'
+import type { ColumnType, SqlLanguage } from '../driver/language.ts'
 
 /** A field and the column that holds it. */
 export interface FieldColumn {

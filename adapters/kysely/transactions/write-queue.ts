@@ -3,11 +3,10 @@ import { type Change, type Lifetime, StorageUnavailable, type WriteTransaction }
 import { type CachedReads, levelReads, Uncommitted } from '../cache/cached-collection.ts'
 import type { RecordCache } from '../cache/record-cache.ts'
 import type { Connection, ConnectionSource } from '../driver/connections.ts'
-
-import { beginWrite } from '../language/statement.ts'
-import { DeferredRows } from './deferred-rows.ts'
+import { beginWrite } from '../driver/language.ts'
+import { newLine, type StoredChanges, type StoredState } from '../records/change-feed.ts'
 import type { StoredTables } from './read-transaction.ts'
-import { Draft, writeTransaction } from './write-transaction.ts'
+import { DeferredRows, Draft, writeTransaction } from './write-transaction.ts'
 
 interface QueuedWrite {
   work(tx: WriteTransaction): Promise<unknown>
@@ -23,10 +22,10 @@ type Outcome =
 /** The changes of a group, which the commit makes true. */
 interface Collected {
   readonly outcomes: readonly Outcome[]
-  /** The revision that it began with, and the one that it reaches by the changes. */
-  readonly before: number
-  readonly revision: number
-  readonly changes: readonly Change[]
+  /** Where the database stood as it began, and where it stands by the changes. */
+  readonly before: StoredState
+  readonly after: StoredState
+  readonly changes: StoredChanges
 }
 
 /** Writes that one commit serves at most. */
@@ -95,10 +94,10 @@ export class WriteQueue {
   async #transact(connection: Connection, group: QueuedWrite[]): Promise<readonly Outcome[]> {
     await beginWrite(this.#stored.database, connection, this.#busyTimeoutMs)
     try {
-      const { outcomes, before, changes, revision } = await this.#collect(connection, group)
+      const { outcomes, before, changes, after } = await this.#collect(connection, group)
       await connection.command('commit')
       // This process need not ask for records that it has written.
-      if (this.#cache?.revision === before && revision > before) this.#cache.moveTo(revision, changes)
+      if (after !== before && this.#cache?.isAt(before)) this.#cache.moveTo(after, changes)
       return outcomes
     } catch (error) {
       await connection.command('rollback').catch(() => {
@@ -111,7 +110,7 @@ export class WriteQueue {
   async #collect(connection: Connection, group: QueuedWrite[]): Promise<Collected> {
     const { feed } = this.#stored
     const cache = this.#cache
-    const known = cache?.revision ?? 0
+    const known = cache?.place.revision ?? 0
     const before = await feed.read(connection)
     const uncommitted = new Uncommitted()
     // Nobody else commits meanwhile: what the cache knows stays true, except of what this group changes.
@@ -119,6 +118,7 @@ export class WriteQueue {
     const deferred = new DeferredRows(connection)
     const outcomes: Outcome[] = []
     const changes: Change[] = []
+    const lines = new Map<number, string>()
     const since = performance.now()
     let state = before
     do {
@@ -126,22 +126,25 @@ export class WriteQueue {
       if (next === undefined) break
       group.push(next)
       const draft = new Draft(connection, state, uncommitted, deferred)
-      const outcome = await this.#runOne(connection, draft, next, cached)
+      const line = newLine()
+      const outcome = await this.#runOne(connection, draft, next, line, cached)
       outcomes.push(outcome)
       if (!outcome.isDone || draft.changes.length === 0) continue
       for (const change of draft.changes) changes.push(change)
-      state = { ...state, revision: state.revision + 1 }
+      state = { ...state, revision: state.revision + 1, line }
+      lines.set(state.revision, line)
     } while (group.length < GROUP_SIZE && performance.now() - since < GROUP_MS)
     await deferred.flush()
-    if (state.revision > before.revision) await this.#stored.feed.advance(connection, before, state.revision)
-    return { outcomes, before: before.revision, changes, revision: state.revision }
+    if (state !== before) await this.#stored.feed.advance(connection, before, state)
+    return { outcomes, before, after: state, changes: { changes, lines } }
   }
 
-  /** Runs one write in a savepoint. Throws only when the connection is of no more use. */
+  /** Runs one write in a savepoint, on a line of its own. Throws only when the connection is of no more use. */
   async #runOne(
     connection: Connection,
     draft: Draft,
     { work }: QueuedWrite,
+    line: string,
     cached: CachedReads | undefined,
   ): Promise<Outcome> {
     await connection.command('savepoint one_write')
@@ -152,7 +155,7 @@ export class WriteQueue {
       draft.lifetime.end()
       await connection.command('release savepoint one_write')
       const { insert, rowOf } = this.#stored.feed
-      for (const [position, change] of draft.changes.entries()) draft.defer(insert, rowOf(change, position))
+      for (const [position, change] of draft.changes.entries()) draft.defer(insert, rowOf(change, position, line))
       draft.deferred.keep()
       return { isDone: true, result }
     } catch (reason) {

@@ -1,9 +1,15 @@
 import type { CompiledQuery } from 'kysely'
-import type { Collection, RecordKind, StoredRecord, WriteTransaction } from '../../../src/storage.ts'
-import { type Change, Lifetime } from '../../../src/storage.ts'
+import {
+  type Change,
+  type Collection,
+  Lifetime,
+  type RecordKind,
+  type StoredRecord,
+  type WriteTransaction,
+} from '../../../src/storage.ts'
 import type { CachedReads, Uncommitted } from '../cache/cached-collection.ts'
 import type { Connection, Row, RowSource } from '../driver/connections.ts'
-import type { RowInserter } from '../language/statement.ts'
+import type { RowInserter } from '../driver/language.ts'
 import type { StoredState } from '../records/change-feed.ts'
 import {
   deleteRecord,
@@ -12,7 +18,6 @@ import {
   updateRecord,
   type WriteUnderWay,
 } from '../records/write-record.ts'
-import type { DeferredRows } from './deferred-rows.ts'
 import { readCollection, readTransaction, type StoredTables, TRANSACTION_OVER } from './read-transaction.ts'
 
 /** Reads and changes of one write; what is not changed yet is read from the cache, where one is given that is level with it. */
@@ -21,10 +26,10 @@ export function writeTransaction(stored: StoredTables, draft: Draft, cached?: Ca
   const reads = readTransaction(stored, connection, state, lifetime, cached)
   return {
     ...reads,
-    async changesSince(revision) {
+    async changesSince(revision, line) {
       // Those of writes of the same commit may still wait.
       await deferred.flush()
-      return reads.changesSince(revision)
+      return reads.changesSince(revision, line)
     },
     collection<T extends StoredRecord>(kind: RecordKind<T>): Collection<T> {
       lifetime.assertOpen()
@@ -52,7 +57,7 @@ export function writeTransaction(stored: StoredTables, draft: Draft, cached?: Ca
   }
 }
 
-/** The connection of a write for who reads rows that may still wait. */
+/** The connection of a write, for readers of rows that may still wait. */
 function flushing({ connection, deferred }: Draft): RowSource {
   return {
     async rows(query) {
@@ -107,4 +112,67 @@ export class Draft implements WriteUnderWay {
       throw error
     }
   }
+}
+
+interface DeferredRow {
+  readonly inserter: RowInserter
+  readonly values: readonly unknown[]
+}
+
+/**
+ * Rows that writes only add and seldom read: those of all writes of a group go to the database in few statements, before the
+ * commit that makes them true. A write that fails takes its own with it.
+ */
+export class DeferredRows {
+  readonly #connection: Connection
+  /** Of the writes of the group that succeeded. */
+  #kept: DeferredRow[] = []
+  /** Of the write under way. */
+  #own: DeferredRow[] = []
+  /** Of writes that succeeded, added within the savepoint of the write under way, which takes them along when it fails. */
+  #inSavepoint: DeferredRow[] = []
+
+  constructor(connection: Connection) {
+    this.#connection = connection
+  }
+
+  add(inserter: RowInserter, values: readonly unknown[]): void {
+    this.#own.push({ inserter, values })
+  }
+
+  /** Adds the rows to the database: they are about to be read, or the group ends. */
+  async flush(): Promise<void> {
+    const rows = [...this.#kept, ...this.#own]
+    if (rows.length === 0) return
+    this.#inSavepoint.push(...this.#kept)
+    this.#kept = []
+    this.#own = []
+    for (const [inserter, ofTable] of grouped(rows)) {
+      for (const query of inserter(ofTable)) await this.#connection.run(query)
+    }
+  }
+
+  /** The write under way succeeded. */
+  keep(): void {
+    this.#kept.push(...this.#own)
+    this.#own = []
+    this.#inSavepoint = []
+  }
+
+  /** The write under way failed, and its savepoint is rolled back. */
+  undo(): void {
+    this.#kept = [...this.#inSavepoint, ...this.#kept]
+    this.#own = []
+    this.#inSavepoint = []
+  }
+}
+
+function grouped(rows: readonly DeferredRow[]): ReadonlyMap<RowInserter, (readonly unknown[])[]> {
+  const groups = new Map<RowInserter, (readonly unknown[])[]>()
+  for (const { inserter, values } of rows) {
+    const known = groups.get(inserter)
+    if (known === undefined) groups.set(inserter, [values])
+    else known.push(values)
+  }
+  return groups
 }

@@ -4,18 +4,22 @@ import { join } from 'node:path'
 import type { PkiMaterial } from '../../../src/index.ts'
 import { errorCode } from './pki-files.ts'
 
-/** File names of a PKI directory. */
+/**
+ * File names of a PKI directory, in the order in which they are put in place: that of the root's key, which may be missing
+ * afterwards, comes first, so that it is there when all others are.
+ */
 export const PKI_FILE_NAMES = {
+  caKeyPem: 'ca.key',
   caPem: 'ca.pem',
   signingCertPem: 'signing.pem',
   signingKeyPem: 'signing.key',
   serverCertPem: 'server.pem',
   serverKeyPem: 'server.key',
-} as const satisfies Record<keyof PkiMaterial, string>
+} as const satisfies Required<Record<keyof PkiMaterial, string>>
 
 /**
  * The directory inside a PKI directory that holds a new PKI from the moment when it is whole until its last file stands
- * in place. Whoever finds it moves the rest.
+ * in place. A process that finds it moves the rest.
  */
 export const CREATED = '.created'
 
@@ -30,7 +34,7 @@ export function isUnfinished(name: string): boolean {
  * Stores a new PKI as {@link CREATED}, whole or not at all. Answers false when another process was faster.
  * It is written inside the directory, not beside it: the directory may be a mounted volume, which no rename can replace.
  */
-export async function storeNew(directory: string, material: PkiMaterial): Promise<boolean> {
+export async function storeNew(directory: string, material: Required<PkiMaterial>): Promise<boolean> {
   const unfinished = join(directory, UNFINISHED_PREFIX + randomUUID())
   try {
     await mkdir(unfinished, { mode: 0o700 })

@@ -36,7 +36,8 @@ export interface PkiDirectoryOpening extends Promise<PkiDirectory> {
 }
 
 /**
- * Opens the PKI of a directory: `ca.pem`, `signing.pem`, `signing.key`, `server.pem` and `server.key`. When there is none it
+ * Opens the PKI of a directory: `ca.pem`, `signing.pem`, `signing.key`, `server.pem`, `server.key`, and `ca.key`, which may be kept
+ * elsewhere until an authority changes. When there is none it
  * is created, directory and all, for the owner's eyes only; `created` tells. Creation is all or nothing: a process that
  * ends in the middle leaves what the next one completes or starts over, and of several processes one creates.
  *
@@ -105,6 +106,7 @@ const DEFAULT_TRUST_DOMAIN = 'portcullis.internal'
 export function pkiFilesIn(directory: string): PkiFiles {
   checkArgument('pkiFilesIn', 'directory', directory, { shape: 'string', isNeeded: true })
   return {
+    caKeyPem: join(directory, PKI_FILE_NAMES.caKeyPem),
     caPem: join(directory, PKI_FILE_NAMES.caPem),
     signingCertPem: join(directory, PKI_FILE_NAMES.signingCertPem),
     signingKeyPem: join(directory, PKI_FILE_NAMES.signingKeyPem),
@@ -112,6 +114,9 @@ export function pkiFilesIn(directory: string): PkiFiles {
     serverKeyPem: join(directory, PKI_FILE_NAMES.serverKeyPem),
   }
 }
+
+/** The files without which there is no PKI. */
+const NEEDED_NAMES = Object.values(PKI_FILE_NAMES).filter((name) => name !== PKI_FILE_NAMES.caKeyPem)
 
 /** Resolves once the PKI is whole, with what this process created for it, if anything. */
 async function ensurePki(
@@ -122,7 +127,7 @@ async function ensurePki(
   await named(directory, () => makeDirectory(directory))
   for (;;) {
     const present = await named(directory, () => readdir(directory))
-    const missing = Object.values(PKI_FILE_NAMES).filter((name) => !present.includes(name))
+    const missing = NEEDED_NAMES.filter((name) => !present.includes(name))
     if (missing.length === 0) {
       const leftovers = present.filter((name) => name === CREATED || isUnfinished(name))
       await named(directory, () => Promise.all(leftovers.map((name) => clearAway(join(directory, name)))))
@@ -130,7 +135,7 @@ async function ensurePki(
     }
     if (present.includes(CREATED)) {
       await named(directory, () => moveIntoPlace(directory))
-    } else if (missing.length === Object.keys(PKI_FILE_NAMES).length) {
+    } else if (missing.length === NEEDED_NAMES.length) {
       const material = await createPkiMaterial({ serverKey: 'RSA-2048', ...request })
       if (await named(directory, () => storeNew(directory, material))) created = material
     } else {

@@ -1,4 +1,5 @@
-import { createPrivateKey, X509Certificate } from 'node:crypto'
+import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { createSecureContext } from 'node:tls'
 import { checkOptions, type OptionRules } from '../../../src/base/arguments.ts'
@@ -9,8 +10,14 @@ export type PkiFiles = { readonly [Part in keyof PkiMaterial]: string }
 
 const FILE = { shape: 'string', isNeeded: true, hint: 'the name of a PEM file' } as const
 const SERVER_FILES = { serverCertPem: FILE, serverKeyPem: FILE }
-const ALL_FILES: OptionRules<PkiFiles> = { caPem: FILE, signingCertPem: FILE, signingKeyPem: FILE, ...SERVER_FILES }
-const OTHER_FILES = { caPem: 'string', signingCertPem: 'string', signingKeyPem: 'string' } as const
+const ALL_FILES: OptionRules<PkiFiles> = {
+  caKeyPem: 'string',
+  caPem: FILE,
+  signingCertPem: FILE,
+  signingKeyPem: FILE,
+  ...SERVER_FILES,
+}
+const OTHER_FILES = { caKeyPem: 'string', caPem: 'string', signingCertPem: 'string', signingKeyPem: 'string' } as const
 
 /** A file or directory of a PKI that cannot be used as it is; the message names it and fits on one line. */
 export class PkiFileError extends Error {
@@ -22,7 +29,8 @@ export class PkiFileError extends Error {
 
 /**
  * The certificates and keys that stand in files: every certificate file begins with a certificate, and each key is the one
- * of that certificate. Whether the certificates trust each other is for the controller to judge.
+ * of that certificate. The key of the root is read where its file is there. Whether the certificates trust each other is for
+ * the controller to judge.
  *
  * @example
  * const pki = await readPkiFiles({ ...pkiFilesIn('pki'), caPem: '/etc/ssl/network-ca.pem' })
@@ -31,12 +39,15 @@ export class PkiFileError extends Error {
  */
 export async function readPkiFiles(files: PkiFiles): Promise<PkiMaterial> {
   checkOptions('readPkiFiles', files, ALL_FILES)
+  const caKeyPem = files.caKeyPem !== undefined && existsSync(files.caKeyPem) && (await readPem(files.caKeyPem))
   const material = {
+    ...(caKeyPem && { caKeyPem }),
     caPem: await readPem(files.caPem),
     signingCertPem: await readPem(files.signingCertPem),
     signingKeyPem: await readPem(files.signingKeyPem),
   }
   readCertificate(files.caPem, material.caPem)
+  if (files.caKeyPem !== undefined && caKeyPem) checkRootKey(files.caPem, material.caPem, files.caKeyPem, caKeyPem)
   checkPair(files.signingCertPem, material.signingCertPem, files.signingKeyPem, material.signingKeyPem)
   return { ...material, ...(await readServerFiles(files)) }
 }
@@ -78,14 +89,25 @@ function readCertificate(file: string, pem: string): X509Certificate {
   )
 }
 
-function checkPair(certificateFile: string, certificatePem: string, keyFile: string, keyPem: string): void {
-  const certificate = readCertificate(certificateFile, certificatePem)
+function readKey(keyFile: string, keyPem: string): KeyObject {
   // OpenSSL's own words about a broken key are left out: no part of a key file may reach a log.
-  const key = attempt(
+  return attempt(
     () => `${keyFile} holds no PEM private key that opens without a passphrase`,
     () => createPrivateKey(keyPem),
   )
-  if (!certificate.checkPrivateKey(key)) {
+}
+
+/** The bundle may hold several roots. */
+function checkRootKey(bundleFile: string, bundlePem: string, keyFile: string, keyPem: string): void {
+  const key = readKey(keyFile, keyPem)
+  const blocks = bundlePem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []
+  if (blocks.some((block) => readCertificate(bundleFile, block).checkPrivateKey(key))) return
+  throw new PkiFileError(`the private key in ${keyFile} matches no certificate in ${bundleFile}`)
+}
+
+function checkPair(certificateFile: string, certificatePem: string, keyFile: string, keyPem: string): void {
+  const certificate = readCertificate(certificateFile, certificatePem)
+  if (!certificate.checkPrivateKey(readKey(keyFile, keyPem))) {
     throw new PkiFileError(`the private key in ${keyFile} does not match the certificate in ${certificateFile}`)
   }
 }

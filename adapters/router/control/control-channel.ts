@@ -1,13 +1,15 @@
+import { JUDGED_BY_CONTROLLER } from '../../../src/fabric/rules/index.ts'
 import type { FromRouter, LinkListener, ToRouter } from '../../../src/ports/fabric/index.ts'
 import type { ChannelSocket, SocketLimits } from '../../channel/channel-socket.ts'
 import { Conversation, processTimer, type Timer } from '../../channel/conversation.ts'
 import type { Frame } from '../../channel/frame.ts'
 import { boolHeader, readBool, readText, textHeader, uint64Header } from '../../channel/header-values.ts'
 import { routerSide } from '../../fabric/index.ts'
+import type { TracedChannel } from '../state/channel-traces.ts'
 import type { ConnectedController, ControllerListener } from '../state/controllers.ts'
 import { dialSocket, type RouterCredentials } from '../state/opened-socket.ts'
 
-const { CONTENT_TYPE, HEADER, encodeMask, readToRouter, writeFromRouter } = routerSide
+const { CONTENT_TYPE, HEADER, decodeMask, encodeMask, readToRouter, writeFromRouter } = routerSide
 
 /** The router as it introduces itself. */
 export interface RouterIntroduction {
@@ -28,6 +30,9 @@ const LIMITS: SocketLimits = {
 }
 /** Bit of a router that uses the newer keys of headers and several sockets. */
 const MULTI_CHANNEL = 1
+/** The header by which controllers of the line 1.6 learn that a router dials its links itself, and the message in it. */
+const LEGACY_METADATA = 11
+const MANAGES_LINKS = Uint8Array.of(0x0a, 0x01, 0x01)
 const ANSWER_MS = 30_000
 /** Milliseconds between heartbeats, and of silence after which a controller is given up. */
 const BEAT_MS = 10_000
@@ -52,17 +57,27 @@ const ASKED: ReadonlySet<FromRouter['type']> = new Set([
 /** A controller that was dialed and let the router in. Nothing arrives before {@link ControlChannel.begin}. */
 export class ControlChannel implements ConnectedController {
   readonly id: string
+  readonly judgesPosture: boolean
+  readonly traced: TracedChannel
   readonly #routerId: string
   readonly #socket: ChannelSocket
   readonly #conversation: Conversation
   readonly #timer: Timer
   #listener: ControllerListener | undefined
   #onLost: () => void = () => undefined
+  #onSpoken: () => void = () => undefined
   #heardAt = performance.now()
+  #hasSpoken = false
   #cancelBeat: () => void = () => undefined
 
-  constructor(id: string, routerId: string, socket: ChannelSocket, timer: Timer = processTimer) {
+  constructor(
+    { id, capabilities }: { readonly id: string; readonly capabilities: readonly number[] },
+    routerId: string,
+    socket: ChannelSocket,
+    timer: Timer = processTimer,
+  ) {
     this.id = id
+    this.judgesPosture = capabilities.includes(JUDGED_BY_CONTROLLER)
     this.#routerId = routerId
     this.#socket = socket
     this.#timer = timer
@@ -71,11 +86,26 @@ export class ControlChannel implements ConnectedController {
       { onMessage: (frame) => this.#receive(frame), onClose: () => this.#closed(), onTrouble: () => socket.destroy() },
       timer,
     )
+    const conversation = this.#conversation
+    this.traced = {
+      owner: routerId,
+      name: 'ctrl',
+      get watch() {
+        return conversation.watch
+      },
+      set watch(watch) {
+        conversation.watch = watch
+      },
+    }
   }
 
-  /** From now on messages go to a listener, and `onLost` is called at the end. */
-  begin(listener: ControllerListener, onLost: () => void): void {
+  /**
+   * From now on messages go to a listener, and `onLost` is called at the end; `onSpoken` when the controller says something for the
+   * first time, if only by the answer to a heartbeat.
+   */
+  begin(listener: ControllerListener, onLost: () => void, onSpoken: () => void = () => undefined): void {
     this.#listener = listener
+    this.#onSpoken = onSpoken
     this.#onLost = onLost
     this.#beat()
     this.#socket.resume()
@@ -95,8 +125,17 @@ export class ControlChannel implements ConnectedController {
     this.#socket.close()
   }
 
+  /** Whether the controller has said anything since it let the router in. */
+  get hasSpoken(): boolean {
+    return this.#hasSpoken
+  }
+
   #receive(frame: Frame): void {
     this.#heardAt = performance.now()
+    if (!this.#hasSpoken) {
+      this.#hasSpoken = true
+      this.#onSpoken()
+    }
     const beat = frame.headers.get(HEADER.heartbeat)
     if (beat !== undefined) this.#sendBeat(HEADER.heartbeatResponse, beat)
     switch (frame.contentType) {
@@ -147,33 +186,76 @@ export class ControlChannel implements ConnectedController {
   }
 }
 
-/** Dials a controller and introduces the router. Rejects with the reason where it is not let in, or nobody answers in time. */
-export async function dialController(address: string, router: RouterIntroduction): Promise<ControlChannel> {
+/**
+ * Dials a controller and introduces the router, in the form that controllers of the line 1.6 want or in the newer one. Rejects with the
+ * reason where it is not let in, or nobody answers in time.
+ */
+export async function dialController(
+  address: string,
+  router: RouterIntroduction,
+  isOfOldLine = false,
+): Promise<ControlChannel> {
   const { routerId, version, linkListeners, credentials } = router
-  const headers = new Map<number, Uint8Array>([
-    [HEADER.version, textHeader([version, 'portcullis', '', process.platform, process.arch].join('|'))],
-    [HEADER.helloCapabilities, encodeMask([MULTI_CHANNEL])],
-    [HEADER.helloListeners, routerSide.Listeners.encode({ listeners: linkListeners })],
-    [HEADER.underlayType, textHeader('ctrl.default')],
-    [HEADER.isGrouped, boolHeader(true)],
-    [HEADER.isFirstOfGroup, boolHeader(true)],
-  ])
-  const hello = { contentType: CONTENT_TYPE.hello, sequence: -1, headers, body: [textHeader(routerId)] }
-  const dial = { address, alpn: CONTROL_PROTOCOL, credentials: credentials(), limits: LIMITS, hello }
-  const { socket, frame } = await dialSocket(dial)
-  const id = readText(frame.headers, HEADER.id) ?? ''
-  if (readBool(frame.headers, HEADER.success) === true && id !== '') return new ControlChannel(id, routerId, socket)
-  socket.destroy()
-  throw new Error(`refused: ${Buffer.concat(frame.body).toString().slice(0, 256)}`)
+  const listeners = routerSide.Listeners.encode({ listeners: linkListeners })
+  const software = [version, 'portcullis', '', process.platform, process.arch].join('|')
+  const greet = async (facts: readonly (readonly [number, Uint8Array])[]) => {
+    const headers = new Map([[HEADER.version, textHeader(software)] as const, ...facts])
+    const hello = { contentType: CONTENT_TYPE.hello, sequence: -1, headers, body: [textHeader(routerId)] }
+    const { socket, frame } = await dialSocket({
+      ...{ address, alpn: CONTROL_PROTOCOL, limits: LIMITS, hello },
+      credentials: credentials(),
+    })
+    const id = readText(frame.headers, HEADER.id) ?? ''
+    const capabilities = decodeMask(frame.headers.get(HEADER.helloCapabilities) ?? new Uint8Array(0))
+    if (readBool(frame.headers, HEADER.success) === true && id !== '')
+      return { socket, controller: { id, capabilities } }
+    socket.destroy()
+    throw new Error(`refused: ${Buffer.concat(frame.body).toString().slice(0, 256)}`)
+  }
+  const { socket, controller } = await greet(
+    isOfOldLine
+      ? [
+          [HEADER.legacyHelloListeners, listeners],
+          [LEGACY_METADATA, MANAGES_LINKS],
+        ]
+      : [
+          [HEADER.helloCapabilities, encodeMask([MULTI_CHANNEL, JUDGED_BY_CONTROLLER])],
+          [HEADER.helloListeners, listeners],
+          [HEADER.underlayType, textHeader('ctrl.default')],
+          [HEADER.isGrouped, boolHeader(true)],
+          [HEADER.isFirstOfGroup, boolHeader(true)],
+        ],
+  )
+  return new ControlChannel(controller, routerId, socket)
 }
 
-/** Introduces a router to a controller and leaves again; answers the controller's id. Rejects with why it is not let in. */
+/**
+ * Introduces a router to a controller, waits until it says something, and leaves again; answers the controller's id. Rejects
+ * with why the router is not let in.
+ */
 export async function probeController(
   address: string,
   identity: RouterCredentials & { readonly id: string },
 ): Promise<string> {
   const router = { routerId: identity.id, version: 'v2.0.0', linkListeners: [], credentials: () => identity }
-  const channel = await dialController(address, router)
+  // Controllers of the line 1.6 answer the hello of every router, and close then whom they do not let in.
+  for (const isOfOldLine of [false, true]) {
+    const channel = await dialController(address, router, isOfOldLine)
+    if (await speaks(channel)) return channel.id
+  }
+  throw new Error('it closes the connection without a word: the router is deleted, disabled, or connected already')
+}
+
+/** Whether the other end says anything before it closes; the channel is closed then. */
+async function speaks(channel: ControlChannel): Promise<boolean> {
+  await new Promise<void>((resolve) => {
+    const cancel = processTimer(ANSWER_MS, resolve)
+    const heard = () => {
+      cancel()
+      resolve()
+    }
+    channel.begin({ take: async () => undefined, lost: () => undefined }, heard, heard)
+  })
   channel.close()
-  return channel.id
+  return channel.hasSpoken
 }

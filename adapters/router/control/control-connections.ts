@@ -25,6 +25,8 @@ const MOST_ADDRESSES = 64
 interface Place {
   channel: ControlChannel | undefined
   failures: number
+  /** The form in which the router introduces itself: that of the line 1.6. */
+  isOfOldLine: boolean
   cancel: () => void
 }
 
@@ -47,6 +49,12 @@ export class ControlConnections {
     return [...this.#places.values()].flatMap(({ channel }) => (channel === undefined ? [] : [channel.id]))
   }
 
+  /** Asks every controller to lead circuits around the router. Never rejects: one that cannot do it is none that waits. */
+  async quiesce(): Promise<void> {
+    const channels = [...this.#places.values()].flatMap(({ channel }) => channel ?? [])
+    await Promise.allSettled(channels.map((channel) => channel.ask({ type: 'quiesce' })))
+  }
+
   close(): void {
     this.#isClosed = true
     for (const { channel, cancel } of this.#places.values()) {
@@ -59,7 +67,7 @@ export class ControlConnections {
   #add(address: string): void {
     if (this.#places.has(address) || this.#places.size >= MOST_ADDRESSES) return
     dialedHost(address)
-    const place: Place = { channel: undefined, failures: 0, cancel: () => undefined }
+    const place: Place = { channel: undefined, failures: 0, isOfOldLine: false, cancel: () => undefined }
     this.#places.set(address, place)
     void this.#connect(address, place)
   }
@@ -67,7 +75,7 @@ export class ControlConnections {
   async #connect(address: string, place: Place): Promise<void> {
     const { router, log } = this.#settings
     try {
-      const channel = await dialController(address, router)
+      const channel = await dialController(address, router, place.isOfOldLine)
       if (this.#isClosed || this.#places.get(address) !== place) return channel.close()
       // One controller may be reached by several addresses; it wants its router once.
       if (this.connected.includes(channel.id)) {
@@ -79,6 +87,8 @@ export class ControlConnections {
       log?.('controller.connected', { address, controllerId: channel.id })
       channel.begin(this.#following(channel, this.#router.connected(channel)), () => {
         place.channel = undefined
+        // Controllers of the line 1.6 accept the newer hello, and close then without a word.
+        if (!channel.hasSpoken) place.isOfOldLine = !place.isOfOldLine
         log?.('controller.lost', { address, controllerId: channel.id })
         this.#retry(address, place)
       })

@@ -13,7 +13,7 @@ export interface RouterRenewalSettings {
   readonly hosts: readonly string[]
   /** Key and certificates are others from now on. */
   readonly renewed: (credentials: RouterCredentials) => void
-  /** Asks for new ones at the first connection, however long the present ones are good. */
+  /** Asks for new ones as soon as a controller is connected, however long the present ones are good, until it has them. */
   readonly atOnce?: boolean
   readonly timer?: Timer
   readonly log?: (event: string, fields: Readonly<Record<string, unknown>>) => void
@@ -38,8 +38,10 @@ export class RouterRenewal implements TakesControllers {
   readonly #settings: RouterRenewalSettings
   readonly #inner: TakesControllers
   readonly #controllers = new Set<ConnectedController>()
-  #pending: RouterRequests | undefined
-  #isAsked = false
+  /** The question that a controller has not answered yet, one at a time. */
+  #pending: { readonly controller: ConnectedController; readonly key: RouterRequests } | undefined
+  #isAsking = false
+  #isRenewed = false
   #cancel: () => void = () => undefined
 
   /** `inner` is given everything that is not about certificates. */
@@ -61,6 +63,9 @@ export class RouterRenewal implements TakesControllers {
       },
       lost: () => {
         this.#controllers.delete(controller)
+        // It answers no more: another one is asked, or this one when it is back.
+        if (this.#pending?.controller === controller) this.#pending = undefined
+        if (this.#isDue) void this.#ask()
         listener.lost()
       },
     }
@@ -72,7 +77,7 @@ export class RouterRenewal implements TakesControllers {
 
   get #isDue(): boolean {
     const { atOnce = false, credentials } = this.#settings
-    return (atOnce && !this.#isAsked) || expiryOf(credentials()) - Date.now() < RENEW_BEFORE_MS
+    return (atOnce && !this.#isRenewed) || expiryOf(credentials()) - Date.now() < RENEW_BEFORE_MS
   }
 
   #lookLater(): void {
@@ -85,19 +90,22 @@ export class RouterRenewal implements TakesControllers {
 
   async #ask(): Promise<void> {
     const { routerId, hosts, log } = this.#settings
-    const [controller] = this.#controllers
-    if (controller === undefined || this.#pending !== undefined) return
-    this.#isAsked = true
+    if (this.#controllers.size === 0 || this.#pending !== undefined || this.#isAsking) return
+    this.#isAsking = true
     const key = await createRouterRequests(routerId, hosts)
-    this.#pending = key
+    this.#isAsking = false
+    // Controllers came and went while the key was made.
+    const [controller] = this.#controllers
+    if (controller === undefined) return
+    this.#pending = { controller, key }
     log?.('certificates.asked', { controllerId: controller.id })
     const requests = { clientCertCsr: key.clientCsrPem, serverCertCsr: key.serverCsrPem }
     await controller.ask({ type: 'extend-certificates', ...requests }).catch(() => undefined)
   }
 
   async #confirm(controller: ConnectedController, { clientCertPem, serverCertPem }: Certificates): Promise<void> {
-    const key = this.#pending
-    if (key === undefined) return
+    if (this.#pending?.controller !== controller) return
+    const { key } = this.#pending
     this.#pending = undefined
     const { credentials, renewed, log } = this.#settings
     const answer = await controller.ask({ type: 'confirm-certificate', clientCertPem }).catch(() => undefined)
@@ -105,6 +113,7 @@ export class RouterRenewal implements TakesControllers {
       log?.('certificates.refused', { controllerId: controller.id, answer: JSON.stringify(answer) })
       return
     }
+    this.#isRenewed = true
     renewed({ ca: credentials().ca, key: key.keyPem, clientCert: clientCertPem, serverCert: serverCertPem })
     log?.('certificates.renewed', { controllerId: controller.id })
   }

@@ -1,9 +1,11 @@
 import { createHash, X509Certificate } from 'node:crypto'
+import { EDGE_ERROR, type EdgeRefusal } from '../../../src/data-plane/edge/edge-refusal.ts'
 import {
   type PresentableSession,
   type PresentedCertificate,
   sessionRefusal,
 } from '../../../src/data-plane/edge/session-admission.ts'
+import type { ConnectedController } from '../state/controllers.ts'
 import type { RouterModel } from '../state/router-model.ts'
 import type { EdgeClient } from './endpoint.ts'
 
@@ -106,7 +108,37 @@ function isRevoked(
   return false
 }
 
-/** The claims of a token whose signature was verified before. */
+/**
+ * Why posture keeps a client from a service; undefined where it does not. Controllers that do not judge the posture of bearer
+ * sessions leave it to routers, and this one cannot judge it: it refuses what no policy grants without posture checks. Neither
+ * an access token nor a service session by token says anything of posture.
+ */
+export function postureRefusal(
+  model: Pick<RouterModel, 'demandsPosture'>,
+  controller: Pick<ConnectedController, 'judgesPosture'> | undefined,
+  { session, isBearer }: Pick<EdgeClient, 'session' | 'isBearer'>,
+  serviceId: string,
+  type: 'Dial' | 'Bind',
+): EdgeRefusal | undefined {
+  // Without a controller there is nobody to let it in either.
+  if (!isBearer || controller === undefined || controller.judgesPosture || serviceId === '') return undefined
+  if (!model.demandsPosture(session.identityId, serviceId, type)) return undefined
+  const text = 'posture checks of bearer sessions cannot be judged at this router'
+  return { text, code: EDGE_ERROR['posture-check-failed'], hint: 'not-retriable' }
+}
+
+/** A claim of a token that the controller verifies; empty for a token that has none. */
+export function claimIn(token: string, name: 'jti' | 'sub'): string {
+  if (token.length > LONGEST_TOKEN) return ''
+  try {
+    const claim = claimsOf(token)[name]
+    return typeof claim === 'string' ? claim : ''
+  } catch {
+    return ''
+  }
+}
+
+/** The claims of a token whose signature was verified before, or is to be. */
 function claimsOf(token: string): Readonly<Record<string, unknown>> {
   const [, claims = ''] = token.split('.')
   return JSON.parse(Buffer.from(claims, 'base64url').toString())

@@ -2,15 +2,24 @@ import { ConnectionTable } from '../../../src/data-plane/edge/connection-table.t
 import { EDGE_ERROR, type EdgeRefusal } from '../../../src/data-plane/edge/edge-refusal.ts'
 import type { FromRouter, ToRouter } from '../../../src/ports/fabric/index.ts'
 import type { Channel, ChannelTrouble, Lane } from '../../channel/channel.ts'
+import { circuitOf, sideOf } from '../../channel/circuit-frames.ts'
 import { Conversation, type Message, type Timer } from '../../channel/conversation.ts'
 import { CIRCUIT_HEADER, EDGE_HEADER, EDGE_TYPE, edgeMessage, TRUE, textIn } from '../../channel/edge-messages.ts'
 import type { Frame } from '../../channel/frame.ts'
 import { boolHeader, readBool, readText, readUint32, textHeader } from '../../channel/header-values.ts'
 import type { ConnectedController } from '../state/controllers.ts'
+import { claimIn } from './edge-admission.ts'
 import type { EdgeCircuits } from './edge-circuits.ts'
-import { EdgeConnection } from './edge-connection.ts'
-import type { EdgeClient, Endpoint, Room } from './endpoint.ts'
-import { closedMessage, PEER_DATA, refusalHeaders, xgressHeaders } from './endpoint-messages.ts'
+import { EdgeConnection, type EdgeSide } from './edge-connection.ts'
+import {
+  closedMessage,
+  type EdgeClient,
+  type Endpoint,
+  PEER_DATA,
+  type Room,
+  refusalHeaders,
+  xgressHeaders,
+} from './endpoint.ts'
 import type { BoundService, HostedServices } from './hosted-services.ts'
 
 type Created = Extract<ToRouter, { type: 'circuit-created' }>
@@ -23,6 +32,9 @@ const PEER_HEADERS = [EDGE_HEADER.publicKey, EDGE_HEADER.callerName, EDGE_HEADER
 /** Milliseconds for which an endpoint may not read what was sent to it. */
 const STALL_MS = 60_000
 
+/** Milliseconds for which an endpoint is not held briefly again, after it was held in vain. */
+const SPARED_MS = 1000
+
 /** The parts of a router that its channels share. */
 export interface EdgeParts {
   readonly timer: Timer
@@ -30,6 +42,9 @@ export interface EdgeParts {
   readonly hosted: HostedServices
   /** A controller to ask; undefined where none is connected. */
   controller(): ConnectedController | undefined
+  /** Whether an identity may dial a service by no policy without posture checks. */
+  /** Why posture keeps a client from dialing a service; undefined where it does not. */
+  postureRefusal(client: EdgeClient, serviceId: string): EdgeRefusal | undefined
   /** The service that a dial names by id or name. */
   serviceId(headers: ReadonlyMap<number, Uint8Array>): string
   /** The client by its next access token, or why that is none. */
@@ -46,11 +61,13 @@ export class EdgeChannel implements Endpoint<Entry> {
   readonly #channel: Channel
   readonly #conversation: Conversation
   readonly #table = new ConnectionTable<Entry>(LIMITS)
-  readonly #connections = new Map<string, EdgeConnection>()
+  /** Connections whose windows the endpoint keeps, by circuit: it may dial what it hosts, and have both ends of one. */
+  readonly #circuits = { ingress: new Map<string, EdgeConnection>(), egress: new Map<string, EdgeConnection>() }
   readonly #waitingForRoom: (() => void)[] = []
   /** Places that are full, for which nothing is read from the endpoint. */
   readonly #full = new Set<Room>()
   #client: EdgeClient
+  #isSpared = false
   #isClosed = false
 
   constructor(parts: EdgeParts, channel: Channel, client: EdgeClient) {
@@ -99,15 +116,27 @@ export class EdgeChannel implements Endpoint<Entry> {
   }
 
   holdFor(room: Room, mostMs = STALL_MS): void {
-    if (this.#full.has(room)) return
+    const isBrief = mostMs < STALL_MS
+    if (this.#full.has(room) || (isBrief && this.#isSpared)) return
     this.#full.add(room)
     this.#channel.pause()
     const resume = () => {
       cancel()
       if (this.#full.delete(room) && this.#full.size === 0) this.#channel.resume()
     }
-    const cancel = this.#parts.timer(mostMs, resume)
+    const cancel = this.#parts.timer(mostMs, () => {
+      if (isBrief) this.#spare()
+      resume()
+    })
     room.whenRoom(resume)
+  }
+
+  /** Messages for others have waited behind one for an endpoint that does not read, and do not wait for the next one too. */
+  #spare(): void {
+    this.#isSpared = true
+    this.#parts.timer(SPARED_MS, () => {
+      this.#isSpared = false
+    })
   }
 
   /** An id for somebody who dials the endpoint. */
@@ -124,13 +153,13 @@ export class EdgeChannel implements Endpoint<Entry> {
   }
 
   release(id: number, entry: Entry): boolean {
-    if (entry.kind === 'connection') this.#connections.delete(entry.circuitId)
+    if (entry.kind === 'connection') this.#circuits[entry.side].delete(entry.circuitId)
     return this.#table.release(id, entry)
   }
 
   entered(id: number, circuitId: string): void {
     const entry = this.#table.get(id)
-    if (entry?.kind === 'connection' && entry.usesXgress) this.#connections.set(circuitId, entry)
+    if (entry?.kind === 'connection' && entry.usesXgress) this.#circuits[entry.side].set(circuitId, entry)
   }
 
   /** Ends the channel. */
@@ -147,11 +176,19 @@ export class EdgeChannel implements Endpoint<Entry> {
       }
       case EDGE_TYPE.payload:
       case EDGE_TYPE.acknowledgement:
-      case EDGE_TYPE.circuitControl:
-        this.#connections.get(readText(message.headers, CIRCUIT_HEADER.circuit) ?? '')?.sentPayload(message)
+        this.#endOf(readText(message.headers, CIRCUIT_HEADER.circuit), sideOf(message))?.sentPayload(message)
         return
+      case EDGE_TYPE.circuitControl:
+        this.#namedEnd(message, circuitOf(message))?.traces.sentControl(message)
+        return
+      case EDGE_TYPE.traceRoute:
+      case EDGE_TYPE.traceRouteAnswer: {
+        const connection = this.#entryOf(message)
+        if (connection?.kind === 'connection') connection.traces.sent(message)
+        return
+      }
       case EDGE_TYPE.circuitClose: {
-        const connection = this.#connections.get(textIn(message))
+        const connection = this.#namedEnd(message, textIn(message))
         if (connection !== undefined) this.#closedByEndpoint(connection.id)
         return
       }
@@ -189,6 +226,20 @@ export class EdgeChannel implements Endpoint<Entry> {
   #entryOf({ headers }: Frame): Entry | undefined {
     const id = readUint32(headers, EDGE_HEADER.connection)
     return id === undefined ? undefined : this.#table.get(id)
+  }
+
+  /** The connection that is an end of a circuit; where the endpoint has both, that of a side. */
+  #endOf(circuitId: string | undefined, side: EdgeSide): EdgeConnection | undefined {
+    if (circuitId === undefined) return undefined
+    const other = side === 'ingress' ? 'egress' : 'ingress'
+    return this.#circuits[side].get(circuitId) ?? this.#circuits[other].get(circuitId)
+  }
+
+  /** The same for a message that names no side, but may name its connection. */
+  #namedEnd(message: Frame, circuitId: string | undefined): EdgeConnection | undefined {
+    const entry = this.#entryOf(message)
+    const isNamed = entry?.kind === 'connection' && entry.usesXgress && entry.circuitId === circuitId
+    return isNamed ? entry : this.#endOf(circuitId, 'ingress')
   }
 
   async #connect(message: Frame): Promise<void> {
@@ -242,12 +293,16 @@ export class EdgeChannel implements Endpoint<Entry> {
     }
     const controller = this.#parts.controller()
     if (controller === undefined) return refused({ text: 'the router has no controller', hint: 'too-busy' })
+    const { identityId } = this.#client.session
+    const serviceId = isV2 ? this.#parts.serviceId(headers) : ''
+    const refusal = this.#parts.postureRefusal(this.#client, isV2 ? serviceId : claimIn(textIn(message), 'sub'))
+    if (refusal !== undefined) return refused(refusal)
     const request: CircuitRequest = {
       type: 'create-circuit',
       sessionToken: isV2 ? undefined : textIn(message),
       apiSessionToken: this.#client.token,
-      identityId: this.#client.session.identityId,
-      serviceId: isV2 ? this.#parts.serviceId(headers) : '',
+      identityId,
+      serviceId,
       circuitId: undefined,
       instanceId: readText(headers, EDGE_HEADER.instance) ?? '',
       peerData: this.#peerData(message),

@@ -1,6 +1,7 @@
 import type { Route } from '../../../src/ports/fabric/index.ts'
 import { CircuitEnds } from '../../channel/circuit-ends.ts'
 import type { Timer } from '../../channel/conversation.ts'
+import { EDGE_TYPE } from '../../channel/edge-messages.ts'
 import type { Forwarder } from '../forwarder.ts'
 import type { ConnectionCircuits, EdgeConnection, EdgeSide } from './edge-connection.ts'
 
@@ -109,7 +110,10 @@ export class EdgeCircuits implements ConnectionCircuits {
     const detach = this.forwarder.attach(address, {
       // Bytes that are unread are bounded by the window that their sender is told.
       ...{ isFull: false, whenRoom: (work: () => void) => work() },
-      take: (_circuitId, frame) => end.take(frame),
+      take: (_circuitId, frame) => {
+        if (frame.contentType === EDGE_TYPE.circuitControl) connection.take(circuitId, frame)
+        else end.take(frame)
+      },
       dropped: () => end.abort(),
     })
     connection.keep(end)

@@ -6,6 +6,7 @@ import { bodyOf, DATA_FLAG, EDGE_HEADER, EDGE_TYPE, edgeMessage } from '../../ch
 import type { Frame } from '../../channel/frame.ts'
 import { uint32Header } from '../../channel/header-values.ts'
 import type { Destination, Forwarder } from '../forwarder.ts'
+import { ConnectionTraces } from './connection-traces.ts'
 import type { Endpoint, Room } from './endpoint.ts'
 
 /** Who dialed is at the ingress, who hosts at the egress. */
@@ -67,6 +68,7 @@ export class EdgeConnection implements Destination {
   #address = ''
   #onward: Onward
   #isOver = false
+  #traces: ConnectionTraces | undefined
   readonly #waitingForWindow: (() => void)[] = []
   readonly #window: Room = { whenRoom: (work) => void this.#waitingForWindow.push(work) }
 
@@ -119,9 +121,14 @@ export class EdgeConnection implements Destination {
     this.#endpoint.whenDrained(work)
   }
 
-  /** A message of the circuit for an endpoint that keeps windows itself. */
+  /** A message of the circuit for an endpoint that keeps windows itself, or a control. */
   take(_circuitId: string, frame: Frame): void {
-    if (!this.usesXgress || this.#isOver) return
+    if (this.#isOver) return
+    if (frame.contentType === EDGE_TYPE.circuitControl) this.traces.take(frame)
+    else if (this.usesXgress) this.#takeForwarded(frame)
+  }
+
+  #takeForwarded(frame: Frame): void {
     const isPayload = frame.contentType === EDGE_TYPE.payload
     if (isPayload && this.#endpoint.queuedBytes > MOST_FORWARDED_BYTES) return
     const { contentType, headers, body } = forwarded(frame)
@@ -179,6 +186,14 @@ export class EdgeConnection implements Destination {
     if (!this.usesXgress || this.#isOver) return
     const destination = this.#circuits.forwarder.forward(this.#address, message)
     if (destination?.isFull) this.#endpoint.holdFor(destination, HOLD_MS)
+  }
+
+  /** Questions for the way of the circuit, and answers; made for the first of them. */
+  get traces(): ConnectionTraces {
+    this.#traces ??= new ConnectionTraces(this, this.#endpoint, (frame) =>
+      this.#circuits.forwarder.forward(this.#address, frame),
+    )
+    return this.#traces
   }
 
   #goOn(onward: Onward): void {

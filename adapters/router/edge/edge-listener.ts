@@ -33,7 +33,7 @@ const HELLO_SEQUENCE = -1
  */
 const PLACES = { total: 512, perNetwork: 256 }
 
-/** Who is on a socket, as far as TLS tells. */
+/** The peer on a socket, as far as TLS tells. */
 export interface EdgeStranger {
   /** The certificates of the handshake, DER, leaf first. */
   readonly chain: readonly Uint8Array[]
@@ -57,7 +57,7 @@ export interface EdgeHost {
 interface Group {
   readonly sockets: ChannelGroup
   readonly secret: Uint8Array
-  /** The API session of who founded it: all of its sockets show one. */
+  /** The API session of its founder: all of its sockets show one. */
   readonly sessionId: string
 }
 
@@ -104,7 +104,7 @@ export class EdgeListener {
     }
     const listener = {
       onMessage: (hello: Frame) => {
-        // Whoever sends before it was let in is no endpoint.
+        // A peer that sends before it was let in is no endpoint.
         channel.pause()
         clearTimeout(timer)
         channel.listen({ onMessage: () => channel.destroy(), onTrouble: () => channel.destroy(), onClose })
@@ -131,7 +131,7 @@ export class EdgeListener {
     for (const channel of this.#strangers) channel.destroy()
   }
 
-  /** Who says hello; undefined where it was refused. */
+  /** The endpoint that says hello; undefined where it was refused. */
   async #judge(channel: Channel, hello: Frame, stranger: EdgeStranger): Promise<EdgeClient | undefined> {
     const token =
       hello.contentType === EDGE_TYPE.hello ? readText(hello.headers, EDGE_HEADER.apiSessionToken) : undefined

@@ -7,10 +7,10 @@ import type { Frame } from '../../channel/frame.ts'
 import { readBool, readText, readUint32, textHeader, uint32Header } from '../../channel/header-values.ts'
 import type { EgressOutcome } from '../forwarder.ts'
 import type { ConnectedController } from '../state/controllers.ts'
+import { claimIn } from './edge-admission.ts'
 import type { EdgeCircuits } from './edge-circuits.ts'
 import { EdgeConnection } from './edge-connection.ts'
-import type { Endpoint } from './endpoint.ts'
-import { closedMessage, PEER_DATA, xgressHeaders } from './endpoint-messages.ts'
+import { closedMessage, type EdgeClient, type Endpoint, PEER_DATA, xgressHeaders } from './endpoint.ts'
 
 type Route = Extract<ToRouter, { type: 'route' }>
 type Precedence = 'default' | 'required' | 'failed'
@@ -51,6 +51,8 @@ interface HostingParts {
   readonly timer: Timer
   readonly circuits: EdgeCircuits
   controller(): ConnectedController | undefined
+  /** Why posture keeps a client from hosting a service; undefined where it does not. */
+  postureRefusal(client: EdgeClient, serviceId: string): EdgeRefusal | undefined
 }
 
 /** The services that endpoints host at this router, and how they are dialed. */
@@ -223,7 +225,7 @@ export class HostedServices {
       connectionId,
       terminatorId,
       token: bodyOf(message),
-      sessionId: sessionIdIn(textIn(message)),
+      sessionId: claimIn(textIn(message), 'jti'),
       listener: listenerKey(host, message),
       instanceId: readText(headers, EDGE_HEADER.instance) ?? '',
       instanceSecret: headers.get(EDGE_HEADER.instanceSecret) ?? new Uint8Array(0),
@@ -241,13 +243,16 @@ export class HostedServices {
   }
 
   async #register(bound: BoundService): Promise<EdgeRefusal | undefined> {
-    const { host, terminatorId, token, publicKey, instanceId, instanceSecret } = bound
+    const { host, terminatorId, publicKey, instanceId, instanceSecret } = bound
+    const token = new TextDecoder().decode(bound.token)
+    const refusal = this.#parts.postureRefusal(host.client, claimIn(token, 'sub'))
+    if (refusal !== undefined) return refusal
     for (let attempt = 1; ; attempt += 1) {
       const { cost, precedence } = bound
       const answer = await this.#ask({
         type: 'create-terminator',
         address: terminatorId,
-        sessionToken: new TextDecoder().decode(token),
+        sessionToken: token,
         apiSessionToken: host.client.token,
         peerData: publicKey === undefined ? new Map() : new Map([[EDGE_HEADER.publicKey, publicKey]]),
         cost,
@@ -312,16 +317,6 @@ function listenerKey({ client }: Host, message: Frame): string {
   if (listener !== undefined) return `${identityId} ${Buffer.from(listener).toString('hex')}`
   const instance = readText(message.headers, EDGE_HEADER.instance) ?? ''
   return `${identityId} ${textIn(message)} ${instance}`
-}
-
-/** The id in a token that the controller judges: nothing is decided by it here. */
-function sessionIdIn(token: string): string {
-  try {
-    const claims: unknown = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString())
-    return typeof claims === 'object' && claims !== null && 'jti' in claims ? String(claims.jti) : ''
-  } catch {
-    return ''
-  }
 }
 
 /** Of two bytes, or four. */

@@ -3,6 +3,7 @@ import { groupsMeet, linkKey, redialDelayMs } from '../../../src/data-plane/forw
 import type { FromRouter, LinkListener as ListenerFacts, PeerChange } from '../../../src/ports/fabric/index.ts'
 import type { SocketLimits } from '../../channel/channel-socket.ts'
 import type { Forwarder } from '../forwarder.ts'
+import type { ChannelTraces } from '../state/channel-traces.ts'
 import { dialSocket, type RouterCredentials } from '../state/opened-socket.ts'
 import { LINK_PROTOCOL, LINK_SOCKET, type LinkHello, readLinkAnswer, writeLinkHello } from './link-hello.ts'
 import type { LinkClock, LinkFacts, LinkSocket, RouterLink } from './router-link.ts'
@@ -17,6 +18,7 @@ export interface LinksSettings {
   /** Groups of listeners that it dials; `default` unless given. None for a router that only accepts. */
   readonly dialGroups?: readonly string[]
   readonly forwarder: Forwarder
+  readonly traces: ChannelTraces
   readonly clock: LinkClock
   /** A fraction from 0 up to 1. */
   readonly random: () => number
@@ -57,7 +59,7 @@ interface HeldLinks {
 export const LINK_LIMITS: SocketLimits = {
   // The largest message of an endpoint, with room for what routers add.
   frame: { headers: 65_536, body: 16 * 1024 * 1024 },
-  // Who sends too fast is slowed by its windows; a circuit of small messages has many.
+  // A fast sender is slowed by its windows; a circuit of small messages has many.
   rate: { perSecond: 10_000_000, burst: 10_000_000 },
   outgoing: { bytes: 67_108_864, stallMs: 15_000 },
 }

@@ -32,7 +32,7 @@ interface Group {
   readonly secret: Uint8Array
 }
 
-/** Links of one peer: one for each pair of bindings. Whoever opens more invents them. */
+/** Links of one peer: one for each pair of bindings. A peer that opens more invents them. */
 const MOST_LINKS_OF_PEER = 32
 const MOST_LINKS = 4096
 /** Sockets that have not said whose they are, of all networks and of one. */
@@ -210,7 +210,11 @@ export class Links {
     this.#links.get(id)?.close()
     this.#links.set(id, link)
     if (outcome === 'held-goes') this.#byKey.set(key, link)
-    this.#detach.set(link, this.#settings.forwarder.attach(id, link))
+    const { forwarder, traces } = this.#settings
+    const undo = [forwarder.attach(id, link), traces.add(link)]
+    this.#detach.set(link, () => {
+      for (const work of undo) work()
+    })
     this.#settings.log?.('link.open', { id, peerId: link.facts.peerId, isDialed })
     if (isDialed) this.#settings.tell({ type: 'router-links', links: [reportOf(link)], fullRefresh: false })
     return true

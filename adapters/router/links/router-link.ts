@@ -2,11 +2,12 @@ import { Lifetime } from '../../../src/concurrency/lifetime.ts'
 import { linkLiveness } from '../../../src/data-plane/forwarding/link-rules.ts'
 import type { Channel, ChannelTrouble } from '../../channel/channel.ts'
 import { forwarded, isOfCircuit } from '../../channel/circuit-frames.ts'
-import type { Message, Timer } from '../../channel/conversation.ts'
+import type { Message, Timer, Watch } from '../../channel/conversation.ts'
 import { EDGE_TYPE } from '../../channel/edge-messages.ts'
 import type { Frame } from '../../channel/frame.ts'
 import { boolHeader, uint32Header, uint64Header } from '../../channel/header-values.ts'
 import type { Destination } from '../forwarder.ts'
+import type { TracedChannel } from '../state/channel-traces.ts'
 import { LINK_SOCKET } from './link-hello.ts'
 
 /** A link as it was agreed. */
@@ -29,7 +30,7 @@ export interface LinkSocket {
   readonly remoteAddress: string
 }
 
-/** Who holds a link. */
+/** The owner of a link. */
 export interface LinkListener {
   /** A message of a circuit came; answers where it went. */
   received(link: RouterLink, frame: Frame): Destination | undefined
@@ -70,8 +71,9 @@ const MOST_PAYLOAD_BYTES = 16_777_216
 const MOST_OTHER_BYTES = 25_165_824
 
 /** A link to another router: one socket or several, which lasts as long as one of them for payloads does. */
-export class RouterLink implements Destination {
+export class RouterLink implements Destination, TracedChannel {
   readonly facts: LinkFacts
+  watch: Watch | undefined
   readonly #clock: LinkClock
   readonly #listener: LinkListener
   readonly #sockets = new Set<LinkSocket>()
@@ -90,6 +92,14 @@ export class RouterLink implements Destination {
     this.#listener = listener
     this.#answeredAt = clock.now()
     this.#cancelBeat = clock.timer(FIRST_BEAT_MS, () => this.#beat())
+  }
+
+  get owner(): string {
+    return this.facts.id
+  }
+
+  get name(): string {
+    return `l/${this.facts.id}`
   }
 
   get isOpen(): boolean {
@@ -154,6 +164,7 @@ export class RouterLink implements Destination {
 
   #receive({ channel }: LinkSocket, frame: Frame): void {
     const { headers, contentType, sequence } = frame
+    this.watch?.(frame, true)
     const asked = headers.get(KEY.heartbeat)
     if (asked !== undefined)
       this.#send(channel, { contentType: HEARTBEAT, headers: new Map([[KEY.heartbeatAnswer, asked]]), body: [] })
@@ -241,6 +252,8 @@ export class RouterLink implements Destination {
 
   #send(channel: Channel, message: Message): void {
     this.#sequence = (this.#sequence + 1) & 0x7f_ff_ff_ff
-    channel.send({ ...message, sequence: this.#sequence })
+    const frame = { ...message, sequence: this.#sequence }
+    this.watch?.(frame, false)
+    channel.send(frame)
   }
 }

@@ -1,4 +1,5 @@
 import type { FromRouter, ToRouter } from '../../../src/ports/fabric/index.ts'
+import type { TracedChannel } from './channel-traces.ts'
 
 /**
  * A controller that an edge router is connected to: by calls in one process, or by a control channel. It knows nothing of how.
@@ -6,6 +7,10 @@ import type { FromRouter, ToRouter } from '../../../src/ports/fabric/index.ts'
 export interface ConnectedController {
   /** Stays the same over restarts of the controller. */
   readonly id: string
+  /** It judges posture at every dial and while circuits last. Those of others leave that of bearer sessions to routers. */
+  readonly judgesPosture: boolean
+  /** The channel to it, where there is one. */
+  readonly traced?: TracedChannel
   /**
    * Sends a message; answers what it is answered by, undefined for a message that gets no answer. Rejects when the channel
    * ends before, or after half a minute.

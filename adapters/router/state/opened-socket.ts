@@ -16,7 +16,7 @@ export interface RouterCredentials {
   readonly ca: string
 }
 
-/** A socket whose first frame has come; it is paused, and whoever takes it resumes it. */
+/** A socket whose first frame has come; it is paused, and its taker resumes it. */
 export interface OpenedSocket {
   readonly socket: ChannelSocket
   readonly frame: Frame
@@ -40,7 +40,7 @@ export function firstFrame(stream: Duplex, limits: SocketLimits, waitMs = SETUP_
       onMessage: (frame) => {
         clearTimeout(timer)
         socket.pause()
-        // Who sends before it was let in is no router.
+        // A peer that sends before it was let in is no router.
         socket.admit(limits.frame, { onMessage: () => socket.destroy(), onClose: () => undefined })
         resolve({ socket, frame })
       },

@@ -27,6 +27,12 @@ type EntityOf<K extends Kind> = NonNullable<WireEvent[K]>
 /** Entities by their ids, and policies' relations by policy and side. */
 type Entities = Map<string, unknown>
 
+/** The side of policies that selects entities of a kind. */
+const SIDES: ReadonlyMap<Kind, string> = new Map([
+  ['identity', 'identities'],
+  ['service', 'services'],
+  ['postureCheck', 'posture-checks'],
+])
 const KIND_NAMES = Object.keys(KINDS).filter((name): name is Kind => name in KINDS)
 /** Differences that are told at most: who asks looks again. */
 const MOST_DIFFERENCES = 1000
@@ -78,6 +84,17 @@ export class RouterModel {
     const certificate = new X509Certificate(entity.data)
     this.#keys.set(kid, certificate)
     return certificate
+  }
+
+  /** Whether no policy lets an identity dial or host a service without posture checks. */
+  demandsPosture(identityId: string, serviceId: string, type: 'Dial' | 'Bind'): boolean {
+    const related = (policyId: string, side: string) => this.#relations.get(`${policyId} ${side}`)
+    for (const { id, policyType } of this.all('servicePolicy')) {
+      const grants =
+        related(id, 'identities')?.has(identityId) === true && related(id, 'services')?.has(serviceId) === true
+      if (grants && policyType === type && related(id, 'posture-checks') === undefined) return false
+    }
+    return true
   }
 
   session(token: string): AnnouncedSession | undefined {
@@ -164,11 +181,9 @@ export class RouterModel {
       const key = `${change.policyId} ${change.relatedEntityType}`
       const related = this.#relations.get(key) ?? new Set()
       for (const id of change.relatedEntityIds) {
-        if (change.add) related.add(id)
-        else related.delete(id)
+        if (change.add) this.#relations.set(key, related.add(id))
+        else this.#separate(key, related, id)
       }
-      if (related.size > 0) this.#relations.set(key, related)
-      else this.#relations.delete(key)
       return
     }
     for (const kind of KIND_NAMES) {
@@ -185,9 +200,17 @@ export class RouterModel {
 
   #delete(kind: Kind, id: string): void {
     this.#entities.get(kind)?.delete(id)
-    if (kind === 'servicePolicy') {
-      for (const key of [...this.#relations.keys()]) if (key.startsWith(`${id} `)) this.#relations.delete(key)
+    // Controllers do not tell how an entity was related that is gone.
+    const side = SIDES.get(kind)
+    for (const [key, related] of this.#relations) {
+      if (kind === 'servicePolicy' && key.startsWith(`${id} `)) this.#relations.delete(key)
+      else if (side !== undefined && key.endsWith(` ${side}`)) this.#separate(key, related, id)
     }
+  }
+
+  #separate(key: string, related: Set<string>, id: string): void {
+    related.delete(id)
+    if (related.size === 0) this.#relations.delete(key)
   }
 
   #keep(session: AnnouncedSession): void {

@@ -3,6 +3,7 @@ import { Conversation, NoAnswer, type Timer } from '../../channel/conversation.t
 import { bodyOf, EDGE_HEADER, EDGE_TYPE, edgeMessage, TRUE, textIn } from '../../channel/edge-messages.ts'
 import type { Frame } from '../../channel/frame.ts'
 import { readBool, readText, readUint32, textHeader, uint32Header } from '../../channel/header-values.ts'
+import { answerOfEnd } from '../../channel/trace-routes.ts'
 import { ConnectionFailure } from '../connection-failure.ts'
 import { loadEndToEnd } from '../end-to-end.ts'
 import { type Caller, type Line, type Secrets, ServiceConnection } from '../service-connection.ts'
@@ -21,6 +22,8 @@ const HELLO_MS = 15_000
 const ANNOUNCED_MS = 5000
 /** Milliseconds within which a host answers who dials; routers wait for five seconds. */
 const JUDGE_MS = 4500
+/** The end of a circuit at a program, in the words of an answer to a question for the way. */
+const HOP_TYPE = 'sdk/portcullis'
 const PRECEDENCE = { default: 0, required: 1, failed: 2 } as const
 
 /** The surroundings of a channel to a router. */
@@ -236,6 +239,10 @@ export class RouterChannel {
     else if (message.contentType === EDGE_TYPE.dial) {
       this.#dialed(id, message).catch((error: unknown) => this.#refuse(message, id, String(error)))
     } else if (message.contentType === EDGE_TYPE.inspect) this.#inspected(id, message)
+    else if (message.contentType === EDGE_TYPE.traceRoute || message.contentType === EDGE_TYPE.circuitControl) {
+      const answer = this.#connections.has(id) ? answerOfEnd(message, id, HOP_TYPE) : undefined
+      if (answer !== undefined) this.#talk.send(answer)
+    }
   }
 
   #windowsOf(granted: Frame, connection: ServiceConnection, facts: WindowedFacts): WindowedLine | undefined {
@@ -246,7 +253,7 @@ export class RouterChannel {
   #end(id: number, message: Frame): void {
     const connection = this.#connections.get(id)
     const refusal = new RefusedByRouter(message, connection?.service ?? '')
-    // Who closes says nothing, or free words; a router that cuts gives a number.
+    // A peer that closes says nothing, or free words; a router that cuts gives a number.
     if (connection !== undefined && refusal.hasCode) connection.over(refusal)
     if (this.#lines.cut(id)) return
     if (connection !== undefined) {

@@ -7,7 +7,7 @@ import { readBool, uint32Header } from '../../channel/header-values.ts'
 import type { Line, ServiceConnection } from '../service-connection.ts'
 import { type SharedWay, type WindowedFacts, WindowedLine } from './windowed-line.ts'
 
-/** Bytes that wait for a router beyond which whoever writes waits. */
+/** Bytes that wait for a router beyond which writers wait. */
 const MOST_WAITING_BYTES = 256 * 1024
 /** Messages of one circuit that are kept until its line is there; what is beyond is sent again. */
 const MOST_EARLY = 64

@@ -114,7 +114,7 @@ const KEEP_ALIVE_MS = 15_000
 const FRAME_LIMITS = { headers: 65_536, body: 4 * 1024 * 1024 }
 const SOCKET_LIMITS = {
   frame: FRAME_LIMITS,
-  // Whoever writes waits long before this: it is reached by ten thousand connections that each have one message under way.
+  // Writers wait long before this: it is reached by ten thousand connections that each have one message under way.
   outgoing: { bytes: 512 * 1024 * 1024, stallMs: 2 ** 31 - 1 },
   rate: { perSecond: 1e9, burst: 1e9 },
 }

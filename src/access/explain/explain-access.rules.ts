@@ -20,6 +20,7 @@ import type {
   SideExplanation,
 } from './explanation.rules.ts'
 import { suggestionsFor } from './suggest.rules.ts'
+import { worksNow } from './works-now.rules.ts'
 
 /**
  * Explains whether an identity may dial or bind a service: by the same order of questions as a session is created in
@@ -39,7 +40,7 @@ export function explainAccess(facts: AccessFacts): Explanation {
   const holdsUntil = allowed ? lastEnd(policies) : null
   const explanation = {
     allowed,
-    // Who asks by name stands at no edge router.
+    // A question by name stands at no edge router.
     reason: decision.reason as Reason,
     asked,
     type,
@@ -50,6 +51,7 @@ export function explainAccess(facts: AccessFacts): Explanation {
     policies,
     edgeRouters,
     hosts: facts.hosts ?? null,
+    wire: facts.wire ? worksNow(allowed, type, edgeRouters, facts.wire) : null,
     holdsUntil,
     changesAt: identity?.isDisabled ? (identity.disabledUntil ?? null) : holdsUntil,
   }

@@ -53,7 +53,7 @@ export const explainOperation = defineOperation(
 )
 
 function onTheWire(explanation: Explanation) {
-  const { at, holdsUntil, changesAt, policies } = explanation
+  const { at, holdsUntil, changesAt, policies, wire } = explanation
   return {
     ...explanation,
     at: instant(at),
@@ -63,6 +63,10 @@ function onTheWire(explanation: Explanation) {
       ...policy,
       checks: policy.checks.map((check) => ({ ...check, holdsUntil: instant(check.holdsUntil) })),
     })),
+    wire: wire && {
+      ...wire,
+      lastFailure: wire.lastFailure && { ...wire.lastFailure, at: instant(wire.lastFailure.at) },
+    },
     text: explanationText(explanation),
   }
 }

@@ -3,10 +3,10 @@ import { isDisabled } from '../../authority/authority.rules.ts'
 import { identities } from '../../identities/identity.resource.ts'
 import type { EngineContext } from '../../kernel/context/context.ts'
 import { EpochMs, Id } from '../../kernel/declaration/fields.ts'
+import { readRequest, readValue } from '../../kernel/declaration/read-body.ts'
 import type { RecordOf, Resource } from '../../kernel/declaration/resource.ts'
 import { equals, ids } from '../../kernel/filter/index.ts'
 import { collectionOf } from '../../kernel/records/read-records.ts'
-import { readRequest, readValue } from '../../kernel/requests/read-body.ts'
 import { apiSessions } from '../../login/api-session.resource.ts'
 import type { ReadTransaction } from '../../ports/record-storage.ts'
 import { edgeRouters } from '../../routers/edge-router.resource.ts'
@@ -26,10 +26,11 @@ import {
   type HostExplanation,
   type PolicyUnderReview,
   type RouterState,
+  type WireFacts,
 } from './index.ts'
 
 /** The ports of an explanation. */
-interface ExplanationPorts extends DecisionPorts, Pick<EngineContext, 'clock' | 'presence' | 'storage'> {}
+interface ExplanationPorts extends DecisionPorts, Pick<EngineContext, 'clock' | 'dataPlane' | 'presence' | 'storage'> {}
 
 /** Circumstances other than those of now. */
 export interface ExplainOptions {
@@ -79,6 +80,8 @@ export async function explain(
     const serviceRouters = service ? index.edgeRoutersOfService(service.id) : []
     const routers = await routerStates(context, tx, [...identityRouters, ...serviceRouters])
     const apiSessionId = asked ?? (identity && (await newestApiSession(tx, identity.id)))
+    const isOfNow = resolved === undefined && options.at === undefined
+    const online = identityRouters.filter((id) => serviceRouters.includes(id) && routers.get(id)?.isOnline === true)
     return explainAccess({
       ...question,
       identity: identity && { ...identity, isDisabled: isDisabled(identity, at) },
@@ -90,6 +93,7 @@ export async function explain(
       identityRouters: identityRouters.flatMap((id) => routers.get(id) ?? []),
       serviceRouters: serviceRouters.flatMap((id) => routers.get(id) ?? []),
       hosts: service && (await hostsOf(tx, index, service.id)),
+      wire: identity && service && isOfNow ? await wireOf(context, tx, identity.id, service, online) : undefined,
     })
   })
 }
@@ -157,7 +161,7 @@ async function routerStates(
   return new Map(items.map(({ id, name }) => [id, { id, name, isOnline: presence.connectionOf(id) !== undefined }]))
 }
 
-/** How many identities that host a service are named. */
+/** How many identities that host a service, and routers that they do it at, are named. */
 const MOST_HOSTS = 5
 
 async function hostsOf(tx: ReadTransaction, index: AccessIndex, serviceId: string): Promise<HostExplanation> {
@@ -168,6 +172,35 @@ async function hostsOf(tx: ReadTransaction, index: AccessIndex, serviceId: strin
     terminatorCount: totalCount,
     hosts: hosts.items.map(({ id, name }) => ({ id, name })),
     mayBindCount: index.audienceOf(serviceId, 'Bind').size,
+  }
+}
+
+/** Reads what the data plane of this process knows; undefined where none is open. */
+async function wireOf(
+  context: Pick<EngineContext, 'dataPlane' | 'presence'>,
+  tx: ReadTransaction,
+  identityId: string,
+  service: RecordOf<typeof services>,
+  online: readonly string[],
+): Promise<WireFacts | undefined> {
+  const { view } = context.dataPlane
+  if (view === undefined) return undefined
+  const { obstacle, hostRouterIds } = await view.reach(tx, service, online)
+  const failure = view.lastFailure(identityId, service.id)
+  const named = hostRouterIds.slice(0, MOST_HOSTS)
+  const routers = await routerStates(context, tx, failure?.routerId ? [...named, failure.routerId] : named)
+  const failed = failure?.routerId ? routers.get(failure.routerId) : undefined
+  return {
+    obstacle,
+    hostRouters: named.flatMap((id) => routers.get(id) ?? []),
+    lastFailure: failure
+      ? {
+          at: failure.at,
+          reason: failure.reason,
+          cause: failure.cause,
+          router: failed ? { id: failed.id, name: failed.name } : null,
+        }
+      : null,
   }
 }
 

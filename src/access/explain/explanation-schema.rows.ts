@@ -2,7 +2,14 @@ import { z } from 'zod'
 import { described } from '../../kernel/declaration/words.ts'
 import { POSTURE_CHECK_TYPE_IDS } from '../posture/rules/index.ts'
 import type { ExplanationAnswer } from './explanation.resource.ts'
-import { MISSING_KINDS, REASONS, SUGGESTION_KINDS } from './index.ts'
+import {
+  DIAL_FAILURE_CAUSES,
+  DIAL_FAILURES,
+  MISSING_KINDS,
+  REASONS,
+  SUGGESTION_KINDS,
+  WIRE_OBSTACLES,
+} from './index.ts'
 
 const Named = described(z.object({ id: z.string(), name: z.string() }), { name: 'The name of the entity.' })
 const Router = described(Named.extend({ isOnline: z.boolean() }), {
@@ -90,6 +97,35 @@ const Suggestion = described(
   },
 )
 
+const FailedDial = described(
+  z.object({
+    at: z.iso.datetime(),
+    reason: z.enum(DIAL_FAILURES),
+    cause: z.enum(DIAL_FAILURE_CAUSES).nullable(),
+    router: Named.nullable(),
+  }),
+  {
+    at: 'When it failed, RFC 3339.',
+    reason: 'Why, as `circuit.failed` tells it.',
+    cause: 'Why the router failed, for `routers-failed`; null otherwise.',
+    router: 'The router that failed; null where none did, and where it is no edge router.',
+  },
+)
+const Wire = described(
+  z.object({
+    worksNow: z.boolean(),
+    obstacle: z.enum(WIRE_OBSTACLES).nullable(),
+    hostRouters: z.array(Router),
+    lastFailure: FailedDial.nullable(),
+  }),
+  {
+    worksNow: 'Whether a connection that is made now gets through, as far as the controller knows.',
+    obstacle: 'The first obstacle, in the order of this list; null where it works.',
+    hostRouters: 'The first of the edge routers that its terminators are at.',
+    lastFailure: 'The last dial of the identity to the service, if it failed and this process knows; null otherwise.',
+  },
+)
+
 /** The wire form of an explanation: as the engine gives it, with instants as RFC 3339 and the rendering beside it. */
 export const ExplanationData: z.ZodType<ExplanationAnswer, ExplanationAnswer> = described(
   z.object({
@@ -124,6 +160,7 @@ export const ExplanationData: z.ZodType<ExplanationAnswer, ExplanationAnswer> = 
       hosts: 'The first of the identities that host it; routers host without one.',
       mayBindCount: 'How many identities may bind it, posture aside.',
     }).nullable(),
+    wire: Wire.nullable(),
     holdsUntil: z.iso.datetime().nullable(),
     changesAt: z.iso.datetime().nullable(),
     suggestions: z.array(Suggestion),
@@ -141,6 +178,9 @@ export const ExplanationData: z.ZodType<ExplanationAnswer, ExplanationAnswer> = 
     policies: 'The service policies that select the identity, the service or both; those that decide come first.',
     edgeRouters: 'The edge routers, by who may use them.',
     hosts: 'Who hosts the service, and who may; null where there is no such service.',
+    wire:
+      'Whether what is allowed works now, by routers, links and terminators; null where no data plane is open, and where ' +
+      'another instant or changes are in question.',
     holdsUntil: 'When posture takes the access away if nothing is reported, RFC 3339; null when it does not.',
     changesAt:
       'When the answer may change by itself, RFC 3339: by posture, or when the identity is enabled again; null when not.',

@@ -3,6 +3,7 @@ import { instant } from '../../base/time.ts'
 import type { Reason } from '../decision.rules.ts'
 import { kindOf, type MissingPosture } from '../posture/rules/index.ts'
 import type { CheckExplanation, Explanation, PolicyExplanation, SideExplanation } from './explanation.rules.ts'
+import { worksNowLines } from './works-now.rules.ts'
 
 /** How many names stand in one sentence. */
 const MOST_NAMES = 5
@@ -19,6 +20,7 @@ export function explanationText(explanation: Explanation): string {
     ...policyLines(explanation),
     ...routerLines(explanation),
     ...hostLines(explanation),
+    ...(explanation.wire === null ? [] : worksNowLines(explanation.wire, explanation.edgeRouters)),
   ]
   const { holdsUntil, suggestions } = explanation
   if (holdsUntil !== null)
@@ -30,7 +32,9 @@ function verdict({ allowed, reason, type, asked, identity, service }: Explanatio
   const who = quoted(identity?.name ?? asked.identity)
   const what = quoted(service?.name ?? asked.service)
   const because = BECAUSE[reason]
-  return `${who} ${allowed ? 'may' : 'may not'} ${type.toLowerCase()} ${what}${because === '' ? '.' : `: ${because}.`}`
+  const beginning = `${who} ${allowed ? 'may' : 'may not'} ${type.toLowerCase()} ${what}`
+  if (because === '') return `${beginning}.`
+  return because.startsWith('but ') ? `${beginning}, ${because}.` : `${beginning}: ${because}.`
 }
 
 const BECAUSE: Readonly<Record<Reason, string>> = {

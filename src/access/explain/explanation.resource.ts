@@ -35,6 +35,34 @@ type MissingKind =
   | 'mfa-not-passed'
   | 'mfa-timed-out'
   | 'mfa-prompt-unanswered'
+type WireObstacle =
+  | 'not-allowed'
+  | 'all-common-edge-routers-offline'
+  | 'no-terminators'
+  | 'hosts-may-not-bind'
+  | 'no-online-terminators'
+  | 'no-terminators-here'
+  | 'no-path'
+type DialFailureReason =
+  | 'no-terminators'
+  | 'no-online-terminators'
+  | 'no-terminators-here'
+  | 'no-path'
+  | 'routers-failed'
+  | 'refused'
+type DialFailureCause =
+  | 'generic'
+  | 'invalid-terminator'
+  | 'misconfigured-terminator'
+  | 'dial-timed-out'
+  | 'connection-refused'
+  | 'rejected-by-application'
+  | 'dns-failure'
+  | 'port-not-allowed'
+  | 'invalid-link'
+  | 'no-resources'
+  | 'no-answer'
+  | 'disconnected'
 
 interface Named {
   readonly id: string
@@ -79,6 +107,21 @@ export interface ExplainedRouter extends Named {
   readonly isOnline: boolean
 }
 
+/** Whether what is allowed works now, by routers, links and terminators. */
+export interface ExplainedWire {
+  readonly worksNow: boolean
+  /** The first obstacle; null where it works. */
+  readonly obstacle: WireObstacle | null
+  readonly hostRouters: readonly ExplainedRouter[]
+  /** The last dial of the identity to the service, if it failed; `at` is RFC 3339. */
+  readonly lastFailure: {
+    readonly at: string
+    readonly reason: DialFailureReason
+    readonly cause: DialFailureCause | null
+    readonly router: Named | null
+  } | null
+}
+
 /** A step that would give access, or would let it carry traffic. */
 export interface ExplainedSuggestion {
   readonly kind: SuggestionKind
@@ -104,6 +147,8 @@ export interface ExplanationAnswer {
     readonly hosts: readonly Named[]
     readonly mayBindCount: number
   } | null
+  /** Null where no data plane is open, and where another instant or changes are in question. */
+  readonly wire: ExplainedWire | null
   /** When posture takes the access away if nothing is reported; null when it does not. */
   readonly holdsUntil: string | null
   /** When the answer may change by itself; null when it stays so until somebody does something. */

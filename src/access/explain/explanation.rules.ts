@@ -2,6 +2,7 @@ import type { Semantic } from '../../base/roles.ts'
 import type { Reason } from '../decision.rules.ts'
 import type { AccessType } from '../index/index.ts'
 import type { CheckFailure, MissingPosture, PostureCheck, PostureData } from '../posture/rules/index.ts'
+import type { DialFailure, ServiceReach } from './service-reach.rules.ts'
 
 /** A role entry with the text that people read: `@id` shows the entity's name. */
 export interface ShownRole {
@@ -86,6 +87,8 @@ export interface Explanation {
   readonly edgeRouters: EdgeRouterExplanation
   /** Null where there is no such service, and where it was not in question. */
   readonly hosts: HostExplanation | null
+  /** Whether what is allowed works now; null where nothing is known: no data plane is open, or another state is in question. */
+  readonly wire: WireExplanation | null
   /** The instant by which posture takes the access away at the latest, if nothing is reported; null when it does not. */
   readonly holdsUntil: number | null
   /**
@@ -142,6 +145,45 @@ export interface AccessFacts {
   readonly serviceRouters: readonly RouterState[]
   /** Undefined where it does not matter who hosts the service. */
   readonly hosts?: HostExplanation | undefined
+  /** Undefined where nothing is known of the data plane. */
+  readonly wire?: WireFacts | undefined
+}
+
+/** Obstacles to a connection that is made now, in the order in which they are looked for. */
+export const WIRE_OBSTACLES = [
+  /** The controller gives no session. */
+  'not-allowed',
+  'all-common-edge-routers-offline',
+  'no-terminators',
+  /** There are terminators, but the identities that host them may not bind the service now. */
+  'hosts-may-not-bind',
+  'no-online-terminators',
+  /** The routers of the terminators are connected to other controllers, which this one does not reach. */
+  'no-terminators-here',
+  /** No links lead from a common edge router that is online to a router of a terminator. */
+  'no-path',
+] as const
+export type WireObstacle = (typeof WIRE_OBSTACLES)[number]
+
+/** A dial that failed, with the router that failed if one did. */
+export interface FailedDial extends Omit<DialFailure, 'routerId'> {
+  readonly router: { readonly id: string; readonly name: string } | null
+}
+
+/** Facts of the data plane about an identity and a service. */
+export interface WireFacts {
+  /** From the common edge routers that are online. */
+  readonly obstacle: ServiceReach['obstacle']
+  /** Routers of the terminators of the service. */
+  readonly hostRouters: readonly RouterState[]
+  readonly lastFailure: FailedDial | null
+}
+
+/** Whether what is allowed works now. */
+export interface WireExplanation extends Omit<WireFacts, 'obstacle'> {
+  readonly worksNow: boolean
+  /** The first obstacle; null where it works. */
+  readonly obstacle: WireObstacle | null
 }
 
 /** The kinds of step by which the identity gets to the service. */

@@ -13,6 +13,9 @@ export type {
   RouterState,
   ShownRole,
   SideExplanation,
+  WireExplanation,
+  WireFacts,
 } from './explanation.rules.ts'
-export { SUGGESTION_KINDS, type Suggestion, type SuggestionKind } from './explanation.rules.ts'
+export { SUGGESTION_KINDS, type Suggestion, type SuggestionKind, WIRE_OBSTACLES } from './explanation.rules.ts'
 export { explanationText } from './explanation-text.rules.ts'
+export { DIAL_FAILURE_CAUSES, DIAL_FAILURES } from './works-now.rules.ts'

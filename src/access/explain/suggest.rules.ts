@@ -1,13 +1,15 @@
-import { listed, quoted } from '../../base/text.ts'
+import { fewOf, listed, quoted } from '../../base/text.ts'
 import { kindOf } from '../posture/rules/index.ts'
 import type { Explanation, PolicyExplanation, Suggestion } from './explanation.rules.ts'
 
 /** How many existing policies are suggested at most; the nearest first. */
 const MAX_POLICIES = 3
+/** How many edge routers a suggestion names. */
+const MAX_NAMES = 5
 
 /** Suggests steps against the reason, most helpful first; none when nothing stands in the way. */
 export function suggestionsFor(explanation: Omit<Explanation, 'suggestions'>): readonly Suggestion[] {
-  const { reason, asked, type, identity, service, edgeRouters } = explanation
+  const { reason, asked, type, identity, service, edgeRouters, hosts } = explanation
   if (reason === 'identity-unknown' || reason === 'service-unknown') {
     const [kind, name] = reason === 'identity-unknown' ? ['identity', asked.identity] : ['service', asked.service]
     return [
@@ -41,12 +43,13 @@ export function suggestionsFor(explanation: Omit<Explanation, 'suggestions'>): r
     }
     case 'all-common-edge-routers-offline': {
       const routers = edgeRouters.common.map(({ id, name }) => ({ kind: 'edge-routers', id, name }))
-      const text = `Bring one of these edge routers online: ${listed(routers.map(({ name }) => quoted(name)))}.`
-      return [{ kind: 'bring-edge-router-online', entities: routers, text }]
+      const names = routers.map(({ name }) => quoted(name))
+      const text = `Bring one of these edge routers online: ${fewOf(names, MAX_NAMES)}.`
+      const isHosted = type === 'Bind' || hosts === null || hosts.terminatorCount > 0
+      return [{ kind: 'bring-edge-router-online', entities: routers, text }, ...(isHosted ? [] : [hosting(what)])]
     }
     case 'no-terminators': {
-      const text = `Let an identity that may bind ${quoted(what.name)} host it, or give it a terminator at a router.`
-      return [{ kind: 'host-service', entities: [what], text }]
+      return [hosting(what)]
     }
     case 'granted':
       return []
@@ -54,6 +57,11 @@ export function suggestionsFor(explanation: Omit<Explanation, 'suggestions'>): r
 }
 
 type Entity = Suggestion['entities'][number]
+
+function hosting(service: Entity): Suggestion {
+  const text = `Let an identity that may bind ${quoted(service.name)} host it, or give it a terminator at a router.`
+  return { kind: 'host-service', entities: [service], text }
+}
 
 /** Policies of the type that select one side and would select the other with some role attributes. */
 function nearMisses({ policies, type }: Pick<Explanation, 'policies' | 'type'>, who: Entity, what: Entity) {

@@ -1,6 +1,7 @@
 import type { AccessType, EntityKind, Grant, PolicyKind } from './kinds.ts'
 import { Selections } from './selections.ts'
 import { SlotSet } from './slot-set.ts'
+import type { OrderedIds } from './slot-table.ts'
 
 /** The edge routers over which an identity and a service may meet. */
 export interface EdgeRoutersBetween {
@@ -33,9 +34,14 @@ export class AccessIndex extends Selections {
     return this.#linkedIds('service-policies', 'services', serviceId, 'identities', type)
   }
 
+  /** The same, read off as they are asked for, before the index changes. */
+  identitiesListOf(serviceId: string, type?: AccessType): OrderedIds {
+    return this.entities.identities.listOf(this.#linked('service-policies', 'services', serviceId, 'identities', type))
+  }
+
   /**
    * The same as a set that can be compared with another of this index, as long as nobody is added or removed between. It is
-   * the set `into`, which whoever asks often uses again. The policy `besides`, if any, does not count.
+   * the set `into`, which a caller that asks often uses again. The policy `besides`, if any, does not count.
    */
   audienceOf(serviceId: string, type: AccessType, into: SlotSet = new SlotSet(), besides?: string): SlotSet {
     const slot = this.entities.services.slotOf(serviceId)
@@ -97,8 +103,9 @@ export class AccessIndex extends Selections {
     return this.#linkedIds('edge-router-policies', 'identities', id, 'edge-routers')
   }
 
-  identitiesOfEdgeRouter(id: string): string[] {
-    return this.#linkedIds('edge-router-policies', 'edge-routers', id, 'identities')
+  /** The identities that may use an edge router, read off as they are asked for, before the index changes. */
+  identitiesOfEdgeRouter(id: string): OrderedIds {
+    return this.entities.identities.listOf(this.#linked('edge-router-policies', 'edge-routers', id, 'identities'))
   }
 
   edgeRoutersOfService(id: string): string[] {

@@ -17,7 +17,7 @@ export type IndexChange =
     }
 
 /**
- * Makes the index as it would be after the changes, a step for each of them. Whoever exists afterwards is put before anybody is
+ * Makes the index as it would be after the changes, a step for each of them. Entities that exist afterwards are put before any is
  * removed, so that nobody takes the slot of somebody else: audiences from before stay comparable with those from after.
  */
 export function* applying(index: AccessIndex, changes: readonly IndexChange[]): Generator<void, void> {
@@ -25,7 +25,7 @@ export function* applying(index: AccessIndex, changes: readonly IndexChange[]): 
   for (const change of changes) if (change.after === undefined) yield remove(index, change)
 }
 
-/** Takes the changes back, a step for each. Whoever was removed returns first, to the slots that became free last. */
+/** Takes the changes back, a step for each. Removed entities return first, to the slots that became free last. */
 export function* reverting(index: AccessIndex, changes: readonly IndexChange[]): Generator<void, void> {
   const backwards = changes.toReversed()
   for (const change of backwards) if (change.after === undefined) yield put(index, change, 'before')

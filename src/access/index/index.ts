@@ -4,3 +4,4 @@ export type { AccessType, EntityKind, Grant, IndexedEntity, IndexedPolicy, Polic
 export type { Roster } from './population.ts'
 export type { IndexCounts } from './selections.ts'
 export { SlotSet } from './slot-set.ts'
+export type { OrderedIds } from './slot-table.ts'

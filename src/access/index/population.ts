@@ -1,6 +1,6 @@
 import type { IndexedEntity } from './kinds.ts'
 import { SlotSet } from './slot-set.ts'
-import { SlotTable } from './slot-table.ts'
+import { type OrderedIds, SlotTable } from './slot-table.ts'
 
 interface RoleAttribute {
   /** As a role list writes it: `#` and the name. */
@@ -75,6 +75,10 @@ export class Population {
 
   idsOf(set: SlotSet): string[] {
     return this.#table.idsOf(set)
+  }
+
+  listOf(set: SlotSet): OrderedIds {
+    return this.#table.listOf(set)
   }
 
   /** Everybody as of now. The lists of attributes are replaced by writes, never changed, so that they need no copy. */

@@ -10,6 +10,7 @@ import { PolicyTable } from './policy-table.ts'
 import { Population, type Roster } from './population.ts'
 import { ServicePolicyTable } from './service-policy-table.ts'
 import { SlotSet } from './slot-set.ts'
+import type { OrderedIds } from './slot-table.ts'
 
 /** How many entities and policies of each kind there are. */
 export type IndexCounts = Readonly<Record<EntityKind | PolicyKind, number>>
@@ -110,6 +111,11 @@ export class Selections {
   /** The entities of the kind that the policy selects: one side of one policy. */
   selectedBy(policyKind: PolicyKind, policyId: string, entityKind: EntityKind): string[] {
     return this.entities[entityKind].idsOf(this.policies[policyKind].members(policyId, entityKind))
+  }
+
+  /** The same, read off as they are asked for, before the index changes. */
+  selectedList(policyKind: PolicyKind, policyId: string, entityKind: EntityKind): OrderedIds {
+    return this.entities[entityKind].listOf(this.policies[policyKind].members(policyId, entityKind))
   }
 
   /** The same as a set that can be compared with others of this index. */

@@ -23,7 +23,7 @@ export class SideTable {
   readonly #sufficient = new Map<string, SlotSet>()
   /** The role lists that name an entity by `@id`. */
   readonly #naming = new Map<string, Set<RoleList>>()
-  /** The role lists of which a role entry is one of those that select only together. */
+  /** The role lists in which a role entry selects only together with others. */
   readonly #joint = new Map<string, Set<RoleList>>()
   readonly #jointLists = new Set<RoleList>()
 
@@ -94,7 +94,7 @@ export class SideTable {
     for (const list of lists) yield { policies: list.policies, members: membersOf(list) }
   }
 
-  /** Equal for entities that the same policies select, whoever is put or removed besides. */
+  /** Equal for entities that the same policies select, also after others were put or removed. */
   selectionKey(entity: number): string {
     const roles = this.#population.attributesKey(entity)
     const named = `@${this.#population.idOf(entity)}`

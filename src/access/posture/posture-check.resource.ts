@@ -51,15 +51,17 @@ const DEFINITION = {
   writable: { name: Name, roleAttributes: RoleAttributes.default([]), ...MEMBERS },
   createOnly: { typeId: z.enum(POSTURE_CHECK_TYPE_IDS) },
   derived: { version: z.int() },
-  mayBeAbsent: MEMBER_NAMES,
   required: ['name', 'typeId'],
-  requiredOnReplace: ['name'],
-  requiredOnPatch: ['typeId'],
   unique: ['name'],
   symbols: Object.fromEntries(
     MEMBER_NAMES.filter((name) => !FILTERED_MEMBERS.includes(name)).map((name) => [name, null]),
   ),
-  spellings: postureCheckSpellings,
+  quirks: {
+    mayBeAbsent: MEMBER_NAMES,
+    requiredOnReplace: ['name'],
+    requiredOnPatch: ['typeId'],
+    spellings: postureCheckSpellings,
+  },
   operations: ['list', 'get', 'create', 'replace', 'patch', 'delete'],
 } as const satisfies ResourceDefinition
 

@@ -1,4 +1,4 @@
-import { grouped } from '../../base/grouped.ts'
+import { grouped } from '../../base/collections.ts'
 import type { RecordOf } from '../../kernel/declaration/resource.ts'
 import { equals, ids, isIn } from '../../kernel/filter/index.ts'
 import { ifReadable } from '../../kernel/records/read-records.ts'

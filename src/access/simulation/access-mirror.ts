@@ -1,6 +1,7 @@
 import type { EngineContext } from '../../kernel/context/context.ts'
+import { changesAfter, placeOf } from '../../kernel/context/store-level.ts'
 import type { RecordOf, Resource } from '../../kernel/declaration/resource.ts'
-import type { ReadTransaction } from '../../ports/record-storage.ts'
+import type { HistoryPoint, ReadTransaction } from '../../ports/record-storage.ts'
 import type { Turns } from '../../ports/runtime.ts'
 import { resourceNamed } from '../../resources/index.ts'
 import { indexedEntity, indexedPolicy } from '../access-feed.ts'
@@ -18,22 +19,21 @@ type Kind = (typeof KINDS)[number]
 export class AccessMirror {
   readonly #turns: Turns
   #index: AccessIndex | undefined
-  #revision = -1
+  #place: HistoryPoint | undefined
 
   constructor(turns: Turns) {
     this.#turns = turns
   }
 
-  /** The index exactly as of the snapshot. Whoever changes it, changes it back; or calls {@link discard}. */
+  /** The index exactly as of the snapshot. A caller that changes it changes it back, or calls {@link discard}. */
   async at(tx: ReadTransaction): Promise<AccessIndex> {
     const known = this.#index
-    const changes =
-      known === undefined || this.#revision > tx.revision ? undefined : await tx.changesSince(this.#revision)
+    const changes = known === undefined ? undefined : await changesAfter(tx, this.#place)
     const index = known === undefined || changes === undefined ? new AccessIndex() : known
     this.discard()
     if (changes === undefined) await this.#fill(tx, index)
     else await this.#follow(tx, index, changes)
-    this.#revision = tx.revision
+    this.#place = placeOf(tx)
     this.#index = index
     return index
   }

@@ -75,8 +75,8 @@ async function touchedOnlyIn(
 
 /**
  * Compares the audiences of services before and after the changes, in the order of `serviceIds`. The ids are listed too while pairs
- * are `missing`; of the first service all of them, as it may be the one in the midst of which a page begins. The index is as before
- * whenever something is answered and when all is done.
+ * are `missing`, and always for the first service: the page may begin in the middle of it. The index is as before whenever
+ * something is answered, and at the end.
  */
 export async function* audienceChanges(
   index: AccessIndex,
@@ -108,7 +108,7 @@ export async function* audienceChanges(
       const [gained, lost] = [after.countWithout(known), known.countWithout(after)]
       const ids = isListed ? index.identitiesIn(after.without(known)) : undefined
       if (isListed) known.removeAll(after)
-      // Whoever is removed by the changes has no id now; the ids of `lost` are read when the index is as before.
+      // An entity that the changes remove has no id now; the ids of `lost` are read when the index is as before.
       const losers = isListed ? known : undefined
       found.push({ serviceId, type, gained: { count: gained, ids }, lost: { count: lost, ids: undefined }, losers })
       if (serviceId !== serviceIds[0]) rest -= gained + lost

@@ -4,10 +4,10 @@ import { invalidField, notFound } from '../../base/errors.ts'
 import { type Identities, identities } from '../../identities/identity.resource.ts'
 import type { EngineContext } from '../../kernel/context/context.ts'
 import { EpochMs } from '../../kernel/declaration/fields.ts'
+import { readRequest, readValue } from '../../kernel/declaration/read-body.ts'
 import type { RecordOf } from '../../kernel/declaration/resource.ts'
 import { compareStrings, ids } from '../../kernel/filter/index.ts'
 import { findOne } from '../../kernel/records/read-records.ts'
-import { readRequest, readValue } from '../../kernel/requests/read-body.ts'
 import type { ReadTransaction } from '../../ports/record-storage.ts'
 import type { Turns } from '../../ports/runtime.ts'
 import { resourceNamed } from '../../resources/index.ts'
@@ -124,11 +124,9 @@ async function judgedIdentities(
     const ordered = [...judged.values()].sort((a, b) => compareStrings(a.id, b.id))
     return { judged: ordered.filter(({ id }) => id >= from), isLast: true }
   }
-  const all = await tx.collection(identities).findIds()
-  const first = all.findIndex((id) => id >= from)
-  const page = first < 0 ? [] : all.slice(first, first + MOST_JUDGED)
-  const { items } = await tx.collection(identities).find({ where: ids(new Set(page)) })
-  return { judged: items, isLast: first < 0 || first + MOST_JUDGED >= all.length }
+  const where = { kind: 'compare', operand: { kind: 'field', field: 'id' }, operator: '>=', value: from } as const
+  const { items, totalCount } = await tx.collection(identities).find({ where, limit: MOST_JUDGED })
+  return { judged: items, isLast: totalCount <= MOST_JUDGED }
 }
 
 /** Lists the services that an identity may dial and bind, with the types. */

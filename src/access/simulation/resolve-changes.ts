@@ -1,18 +1,15 @@
 import { invalidField, notFound } from '../../base/errors.ts'
-import type { identities } from '../../identities/identity.resource.ts'
 import type { RecordOf, Resource } from '../../kernel/declaration/resource.ts'
 import { newRecord } from '../../kernel/records/read-records.ts'
+import { checkRoleLists } from '../../kernel/records/references.ts'
 import { mergePatch } from '../../kernel/records/resource-service.ts'
-import { checkRoleLists } from '../../kernel/records/role-lists.ts'
 import type { ReadTransaction } from '../../ports/record-storage.ts'
 import type { Turns } from '../../ports/runtime.ts'
 import { asCreate, asPatch } from '../../resources/entity-requests.ts'
 import { resourceNamed } from '../../resources/index.ts'
-import type { CreateBodyOf, PatchBodyOf } from '../../resources/wire-forms.ts'
-import type { services } from '../../services/service.resource.ts'
+import type * as wire from '../../resources/wire-names.ts'
 import { indexedEntity, indexedPolicy } from '../access-feed.ts'
 import type { IndexChange } from '../index/index.ts'
-import type { servicePolicies } from '../policy.resource.ts'
 
 /** An entity or policy before all changes and after them. */
 interface Touched {
@@ -107,11 +104,11 @@ function asIndexChange({ kind, id, before, after }: Touched): readonly IndexChan
   return [{ kind, id, before: before && indexedEntity(before), after: after && indexedEntity(after) }]
 }
 
-/** The kinds of entity that decide who may dial and bind what. */
+/** The kinds of entity that decide who may dial and bind what, with the requests that create and change them. */
 interface SimulatedKinds {
-  readonly identities: typeof identities
-  readonly services: typeof services
-  readonly 'service-policies': typeof servicePolicies
+  readonly identities: { readonly create: wire.IdentityCreate; readonly update: wire.IdentityPatch }
+  readonly services: { readonly create: wire.ServiceCreate; readonly update: wire.ServicePatch }
+  readonly 'service-policies': { readonly create: wire.ServicePolicyCreate; readonly update: wire.ServicePolicyPatch }
 }
 
 export type SimulatedKind = keyof SimulatedKinds
@@ -126,13 +123,13 @@ export type SimulatedChange = {
         readonly kind: K
         readonly action: 'create'
         readonly id?: string | undefined
-        readonly body: CreateBodyOf<SimulatedKinds[K]>
+        readonly body: SimulatedKinds[K]['create']
       }
     | {
         readonly kind: K
         readonly action: 'update'
         readonly id: string
-        readonly body: PatchBodyOf<SimulatedKinds[K]>
+        readonly body: SimulatedKinds[K]['update']
       }
     | { readonly kind: K; readonly action: 'delete'; readonly id: string }
 }[SimulatedKind]

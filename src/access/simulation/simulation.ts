@@ -1,5 +1,5 @@
 import { Gate } from '../../concurrency/gate.ts'
-import { readRequest, readValue } from '../../kernel/requests/read-body.ts'
+import { readRequest, readValue } from '../../kernel/declaration/read-body.ts'
 import type { ReadTransaction } from '../../ports/record-storage.ts'
 import { PairCursor, PairLimit, SimulatedChanges } from '../access-questions.resource.ts'
 import type { AccessIndex, IndexChange } from '../index/index.ts'

@@ -1,5 +1,4 @@
-import { operationIdOf } from '../../http/openapi/operation-object.ts'
-import { tagOf } from '../../http/openapi/tags.ts'
+import { operationIdOf, tagOf } from '../../http/openapi/operation-object.ts'
 import type { OperationShape } from '../../http/operations/operation.ts'
 import { APIS } from '../apis.ts'
 import { API_DESCRIPTIONS, type ApiName } from '../documents.ts'

@@ -95,7 +95,7 @@ export function textClaim(claims: Claims, selector: string): string | undefined 
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 
-/** The texts that a selector names: one, or a list of which the rest is left out; none without a selector. */
+/** The texts that a selector names: one or a list; none without a selector. Other values of a list are left out. */
 export function textClaims(claims: Claims, selector: string | null): readonly string[] {
   const value = selector ? claimAt(claims, selector) : undefined
   const values: readonly unknown[] = Array.isArray(value) ? value : [value]

@@ -40,7 +40,9 @@ const DEFINITION = {
   },
   derived: { notBefore: z.iso.datetime(), notAfter: z.iso.datetime() },
   hidden: ['mayAuthenticateAdmins', 'decidedById'],
-  nullWhenEmpty: ['scopes'],
+  quirks: {
+    nullWhenEmpty: ['scopes'],
+  },
   required: ['name', 'audience', 'enabled', 'issuer'],
   unique: ['name', 'issuer', 'kid', 'fingerprint'],
   references: { enrollAuthPolicyId: { to: 'auth-policies', onDelete: 'restrict' } },

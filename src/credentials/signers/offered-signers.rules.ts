@@ -1,4 +1,4 @@
-/** A signer, as far as it matters for who is told of it. */
+/** A signer, as far as it matters for offering it. */
 export interface OfferedSigner {
   readonly id: string
   readonly name: string

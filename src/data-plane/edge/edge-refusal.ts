@@ -3,7 +3,7 @@ export type RefusalHint = 'default' | 'too-busy' | 'start-over' | 'not-retriable
 
 /** Why a router refuses or ends a connection. */
 export interface EdgeRefusal {
-  /** For the logs of who asked. */
+  /** For the logs of the asker. */
   readonly text: string
   /** A number of {@link EDGE_ERROR}; undefined where none fits. */
   readonly code?: number

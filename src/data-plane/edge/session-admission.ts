@@ -19,7 +19,7 @@ export interface PresentedCertificate {
   readonly issuedFor: { readonly identityId: string; readonly apiSessionId: string | undefined } | undefined
 }
 
-/** An endpoint of the router's own process, which needs no certificate: whoever wrote the program chose its session. */
+/** An endpoint of the router's own process, which needs no certificate: the program chose its session. */
 export const OF_THIS_PROCESS = 'of this process'
 
 /** Why nobody is let in by a session and a certificate; undefined where somebody is. `now` is epoch ms. */

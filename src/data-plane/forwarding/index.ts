@@ -1,2 +1,7 @@
-export { FAULT_REPORT_MS, ForwardFaults, MOST_WAITING_FAULTS } from './forward-faults.ts'
-export { ForwardingTable, type ToldCircuit } from './forwarding-table.ts'
+export {
+  FAULT_REPORT_MS,
+  ForwardFaults,
+  ForwardingTable,
+  MOST_WAITING_FAULTS,
+  type ToldCircuit,
+} from './forwarding-table.ts'

@@ -11,7 +11,7 @@ export const PAYLOAD_FLAG = {
   retransmit: 16,
   /** This direction ended, the other one may go on. */
   endOfInput: 32,
-  /** Who sends it reads no more. */
+  /** Its sender reads no more. */
   writeFailed: 64,
 } as const
 

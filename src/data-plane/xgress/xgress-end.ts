@@ -15,7 +15,7 @@ import { SENDER_LIMITS, Sender, type SenderLimits } from './sender.ts'
 /** Why an end is over: as agreed by both sides, or not. */
 export type EndReason = 'closed' | 'aborted' | 'never-started' | 'peer-silent' | 'numbers-used-up' | 'not-understood'
 
-/** Who an end works for: the way to the other end, and who reads and writes. */
+/** The surroundings of an end: the way to the other end, and the reader and writer. */
 export interface XgressOwner {
   payload(payload: Payload): void
   acknowledgement(acknowledgement: Acknowledgement): void
@@ -61,7 +61,7 @@ const EDGE_END: Chunk = {
 
 /**
  * One end of a circuit: a reliable stream of chunks in both directions over a way that loses, delays, repeats and reorders.
- * It reads no clock: whoever holds it tells the time (epoch ms) with every call, calls {@link tick} about every 100 ms
+ * It reads no clock: its owner tells the time (epoch ms) with every call, calls {@link tick} about every 100 ms
  * and {@link acknowledge} after each run of payloads.
  */
 export class XgressEnd {

@@ -1,4 +1,4 @@
-import { BoundedMap } from '../../base/bounded-map.ts'
+import { BoundedMap } from '../../base/collections.ts'
 import type { EngineContext } from '../../kernel/context/context.ts'
 import type { ConnectedRouter, ConnectedRouters } from '../routers/connected-routers.ts'
 import { type CircuitEnd, closed, routersOf } from '../rules/index.ts'

@@ -20,7 +20,7 @@ import type { Circuit } from './open-circuits.ts'
 type Message<Type extends FromRouter['type']> = Extract<FromRouter, { type: Type }>
 
 const NANOSECONDS = 1_000_000
-/** So much of one report of use is told. */
+/** Entries of one report of use that are told. */
 const MOST_USAGE = 100_000
 const MOST_DIRECTIONS = 16
 const LONGEST_DIRECTION = 64

@@ -1,43 +1,23 @@
-import { type Decision, earlier } from '../../access/decision.rules.ts'
+import { earlier } from '../../access/decision.rules.ts'
+import type { CircuitFailure } from '../../access/explain/service-reach.rules.ts'
 import type { EngineContext } from '../../kernel/context/context.ts'
-import { equals } from '../../kernel/filter/index.ts'
-import type { CircuitFailure } from '../../ports/events.ts'
 import type { PeerData } from '../../ports/fabric/index.ts'
-import type { ReadTransaction } from '../../ports/record-storage.ts'
-import { shutOutAmong } from '../../routers/router-admission.ts'
-import { terminators } from '../../services/terminator.resource.ts'
 import { RouterRefusal } from '../routers/admission.ts'
-import type { ConnectedRouter, ConnectedRouters } from '../routers/connected-routers.ts'
-import type { Network } from '../routers/network.ts'
-import { dialFailed, dialSucceeded, judgesPosture, opened, type RouteFailure } from '../rules/index.ts'
+import type { ConnectedRouter } from '../routers/connected-routers.ts'
+import { dialFailed, dialSucceeded, opened, type RouteFailure } from '../rules/index.ts'
 import type { Carrying } from './access-loss.ts'
 import type { CircuitEnds } from './circuit-end.ts'
-import type { AskRight, DialRight } from './dial-rights.ts'
-import type { Circuit, CircuitParty, OpenCircuits } from './open-circuits.ts'
+import type { DialFailures } from './dial-failures.ts'
+import type { DialRight } from './dial-rights.ts'
+import type { DialRecord, DialTraces } from './dial-traces.ts'
+import { type AskedCircuit, type Chosen, failureText, type HostChoice, partyOf } from './host-choice.ts'
+import type { Circuit, OpenCircuits } from './open-circuits.ts'
 import { PEER_DATA, sharedWithClient, storedPeerData } from './peer-data.ts'
 import type { RouteExchange, SettledAttempt } from './route-exchange.ts'
-import type { ServiceClaim, ServiceRights } from './service-rights.ts'
-import {
-  type FitSelection,
-  randomFraction,
-  selectFit,
-  selectTerminator,
-  type Terminator,
-} from './terminator-selection.ts'
+import type { Terminator } from './terminator-selection.ts'
 
 /** The ports by which a circuit is laid. */
-export type CircuitSetupPorts = Pick<EngineContext, 'clock' | 'events' | 'presence' | 'random' | 'storage'>
-
-/** A circuit that somebody wants. */
-export interface AskedCircuit {
-  /** Judged anew with every attempt, in the snapshot by which the terminator is chosen. */
-  readonly ask: AskRight
-  /** Empty for the instances without a name. */
-  readonly instanceId: string
-  readonly peerData: PeerData
-  /** The id that the router proposes; undefined where it leaves that to us. */
-  readonly circuitId: string | undefined
-}
+export type CircuitSetupPorts = Pick<EngineContext, 'clock' | 'events' | 'random'>
 
 /** A circuit that is laid, with what the client is told by the host, and by what it was judged. */
 export interface LaidCircuit {
@@ -46,21 +26,23 @@ export interface LaidCircuit {
   readonly carrying: Carrying
 }
 
-/** Somebody who may have a circuit, and the terminator that was chosen for it, in one snapshot. */
-interface Chosen {
-  readonly dial: DialRight
-  readonly selection: FitSelection
-  readonly revision: number
+/** A circuit in the making. */
+interface Dialing {
+  readonly id: string
+  readonly router: ConnectedRouter
+  readonly asked: AskedCircuit
+  /** Undefined where nobody wants to know. */
+  readonly record: DialRecord | undefined
 }
 
 interface Parts {
   readonly context: CircuitSetupPorts
-  readonly rights: ServiceRights
-  readonly routers: ConnectedRouters
-  readonly network: Network
+  readonly hosts: HostChoice
   readonly circuits: OpenCircuits
   readonly exchange: RouteExchange
   readonly ends: CircuitEnds
+  readonly failures: DialFailures
+  readonly traces: DialTraces
   /** A terminator that its router does not know is gone, or is not to be used first any more. */
   readonly onDeadTerminator: (terminator: Terminator) => Promise<void>
 }
@@ -69,7 +51,7 @@ const ATTEMPTS = 2
 /** Milliseconds that all attempts may take together, and each of them: clients wait no longer. */
 const PATIENCE_MS = 20_000
 const ATTEMPT_MS = 10_000
-/** How many circuits may be in the making, and open: whoever asks beyond it is refused, not kept waiting, and comes again. */
+/** How many circuits may be in the making, and open: a dial beyond it is refused, not kept waiting, and comes again. */
 const MOST_AT_ONCE = 20_000
 const MOST_OPEN = 500_000
 /** One router alone has less, so that nobody takes the place of all others. */
@@ -119,23 +101,43 @@ export class CircuitSetup {
     }
     this.#ids.add(id)
     try {
-      return await this.#layAs(id, router, asked)
+      return await this.#traced({ id, router, asked, record: this.#parts.traces.begin(id, router.id) })
     } finally {
       this.#ids.delete(id)
     }
   }
 
-  async #layAs(id: string, router: ConnectedRouter, asked: AskedCircuit): Promise<LaidCircuit> {
+  async #traced(dialing: Dialing): Promise<LaidCircuit> {
+    const { record } = dialing
+    if (record === undefined) return this.#layAs(dialing)
+    try {
+      const laid = await this.#layAs(dialing)
+      this.#parts.traces.over(record, undefined)
+      return laid
+    } catch (error) {
+      this.#parts.traces.over(record, error)
+      throw error
+    }
+  }
+
+  async #layAs(dialing: Dialing): Promise<LaidCircuit> {
     const { context, exchange } = this.#parts
+    const { id, router, asked, record } = dialing
     const begunAt = context.clock.now()
     let failed: { readonly failure: RouteFailure; readonly dial: DialRight } | undefined
     for (let number = 0; number < ATTEMPTS && context.clock.now() - begunAt < PATIENCE_MS; number += 1) {
-      const chosen = await this.#choose(router, asked, id)
+      const chosen = await this.#parts.hosts.choose(router.id, asked)
       const { dial, selection } = chosen
       const { service, claim } = dial
+      record?.allowed(dial)
+      if (service.encryptionRequired && !asked.peerData.has(PEER_DATA.publicKey)) {
+        this.#tellFailure(dialing, dial, 'refused')
+        const message = 'encryption required on service, initiator did not send public header'
+        throw new RouterRefusal('encryption-data-missing', message, { circuitId: id })
+      }
       if ('failure' in selection) {
         if (failed !== undefined) break
-        this.#tellFailure(router, dial, selection.failure)
+        this.#tellFailure(dialing, dial, selection.failure)
         throw new RouterRefusal('internal', failureText(selection, service.name, asked.instanceId), { circuitId: id })
       }
       const { terminator, path } = selection
@@ -147,7 +149,9 @@ export class CircuitSetup {
         ['hostId', terminator.hostId],
       ])
       const egress = { binding: terminator.binding, destination: terminator.address, peerData: asked.peerData }
+      const askedMs = record?.elapsed() ?? 0
       const settled = await exchange.lay({ id, ends, egress, tags }, number, path, ATTEMPT_MS, true)
+      record?.attempted(settled, terminator, askedMs)
       const { failure } = settled.attempt
       if (failure === undefined) {
         const circuit: Circuit = {
@@ -155,107 +159,35 @@ export class CircuitSetup {
           client: partyOf(claim, dial.right.isByReports),
           serviceId: service.id,
           terminatorId: terminator.id,
-          host: this.#hostOf(terminator, selection.host),
+          host: this.#parts.hosts.hostOf(terminator, selection.host),
           ends,
           egress,
           tags,
           createdAt: begunAt,
           course: opened(path),
         }
-        return this.#open(router, chosen, circuit, settled, terminator)
+        return this.#open(dialing, chosen, circuit, settled, terminator)
       }
       failed = { failure, dial }
       await this.#noteFailure(id, settled, terminator)
     }
-    if (failed !== undefined) this.#tellFailure(router, failed.dial, 'routers-failed')
+    if (failed !== undefined) this.#tellFailure(dialing, failed.dial, 'routers-failed', failed.failure)
     const message = failed?.failure.message ?? 'routers did not lay the circuit'
     throw new RouterRefusal('internal', message, { circuitId: id })
   }
 
-  /** Who asks is judged, and the terminator is chosen, by the facts of one snapshot. */
-  async #choose(router: ConnectedRouter, asked: AskedCircuit, circuitId: string): Promise<Chosen> {
-    return this.#parts.context.storage.read(async (tx) => {
-      const dial = await asked.ask(tx)
-      if (dial.service.encryptionRequired && !asked.peerData.has(PEER_DATA.publicKey)) {
-        this.#tellFailure(router, dial, 'refused')
-        const message = 'encryption required on service, initiator did not send public header'
-        throw new RouterRefusal('encryption-data-missing', message, { circuitId })
-      }
-      return { dial, selection: await this.#select(tx, router, asked, dial), revision: tx.revision }
-    })
-  }
-
-  async #select(
-    tx: ReadTransaction,
-    router: ConnectedRouter,
-    { instanceId, peerData }: AskedCircuit,
-    { service }: DialRight,
-  ): Promise<FitSelection> {
-    const { context, circuits, network, routers } = this.#parts
-    const { items } = await tx.collection(terminators).find({ where: equals('serviceId', service.id) })
-    const presence = await context.presence.at(tx)
-    const stickTo = peerData.get(PEER_DATA.stickiness)
-    const question = {
-      from: router.id,
-      strategy: service.terminatorStrategy,
-      stickTo: stickTo && new TextDecoder().decode(stickTo),
-      random: randomFraction(context.random),
-      now: context.clock.now(),
-    }
-    const isElsewhere = (routerId: string) =>
-      routers.get(routerId) === undefined && presence.connectionOf(routerId) !== undefined
-    const fitness = {
-      rightsOf: (known: readonly Terminator[]) => this.#rightsOfHosts(tx, known),
-      shutOut: (routerIds: readonly string[]) => shutOutAmong(tx, routerIds),
-      topologyWithout: (routerIds: ReadonlySet<string>) => network.topologyWithout(routerIds),
-    }
-    const instances = items.filter(({ identity }) => identity === instanceId)
-    return selectFit(instances, fitness, (known, topology) =>
-      selectTerminator(known, topology, circuits, isElsewhere, question),
-    )
-  }
-
-  async #rightsOfHosts(tx: ReadTransaction, known: readonly Terminator[]) {
-    const claims = known.map((terminator) => this.#hostingClaim(terminator))
-    const judged = await this.#parts.rights.judge(
-      tx,
-      claims.flatMap((claim) => claim ?? []),
-    )
-    return claims.map((claim) => claim && judged.get(claim))
-  }
-
-  /** Makes the claim of the host of a terminator; undefined where an operator registered the address. */
-  #hostingClaim({
-    hostId: identityId,
-    apiSessionId,
-    sessionId,
-    serviceId,
-    routerId,
-  }: Terminator): ServiceClaim | undefined {
-    if (identityId === '') return undefined
-    const { capabilities = [] } = this.#parts.routers.get(routerId) ?? {}
-    const mustPass = !judgesPosture(capabilities)
-    const party = { identityId, apiSessionId: apiSessionId ?? undefined, sessionId: sessionId ?? undefined }
-    return { ...party, type: 'Bind', serviceId, routerId, mustPass }
-  }
-
-  #hostOf(terminator: Terminator, right: Decision | undefined): CircuitParty | undefined {
-    const claim = this.#hostingClaim(terminator)
-    return claim && partyOf(claim, right?.isByReports === true)
-  }
-
   #open(
-    router: ConnectedRouter,
+    dialing: Dialing,
     { dial, selection, revision }: Chosen,
     circuit: Circuit,
     { attempt, peerData }: SettledAttempt,
     terminator: Terminator,
   ): LaidCircuit {
-    const { context, circuits, ends } = this.#parts
+    const { context, circuits, ends, failures } = this.#parts
     const told = sharedWithClient(storedPeerData(terminator), peerData)
     if (dial.service.encryptionRequired && !told.has(PEER_DATA.publicKey)) {
       ends.unroute(circuit.id, attempt.path.routers, true)
-      this.#tellFailure(router, dial, 'refused')
+      this.#tellFailure(dialing, dial, 'refused')
       const message = 'encryption required on service, terminator did not send public header'
       throw new RouterRefusal('encryption-data-missing', message, { circuitId: circuit.id })
     }
@@ -264,6 +196,7 @@ export class CircuitSetup {
     circuits.add(circuit)
     const { id: circuitId, client, serviceId, terminatorId, createdAt } = circuit
     const { identityId } = client
+    failures.succeeded(identityId, serviceId)
     const facts = { circuitId, identityId, serviceId, terminatorId, at }
     context.events.emit('circuit.opened', {
       ...facts,
@@ -288,42 +221,22 @@ export class CircuitSetup {
     if (failure.cause === 'invalid-terminator') await onDeadTerminator(terminator)
   }
 
-  #tellFailure(router: ConnectedRouter, { claim, service }: DialRight, reason: CircuitFailure): void {
-    const { events, clock } = this.#parts.context
+  #tellFailure(
+    { router, record }: Dialing,
+    { claim, service }: DialRight,
+    reason: CircuitFailure,
+    failure?: RouteFailure,
+  ): void {
+    const { context, failures } = this.#parts
     const { identityId } = claim
-    events.emit('circuit.failed', {
-      identityId,
-      serviceId: service.id,
-      routerId: router.id,
+    const at = context.clock.now()
+    record?.failed(reason)
+    failures.failed(identityId, service.id, {
+      at,
       reason,
-      at: clock.now(),
+      cause: failure?.cause ?? null,
+      routerId: failure?.routerId ?? null,
     })
-  }
-}
-
-/** Who is at an end of a circuit, as it was judged. */
-function partyOf({ identityId, apiSessionId, sessionId, mustPass }: ServiceClaim, byReports: boolean): CircuitParty {
-  return { identityId, apiSessionId, sessionId, mustPass: mustPass || byReports }
-}
-
-/** Why there is no way, for the logs of clients: with the service and the instance that were asked for. */
-function failureText(
-  { failure, hasUnfit }: Extract<FitSelection, { readonly failure: unknown }>,
-  serviceName: string,
-  instanceId: string,
-): string {
-  const service = `service ${serviceName}`
-  const instance = instanceId === '' ? '' : ` for instance ${instanceId}`
-  switch (failure) {
-    case 'no-terminators':
-      return hasUnfit
-        ? `${service} has no terminators${instance} whose host may bind it now`
-        : `${service} has no terminators${instance}`
-    case 'no-online-terminators':
-      return `${service} has no terminators${instance} on connected routers`
-    case 'no-terminators-here':
-      return `the terminators of ${service}${instance} are on routers that are connected to other controllers only`
-    case 'no-path':
-      return `no path to a terminator of ${service}${instance}`
+    context.events.emit('circuit.failed', { identityId, serviceId: service.id, routerId: router.id, reason, at })
   }
 }

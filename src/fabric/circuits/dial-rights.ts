@@ -2,7 +2,7 @@ import type { Decision, DecisionReason } from '../../access/decision.rules.ts'
 import type { EngineContext } from '../../kernel/context/context.ts'
 import type { RecordOf } from '../../kernel/declaration/resource.ts'
 import { findOne } from '../../kernel/records/read-records.ts'
-import type { CircuitRequest, RefusalCode, TunnelCircuitRequest } from '../../ports/fabric/index.ts'
+import type { CircuitRequest, RefusalCode, RetryHint, TunnelCircuitRequest } from '../../ports/fabric/index.ts'
 import type { ReadTransaction } from '../../ports/record-storage.ts'
 import { services } from '../../services/service.resource.ts'
 import { RouterRefusal } from '../routers/admission.ts'
@@ -104,38 +104,38 @@ export async function granted(rights: ServiceRights, tx: ReadTransaction, claim:
 /** Turns the reason of a decision into the refusal that a router is told. Nobody tries again where no router would do. */
 function refusalOf(reason: DecisionReason | undefined, claim: ServiceClaim): RouterRefusal {
   const isOwn = isTunneler(claim)
+  const refused = (code: RefusalCode, message: string, hint?: RetryHint) =>
+    new RouterRefusal(code, message, hint === undefined ? { claim } : { claim, hint })
   const who = isOwn ? 'router' : 'identity'
   const router: RefusalCode = isOwn ? 'access-denied' : 'invalid-edge-router'
   const noPolicy = `no policy lets the ${who} ${claim.type.toLowerCase()} the service`
   switch (reason) {
     case 'service-unknown':
-      return new RouterRefusal('invalid-service', 'invalid service')
+      return refused('invalid-service', 'invalid service')
     case 'not-a-tunneler':
-      return new RouterRefusal('tunneling-not-enabled', 'tunneling not enabled')
+      return refused('tunneling-not-enabled', 'tunneling not enabled')
     case 'identity-unknown':
     case 'identity-disabled':
       return isOwn
-        ? new RouterRefusal('access-denied', 'the identity of the router is disabled', { hint: 'not-retriable' })
-        : new RouterRefusal('invalid-api-session', 'invalid api session')
+        ? refused('access-denied', 'the identity of the router is disabled', 'not-retriable')
+        : refused('invalid-api-session', 'invalid api session')
     case 'api-session-over':
-      return new RouterRefusal('invalid-api-session', 'invalid api session')
+      return refused('invalid-api-session', 'invalid api session')
     case 'factor-missing':
-      return new RouterRefusal('invalid-api-session', 'the api session is not fully authenticated')
+      return refused('invalid-api-session', 'the api session is not fully authenticated')
     case 'service-session-over':
-      return new RouterRefusal('invalid-session', 'invalid session')
+      return refused('invalid-session', 'invalid session')
     case 'posture-failing': {
       const failing = 'no policy whose posture checks pass lets the identity in'
-      return new RouterRefusal('invalid-service', isOwn ? noPolicy : failing)
+      return refused('invalid-service', isOwn ? noPolicy : failing)
     }
     case 'other-edge-router':
-      return new RouterRefusal(router, 'invalid edge router for session')
+      return refused(router, 'invalid edge router for session')
     case 'no-edge-router-for-identity':
     case 'no-edge-router-for-service':
     case 'no-common-edge-router':
-      return new RouterRefusal(router, `no edge router may be used by the ${who} for the service`, {
-        hint: 'not-retriable',
-      })
+      return refused(router, `no edge router may be used by the ${who} for the service`, 'not-retriable')
     default:
-      return new RouterRefusal('invalid-service', noPolicy)
+      return refused('invalid-service', noPolicy)
   }
 }

@@ -1,5 +1,5 @@
-import { BoundedMap } from '../../base/bounded-map.ts'
-import type { PeerData } from '../../ports/fabric/index.ts'
+import { BoundedMap } from '../../base/collections.ts'
+import type { CircuitQuestion, CircuitView, PeerData } from '../../ports/fabric/index.ts'
 import {
   type CircuitCourse,
   type CircuitEnds,
@@ -32,6 +32,12 @@ export class OpenCircuits {
 
   all(): readonly Circuit[] {
     return [...this.#circuits.values()]
+  }
+
+  /** The circuits that are meant, as operators see them. */
+  views({ circuitId, sessionId }: CircuitQuestion): readonly CircuitView[] {
+    const meant = circuitId === undefined ? this.all() : [this.get(circuitId) ?? []].flat()
+    return meant.filter(({ client }) => sessionId === undefined || client.sessionId === sessionId).map(viewOf)
   }
 
   /** How many circuits begin at a router. */
@@ -86,7 +92,7 @@ export class OpenCircuits {
   }
 }
 
-/** Who is at one end of a circuit. */
+/** The party at one end of a circuit. */
 export interface CircuitParty extends Party {
   /**
    * Its posture, as clients report it to this controller, must pass as long as the circuit lasts. It is so from the beginning
@@ -101,7 +107,7 @@ export interface Circuit {
   readonly client: CircuitParty
   readonly serviceId: string
   readonly terminatorId: string
-  /** Who hosts the service; undefined where an operator registered the address. */
+  /** The host of the service; undefined where an operator registered the address. */
   readonly host: CircuitParty | undefined
   readonly ends: CircuitEnds
   /** The address that the last router dials. */
@@ -110,6 +116,12 @@ export interface Circuit {
   /** Epoch ms. */
   readonly createdAt: number
   course: CircuitCourse
+}
+
+function viewOf({ id, client, serviceId, terminatorId, course, tags, createdAt }: Circuit): CircuitView {
+  const { identityId: clientId, sessionId } = client
+  const { path } = course
+  return { id, clientId, sessionId, serviceId, terminatorId, path, tags: Object.fromEntries(tags), createdAt }
 }
 
 /** The attempt number by which routers know that an open circuit changes its way. */

@@ -1,3 +1,4 @@
+import { toHex } from '../../base/bytes.ts'
 import type { PeerData } from '../../ports/fabric/index.ts'
 import type { Terminator } from './terminator-selection.ts'
 
@@ -25,11 +26,6 @@ export function storedPeerData({ peerData }: Pick<Terminator, 'peerData'>): Peer
 /** Peer data in the form that records keep: hexadecimal texts. */
 export function recordedPeerData(peerData: PeerData): Terminator['peerData'] {
   return Object.fromEntries([...peerData].map(([key, bytes]) => [String(key), toHex(bytes)]))
-}
-
-/** Bytes as lower-case hexadecimal text. */
-function toHex(bytes: Uint8Array): string {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
 }
 
 function fromHex(hex: string): Uint8Array {

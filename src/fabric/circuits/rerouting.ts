@@ -51,15 +51,17 @@ export class Rerouting {
     )
   }
 
-  /** Circuits that pass a router on their way to another one take another way, where there is one. */
-  around(routerId: string): void {
+  /** Circuits that pass a router on their way to another one take another way, where there is one; resolves when they have. */
+  async around(routerId: string): Promise<void> {
     const topology = this.#parts.network.topology()
-    for (const circuit of this.#parts.circuits.all()) {
-      const { path } = circuit.course
-      if (!path.routers.slice(1, -1).includes(routerId)) continue
-      const detour = detourOf({ id: circuit.id, path }, topology)
-      if (detour !== undefined && !detour.routers.includes(routerId)) void this.#move(circuit, detour, false)
-    }
+    const passing = this.#parts.circuits
+      .all()
+      .filter(({ course }) => course.path.routers.slice(1, -1).includes(routerId))
+    const moves = passing.flatMap((circuit) => {
+      const detour = detourOf({ id: circuit.id, path: circuit.course.path }, topology)
+      return detour === undefined || detour.routers.includes(routerId) ? [] : [this.#move(circuit, detour, false)]
+    })
+    await Promise.all(moves)
   }
 
   /** Moves the few circuits that gain most by it. */

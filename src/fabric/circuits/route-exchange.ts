@@ -1,3 +1,4 @@
+import type { DialFailureCause } from '../../access/explain/service-reach.rules.ts'
 import type { EngineContext } from '../../kernel/context/context.ts'
 import type { FromRouter, PeerData } from '../../ports/fabric/index.ts'
 import type { ConnectedRouters } from '../routers/connected-routers.ts'
@@ -21,11 +22,20 @@ export type RoutedCircuit = Pick<Circuit, 'id' | 'ends' | 'egress' | 'tags'>
 export interface SettledAttempt {
   readonly attempt: RouteAttempt
   readonly peerData: PeerData
+  /** By router. */
+  readonly answers: ReadonlyMap<string, RouterAnswer>
+}
+
+/** When (epoch ms) a router answered, and why it failed; null where it did not fail. */
+export interface RouterAnswer {
+  readonly at: number
+  readonly cause: DialFailureCause | null
 }
 
 interface Pending {
   attempt: RouteAttempt
   peerData: PeerData
+  readonly answers: Map<string, RouterAnswer>
   readonly settle: (settled: SettledAttempt) => void
 }
 
@@ -55,6 +65,7 @@ export class RouteExchange {
       this.#pending.set(circuit.id, {
         attempt: beginAttempt(number, path, deadline),
         peerData: new Map(),
+        answers: new Map(),
         settle,
       })
       this.#context.timetable.set('route', circuit.id, deadline)
@@ -78,10 +89,17 @@ export class RouteExchange {
     const pending = this.#pending.get(circuitId)
     if (pending?.attempt.number !== number || !pending.attempt.path.routers.includes(routerId)) return false
     if (success && pending.attempt.path.routers.at(-1) === routerId) pending.peerData = peerData
+    const answer = { at: this.#context.clock.now(), cause: success ? null : cause }
+    if (!pending.answers.has(routerId)) pending.answers.set(routerId, answer)
     this.#update(circuitId, (attempt) =>
       answered(attempt, routerId, success ? { success } : { success, cause, message: message || cause }),
     )
     return true
+  }
+
+  /** Whether a circuit is in the making, or moves. */
+  has(circuitId: string): boolean {
+    return this.#pending.has(circuitId)
   }
 
   /** Whether a router has a part in a circuit that is in the making, or moves. */
@@ -105,6 +123,7 @@ export class RouteExchange {
     if (attemptState(pending.attempt) === 'waiting') return
     this.#pending.delete(circuitId)
     this.#context.timetable.set('route', circuitId, undefined)
-    pending.settle({ attempt: pending.attempt, peerData: pending.peerData })
+    const { attempt, peerData, answers } = pending
+    pending.settle({ attempt, peerData, answers })
   }
 }

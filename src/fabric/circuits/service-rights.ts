@@ -4,7 +4,7 @@ import type { AccessType } from '../../access/index/index.ts'
 import { emptyPostureData } from '../../access/posture/rules/index.ts'
 import { sessions } from '../../access/sessions/session.resource.ts'
 import { isDisabled } from '../../authority/authority.rules.ts'
-import { grouped } from '../../base/grouped.ts'
+import { grouped } from '../../base/collections.ts'
 import { isMissingBetweenRequests } from '../../credentials/api-session-validity.ts'
 import { identities } from '../../identities/identity.resource.ts'
 import type { EngineContext } from '../../kernel/context/context.ts'
@@ -130,7 +130,7 @@ export class ServiceRights {
     const { routerId, identityId, apiSessionId, sessionId, mustPass } = claim
     const isTunnel = isTunneler(claim)
     const isBefore = apiSessionId === undefined && !isTunnel
-    // Who hosted before it was kept by which session is judged by its router.
+    // A host from before its session was kept is judged by its router.
     const party = { routerId, endsAt: undefined, isJudgedThere: isBefore || (sessionId === undefined && !mustPass) }
     const identity = named.identities.get(identityId)
     if (isTunnel) return { ...party, lack: identity?.typeId === 'Router' ? undefined : 'not-a-tunneler' }

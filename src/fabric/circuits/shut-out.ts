@@ -1,6 +1,7 @@
 import type { EngineContext } from '../../kernel/context/context.ts'
 import type { Presence } from '../../routers/presence.ts'
 import { shutOutAmong } from '../../routers/router-admission.ts'
+import type { Relays } from '../processes/relays.ts'
 import type { ConnectedRouters } from '../routers/connected-routers.ts'
 import type { Network } from '../routers/network.ts'
 import type { Peers } from '../routers/peers.ts'
@@ -14,6 +15,7 @@ import type { RouteExchange } from './route-exchange.ts'
 interface Parts {
   readonly context: Pick<EngineContext, 'storage'>
   readonly presence: Presence
+  readonly relays: Pick<Relays, 'gone'>
   readonly routers: ConnectedRouters
   readonly network: Network
   readonly peers: Peers
@@ -30,7 +32,7 @@ interface Parts {
  * and those that begin or end there end. Connected or not: what it misses it hears when it comes back.
  */
 export function shutOut(parts: Parts, routerId: string, reason: 'router-deleted' | 'router-shut-out'): void {
-  const { routers, presence, network, peers, links, circuits, exchange, ends, rerouting } = parts
+  const { routers, presence, network, peers, links, circuits, exchange, ends, rerouting, relays } = parts
   const router = routers.get(routerId)
   const carried = circuits.all().filter(({ course }) => passes(course, routerId))
   for (const circuit of carried) {
@@ -42,6 +44,7 @@ export function shutOut(parts: Parts, routerId: string, reason: 'router-deleted'
   if (router !== undefined) {
     routers.remove(router)
     presence.routerDisconnected(routerId)
+    relays.gone(routerId)
   }
   network.routersChanged()
   exchange.routerGone(routerId)

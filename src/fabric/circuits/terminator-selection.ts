@@ -1,6 +1,6 @@
 import type { Decision } from '../../access/decision.rules.ts'
+import type { CircuitFailure } from '../../access/explain/service-reach.rules.ts'
 import type { RecordOf } from '../../kernel/declaration/resource.ts'
-import type { CircuitFailure } from '../../ports/events.ts'
 import type { Random } from '../../ports/runtime.ts'
 import type { terminators } from '../../services/terminator.resource.ts'
 import {

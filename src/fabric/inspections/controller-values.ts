@@ -86,7 +86,7 @@ export class ControllerValues {
 
   async #connectedRouters() {
     const { context, routers } = this.#state
-    const connected = routers.all()
+    const connected = routers.allHeld()
     const where = ids(connected.map(({ id }) => id))
     const names = await context.storage.read(async (tx) => {
       const edge = await tx.collection(edgeRouters).find({ where })
@@ -118,7 +118,7 @@ export class ControllerValues {
   #identityConnections() {
     const { routers, presence } = this.#state
     const connections: Record<string, { connected_routers: Record<string, object>; last_reported_state: string }> = {}
-    for (const { id: routerId } of routers.all()) {
+    for (const { id: routerId } of routers.allHeld()) {
       for (const identityId of presence.identitiesAt(routerId)) {
         connections[identityId] ??= { connected_routers: {}, last_reported_state: presence.statusOf(identityId) }
         connections[identityId].connected_routers[routerId] = { router_id: routerId, closed: false }

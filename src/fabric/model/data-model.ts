@@ -1,9 +1,11 @@
 import { concatenated } from '../../base/bytes.ts'
 import type { EngineContext } from '../../kernel/context/context.ts'
+import { changesAfter, placeOf } from '../../kernel/context/store-level.ts'
 import type { ModelCodec, ModelEvent, ModelState } from '../../ports/fabric/index.ts'
-import type { ReadTransaction } from '../../ports/record-storage.ts'
+import type { HistoryPoint, ReadTransaction } from '../../ports/record-storage.ts'
 import { ModelContent, type ModelContentPorts } from './model-content.ts'
 import { type ModelStep, StepLog } from './model-image.ts'
+import type { RouterConfigs } from './router-configs.ts'
 
 /** The ports of the data model of routers. */
 export interface DataModelPorts extends ModelContentPorts, Pick<EngineContext, 'random' | 'storage'> {}
@@ -14,7 +16,8 @@ export type WrittenModel = Pick<ModelState, 'index' | 'events'>
 /** The model while somebody is interested in it. */
 interface Known {
   content: ModelContent
-  index: number
+  /** The index is its revision. */
+  place: HistoryPoint
   /** The whole model in the form of the wire, what changed since it was read behind it; undefined when that is too much. */
   written: readonly Uint8Array[] | undefined
   /** How many bytes stand behind what was read. */
@@ -55,7 +58,24 @@ export class DataModel {
 
   /** The steps that lead on from an index; undefined where only the whole model does. */
   stepsAfter(index: number): readonly ModelStep[] | undefined {
-    return this.#known === undefined || index > this.#known.index ? undefined : this.#known.log.after(index)
+    return this.#known === undefined || index > this.#known.place.revision ? undefined : this.#known.log.after(index)
+  }
+
+  /** The changes of a step for one router: those for all, behind those that are for it alone. */
+  changesFor(routerId: string, { events, configs }: ModelStep): Uint8Array {
+    const own = configs === undefined ? [] : (this.#known?.content.routerConfigs.eventsFor(routerId, configs) ?? [])
+    return own.length === 0 ? events : concatenated([this.#codec.changes(own), events])
+  }
+
+  /** The whole model for one router: that for all, and its own configs. */
+  stateFor(routerId: string, { index, events }: WrittenModel): WrittenModel {
+    const routerConfigs = this.#known?.content.routerConfigs
+    return routerConfigs === undefined ? { index, events } : this.#withOwn(routerId, routerConfigs, { index, events })
+  }
+
+  #withOwn(routerId: string, configs: RouterConfigs, { index, events }: WrittenModel): WrittenModel {
+    const own = configs.eventsFor(routerId)
+    return { index, events: own.length === 0 ? events : [...events, this.#codec.state(own)] }
   }
 
   /** Brings the model level with the store; answers the new steps, or that everybody must start afresh. */
@@ -76,15 +96,18 @@ export class DataModel {
   }
 
   /**
-   * The whole model read from the store anew, of every event what `shown` makes of it. `steps` lead those who follow the
-   * model up to the same index.
+   * The whole model for one router, read from the store anew, of every event what `shown` makes of it. `steps` lead those who follow
+   * the model up to the same index.
    */
   fresh(
+    routerId: string,
     shown: (event: ModelEvent) => readonly ModelEvent[],
   ): Promise<{ readonly written: WrittenModel; readonly steps: readonly ModelStep[] }> {
     return this.#context.storage.read(async (tx) => {
       const followed = await this.#follow(tx)
-      const written = { index: tx.revision, events: await this.#written(tx, new ModelContent(this.#context), shown) }
+      const content = new ModelContent(this.#context)
+      const forAll = { index: tx.revision, events: await this.#written(tx, content, shown) }
+      const written = this.#withOwn(routerId, content.routerConfigs, forAll)
       return { written, steps: followed === 'restarted' ? [] : followed }
     })
   }
@@ -98,7 +121,7 @@ export class DataModel {
   async #follow(tx: ReadTransaction): Promise<readonly ModelStep[] | 'restarted'> {
     const known = this.#known
     if (known === undefined) return []
-    const changes = tx.revision < known.index ? undefined : await tx.changesSince(known.index)
+    const changes = await changesAfter(tx, known.place)
     if (changes === undefined) {
       this.forget()
       return 'restarted'
@@ -106,8 +129,9 @@ export class DataModel {
     const apply = await known.content.prepare(tx, changes)
     try {
       const events = await apply()
-      known.index = tx.revision
-      return events.length === 0 ? [] : [await this.#step(known, events)]
+      known.place = placeOf(tx)
+      const configs = known.content.routerConfigs.takeChanges()
+      return events.length === 0 && configs === undefined ? [] : [await this.#step(known, events, configs)]
     } catch (error) {
       // A change that was taken in already would be told to nobody.
       this.forget()
@@ -115,9 +139,9 @@ export class DataModel {
     }
   }
 
-  async #step(known: Known, events: readonly ModelEvent[]): Promise<ModelStep> {
+  async #step(known: Known, events: readonly ModelEvent[], configs: ModelStep['configs']): Promise<ModelStep> {
     const pieces = await this.#write(events, (few) => this.#codec.changes(few))
-    const step = { index: known.index, events: concatenated(pieces) }
+    const step = { index: known.place.revision, events: concatenated(pieces), configs }
     known.log.add(step)
     known.appended += step.events.length
     // Routers take what changed in a whole model as they take it in a change set.
@@ -129,16 +153,17 @@ export class DataModel {
   }
 
   #writtenModel(): WrittenModel | undefined {
-    const { index, written } = this.#known ?? {}
-    return index === undefined || written === undefined ? undefined : { index, events: written }
+    const { place, written } = this.#known ?? {}
+    return place === undefined || written === undefined ? undefined : { index: place.revision, events: written }
   }
 
   async #writeAll(tx: ReadTransaction): Promise<WrittenModel> {
     const content = new ModelContent(this.#context)
     const events = await this.#written(tx, content, (event) => [event])
+    content.routerConfigs.takeChanges()
     // The model read anew is the same as the one that steps led to.
     const log = this.#known?.log ?? new StepLog(tx.revision)
-    this.#known = { content, index: tx.revision, written: events, appended: 0, log }
+    this.#known = { content, place: placeOf(tx), written: events, appended: 0, log }
     return { index: tx.revision, events }
   }
 

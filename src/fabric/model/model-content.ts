@@ -5,10 +5,13 @@ import { cas } from '../../enrollment/ca.resource.ts'
 import { identities } from '../../identities/identity.resource.ts'
 import type { EngineContext } from '../../kernel/context/context.ts'
 import type { RecordOf, Resource } from '../../kernel/declaration/resource.ts'
+import { everyRecord } from '../../kernel/records/read-records.ts'
+import { networkAuthorities } from '../../pki/network-authority.resource.ts'
 import type { ModelEntity, ModelEvent } from '../../ports/fabric/index.ts'
 import type { Change, ReadTransaction } from '../../ports/record-storage.ts'
 import { MODEL_KINDS, type ModelKind, modelKeys, type PublicKey } from './model-entities.ts'
 import { ModelImage } from './model-image.ts'
+import { RouterConfigs } from './router-configs.ts'
 
 /** The ports of the content of the data model. */
 export type ModelContentPorts = Pick<EngineContext, 'clock' | 'digest' | 'pki' | 'turns'>
@@ -39,6 +42,8 @@ export class ModelContent {
   /** Whom a service config is for, because one that is gone cannot be asked. */
   readonly #identityOf = new Map<string, string>()
   #keyIds: ReadonlySet<string> = new Set()
+  /** The configs of routers, which are not for all of them. */
+  readonly routerConfigs = new RouterConfigs()
   /** Until when (epoch ms) identities are disabled: their records do not change when that is over. */
   readonly #disabledUntil = new Map<string, number>()
 
@@ -52,18 +57,20 @@ export class ModelContent {
     const turn = this.#context.turns.begin()
     let events: ModelEvent[] = []
     for (const kind of MODEL_KINDS) {
-      const { items } = await tx.collection(kind.resource).find()
-      for (const record of items) {
-        events.push(...this.#put(await this.#read(tx, kind, record.id, record)))
-        if (events.length >= EVENTS_AT_ONCE) {
-          yield events
-          events = []
+      for await (const { items } of everyRecord(tx, kind.resource, this.#context.turns)) {
+        for (const record of items) {
+          events.push(...this.#put(await this.#read(tx, kind, record.id, record)))
+          if (events.length >= EVENTS_AT_ONCE) {
+            yield events
+            events = []
+          }
+          await turn()
         }
-        await turn()
       }
     }
-    const { items } = await tx.collection(serviceConfigs).find()
-    for (const { id, identityId } of items) this.#noteAssociation(id, identityId)
+    for await (const { items } of everyRecord(tx, serviceConfigs, this.#context.turns)) {
+      for (const { id, identityId } of items) this.#noteAssociation(id, identityId)
+    }
     yield [...events, ...this.#putKeys(await modelKeys(this.#context, tx))]
   }
 
@@ -88,7 +95,8 @@ export class ModelContent {
     }
     const { fingerprint } = await this.#context.pki.serverCertificate()
     // A renewed certificate of the controller is no change of the store.
-    const isStale = !this.#keyIds.has(fingerprint) || [cas, signingKeys].some(({ name }) => touched.ids.has(name))
+    const isStale =
+      !this.#keyIds.has(fingerprint) || [cas, networkAuthorities, signingKeys].some(({ name }) => touched.ids.has(name))
     const keys = isStale ? await modelKeys(this.#context, tx) : undefined
     return async () => {
       const events: ModelEvent[] = []
@@ -107,6 +115,12 @@ export class ModelContent {
 
   #put({ kind, id, record, entity }: Read): readonly ModelEvent[] {
     if (kind.type === 'identity') this.#noteDisabled(id, entity, record)
+    if (kind.type === 'router') this.routerConfigs.putRouter(id, entity?.type === 'router' ? entity.configs : [])
+    if (kind.type === 'config') {
+      const ofRouters = entity?.type === 'config' && entity.target === 'router' ? entity : undefined
+      this.routerConfigs.putConfig(id, ofRouters)
+      if (ofRouters !== undefined) return []
+    }
     if (kind.type === 'service-policy') {
       return this.#image.putPolicy(id, entity, record && entity && indexedPolicy(kind.resource, record))
     }

@@ -10,6 +10,7 @@ import type { EngineContext } from '../../kernel/context/context.ts'
 import type { RecordOf, Resource } from '../../kernel/declaration/resource.ts'
 import { equals } from '../../kernel/filter/index.ts'
 import { revocations } from '../../login/revocation.resource.ts'
+import { networkAuthorities } from '../../pki/network-authority.resource.ts'
 import type { ModelEntity } from '../../ports/fabric/index.ts'
 import type { CertificateFacts, CertificateProblem } from '../../ports/pki.ts'
 import type { ReadTransaction } from '../../ports/record-storage.ts'
@@ -59,13 +60,12 @@ function kind<R extends Resource>(
   return { resource, type, show: (tx, record, now) => show(tx, record as RecordOf<R>, now) }
 }
 
-/** Settings of routers are nobody else's business. */
 async function configEntity(tx: ReadTransaction, config: RecordOf<typeof configs>): Promise<ModelEntity | undefined> {
   const { id, name, configTypeId: typeId, data } = config
   const configType = await tx.collection(configTypes).get(typeId)
-  return configType?.target === 'service'
-    ? { type: 'config', id, typeId, name, dataJson: JSON.stringify(data) }
-    : undefined
+  const { target } = configType ?? {}
+  if (target !== 'service' && target !== 'router') return undefined
+  return { type: 'config', target, id, typeId, name, dataJson: JSON.stringify(data) }
 }
 
 async function identityEntity(
@@ -110,14 +110,23 @@ export type PublicKey = Extract<ModelEntity, { type: 'public-key' }>
  * the third parties that it trusts.
  */
 export async function modelKeys(
-  { pki }: Pick<EngineContext, 'pki'>,
+  { pki, clock }: Pick<EngineContext, 'clock' | 'pki'>,
   tx: ReadTransaction,
 ): Promise<readonly PublicKey[]> {
+  const now = clock.now()
   const server = await pki.serverCertificate()
   const { items: signing } = await tx.collection(signingKeys).find()
   const signers = await Promise.all(signing.map(({ certPem }) => pki.readCertificates(certPem)))
   const { items } = await tx.collection(cas).find()
-  const texts = [pki.caBundlePem, ...items.filter(({ isVerified }) => isVerified).map(({ certPem }) => certPem)]
+  const { items: stored } = await tx.collection(networkAuthorities).find()
+  const own = stored.filter(({ goodUntil }) => goodUntil === null || goodUntil >= now)
+  // Another process may have begun to sign by an authority that this one has not taken up yet.
+  const further = own.flatMap(({ rootPem, chainPem }) => [rootPem, chainPem])
+  const texts = [
+    pki.caBundlePem,
+    ...further,
+    ...items.filter(({ isVerified }) => isVerified).map(({ certPem }) => certPem),
+  ]
   const authorities = await Promise.all(texts.map((pem) => pki.readCertificates(pem)))
   const read = authorities.flatMap((certificates) => (typeof certificates === 'string' ? [] : certificates))
   const keys = [

@@ -1,6 +1,7 @@
 import { AccessIndex, type IndexedPolicy } from '../../access/index/index.ts'
 import type { Digest } from '../../ports/credentials.ts'
 import type { ModelEntity, ModelEvent, PolicySide } from '../../ports/fabric/index.ts'
+import type { ChangedConfigs } from './router-configs.ts'
 
 type Sides = Readonly<Record<PolicySide, readonly string[]>>
 
@@ -125,6 +126,8 @@ function minus(ids: readonly string[], others: readonly string[]): readonly stri
 export interface ModelStep {
   readonly index: number
   readonly events: Uint8Array
+  /** The changes that are for some routers alone. */
+  readonly configs: ChangedConfigs | undefined
 }
 
 const MOST_STEPS = 2000

@@ -1,4 +1,5 @@
 import { Gate } from '../../concurrency/gate.ts'
+import { logFailure } from '../../kernel/context/background-failure.ts'
 import type { EngineContext } from '../../kernel/context/context.ts'
 import type { ModelCodec, ModelEvent, ModelSubscription } from '../../ports/fabric/index.ts'
 import type { ConnectedRouter } from '../routers/connected-routers.ts'
@@ -28,7 +29,7 @@ const LAG_MS = 5000
 /**
  * Gives routers the data model and keeps them level with it for as long as they are connected. What a router says that it
  * has counts, not what was sent to it. Everything happens in turn, so that no step overtakes another and none is left out;
- * whoever waits for a model that is being written gets the same one.
+ * routers that wait for a model that is being written get the same one.
  */
 export class ModelSubscriptions {
   readonly #context: Pick<EngineContext, 'clock' | 'logger'>
@@ -81,11 +82,14 @@ export class ModelSubscriptions {
     return [...this.#subscriptions.values()].filter((subscription) => !this.#isLevel(subscription)).length
   }
 
-  /** The whole model read from the store anew, once routers were sent what leads up to it: of every event what `shown` makes. */
-  fresh(shown: (event: ModelEvent) => readonly ModelEvent[]): Promise<WrittenModel> {
+  /**
+   * The whole model for one router, read from the store anew, once routers were sent what leads up to it: of every event what `shown`
+   * makes.
+   */
+  fresh(routerId: string, shown: (event: ModelEvent) => readonly ModelEvent[]): Promise<WrittenModel> {
     return this.#gate.run(async () => {
       await this.#follow()
-      const { written, steps } = await this.#model.fresh(shown)
+      const { written, steps } = await this.#model.fresh(routerId, shown)
       await this.#tell(steps)
       return written
     })
@@ -112,11 +116,17 @@ export class ModelSubscriptions {
     if (this.#isOwing) this.look()
   }
 
+  /** Forgets every subscription. What is being read for one is read when it resolves, so that the storage may close. */
+  async close(): Promise<void> {
+    this.#subscriptions.clear()
+    await this.#gate.run(async () => undefined)
+  }
+
   #then(work: () => Promise<void>): void {
     void this.#gate.run(async () => {
       await work().catch((error: unknown) => {
         this.#isOwing = true
-        this.#context.logger.error('routers could not be told of the data model', { error: String(error) })
+        logFailure(this.#context.logger, 'routers could not be told of the data model', error)
       })
       // Any number of routers may stand in line.
       await this.#turn()
@@ -154,7 +164,8 @@ export class ModelSubscriptions {
       const { id: subscriptionId } = subscription
       subscription.timelineId = this.#model.timelineId
       subscription.index = written.index
-      router.channel.send({ type: 'model-state', ...written, timelineId: subscription.timelineId, subscriptionId })
+      const state = this.#model.stateFor(router.id, written)
+      router.channel.send({ type: 'model-state', ...state, timelineId: subscription.timelineId, subscriptionId })
     }
     subscription.isLevel = true
     await this.#turn()
@@ -169,9 +180,13 @@ export class ModelSubscriptions {
     }
   }
 
-  #lead({ channel }: ConnectedRouter, subscription: Subscription, steps: readonly ModelStep[]): void {
-    for (const { index, events } of steps) {
+  #lead({ id: routerId, channel }: ConnectedRouter, subscription: Subscription, steps: readonly ModelStep[]): void {
+    for (const step of steps) {
+      const { index } = step
       if (index <= subscription.index) continue
+      const events = this.#model.changesFor(routerId, step)
+      // A step that is for other routers alone.
+      if (events.length === 0) continue
       const { id: subscriptionId, index: previousIndex } = subscription
       channel.send({ type: 'model-changes', index, previousIndex, events, subscriptionId })
       subscription.index = index

@@ -63,7 +63,7 @@ export class ModelValidation {
   }
 
   async #ask(routerId: string): Promise<ModelComparison> {
-    const router = this.#routers.get(routerId)
+    const router = this.#routers.held(routerId)
     if (router === undefined || !this.#model.isFollowedBy(router)) {
       const message = `router ${routerId} does not follow the data model of this process`
       throw new ControllerError('NOT_FOUND', { code: 'UNHANDLED', message })
@@ -80,7 +80,7 @@ export class ModelValidation {
       if (!hasOverrides || !notCompared.includes('config-overrides')) return [event]
       return [{ ...event, entity: { ...entity, serviceConfigs: new Map() } }]
     }
-    const { index, events } = await this.#model.fresh(shown)
+    const { index, events } = await this.#model.fresh(routerId, shown)
     const reported = await new Promise<readonly ModelDifference[]>((settle, fail) => {
       this.#pending.set(routerId, { router, settle, fail })
       this.#context.timetable.set('model-validation', routerId, this.#context.clock.now() + MINUTE_MS)

@@ -1,4 +1,5 @@
-import type { CircuitFailure, ControllerEvents, EventName } from '../../ports/events.ts'
+import type { CircuitFailure } from '../../access/explain/service-reach.rules.ts'
+import type { ControllerEvents, EventName } from '../../ports/events.ts'
 
 type Options = Readonly<Record<string, unknown>>
 type Form<E extends EventName> = (

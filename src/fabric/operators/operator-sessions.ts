@@ -1,13 +1,15 @@
 import { isAdministrator, permits } from '../../authority/authority.rules.ts'
+import { logFailure } from '../../kernel/context/background-failure.ts'
 import type { Call } from '../../kernel/context/call.ts'
 import type { EngineContext } from '../../kernel/context/context.ts'
 import { type StandingPorts, standingCall } from '../../login/standing-call.ts'
 import type { FromOperator, OperatorChannel, OperatorSession, ToOperator } from '../../ports/fabric/index.ts'
 import type { Inspections } from '../inspections/inspections.ts'
 import type { Validations } from '../validations/validations.ts'
+import type { ChannelTracing } from './channel-tracing.ts'
 import type { EventFeeds } from './event-feeds.ts'
 
-/** The right that every message needs: the channel is for who may do everything with the network. */
+/** The right that every message needs: the channel is for callers that may do everything with the network. */
 export const OPERATING = { entity: 'ops', action: 'all' } as const
 
 /** Sessions of one identity: a further one ends the oldest. */
@@ -26,6 +28,7 @@ interface OperatorParts {
   readonly inspections: Inspections
   readonly validations: Validations
   readonly feeds: EventFeeds
+  readonly tracing: ChannelTracing
 }
 
 /** The programs of operators that are connected by a channel, each for as long as it may be. */
@@ -43,7 +46,7 @@ export class OperatorSessions {
     })
   }
 
-  /** Begins a session of who was let through. */
+  /** Begins a session of an admitted caller. */
   open(call: Call, channel: OperatorChannel): OperatorSession {
     const { timetable, clock } = this.#parts.context
     const session: ConnectedOperator = new ConnectedOperator(this.#parts, call, channel, () => {
@@ -101,7 +104,7 @@ class ConnectedOperator implements OperatorSession {
       if (!(await this.judge())) return undefined
       return await this.#handle(message)
     } catch (error) {
-      this.#parts.context.logger.error('a message of an operator could not be handled', { error: String(error) })
+      logFailure(this.#parts.context.logger, 'a message of an operator could not be handled', error)
       return { reply: { type: 'result', success: false, message: 'the controller failed' } }
     }
   }
@@ -131,18 +134,14 @@ class ConnectedOperator implements OperatorSession {
   }
 
   async #handle(message: FromOperator): ReturnType<OperatorSession['receive']> {
-    const { inspections, validations, feeds } = this.#parts
+    const { inspections, validations, feeds, tracing } = this.#parts
     switch (message.type) {
       case 'inspect':
         return { reply: { type: 'inspected', ...(await inspections.inspect(message)) } }
       case 'stream-events': {
         const subscribed = feeds.subscribe(message.body, (kind, text) => this.#tell({ type: 'event', kind, text }))
         if ('problem' in subscribed) return { reply: { type: 'result', success: false, message: subscribed.problem } }
-        const before = this.#unsubscribe
-        this.#unsubscribe = () => {
-          before()
-          subscribed.cancel()
-        }
+        this.#atEnd(subscribed.cancel)
         return { reply: { type: 'result', success: true, message: 'success' }, begin: subscribed.begin }
       }
       case 'validate': {
@@ -154,10 +153,29 @@ class ConnectedOperator implements OperatorSession {
           )
         return { reply: begun, begin }
       }
+      case 'trace-channels': {
+        const { type: _type, ...request } = message
+        return { reply: { type: 'result', ...(await tracing.set(request)) } }
+      }
+      case 'stream-traces': {
+        const { only } = message
+        const isWanted = (contentType: number) =>
+          only === undefined || only.contentTypes.includes(contentType) === only.isIncluding
+        this.#atEnd(tracing.subscribe((trace) => isWanted(trace.contentType) && this.#tell(trace)))
+        return undefined
+      }
       case 'unsupported':
         return {
           reply: { type: 'result', success: false, message: `this controller does not ${message.what}` },
         }
+    }
+  }
+
+  #atEnd(cancel: () => void): void {
+    const before = this.#unsubscribe
+    this.#unsubscribe = () => {
+      before()
+      cancel()
     }
   }
 

@@ -10,6 +10,7 @@ export const operatorChannel = defineOperation(
       'A websocket (RFC 6455) whose binary messages are frames of the channel protocol: `ziti fabric validate` and `ziti fabric stream` speak it. It is closed when the API session or the right ends. Anything but a request for a websocket is answered by 426.',
     access: OPERATING,
     produces: 'application/octet-stream',
+    errors: ['NOT_FOUND'],
   },
   // The connection goes on as a channel in the place of an answer.
   async ({ engine, call }) => ({ raw: '', upgrade: engine.dataPlane.operatorSessions(call) }),

@@ -56,6 +56,13 @@ interface RefusalDetails {
   readonly hint?: RetryHint
   readonly circuitId?: string
   readonly misbehaviour?: Misbehaviour
+  readonly claim?: RefusedClaim
+}
+
+/** The access that was refused. */
+interface RefusedClaim {
+  readonly identityId: string
+  readonly serviceId: string
 }
 
 /** A request of a router is refused. */
@@ -66,13 +73,17 @@ export class RouterRefusal extends Error {
   readonly circuitId: string | undefined
   /** The fault of the router, where no router in good faith commits it. */
   readonly misbehaviour: Misbehaviour | undefined
+  /** Whose access to which service was judged; undefined where it did not come so far. */
+  readonly claim: RefusedClaim | undefined
 
-  constructor(code: RefusalCode, message: string, { hint, circuitId, misbehaviour }: RefusalDetails = {}) {
+  constructor(code: RefusalCode, message: string, details: RefusalDetails = {}) {
+    const { hint, circuitId, misbehaviour, claim } = details
     super(message)
     this.name = 'RouterRefusal'
     this.code = code
     this.hint = hint ?? HINTS[code]
     this.circuitId = circuitId
     this.misbehaviour = misbehaviour
+    this.claim = claim
   }
 }

@@ -1,3 +1,4 @@
+import { logFailure } from '../../kernel/context/background-failure.ts'
 import type { EngineContext } from '../../kernel/context/context.ts'
 import type { LinkListener, RouterChannel, RouterSoftware } from '../../ports/fabric/index.ts'
 
@@ -7,7 +8,7 @@ export interface RouterTerms {
   readonly noTraversal: boolean
 }
 
-/** A router whose control channel is open in this process. */
+/** A router whose control channel is open, in this process or in another one that passes messages on. */
 export interface ConnectedRouter {
   readonly id: string
   /** Clients connect to edge routers; a transit router only forwards. */
@@ -30,38 +31,63 @@ export interface ConnectedRouter {
   isQuiesced: boolean
 }
 
-/** The routers that are connected to this process. */
+/**
+ * The routers that this process reaches: those that hold a channel to it, and those that other processes over the same store
+ * hold and pass messages on for. One that is both is reached by its own channel.
+ */
 export class ConnectedRouters {
-  readonly #routers = new Map<string, ConnectedRouter>()
+  readonly #held = new Map<string, ConnectedRouter>()
+  readonly #relayed = new Map<string, ConnectedRouter>()
 
+  /** How many there are, relayed ones included. */
   get size(): number {
-    return this.#routers.size
+    return this.#held.size + this.#relayed.size
   }
 
+  /** A router by its own channel or by way of another process. */
   get(id: string): ConnectedRouter | undefined {
-    return this.#routers.get(id)
+    return this.#held.get(id) ?? this.#relayed.get(id)
   }
 
+  /** A router that holds a channel to this process. */
+  held(id: string): ConnectedRouter | undefined {
+    return this.#held.get(id)
+  }
+
+  /** Every router, those that other processes hold included. */
   all(): readonly ConnectedRouter[] {
-    return [...this.#routers.values()]
+    return [...this.#held.values(), ...[...this.#relayed.values()].filter(({ id }) => !this.#held.has(id))]
   }
 
-  edgeRouters(): readonly ConnectedRouter[] {
-    return this.all().filter(({ isEdgeRouter }) => isEdgeRouter)
+  /** The routers that hold a channel to this process. */
+  allHeld(): readonly ConnectedRouter[] {
+    return [...this.#held.values()]
   }
 
-  /** Every connected router but one. */
+  /** The edge routers that hold a channel to this process. */
+  heldEdgeRouters(): readonly ConnectedRouter[] {
+    return this.allHeld().filter(({ isEdgeRouter }) => isEdgeRouter)
+  }
+
+  /** Every router but one. */
   others(id: string): readonly ConnectedRouter[] {
     return this.all().filter((router) => router.id !== id)
   }
 
   add(router: ConnectedRouter): void {
-    this.#routers.set(router.id, router)
+    this.#held.set(router.id, router)
+  }
+
+  /** A router is reached by way of another process, as long as it holds no channel to this one. */
+  addRelayed(router: ConnectedRouter): void {
+    this.#relayed.set(router.id, router)
   }
 
   /** Forgets a router unless it is connected anew by now; answers whether it was known. */
   remove(router: ConnectedRouter): boolean {
-    return this.#routers.get(router.id) === router && this.#routers.delete(router.id)
+    const { id } = router
+    if (this.#held.get(id) === router) return this.#held.delete(id)
+    return this.#relayed.get(id) === router && this.#relayed.delete(id)
   }
 }
 
@@ -76,7 +102,7 @@ const MOST_OWED = 100
  */
 export class Owed {
   readonly #context: Pick<EngineContext, 'logger'>
-  /** By what is owed, of which the latest counts. */
+  /** By kind of message: the latest of each counts. */
   readonly #debts = new Map<ConnectedRouter, Map<string, Telling>>()
   readonly #away = new WeakSet<ConnectedRouter>()
 
@@ -91,8 +117,8 @@ export class Owed {
     try {
       await telling()
     } catch (error) {
-      const facts = { routerId: router.id, what, error: String(error) }
-      this.#context.logger.error('a router could not be told something: it is tried again', facts)
+      const facts = { routerId: router.id, what }
+      logFailure(this.#context.logger, 'a router could not be told something: it is tried again', error, facts)
       const hasRoom = debts.size < MOST_OWED && !debts.has(what)
       if (hasRoom && !this.#away.has(router)) this.#debts.set(router, debts.set(what, telling))
     }

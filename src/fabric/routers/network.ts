@@ -1,4 +1,4 @@
-import { BoundedMap } from '../../base/bounded-map.ts'
+import { BoundedMap } from '../../base/collections.ts'
 import type { LinkChange } from '../../kernel/context/context.ts'
 import {
   concernsLink,

@@ -42,7 +42,7 @@ export class Peers {
   }
 
   #change(change: PeerChange): void {
-    // Who is gone for good does not come to be merely away.
+    // A router that is gone for good does not come to be merely away.
     if (change.state !== 'unhealthy' || this.#changes.get(change.id)?.state !== 'removed') {
       this.#changes.set(change.id, change)
     }
@@ -59,7 +59,7 @@ export class Peers {
       this.#changes.clear()
       this.#newcomers.clear()
       const news = { type: 'peers', changes: [...changes.values()] } as const
-      for (const router of this.#routers.all()) {
+      for (const router of this.#routers.allHeld()) {
         if (newcomers.has(router)) this.#tellAll(router, news.changes)
         else if (!changes.has(router.id)) router.channel.send(news)
         else if (changes.size > 1) {

@@ -1,18 +1,9 @@
+import type { DialFailureCause } from '../../access/explain/service-reach.rules.ts'
 import { firstRouter, isSamePath, lastRouter, type Path } from './circuit-routes.ts'
 import type { Topology } from './topology.ts'
 
 /** Why a router could not do what a route asks of it. */
-export type RouteFailureCause =
-  | 'generic'
-  | 'invalid-terminator'
-  | 'misconfigured-terminator'
-  | 'dial-timed-out'
-  | 'connection-refused'
-  | 'rejected-by-application'
-  | 'dns-failure'
-  | 'port-not-allowed'
-  | 'invalid-link'
-  | 'no-resources'
+export type RouteFailureCause = Exclude<DialFailureCause, 'no-answer' | 'disconnected'>
 
 /** The answer of a router to a route. */
 export type RouteAnswer =
@@ -22,7 +13,7 @@ export type RouteAnswer =
 /** Why an attempt came to nothing: a router failed, did not answer in time, or went away. */
 export interface RouteFailure {
   readonly routerId: string
-  readonly cause: RouteFailureCause | 'no-answer' | 'disconnected'
+  readonly cause: DialFailureCause
   readonly message: string
   /** Whether the terminator is to blame: the router at the end failed, or nobody knows who. */
   readonly isAtTerminator: boolean

@@ -5,7 +5,7 @@ import { type Hop, PathTree, type TopologyLink, type TopologyRouter } from './sh
 export const LEAST_ROUTER_COST = 10
 
 /**
- * The connected routers and usable links of one moment. It never changes: whoever learns of a change builds another one.
+ * The connected routers and usable links of one moment. It never changes: a change builds another one.
  * Links whose ends are not both among the routers are left out.
  */
 export class Topology {

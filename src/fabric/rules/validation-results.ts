@@ -7,7 +7,7 @@ export interface InspectionRequest {
 
 /** The values of routers and of the controller that answered in time. */
 export interface InspectionResult {
-  /** Each begins with the id of whom it is about. */
+  /** Each begins with the id of the router or terminator that it is about. */
   readonly errors: readonly string[]
   /** Texts, JSON most of them. */
   readonly values: readonly { readonly appId: string; readonly name: string; readonly value: string }[]

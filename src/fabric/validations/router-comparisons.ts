@@ -63,6 +63,8 @@ interface ComparedState {
   readonly routers: ConnectedRouters
   readonly network: Network
   readonly circuits: OpenCircuits
+  /** Whether another process laid a circuit over routers of this one. */
+  readonly isOfOther: (circuitId: string) => boolean
 }
 
 /** Compares the state that a router tells with the one of this controller. */
@@ -100,15 +102,18 @@ export class RouterComparisons {
     values: ReadonlyMap<string, string>,
   ): Promise<Validated> {
     const { routerId, routerName, problem } = about
-    const { controllerId, circuits, network, routers, presence } = this.#state
+    const { controllerId, circuits, network, routers, presence, isOfOther } = this.#state
+    // A router that another process holds knows circuits of this one by the id of that one.
+    const isOwn = (circuitId: string, ctrlId: string) =>
+      circuits.get(circuitId) !== undefined || (ctrlId === controllerId && !isOfOther(circuitId))
     switch (what) {
       case 'circuits': {
         if (problem !== undefined) return { what, ...about, circuits: new Map() }
         const forwarded = Object.entries(read(Circuits, values.get('router-circuits')).circuits)
-        const own = forwarded.filter(([, { ctrlId }]) => ctrlId === controllerId)
+        const own = forwarded.filter(([id, { ctrlId }]) => isOwn(id, ctrlId))
         const ends = (name: string) =>
           Object.values(read(EndCircuits, values.get(name)).circuits)
-            .filter(({ ctrlId }) => ctrlId === controllerId)
+            .filter(({ circuitId, ctrlId }) => isOwn(circuitId, ctrlId))
             .map(({ circuitId }) => circuitId)
         const known = circuits.all().filter(({ course }) => course.path.routers.includes(routerId))
         const compared = compareCircuits(
@@ -136,7 +141,7 @@ export class RouterComparisons {
       }
       case 'identity-connections': {
         const facts = { componentType: 'router', componentId: routerId, componentName: routerName } as const
-        // Who is not connected has no endpoints either.
+        // A router that is not connected has no endpoints either.
         const isAway = routers.get(routerId) === undefined
         if (problem !== undefined && !isAway) return { what, ...facts, success: false, errors: [problem] }
         const reported = read(Identities, values.get('identity-connection-statuses')).identity_connections

@@ -1,4 +1,4 @@
-import { grouped } from '../../base/grouped.ts'
+import { grouped } from '../../base/collections.ts'
 import type { EngineContext } from '../../kernel/context/context.ts'
 import type { RecordOf } from '../../kernel/declaration/resource.ts'
 import { ids } from '../../kernel/filter/index.ts'
@@ -29,7 +29,7 @@ export class TerminatorComparisons {
   readonly #context: Pick<EngineContext, 'clock' | 'storage' | 'timetable'>
   readonly #routers: ConnectedRouters
   readonly #hosted: HostedTerminators
-  /** By the id of the terminator: whoever asks meanwhile gets the same answer. */
+  /** By the id of the terminator: questions meanwhile get the same answer. */
   readonly #pending = new Map<string, Pending & { readonly answer: Promise<Answer> }>()
 
   constructor(
@@ -84,7 +84,7 @@ export class TerminatorComparisons {
   }
 
   async #ask(routerId: string, batch: readonly StoredTerminator[]): Promise<readonly Answer[]> {
-    const router = this.#routers.get(routerId)
+    const router = this.#routers.held(routerId)
     if (router === undefined) return batch.map(() => OFFLINE)
     const fresh = batch.filter(({ id }) => !this.#pending.has(id))
     const answers = batch.map(({ id }) => this.#awaited(id, router))

@@ -17,9 +17,7 @@ export const SECURITY_SCHEMES: JsonObject = {
     description: 'The token of an API session, as POST /authenticate answers it. Good for every API of the controller.',
   },
   clientCertificate: {
-    // OpenAPI 3.0 has no type for mutual TLS.
-    type: 'http',
-    scheme: 'mutual',
+    type: 'mutualTLS',
     description: 'Mutual TLS: the client certificate of the connection, with its intermediates. No header carries it.',
   },
   bearerToken: {
@@ -50,8 +48,7 @@ const PAGINATION = {
 }
 
 const CAUSE = {
-  type: 'object',
-  nullable: true,
+  type: ['object', 'null'],
   description:
     'What was wrong in particular: a field with its reason and value, or another error with code and message.',
   properties: {
@@ -105,7 +102,7 @@ export const SCHEMAS: JsonObject = {
     description: 'The refusal of a body that is too large, which is answered without an envelope.',
     required: ['code', 'message'],
     properties: {
-      cause: { type: 'object', nullable: true, description: 'Always null.' },
+      cause: { type: ['object', 'null'], description: 'Always null.' },
       code: text('Always `REQUEST_ENTITY_TOO_LARGE`.'),
       message: text('The same for people.'),
     },

@@ -1,9 +1,8 @@
 import type { Operation } from '../operations/operation.ts'
 import { SCHEMAS, SECURITY, SECURITY_SCHEMES } from './components.ts'
 import type { JsonObject } from './openapi-schema.ts'
-import { operationObject } from './operation-object.ts'
+import { operationObject, tagsOf } from './operation-object.ts'
 import { commonRefusals } from './responses.ts'
-import { tagsOf } from './tags.ts'
 
 /** The description of an API as a whole. */
 export interface ApiDescription {
@@ -14,7 +13,7 @@ export interface ApiDescription {
   readonly basePath: string
 }
 
-/** Writes the OpenAPI 3.0 document of an API from its operations. */
+/** Writes the OpenAPI 3.1 document of an API from its operations. */
 export function openApiDocument(operations: readonly Operation[], about: ApiDescription): JsonObject {
   const paths: Record<string, JsonObject> = {}
   for (const { shape } of operations) {
@@ -22,7 +21,7 @@ export function openApiDocument(operations: readonly Operation[], about: ApiDesc
     paths[path] = { ...paths[path], [method.toLowerCase()]: operationObject(shape) }
   }
   return {
-    openapi: '3.0.3',
+    openapi: '3.1.1',
     info: {
       title: about.title,
       description: about.description,

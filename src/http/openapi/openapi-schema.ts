@@ -9,7 +9,7 @@ const MEANING = 'x-meaning'
 /** Many operations share a schema; it is written once, and nobody changes what is written. */
 const WRITTEN = new WeakMap<z.core.$ZodType, JsonObject>()
 
-/** The JSON schema of what travels, described: instants as text, defaults optional. */
+/** The JSON schema (2020-12, as OpenAPI 3.1 has it) of what travels, described: instants as text, defaults optional. */
 export function jsonSchema(schema: z.core.$ZodType): JsonObject {
   const known = WRITTEN.get(schema)
   if (known !== undefined) return known
@@ -20,17 +20,19 @@ export function jsonSchema(schema: z.core.$ZodType): JsonObject {
 
 function write(schema: z.core.$ZodType): JsonObject {
   const { $schema: _, ...written } = z.toJSONSchema(schema, {
-    target: 'openapi-3.0',
+    target: 'draft-2020-12',
     io: 'input',
     unrepresentable: 'any',
     // Schemas that are used twice are shared here still, so that words are put in afterwards.
     override: ({ zodSchema, jsonSchema: json }) => {
       const meaning = meaningOf(zodSchema)
       if (meaning !== undefined) Object.assign(json, { [MEANING]: meaning })
-      // OpenAPI 3.0 knows bytes in base64 by their format alone.
-      if (json.contentEncoding !== undefined) {
-        delete json.contentEncoding
-        json.format = 'byte'
+      // Every name is text.
+      delete json.propertyNames
+      // Generators of clients know a list of one choice, and not all of them a constant.
+      if (json.const !== undefined) {
+        json.enum = [json.const]
+        delete json.const
       }
     },
   })
@@ -41,8 +43,18 @@ function inWords(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(inWords)
   if (typeof value !== 'object' || value === null) return value
   const { [MEANING]: meaning, ...schema } = asObject(value)
-  const written = Object.fromEntries(Object.entries(schema).map(([key, part]) => [key, inWords(part)]))
+  const written = orNull(Object.fromEntries(Object.entries(schema).map(([key, part]) => [key, inWords(part)])))
   return isMeaning(meaning) ? describedBy(written, meaning) : written
+}
+
+/** Puts null among the types of a schema, where it is a choice of that and null: clients that are generated then have one type of it. */
+function orNull({ anyOf, ...rest }: JsonObject): JsonObject {
+  const [schema, other, ...more] = Array.isArray(anyOf) ? anyOf.map(asObject) : []
+  if (schema === undefined || typeof schema.type !== 'string' || other?.type !== 'null' || more.length > 0) {
+    return anyOf === undefined ? rest : { ...rest, anyOf }
+  }
+  const choices = Array.isArray(schema.enum) ? { enum: [...schema.enum, null] } : {}
+  return { ...rest, ...schema, type: [schema.type, 'null'], ...choices }
 }
 
 function describedBy(schema: JsonObject, { itself, members }: Meaning): JsonObject {

@@ -1,7 +1,7 @@
 import type { Permission } from '../../authority/authority.rules.ts'
 import type { ErrorCode } from '../../base/errors.ts'
+import { patchSpellings } from '../../kernel/declaration/read-body.ts'
 import type { Resource, StandardOperation } from '../../kernel/declaration/resource.ts'
-import { patchSpellings } from '../../kernel/requests/read-body.ts'
 import { RESOURCES } from '../../resources/index.ts'
 import type { CreateBodyOf, PatchBodyOf, ReplaceBodyOf, ShownOf } from '../../resources/wire-forms.ts'
 import { defineOperation } from './define-operation.ts'
@@ -29,7 +29,7 @@ export function crudForAdmins<R extends Resource, const Name extends StandardOpe
 }
 
 function standardRows<R extends Resource>(resource: R): Record<StandardOperation, Operation> {
-  const { name, singular, permission: entity, spellings, adminOnly = [] } = resource.definition
+  const { name, singular, permission: entity, quirks: { spellings } = {}, adminOnly = [] } = resource.definition
   const plural = name.replaceAll('-', ' ')
   const may = (action: Permission['action'], operation: StandardOperation): Access =>
     adminOnly.includes(operation) ? 'admin' : { entity, action }

@@ -5,8 +5,8 @@ import type { Resource } from '../../kernel/declaration/resource.ts'
 import type { FindQuery, Page } from '../../ports/record-storage.ts'
 import type { ShownOf } from '../../resources/wire-forms.ts'
 import type { Serializable } from '../../resources/wire-types.ts'
+import type { ApiDocuments, VersionFacts } from '../pipeline/router.ts'
 import type { BodyOf, DataOf, InputOf, KindOf, Operation, OperationShape, QueryOf } from './operation.ts'
-import type { ApiDocuments, VersionFacts } from './paths.ts'
 
 type ReadQuery<S> = S extends { readonly query: infer Q extends z.ZodType } ? z.output<Q> : Record<never, never>
 type SentBody<S> = S extends { readonly body: infer B extends z.ZodType }

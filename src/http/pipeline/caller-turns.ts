@@ -1,6 +1,6 @@
 import { networkOf } from '../../base/addresses.ts'
 import { TooManyAttempts } from '../../base/errors.ts'
-import { FairGate } from '../../concurrency/fair-gate.ts'
+import { FairGate } from '../../concurrency/gate.ts'
 import type { Caller } from '../../kernel/context/call.ts'
 import type { Turns } from '../../ports/runtime.ts'
 
@@ -11,7 +11,7 @@ const RETRY_AFTER_MS = 1000
 export interface TurnLimits {
   /** Requests of this weight together are answered at once. */
   readonly places: number
-  /** So many wait at most. */
+  /** The most that wait. */
   readonly waiting: number
 }
 

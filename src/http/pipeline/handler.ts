@@ -5,15 +5,21 @@ import type { Call, Caller } from '../../kernel/context/call.ts'
 import type { Logger, Turns } from '../../ports/runtime.ts'
 import type { ConnectionInfo, PlainAnswer, PlainRequest } from '../exchange.ts'
 import type { Operation } from '../operations/operation.ts'
-import { type ApiDocuments, apiPathOf, BASES, openIdPathOf, type VersionFacts } from '../operations/paths.ts'
-import { askHost, authorize, type HostAuthorization, secondaryChallenge } from './authorize.ts'
+import {
+  askHost,
+  authorize,
+  type BearerAuthentication,
+  bearerTokens,
+  countedCaller,
+  type HostAuthorization,
+  secondaryChallenge,
+} from './authorize.ts'
 import { CallerTurns } from './caller-turns.ts'
 import { answerHeaders, type ControllerIdentity, envelope } from './envelope.ts'
 import { KeptLists } from './kept-lists.ts'
 import { HttpRefusal, RETRY_AFTER_SECONDS, toProblem } from './problem.ts'
 import { type InputRules, readBodyText, readInput, refuseEncodedBody } from './read-input.ts'
-import { type BearerAuthentication, bearerTokens, countedCaller } from './request-caller.ts'
-import { Router } from './router.ts'
+import { type ApiDocuments, apiPathOf, BASES, openIdPathOf, Router, type VersionFacts } from './router.ts'
 
 /** How many entities the lists may ask for that are made at once for one identity: as many as a page has at most. */
 const ENTITIES_AT_ONCE = 500
@@ -44,7 +50,7 @@ export interface HandlerOptions extends ControllerIdentity, InputRules {
   readonly profile: Profile
   readonly logger: Logger
   readonly turns: Turns
-  /** Names a request, for whoever has to find it in the log. */
+  /** Names a request, so that it can be found in the log. */
   newRequestId(): string
   /** Reports whether the controller was closed: then nothing is answered but that. */
   isClosed(): boolean
@@ -52,7 +58,7 @@ export interface HandlerOptions extends ControllerIdentity, InputRules {
   documents(): ApiDocuments
 }
 
-/** Who watches a request, and under which name it stands in the log; most of them never do. */
+/** The watcher of a request, and the name of the request in the log. Most are never named. */
 interface WatchedRequest {
   requestId(): string
   readonly watch: RequestWatch | undefined
@@ -61,11 +67,11 @@ interface WatchedRequest {
 /** Makes the controller's HTTP function out of its operations. */
 export function createHandler(engine: ControllerEngine, apis: Apis, options: HandlerOptions): WatchedFetch {
   const routers = {
-    client: new Router(apis.client),
-    management: new Router(apis.management),
-    fabric: new Router(apis.fabric),
-    portcullis: new Router(apis.portcullis),
-    openid: new Router(apis.openid?.operations ?? []),
+    client: Router.of(apis.client),
+    management: Router.of(apis.management),
+    fabric: Router.of(apis.fabric),
+    portcullis: Router.of(apis.portcullis),
+    openid: Router.of(apis.openid?.operations ?? []),
   }
 
   const keptLists = new KeptLists(engine.reader.texts)
@@ -130,7 +136,7 @@ export function createHandler(engine: ControllerEngine, apis: Apis, options: Han
     }
     const admit = async () => {
       authorize(shape, call)
-      await askHost(options.authorize, { api, operation: shape.route, params }, caller)
+      await askHost(options.authorize, { api, operation: shape.route, params }, { caller, remoteAddress })
       return inTurn()
     }
     const enveloped = await admit().catch((error: unknown) => {

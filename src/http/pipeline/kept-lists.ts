@@ -1,5 +1,5 @@
-import { BoundedMap } from '../../base/bounded-map.ts'
 import { concatenated } from '../../base/bytes.ts'
+import { BoundedMap } from '../../base/collections.ts'
 import type { WireTexts } from '../../kernel/records/wire-texts.ts'
 
 /** How the answer with a list begins. */

@@ -2,9 +2,9 @@ import { z } from 'zod'
 import { ControllerError, invalidField } from '../../base/errors.ts'
 import { type Limits, tooManyTags } from '../../base/limits.ts'
 import { isStorable } from '../../base/text.ts'
+import { readBody } from '../../kernel/declaration/read-body.ts'
+import { MAX_BODY_BYTES, requireKeepable, tooLarge, unparsable, validate } from '../../kernel/declaration/validation.ts'
 import type { SymbolTable } from '../../kernel/filter/index.ts'
-import { readBody } from '../../kernel/requests/read-body.ts'
-import { MAX_BODY_BYTES, requireKeepable, tooLarge, unparsable, validate } from '../../kernel/requests/validation.ts'
 import type { FindQuery } from '../../ports/record-storage.ts'
 import type { PlainRequest } from '../exchange.ts'
 import { readFilter, readListQuery } from '../operations/list-query.ts'
@@ -96,7 +96,7 @@ function isList(type: z.core.$ZodType): boolean {
   return type instanceof z.ZodOptional ? isList(type.unwrap()) : type instanceof z.ZodArray
 }
 
-/** Who sends text is answered like everybody, but is told with a code of its own when that is not accepted. */
+/** A request with text is answered like any other, but gets a code of its own when text is not accepted. */
 function requireAccepted(shape: OperationShape, accept: string | null, isText: boolean): void {
   const produced = shape.produces ?? 'application/json'
   const forms = [produced, ...(shape.orProduces ?? [])]
@@ -190,7 +190,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Tags are counted before anything else looks at them; what is stored is judged once more, by whoever stores it. */
+/** Tags are counted before anything else looks at them; what is stored is judged once more where it is stored. */
 function requireFewTags(body: unknown, most: number): void {
   const tags: unknown = typeof body === 'object' && body !== null ? Reflect.get(body, 'tags') : undefined
   const count = typeof tags === 'object' && tags !== null ? Object.keys(tags).length : 0

@@ -38,7 +38,7 @@ export function graphAnswer(
     return { ...edge, from: (firstOf.get(from) ?? 0) + edge.from, to: (firstOf.get(to) ?? 0) + edge.to, policies }
   })
   const policies = [...named.keys()].flatMap((place) => partition.policies[place] ?? []).map(nameOf)
-  const { revision } = partition
+  const { revision } = partition.place
   return { revision, groupBy: by, kinds, groups, policies, links, linkCount: edges.length }
 }
 
@@ -62,7 +62,7 @@ function largest(edges: readonly GroupEdge[]): readonly GroupEdge[] {
   return [...more, ...equals]
 }
 
-/** Role attributes of which there may be many, each of a thousand characters. */
+/** Role attributes: there may be many, of a thousand characters each. */
 function shown(attributes: readonly string[]): readonly string[] {
   let characters = 0
   return attributes.slice(0, MOST_ATTRIBUTES).filter((attribute) => {

@@ -1,4 +1,5 @@
-import type { EntityClass, Grouped } from './groups.rules.ts'
+import type { EntityClass } from './classes.rules.ts'
+import type { Grouped } from './groups.rules.ts'
 import type { GraphPolicy, LinkType } from './role-policies.rules.ts'
 
 /** Some members of one group are linked with some members of another one. */

@@ -7,9 +7,6 @@ import { type Classified, groupKey } from './index.ts'
 import { collect, type Names } from './names.ts'
 import type { Partition } from './partition.ts'
 
-/** How many entities or classes are looked at between two looks at the clock. */
-const PIECE = 64
-
 /** A page of members by name, and how many there are in all. */
 export interface FoundMembers {
   readonly count: number
@@ -54,9 +51,14 @@ export async function pageOfClasses(
 ): Promise<FoundMembers> {
   let count = 0
   for (const place of classes) count += classified.classes[place]?.count ?? 0
-  const ids = await idsOf(context, classified, classes)
-  return { count, ...(await pageOfIds(ids, order, { text, limit, cursor }, context.turns)) }
+  const page = { text, limit, cursor }
+  if (count <= FEW) return { count, ...(await pageOfIds(idsOf(classified, classes), order, page, context.turns)) }
+  const holds = (id: string) => classes.has(classified.placeOf.get(id) ?? -1)
+  return { count, ...(await pageOfNames(order, holds, page, context.turns)) }
 }
+
+/** Up to this many are sorted by name; of more the names are gone through, most of which are then among them. */
+export const FEW = 2000
 
 /** A page of the entities of some ids, by name. Error: `COULD_NOT_VALIDATE` for a cursor of another make. */
 export async function pageOfIds(
@@ -123,18 +125,8 @@ async function classesOf(
   return found
 }
 
-async function idsOf(
-  { turns }: Pick<EngineContext, 'turns'>,
-  { classOf, roster }: Classified,
-  classes: ReadonlySet<number>,
-): Promise<readonly string[]> {
-  const turn = turns.begin()
-  const ids: string[] = []
-  for (const [slot, id] of roster.ids.entries()) {
-    if (slot % PIECE === 0) await turn()
-    if (id !== undefined && classes.has(classOf[slot] ?? -1)) ids.push(id)
-  }
-  return ids
+function* idsOf({ members }: Classified, classes: ReadonlySet<number>): Generator<string> {
+  for (const place of classes) yield* members[place] ?? []
 }
 
 /** Which members are wanted. */

@@ -1,5 +1,6 @@
+export { type Classified, ClassTable, type EntityClass } from './classes.rules.ts'
 export { edgesOf, type GroupEdge } from './edges.rules.ts'
-export { attributesKey, type Classified, classify, type Grouped, gather, groupKey } from './groups.rules.ts'
+export { attributesKey, type Grouped, gather, groupKey } from './groups.rules.ts'
 export {
   ENDS,
   GROUPED_KINDS,

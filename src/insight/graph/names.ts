@@ -4,8 +4,9 @@ import { foldName, type NameEntry, NameOrder } from '../../base/name-order.ts'
 import { configs } from '../../configs/config.resource.ts'
 import { identities } from '../../identities/identity.resource.ts'
 import type { EngineContext } from '../../kernel/context/context.ts'
-import type { RecordOf, Resource } from '../../kernel/declaration/resource.ts'
-import type { ReadTransaction } from '../../ports/record-storage.ts'
+import { changesAfter, placeOf } from '../../kernel/context/store-level.ts'
+import type { Resource } from '../../kernel/declaration/resource.ts'
+import { type HistoryPoint, isSamePoint, type ReadTransaction } from '../../ports/record-storage.ts'
 import type { Turns } from '../../ports/runtime.ts'
 import { edgeRouters } from '../../routers/edge-router.resource.ts'
 import { services } from '../../services/service.resource.ts'
@@ -32,7 +33,7 @@ export type Names = ReadonlyMap<string, NameOrder>
 export class NameIndex {
   readonly #context: Pick<EngineContext, 'storage' | 'turns'>
   #names: Names | undefined
-  #revision = -1
+  #place: HistoryPoint | undefined
   #queue: Promise<unknown> = Promise.resolve()
 
   constructor(context: Pick<EngineContext, 'storage' | 'turns'>) {
@@ -47,8 +48,8 @@ export class NameIndex {
   }
 
   async #at(tx: ReadTransaction): Promise<Names> {
-    if (this.#names !== undefined && this.#revision === tx.revision) return this.#names
-    const changes = this.#names && (await tx.changesSince(this.#revision))
+    if (this.#names !== undefined && this.#place !== undefined && isSamePoint(tx, this.#place)) return this.#names
+    const changes = this.#names && (await changesAfter(tx, this.#place))
     const known = changes && this.#names
     const names = known ?? new Map(NAMED.map(({ name }) => [name, new NameOrder()]))
     // Forgotten meanwhile: what is half read is of no use.
@@ -56,10 +57,11 @@ export class NameIndex {
     const turn = this.#context.turns.begin()
     if (known === undefined) {
       for (const resource of NAMED) {
-        const { items } = await tx.collection(resource).find()
-        for (const record of items) {
-          put(names, resource, record)
-          await turn()
+        for await (const { items } of tx.collection(resource).scan(['name'])) {
+          for (const record of items) {
+            put(names, resource, record)
+            await turn()
+          }
         }
       }
     }
@@ -72,13 +74,19 @@ export class NameIndex {
       await turn()
     }
     this.#names = names
-    this.#revision = tx.revision
+    this.#place = placeOf(tx)
     return names
   }
 }
 
-function put(names: Names, { name: kind }: Resource, record: RecordOf<Resource>): void {
-  if (typeof record.name === 'string') names.get(kind)?.put(record.id, record.name)
+/** A record, as far as its name is concerned. */
+interface Named {
+  readonly id: string
+  readonly name?: unknown
+}
+
+function put(names: Names, { name: kind }: Resource, { id, name }: Named): void {
+  if (typeof name === 'string') names.get(kind)?.put(id, name)
 }
 
 /** Finds the names that begin with a text and then those that hold it anywhere, in order, up to a limit. */

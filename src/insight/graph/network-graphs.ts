@@ -3,7 +3,7 @@ import { ControllerError, notFound } from '../../base/errors.ts'
 import type { NameEntry } from '../../base/name-order.ts'
 import { type Call, mayRead, requireReading } from '../../kernel/context/call.ts'
 import type { EngineContext } from '../../kernel/context/context.ts'
-import { readRequest } from '../../kernel/requests/read-body.ts'
+import { readRequest } from '../../kernel/declaration/read-body.ts'
 import { accessMap, scopeMembers } from '../reach/access-map.ts'
 import { findings } from '../reach/findings.ts'
 import {
@@ -37,7 +37,7 @@ import { type SearchPorts, search } from './search.ts'
 /** The ports of graphs of the network. */
 interface GraphPorts extends SearchPorts, Pick<EngineContext, 'clock' | 'presence'> {}
 
-/** Who reaches what, by groups and by names, for whoever may read it. Long work is done in slices. */
+/** Who reaches what, by groups and by names, for callers that may read it. Long work is done in slices. */
 export class NetworkGraphs {
   readonly #context: GraphPorts
   readonly #partitions: Partitions
@@ -73,7 +73,7 @@ export class NetworkGraphs {
   /**
    * Answers the actions that members of a group of identities may do with members of a group of services, posture aside.
    *
-   * @throws {ControllerError} UNAUTHORIZED for who may not read service policies.
+   * @throws {ControllerError} UNAUTHORIZED for a caller that may not read service policies.
    * @throws {ControllerError} NOT_FOUND for a group that is not there or not to be seen.
    */
   async matrix(call: Call, input: z.input<typeof MatrixRequest>): Promise<AccessMatrix> {
@@ -97,7 +97,7 @@ export class NetworkGraphs {
   /**
    * A page of the services that an identity reaches, or of the identities that reach a service, with the policies that grant it.
    *
-   * @throws {ControllerError} UNAUTHORIZED for who may not read identities, services and service policies.
+   * @throws {ControllerError} UNAUTHORIZED for a caller that may not read identities, services and service policies.
    * @throws {ControllerError} NOT_FOUND for an unknown id or name.
    */
   async reach(call: Call, input: z.input<typeof ReachRequest>): Promise<Reach> {
@@ -109,7 +109,7 @@ export class NetworkGraphs {
   /**
    * Who may dial or bind what within two scopes, in few groups: by the role attributes that tell best apart what policies select.
    *
-   * @throws {ControllerError} UNAUTHORIZED for who may not read identities, services and service policies.
+   * @throws {ControllerError} UNAUTHORIZED for a caller that may not read identities, services and service policies.
    */
   async map(call: Call, input: z.input<typeof MapRequest> = {}): Promise<AccessMap> {
     const request = readRequest(MapRequest, input)

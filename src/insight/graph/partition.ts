@@ -1,11 +1,15 @@
-import { BoundedMap } from '../../base/bounded-map.ts'
+import { BoundedMap } from '../../base/collections.ts'
 import type { Call } from '../../kernel/context/call.ts'
 import type { EngineContext } from '../../kernel/context/context.ts'
+import type { HistoryPoint } from '../../ports/record-storage.ts'
 import type { Turns } from '../../ports/runtime.ts'
+import type { Divided, Scope } from '../reach/divide.rules.ts'
+import type { AccessMap } from '../reach/reach.resource.ts'
 import {
   type Classified,
-  classify,
+  ClassTable,
   ENDS,
+  type EntityClass,
   edgesOf,
   type GraphPolicy,
   type GroupEdge,
@@ -16,7 +20,7 @@ import {
   type LinkType,
   RolePolicies,
 } from './index.ts'
-import { DRAWN_KINDS, drawnFor, type NetworkFacts, networkFacts } from './network-facts.ts'
+import { changedFacts, drawnFor, type NetworkFacts, networkFacts } from './network-facts.ts'
 
 const LINK_TYPES = ['Dial', 'Bind', 'edge-router', 'service-edge-router'] as const satisfies readonly LinkType[]
 
@@ -26,29 +30,43 @@ export interface DrawnGroups {
   readonly edges: readonly GroupEdge[]
 }
 
+/** One kind within a scope, divided into groups: the group of each class. */
+export interface MapSide extends Divided {
+  readonly scope: Scope
+  readonly classes: readonly EntityClass[]
+}
+
+/** The places of policies that select anybody: on the side that links lead from, and on the one that they lead to. */
+export type SelectingPolicies = readonly [ReadonlySet<number>, ReadonlySet<number>]
+
 /** Somebody's view of a network, its entities sorted into classes. What is drawn of it is kept with it. */
 export class Partition {
   readonly policies: readonly GraphPolicy[]
   readonly kinds: ReadonlyMap<GroupedKind, Classified>
-  /** The revision as of which it is known to be good. */
-  revision: number
+  /** The latest place in the history of the store at which it is known to be good. */
+  place: HistoryPoint
   readonly #turns: Turns
   readonly #drawn = new Map<string, Promise<DrawnGroups>>()
+  #selecting: Promise<SelectingPolicies> | undefined
   readonly #remembered = new Map<string, Promise<readonly string[]>>()
+  /** Access maps by what was asked: the first view of the explorer, and the groups that were opened last. */
+  readonly maps = new BoundedMap<string, Promise<AccessMap>>(MOST_MAPS)
+  /** The sides of access maps, which the next view takes over of a kind that stays as it is. */
+  readonly sides: ReadonlyMap<GroupedKind, BoundedMap<string, Promise<MapSide>>>
 
-  private constructor(facts: NetworkFacts, kinds: ReadonlyMap<GroupedKind, Classified>, turns: Turns) {
-    this.policies = facts.policies
-    this.revision = facts.revision
+  constructor(
+    { policies, place }: { readonly policies: readonly GraphPolicy[]; readonly place: HistoryPoint },
+    kinds: ReadonlyMap<GroupedKind, Classified>,
+    turns: Turns,
+    before?: Partition,
+  ) {
+    this.policies = policies
+    this.place = place
     this.kinds = kinds
+    const kept = (kind: GroupedKind) =>
+      kinds.get(kind) === before?.kinds.get(kind) ? before?.sides.get(kind) : undefined
+    this.sides = new Map([...kinds.keys()].map((kind) => [kind, kept(kind) ?? new BoundedMap(MOST_MAPS)]))
     this.#turns = turns
-  }
-
-  static async of(facts: NetworkFacts, turns: Turns): Promise<Partition> {
-    const kinds = new Map<GroupedKind, Classified>()
-    for (const [kind, roster] of facts.rosters) {
-      kinds.set(kind, await inSlices(turns, classify(roster, new RolePolicies(facts.policies, kind))))
-    }
-    return new Partition(facts, kinds, turns)
   }
 
   /** At most `most` groups of each kind, and the edges between them. */
@@ -70,6 +88,12 @@ export class Partition {
     const known = this.#remembered.get(question) ?? answer()
     this.#remembered.set(question, known)
     return known
+  }
+
+  /** The places of the policies that select anybody on the side that their links lead from, and on the other. */
+  selecting(): Promise<SelectingPolicies> {
+    this.#selecting ??= inSlices(this.#turns, selectingOf(this))
+    return this.#selecting
   }
 
   async #draw(by: Grouping, most: number): Promise<DrawnGroups> {
@@ -94,16 +118,42 @@ export class Partition {
   }
 }
 
+const PIECE = 256
+
+function* selectingOf({ kinds, policies }: Partition): Generator<void, SelectingPolicies> {
+  const sides = [new Set<number>(), new Set<number>()] as const
+  for (const [kind, { classes }] of kinds) {
+    for (const [at, { policies: selecting, count }] of classes.entries()) {
+      if (at % PIECE === 0) yield
+      if (count === 0) continue
+      for (const place of selecting) {
+        const type = policies[place]?.type
+        if (type !== undefined) sides[ENDS[type].from === kind ? 0 : 1].add(place)
+      }
+    }
+  }
+  return sides
+}
+
+/** How many access maps of one view are kept. */
+const MOST_MAPS = 16
+
 /** How many drawings of one view are kept. */
 const MOST_DRAWN = 4
 
 /** Views that are remembered: callers with the same rights to read share one. */
 const MOST_VIEWS = 4
 
-/** The view that each caller has of the network, made when it is first asked for and kept as long as nothing changes it. */
+/** A view with the tables that follow what changes in it. */
+interface KeptView {
+  readonly partition: Partition
+  readonly tables: Map<GroupedKind, ClassTable>
+}
+
+/** The view that each caller has of the network, made when it is first asked for; later it takes over what changed since. */
 export class Partitions {
   readonly #context: Pick<EngineContext, 'access' | 'storage' | 'turns'>
-  readonly #kept = new BoundedMap<string, Partition>(MOST_VIEWS)
+  readonly #kept = new BoundedMap<string, KeptView>(MOST_VIEWS)
   /** One after the other: what one of them makes the next one may use. */
   #queue: Promise<unknown> = Promise.resolve()
 
@@ -120,23 +170,57 @@ export class Partitions {
   }
 
   async #find(kinds: readonly string[]): Promise<Partition> {
-    const { storage, turns } = this.#context
+    const { storage } = this.#context
     const view = kinds.join()
     const known = this.#kept.get(view)
-    const facts = await storage.read(async (tx) => {
-      if (known === undefined) return networkFacts(this.#context, tx, kinds)
-      const changes = await tx.changesSince(known.revision)
-      if (changes === undefined || changes.some(({ kind }) => DRAWN_KINDS.has(kind))) {
-        return networkFacts(this.#context, tx, kinds)
-      }
-      known.revision = tx.revision
-      return undefined
-    })
-    const partition = facts === undefined ? known : await Partition.of(facts, turns)
-    if (partition === undefined) throw new Error('a view of the network was neither kept nor made')
-    this.#kept.set(view, partition)
-    return partition
+    // Half followed changes are of no use: unless all is well it is made anew the next time.
+    this.#kept.delete(view)
+    const facts = known && (await storage.read((tx) => changedFacts(this.#context, tx, kinds, known.partition.place)))
+    const kept = known && facts ? await this.#follow(known, facts) : await this.#make(kinds)
+    this.#kept.set(view, kept)
+    return kept.partition
   }
+
+  async #make(kinds: readonly string[]): Promise<KeptView> {
+    const { storage, turns } = this.#context
+    const facts = await storage.read((tx) => networkFacts(this.#context, tx, kinds))
+    const tables = new Map<GroupedKind, ClassTable>()
+    for (const [kind, entities] of facts.entities) {
+      const table = new ClassTable(new RolePolicies(facts.policies, kind))
+      await inSlices(turns, table.put(entities))
+      tables.set(kind, table)
+    }
+    return { partition: new Partition(facts, statesOf(tables), turns), tables }
+  }
+
+  async #follow({ partition, tables }: KeptView, { place, entities, policies }: NetworkFacts): Promise<KeptView> {
+    const { turns } = this.#context
+    for (const [kind, table] of tables) {
+      await inSlices(turns, table.put(entities.get(kind) ?? []))
+      if (policies !== undefined) await inSlices(turns, table.select(new RolePolicies(policies, kind)))
+      if (!table.isSparse) continue
+      // The classes hold the role attributes of everybody: nothing is read for it.
+      const anew = new ClassTable(new RolePolicies(policies ?? partition.policies, kind))
+      await inSlices(turns, anew.put(membersOf(table.current)))
+      tables.set(kind, anew)
+    }
+    const states = statesOf(tables)
+    const isSame = [...states].every(([kind, state]) => state === partition.kinds.get(kind))
+    if (policies === undefined && isSame) {
+      partition.place = place
+      return { partition, tables }
+    }
+    const facts = { policies: policies ?? partition.policies, place }
+    return { partition: new Partition(facts, states, turns, partition), tables }
+  }
+}
+
+function statesOf(tables: ReadonlyMap<GroupedKind, ClassTable>): ReadonlyMap<GroupedKind, Classified> {
+  return new Map([...tables].map(([kind, table]) => [kind, table.current]))
+}
+
+function* membersOf({ classes, members }: Classified): Generator<readonly [string, readonly string[]]> {
+  for (const [place, { attributes }] of classes.entries()) for (const id of members[place] ?? []) yield [id, attributes]
 }
 
 /** Does work that yields between its small pieces, and lets others have the thread whenever it took a few milliseconds. */

@@ -38,7 +38,7 @@ export class RolePolicies {
   readonly #all: number[] = []
   /** Policies that one attribute is enough for. */
   readonly #sufficient = new Map<string, number[]>()
-  /** Policies that ask for several attributes, of which this is one. */
+  /** Policies that ask for several attributes, this one among them. */
   readonly #joint = new Map<string, number[]>()
   readonly #named = new Map<string, number[]>()
   /** How many attributes a policy asks for together. */
@@ -75,6 +75,11 @@ export class RolePolicies {
   /** The places of the policies that name the entity by its id. */
   naming(id: string): readonly number[] {
     return this.#named.get(id) ?? NONE
+  }
+
+  /** The ids that policies name, whether or not anybody has them. */
+  named(): Iterable<string> {
+    return this.#named.keys()
   }
 }
 

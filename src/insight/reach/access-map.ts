@@ -1,11 +1,11 @@
 import type { z } from 'zod'
 import { invalidField, notFound } from '../../base/errors.ts'
 import type { EngineContext } from '../../kernel/context/context.ts'
-import { readRequest } from '../../kernel/requests/read-body.ts'
+import { readRequest } from '../../kernel/declaration/read-body.ts'
 import { type FoundMembers, pageOfClasses } from '../graph/graph-members.ts'
 import { edgesOf, type GroupedKind } from '../graph/index.ts'
 import type { Names } from '../graph/names.ts'
-import { inSlices, type Partition } from '../graph/partition.ts'
+import { inSlices, type MapSide, type Partition } from '../graph/partition.ts'
 import { type Divided, divide, isWithin, type Scope } from './divide.rules.ts'
 import {
   type AccessMap,
@@ -17,23 +17,41 @@ import {
 
 /** Who may dial or bind what within two scopes, in few groups. Error: `COULD_NOT_VALIDATE` for a scope of another make. */
 export async function accessMap(
+  context: Pick<EngineContext, 'turns'>,
+  partition: Partition,
+  request: z.output<typeof MapRequest>,
+): Promise<AccessMap> {
+  const question = JSON.stringify(request)
+  const map = partition.maps.get(question) ?? drawMap(context, partition, request)
+  partition.maps.set(question, map)
+  return { ...(await map), revision: partition.place.revision }
+}
+
+async function drawMap(
   { turns }: Pick<EngineContext, 'turns'>,
   partition: Partition,
   { type, groups: most, ...within }: z.output<typeof MapRequest>,
 ): Promise<AccessMap> {
   const { policies } = partition
   const isOfType = (place: number) => policies[place]?.type === type
-  const side = async (kind: 'identities' | 'services') => {
+  const divided = async (kind: 'identities' | 'services'): Promise<MapSide> => {
     const scope = readScope(kind, within[kind])
     const classes = classesWithin(partition, kind, scope)
     return { scope, classes, ...(await inSlices(turns, divide(classes, most, isOfType))) }
+  }
+  const side = (kind: 'identities' | 'services') => {
+    const sides = partition.sides.get(kind)
+    const question = `${type} ${most} ${within[kind]}`
+    const known = sides?.get(question) ?? divided(kind)
+    sides?.set(question, known)
+    return known
   }
   const [from, to] = [await side('identities'), await side('services')]
   const ends = [from, to].map(({ classes, groups, groupOf }) => ({ classes, groupOf, groups: groups.map(asGroup) }))
   const [one, other] = ends
   const edges = one && other ? await inSlices(turns, edgesOf(type, policies, one, other)) : []
   return {
-    revision: partition.revision,
+    revision: partition.place.revision,
     type,
     identities: shown(from),
     services: shown(to),

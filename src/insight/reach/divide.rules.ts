@@ -1,4 +1,4 @@
-import type { EntityClass } from '../graph/groups.rules.ts'
+import type { EntityClass } from '../graph/classes.rules.ts'
 
 /** One condition of a scope: some role attribute of `any` is held, and none of `none`. An absent list asks for nothing. */
 export interface ScopeStep {
@@ -18,7 +18,7 @@ export interface ScopeGroup {
   /** The same of the larger group that it is a part of; empty where it is part of none. */
   readonly partOf: readonly string[]
   readonly count: number
-  /** It holds everybody who has none of the attributes of the other groups. */
+  /** It holds everybody who has none of the attributes of the other groups, of those that are part of the same one. */
   readonly isRest: boolean
 }
 
@@ -64,11 +64,13 @@ export function* divide(
 ): Generator<void, Divided> {
   const count = classes.reduce((sum, one) => sum + one.count, 0)
   const values = yield* frequent(classes, count)
-  const together = yield* countTogether(classes, values)
+  const held = yield* heldBy(classes, values)
+  const together = yield* countTogether(classes, held, values.length)
   const facets = facetsOf(values, together)
+  const selecting = yield* tellingPolicies(classes, count, isOfType)
   let best: { readonly groups: readonly (readonly number[])[]; readonly score: number } | undefined
   for (const facet of facets.slice(0, MOST_FACETS)) {
-    const profile = yield* profileOf(classes, values, facet, isOfType)
+    const profile = yield* profileOf(classes, held, selecting, facet)
     const groups = yield* cluster(facet, profile, most)
     const score = yield* explained(profile, groups, count)
     if (best === undefined || score > best.score) best = { groups, score }
@@ -141,20 +143,31 @@ function* frequent(classes: readonly EntityClass[], all: number): Generator<void
 /** How many have two attributes, by the places of both. */
 type Together = (one: number, other: number) => number
 
-function* countTogether(classes: readonly EntityClass[], values: readonly Value[]): Generator<void, Together> {
-  const width = values.length
+/** The places of the values that each class has. */
+type Held = readonly (readonly number[])[]
+
+function* heldBy(classes: readonly EntityClass[], values: readonly Value[]): Generator<void, Held> {
   const places = new Map(values.map(({ name }, place) => [name, place]))
-  const counts = new Float64Array(width * width)
-  for (const [at, { attributes, count }] of classes.entries()) {
+  const held: (readonly number[])[] = []
+  for (const [at, { attributes }] of classes.entries()) {
     if (at % PIECE === 0) yield
-    const held = attributes.flatMap((name) => places.get(name) ?? [])
-    for (const one of held)
-      for (const other of held) counts[one * width + other] = (counts[one * width + other] ?? 0) + count
+    held.push(attributes.flatMap((name) => places.get(name) ?? []))
+  }
+  return held
+}
+
+function* countTogether(classes: readonly EntityClass[], held: Held, width: number): Generator<void, Together> {
+  const counts = new Float64Array(width * width)
+  for (const [at, { count }] of classes.entries()) {
+    if (at % PIECE === 0) yield
+    const own = held[at] ?? []
+    for (const one of own)
+      for (const other of own) counts[one * width + other] = (counts[one * width + other] ?? 0) + count
   }
   return (one, other) => counts[one * width + other] ?? 0
 }
 
-/** Sets of attributes of which hardly anybody has two. One that begins none may be in several. */
+/** Sets of attributes: hardly anybody has two of the same set. An attribute that begins no set may be in several. */
 function facetsOf(values: readonly Value[], together: Together): readonly (readonly number[])[] {
   const areApart = (one: number, other: number) => {
     const fewer = Math.min(values[one]?.count ?? 0, values[other]?.count ?? 0)
@@ -178,46 +191,60 @@ function facetsOf(values: readonly Value[], together: Together): readonly (reado
     .map(({ facet }) => facet)
 }
 
-/** How often the policies select those who have each value of a facet, and those who have none of them. */
+/** The policies that tell most apart, by their places in this list, for each class those that select it. */
+interface Telling {
+  readonly count: number
+  readonly of: readonly (readonly number[])[]
+}
+
+function* tellingPolicies(
+  classes: readonly EntityClass[],
+  all: number,
+  isOfType: (policy: number) => boolean,
+): Generator<void, Telling> {
+  const totals = new Map<number, number>()
+  for (const [at, { policies, count }] of classes.entries()) {
+    if (at % PIECE === 0) yield
+    for (const policy of policies) totals.set(policy, (totals.get(policy) ?? 0) + count)
+  }
+  const spread = ([, total]: readonly [number, number]) => total * (1 - total / all)
+  const chosen = [...totals]
+    .filter(([policy]) => isOfType(policy))
+    .sort((a, b) => spread(b) - spread(a))
+    .slice(0, MOST_POLICIES)
+  const places = new Map(chosen.map(([policy], place) => [policy, place]))
+  const of: (readonly number[])[] = []
+  for (const [at, { policies }] of classes.entries()) {
+    if (at % PIECE === 0) yield
+    of.push(policies.flatMap((policy) => places.get(policy) ?? []))
+  }
+  return { count: chosen.length, of }
+}
+
+/** How often the policies that tell most apart select those who have each value of a facet, and those who have none of them. */
 interface Profile {
-  readonly policies: readonly number[]
+  readonly width: number
   /** By value; -1 stands for none of them. */
   readonly counts: ReadonlyMap<number, { readonly size: number; readonly selected: Float64Array }>
 }
 
 function* profileOf(
   classes: readonly EntityClass[],
-  values: readonly Value[],
+  held: Held,
+  { count: width, of: selecting }: Telling,
   facet: readonly number[],
-  isOfType: (policy: number) => boolean,
 ): Generator<void, Profile> {
-  const placeOf = new Map(facet.map((place) => [values[place]?.name ?? '', place]))
-  const sums = new Map<number, { size: number; selected: Map<number, number> }>()
-  const totals = new Map<number, number>()
-  for (const [at, { attributes, policies, count }] of classes.entries()) {
+  const values = new Set(facet)
+  const counts = new Map<number, { size: number; selected: Float64Array }>()
+  for (const [at, { count }] of classes.entries()) {
     if (at % PIECE === 0) yield
-    const held = attributes.find((name) => placeOf.has(name))
-    const place = held === undefined ? -1 : (placeOf.get(held) ?? -1)
-    const sum = sums.get(place) ?? { size: 0, selected: new Map<number, number>() }
-    sums.set(place, sum)
-    sum.size += count
-    for (const policy of policies) {
-      if (!isOfType(policy)) continue
-      sum.selected.set(policy, (sum.selected.get(policy) ?? 0) + count)
-      totals.set(policy, (totals.get(policy) ?? 0) + count)
-    }
+    const place = held[at]?.find((value) => values.has(value)) ?? -1
+    const own = counts.get(place) ?? { size: 0, selected: new Float64Array(width) }
+    counts.set(place, own)
+    own.size += count
+    for (const policy of selecting[at] ?? []) own.selected[policy] = (own.selected[policy] ?? 0) + count
   }
-  const all = [...sums.values()].reduce((sum, { size }) => sum + size, 0)
-  const spread = ([, total]: readonly [number, number]) => total * (1 - total / all)
-  const policies = [...totals]
-    .sort((a, b) => spread(b) - spread(a))
-    .slice(0, MOST_POLICIES)
-    .map(([policy]) => policy)
-  const dense = ({ size, selected }: { size: number; selected: ReadonlyMap<number, number> }) => ({
-    size,
-    selected: Float64Array.from(policies, (policy) => selected.get(policy) ?? 0),
-  })
-  return { policies, counts: new Map([...sums].map(([place, sum]) => [place, dense(sum)])) }
+  return { width, counts }
 }
 
 interface Cluster {
@@ -237,27 +264,44 @@ function* cluster(
     return size === undefined || selected === undefined ? [] : [{ members: [place], size, selected: selected.slice() }]
   })
   const fair = clusters.reduce((sum, { size }) => sum + size, 0) / most
+  // A group that holds much more than its part of all says little.
+  const costOf = (one: Cluster, other: Cluster) =>
+    costOfJoining(one, other) * (1 + ((one.size + other.size) / fair) ** 2)
+  const costs = new Map<Cluster, Map<Cluster, number>>()
+  for (const [at, one] of clusters.entries()) {
+    costs.set(one, new Map(clusters.slice(at + 1).map((other) => [other, costOf(one, other)])))
+    yield
+  }
   while (clusters.length > most) {
-    let nearest = { one: 0, other: 1, cost: Number.POSITIVE_INFINITY }
-    for (const [one, first] of clusters.entries()) {
-      for (let other = one + 1; other < clusters.length; other += 1) {
-        const second = clusters[other]
-        if (second === undefined) continue
-        // A group that holds much more than its part of all says little.
-        const cost = costOfJoining(first, second) * (1 + ((first.size + second.size) / fair) ** 2)
-        if (cost < nearest.cost) nearest = { one, other, cost }
-      }
-      yield
-    }
-    const [kept, gone] = [clusters[nearest.one], clusters[nearest.other]]
+    const [kept, gone] = nearest(costs)
     if (kept === undefined || gone === undefined) break
     kept.members.push(...gone.members)
     kept.size += gone.size
     for (const [place, selected] of gone.selected.entries())
       kept.selected[place] = (kept.selected[place] ?? 0) + selected
-    clusters.splice(nearest.other, 1)
+    clusters.splice(clusters.indexOf(gone), 1)
+    costs.delete(gone)
+    for (const [one, row] of costs) {
+      row.delete(gone)
+      for (const other of one === kept ? row.keys() : row.has(kept) ? [kept] : []) row.set(other, costOf(one, other))
+    }
+    yield
   }
   return clusters.map(({ members }) => members)
+}
+
+/** The two of which joining costs least, the first of equals. */
+function nearest(costs: ReadonlyMap<Cluster, ReadonlyMap<Cluster, number>>): readonly Cluster[] {
+  let least = Number.POSITIVE_INFINITY
+  let pair: readonly Cluster[] = []
+  for (const [one, row] of costs) {
+    for (const [other, cost] of row) {
+      if (cost >= least) continue
+      least = cost
+      pair = [one, other]
+    }
+  }
+  return pair
 }
 
 /** How much is told apart less when two groups become one (the criterion of Ward). */
@@ -275,7 +319,7 @@ function costOfJoining(one: Cluster, other: Cluster): number {
  * group, or in none.
  */
 function* explained(
-  { policies, counts }: Profile,
+  { width, counts }: Profile,
   groups: readonly (readonly number[])[],
   all: number,
 ): Generator<void, number> {
@@ -283,7 +327,7 @@ function* explained(
   const sizes = groups.map((group) => group.reduce((sum, value) => sum + (counts.get(value)?.size ?? 0), 0))
   const evenness = 1 - sizes.reduce((sum, size) => sum + (size / all) ** 2, 0)
   let [between, total] = [0, 0]
-  for (const place of policies.keys()) {
+  for (let place = 0; place < width; place += 1) {
     const sums = [...groups, [-1]].map((group) => {
       const parts = group.flatMap((value) => counts.get(value) ?? [])
       const size = parts.reduce((sum, part) => sum + part.size, 0)

@@ -5,9 +5,9 @@ import { type Call, mayRead } from '../../kernel/context/call.ts'
 import type { EngineContext } from '../../kernel/context/context.ts'
 import { terminators } from '../../services/terminator.resource.ts'
 import { pageOfIds } from '../graph/graph-members.ts'
-import { ENDS, type GraphPolicy, type GroupedKind, type LinkType } from '../graph/index.ts'
+import type { GraphPolicy, GroupedKind, LinkType } from '../graph/index.ts'
 import type { Names } from '../graph/names.ts'
-import { inSlices, type Partition } from '../graph/partition.ts'
+import { inSlices, type Partition, type SelectingPolicies } from '../graph/partition.ts'
 import { FINDING_KINDS, type Finding, type FindingKind, type FindingsRequest } from './reach.resource.ts'
 
 /** The ports by which findings are made. */
@@ -67,6 +67,10 @@ export async function findings(
   return found
 }
 
+function everybody(partition: Partition, kind: GroupedKind): readonly string[] {
+  return partition.kinds.get(kind)?.members.flat() ?? []
+}
+
 /** The names of several kinds, asked for by id. */
 function joined(orders: readonly NameOrder[]): Pick<NameOrder, 'get'> {
   return {
@@ -82,7 +86,7 @@ async function idsOf(
 ): Promise<readonly string[]> {
   switch (finding) {
     case 'edge-routers-offline': {
-      const ids = (partition.kinds.get('edge-routers')?.roster.ids ?? []).flatMap((id) => id ?? [])
+      const ids = everybody(partition, 'edge-routers')
       return storage.read(async (tx) => {
         const routers = await presence.at(tx)
         return ids.filter((id) => routers.connectionOf(id) === undefined)
@@ -94,8 +98,7 @@ async function idsOf(
         for await (const { items } of tx.collection(terminators).scan(['serviceId'])) {
           for (const { serviceId } of items) hosted.add(serviceId)
         }
-        const ids = partition.kinds.get('services')?.roster.ids ?? []
-        return ids.flatMap((id) => (id === undefined || hosted.has(id) ? [] : [id]))
+        return everybody(partition, 'services').filter((id) => !hosted.has(id))
       })
     case 'invitations-ended':
     case 'invitations-ending': {
@@ -113,7 +116,9 @@ async function idsOf(
       })
     }
     default:
-      return partition.remembered(finding, () => inSlices(turns, leftOut(partition, finding)))
+      return partition.remembered(finding, async () =>
+        inSlices(turns, leftOut(partition, finding, await partition.selecting())),
+      )
   }
 }
 
@@ -135,41 +140,26 @@ const LACKING: Readonly<
 }
 
 /** The entities, or policies, that are linked with nothing. It yields between small pieces of work. */
-function* leftOut(partition: Partition, finding: Structural): Generator<void, readonly string[]> {
-  const selected = yield* selectedBy(partition)
+function* leftOut(
+  partition: Partition,
+  finding: Structural,
+  selecting: SelectingPolicies,
+): Generator<void, readonly string[]> {
   if (finding === 'policies-without-effect') {
-    const isEmpty = (_: GraphPolicy, place: number) => selected.some((side) => !side.has(place))
+    const isEmpty = (_: GraphPolicy, place: number) => selecting.some((side) => !side.has(place))
     return partition.policies.filter(isEmpty).map(({ id }) => id)
   }
   const { kind, types, side } = LACKING[finding]
-  const others = selected[side === 0 ? 1 : 0]
+  const others = selecting[side === 0 ? 1 : 0]
   const classified = partition.kinds.get(kind)
-  if (classified === undefined || others === undefined) return []
-  const linked = classified.classes.map(({ policies }) =>
-    policies.some((place) => others.has(place) && types.includes(partition.policies[place]?.type ?? 'Dial')),
-  )
-  const ids: string[] = []
-  for (const [slot, id] of classified.roster.ids.entries()) {
-    if (slot % PIECE === 0) yield
-    if (id !== undefined && linked[classified.classOf[slot] ?? -1] === false) ids.push(id)
+  if (classified === undefined) return []
+  const isLinking = (place: number) => others.has(place) && types.includes(partition.policies[place]?.type ?? 'Dial')
+  const ids: string[][] = []
+  for (const [at, { policies }] of classified.classes.entries()) {
+    if (at % PIECE === 0) yield
+    if (!policies.some(isLinking)) ids.push([...(classified.members[at] ?? [])])
   }
-  return ids
+  return ids.flat()
 }
 
 const PIECE = 256
-
-/** The places of the policies that select anything on the side that links lead from, and on the one that they lead to. */
-function* selectedBy(partition: Partition): Generator<void, readonly [ReadonlySet<number>, ReadonlySet<number>]> {
-  const sides = [new Set<number>(), new Set<number>()] as const
-  for (const [kind, { classes }] of partition.kinds) {
-    for (const [at, { policies, count }] of classes.entries()) {
-      if (at % PIECE === 0) yield
-      if (count === 0) continue
-      for (const place of policies) {
-        const type = partition.policies[place]?.type
-        if (type !== undefined) sides[ENDS[type].from === kind ? 0 : 1].add(place)
-      }
-    }
-  }
-  return sides
-}

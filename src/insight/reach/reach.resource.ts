@@ -34,7 +34,7 @@ export interface Reach {
 export interface MapGroup {
   /** The scope of its members: what GET /access-map and GET /access-map/members take. */
   readonly scope: string
-  /** Role attributes of which every member has one, the most frequent first. */
+  /** Role attributes: every member has one of them. The most frequent comes first. */
   readonly roleAttributes: readonly string[]
   /** The same of the larger group that it is a part of; empty where it is part of none. */
   readonly partOf: readonly string[]
@@ -74,7 +74,7 @@ export const FINDING_KINDS = [
 
 export type FindingKind = (typeof FINDING_KINDS)[number]
 
-/** Entities of which something is probably not meant so. */
+/** Entities that are probably configured by mistake. */
 export interface Finding {
   readonly finding: FindingKind
   readonly count: number

@@ -108,7 +108,7 @@ const Side = described(
           roleAttributes: 'Role attributes of which each member has one, the most frequent first.',
           partOf: 'The same of the larger group that it is a part of; empty where it is part of none.',
           count: 'How many members it has.',
-          isRest: 'Whether it holds who has none of the role attributes of the others.',
+          isRest: 'Whether it holds who has none of the role attributes of the others in the same larger group.',
         },
       ),
     ),

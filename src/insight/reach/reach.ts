@@ -8,12 +8,9 @@ import { identities } from '../../identities/identity.resource.ts'
 import type { EngineContext } from '../../kernel/context/context.ts'
 import { ids } from '../../kernel/filter/index.ts'
 import { services } from '../../services/service.resource.ts'
-import { pageOfIds, pageOfNames } from '../graph/graph-members.ts'
+import { FEW, pageOfIds, pageOfNames } from '../graph/graph-members.ts'
 import type { Names } from '../graph/names.ts'
 import type { Reach, Reached, ReachRequest } from './reach.resource.ts'
-
-/** Up to this many are sorted by name; of more the names are gone through, most of which are then among them. */
-const FEW = 2000
 
 /**
  * A page of the services that an identity reaches, or of the identities that reach a service, with the policies that grant it.

@@ -60,7 +60,7 @@ export class EventLog {
   }
 }
 
-/** Who may hear of an event: who may read the entities of this permission; administrators alone where it is undefined. */
+/** The right to hear of an event: that to read the entities of this permission; administrators alone where it is undefined. */
 type Reader = string | undefined
 
 /** Readers of what is told. What is not listed is not told: it repeats what others say, or comes too often to be read. */

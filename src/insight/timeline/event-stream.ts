@@ -20,6 +20,22 @@ export type StreamStep =
   /** There will be nothing more. */
   | { readonly kind: 'over' }
 
+/** A stream that is open for a reader. */
+export interface ReaderStream {
+  /** The identity that reads; undefined for the host. */
+  readonly readerId: string | undefined
+  /** True when an administrator reads, or the host. */
+  readonly isAdministrators: boolean
+  /** Something was told; `concernsReader` when it may change what the reader may hear. */
+  notice(concernsReader: boolean): void
+  /** A second went by, in which another process may have written something. */
+  look?(): void
+  /** Time went by: the reader is told that the stream is alive, and judged again. */
+  beat(): void
+  /** Nothing more is handed over. */
+  end(): void
+}
+
 /** The sources that a stream works with. */
 export interface StreamSource {
   readonly context: EventStreamPorts
@@ -31,7 +47,7 @@ export interface StreamSource {
  * Events for one reader, by the rights that it has when they are handed over. It remembers a place and no events: who reads
  * slowly costs nothing, and misses what is forgotten meanwhile.
  */
-export class EventStream {
+export class EventStream implements ReaderStream {
   readonly #source: StreamSource
   #call: Call
   #place: number
@@ -47,12 +63,10 @@ export class EventStream {
     this.#place = place
   }
 
-  /** The identity that reads; undefined for the host. */
   get readerId(): string | undefined {
     return this.#call.by === 'caller' ? this.#call.caller.identity.id : undefined
   }
 
-  /** True when an administrator reads, or the host. */
   get isAdministrators(): boolean {
     return isAdminCall(this.#call)
   }
@@ -80,19 +94,16 @@ export class EventStream {
     return { kind: 'over' }
   }
 
-  /** Something was told; `concernsReader` when it may change what the reader may hear. */
   notice(concernsReader: boolean): void {
     this.#isDoubtful ||= concernsReader
     this.#wakeUp()
   }
 
-  /** Time went by: the reader is told that the stream is alive, and judged again. */
   beat(): void {
     this.#isQuiet = true
     this.notice(true)
   }
 
-  /** Nothing more is handed over. */
   end(): void {
     this.#isOver = true
     this.#wakeUp()

@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import { defineOperation } from '../../http/operations/define-operation.ts'
+import { EVENT_STREAM, streamAnswer, streamAskedFor } from '../../http/operations/stream-answer.ts'
 import { described } from '../../kernel/declaration/words.ts'
 import { Count } from '../graph/graph.rows.ts'
-import type { EventStream } from './event-stream.ts'
+import type { StreamStep } from './event-stream.ts'
 import type { Timeline } from './timeline.resource.ts'
 
 const Entity = described(z.object({ id: z.string(), name: z.string().nullable() }), {
@@ -50,10 +51,6 @@ const TimelineData: z.ZodType<Timeline, Timeline> = described(
   },
 )
 
-const EVENT_STREAM = 'text/event-stream'
-/** How long (ms) a browser waits before it opens a stream anew that was cut. */
-const RETRY_MS = 3000
-
 /** The operation that answers past events, or streams new ones: the form decides. */
 export const eventsOperation = defineOperation(
   {
@@ -74,48 +71,24 @@ export const eventsOperation = defineOperation(
     errors: ['RATE_LIMITED'],
   },
   async ({ engine, call, query, headers }): Promise<{ readonly data: Timeline }> => {
-    if (!asksForStream(headers.get('accept'))) return { data: await engine.timelines.read(call, query) }
+    if (streamAskedFor(headers.get('accept'), [EVENT_STREAM]) === undefined) {
+      return { data: await engine.timelines.read(call, query) }
+    }
     const after = headers.get('last-event-id')?.slice(0, 128) || query.after
     const stream = engine.timelines.open(call, after)
-    const streamed = {
-      stream: written(stream, () => engine.timelines.close(stream)),
-      headers: { 'content-type': `${EVENT_STREAM}; charset=utf-8`, 'x-accel-buffering': 'no' },
-    }
-    // The pipeline sends the stream in the place of the data; no schema can say what it will tell.
-    return streamed as unknown as { readonly data: Timeline }
+    return streamAnswer<Timeline>(EVENT_STREAM, {
+      next: async () => textOf(await stream.next()),
+      close: () => engine.timelines.close(stream),
+    })
   },
 )
 
-/** The form of a stream is for who asks for it by name. */
-function asksForStream(accept: string | null): boolean {
-  return (accept ?? '').toLowerCase().includes(EVENT_STREAM)
+function textOf(step: StreamStep): string | undefined {
+  if (step.kind === 'over') return undefined
+  return step.kind === 'quiet' ? ': alive\n\n' : eventsText(step)
 }
 
-/** Events in the form of the standard of browsers, written as fast as they are read. */
-function written(stream: EventStream, close: () => void): ReadableStream<Uint8Array> {
-  const encoder = new TextEncoder()
-  return new ReadableStream<Uint8Array>(
-    {
-      start: (controller) => controller.enqueue(encoder.encode(`retry: ${RETRY_MS}\n\n`)),
-      pull: async (controller) => {
-        try {
-          const step = await stream.next()
-          if (step.kind === 'over') {
-            close()
-            controller.close()
-          } else controller.enqueue(encoder.encode(step.kind === 'quiet' ? ': alive\n\n' : eventsText(step)))
-        } catch (error) {
-          close()
-          controller.error(error)
-        }
-      },
-      cancel: close,
-    },
-    { highWaterMark: 1 },
-  )
-}
-
-type EventBatch = Extract<Awaited<ReturnType<EventStream['next']>>, { readonly kind: 'events' }>
+type EventBatch = Extract<StreamStep, { readonly kind: 'events' }>
 
 function eventsText({ events, isCut }: EventBatch): string {
   const texts = events.map((event) => `id: ${event.id}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)

@@ -19,7 +19,7 @@ export interface TimelineEvent {
   readonly router?: EventEntity | undefined
   /** The entity that was created, changed or deleted, of the kind in `facts`. */
   readonly entity?: EventEntity | undefined
-  /** Who did it, where that is another one than the identity. */
+  /** The actor, where that is another one than the identity. */
   readonly author?: EventEntity | undefined
   /** Further facts of the event, by the name that the event gives each. */
   readonly facts: Readonly<Record<string, unknown>>

@@ -2,12 +2,14 @@ import type { z } from 'zod'
 import { TooManyAttempts } from '../../base/errors.ts'
 import type { Call } from '../../kernel/context/call.ts'
 import type { EngineContext } from '../../kernel/context/context.ts'
-import { readRequest } from '../../kernel/requests/read-body.ts'
+import { changesAfter, placeOf } from '../../kernel/context/store-level.ts'
+import { readRequest } from '../../kernel/declaration/read-body.ts'
 import type { ControllerEvents, EventName } from '../../ports/events.ts'
+import { type HistoryPoint, isSamePoint } from '../../ports/record-storage.ts'
 import { traitsOf } from '../../resources/index.ts'
 import { eventAnswers } from './event-answer.ts'
 import { EventLog, factsOf, readerOf, TOLD_EVENTS } from './event-log.ts'
-import { EventStream, type EventStreamPorts, mayHear, type StreamSource } from './event-stream.ts'
+import { EventStream, type EventStreamPorts, mayHear, type ReaderStream, type StreamSource } from './event-stream.ts'
 import { type Timeline, TimelineRequest } from './timeline.resource.ts'
 
 /** The ports of timelines. */
@@ -20,11 +22,11 @@ const LOOK_MS = 1000
 /** The events of this process, for those who may know of them: to look back over, and as they happen. */
 export class Timelines {
   readonly #source: StreamSource
-  readonly #streams = new Set<EventStream>()
+  readonly #streams = new Set<ReaderStream>()
   /** Tells the numbers of this process from those of another one, or of this one before it was started anew. */
   readonly #instance: string
-  /** The revision of the store by which readers were judged last; undefined while nobody reads. */
-  #revision: number | undefined
+  /** Where the store was as readers were judged last; undefined while nobody reads. */
+  #place: HistoryPoint | undefined
 
   constructor(context: TimelinePorts) {
     const log = new EventLog(context.settings.limits.timelineBytes)
@@ -54,15 +56,23 @@ export class Timelines {
   }
 
   /**
-   * Opens a stream of what happens after an event, or from now on. Of an identity that has too many the oldest one ends; where
-   * all identities together have too many, the oldest one of who has most, and for an administrator one of a delegate.
+   * Opens a stream of what happens after an event, or from now on.
+   *
+   * @throws {ControllerError} RATE_LIMITED as {@link admit} does.
+   */
+  open(call: Call, after?: string): EventStream {
+    return this.admit(new EventStream(this.#source, call, this.#placeOf(after, this.#source.log.last).place))
+  }
+
+  /**
+   * Takes in a stream for its reader. Of an identity that has too many the oldest one ends; where all identities together have
+   * too many, the oldest one of the identity that has most, and for an administrator one of a delegate.
    *
    * @throws {ControllerError} RATE_LIMITED when nobody has more than the reader would have then.
    */
-  open(call: Call, after?: string): EventStream {
-    const { context, log } = this.#source
+  admit<S extends ReaderStream>(stream: S): S {
+    const { context } = this.#source
     const { eventStreams, eventStreamsPerIdentity } = context.settings.limits
-    const stream = new EventStream(this.#source, call, this.#placeOf(after, log.last).place)
     const own = [...this.#streams].filter(({ readerId }) => readerId === stream.readerId)
     for (const oldest of own.slice(0, Math.max(own.length + 1 - eventStreamsPerIdentity, 0))) this.close(oldest)
     if (this.#streams.size >= eventStreams) this.#makeRoomFor(stream)
@@ -73,7 +83,7 @@ export class Timelines {
   }
 
   /** Ends a stream. */
-  close(stream: EventStream): void {
+  close(stream: ReaderStream): void {
     this.#streams.delete(stream)
     stream.end()
   }
@@ -83,11 +93,11 @@ export class Timelines {
     for (const stream of this.#streams) this.close(stream)
   }
 
-  #makeRoomFor({ readerId, isAdministrators }: EventStream): void {
-    const held = new Map<string | undefined, EventStream[]>()
+  #makeRoomFor({ readerId, isAdministrators }: ReaderStream): void {
+    const held = new Map<string | undefined, ReaderStream[]>()
     for (const stream of this.#streams) held.set(stream.readerId, [...(held.get(stream.readerId) ?? []), stream])
-    const most = (of: readonly EventStream[][]) =>
-      of.reduce<readonly EventStream[]>((known, one) => (one.length > known.length ? one : known), [])
+    const most = (of: readonly ReaderStream[][]) =>
+      of.reduce<readonly ReaderStream[]>((known, one) => (one.length > known.length ? one : known), [])
     const delegates = most([...held.values()].filter(([first]) => first?.isAdministrators === false))
     const others = most([...held.values()].filter(([first]) => first?.isAdministrators === isAdministrators))
     const isFair = others.length > (held.get(readerId)?.length ?? 0) + 1
@@ -111,18 +121,21 @@ export class Timelines {
   async #look(): Promise<void> {
     const { timetable, clock, storage } = this.#source.context
     if (this.#streams.size === 0) {
-      this.#revision = undefined
+      this.#place = undefined
       return
     }
     timetable.set('event-stream', 'look', clock.now() + LOOK_MS)
     const isConcerned = await storage.read(async (tx) => {
-      const known = this.#revision
-      if (tx.revision === known) return false
-      const changes = known === undefined || tx.revision < known ? undefined : await tx.changesSince(known)
-      this.#revision = tx.revision
+      const known = this.#place
+      if (known !== undefined && isSamePoint(tx, known)) return false
+      const changes = await changesAfter(tx, known)
+      this.#place = placeOf(tx)
       return changes?.some(({ kind }) => traitsOf(kind).readers) ?? true
     })
-    if (isConcerned) for (const stream of this.#streams) stream.notice(true)
+    for (const stream of this.#streams) {
+      if (isConcerned) stream.notice(true)
+      stream.look?.()
+    }
   }
 
   /** The place after an event; of one that this process did not tell, the beginning of what it knows. */

@@ -1,15 +1,16 @@
+import type { DialFailure, ServiceReach } from '../../access/explain/service-reach.rules.ts'
 import type { AccessIndex } from '../../access/index/index.ts'
-import type { BoundedMap } from '../../base/bounded-map.ts'
+import type { BoundedMap } from '../../base/collections.ts'
 import type { Profile } from '../../base/compatibility.ts'
 import type { Limits } from '../../base/limits.ts'
 import type { enrollments } from '../../enrollment/enrollment.resource.ts'
 import type {
+  DialTrace,
   InspectionRequest,
   InspectionResult,
   Link,
   ModelDifference,
   ModelPart,
-  Path,
 } from '../../fabric/rules/index.ts'
 import type {
   Digest,
@@ -21,21 +22,20 @@ import type {
   Tokens,
   Totp,
 } from '../../ports/credentials.ts'
-
 import type { Events } from '../../ports/events.ts'
-import type { OperatorChannel, OperatorSession } from '../../ports/fabric/index.ts'
-
+import type { CircuitQuestion, CircuitView, OperatorChannel, OperatorSession } from '../../ports/fabric/index.ts'
 import type { HostRules } from '../../ports/host-rules.ts'
-import type { Pki } from '../../ports/pki.ts'
+import type { KeySuccession, Pki } from '../../ports/pki.ts'
 import type { ReadTransaction, Storage } from '../../ports/record-storage.ts'
 import type { IdentityConnectionStatus, RouterPresence } from '../../ports/router-presence.ts'
 import type { Clock, JsonSchema, Logger, Random, RateLimiters, Turns } from '../../ports/runtime.ts'
+import type { WebhookEndpoints } from '../../ports/webhook-endpoints.ts'
+import type { services } from '../../services/service.resource.ts'
 import type { RecordOf } from '../declaration/resource.ts'
 import type { WireTexts } from '../records/wire-texts.ts'
 import type { Call } from './call.ts'
-import type { OtherClocks } from './other-clocks.ts'
 import type { RecordedChange } from './recorded-changes.ts'
-import type { Timetable } from './timetable.ts'
+import type { OtherClocks, Timetable } from './timetable.ts'
 import type { Writes } from './writes.ts'
 
 /** How much the audit trail keeps. */
@@ -68,6 +68,11 @@ export interface EngineSettings {
   /** Names the network in authenticator apps. */
   readonly totpIssuer: string
   readonly audit: AuditSettings
+  /**
+   * Milliseconds from one look for keys that other processes over the storage changed to the next; undefined where there is no
+   * other process.
+   */
+  readonly lookForKeysMs: number | undefined
   /** How much may be stored and answered. */
   readonly limits: Limits
   /** Where it does as deployed controllers do. */
@@ -92,21 +97,6 @@ export interface DataPlane {
   controlAddresses: readonly string[]
   /** The state that it shows of itself; undefined while it is closed. */
   view: DataPlaneView | undefined
-}
-
-/** A circuit as operators see it. */
-export interface CircuitView {
-  readonly id: string
-  /** The identity that dialed. */
-  readonly clientId: string
-  /** The service session behind it, where there is one. */
-  readonly sessionId: string | undefined
-  readonly serviceId: string
-  readonly terminatorId: string
-  readonly path: Path
-  readonly tags: Readonly<Record<string, string>>
-  /** Epoch ms. */
-  readonly createdAt: number
 }
 
 /** A change of a link by an operator; it lasts as long as this process knows the link. */
@@ -142,7 +132,21 @@ export interface DataPlaneFigures {
 export interface DataPlaneView {
   links(): readonly Link[]
   figures(): DataPlaneFigures
-  circuits(): readonly CircuitView[]
+  /** The open circuits that are meant, of every process over the store that answers within 2 s. */
+  circuits(question: CircuitQuestion): Promise<readonly CircuitView[]>
+  /** Whether a circuit to a service could be laid now from one of some routers, as of the snapshot `tx`. */
+  reach(tx: ReadTransaction, service: RecordOf<typeof services>, routerIds: readonly string[]): Promise<ServiceReach>
+  /** Why the last dial of an identity to a service failed; undefined where none did, or a later one succeeded. */
+  lastFailure(identityId: string, serviceId: string): DialFailure | undefined
+  /**
+   * The next dial of an identity to a service that begins within `waitMs`, once it is over; undefined where none does. An
+   * asker may wait for 8 at once: a further one ends its oldest.
+   */
+  nextDial(
+    question: Pick<DialTrace, 'identityId' | 'serviceId'>,
+    waitMs: number,
+    asker: string,
+  ): Promise<DialTrace | undefined>
   /** The cost of a terminator by use and failures, 0 to 65535. */
   dynamicCostOf(terminatorId: string): number
   /** Sets what a link costs beside its latency, or takes it out of use; false for an unknown one. */
@@ -155,8 +159,8 @@ export interface DataPlaneView {
   inspect(request: InspectionRequest): Promise<InspectionResult>
   /** Begins a session of an operator's program, with the rights of a call. */
   openOperatorSession(call: Call, channel: OperatorChannel): OperatorSession
-  /** Ends a circuit, at once or once it is quiet; false for an unknown one. */
-  endCircuit(id: string, immediate: boolean): boolean
+  /** Ends a circuit of any process, at once or once it is quiet; false for one that nobody knows who answers within 2 s. */
+  endCircuit(id: string, immediate: boolean): Promise<boolean>
 }
 
 /** The access index, kept level with the store. */
@@ -201,12 +205,14 @@ interface EarliestRecord {
 /** The ports and settings that every engine service works with. */
 export interface EngineContext {
   /** Reads; to write there is one way, {@link EngineContext.writes}. */
-  readonly storage: Pick<Storage, 'read' | 'snapshot'>
+  readonly storage: Pick<Storage, 'isVolatile' | 'read' | 'snapshot'>
   readonly writes: Writes
   readonly clock: Clock
   readonly random: Random
   readonly digest: Digest
   readonly pki: Pki
+  /** The means to change the keys of the network. */
+  readonly keys: KeySuccession
   readonly tokens: Tokens
   readonly jsonSchema: JsonSchema
   readonly passwordHasher: PasswordHasher
@@ -229,6 +235,7 @@ export interface EngineContext {
   /** The data plane of this process, once it is opened. */
   readonly dataPlane: DataPlane
   readonly turns: Turns
+  readonly webhookEndpoints: WebhookEndpoints
   /** The texts of wire forms that stand in several answers. */
   readonly texts: WireTexts
   /** The records of owners of late, by what is limited: counting takes longer the more there are, and most are far from any limit. */

@@ -10,6 +10,7 @@ import {
 } from '../../ports/record-storage.ts'
 import { needsBefore, RESOURCES } from '../../resources/index.ts'
 import type { RecordOf, Resource } from '../declaration/resource.ts'
+import { placeOf } from './store-level.ts'
 
 /** A change of one record by a write. `before` is kept for the kinds whose traits say so. */
 export interface RecordedChange<T extends StoredRecord = StoredRecord> {
@@ -34,8 +35,8 @@ export function changesTo<R extends Resource>(
 /** The write, noting in `changes` what is done through it. */
 export function recording(tx: WriteTransaction, changes: RecordedChange[]): WriteTransaction {
   return {
-    revision: tx.revision,
-    changesSince: (revision) => tx.changesSince(revision),
+    ...placeOf(tx),
+    changesSince: (revision, line) => tx.changesSince(revision, line),
     collection: (kind) => recordingCollection(kind.name, tx.collection(kind), changes),
   }
 }
@@ -89,11 +90,11 @@ interface Excess {
   readonly limit: keyof Limits
 }
 
-/** The write, refusing records of which a field is larger than the limits. Error: `COULD_NOT_VALIDATE` naming both. */
+/** The write, which refuses records with a field larger than the limits. Error: `COULD_NOT_VALIDATE` naming both. */
 export function limiting(tx: WriteTransaction, limits: Limits): WriteTransaction {
   return {
-    revision: tx.revision,
-    changesSince: (revision) => tx.changesSince(revision),
+    ...placeOf(tx),
+    changesSince: (revision, line) => tx.changesSince(revision, line),
     collection: (kind) => limitingCollection(kind, tx.collection(kind), limits),
   }
 }
@@ -161,7 +162,7 @@ function* excessesOfTags({ name }: RecordKind, tags: unknown, limits: Limits): G
   if (size > limits[limit]) yield { field: 'tags', size, most: limits[limit], limit }
 }
 
-/** The kinds of which endpoints make as many records as they like. */
+/** The kinds whose records endpoints make at will. */
 const WRITTEN_BY_ENDPOINTS: ReadonlySet<string> = new Set(
   RESOURCES.flatMap(({ name, definition }) => (definition.isWrittenByEndpoints ? [name] : [])),
 )

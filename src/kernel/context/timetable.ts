@@ -1,35 +1,59 @@
-import { Deadlines } from '../../base/deadlines.ts'
+import { isYetToCome } from '../../base/time.ts'
 import { Gate } from '../../concurrency/gate.ts'
 import { Lifetime } from '../../concurrency/lifetime.ts'
 import type { Clock, Logger, Scheduler } from '../../ports/runtime.ts'
+import { isClosing, logFailure } from './background-failure.ts'
 
-/**
- * The occasions of the timetable: sessions that time ends, every API session because a withdrawal could not be enforced, the
- * end of not knowing whether an identity is connected, judging every session because a change could not be enforced, looking
- * at what other processes did to the routers that are connected here, saying to them that this one is alive, the end of
- * waiting for routers that lay a circuit, what the data plane has to do at intervals, the end of a login that nobody
- * completed, of a revocation that concerns no good token any more, of waiting for a router that compares its data model, of
- * waiting for routers that are asked for values of their state or for their terminators, judging operators that are connected,
- * of what carries a circuit, and the next seal of the audit trail.
- */
+/** The occasions of the timetable. */
 type Occasion =
+  /** A session is over by time. */
   | 'overdue'
+  /** A withdrawal of credentials could not be enforced: every API session is judged. */
   | 'withdrawn'
-  | 'identity-connection'
+  /** A change of access could not be enforced: every session is judged. */
   | 'access'
+  /** It is settled whether an identity is connected. */
+  | 'identity-connection'
+  /** Other processes may have changed the routers that are connected here. */
   | 'connected-routers'
+  /** Other processes hear that this one is alive. */
   | 'presence'
+  /** Routers that lay a circuit are waited for no longer. */
   | 'route'
+  /** The data plane does its regular work. */
   | 'fabric'
+  /** A login that nobody completed ends. */
   | 'auth-request'
+  /** A revocation concerns no good token any more. */
   | 'revocation'
+  /** A stream of events ends. */
   | 'event-stream'
+  /** A router that compares its data model is waited for no longer. */
   | 'model-validation'
+  /** Routers that inspect their state are waited for no longer. */
   | 'inspection'
+  /** Routers that compare their terminators are waited for no longer. */
   | 'terminator-validation'
+  /** Connected operators are judged again. */
   | 'operator'
+  /** The rights that carry a circuit end by time. */
   | 'circuit-right'
+  /** Routers that are asked to trace channels are waited for no longer. */
+  | 'tracing'
+  /** Nobody waits for a dial any longer. */
+  | 'dial-trace'
+  /** Other processes over the store are looked for. */
+  | 'processes'
+  /** Other processes that hold routers are waited for no longer. */
+  | 'holder-answer'
+  /** Processes that are asked whose circuits those of a router are, are waited for no longer. */
+  | 'circuit-owners'
+  /** The next seal of the audit trail is due. */
   | 'audit'
+  /** The next attempt to tell a subscriber of an event. */
+  | 'event-delivery'
+  /** Others changed keys of the network, or one begins or ends by time. */
+  | 'keys'
 type Work = (ids: readonly string[]) => Promise<void>
 
 /** How many are handled at once; the others follow in their own turn, so that requests are answered in between. */
@@ -59,7 +83,14 @@ export class Timetable {
     'terminator-validation': new Deadlines(),
     operator: new Deadlines(),
     'circuit-right': new Deadlines(),
+    tracing: new Deadlines(),
+    'dial-trace': new Deadlines(),
+    processes: new Deadlines(),
+    'holder-answer': new Deadlines(),
+    'circuit-owners': new Deadlines(),
     audit: new Deadlines(),
+    'event-delivery': new Deadlines(),
+    keys: new Deadlines(),
   }
   readonly #work = new Map<Occasion, Work>()
   #timer: { readonly at: number; readonly cancel: () => void } | undefined
@@ -124,10 +155,155 @@ export class Timetable {
       try {
         await work(ids)
       } catch (error) {
-        this.#logger.error('work that was due failed and is tried again', { occasion, error: String(error) })
+        if (isClosing(error)) return
+        logFailure(this.#logger, 'work that was due failed and is tried again', error, { occasion })
         for (const id of ids) this.notLater(occasion, id, this.#clock.now() + RETRY_MS)
       }
     }
     this.#arm()
+  }
+}
+
+interface Entry {
+  readonly key: string
+  readonly at: number
+  /** True once it was replaced or dropped. */
+  isOutdated: boolean
+}
+
+/**
+ * The next instant (epoch ms) at which something is due, for each of many keys: a binary heap. An instant that is replaced
+ * or dropped stays in the heap until it comes up, so that setting one costs O(log n); the heap is rebuilt when most of it
+ * is out of date.
+ */
+export class Deadlines {
+  readonly #current = new Map<string, Entry>()
+  #heap: Entry[] = []
+
+  get size(): number {
+    return this.#current.size
+  }
+
+  /** The instant of a key. */
+  get(key: string): number | undefined {
+    return this.#current.get(key)?.at
+  }
+
+  /** The key is due at `at`, instead of whenever it was due before. */
+  set(key: string, at: number): void {
+    const known = this.#current.get(key)
+    if (known?.at === at) return
+    if (known !== undefined) known.isOutdated = true
+    const entry = { key, at, isOutdated: false }
+    this.#current.set(key, entry)
+    this.#push(entry)
+    if (this.#heap.length > 2 * this.#current.size + 64) this.#rebuild()
+  }
+
+  delete(key: string): void {
+    const known = this.#current.get(key)
+    if (known !== undefined) known.isOutdated = true
+    this.#current.delete(key)
+  }
+
+  /** The earliest instant of all. */
+  next(): number | undefined {
+    this.#dropOutdated()
+    return this.#heap[0]?.at
+  }
+
+  /** Takes out the keys that are due at `now`, earliest first, at most `limit` of them. */
+  takeDue(now: number, limit = Number.POSITIVE_INFINITY): readonly string[] {
+    const due: string[] = []
+    for (let next = this.next(); next !== undefined && next <= now && due.length < limit; next = this.next()) {
+      const key = this.#pop()
+      this.#current.delete(key)
+      due.push(key)
+    }
+    return due
+  }
+
+  #dropOutdated(): void {
+    while (this.#heap[0]?.isOutdated) this.#pop()
+  }
+
+  #rebuild(): void {
+    // A sorted array is a heap.
+    this.#heap = [...this.#current.values()].sort((a, b) => a.at - b.at)
+  }
+
+  #push(entry: Entry): void {
+    const heap = this.#heap
+    let position = heap.length
+    while (position > 0) {
+      const above = (position - 1) >>> 1
+      const parent = heap[above]
+      if (parent === undefined || parent.at <= entry.at) break
+      heap[position] = parent
+      position = above
+    }
+    heap[position] = entry
+  }
+
+  /** Removes the top and answers its key. */
+  #pop(): string {
+    const heap = this.#heap
+    const key = heap[0]?.key ?? ''
+    const last = heap.pop()
+    if (last !== undefined && heap.length > 0) this.#sink(last)
+    return key
+  }
+
+  #sink(entry: Entry): void {
+    const heap = this.#heap
+    let position = 0
+    for (;;) {
+      const left = 2 * position + 1
+      const right = heap[left + 1]
+      const smaller = right !== undefined && right.at < (heap[left]?.at ?? 0) ? left + 1 : left
+      const child = heap[smaller]
+      if (child === undefined || child.at >= entry.at) break
+      heap[position] = child
+      position = smaller
+    }
+    heap[position] = entry
+  }
+}
+
+/** Milliseconds for which what was noticed counts, and after which it is told again. */
+const NOTICED_MS = 5 * 60_000
+
+/**
+ * Notices that this process and another one over the same store disagree about the time, by instants of the other that are yet
+ * to come. Only the one that is behind can notice; what it refuses then, such as a token that is not valid yet, says nothing of
+ * clocks to the one it refuses.
+ */
+export class OtherClocks {
+  readonly #clock: Clock
+  readonly #logger: Logger
+  #noticed: { readonly behindMs: number; readonly at: number } | undefined
+
+  constructor(clock: Clock, logger: Logger) {
+    this.#clock = clock
+    this.#logger = logger
+  }
+
+  /** Something was written at an instant (epoch ms), by whichever process. */
+  seen(writtenAt: number): void {
+    const now = this.#clock.now()
+    if (!isYetToCome(writtenAt, now)) return
+    const behindMs = writtenAt - now
+    const isNew = this.#noticed === undefined || Math.abs(now - this.#noticed.at) >= NOTICED_MS
+    if (!isNew) return
+    this.#noticed = { behindMs, at: now }
+    const message =
+      'the clock is behind that of another process over the same storage: sessions of one are refused by the other'
+    this.#logger.warn(message, { behindSeconds: Math.round(behindMs / 1000) })
+  }
+
+  /** By how many milliseconds this clock was behind another one within the last minutes; 0 where nothing shows it. */
+  behindMs(): number {
+    const { behindMs = 0, at = 0 } = this.#noticed ?? {}
+    return Math.abs(this.#clock.now() - at) < NOTICED_MS ? behindMs : 0
   }
 }

@@ -3,6 +3,7 @@ import { callIsolated, runEach } from '../../concurrency/call-isolated.ts'
 import type { SessionEnd } from '../../ports/events.ts'
 import type { Storage, WriteTransaction } from '../../ports/record-storage.ts'
 import type { Logger } from '../../ports/runtime.ts'
+import { logFailure } from './background-failure.ts'
 import type { Call } from './call.ts'
 import { limiting, type RecordedChange, recording } from './recorded-changes.ts'
 
@@ -101,7 +102,7 @@ export class Writes {
   }
 
   /**
-   * Tells listeners of every write that is committed by now, those included whose followers are still at work. Whoever tells
+   * Tells listeners of every write that is committed by now, those included whose followers are still at work. A caller that tells
    * of something else calls it first: a consequence is never heard of before its cause.
    */
   tellCommitted(): void {
@@ -149,7 +150,7 @@ export class Writes {
     try {
       const works = this.#followers.map((follower) => () => follower(write))
       await runEach(works, (error) =>
-        this.#logger.error('more than one thing that follows from a write failed', { error: String(error) }),
+        logFailure(this.#logger, 'more than one thing that follows from a write failed', error),
       )
     } finally {
       this.tellCommitted()

@@ -1,14 +1,7 @@
 import type { FieldKind } from '../filter/index.ts'
-import {
-  bodySchema,
-  computedSymbols,
-  detailSchema,
-  inputName,
-  patchSchema,
-  replaceSchema,
-  symbolTable,
-} from './derive.ts'
+import { bodySchema, computedSymbols, detailSchema, patchSchema, replaceSchema, symbolTable } from './derive.ts'
 import { emptyOf, jsonTypeOf, kindOf, mayBeNull } from './fields.ts'
+import { inputName } from './quirks.ts'
 import type { Resource, ResourceDefinition, Shape, WordedField } from './resource.ts'
 import { describedLater, type WordsFor } from './words.ts'
 

@@ -1,9 +1,8 @@
 import { z } from 'zod'
 import type { FieldKind, FilterSymbol, SymbolTable } from '../filter/index.ts'
-import { always, type ComputedSymbol } from './computed-symbol.ts'
 import { EntityRef, EntityRefWithUrlName, Links, NamedRole, required, Tags, withoutDefault } from './fields.ts'
-
-import type { ResourceDefinition, Shape } from './resource.ts'
+import { inputName } from './quirks.ts'
+import { always, type ComputedSymbol, type ResourceDefinition, type Shape } from './resource.ts'
 import { describedLike } from './words.ts'
 
 /** The body of create or replace: what is required must be there, the rest falls back to its default. */
@@ -30,7 +29,7 @@ function settled(definition: ResourceDefinition, requiredFields: readonly string
 
 /** The body of replace: as that of create, without what a create request may ask for besides. */
 export function replaceSchema(definition: ResourceDefinition): z.ZodObject {
-  const body = bodySchema(definition, definition.writable, definition.requiredOnReplace)
+  const body = bodySchema(definition, definition.writable, definition.quirks?.requiredOnReplace)
   return z.object({ ...settled(definition), ...body.shape })
 }
 
@@ -40,7 +39,7 @@ export function patchSchema(definition: ResourceDefinition): z.ZodObject {
     inputName(definition, field),
     partial(schema).optional(),
   ])
-  const sent = settled(definition, definition.requiredOnPatch)
+  const sent = settled(definition, definition.quirks?.requiredOnPatch)
   return z.object({ ...sent, ...Object.fromEntries(entries), tags: Tags.optional() })
 }
 
@@ -57,12 +56,13 @@ export function detailSchema(definition: ResourceDefinition, stored: Shape): z.Z
   const shown = Object.entries(stored)
     .filter(([field]) => !hidden.has(field))
     .map(([field, schema]) => [field, withoutDefault(schema)])
-  const references = Object.values(definition.references ?? {}).flatMap(({ show, hasUrlName }) =>
-    show === undefined ? [] : [[show, (hasUrlName ? EntityRefWithUrlName : EntityRef).nullable()]],
+  const { mayBeAbsent = [], urlNames = [] } = definition.quirks ?? {}
+  const references = Object.entries(definition.references ?? {}).flatMap(([field, { show }]) =>
+    show === undefined ? [] : [[show, (urlNames.includes(field) ? EntityRefWithUrlName : EntityRef).nullable()]],
   )
   const displays = Object.keys(definition.selects ?? {}).map((field) => [`${field}Display`, z.array(NamedRole)])
   const members = { ...Object.fromEntries([...shown, ...references, ...displays]), ...definition.derived }
-  const absent = (definition.mayBeAbsent ?? []).map((name) => [name, required(members[name]).optional()])
+  const absent = mayBeAbsent.map((name) => [name, required(members[name]).optional()])
   return z.object({
     _links: Links,
     createdAt: z.iso.datetime(),
@@ -110,9 +110,4 @@ function linking(definition: ResourceDefinition, field: string, kind: FieldKind)
 export function linkedBy({ references }: ResourceDefinition, field: string): string | undefined {
   const reference = references !== undefined && Object.hasOwn(references, field) ? references[field] : undefined
   return reference === undefined || reference.isLoose || reference.orTo !== undefined ? undefined : reference.to
-}
-
-/** How a request spells a field. */
-export function inputName(definition: ResourceDefinition, field: string): string {
-  return definition.inputNames?.[field] ?? field
 }

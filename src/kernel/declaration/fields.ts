@@ -176,7 +176,7 @@ function toType(schema: z.core.$ZodType): z.ZodType {
 }
 
 /**
- * The same schema, of which the compiler knows more than a JSON schema tells: whoever writes such a value writes one of the
+ * The same schema, of which the compiler knows more than a JSON schema tells: a writer of such a value writes one of the
  * variants of `Variant`. What is read and validated is as before.
  */
 export function narrowed<Variant>(): <S extends z.ZodType>(

@@ -2,8 +2,41 @@ import type { z } from 'zod'
 import type { ErrorCode } from '../../base/errors.ts'
 import type { Limits } from '../../base/limits.ts'
 import type { RecordKind } from '../../ports/record-storage.ts'
-import type { SymbolTable } from '../filter/index.ts'
-import type { ComputedSymbol } from './computed-symbol.ts'
+import type { FieldKind, Literal, SymbolTable } from '../filter/index.ts'
+import type { Quirks } from './quirks.ts'
+
+/** A filter symbol that no field holds, and how its value follows from the facts. */
+export type ComputedSymbol = { readonly kind: FieldKind } & (
+  | { readonly by: 'constant'; readonly value: Literal }
+  | { readonly by: 'member'; readonly field: string; readonly path: readonly string[] }
+  | { readonly by: 'presence' }
+  | { readonly by: 'reference'; readonly reference: string; readonly field: string }
+  | { readonly by: 'policy'; readonly selected: string }
+)
+
+/** The same for every record. */
+export function always(kind: FieldKind, value: Literal): ComputedSymbol {
+  return { by: 'constant', kind, value }
+}
+
+/** A member inside a JSON field: `primary.cert.allowed`. Every record is looked at, so this is for kinds of few records. */
+export function member(kind: FieldKind, place: string): ComputedSymbol {
+  const [field = '', ...path] = place.split('.')
+  return { by: 'member', kind, field, path }
+}
+
+/** Whether the router is connected to the data plane. */
+export const IS_CONNECTED: ComputedSymbol = { by: 'presence', kind: 'boolean' }
+
+/** A text field of the entity whose id `reference` holds. */
+export function ofReference(reference: string, field: string): ComputedSymbol {
+  return { by: 'reference', kind: 'string', reference, field }
+}
+
+/** The ids of the entities of a resource that the policy's role lists select. */
+export function selectedBy(resource: string): ComputedSymbol {
+  return { by: 'policy', kind: 'set', selected: resource }
+}
 
 export type Shape = Readonly<Record<string, z.ZodType>>
 /**
@@ -31,8 +64,6 @@ export interface Reference {
   readonly onDelete: 'restrict' | 'cascade' | 'clear'
   /** Under which member the entity reference is shown; absent when it is not. */
   readonly show?: string
-  /** True when the reference shows its `entity` as `urlName` too, its spelling in older clients. */
-  readonly hasUrlName?: true
 }
 
 /** How many records of a kind one owner has at most, and what becomes of one more. */
@@ -64,25 +95,11 @@ export interface ResourceDefinition {
   readonly system?: Shape
   /** Shown on the wire, computed from facts, never stored. */
   readonly derived?: Shape
-  /** Shown members that an answer leaves out where they have nothing to say. */
-  readonly mayBeAbsent?: readonly string[]
-  /** Lists that deployed controllers show as null while they are empty; shown so where the controller does as they do. */
-  readonly nullWhenEmpty?: readonly string[]
-  /** Maps that deployed controllers leave out while they are empty; left out where the controller does as they do. */
-  readonly absentWhenEmpty?: readonly string[]
   /** Stored fields that are never shown. */
   readonly hidden?: readonly string[]
-  /** Shown fields that let in whoever knows them: the audit trail tells digests of them, as of hidden texts. */
+  /** Shown fields that let anybody in who knows them: the audit trail tells digests of them, as of hidden texts. */
   readonly secrets?: readonly string[]
   readonly required: readonly string[]
-  /** Members of a create request that have a default, and that deployed controllers require all the same. */
-  readonly requiredAsDeployed?: readonly string[]
-  /** Required on replace, where that differs from `required`. */
-  readonly requiredOnReplace?: readonly string[]
-  /** Fields that a patch clears by leaving them out, where the controller does as deployed ones do. */
-  readonly clearedUnlessSent?: readonly string[]
-  /** Settled at creation and yet required on patch, where it tells which members a client means. */
-  readonly requiredOnPatch?: readonly string[]
   readonly unique?: readonly string[]
   readonly indexed?: readonly string[]
   /** Fields that hold the id of an entity, or a set of ids. */
@@ -103,13 +120,11 @@ export interface ResourceDefinition {
   readonly mostPerOwner?: MostPerOwner
   /** JSON fields into which the engine looks, besides those that a filter may name. */
   readonly searchedInside?: readonly string[]
-  /** Fields that requests spell differently: field to the member of the body. */
-  readonly inputNames?: Readonly<Record<string, string>>
-  /** Other spellings that requests may use, put right before validation. */
-  readonly spellings?: (body: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>
   /** The word of the delegated permissions: `service-policy`, so `service-policy.read`. */
   readonly permission: string
   readonly operations: readonly StandardOperation[]
+  /** Where its wire forms differ from what all the above says of any resource. */
+  readonly quirks?: Quirks
   /** Errors of creating, replacing and patching beyond those of every resource. */
   readonly writeErrors?: readonly ErrorCode[]
   /** Standard operations that no delegated permission opens. */

@@ -63,7 +63,7 @@ export function isIn(field: string, values: Iterable<Literal>): Filter {
 }
 
 /**
- * Both conditions, of which either may be absent.
+ * Both conditions; either may be absent.
  *
  * @example
  * const where = both(equals('type', 'Dial'), ids(['p1', 'p2']))

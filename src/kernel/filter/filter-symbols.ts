@@ -7,7 +7,7 @@ import { type FieldKind, FilterError } from './ast.ts'
 export interface FilterSymbol {
   readonly field: string
   readonly kind: FieldKind
-  /** True when nothing is stored under `field`, which is then taken whole: whoever reads the records knows its values. */
+  /** True when nothing is stored under `field`, which is then taken whole: the reader of the records knows its values. */
   readonly isComputed?: true
   /** Of which kind the entities are whose ids it holds: `services`. */
   readonly linksTo?: string

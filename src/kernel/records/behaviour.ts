@@ -16,7 +16,7 @@ export type PendingRequest<R> = { readonly id: string; readonly now: number } & 
 export interface Preparation<R> {
   /** Fields that only the engine writes. The others keep their value; of a new record they are empty. */
   readonly system?: Partial<SystemOf<R>>
-  /** Writes the records that come into being with the entity, after it, in the same transaction. */
+  /** Writes the records that begin with the entity, after it, in the same transaction. */
   readonly dependents?: (tx: WriteTransaction) => Promise<void>
 }
 

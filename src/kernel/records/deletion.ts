@@ -2,8 +2,7 @@ import type { WriteTransaction } from '../../ports/record-storage.ts'
 import type { EndReasons } from '../context/writes.ts'
 import type { RecordOf, Resource } from '../declaration/resource.ts'
 import type { Filter } from '../filter/index.ts'
-import { referencesTo, refersTo, refuseReferenced } from './references.ts'
-import { forgetInRoleLists } from './role-lists.ts'
+import { forgetInRoleLists, referencesTo, refersTo, refuseReferenced } from './references.ts'
 import { changeEach, MORE, WHOLE, type WriteBatch } from './write-batches.ts'
 
 /** How many ids are read at a time. */

@@ -6,9 +6,11 @@ import {
   type ReadCollection,
   type ReadTransaction,
   type RecordKind,
+  type Slice,
   type StoredRecord,
   type WriteTransaction,
 } from '../../ports/record-storage.ts'
+import type { Turns } from '../../ports/runtime.ts'
 import { type Call, isAdminCall } from '../context/call.ts'
 import { whatIsLeft } from '../context/recorded-changes.ts'
 import type { BaseRecord, RecordOf, Resource } from '../declaration/resource.ts'
@@ -33,6 +35,24 @@ export async function findOne<T extends StoredRecord>(
   return items[0]
 }
 
+/**
+ * Every record of a resource, in the order of ids, a slice at a time; others have their turn in between. Damaged ones are told
+ * apart.
+ */
+export async function* everyRecord<R extends Resource>(
+  tx: ReadTransaction,
+  resource: R,
+  turns: Turns,
+): AsyncGenerator<Slice<RecordOf<R>>, void> {
+  const turn = turns.begin()
+  const kind: Resource = resource
+  for await (const slice of tx.collection(kind).scan(Object.keys(kind.fields))) {
+    // Of each record every field was asked for.
+    yield slice as Slice<RecordOf<R>>
+    await turn()
+  }
+}
+
 /** The page of a list that is no collection of a storage, by the rules of one. */
 export function pageOf<T extends object>(items: readonly (T & { readonly id: string })[], query: FindQuery): Page<T> {
   const { where, orderBy = [], offset = 0, limit = items.length } = query
@@ -40,7 +60,7 @@ export function pageOf<T extends object>(items: readonly (T & { readonly id: str
   return { items: found.slice(offset, offset + limit), totalCount: found.length }
 }
 
-/** A record that comes into being at `now` (epoch ms): what every record has, and `fields`, which may bring tags. */
+/** A new record at `now` (epoch ms): the members of every record, and `fields`, which may bring tags. */
 export function newRecord<const Fields extends object>(id: string, now: number, fields: Fields): BaseRecord & Fields {
   return { id, createdAt: now, updatedAt: now, tags: {}, ...fields }
 }

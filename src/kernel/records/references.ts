@@ -4,6 +4,7 @@ import { RESOURCES, resourceNamed } from '../../resources/index.ts'
 import type { RecordOf, Resource } from '../declaration/resource.ts'
 import { equals, type Filter, ids } from '../filter/index.ts'
 import { findOne } from './read-records.ts'
+import { changeEach, MORE, type WriteBatch } from './write-batches.ts'
 
 /** Refuses a record that refers to an entity which does not exist. Only references that differ from `before` are judged. */
 export async function checkReferences(
@@ -125,4 +126,84 @@ export async function refuseDuplicates<R extends Resource>(
 /** Refuses a name that an entity of another resource has, where two resources share their names. */
 export async function refuseTakenName(tx: ReadTransaction, other: Resource, name: string): Promise<void> {
   if ((await findOne(tx, other, 'name', name)) !== undefined) throw invalidField('name', 'name must be unique', name)
+}
+
+/**
+ * Refuses role lists and role attributes that mean nothing: an entry without `#` or `@`, `#all` beside others, an `@id`
+ * that names no entity, an attribute that begins with a selector's mark. Only lists that differ from `before` are judged.
+ */
+export async function checkRoleLists(
+  tx: ReadTransaction,
+  resource: Resource,
+  record: RecordOf<Resource>,
+  before: RecordOf<Resource> | undefined,
+): Promise<void> {
+  checkRoleAttributes(resource, record.roleAttributes)
+  for (const [field, target] of Object.entries(resource.definition.selects ?? {})) {
+    if (record[field] === before?.[field]) continue
+    await checkRoleList(tx, field, roleList(record[field]), resourceNamed(target))
+  }
+}
+
+async function checkRoleList(
+  tx: ReadTransaction,
+  field: string,
+  roles: readonly string[],
+  target: Resource,
+): Promise<void> {
+  const unmarked = roles.filter((role) => !role.startsWith('#') && !role.startsWith('@'))
+  if (unmarked.length > 0) {
+    const reason = 'role entries must prefixed with # (to indicate role attributes) or @ (to indicate a name or id)'
+    throw invalidField(field, reason, unmarked)
+  }
+  if (roles.includes('#all') && roles.length > 1) {
+    throw invalidField(field, 'if using #all, it should be the only role specified', roles)
+  }
+  const wanted = roles.filter((role) => role.startsWith('@')).map((role) => role.slice(1))
+  const missing = await missingOf(tx, target, wanted)
+  if (missing.length > 0) {
+    throw invalidField(field, `no ${target.definition.storeName} found with the given ids`, missing)
+  }
+}
+
+function checkRoleAttributes(resource: Resource, attributes: unknown): void {
+  if (resource.name === 'posture-checks') return
+  for (const mark of ['#', '@']) {
+    if (roleList(attributes).some((attribute) => attribute.startsWith(mark))) {
+      throw invalidField('roleAttributes', `role attributes may not be prefixed with ${mark}`, attributes)
+    }
+  }
+}
+
+/** Takes `@id` of a deleted entity out of every role list, as far as a batch goes. The policies' `updatedAt` stays: nobody edited them. */
+export async function forgetInRoleLists(
+  tx: WriteTransaction,
+  target: string,
+  id: string,
+  batch: WriteBatch,
+): Promise<typeof MORE | undefined> {
+  const entry = `@${id}`
+  for (const resource of RESOURCES) {
+    const fields = Object.entries(resource.definition.selects ?? {}).flatMap(([field, kind]) =>
+      kind === target ? [field] : [],
+    )
+    for (const field of fields) {
+      const where = {
+        kind: 'compare',
+        operand: { kind: 'anyOf', field },
+        operator: '=',
+        value: entry,
+      } as const
+      const isDone = await changeEach(tx, resource, where, batch, (policy) => ({
+        ...policy,
+        [field]: roleList(policy[field]).filter((role) => role !== entry),
+      }))
+      if (!isDone) return MORE
+    }
+  }
+  return undefined
+}
+
+function roleList(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value : []
 }

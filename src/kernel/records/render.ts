@@ -4,6 +4,7 @@ import { resourceNamed } from '../../resources/index.ts'
 import type { Call } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import type { EntityRef, NamedRole } from '../declaration/fields.ts'
+import { isNullWhenEmpty, withoutAbsent } from '../declaration/quirks.ts'
 import type { RecordOf, Resource } from '../declaration/resource.ts'
 import { ids } from '../filter/index.ts'
 
@@ -58,7 +59,7 @@ function rendered(
 ): Detail {
   if (related === undefined) return context.texts.composed(ownDetail(context, resource, record), members ?? {})
   const form = () =>
-    withoutAbsent(context, resource, {
+    withoutAbsent(resource.definition, context.settings.profile.showsEmptyAsDeployed, {
       _links: linksOf(resource, record),
       ...shownFields(context, resource, record),
       ...shownReferences(resource, record, related),
@@ -67,19 +68,6 @@ function rendered(
     })
   if (members === undefined || hasRoleLists(resource)) return form()
   return context.texts.madeWith(members, [record, ...referencesOf(resource, record, related)], form)
-}
-
-/** Members that may be absent are where they would be null, and some maps where they are empty. */
-function withoutAbsent({ settings }: ShownBy, { definition }: Resource, detail: Detail): Detail {
-  const { mayBeAbsent = [], absentWhenEmpty = [] } = definition
-  const maps = settings.profile.showsEmptyAsDeployed ? absentWhenEmpty : []
-  const absent = [
-    ...mayBeAbsent.filter((member) => detail[member] === null),
-    ...maps.filter((member) => Object.keys(Object(detail[member])).length === 0),
-  ]
-  return absent.length === 0
-    ? detail
-    : Object.fromEntries(Object.entries(detail).filter(([member]) => !absent.includes(member)))
 }
 
 /** Nothing of another entity is shown, so that all but the derived members follow from the record. */
@@ -100,19 +88,20 @@ export function ownDetail(context: ShownBy, resource: Resource, record: RecordOf
   const { texts } = context
   return texts.made('own members', record, () => {
     const shown = { _links: linksOf(resource, record), ...shownFields(context, resource, record) }
-    return texts.keep(withoutAbsent(context, resource, shown))
+    return texts.keep(withoutAbsent(resource.definition, context.settings.profile.showsEmptyAsDeployed, shown))
   })
 }
 
 function shownFields({ settings }: ShownBy, resource: Resource, record: RecordOf<Resource>): Detail {
-  const { hidden = [], nullWhenEmpty = [] } = resource.definition
-  const nulls = settings.profile.showsEmptyAsDeployed ? nullWhenEmpty : []
+  const { hidden = [] } = resource.definition
+  const { showsEmptyAsDeployed } = settings.profile
   const shown: Record<string, unknown> = { id: record.id }
   for (const [field, kind] of Object.entries(resource.fields)) {
     if (hidden.includes(field)) continue
     const value = record[field]
     shown[field] = kind === 'instant' && typeof value === 'number' ? instant(value) : value
-    if (Array.isArray(value) && value.length === 0 && nulls.includes(field)) shown[field] = null
+    const isEmpty = Array.isArray(value) && value.length === 0
+    if (isEmpty && showsEmptyAsDeployed && isNullWhenEmpty(resource.definition, field)) shown[field] = null
   }
   return shown
 }
@@ -152,12 +141,13 @@ function referencesOf(resource: Resource, record: RecordOf<Resource>, related: R
 
 function shownReferences(resource: Resource, record: RecordOf<Resource>, related: Related): Detail {
   const shown: Record<string, unknown> = {}
-  for (const [field, { to, show, hasUrlName }] of Object.entries(resource.definition.references ?? {})) {
+  const { references = {}, quirks: { urlNames = [] } = {} } = resource.definition
+  for (const [field, { to, show }] of Object.entries(references)) {
     if (show === undefined) continue
     const id = record[field]
     const entity = typeof id === 'string' ? related.get(to)?.get(id) : undefined
     const ref = entity === undefined ? null : entityRef(resourceNamed(to), entity)
-    shown[show] = ref !== null && hasUrlName ? { ...ref, urlName: ref.entity } : ref
+    shown[show] = ref !== null && urlNames.includes(field) ? { ...ref, urlName: ref.entity } : ref
   }
   return shown
 }

@@ -6,15 +6,14 @@ import type { CreateBodyOf, PatchBodyOf, ReplaceBodyOf } from '../../resources/w
 import type { Call } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import { required } from '../declaration/fields.ts'
+import { readId } from '../declaration/read-body.ts'
 import type { CreateOf, PatchOf, RecordOf, Resource, StandardOperation } from '../declaration/resource.ts'
 import { compareStrings } from '../filter/index.ts'
-import { readId } from '../requests/read-body.ts'
 import type { Behaviour, PendingRequest } from './behaviour.ts'
 import { deleteBatch, endReasonsOf } from './deletion.ts'
 import { makeRoom } from './owner-quota.ts'
 import { collectionOf, newRecord, readToDelete } from './read-records.ts'
-import { checkReferences, refuseDuplicates, refusingDuplicates } from './references.ts'
-import { checkRoleLists } from './role-lists.ts'
+import { checkReferences, checkRoleLists, refuseDuplicates, refusingDuplicates } from './references.ts'
 import { MORE, type WriteBatch, writeInBatches } from './write-batches.ts'
 
 type Change<R> = Extract<PendingRequest<R>, { readonly kind: 'replace' | 'patch' }>
@@ -133,8 +132,8 @@ export class ResourceService<R extends Resource> {
 
   /** The record with the changes of a patch, and without what it clears by leaving it out. */
   #patched(before: RecordOf<R>, patch: PatchOf<R>): RecordOf<R> {
-    const { clearedUnlessSent = [] } = this.resource.definition
-    // An object of which no member is given is there: it changes nothing.
+    const { clearedUnlessSent = [] } = this.resource.definition.quirks ?? {}
+    // An object without members was sent all the same: it changes nothing.
     const unsent = clearedUnlessSent.filter((field) => (Reflect.get(patch, field) ?? null) === null)
     const isCleared = this.#context.settings.profile.clearsUnsentClaims
     const cleared = isCleared ? Object.fromEntries(unsent.map((field) => [field, null])) : {}

@@ -1,7 +1,7 @@
 /** Any wire form of an entity, or a part of one. */
 type Form = Readonly<Record<string, unknown>>
 
-/** The parts of a form that was put together, of which no member stands in both. */
+/** The two parts of a form: no member stands in both. */
 interface Parts {
   readonly base: Form
   readonly members: Form

@@ -15,7 +15,7 @@ const DEFINITION = {
     /** The TOTP secret and the unused recovery codes (JSON), both sealed. */
     secret: z.string(),
     sealedCodes: z.string(),
-    /** The newest time step of which a code was accepted; -1 for none. */
+    /** The newest time step whose code was accepted; -1 for none. */
     lastStep: z.int(),
     /** When codes were wrong within the last day: epoch milliseconds, oldest first. */
     failedAt: z.array(z.int()),

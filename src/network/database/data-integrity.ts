@@ -3,12 +3,14 @@ import { POSTURE_CHECK_TYPES } from '../../access/posture/rules/index.ts'
 import { ControllerError } from '../../base/errors.ts'
 import { BUILT_IN_CONFIG_TYPES } from '../../configs/config-types.rules.ts'
 import { DEFAULT_AUTH_POLICY } from '../../credentials/auth-policies.ts'
+import { logFailure } from '../../kernel/context/background-failure.ts'
 import type { Call } from '../../kernel/context/call.ts'
 import type { EngineContext } from '../../kernel/context/context.ts'
+import { readValue } from '../../kernel/declaration/read-body.ts'
 import type { RecordOf, Resource } from '../../kernel/declaration/resource.ts'
 import { deleteBatch } from '../../kernel/records/deletion.ts'
+import { everyRecord } from '../../kernel/records/read-records.ts'
 import { type WriteBatch, writeInBatches } from '../../kernel/records/write-batches.ts'
-import { readValue } from '../../kernel/requests/read-body.ts'
 import type { DamagedRecord, ReadTransaction, WriteTransaction } from '../../ports/record-storage.ts'
 import type { Turns } from '../../ports/runtime.ts'
 import { RESOURCES } from '../../resources/index.ts'
@@ -87,7 +89,7 @@ export class DataIntegrity {
       const tooManyErrors = found.length > MAX_RESULTS
       this.#report = { ...this.#report, results, tooManyErrors }
     } catch (error) {
-      logger.error('data integrity run failed', { error: String(error) })
+      logFailure(logger, 'data integrity run failed', error)
       this.#report = { ...this.#report, error: 'the run failed, see the log of the controller' }
     }
     this.#report = { ...this.#report, endTime: clock.now(), inProgress: false }
@@ -105,14 +107,16 @@ export async function findInconsistencies(
   const unreadable = new Map<string, readonly DamagedRecord[]>()
   const ids = new Map<string, Set<string>>()
   for (const resource of RESOURCES) {
-    const { items, damaged = [] } = await tx.collection(resource).find()
-    const known = new Set(damaged.map(({ id }) => id))
-    unreadable.set(resource.name, damaged)
-    for (const { id } of items) {
-      known.add(id)
-      await turn()
+    const known = new Set<string>()
+    const all: RecordOf<Resource>[] = []
+    const allDamaged: DamagedRecord[] = []
+    for await (const { items, damaged = [] } of everyRecord(tx, resource, turns)) {
+      for (const { id } of [...items, ...damaged]) known.add(id)
+      all.push(...items)
+      allDamaged.push(...damaged)
     }
-    records.set(resource.name, items)
+    unreadable.set(resource.name, allDamaged)
+    records.set(resource.name, all)
     ids.set(resource.name, known)
   }
   const none: ReadonlySet<string> = new Set()

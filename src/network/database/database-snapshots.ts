@@ -51,7 +51,7 @@ export interface StorageLook {
   readonly failingSince: number | undefined
 }
 
-/** Looks whether the store can be read, for whoever watches the controller. */
+/** Looks whether the store can be read, for the monitoring of the controller. */
 export class StorageHealth {
   readonly #context: Pick<EngineContext, 'clock' | 'storage'>
   #last: StorageLook | undefined

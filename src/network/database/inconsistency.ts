@@ -13,7 +13,7 @@ export interface Inconsistency {
   readonly damage?: Damage
 }
 
-/** A record of which some fields hold nothing that can be used. */
+/** A record with fields that hold no usable value. */
 export interface Damage {
   readonly resource: Resource
   readonly fields: readonly string[]

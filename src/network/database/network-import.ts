@@ -3,13 +3,13 @@ import { ControllerError, invalidField } from '../../base/errors.ts'
 import { BUILT_IN_CONFIG_TYPES } from '../../configs/config-types.rules.ts'
 import { SYSTEM_CALL } from '../../kernel/context/call.ts'
 import type { EngineContext } from '../../kernel/context/context.ts'
-import { inputName } from '../../kernel/declaration/derive.ts'
+import { inputName } from '../../kernel/declaration/quirks.ts'
 import type { BaseRecord, RecordOf, Resource } from '../../kernel/declaration/resource.ts'
+import { validate } from '../../kernel/declaration/validation.ts'
 import { compareStrings } from '../../kernel/filter/index.ts'
 import { collectionOf, findOne } from '../../kernel/records/read-records.ts'
 import { refusingDuplicates } from '../../kernel/records/references.ts'
 import { writeEachInParts } from '../../kernel/records/write-batches.ts'
-import { validate } from '../../kernel/requests/validation.ts'
 import type { WriteTransaction } from '../../ports/record-storage.ts'
 import { readCreate } from '../../resources/entity-requests.ts'
 import { RESOURCES } from '../../resources/index.ts'
@@ -107,7 +107,7 @@ export class NetworkImport {
       const record = importedRecord(resource, entity, now)
       if (resource.name === 'authenticators') return await importedCredential(this.#context, record, entities, now)
       if (resource.name === 'auth-policies') return { ...record, isSystem: record.id === 'default' }
-      // Whoever holds the store decided to take them over.
+      // The operator who holds the store decided to take them over.
       if ('mayAuthenticateAdmins' in resource.fields) return { ...record, mayAuthenticateAdmins: true }
       return record
     } catch (error) {

@@ -28,7 +28,7 @@ export interface StoreRepair {
 const AT_ONCE = 500
 
 /**
- * Repairs a store that whoever holds it gave up on: what every network has is as in a new one where it cannot be read,
+ * Repairs a store that its operator gave up on: what every network has is as in a new one where it cannot be read,
  * references to nothing go, and other records that cannot be read where `deletesDamaged`. Where a storage makes snapshots, one
  * is made first. Nothing that can be read of a record is changed, and nothing goes that was not asked for.
  */

@@ -58,7 +58,7 @@ export class Codes {
   }
 
   /**
-   * The id of the session that a code begins. It follows from the code, so that whoever presents the code again names the
+   * The id of the session that a code begins. It follows from the code, so that presenting the code again names the
    * session, in every process and at any time; only who knows the code can tell.
    */
   sessionIdOf(code: string): string {

@@ -1,4 +1,4 @@
-/** Who presents a token: the client, and the certificate (its fingerprint) where the token is bound to one. */
+/** The presenter of a token: the client, and the certificate (its fingerprint) where the token is bound to one. */
 export interface Prover {
   readonly clientId: string
   readonly certificate: string | null

@@ -1,5 +1,5 @@
 import { publishedKeys } from '../../credentials/signing-keys.ts'
-import { bearerTokens } from '../../http/pipeline/request-caller.ts'
+import { bearerTokens } from '../../http/pipeline/authorize.ts'
 import { discoveryDocument } from '../discovery.rules.ts'
 import type { OAuthErrorCode } from '../oauth-error.rules.ts'
 import { type OpenIdProvider, userInfo } from '../openid-provider.ts'

@@ -1,5 +1,5 @@
 import type { ErrorObject, ValidateFunction } from 'ajv'
-import { BoundedMap } from '../../base/bounded-map.ts'
+import { BoundedMap } from '../../base/collections.ts'
 import type { JsonSchema, SchemaViolation } from '../../ports/runtime.ts'
 import { loadAjv } from './ajv-library.ts'
 import { fromDraft4 } from './json-schema-formats.ts'
@@ -66,7 +66,7 @@ async function loadCompiler(): Promise<(schema: Document) => Compiled> {
   }
 }
 
-/** So much of a requirement is shown. */
+/** Characters of a requirement that are shown. */
 const MAX_SHOWN = 256
 
 /** The violation that a validator found first: the innermost one, where a condition has several parts. */

@@ -1,6 +1,6 @@
 import type { JWK } from 'jose'
 import type { KeySets, TokenEndpoints } from '../../ports/credentials.ts'
-import { guardedText } from './guarded-http.ts'
+import { guardedText } from '../outgoing/guarded-http.ts'
 
 export interface HttpKeySetsOptions {
   /** Allows addresses of private networks and of this machine. Default: false. */

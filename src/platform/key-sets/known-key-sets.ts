@@ -1,4 +1,4 @@
-import { BoundedMap } from '../../base/bounded-map.ts'
+import { BoundedMap } from '../../base/collections.ts'
 import type { KeySets } from '../../ports/credentials.ts'
 import { type KeySet, readKeySet } from './http-key-sets.ts'
 

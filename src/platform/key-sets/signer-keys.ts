@@ -1,6 +1,6 @@
 import type { CryptoKey, JWK } from 'jose'
-import { BoundedMap } from '../../base/bounded-map.ts'
 import { fromBase64 } from '../../base/bytes.ts'
+import { BoundedMap } from '../../base/collections.ts'
 import type { KeySets, TokenSigner } from '../../ports/credentials.ts'
 import { loadJose } from '../jose-library.ts'
 import { loadLibrary } from '../x509/asn1-structures.ts'

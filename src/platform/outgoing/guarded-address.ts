@@ -30,3 +30,20 @@ export function isAllowedAddress(address: string, allowInternal: boolean): boole
   if (isIP(address) === 0 || FORBIDDEN.check(address, family)) return false
   return allowInternal || !INTERNAL.check(address, family)
 }
+
+/**
+ * Reads a list of addresses and subnets, such as `10.0.0.0/8`, and answers what tells whether an address is among them. Throws
+ * an `Error` that names the entry which is neither. Addresses that nobody may be sent to are never among them.
+ */
+export function addressesAmong(entries: readonly string[]): (address: string) => boolean {
+  const listed = new BlockList()
+  for (const entry of entries) {
+    const [network = '', bits] = entry.split('/')
+    const family = isIP(network) === 6 ? 'ipv6' : 'ipv4'
+    const most = family === 'ipv6' ? 128 : 32
+    const length = bits === undefined ? most : /^\d{1,3}$/.test(bits) ? Number(bits) : -1
+    if (isIP(network) === 0 || length < 0 || length > most) throw new Error(`'${entry}' is no address and no subnet`)
+    listed.addSubnet(network, length, family)
+  }
+  return (address) => isAllowedAddress(address, true) && listed.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
+}

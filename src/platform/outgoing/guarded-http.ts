@@ -12,9 +12,13 @@ export interface GuardedRequest {
   readonly form?: string
 }
 
-interface Attempt extends GuardedRequest {
-  readonly redirects: number
+/** One request, to an address that is judged by the connection that uses it. */
+interface GuardedSending {
+  readonly isAllowed: (address: string) => boolean
   readonly signal: AbortSignal
+  readonly headers: Readonly<Record<string, string>>
+  /** The body of a POST; a GET without. */
+  readonly body?: string | undefined
 }
 
 /**
@@ -22,46 +26,57 @@ interface Attempt extends GuardedRequest {
  * address is judged after its name was resolved, by the connection that uses it, so that a name which changes its address in
  * between gains nothing.
  */
-export function guardedText(url: string, request: GuardedRequest): Promise<string> {
-  return attempt(url, { ...request, redirects: 0, signal: AbortSignal.timeout(TIMEOUT_MS) })
-}
-
-async function attempt(text: string, request: Attempt): Promise<string> {
+export async function guardedText(url: string, { allowInternal, form }: GuardedRequest): Promise<string> {
   const { isAllowedAddress } = await import('./guarded-address.ts')
-  const url = new URL(text)
-  if (!/^https?:$/.test(url.protocol)) throw new Error('neither http nor https')
-  const literal = url.hostname.replace(/^\[|\]$/g, '')
-  const { isIP } = await import('node:net')
-  if (isIP(literal) !== 0 && !isAllowedAddress(literal, request.allowInternal))
-    throw new Error('address is not allowed')
-  const { request: send } = url.protocol === 'https:' ? await import('node:https') : await import('node:http')
-  const { once } = (await import('node:events')).default
-  const outgoing = send(url, {
-    signal: request.signal,
-    agent: false,
-    method: request.form === undefined ? 'GET' : 'POST',
+  const request = {
+    isAllowed: (address: string) => isAllowedAddress(address, allowInternal),
+    signal: AbortSignal.timeout(TIMEOUT_MS),
     headers: {
       accept: 'application/json',
-      ...(request.form !== undefined && { 'content-type': 'application/x-www-form-urlencoded' }),
+      ...(form !== undefined && { 'content-type': 'application/x-www-form-urlencoded' }),
     },
-    lookup: guardedLookup(await import('node:dns'), (address) => isAllowedAddress(address, request.allowInternal)),
-  })
-  outgoing.end(request.form)
-  const [answer]: import('node:http').IncomingMessage[] = await once(outgoing, 'response', { signal: request.signal })
-  if (answer === undefined) throw new Error('no answer')
-  outgoing.on('error', () => undefined)
+    body: form,
+  }
+  return textAt(new URL(url), request, 0)
+}
+
+async function textAt(url: URL, request: GuardedSending, redirects: number): Promise<string> {
+  const answer = await guardedAnswer(url, request)
   const { statusCode = 0, headers } = answer
-  const isRedirect = request.form === undefined && statusCode >= 300 && statusCode < 400
+  const isRedirect = request.body === undefined && statusCode >= 300 && statusCode < 400
   if (isRedirect && headers.location !== undefined) {
     answer.destroy()
-    if (request.redirects === MAX_REDIRECTS) throw new Error('redirected too often')
-    return attempt(new URL(headers.location, url).href, { ...request, redirects: request.redirects + 1 })
+    if (redirects === MAX_REDIRECTS) throw new Error('redirected too often')
+    return textAt(new URL(headers.location, url), request, redirects + 1)
   }
   if (statusCode !== 200) {
     answer.destroy()
     throw new Error(`answered ${statusCode}`)
   }
   return readCapped(answer)
+}
+
+/** The beginning of an answer: the caller reads its body or destroys it. Redirects are not followed. */
+export async function guardedAnswer(url: URL, request: GuardedSending): Promise<import('node:http').IncomingMessage> {
+  if (!/^https?:$/.test(url.protocol)) throw new Error('neither http nor https')
+  const literal = url.hostname.replace(/^\[|\]$/g, '')
+  const { isIP } = await import('node:net')
+  if (isIP(literal) !== 0 && !request.isAllowed(literal)) throw new Error('address is not allowed')
+  const { request: send } = url.protocol === 'https:' ? await import('node:https') : await import('node:http')
+  const { once } = (await import('node:events')).default
+  const outgoing = send(url, {
+    signal: request.signal,
+    agent: false,
+    method: request.body === undefined ? 'GET' : 'POST',
+    headers: request.headers,
+    lookup: guardedLookup(await import('node:dns'), request.isAllowed),
+  })
+  // A signal that is over already is told by an event before anybody waits for one.
+  outgoing.on('error', () => undefined)
+  outgoing.end(request.body)
+  const [answer]: import('node:http').IncomingMessage[] = await once(outgoing, 'response', { signal: request.signal })
+  if (answer === undefined) throw new Error('no answer')
+  return answer
 }
 
 async function readCapped(answer: AsyncIterable<Uint8Array> & { destroy(): unknown }): Promise<string> {

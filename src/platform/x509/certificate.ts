@@ -16,7 +16,7 @@ export interface Certificate extends Validity {
   readonly pem: string
   /** Hexadecimal content octets of the serial number. */
   readonly serial: string
-  /** The name of whom it is for, DER. */
+  /** The subject's name, DER. */
   readonly subjectDer: Uint8Array
   /** Encoded names in hexadecimal, by which a certificate finds its issuer. */
   readonly encodedIssuer: string
@@ -162,6 +162,7 @@ export async function certificateFacts(library: Library, certificate: Certificat
     hosts: certificate.extensions.altNames.flatMap(hostTextOf),
     publicKey: certificate.publicKey.encoded,
     isAuthority: certificate.extensions.isAuthority,
+    authorityKeyId: certificate.extensions.authority.keyId ?? null,
     notBefore: certificate.notBefore,
     notAfter: certificate.notAfter,
   }

@@ -169,7 +169,7 @@ function isValue(octets: Uint8Array, { tag, begin, end }: Place): boolean {
   }
 }
 
-/** Each number is written in as few octets as can be, of which the last alone has no high bit. */
+/** Each number takes as few octets as possible; all but the last have the high bit set. */
 function areArcs(octets: Uint8Array, begin: number, end: number): boolean {
   let isWithin = false
   for (let at = begin; at < end; at += 1) {

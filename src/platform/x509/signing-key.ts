@@ -4,7 +4,7 @@ import type { Library } from './asn1-structures.ts'
 import { DER_TAGS, readSequence, type Signed, writeDer } from './der.ts'
 import type { KeyAlgorithm } from './native-crypto.ts'
 import { readPemBlocks } from './pem.ts'
-import type { PublicKey } from './public-key.ts'
+import { ecdsaToDer, type PublicKey } from './public-key.ts'
 
 /** A private key ready to sign, wherever it is held. */
 export interface SigningKey {
@@ -54,10 +54,9 @@ export async function loadSigningKey(
       ? await pemSigner(library, held, publicKey, algorithm)
       : signerOf(library, held, algorithm, jwa)
   const probe = library.crypto.getRandomValues(new Uint8Array(32))
-  const signature = await sign(probe)
-  if (!(await library.crypto.subtle.verify(algorithm, await publicKey.importFor(hash), signature, probe))) {
-    throw new Error('does not match its certificate')
-  }
+  const signed = await sign(probe)
+  const signature = algorithm.name === 'ECDSA' ? ecdsaToDer(signed) : signed
+  if (!(await publicKey.verifies(hash, probe, signature))) throw new Error('does not match its certificate')
   return { algorithm, jwa, sign }
 }
 

@@ -1,4 +1,4 @@
-import { BoundedMap } from '../../base/bounded-map.ts'
+import { BoundedMap } from '../../base/collections.ts'
 import type { CertificateFacts, CertificateProblem, ThirdParty, ThirdPartyVerdict } from '../../ports/pki.ts'
 import type { Library } from './asn1-structures.ts'
 import { type Certificate, certificateFacts, fingerprintOf, readCertificate } from './certificate.ts'

@@ -1,27 +1,28 @@
 import type { webcrypto } from 'node:crypto'
-import { BoundedMap } from '../../base/bounded-map.ts'
 import { bytesText, toHex } from '../../base/bytes.ts'
-import type { ChainVerdict, IssuedCertificate, Pki } from '../../ports/pki.ts'
+import { BoundedMap } from '../../base/collections.ts'
+import type { ChainVerdict, IssuedCertificate, KeySuccession, Pki } from '../../ports/pki.ts'
 
 import type { PkiSource } from '../pki-material.ts'
+import type { KeyStore } from '../sealed-key-store.ts'
 import { ServerCredentials } from '../server-credentials.ts'
-import { loadLibrary, readPart } from './asn1-structures.ts'
+import { type Library, loadLibrary, readPart } from './asn1-structures.ts'
+import { readAuthorities } from './authority-state.ts'
 import {
   type Certificate,
   certificateFacts,
   fingerprintOf,
-  isRoot,
-  isSelfIssued,
   pemOf,
   readCertificate,
   readCertificates,
   validityOf,
 } from './certificate.ts'
-import { isNetworkAuthority, isRelated, leadsToRoot } from './chain.ts'
+import { isRelated, leadsToRoot } from './chain.ts'
 import { nameWithCommonName } from './distinguished-names.ts'
-import { clientExtensions, issueCertificate, issueRouterCertificates } from './issue.ts'
+import { issueCertificate, issueRouterCertificates } from './issue.ts'
+import { createKeySuccession } from './key-succession.ts'
 import { writeCertsOnly, writePem } from './pem.ts'
-import { loadSigningKey } from './signing-key.ts'
+import { loadSigningKey, type SigningKey } from './signing-key.ts'
 import { readSigningRequest } from './signing-request.ts'
 import { createThirdPartyVerifier, findTrustDomain, readCertificateFacts } from './third-party.ts'
 
@@ -32,6 +33,8 @@ export interface X509PkiOptions {
   readonly crypto?: webcrypto.Crypto
   /** The server certificate in use, where it may be replaced; by default that of the material for good. */
   readonly server?: ServerCredentials
+  /** Where new keys are kept; without one none is made. */
+  readonly keyStore?: KeyStore | undefined
 }
 
 /** Certificates that a client may send, the leaf included. */
@@ -43,41 +46,26 @@ const EMPTY_NAME = 2
 /** Trusted client certificates that need not be read again when they come back: some five megabytes. */
 const MAX_CLIENTS = 500
 
+/** The network's certificate authority, and the means to change its keys. */
+export interface X509Pki extends Pki {
+  readonly keys: KeySuccession
+}
+
 /**
  * The network's certificate authority over `source`. Throws an `Error` whose message names the part that cannot be
  * read, does not match its key, or leads to no root of the trust bundle.
  */
-export async function createX509Pki(source: PkiSource, options: X509PkiOptions = {}): Promise<Pki> {
+export async function createX509Pki(source: PkiSource, options: X509PkiOptions = {}): Promise<X509Pki> {
   const library = await loadLibrary(options.crypto)
-  const network = new Map<string, Certificate>()
-  const readAll = async (part: 'caPem' | 'signingCertPem') => {
-    const certificates = await readPart(part, () => readCertificates(library, source[part], network))
-    for (const certificate of certificates) network.set(bytesText(certificate.der), certificate)
-    return certificates
-  }
-  const configured = await readAll('caPem')
-  const signingChain = await readAll('signingCertPem')
-  const [signing] = signingChain
-  const [part, held] =
-    'signingKey' in source
-      ? (['signingKey', source.signingKey] as const)
-      : (['signingKeyPem', source.signingKeyPem] as const)
-  const signer = await readPart(part, () => loadSigningKey(library, held, signing.publicKey))
+  const configuredSigner = await signerOf(library, source)
   const server = options.server ?? (await ServerCredentials.open(source, library))
-
-  const bundle = [...network.values()]
-  const roots = await rootsAmong(configured)
-  const [firstRoot] = roots
-  if (firstRoot === undefined) throw new Error('caPem: no self-signed certificate authority found')
-  if (!(await isNetworkAuthority(signing, { roots, intermediates: bundle }))) {
-    throw new Error('signingCertPem: is not a certificate authority that leads to a root of caPem')
-  }
-  const own = bundle.filter((certificate) => !roots.includes(certificate))
-
-  const between = signingChain.filter((certificate) => !isSelfIssued(certificate))
-
-  const issuer = signing.subjectDer
-  const extensionsFor = clientExtensions(library, signing)
+  const [configuredSigning] = readCertificates(library, source.signingCertPem)
+  const id = await fingerprintOf(library, configuredSigning)
+  const configured = { id, rootPem: source.caPem, chainPem: source.signingCertPem, goodUntil: null }
+  let state = await readAuthorities(library, [configured], { id, signer: configuredSigner })
+  const trustDomain =
+    options.trustDomain ??
+    (await findTrustDomain(library, [...state.bundle, server.current.certificate], state.roots[0]))
 
   const issueClientCertificate: Pki['issueClientCertificate'] = async (request): Promise<IssuedCertificate> => {
     const accepted = await readSigningRequest(library, request.csrPem)
@@ -85,11 +73,19 @@ export async function createX509Pki(source: PkiSource, options: X509PkiOptions =
     const { publicKey } = accepted
     const subject =
       request.commonName === undefined ? accepted.subject : nameWithCommonName(library, request.commonName)
+    const { extensionsFor, issuer } = state
     const extensions = extensionsFor({ spiffeId: request.spiffeId, isNameless: subject.der.length === EMPTY_NAME })
     const year = validityOf(request.now, 1)
     const notAfter = request.lifetimeMs === undefined ? year.notAfter : request.now + request.lifetimeMs
-    const template = { issuer, subject: subject.der, publicKey, extensions, ...year, notAfter }
-    const der = await issueCertificate(library, template, signer)
+    const template = {
+      issuer: issuer.signing.subjectDer,
+      subject: subject.der,
+      publicKey,
+      extensions,
+      ...year,
+      notAfter,
+    }
+    const der = await issueCertificate(library, template, issuer.signer)
     const pem = writePem('CERTIFICATE', der)
     // All that it says is known without reading it.
     const leaf = {
@@ -103,14 +99,15 @@ export async function createX509Pki(source: PkiSource, options: X509PkiOptions =
       hosts: [],
       publicKey: toHex(publicKey),
       isAuthority: false,
+      authorityKeyId: issuer.signing.extensions.subjectKeyId ?? null,
       notBefore: wholeSeconds(template.notBefore),
       notAfter: wholeSeconds(template.notAfter),
     }
-    return { issued: true, leaf, chainPem: pem + pemOf(...between) }
+    return { issued: true, leaf, chainPem: pem + pemOf(...issuer.intermediates) }
   }
 
   const clients = new BoundedMap<string, Certificate>(MAX_CLIENTS)
-  const known = { get: (octets: string) => network.get(octets) ?? clients.get(octets) }
+  const known = { get: (octets: string) => state.known.get(octets) ?? clients.get(octets) }
 
   /** An unreadable certificate becomes undefined: as an intermediate it is then of no use, as the leaf it is not trusted. */
   const readSent = (der: Uint8Array): Certificate | undefined => {
@@ -125,24 +122,39 @@ export async function createX509Pki(source: PkiSource, options: X509PkiOptions =
     const [leaf, ...sent] = chain.length <= MAX_CLIENT_CHAIN ? chain.map(readSent) : []
     if (!leaf) return { trusted: false }
     const intermediates = sent.filter((certificate) => certificate !== undefined)
+    const { roots, below } = state
     const proper = await leadsToRoot(leaf, { roots, intermediates, now })
-    const trusted = proper || (await leadsToRoot(leaf, { roots, intermediates: [...own, ...intermediates], now }))
+    const trusted = proper || (await leadsToRoot(leaf, { roots, intermediates: [...below, ...intermediates], now }))
     if (trusted) clients.set(bytesText(leaf.der), leaf)
     return trusted ? { trusted, leaf: await certificateFacts(library, leaf), improper: !proper } : { trusted }
   }
 
-  const isOwn = (authority: Certificate) => isRelated(authority, bundle)
+  const isOwn = (authority: Certificate) => isRelated(authority, [...state.known.values()])
   const thirdParties = createThirdPartyVerifier(library, isOwn)
 
+  const keys = await createKeySuccession({
+    ...{ library, source, trustDomain, server },
+    keyStore: options.keyStore,
+    issuer: () => state.issuer,
+    adopt: async (generations, { id: issuing, signer = configuredSigner }, now) => {
+      state = await readAuthorities(library, generations, { id: issuing, signer }, now)
+    },
+  })
+
   return {
-    trustDomain:
-      options.trustDomain ?? (await findTrustDomain(library, [...bundle, server.current.certificate], firstRoot)),
-    caBundlePem: pemOf(...bundle),
-    caBundlePkcs7: async () => writeCertsOnly(bundle.map(({ der }) => der)),
+    trustDomain,
+    keys,
+    get caBundlePem() {
+      return pemOf(...state.bundle)
+    },
+    caBundlePkcs7: async () => writeCertsOnly(state.bundle.map(({ der }) => der)),
+    get issuerKeyId() {
+      return state.issuer.signing.extensions.subjectKeyId ?? null
+    },
+    issuer: () => certificateFacts(library, state.issuer.signing),
     serverCertificate: async () => server.current.facts,
     issueClientCertificate,
-    issueRouterCertificates: (request) =>
-      issueRouterCertificates(library, { signing, intermediates: between, signer }, request),
+    issueRouterCertificates: (request) => issueRouterCertificates(library, state.issuer, request),
     isOwnAuthority: async (certPem) => isOwn(readCertificates(library, certPem)[0]),
     readCertificates: (pem) => readCertificateFacts(library, pem),
     readClientCertificate: async (der) => {
@@ -163,9 +175,13 @@ export async function createX509Pki(source: PkiSource, options: X509PkiOptions =
   }
 }
 
-async function rootsAmong(certificates: readonly Certificate[]): Promise<Certificate[]> {
-  const roots = await Promise.all(certificates.map(isRoot))
-  return certificates.filter((_, at) => roots[at])
+async function signerOf(library: Library, source: PkiSource): Promise<SigningKey> {
+  const [signing] = await readPart('signingCertPem', () => readCertificates(library, source.signingCertPem))
+  const [part, held] =
+    'signingKey' in source
+      ? (['signingKey', source.signingKey] as const)
+      : (['signingKeyPem', source.signingKeyPem] as const)
+  return readPart(part, () => loadSigningKey(library, held, signing.publicKey))
 }
 
 /** Certificates tell instants to the second. */

@@ -1,4 +1,5 @@
 import type { FromRouter, RouterGreeting } from './from-router.ts'
+import type { DialProcess, ProcessChannel, ProcessProofs, ProcessSession } from './processes.ts'
 import type { ModelCodec } from './router-data-model.ts'
 
 import type { ToRouter } from './to-router.ts'
@@ -99,13 +100,21 @@ export interface ControlPlane {
     socket: VerifiedSocket,
     channel: RouterChannel,
   ): Promise<RouterSession | ChannelRefusal>
+  /** By what this process and the others over the same store know each other. */
+  readonly proofs: ProcessProofs
+  /** Lets a process that proved to be one use the routers that are connected here. */
+  serveProcess(channel: ProcessChannel): ProcessSession
   /** The edge router of this process. Rejects where one of its name was enrolled elsewhere. */
   ownRouter(request: OwnRouterRequest): Promise<OwnRouter>
+  /** Adds a listener for changes of the network's keys, after which certificates may be renewed; answers what removes it. */
+  onKeysChanged(listener: () => void): () => void
   /**
    * Begins an API session of an identity, by id or name, that this process acts as; answers its token. Rejects where there is no
    * such identity.
    */
   startSession(identity: string): Promise<string>
+  /** Routers reach this process there from now on: enrollment tokens and greetings say so. It keeps its id. */
+  moveTo(addresses: readonly string[]): void
   /** Closes every channel. */
   close(): Promise<void>
 }
@@ -120,6 +129,11 @@ export interface ControlPlaneOptions {
    */
   readonly others?: readonly string[] | undefined
   readonly modelCodec: ModelCodec
+  /**
+   * Connects to the other processes over the same store. Without it circuits are laid over routers alone that hold a channel to this
+   * process.
+   */
+  readonly dialProcess?: DialProcess | undefined
   /** Tells operators what the process does right now, as text. */
   readonly processReport?: (() => string) | undefined
 }

@@ -5,6 +5,7 @@ import type {
   Precedence,
   RouteFailureCause,
 } from '../../fabric/rules/index.ts'
+import type { ChannelTrace } from './operators.ts'
 
 /** Data that the two ends of a circuit tell each other by way of the controller: number of the item to its bytes. */
 export type PeerData = ReadonlyMap<number, Uint8Array>
@@ -71,6 +72,8 @@ export type FromRouter =
   | { readonly type: 'model-validated'; readonly differences: readonly ModelDifference[] }
   | { readonly type: 'alerts'; readonly alerts: readonly RouterAlert[] }
   | Inspected
+  | TracesSet
+  | ChannelTrace
   /** Which controllers are there? */
   | { readonly type: 'controllers' }
   /** The router is to be spared, by its operator's wish: no new circuits where there are other ways. */
@@ -107,6 +110,16 @@ export interface Inspected {
 export interface InspectedValue {
   readonly name: string
   readonly value: string
+}
+
+/** The answer of a router that was asked to trace channels. */
+export interface TracesSet {
+  readonly type: 'traces-set'
+  /** The id of the request. */
+  readonly id: string
+  readonly success: boolean
+  /** The channels that were to be named, a line each; or why nothing was done. */
+  readonly message: string
 }
 
 /** A message of a router for its operator. */

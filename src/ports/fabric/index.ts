@@ -1,6 +1,6 @@
 export type * from './control-plane.ts'
 export type * from './from-router.ts'
-export type * from './from-router.ts'
 export type * from './operators.ts'
+export type * from './processes.ts'
 export type * from './router-data-model.ts'
 export type * from './to-router.ts'

@@ -6,6 +6,13 @@ export type FromOperator =
   /** Wants events as they happen, for as long as the channel lasts; the body is JSON. */
   | { readonly type: 'stream-events'; readonly body: string }
   | { readonly type: 'validate'; readonly request: ValidationRequest }
+  /** Wants routers to tell the messages of their channels, or no more. */
+  | Omit<TraceChannels, 'id'>
+  /** Wants to see the messages of traced channels, for as long as the channel lasts: all, or some by their content types. */
+  | {
+      readonly type: 'stream-traces'
+      readonly only: { readonly isIncluding: boolean; readonly contentTypes: readonly number[] } | undefined
+    }
   /** A request that this controller does not serve, in words. */
   | { readonly type: 'unsupported'; readonly what: string }
 
@@ -15,6 +22,7 @@ export type ToOperator =
   | (InspectionResult & { readonly type: 'inspected' })
   /** An event as JSON, and the kind that it is of. */
   | { readonly type: 'event'; readonly kind: string; readonly text: string }
+  | ChannelTrace
   /** A validation begins: how many results follow, or why there are none. */
   | {
       readonly type: 'validation-begun'
@@ -43,3 +51,35 @@ export interface OperatorSession {
 
 /** Begins the session of a program whose request to be connected was let through. */
 export type OpenOperatorSession = (channel: OperatorChannel) => OperatorSession
+
+/** Wants the messages of channels traced, or no more. Channels that are opened later are not meant. */
+export interface TraceChannels {
+  readonly type: 'trace-channels'
+  /** The router repeats it in its answer. */
+  readonly id: string
+  readonly isOn: boolean
+  /** The channels that the answer names: those that fit the pattern, the others, all, or none. */
+  readonly named: 'none' | 'matching' | 'other' | 'all'
+  /** Patterns of RE2: the id of the router, and names of its channels. */
+  readonly routerPattern: string
+  readonly channelPattern: string
+}
+
+/** A message that passed on a channel of a router. */
+export interface ChannelTrace {
+  readonly type: 'channel-trace'
+  /** Nanoseconds since 1970. */
+  readonly atNs: bigint
+  /** The router, or the link, whose channel it is, and the name of the channel. */
+  readonly owner: string
+  readonly channel: string
+  readonly isReceived: boolean
+  readonly contentType: number
+  readonly sequence: number
+  /** The number of the message that it answers; -1 for none. */
+  readonly replyFor: number
+  /** Bytes of its body. */
+  readonly length: number
+  /** The meaning of the message as a JSON object; empty where the router knows none. */
+  readonly meaning: string
+}

@@ -49,6 +49,8 @@ export type ModelEntity =
   | { readonly type: 'config-type'; readonly id: string; readonly name: string; readonly target: string }
   | {
       readonly type: 'config'
+      /** A config of routers is told to those alone that name it. */
+      readonly target: 'service' | 'router'
       readonly id: string
       readonly typeId: string
       readonly name: string

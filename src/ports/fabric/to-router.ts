@@ -1,5 +1,6 @@
 import type { Forward } from '../../fabric/rules/index.ts'
 import type { LinkListener, PeerData } from './from-router.ts'
+import type { TraceChannels } from './operators.ts'
 
 /** Why a request of a router is refused, in the words of the wire. */
 export type RefusalCode =
@@ -69,6 +70,7 @@ export type ToRouter =
   | ModelChanges
   | ValidateModel
   | Inspect
+  | TraceChannels
 
 /** The forwards of a router for a circuit, and the address that it dials when it is the last one. */
 export interface Route {

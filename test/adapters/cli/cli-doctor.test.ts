@@ -1,10 +1,22 @@
-import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { createController, createPkiMaterial, SYSTEM_CALL } from 'portcullis'
 import { sqliteStorage } from 'portcullis/kysely'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openPkiDirectory } from 'portcullis/node'
+import { createTestController } from 'portcullis/testing'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { identities } from '../../../src/identities/identity.resource.ts'
 import { httpsClient } from '../../support/https-fetch.ts'
 import { endAll, portcullis, portIn } from './cli-process.ts'
@@ -78,6 +90,62 @@ describe('portcullis doctor', () => {
     const some = await run(['doctor', ...named.slice(0, 2)])
     expect(some).toMatchObject({ code: 2, stderr: expect.stringContaining('--server-cert needs --server-key') })
   })
+
+  it('looks at what a file of options names: the address that devices are told, and the backups', async () => {
+    writeFileSync(join(cwd, 'options.json'), JSON.stringify({ advertise: 'ctrl.example:1280', pki: '.portcullis/pki' }))
+    expect(await findings('--config', 'options.json')).toEqual({ code: 0, found: [] })
+    const elsewhere = await findings('--config', 'options.json', '--advertise', 'other.example:1280')
+    expect(elsewhere).toEqual({
+      code: 3,
+      found: [
+        expect.stringMatching(/^wrong: the certificate of the server is not for other\.example, .* ctrl\.example/),
+      ],
+    })
+    mkdirSync(join(cwd, 'copies'))
+    const withBackups = () => findings('--config', 'options.json', '--backups', 'copies')
+    expect(await withBackups()).toMatchObject({ code: 3, found: [expect.stringContaining('holds no copy')] })
+    expect(await run(['backup', 'run', '--to', 'copies'])).toMatchObject({ code: 0 })
+    expect(await withBackups()).toEqual({ code: 0, found: [] })
+    const [copy = ''] = readdirSync(join(cwd, 'copies'))
+    const before = (Date.now() - 3 * 86_400_000) / 1000
+    utimesSync(join(cwd, 'copies', copy), before, before)
+    expect(await withBackups()).toEqual({
+      code: 0,
+      found: [expect.stringMatching(/^warning: the latest copy .* 3 days/)],
+    })
+    expect(await run(['doctor', '--backups', 'nowhere'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--backups'),
+    })
+    // Seven processes, one after the other.
+  }, 120_000)
+
+  it('tells who has no certificate of the next authority when the one before ends soon', async () => {
+    const place = mkdtempSync(join(tmpdir(), 'portcullis-doctor-keys-'))
+    const names = { hosts: ['localhost'], trustDomain: 'corp.test', now: Date.now() }
+    const controller = await createTestController({
+      storage: await sqliteStorage(join(place, 'network.sqlite')),
+      pki: await openPkiDirectory(join(place, 'pki'), names),
+      now: Date.now(),
+    })
+    await controller.enroll('laptop')
+    await controller.close()
+    const where = ['--storage', 'sqlite:network.sqlite', '--pki', 'pki']
+    const at = (...args: readonly string[]) => portcullis([...args, ...where], { cwd: place }).ended
+    expect(await at('doctor')).not.toMatchObject({ stdout: expect.stringContaining('good until') })
+    expect(await at('pki', 'rotate', 'root', '--keep', '10d')).toMatchObject({ code: 0 })
+    const { stdout } = await at('doctor')
+    expect(stdout).toMatch(
+      /^warning {2}certificates: .* good until .* 1 certificates of identities and 0 routers have none/m,
+    )
+    // Another folder of keys does not open what is stored.
+    await openPkiDirectory(join(place, 'other'), names)
+    const other = () => portcullis(['doctor', ...where.slice(0, 3), 'other'], { cwd: place }).ended
+    const isWrong = { code: 3, stdout: expect.stringContaining('cannot be opened with these keys') }
+    // The next authority signs 20 s after it was made: until then nobody needs its key.
+    await vi.waitFor(async () => expect(await other()).toMatchObject(isWrong), { timeout: 90_000, interval: 2000 })
+    rmSync(place, { recursive: true })
+  }, 180_000)
 
   it('tells certificates that expired, and keys of others, with 3', async () => {
     const old = { hosts: ['localhost'], trustDomain: 'old.example', now: Date.UTC(2010, 0, 1) }

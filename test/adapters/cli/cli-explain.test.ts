@@ -130,6 +130,14 @@ describe('portcullis explain laptop dial payroll, beside the folder of a control
     expect([local.code, remote.code]).toEqual([0, 0])
   })
 
+  it('says by the controller whether it works now, which a storage does not know', async () => {
+    const variables = { PORTCULLIS_CONFIG_DIR: join(cwd, 'config') }
+    const remote = await run(['laptop', 'dial', 'payroll', '--profile', 'default'], variables)
+    expect(remote.stdout).toContain("\nIt does not work now: their common edge routers are offline ('gate').\n")
+    const local = await run(['laptop', 'dial', 'payroll', '--json'], {})
+    expect(JSON.parse(local.stdout)).toMatchObject({ allowed: true, wire: null })
+  })
+
   it('keeps logins for their owner alone, uses none that others may read, and forgets them', async () => {
     const variables = { PORTCULLIS_CONFIG_DIR: join(cwd, 'config') }
     const file = join(cwd, 'config/profiles/default.json')

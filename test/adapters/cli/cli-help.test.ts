@@ -26,7 +26,8 @@ describe('help', () => {
       expect(stdout).toBe(answers[0].stdout)
       for (const part of ['Options', '--help', 'Exit codes']) expect(stdout).toContain(part)
       // Where there is output, there is a form for programs.
-      expect(stdout.includes('--json')).toBe(ALL.find((command) => command.name === name)?.hasJson === true)
+      const command = await ALL.find((listed) => listed.name === name)?.load()
+      expect(stdout.includes('--json')).toBe(command?.hasJson === true)
     }
   })
 
@@ -35,7 +36,7 @@ describe('help', () => {
     for (const { name } of ALL) expect(stdout).toMatch(new RegExp(`^  ${name.split(' ')[0]} `, 'm'))
   })
 
-  it('loads nothing of the engine', async () => {
+  it('of the program loads nothing of the engine', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'portcullis-help-'))
     const main = join(import.meta.dirname, '../../../adapters/cli/main.ts')
     const hook = `import { registerHooks } from 'node:module'
@@ -46,7 +47,7 @@ registerHooks({ resolve(specifier, context, next) {
 } })`
     await writeFile(join(folder, 'hook.mjs'), hook)
     const flags = ['--conditions=portcullis-source', '--import', join(folder, 'hook.mjs'), main]
-    for (const args of [['--help'], ['--version'], ['explain', '-h'], ['admin', '-h']]) {
+    for (const args of [['--help'], ['--version'], ['admin', '-h'], ['identities', '-h']]) {
       const { stdout } = await promisify(execFile)(process.execPath, [...flags, ...args])
       expect(stdout).not.toContain('LOADED')
     }
@@ -56,24 +57,24 @@ registerHooks({ resolve(specifier, context, next) {
 
 describe('a terminal', () => {
   /** Everything that is written to a terminal, or to something else. */
-  function written(isTTY: boolean, environment: Readonly<Record<string, string>>) {
+  async function written(isTTY: boolean, environment: Readonly<Record<string, string>>) {
     const kept: string[] = []
     const stream = { isTTY, write: (text: string) => kept.push(text) > 0 }
     const terminal = openTerminal({ input: process.stdin, out: stream, error: stream }, environment)
     const [command] = ALL
     terminal.progress('half')
-    if (command !== undefined) terminal.print(commandHelp(command, terminal.style))
+    if (command !== undefined) terminal.print(commandHelp(command, await command.load(), terminal.style))
     return kept.join('')
   }
 
-  it('shows colours and progress; what is none, NO_COLOR and a dumb one show neither', () => {
-    expect(written(true, {})).toContain(`${ESCAPE}[1mOptions`)
-    expect(written(true, {})).toContain('half')
-    expect(written(false, {})).not.toContain(ESCAPE)
-    expect(written(false, {})).not.toContain('half')
-    expect(written(true, { NO_COLOR: '1' })).not.toContain(`${ESCAPE}[1m`)
-    expect(written(true, { NO_COLOR: '' })).toContain(`${ESCAPE}[1m`)
-    expect(written(true, { TERM: 'dumb' })).not.toContain(ESCAPE)
+  it('shows colours and progress; what is none, NO_COLOR and a dumb one show neither', async () => {
+    expect(await written(true, {})).toContain(`${ESCAPE}[1mOptions`)
+    expect(await written(true, {})).toContain('half')
+    expect(await written(false, {})).not.toContain(ESCAPE)
+    expect(await written(false, {})).not.toContain('half')
+    expect(await written(true, { NO_COLOR: '1' })).not.toContain(`${ESCAPE}[1m`)
+    expect(await written(true, { NO_COLOR: '' })).toContain(`${ESCAPE}[1m`)
+    expect(await written(true, { TERM: 'dumb' })).not.toContain(ESCAPE)
   })
 })
 

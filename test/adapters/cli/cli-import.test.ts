@@ -114,6 +114,45 @@ describe('identities with a second factor, which no controller shows', () => {
     await controller.close()
   })
 
+  it('are let go of by an import without the option', async () => {
+    const held = await moved('released', '--hold-second-factors')
+    await held.controller.close()
+    const { controller, mounted, lastLine } = await moved('released')
+    expect(lastLine).toContain('warning: 1 identity loses its second factor')
+    expect((await (await logIn(mounted)).get('/services')).status).toBe(200)
+    await controller.close()
+  })
+
+  it.each<[string, readonly string[], string | undefined]>([
+    ['nobody', [], undefined],
+    ['one', ['anna'], 'warning: 1 identity has a second factor that is not in the file'],
+    ['two', ['anna', 'ben'], 'warning: 2 identities have a second factor that is not in the file'],
+  ])('are counted in the last line where they come from a file: %s', async (name, withMfa, warning) => {
+    const identity = (of: string, more: object) => ({
+      name: of,
+      typeId: 'Default',
+      isAdmin: false,
+      isDefaultAdmin: false,
+      isMfaEnabled: withMfa.includes(of),
+      ...more,
+    })
+    // The controller makes the default admin and the identities of routers itself: those of the file stay there.
+    const own = [
+      identity('Default Admin', { isDefaultAdmin: true, isMfaEnabled: true }),
+      identity('er', { typeId: 'Router', isMfaEnabled: true }),
+    ]
+    const file = join(cwd, `${name}.json`)
+    await writeFile(file, JSON.stringify({ identities: [...own, identity('anna', {}), identity('ben', {})] }))
+    const to = ['--url', String(from[2]), '--ca', join(cwd, 'ca.pem'), '--dry-run']
+    const told = await runProgram(['import', '--from', file, ...to], ADMIN)
+    expect(told.code, told.stderr).toBe(0)
+    const last = told.stdout.trimEnd().split('\n').at(-1)
+    if (warning === undefined) expect(told.stdout).not.toContain('second factor')
+    else expect(last).toContain(warning)
+    const json = await runProgram(['import', '--from', file, ...to, '--json'], ADMIN)
+    expect(JSON.parse(json.stdout)).toMatchObject({ secondFactors: { lost: withMfa.length } })
+  })
+
   it('are not held where they come from a file, for nobody of it has a way in', async () => {
     const refused = await runProgram(['import', '--from', 'export.json', '--hold-second-factors'], ADMIN)
     expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('--hold-second-factors goes with')])

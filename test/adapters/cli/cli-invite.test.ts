@@ -1,52 +1,31 @@
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Controller, createController } from 'portcullis'
 import { createClient } from 'portcullis/client'
-import { memoryStorage } from 'portcullis/memory'
-import { type RunningServer, serve } from 'portcullis/node'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newKey, signingRequest } from '../../contract/http/signing-request.ts'
 import { runProgram } from './run-program.ts'
+import { type ServedNetwork, servedNetwork } from './served-network.ts'
 
-let folder: string
-let controller: Controller
-let server: RunningServer
-let environment: Readonly<Record<string, string>>
-
+let network: ServedNetwork
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'portcullis-invite-'))
-  const admin = { username: 'keeper', password: 'a-secret-of-mine' }
-  controller = await createController({ storage: memoryStorage(), address: 'localhost:1280', admin })
-  server = await serve(controller, { port: 0 })
-  await writeFile(join(folder, 'ca.pem'), controller.caPem)
-  environment = {
-    PORTCULLIS_URL: server.url,
-    PORTCULLIS_CA: join(folder, 'ca.pem'),
-    PORTCULLIS_ADMIN_USERNAME: admin.username,
-    PORTCULLIS_ADMIN_PASSWORD: admin.password,
-  }
+  network = await servedNetwork()
 })
-afterAll(async () => {
-  await server.close({ graceMs: 0 })
-  await controller.close()
-  await rm(folder, { recursive: true })
-})
+afterAll(() => network[Symbol.asyncDispose]())
 
-const run = (...args: readonly string[]) => runProgram(['invite', ...args], environment)
+const run = (...args: readonly string[]) => runProgram(['invite', ...args], network.environment)
 const json = async (...args: readonly string[]) =>
-  JSON.parse((await runProgram([...args, '--json'], environment)).stdout)
+  JSON.parse((await runProgram([...args, '--json'], network.environment)).stdout)
 
 async function enroll(jwt: string): Promise<void> {
   const { jti } = JSON.parse(Buffer.from(jwt.split('.')[1] ?? '', 'base64url').toString())
   const csr = signingRequest(newKey())
-  const client = createClient({ baseUrl: 'https://localhost', fetch: (request) => controller.fetch(request) })
+  const client = createClient({ baseUrl: 'https://localhost', fetch: (request) => network.controller.fetch(request) })
   await client.call('POST /enroll/ott', { body: { token: jti, clientCsr: csr } })
 }
 
 describe('portcullis invite', () => {
   it('makes an identity with its attributes and writes its token for its owner alone', async () => {
-    const out = join(folder, 'laptop.jwt')
+    const out = join(network.folder, 'laptop.jwt')
     const { code, stdout, stderr } = await run('laptop', '--attributes', 'staff, #sales', '--out', out)
     expect([code, stdout]).toEqual([0, ''])
     expect(stderr).toContain('laptop may enroll until ')
@@ -58,15 +37,15 @@ describe('portcullis invite', () => {
 
   it('gives the same token out again while it is good, and adds attributes', async () => {
     const { stdout } = await run('laptop', '--attributes', 'remote')
-    expect(stdout.trim()).toBe(await readFile(join(folder, 'laptop.jwt'), 'utf8'))
+    expect(stdout.trim()).toBe(await readFile(join(network.folder, 'laptop.jwt'), 'utf8'))
     const [identity] = await json('identities', 'list', '--filter', 'name = "laptop"')
     expect(identity.roleAttributes).toEqual(['remote', 'sales', 'staff'])
   })
 
   it('writes over no file, and leaves alone who has enrolled', async () => {
-    const again = await run('laptop', '--out', join(folder, 'laptop.jwt'))
+    const again = await run('laptop', '--out', join(network.folder, 'laptop.jwt'))
     expect([again.code, again.stderr]).toEqual([2, expect.stringContaining('--force replaces it')])
-    await enroll(await readFile(join(folder, 'laptop.jwt'), 'utf8'))
+    await enroll(await readFile(join(network.folder, 'laptop.jwt'), 'utf8'))
     const { code, stderr } = await run('laptop')
     expect([code, stderr]).toEqual([2, expect.stringContaining('laptop has enrolled already')])
   })
@@ -74,7 +53,7 @@ describe('portcullis invite', () => {
   it('invites again whose enrollment was deleted', async () => {
     await run('tablet')
     const [{ id }] = await json('enrollments', 'list', '--filter', 'method = "ott"')
-    await runProgram(['enrollments', 'delete', id], environment)
+    await runProgram(['enrollments', 'delete', id], network.environment)
     const { code, stdout } = await run('tablet')
     expect(code).toBe(0)
     await enroll(stdout.trim())
@@ -88,7 +67,7 @@ describe('portcullis invite', () => {
   })
 
   it('makes a router, its token and its configuration', async () => {
-    const [out, config] = [join(folder, 'r1.jwt'), join(folder, 'r1.yml')]
+    const [out, config] = [join(network.folder, 'r1.jwt'), join(network.folder, 'r1.yml')]
     const { code } = await run(
       'r1',
       '--router',

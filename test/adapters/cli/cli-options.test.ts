@@ -50,6 +50,7 @@ describe('options of serve', () => {
       controlOthers: [],
       events: [],
       explorer: false,
+      webhooks: {},
     })
   })
 

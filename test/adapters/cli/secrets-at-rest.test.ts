@@ -1,9 +1,9 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createController } from 'portcullis'
+import { sqliteStorage } from 'portcullis/kysely'
 import { afterAll, expect, it } from 'vitest'
-import { sqliteStorage } from '../../../adapters/kysely/index.ts'
-import { createController } from '../../../src/index.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'portcullis-rest-'))
 afterAll(() => rmSync(directory, { recursive: true }))
@@ -49,7 +49,7 @@ it('keeps no session token, password, TOTP secret or recovery code readable in t
 it('lets only their owner read the files of a database and of its snapshots', async () => {
   const own = mkdtempSync(join(directory, 'own-'))
   const storage = await sqliteStorage(join(own, 'own.db'))
-  await createController({ storage, address: 'controller.test:1280', admin })
+  const controller = await createController({ storage, address: 'controller.test:1280', admin })
   await storage.snapshot?.()
   const modes = readdirSync(own).map((name) => [
     name.replace(/snapshot-.*/, 'snapshot'),
@@ -61,5 +61,5 @@ it('lets only their owner read the files of a database and of its snapshots', as
     'own.db-wal': 0o600,
     'own.db.snapshot': 0o600,
   })
-  await storage.close()
+  await controller.close()
 })

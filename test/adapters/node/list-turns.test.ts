@@ -1,9 +1,9 @@
 import type { ControllerFetch, Limits } from 'portcullis'
 import { memoryStorage } from 'portcullis/memory'
 import { createListener } from 'portcullis/node'
+import type { Storage } from 'portcullis/storage'
 import { createTestController } from 'portcullis/testing'
 import { expect, it, onTestFinished } from 'vitest'
-import type { Storage } from '../../../src/storage.ts'
 import { adminToken } from '../../support/delegate.ts'
 import { exchange, gate, parseResponse, requestText, withHttpServer } from './raw-http.ts'
 

@@ -1,5 +1,5 @@
+import { createListener } from 'portcullis/node'
 import { describe, expect, it } from 'vitest'
-import { createListener } from '../../../adapters/node/index.ts'
 import { echo, exchange, parseResponse, requestText, withHttpServer } from './raw-http.ts'
 
 describe('below a framework that has read the body', () => {

@@ -1,6 +1,6 @@
+import { createListener, serve } from 'portcullis/node'
 import { createTestController } from 'portcullis/testing'
 import { expect, it, onTestFinished } from 'vitest'
-import { createListener, serve } from '../../../adapters/node/index.ts'
 import { exchange, parseResponse, requestText, withHttpServer } from './raw-http.ts'
 import { openTls, receiveAll } from './tls-client.ts'
 

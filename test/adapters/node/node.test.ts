@@ -1,10 +1,10 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import fc from 'fast-check'
+import type { ControllerFetch } from 'portcullis'
+import { createListener } from 'portcullis/node'
 import { describe, expect, it } from 'vitest'
 import { growingBytes } from '../../../adapters/node/http/body.ts'
-import { createListener } from '../../../adapters/node/index.ts'
-import type { ControllerFetch } from '../../../src/index.ts'
 import { echo, exchange, gate, parseResponse, requestText, withHttpServer } from './raw-http.ts'
 
 const ask = (fetch: ControllerFetch, text: string) =>

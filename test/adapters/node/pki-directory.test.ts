@@ -11,6 +11,7 @@ import { createTestController, recordingLogger } from 'portcullis/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 const FILES = ['ca.pem', 'server.key', 'server.pem', 'signing.key', 'signing.pem']
+const ALL_FILES = ['ca.key', ...FILES]
 const request = { hosts: ['localhost', '::1'], trustDomain: 'corp.example', now: Date.UTC(2026, 0, 1) }
 
 /** A folder for every directory of these tests; `whole` in it holds a PKI. */
@@ -37,11 +38,12 @@ describe('openPkiDirectory', () => {
     const directory = join(fresh(), 'deep', 'down')
     const first = await open(directory)
     expect(first.created).toBe(true)
-    expect((await readdir(directory)).sort()).toEqual(FILES)
+    expect((await readdir(directory)).sort()).toEqual(ALL_FILES)
     const modeOf = async (path: string) => (await stat(path)).mode & 0o777
     expect(await modeOf(directory)).toBe(0o700)
     expect(await modeOf(join(directory, 'server.key'))).toBe(0o600)
     expect(await modeOf(join(directory, 'signing.key'))).toBe(0o600)
+    expect(await modeOf(join(directory, 'ca.key'))).toBe(0o600)
     expect(await open(directory)).toEqual({ ...first, created: false })
     expect(first.caPem).toBe(await readFile(join(directory, 'ca.pem'), 'utf8'))
   })
@@ -51,7 +53,7 @@ describe('openPkiDirectory', () => {
     const opened = await Promise.all(Array.from({ length: 8 }, () => open(directory)))
     expect(new Set(opened.map(({ created: _, ...material }) => JSON.stringify(material))).size).toBe(1)
     expect(opened.filter(({ created }) => created)).toHaveLength(1)
-    expect((await readdir(directory)).sort()).toEqual(FILES)
+    expect((await readdir(directory)).sort()).toEqual(ALL_FILES)
   })
 })
 
@@ -73,22 +75,43 @@ describe('openPkiDirectory with defaults', () => {
 })
 
 describe('a first run that was interrupted', () => {
-  it.each([0, 1, 2, 3, 4])('after %i of five files were written: the next one starts over', async (written) => {
+  it.each([0, 1, 2, 3, 4, 5])('after %i of six files were written: the next one starts over', async (written) => {
     const directory = fresh()
     const unfinished = join(directory, '.creating-1')
     await mkdir(unfinished, { recursive: true })
-    for (const name of FILES.slice(0, written)) await writeFile(join(unfinished, name), 'half of a fi')
+    for (const name of ALL_FILES.slice(0, written)) await writeFile(join(unfinished, name), 'half of a fi')
     expect((await open(directory)).created).toBe(true)
+    expect((await readdir(directory)).sort()).toEqual(ALL_FILES)
+  })
+
+  it.each([0, 1, 2, 3, 4, 5, 6])(
+    'after %i of six files were put in place: the next one completes it',
+    async (placed) => {
+      const directory = await copy()
+      const material = await open(directory)
+      await mkdir(join(directory, '.created'))
+      for (const name of ALL_FILES.slice(placed)) await rename(join(directory, name), join(directory, '.created', name))
+      expect(await open(directory)).toEqual({ ...material, created: false })
+      expect((await readdir(directory)).sort()).toEqual(ALL_FILES)
+    },
+  )
+})
+
+describe("the root's key", () => {
+  it('may be kept elsewhere', async () => {
+    const directory = await copy()
+    await rm(join(directory, 'ca.key'))
+    const { caKeyPem } = await open(directory)
+    expect(caKeyPem).toBeUndefined()
     expect((await readdir(directory)).sort()).toEqual(FILES)
   })
 
-  it.each([0, 1, 2, 3, 4, 5])('after %i of five files were put in place: the next one completes it', async (placed) => {
+  it('is refused where it is the key of another root', async () => {
     const directory = await copy()
-    const material = await open(directory)
-    await mkdir(join(directory, '.created'))
-    for (const name of FILES.slice(placed)) await rename(join(directory, name), join(directory, '.created', name))
-    expect(await open(directory)).toEqual({ ...material, created: false })
-    expect((await readdir(directory)).sort()).toEqual(FILES)
+    await cp(join(directory, 'signing.key'), join(directory, 'ca.key'))
+    await expect(open(directory)).rejects.toThrow(
+      `the private key in ${join(directory, 'ca.key')} matches no certificate in ${join(directory, 'ca.pem')}`,
+    )
   })
 })
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import { connect } from 'node:net'
-import type { ControllerFetch } from '../../../src/index.ts'
+import type { ControllerFetch } from 'portcullis'
 
 /** Answers with what it was asked, so that a test sees the request as the controller does. */
 export const echo: ControllerFetch = async (request, connection) =>

@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import pg from 'pg'
+import type { Storage } from 'portcullis'
+import { postgresStorage, sqliteStorage } from 'portcullis/kysely'
+import type { RecordKind } from 'portcullis/storage'
 import { createTestController, TEST_ADMIN } from 'portcullis/testing'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { postgresStorage, sqliteStorage } from '../../../adapters/kysely/index.ts'
 import { get, insertAll, machine, machines, tickets } from '../../../adapters/storage-contract/kinds.ts'
 import { engineOf } from '../../../src/controller/guarded-engine.ts'
-import type { Storage } from '../../../src/index.ts'
 import { mfas } from '../../../src/login/mfa/mfa.resource.ts'
-import type { RecordKind } from '../../../src/storage.ts'
 import {
   adminOf,
   CLIENT,

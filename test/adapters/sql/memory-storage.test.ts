@@ -1,8 +1,8 @@
+import type { Storage } from 'portcullis'
+import { memoryStorage } from 'portcullis/memory'
 import { describe, expect, it } from 'vitest'
-import { memoryStorage } from '../../../adapters/memory/index.ts'
 import { ChangeFeed } from '../../../adapters/memory/state.ts'
 import { insertAll, machine, machines, ticket, tickets, where } from '../../../adapters/storage-contract/kinds.ts'
-import type { Storage } from '../../../src/index.ts'
 import { describeStorageContract } from '../../contract/storage.ts'
 
 describeStorageContract('memory', async () => {
@@ -135,8 +135,8 @@ describe('change feed of the memory storage', () => {
     }))
 
   function feedOf(capacity: number, ...sizes: readonly number[]) {
-    const feed = new ChangeFeed(capacity, 0)
-    for (const [index, size] of sizes.entries()) feed.append(changes(index + 1, size))
+    const feed = new ChangeFeed(capacity, { revision: 0 })
+    for (const [index, size] of sizes.entries()) feed.append(changes(index + 1, size), { revision: index + 1 })
     return (since: number, upTo = sizes.length) => feed.between(since, upTo)?.map(({ id }) => id)
   }
 
@@ -155,6 +155,14 @@ describe('change feed of the memory storage', () => {
     ['undefined long before the latest of many', 2, Array.from({ length: 50 }, () => 1), 47, undefined],
   ])('tells %s', (_, capacity, sizes, since, expected) => {
     expect(feedOf(capacity, ...sizes)(since)).toEqual(expected)
+  })
+
+  it('forgets the lines of revisions with their changes, but that of the last forgotten one', () => {
+    const feed = new ChangeFeed(2, { revision: 0, line: 'l0' })
+    for (let revision = 1; revision <= 5; revision += 1)
+      feed.append(changes(revision, 1), { revision, line: `l${revision}` })
+    expect([3, 4, 5].map((since) => feed.between(since, 5, `l${since}`)?.length)).toEqual([2, 1, 0])
+    expect([2, 3, 4].map((since) => feed.between(since, 5, 'another'))).toEqual([undefined, undefined, undefined])
   })
 
   it('tells a snapshot nothing of later commits', () => {

@@ -1,6 +1,6 @@
 import pg from 'pg'
+import { postgresDialect } from 'portcullis/kysely'
 import { afterAll, beforeAll, describe } from 'vitest'
-import { postgresDialect } from '../../../adapters/kysely/index.ts'
 import { createDatabase, type PostgresDatabase } from '../../support/postgres.ts'
 import { describeCache } from './sql-cache.ts'
 

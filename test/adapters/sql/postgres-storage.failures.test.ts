@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
+import { postgresStorage } from 'portcullis/kysely'
+import { StorageUnavailable } from 'portcullis/storage'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { postgresStorage } from '../../../adapters/kysely/index.ts'
 import { get, insertAll, machine, machines, ticket, tickets, where } from '../../../adapters/storage-contract/kinds.ts'
-import { StorageUnavailable } from '../../../src/storage.ts'
 import { type PostgresServer, startPostgres } from '../../support/postgres.ts'
 
 const kinds = [machines, tickets]

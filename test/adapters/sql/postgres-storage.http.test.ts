@@ -1,5 +1,5 @@
+import { postgresStorage } from 'portcullis/kysely'
 import { afterAll, beforeAll } from 'vitest'
-import { postgresStorage } from '../../../adapters/kysely/index.ts'
 import { httpContract } from '../../contract/http.ts'
 import { STORAGE_PART } from '../../contract/http-part.ts'
 import { linkedFilterLaws } from '../../laws/linked-filters.ts'

@@ -1,5 +1,5 @@
+import { postgresDialect } from 'portcullis/kysely'
 import { afterAll, beforeAll, describe } from 'vitest'
-import { postgresDialect } from '../../../adapters/kysely/index.ts'
 import { createDatabase, type PostgresDatabase } from '../../support/postgres.ts'
 import { describeMigrations } from './sql-migration.ts'
 import { describeReleased } from './sql-released.ts'

@@ -1,5 +1,5 @@
+import { postgresStorage } from 'portcullis/kysely'
 import { afterAll, beforeAll, describe } from 'vitest'
-import { postgresStorage } from '../../../adapters/kysely/index.ts'
 import { machines, tickets } from '../../../adapters/storage-contract/kinds.ts'
 import { createDatabase, type PostgresDatabase } from '../../support/postgres.ts'
 import { describeProcesses } from './sql-processes.ts'

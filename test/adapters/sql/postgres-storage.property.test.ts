@@ -1,5 +1,5 @@
+import { postgresStorage } from 'portcullis/kysely'
 import { afterAll } from 'vitest'
-import { postgresStorage } from '../../../adapters/kysely/index.ts'
 import { machines } from '../../../adapters/storage-contract/kinds.ts'
 import { createDatabase } from '../../support/postgres.ts'
 import { describeDifferential } from './sql-differential.ts'

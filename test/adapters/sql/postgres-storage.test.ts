@@ -1,7 +1,7 @@
 import pg from 'pg'
+import { postgresStorage } from 'portcullis/kysely'
 import { afterAll, beforeAll } from 'vitest'
-import { postgresStorage } from '../../../adapters/kysely/index.ts'
-import { machines, tickets } from '../../../adapters/storage-contract/kinds.ts'
+import { entries, machines, tickets } from '../../../adapters/storage-contract/kinds.ts'
 import { describeStorageContract } from '../../contract/storage.ts'
 import { createDatabase, type PostgresDatabase } from '../../support/postgres.ts'
 
@@ -22,7 +22,7 @@ afterAll(async () => {
 describeStorageContract('PostgreSQL', async () => {
   schemas += 1
   const schema = `storage_${schemas}`
-  const storage = await postgresStorage({ connection: database.url, schema, kinds: [machines, tickets] })
+  const storage = await postgresStorage({ connection: database.url, schema, kinds: [machines, tickets, entries] })
   return {
     storage,
     async dispose() {

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
+import type { Storage } from 'portcullis'
+import type { KyselyStorageOptions } from 'portcullis/kysely'
+import type { ReadTransaction } from 'portcullis/storage'
 import { expect, it } from 'vitest'
-import type { KyselyStorageOptions } from '../../../adapters/kysely/index.ts'
 import { type Machine, machine, machines, signal, where } from '../../../adapters/storage-contract/kinds.ts'
 import { NaiveMachines, type Question } from '../../../adapters/storage-contract/naive-storage.ts'
-import type { Storage } from '../../../src/index.ts'
-import type { ReadTransaction } from '../../../src/storage.ts'
 import { times } from '../../support/property-runs.ts'
 
 const RUNS = times(100, 50)

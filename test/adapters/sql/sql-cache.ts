@@ -1,6 +1,8 @@
 import type { Dialect } from 'kysely'
+import type { Storage } from 'portcullis'
+import { kyselyStorage } from 'portcullis/kysely'
+import type { HistoryPoint, ReadOptions, ReadTransaction } from 'portcullis/storage'
 import { expect, it } from 'vitest'
-import { kyselyStorage } from '../../../adapters/kysely/index.ts'
 import {
   get,
   insertAll,
@@ -11,8 +13,6 @@ import {
   tickets,
   where,
 } from '../../../adapters/storage-contract/kinds.ts'
-import type { Storage } from '../../../src/index.ts'
-import type { ReadOptions, ReadTransaction } from '../../../src/storage.ts'
 import { watchedDialect } from '../../support/watched-dialect.ts'
 import { describeInterleavings } from './sql-cache.property.ts'
 import { describeCacheRoom } from './sql-cache-room.ts'
@@ -27,6 +27,19 @@ export interface CachedDatabase {
 }
 
 const kinds = [machines, tickets]
+
+/** Keeps where the database stands; what it answers takes it back there past every storage, with a statement on the records. */
+async function keepState(execute: CachedDatabase['execute']) {
+  for (const table of ['state', 'changes'])
+    await execute(`create table kept_${table} as select * from storage_${table}`)
+  return async (statement: string) => {
+    for (const table of ['state', 'changes']) {
+      await execute(`delete from storage_${table}`)
+      await execute(`insert into storage_${table} select * from kept_${table}`)
+    }
+    await execute(statement)
+  }
+}
 
 /** Each way to ask for a machine by its name, which a cache may answer. */
 const WAYS: readonly [string, (tx: ReadTransaction) => Promise<Machine | undefined>][] = [
@@ -189,6 +202,67 @@ export function describeCache(fresh: () => Promise<CachedDatabase>): void {
     await one.write((tx) => tx.collection(machines).update(machine('m1', { cost: 3 })))
     expect(await get(one, machines, 'm1')).toEqual(machine('m1', { cost: 3 }))
     await close()
+  })
+
+  it.each(READS)(
+    'shows by %s (%o) what is there when the database lost a commit and counted it again',
+    async (_, mode, ask) => {
+      for (const furtherCommits of [0, 1]) {
+        const { dialect, execute } = await fresh()
+        const one = await kyselyStorage({ dialect, kinds })
+        const [kept, lost] = [1, 2].map((cost) => machine('m1', { serial: 'S-1', owner: 'O', cost }))
+        if (kept === undefined || lost === undefined) throw new Error('no machines')
+        await insertAll(one, machines, [kept])
+        const putBack = await keepState(execute)
+        await one.write((tx) => tx.collection(machines).update(lost))
+        expect([await one.read(ask, mode), await one.read(ask, mode)]).toEqual([lost, lost])
+        await putBack('update contract_machines set cost = 1')
+        // Of all that happens from here on the first storage reads nothing.
+        const two = await kyselyStorage({ dialect, kinds })
+        await insertAll(two, machines, [machine('m3')])
+        for (let count = 0; count < furtherCommits; count += 1) await insertAll(two, machines, [machine('m4')])
+        expect(await one.read(ask, mode)).toEqual(kept)
+        expect(await get(one, machines, 'm3')).toEqual(machine('m3'))
+        expect(await one.write((tx) => tx.collection(machines).get('m1'))).toEqual(kept)
+        await Promise.all([one.close(), two.close()])
+      }
+    },
+  )
+
+  it('sends who follows the feed back to the start when the commit that it saw is another one by now', async () => {
+    const { dialect, execute } = await fresh()
+    const one = await kyselyStorage({ dialect, kinds })
+    const place = () => one.read(async ({ revision, line }) => ({ revision, line }))
+    await insertAll(one, machines, [machine('m1')])
+    const before = await place()
+    const putBack = await keepState(execute)
+    await insertAll(one, machines, [machine('m2')])
+    const lost = await place()
+    await putBack("delete from contract_machines where id = 'm2'")
+    const two = await kyselyStorage({ dialect, kinds })
+    for (const id of ['m3', 'm4']) await insertAll(two, machines, [machine(id)])
+    const since = ({ revision, line }: HistoryPoint) => one.read((tx) => tx.changesSince(revision, line))
+    expect(await since(lost)).toBeUndefined()
+    expect((await since(before))?.map(({ id }) => id)).toEqual(['m3', 'm4'])
+    expect((await since({ revision: lost.revision }))?.map(({ id }) => id)).toEqual(['m4'])
+    await Promise.all([one.close(), two.close()])
+  })
+
+  it('compares by their revisions alone the commits of a release that knew no lines', async () => {
+    const { dialect, execute } = await fresh()
+    const one = await kyselyStorage({ dialect, kinds })
+    await insertAll(one, machines, [machine('m1')])
+    await execute("update contract_machines set cost = 1 where id = 'm1'")
+    await execute(
+      "insert into storage_changes (revision, position, kind, id, operation) values (2, 0, 'contract-machines', 'm1', 'update')",
+    )
+    await execute('update storage_state set revision = 2, forgotten = 0 where id = 1')
+    const seen = await one.read(async ({ revision, line }) => ({ revision, line }))
+    expect(await get(one, machines, 'm1')).toEqual(machine('m1', { cost: 1 }))
+    await insertAll(one, machines, [machine('m2')])
+    const told = await one.read((tx) => tx.changesSince(seen.revision, seen.line))
+    expect(told?.map(({ id }) => id)).toEqual(['m2'])
+    await one.close()
   })
 
   it.each<[string, (storage: Storage) => Promise<unknown>]>([

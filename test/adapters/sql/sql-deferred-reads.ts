@@ -1,5 +1,5 @@
+import { kyselyStorage } from 'portcullis/kysely'
 import { expect, it } from 'vitest'
-import { kyselyStorage } from '../../../adapters/kysely/index.ts'
 import { get, insertAll, machine, machines, signal, where } from '../../../adapters/storage-contract/kinds.ts'
 import { watchedDialect } from '../../support/watched-dialect.ts'
 import type { CachedDatabase } from './sql-cache.ts'

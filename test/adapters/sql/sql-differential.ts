@@ -1,9 +1,9 @@
 import fc from 'fast-check'
+import type { FindQuery, Storage } from 'portcullis'
+import { memoryStorage } from 'portcullis/memory'
+import type { Filter, Literal, Operand, OrderBy } from 'portcullis/storage'
 import { expect, it } from 'vitest'
-import { memoryStorage } from '../../../adapters/memory/index.ts'
 import { insertAll, type Machine, machine, machines } from '../../../adapters/storage-contract/kinds.ts'
-import type { FindQuery, Storage } from '../../../src/index.ts'
-import type { Filter, Literal, Operand, OrderBy } from '../../../src/storage.ts'
 import { times } from '../../support/property-runs.ts'
 
 const QUESTIONS_PER_POPULATION = 25

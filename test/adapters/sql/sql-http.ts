@@ -1,6 +1,6 @@
+import type { Storage } from 'portcullis'
+import { RECORD_KINDS } from 'portcullis/storage'
 import { createTestController } from 'portcullis/testing'
-import type { Storage } from '../../../src/index.ts'
-import { RECORD_KINDS } from '../../../src/storage.ts'
 import type { Mount } from '../../contract/http/mount.ts'
 import { mountOf } from '../../support/mount.ts'
 import { withSharedPki } from '../../support/shared-pki.ts'

@@ -1,8 +1,8 @@
+import type { Storage } from 'portcullis'
+import { type KyselyStorageOptions, kyselyStorage, migrate, SchemaMismatch } from 'portcullis/kysely'
+import type { Filter, RecordKind, StoredRecord } from 'portcullis/storage'
 import { expect, it } from 'vitest'
-import { type KyselyStorageOptions, kyselyStorage, migrate, SchemaMismatch } from '../../../adapters/kysely/index.ts'
 import { insertAll, machine, machines, ticket, tickets, where } from '../../../adapters/storage-contract/kinds.ts'
-import type { Storage } from '../../../src/index.ts'
-import type { Filter, RecordKind, StoredRecord } from '../../../src/storage.ts'
 
 /** What a later version adds to machines, with and without defaults. */
 const later: RecordKind<StoredRecord & Record<string, unknown>> = {

@@ -1,9 +1,9 @@
 import type { CompiledQuery, Dialect } from 'kysely'
+import type { FindQuery } from 'portcullis'
+import { kyselyStorage } from 'portcullis/kysely'
+import { type Filter, type Literal, type Operand, RECORD_KINDS, type RecordKind } from 'portcullis/storage'
 import { expect, it } from 'vitest'
-import { kyselyStorage } from '../../../adapters/kysely/index.ts'
-import type { FindQuery } from '../../../src/index.ts'
 import { resourceNamed } from '../../../src/resources/index.ts'
-import { type Filter, type Literal, type Operand, RECORD_KINDS, type RecordKind } from '../../../src/storage.ts'
 import { watchedDialect } from '../../support/watched-dialect.ts'
 
 /** How the database says it would answer a statement; a line that matches `scan` looks at every row of a table. */

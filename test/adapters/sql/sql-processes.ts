@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import type { Storage } from 'portcullis'
 import { expect, it } from 'vitest'
 import { get, insertAll, machine, machines, ticket, tickets } from '../../../adapters/storage-contract/kinds.ts'
-import type { Storage } from '../../../src/index.ts'
 
 export interface SharedDatabase {
   /** What a process needs to know to open it. */

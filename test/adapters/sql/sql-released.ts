@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import type { Dialect } from 'kysely'
+import { kyselyStorage } from 'portcullis/kysely'
+import { RECORD_KINDS } from 'portcullis/storage'
 import { expect, it } from 'vitest'
-import { kyselyStorage } from '../../../adapters/kysely/index.ts'
-import { RECORD_KINDS } from '../../../src/storage.ts'
 import { type ReleasedDatabase, replayDatabase } from '../../support/released-database.ts'
 
 const folder = new URL('released/', import.meta.url)

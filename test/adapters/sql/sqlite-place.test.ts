@@ -2,12 +2,11 @@ import { copyFileSync, mkdirSync, mkdtempSync, renameSync, rmSync, unlinkSync, w
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { recordingLogger } from 'portcullis/testing'
+import type { Storage } from 'portcullis'
+import { sqliteStorage } from 'portcullis/kysely'
+import { createTestController, recordingLogger } from 'portcullis/testing'
 import { afterAll, describe, expect, it } from 'vitest'
-import { sqliteStorage } from '../../../adapters/kysely/index.ts'
 import { get, insertAll, ticket, tickets } from '../../../adapters/storage-contract/kinds.ts'
-import { createTestController } from '../../../adapters/testing/index.ts'
-import type { Storage } from '../../../src/index.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'portcullis-place-'))
 afterAll(() => rmSync(directory, { recursive: true }))

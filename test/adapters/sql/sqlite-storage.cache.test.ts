@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { sqliteDialect } from 'portcullis/kysely'
 import { afterAll, describe } from 'vitest'
-import { sqliteDialect } from '../../../adapters/kysely/index.ts'
 import { describeCache } from './sql-cache.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'portcullis-test-'))

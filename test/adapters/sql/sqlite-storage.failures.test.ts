@@ -2,8 +2,9 @@ import { copyFileSync, existsSync, mkdtempSync, renameSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { kyselyStorage, sqliteDialect, sqliteStorage } from 'portcullis/kysely'
+import { StorageUnavailable } from 'portcullis/storage'
 import { afterAll, describe, expect, it } from 'vitest'
-import { kyselyStorage, sqliteDialect, sqliteStorage } from '../../../adapters/kysely/index.ts'
 import {
   contentOf,
   get,
@@ -13,7 +14,6 @@ import {
   ticket,
   tickets,
 } from '../../../adapters/storage-contract/kinds.ts'
-import { StorageUnavailable } from '../../../src/storage.ts'
 import { watchedDialect } from '../../support/watched-dialect.ts'
 
 const kinds = [machines, tickets]

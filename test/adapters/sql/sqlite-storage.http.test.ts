@@ -1,5 +1,5 @@
+import { sqliteStorage } from 'portcullis/kysely'
 import { afterAll } from 'vitest'
-import { sqliteStorage } from '../../../adapters/kysely/index.ts'
 import { httpContract } from '../../contract/http.ts'
 import { STORAGE_PART } from '../../contract/http-part.ts'
 import { emptiedStorages } from './sql-http.ts'

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { sqliteStorage } from 'portcullis/kysely'
 import { afterAll, describe } from 'vitest'
-import { sqliteStorage } from '../../../adapters/kysely/index.ts'
 import { machines, tickets } from '../../../adapters/storage-contract/kinds.ts'
 import { describeProcesses } from './sql-processes.ts'
 

@@ -1,7 +1,7 @@
+import type { Storage } from 'portcullis'
+import { sqliteStorage } from 'portcullis/kysely'
 import { afterAll } from 'vitest'
-import { sqliteStorage } from '../../../adapters/kysely/index.ts'
 import { machines } from '../../../adapters/storage-contract/kinds.ts'
-import type { Storage } from '../../../src/index.ts'
 import { describeDifferential } from './sql-differential.ts'
 
 const opened: Storage[] = []

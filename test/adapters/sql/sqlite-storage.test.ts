@@ -1,11 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { sqliteStorage } from '../../../adapters/kysely/index.ts'
-import { machines, tickets } from '../../../adapters/storage-contract/kinds.ts'
+import { sqliteStorage } from 'portcullis/kysely'
+import { entries, machines, tickets } from '../../../adapters/storage-contract/kinds.ts'
 import { describeStorageContract } from '../../contract/storage.ts'
 
-const kinds = [machines, tickets]
+const kinds = [machines, tickets, entries]
 
 describeStorageContract('SQLite file', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'portcullis-test-'))

@@ -1,5 +1,6 @@
 import java.io.ByteArrayOutputStream;
 import java.io.InputStream;
+import java.io.OutputStream;
 import java.nio.ByteBuffer;
 import java.nio.channels.AsynchronousServerSocketChannel;
 import java.nio.channels.AsynchronousSocketChannel;
@@ -13,8 +14,9 @@ import org.openziti.ZitiConnection;
 import org.openziti.ZitiContext;
 
 /**
- * Carries data by the OpenZiti SDK for the JVM: Carry JWT-FILE dial|host SERVICE. `dial` sends 300,000 bytes and prints whether they
- * came back as they were; `host` sends everything back and prints `listening`.
+ * Carries data by the OpenZiti SDK for the JVM: Carry JWT-FILE dial|tick|host SERVICE. `dial` sends 300,000 bytes and prints whether
+ * they came back as they were; `tick` sends a little ten times a second and prints a line for each that came back; `host` sends
+ * everything back and prints `listening`. Enrolls once: the keys stay in a file.
  */
 public class Carry {
   /** The SDK throws for a buffer that is smaller than what came. */
@@ -22,14 +24,38 @@ public class Carry {
 
   public static void main(String[] arguments) throws Exception {
     KeyStore keys = KeyStore.getInstance("PKCS12");
-    keys.load(null, null);
-    Ziti.removeContext(Ziti.enroll(keys, Files.readAllBytes(Path.of(arguments[0])), "jvm"));
+    Path kept = Path.of(arguments[0].replace(".jwt", ".p12"));
+    if (Files.exists(kept)) {
+      try (InputStream input = Files.newInputStream(kept)) {
+        keys.load(input, new char[0]);
+      }
+    } else {
+      keys.load(null, null);
+      Ziti.removeContext(Ziti.enroll(keys, Files.readAllBytes(Path.of(arguments[0])), "jvm"));
+      try (OutputStream output = Files.newOutputStream(kept)) {
+        keys.store(output, new char[0]);
+      }
+    }
     ZitiContext context = Ziti.init(keys, false).get(0);
     for (int tries = 0; tries < 50 && !context.getStatus().toString().contains("Active"); tries++) Thread.sleep(200);
     context.getService(arguments[2]);
-    if (arguments[1].equals("host")) host(context, arguments[2]);
-    else dial(context, arguments[2]);
+    switch (arguments[1]) {
+      case "host" -> host(context, arguments[2]);
+      case "tick" -> tick(context, arguments[2]);
+      default -> dial(context, arguments[2]);
+    }
     System.exit(0);
+  }
+
+  private static void tick(ZitiContext context, String service) throws Exception {
+    ZitiConnection connection = context.dial(service);
+    byte[] room = new byte[ROOM];
+    while (true) {
+      connection.getOutputStream().write("tick".getBytes());
+      if (connection.getInputStream().read(room) < 0) throw new IllegalStateException("the connection is over");
+      System.out.println("tick");
+      Thread.sleep(100);
+    }
   }
 
   private static void dial(ZitiContext context, String service) throws Exception {

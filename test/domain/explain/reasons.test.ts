@@ -78,14 +78,14 @@ const ROWS: readonly Row[] = [
     allowed: true,
     change: { identityRouters: [router('r1', false), router('r2')] },
     suggests: ['bring-edge-router-online'],
-    says: "'alice' may dial 'web': but nothing will connect, because all of their common edge routers are offline.",
+    says: "'alice' may dial 'web', but nothing will connect, because all of their common edge routers are offline.",
   },
   {
     reason: 'no-terminators',
     allowed: true,
     change: { hosts: { terminatorCount: 0, hosts: [], mayBindCount: 2 } },
     suggests: ['host-service'],
-    says: "'alice' may dial 'web': but nothing will connect, because nothing hosts the service: it has no terminator.",
+    says: "'alice' may dial 'web', but nothing will connect, because nothing hosts the service: it has no terminator.",
   },
   { reason: 'granted', allowed: true, change: {}, suggests: [], says: "'alice' may dial 'web'." },
 ]

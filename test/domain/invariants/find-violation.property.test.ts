@@ -1,6 +1,6 @@
 import fc from 'fast-check'
+import { findViolation, type Invariant, type PolicySet, type RoleSelector, selects } from 'portcullis/policy'
 import { describe, expect, it } from 'vitest'
-import { findViolation, type Invariant, type PolicySet, type RoleSelector, selects } from '../../../src/policy.ts'
 import { patience, runs } from '../../support/property-runs.ts'
 
 // Small enough to look at every entity that could be: all sets of these, and one more that nobody mentions is like none.

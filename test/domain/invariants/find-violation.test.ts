@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest'
 import {
   emptyPostureData,
   findViolation,
@@ -6,7 +5,8 @@ import {
   type PolicySet,
   type RoleSelector,
   violationText,
-} from '../../../src/policy.ts'
+} from 'portcullis/policy'
+import { describe, expect, it } from 'vitest'
 
 const NOTHING: PolicySet = {
   servicePolicies: [],

@@ -28,13 +28,19 @@ const caOf = ({ network, subject }: Stage) => (subject.way === 'claim' ? network
 const patchSigner = (stage: Stage, body: object) =>
   stage.admin('PATCH', `/external-jwt-signers/${signerOf(stage)}`, body)
 const patchCa = (stage: Stage, body: object) => stage.admin('PATCH', `/cas/${caOf(stage)}`, body)
+const NO_ENROLLMENT = { isAutoCaEnrollmentEnabled: false, isOttCaEnrollmentEnabled: false }
 const distrust = (stage: Stage, id: string) =>
   stage.admin('PUT', `/portcullis/v1/trust-anchors/${id}`, { mayAuthenticateAdmins: false })
 
 /** Somebody who may manage signers, and has the rights of those whom they let in, changes the one of the subject. */
 async function editAsDelegate(stage: Stage, body: object): Promise<void> {
   const username = `delegate-${stage.two.now()}`
-  const identity = { name: username, type: 'User', isAdmin: false, permissions: ['external-jwt-signer', 'service'] }
+  const identity = {
+    name: username,
+    type: 'User',
+    isAdmin: false,
+    permissions: ['external-jwt-signer', 'ops', 'service'],
+  }
   const { id } = await stage.admin('POST', '/identities', identity)
   await stage.admin('POST', '/authenticators', { method: 'updb', identityId: id, username, password: PASSWORD })
   const login = { json: { username, password: PASSWORD } }
@@ -164,6 +170,51 @@ export const CREDENTIAL_ENDINGS: readonly Ending[] = [
       )
     },
   },
+  {
+    name: 'password locked by wrong ones',
+    ways: ['password'],
+    ends: ['locked'],
+    prepare: ({ process, subject }) =>
+      process('A').told('PATCH', `/auth-policies/${subject.policyId}`, {
+        primary: { updb: { maxAttempts: 2, lockoutDurationMinutes: 0 } },
+      }),
+    end: async ({ by, subject: { username } }) => {
+      for (const password of ['wrong-1', 'wrong-2', 'wrong-3']) {
+        await by.ask('POST', `${CLIENT_API}/authenticate?method=password`, { json: { username, password } })
+      }
+    },
+  },
+  {
+    name: 'another authenticator of the identity deleted',
+    ways: ['cert', 'ca', 'jwt'],
+    prepare: ({ process, subject: { id: identityId, username } }) =>
+      process('A').create('/authenticators', { method: 'updb', identityId, username, password: PASSWORD }),
+    end: async ({ admin, subject: { id } }) => {
+      const filter = encodeURIComponent(`identity="${id}" and method="updb"`)
+      for (const found of await admin('GET', `/authenticators?filter=${filter}`))
+        await admin('DELETE', `/authenticators/${found.id}`)
+    },
+  },
+  {
+    name: 'recovery codes made anew by their holder',
+    ways: ['totp'],
+    end: async ({ by, held, logins }) => {
+      const path = `${CLIENT_API}/current-identity/mfa/recovery-codes`
+      await must(by.ask('POST', path, { zt: held.A.zt, json: { code: logins.code() } }))
+    },
+  },
+  {
+    name: 'CA disabled, and enabled again',
+    ways: ['ca', 'claim'],
+    end: async (stage) => {
+      const externalIdClaim = stage.subject.way === 'claim' ? CLAIM : null
+      await patchCa(stage, { isAuthEnabled: false, externalIdClaim })
+      await stage.see()
+      await stage.elapse(2000)
+      await patchCa(stage, { isAuthEnabled: true, externalIdClaim })
+    },
+  },
+  { name: 'CA that enrolls nobody any more', ways: ['ca', 'claim'], end: (stage) => patchCa(stage, NO_ENROLLMENT) },
   { name: 'signer disabled', ways: ['jwt', 'signed'], end: (stage) => patchSigner(stage, { enabled: false }) },
   {
     name: 'signer disabled, and enabled again',

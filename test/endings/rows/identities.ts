@@ -57,7 +57,7 @@ export const IDENTITY_ENDINGS: readonly Ending[] = [
   {
     name: 'identity given a further permission',
     ways: ['password', 'claim', 'jwt'],
-    end: (stage) => patchIdentity(stage, { permissions: ['service', 'config'] }),
+    end: (stage) => patchIdentity(stage, { permissions: ['service', 'ops', 'config'] }),
   },
   {
     name: 'identity without its permissions',
@@ -132,5 +132,19 @@ export const IDENTITY_ENDINGS: readonly Ending[] = [
       admin('PATCH', `/auth-policies/${subject.policyId}`, {
         primary: { extJwt: { allowedSigners: [network.second.id] } },
       }),
+  },
+  {
+    name: 'everything renamed',
+    ways: ['cert', 'ca', 'claim', 'jwt', 'signed'],
+    end: async ({ admin, subject, network }) => {
+      await admin('PATCH', `/identities/${subject.id}`, { name: 'renamed' })
+      await admin('PATCH', `/auth-policies/${subject.policyId}`, { name: 'renamed' })
+      await admin('PATCH', `/service-policies/${subject.dials.policyId}`, { name: 'renamed' })
+      await admin('PATCH', `/services/${subject.dials.serviceId}`, { name: 'renamed' })
+      for (const { id } of [network.signer, network.second])
+        await admin('PATCH', `/external-jwt-signers/${id}`, { name: `renamed-${id}` })
+      for (const { id } of [network.ca, network.claimCa]) await admin('PATCH', `/cas/${id}`, { name: `renamed-${id}` })
+      await admin('PATCH', `/edge-routers/${network.r1.id}`, { name: 'renamed-router' })
+    },
   },
 ]

@@ -10,7 +10,7 @@ export const RESTORATIONS: readonly Ending[] = [
     ways: WAYS,
     end: ({ admin, subject }) => admin('POST', `/identities/${subject.id}/enable`),
   },
-  { name: 'permissions given', ways: WAYS, end: (stage) => patchIdentity(stage, { permissions: ['service'] }) },
+  { name: 'permissions given', ways: WAYS, end: (stage) => patchIdentity(stage, { permissions: ['service', 'ops'] }) },
   { name: 'no administrator any more', ways: WAYS, end: (stage) => patchIdentity(stage, { isAdmin: false }) },
   {
     name: 'external id given back',

@@ -49,4 +49,14 @@ export const ROUTER_ENDINGS: readonly Ending[] = [
     ways: ['password'],
     end: (stage) => patchRouter(stage, stage.network.r1.id, { isTunnelerEnabled: false }),
   },
+  {
+    name: 'identity of the egress router disabled',
+    ways: ['password'],
+    end: ({ admin, network }) => admin('POST', `/identities/${network.r2.id}/disable`, { durationMinutes: 0 }),
+  },
+  {
+    name: 'identity of the ingress router disabled',
+    ways: ['password'],
+    end: ({ admin, network }) => admin('POST', `/identities/${network.r1.id}/disable`, { durationMinutes: 0 }),
+  },
 ]

@@ -2,8 +2,7 @@ import { decodeJwt } from 'jose'
 import { routerSide } from 'portcullis/fabric'
 import { bodyOf, FakeRouter } from 'portcullis/testing'
 import { describe, expect, it, vi } from 'vitest'
-import { dial, fabricWorld, host, reportLinks, tunnelNetwork } from './fabric-world.ts'
-import { routesOf } from './linked-pair.ts'
+import { fabricWorld, host, tunnelNetwork } from './fabric-world.ts'
 
 const { CONTENT_TYPE, HEADER } = routerSide
 
@@ -276,49 +275,5 @@ describe('what a router says that is not taken', () => {
     const router = new FakeRouter(enrolled, world.listener, { saysVersion: false })
     expect(await router.connect()).toMatchObject({ accepted: false, reason: 'no version header provided' })
     await vi.waitFor(() => expect(router.isClosed).toBe(true))
-  })
-})
-
-describe('a router that goes on with the channel of before', () => {
-  it('has the dials refused that waited until it answers a hello again, and the later ones laid', async () => {
-    const world = await fabricWorld()
-    const { serviceId } = await tunnelNetwork(world)
-    const fields = { isTunnelerEnabled: true }
-    const server = await world.router('server', { fields })
-    await host(server, serviceId)
-    const client = new FakeRouter(await world.enroll('client', fields), world.listener)
-    const { accepted } = await client.connect({ connectionId: 'former-1', secret: new Uint8Array(16).fill(7) })
-    expect(accepted).toBe(true)
-    const waited = [dial(client)]
-    reportLinks(client, [['l1', server]], true)
-    waited.push(dial(client))
-    client.send(CONTENT_TYPE.clientHello, routerSide.ClientHello.encode({ hostname: 'client.test' }))
-    const fresh = dial(client)
-    for (const { refused } of await Promise.all(waited)) {
-      expect(refused).toBe('the dial was asked for before the router was connected again')
-    }
-    expect((await fresh).refused).toBeUndefined()
-    expect(server.all(CONTENT_TYPE.route)).toHaveLength(1)
-  })
-
-  it('is on no path before it is heard, which may be long after its hello', async () => {
-    const world = await fabricWorld()
-    const { serviceId } = await tunnelNetwork(world)
-    const fields = { isTunnelerEnabled: true }
-    const client = await world.router('client', { fields })
-    const enrolled = await world.enroll('server', fields)
-    const before = new FakeRouter(enrolled, world.listener)
-    const { connectionId, secret } = await before.connect()
-    await host(before, serviceId)
-    reportLinks(client, [['l1', before]])
-    expect((await dial(client)).refused).toBeUndefined()
-    before.close()
-    await vi.waitFor(() => expect(world.told('router.connection').at(-1)).toMatchObject({ isOnline: false }))
-    const server = new FakeRouter(enrolled, world.listener)
-    expect((await server.connect({ connectionId, secret, hangs: true })).accepted).toBe(true)
-    expect((await dial(client)).refused).toBe('service web has no terminators on connected routers')
-    server.goOn()
-    await vi.waitFor(async () => expect((await dial(client)).refused).toBeUndefined())
-    expect(routesOf(server)).toHaveLength(1)
   })
 })

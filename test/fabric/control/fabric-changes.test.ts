@@ -36,6 +36,24 @@ it.each(['edge-routers', 'transit-routers'])('%s are changed and deleted', async
   await expect(world.call('PATCH', `${FABRIC}/routers/${id}`, { cost: 1 })).rejects.toThrow('404')
 })
 
+it('a router that is made is a transit router, which enrolls by a token and not by the certificate that is named', async () => {
+  const world = await fabricWorld()
+  // As `ziti fabric create router` asks.
+  const asked = { id: 'of-the-certificate', name: 'r1', fingerprint: 'ab'.repeat(20), tags: {}, cost: 9 }
+  const id = await world.create(`${FABRIC}/routers`, { ...asked, noTraversal: true, disabled: false })
+  expect(id).not.toBe(asked.id)
+  expect(await world.call('GET', `${FABRIC}/routers/${id}`)).toMatchObject({
+    name: 'r1',
+    cost: 9,
+    noTraversal: true,
+    fingerprint: '',
+  })
+  expect(await world.call('GET', `/transit-routers/${id}`)).toMatchObject({
+    isVerified: false,
+    enrollmentJwt: expect.any(String),
+  })
+})
+
 it('terminators are made, changed and deleted; nobody says of another that it hosts', async () => {
   const world = await fabricWorld()
   const service = await world.create('/services', { name: 'web', encryptionRequired: false })

@@ -1,3 +1,5 @@
+import { randomBytes } from 'node:crypto'
+import { type Duplex, duplexPair } from 'node:stream'
 import { type Controller, type ControllerEvents, createPkiMaterial, type EventName } from 'portcullis'
 import { type ControlListener, type ControlListenerOptions, openControlListener, routerSide } from 'portcullis/fabric'
 import { memoryStorage } from 'portcullis/memory'
@@ -79,6 +81,61 @@ export async function twoProcesses() {
   const pki = await createPkiMaterial({ hosts: ['controller.test'], trustDomain: 'test', now: NOW })
   const process = (name: string) => fabricWorld({ addresses: [`tls:${name}.test:1`] }, { storage, pki, now: NOW })
   return { here: await process('here'), there: await process('there') }
+}
+
+/** A process of several over one store, which reach each other. */
+export interface JoinedProcess extends FabricWorld {
+  /** Cuts every connection to the others; they connect anew. */
+  cut(): void
+}
+
+/** Controllers over one store that are processes of one network: each uses the routers of the others. */
+export async function joinedProcesses<Name extends string>(names: readonly Name[]) {
+  const shared = memoryStorage()
+  const storage = { ...shared, close: async () => undefined }
+  const pki = await createPkiMaterial({ hosts: ['controller.test'], trustDomain: 'test', now: NOW })
+  const worlds = new Map<string, FabricWorld>()
+  const streams = new Map<string, Set<Duplex>>(names.map((name) => [name, new Set()]))
+  let now = NOW
+  const open = async (name: Name): Promise<JoinedProcess> => {
+    const dialProcess = async (address: string) => {
+      const [, other = ''] = /^tls:(\w+)\.test:1$/.exec(address) ?? []
+      const [stream, theirs] = duplexPair()
+      stream.once('close', () => theirs.destroy())
+      theirs.once('close', () => stream.destroy())
+      for (const end of [name, other]) streams.get(end)?.add(stream)
+      const binding = randomBytes(32)
+      worlds.get(other)?.listener.acceptProcess({ stream: theirs, binding }, '127.0.0.1')
+      return { stream, binding }
+    }
+    const world = await fabricWorld({ addresses: [`tls:${name}.test:1`], dialProcess }, { storage, pki, now })
+    worlds.set(name, world)
+    const cut = () => {
+      for (const stream of streams.get(name) ?? []) stream.destroy()
+    }
+    return { ...world, cut }
+  }
+  const opened = new Map<string, JoinedProcess>()
+  for (const name of names) opened.set(name, await open(name))
+  const processOf = (name: Name): JoinedProcess => {
+    const found = opened.get(name)
+    if (found === undefined) throw new Error(`there is no process ${name}`)
+    return found
+  }
+  /** Lets time pass in all of them. */
+  const elapse = async (ms: number) => {
+    now += ms
+    for (const { controller } of opened.values()) await controller.elapse(ms)
+  }
+  /** Ends one at once, with every connection, and begins it anew. */
+  const restart = async (name: Name) => {
+    const ended = processOf(name)
+    ended.cut()
+    await ended.listener.close()
+    await ended.controller.close()
+    opened.set(name, await open(name))
+  }
+  return { processOf, elapse, restart }
 }
 
 async function tokenOf({ fetch }: Pick<Controller, 'fetch'>): Promise<string> {

@@ -17,7 +17,8 @@ function heldStorage() {
         (tx) =>
           work({
             revision: tx.revision,
-            changesSince: (revision) => tx.changesSince(revision),
+            line: tx.line,
+            changesSince: (revision, line) => tx.changesSince(revision, line),
             collection(kind) {
               if (kind.name === edgeRouters.name) isConcerned = true
               return tx.collection(kind)

@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import { routerSide } from 'portcullis/fabric'
 import { bodyOf, FakeRouter } from 'portcullis/testing'
-import { describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { dial, type FabricWorld, fabricWorld, host, reportLinks, tunnelNetwork } from './fabric-world.ts'
 
 const { CONTENT_TYPE, Fault } = routerSide
@@ -196,19 +196,54 @@ it('a router behind a network that was cut without a word is gone when it was si
   expect(await world.call('GET', `/edge-routers/${bystander.id}`)).toMatchObject({ isOnline: true })
 })
 
-it('a socket of a router on which nothing comes stays open while another one of the router is heard', async () => {
-  const world = await fabricWorld({ heartbeat: { everyMs: 20, silenceMs: 100 } })
-  const sockets: Duplex[] = []
-  const accept: typeof world.listener.accept = (socket, ...facts) => {
-    sockets.push(socket)
-    world.listener.accept(socket, ...facts)
+describe('a router with two sockets, of which one is silent for a minute', () => {
+  const MINUTE = 60_000
+  const BEAT = 10_000
+  afterEach(() => vi.useRealTimers())
+
+  /** Opens the sockets in order. The router answers heartbeats on the first of them alone. */
+  async function grouped(types: readonly string[]) {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] })
+    const world = await fabricWorld()
+    const sockets: Duplex[] = []
+    const accept: typeof world.listener.accept = (socket, ...facts) => {
+      sockets.push(socket)
+      world.listener.accept(socket, ...facts)
+    }
+    const router = new FakeRouter(await world.enroll('r1'), { ...world.listener, accept })
+    let group: { readonly connectionId?: string; readonly secret?: Uint8Array } = {}
+    for (const type of types) {
+      const welcome = await router.connect({ ...group, isFirst: sockets.length === 0, type })
+      expect(welcome.accepted).toBe(true)
+      group = welcome
+    }
+    /** Lets time pass by heartbeats, each of which may be answered. */
+    const elapse = async (ms: number) => {
+      for (let passed = 0; passed < ms; passed += BEAT) {
+        vi.advanceTimersByTime(BEAT)
+        await delay(10)
+      }
+      return sockets.map(({ destroyed }) => destroyed)
+    }
+    return { world, router, elapse }
   }
-  // It answers heartbeats on its first socket alone.
-  const router = new FakeRouter(await world.enroll('r1'), { ...world.listener, accept })
-  const group = await router.connect()
-  await router.connect({ ...group, isFirst: false, type: 'ctrl.high' })
-  await delay(500)
-  expect(sockets.map(({ destroyed }) => destroyed)).toEqual([false, false])
+
+  it.each([
+    ['the urgent one', ['ctrl.default', 'ctrl.high']],
+    ['the other one', ['ctrl.high', 'ctrl.default']],
+  ])('keeps both: %s', async (_silent, types) => {
+    const { world, router, elapse } = await grouped(types)
+    expect(await elapse(MINUTE)).toEqual([false, false])
+    expect(await world.call('GET', `/edge-routers/${router.id}`)).toMatchObject({ isOnline: true })
+  })
+
+  it('loses both when the other one falls silent too', async () => {
+    const { world, router, elapse } = await grouped(['ctrl.default', 'ctrl.high'])
+    expect(await elapse(MINUTE)).toEqual([false, false])
+    router.pause()
+    expect(await elapse(MINUTE)).toEqual([true, true])
+    expect(await world.call('GET', `/edge-routers/${router.id}`)).toMatchObject({ isOnline: false })
+  })
 })
 
 describe('what this controller does not do', () => {

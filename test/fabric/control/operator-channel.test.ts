@@ -1,13 +1,20 @@
 import { createController, createPkiMaterial } from 'portcullis'
+import { routerSide } from 'portcullis/fabric'
 import { memoryStorage } from 'portcullis/memory'
 import { serve } from 'portcullis/node'
+import { bodyOf, FakeRouter } from 'portcullis/testing'
 import { expect, it, onTestFinished, vi } from 'vitest'
+import { ChannelTrace, TraceChannels } from '../../../adapters/fabric/messages/fabric-definitions.ts'
 import {
   OPERATOR_CONTENT,
+  StreamTraces,
   VALIDATION_CONTENT,
   ValidationBegun,
 } from '../../../adapters/fabric/operators/definitions.ts'
 import { message, OperatorClient } from '../../support/operator-client.ts'
+import { enrollTlsRouter, overTls } from '../../support/tls-router.ts'
+
+const { CONTENT_TYPE, HEADER } = routerSide
 
 const MIB = 1_048_576
 
@@ -153,4 +160,40 @@ it('a plain request is told to go on as a websocket, and other protocols are not
   expect([plain.status, plain.headers.get('upgrade')]).toEqual([426, 'websocket'])
   const elsewhere = await OperatorClient.dial({ port, path: '/edge/client/v1/version' })
   expect(elsewhere.status).toBe(200)
+})
+
+it('routers trace their channels when an operator asks, and who wants to see it is told what passes', async () => {
+  const { controller, port, token, dial } = await servedWorld()
+  const enrolled = await enrollTlsRouter(controller, token, 'traced')
+  const router = new FakeRouter(enrolled, overTls(port, enrolled))
+  await router.connect()
+  const client = await dial()
+  const watcher = await dial()
+  watcher.send(
+    OPERATOR_CONTENT.streamTraces,
+    StreamTraces.encode({ isFiltered: true, filter: 'include', contentTypes: [7] }),
+  )
+  const request = TraceChannels.encode({ isOn: true, named: 'matching', routerPattern: '.*', channelPattern: 'ctrl' })
+  const asked = client.ask(OPERATOR_CONTENT.togglePipeTraces, request)
+  const frame = await router.next(({ contentType }) => contentType === 1008)
+  expect(TraceChannels.decode(bodyOf(frame))).toMatchObject({ isOn: true, channelPattern: 'ctrl' })
+  const id = frame.headers.get(HEADER.reflected) ?? new Uint8Array()
+  const done = new Map([
+    [HEADER.reflected, id],
+    [HEADER.success, routerSide.boolHeader(true)],
+  ])
+  router.send(CONTENT_TYPE.result, Buffer.from('traced ctrl: traced\n'), done)
+  expect(Buffer.concat((await asked).body).toString()).toBe('traced ctrl: traced\n')
+  const trace = {
+    owner: 'traced',
+    channel: 'ctrl',
+    isReceived: true,
+    sequence: 1,
+    replyFor: -1,
+    length: 3,
+    meaning: '',
+  }
+  for (const contentType of [6, 7]) router.send(1010, ChannelTrace.encode({ ...trace, contentType, atNs: 5n }))
+  const seen = await watcher.next(({ contentType }) => contentType === OPERATOR_CONTENT.trace)
+  expect(ChannelTrace.decode(Buffer.concat(seen.body))).toEqual({ ...trace, contentType: 7, atNs: 5n })
 })

@@ -11,6 +11,8 @@ it.each([
   ['1.6', [], { judges: false, survives: false, parts: ['config-overrides', 'revocations'] }],
   ['2.0', [1], { judges: true, survives: true, parts: ['config-overrides', 'revocations'] }],
   ['2.1', [1, 2, 4, 5, 6, 62], { judges: true, survives: true, parts: [] }],
+  ['of this package, in a process of its own', [1, 48], { judges: false, survives: true, parts: [] }],
+  ['of this package, in the process of a controller', [48], { judges: false, survives: true, parts: [] }],
 ] as const)('a router of the line %s, with the capabilities %j, does %j', (_line, capabilities, expected) => {
   expect({
     judges: judgesPosture(capabilities),

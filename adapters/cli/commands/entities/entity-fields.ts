@@ -7,8 +7,8 @@ import { UsageError } from '../../command-line/usage.ts'
 
 /** A field of a request, as the API document describes it. */
 interface FieldSchema {
-  readonly type?: string
-  readonly enum?: readonly string[]
+  readonly type?: string | readonly [type: string, orNull: 'null']
+  readonly enum?: readonly (string | null)[]
   readonly description?: string
   readonly default?: unknown
   readonly items?: { readonly type?: string }
@@ -26,6 +26,11 @@ export type Body = Readonly<Record<string, unknown>>
 
 /** Fields that must not stand on a command line, which every user of the machine may read. */
 const SECRET = /password|secret/i
+
+/** The API that has a collection. */
+export function apiOf(collection: string): 'management' | 'portcullis' {
+  return collection === 'webhooks' ? 'portcullis' : 'management'
+}
 
 /** The options that stand for the fields of a request, by the declarations of the API: `--role-attributes` for `roleAttributes`. */
 export function fieldOptions(collection: string, verb: 'create' | 'patch'): OptionDeclarations {
@@ -63,19 +68,19 @@ export async function readBody(
 
 /** The API asks for some choices that are nearly always no: who leaves one out means that. */
 function isFalseUnlessGiven({ schema, isNeeded }: Field): boolean {
-  return isNeeded && schema.type === 'boolean'
+  return isNeeded && typeOf(schema) === 'boolean'
 }
 
 /** A sentence of help about a field that is left out. */
 function absentText(schema: FieldSchema, isNeeded: boolean): string {
-  if (schema.type === 'boolean' && (isNeeded || schema.default === false)) return ' Default: false.'
+  if (typeOf(schema) === 'boolean' && (isNeeded || schema.default === false)) return ' Default: false.'
   return isNeeded ? ' Needed.' : ''
 }
 
 function fieldsOf(collection: string, verb: 'create' | 'patch'): readonly Field[] {
-  const { management } = apiDocuments(VERSION)
+  const document = apiDocuments(VERSION)[apiOf(collection)]
   const [path, method] = verb === 'create' ? [`/${collection}`, 'post'] : [`/${collection}/{id}`, 'patch']
-  const operation = memberOf(memberOf(memberOf(management, 'paths'), path), method)
+  const operation = memberOf(memberOf(memberOf(document, 'paths'), path), method)
   const content = memberOf(memberOf(memberOf(operation, 'requestBody'), 'content'), 'application/json')
   const schema = memberOf(content, 'schema')
   const properties = memberOf(schema, 'properties')
@@ -98,18 +103,23 @@ function optionOf(field: string): string {
 }
 
 /** Leaves out choices that may not be written: the type `Invalid` of policies is a word of the API for reading alone. */
-function choicesOf(words: readonly string[]): readonly string[] {
-  return words.filter((word) => word !== 'Invalid')
+function choicesOf(words: readonly (string | null)[]): readonly string[] {
+  return words.flatMap((word) => (word === null || word === 'Invalid' ? [] : word))
 }
 
-function isTextList({ type, items }: FieldSchema): boolean {
-  return type === 'array' && items?.type === 'string'
+function isTextList(schema: FieldSchema): boolean {
+  return typeOf(schema) === 'array' && schema.items?.type === 'string'
+}
+
+/** The type of a field, which may be null besides. */
+function typeOf({ type }: FieldSchema): string | undefined {
+  return typeof type === 'string' ? type : type?.[0]
 }
 
 function placeholderOf(schema: FieldSchema): string {
   if (schema.enum !== undefined) return choicesOf(schema.enum).join('|')
   if (isTextList(schema)) return 'TEXT,...'
-  switch (schema.type) {
+  switch (typeOf(schema)) {
     case 'string':
       return 'TEXT'
     case 'boolean':
@@ -126,8 +136,8 @@ function textsOf(options: GivenOptions<string>, option: string): readonly string
   return options.settings(option).flatMap(({ value }) => value.split(',').map((part) => part.trim()))
 }
 
-function readValue(option: string, given: string, { type }: FieldSchema): unknown {
-  switch (type) {
+function readValue(option: string, given: string, schema: FieldSchema): unknown {
+  switch (typeOf(schema)) {
     case 'string':
       return given
     case 'boolean':

@@ -1,6 +1,6 @@
 import { ApiError } from '../../../../src/client/index.ts'
 import type { Connection } from '../../connection/connect.ts'
-import type { Body } from './entity-fields.ts'
+import { apiOf, type Body } from './entity-fields.ts'
 
 /** An entity as the API shows it. */
 export type Entity = Body & { readonly id: string }
@@ -22,9 +22,11 @@ interface Answered {
   readonly meta: { readonly pagination?: { readonly totalCount: number } }
 }
 
-/** Calls an operation of the management API whose route is put together here; what it answers is for the caller to know. */
-function callRoute({ management }: Connection, route: string, request: Request): Promise<Answered> {
-  const call = management.call as unknown as (route: string, request: Request) => Promise<Answered>
+/** Calls an operation on a collection whose route is put together here; what it answers is for the caller to know. */
+function callRoute(connection: Connection, route: string, request: Request): Promise<Answered> {
+  const [, collection = ''] = /\/([^/]+)/.exec(route) ?? []
+  const { call: operation } = connection[apiOf(collection)]
+  const call = operation as unknown as (route: string, request: Request) => Promise<Answered>
   return call(route, request)
 }
 

@@ -1,7 +1,6 @@
 import type { Answer, CommandCall } from '../../command-line/command.ts'
 import { UsageError } from '../../command-line/usage.ts'
-import { type Connection, withConnection } from '../../connection/connect.ts'
-import type { CONNECTION_OPTIONS } from '../../connection/connection-options.ts'
+import { type CONNECTION_OPTIONS, type Connection, withConnection } from '../../connection/connect.ts'
 import { type Body, readBody } from './entity-fields.ts'
 import { deleteEntityById, findEntity, patchEntityById, postEntity } from './entity-requests.ts'
 

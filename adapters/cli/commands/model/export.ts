@@ -1,11 +1,11 @@
+import { modelText, readNetwork } from '../../../model/index.ts'
 import { defineCommand } from '../../command-line/command.ts'
 import { UsageError } from '../../command-line/usage.ts'
-import { CONNECTION_DETAILS, CONNECTION_OPTIONS } from '../../connection/connection-options.ts'
+import { CONNECTION_DETAILS, CONNECTION_OPTIONS, withConnection } from '../../connection/connect.ts'
+import { requireFree, written } from './model-files.ts'
 
 /** `portcullis export`. */
 export const EXPORT = defineCommand({
-  name: 'export',
-  summary: 'write a model file from a running controller',
   options: {
     ...CONNECTION_OPTIONS,
     format: { value: 'yaml|json', choices: ['yaml', 'json'], summary: 'how it is written; default yaml' },
@@ -18,9 +18,6 @@ ${CONNECTION_DETAILS}`,
   examples: ['portcullis export --url https://ctrl.example.org:1280 --ca ca.pem --output network.yaml'],
   run: async (call) => {
     const { options, terminal } = call
-    const { requireFree, written } = await import('./model-files.ts')
-    const { modelText, readNetwork } = await import('../../../model/index.ts')
-    const { withConnection } = await import('../../connection/connect.ts')
     const format = options.typed('format') ?? 'yaml'
     if (format !== 'yaml' && format !== 'json') throw new UsageError(`--format takes yaml or json, not '${format}'`)
     const output = options.typed('output')

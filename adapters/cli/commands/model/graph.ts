@@ -1,11 +1,11 @@
+import { accessGraph, dot, mermaid, modelNetwork, readNetwork, svg } from '../../../model/index.ts'
 import { defineCommand } from '../../command-line/command.ts'
 import { UsageError } from '../../command-line/usage.ts'
-import { CONNECTION_DETAILS, CONNECTION_OPTIONS } from '../../connection/connection-options.ts'
+import { CONNECTION_DETAILS, CONNECTION_OPTIONS, withConnection } from '../../connection/connect.ts'
+import { readModelFiles, requireFree, withoutMistakes, written } from './model-files.ts'
 
 /** `portcullis graph`. */
 export const GRAPH = defineCommand({
-  name: 'graph',
-  summary: 'draw who reaches what, grouped by role attributes',
   operands: '[FILE...]',
   options: {
     ...CONNECTION_OPTIONS,
@@ -23,9 +23,6 @@ ${CONNECTION_DETAILS}`,
   examples: ['portcullis graph network.yaml', 'portcullis graph network.yaml --format svg --output access.svg'],
   run: async (call) => {
     const { options, operands, terminal } = call
-    const { readModelFiles, requireFree, withoutMistakes, written } = await import('./model-files.ts')
-    const { accessGraph, dot, mermaid, modelNetwork, readNetwork, svg } = await import('../../../model/index.ts')
-    const { withConnection } = await import('../../connection/connect.ts')
     const draw = new Map([
       ['mermaid', mermaid],
       ['dot', dot],

@@ -1,13 +1,13 @@
+import { AssertionsFailed, applyPlan, planModel, planText } from '../../../model/index.ts'
 import { defineCommand, EXIT_NO } from '../../command-line/command.ts'
-import { CONNECTION_DETAILS, CONNECTION_OPTIONS } from '../../connection/connection-options.ts'
+import { CONNECTION_DETAILS, CONNECTION_OPTIONS, withConnection } from '../../connection/connect.ts'
+import { coloured, readModelFiles, withoutMistakes } from './model-files.ts'
 
 /** Whether what the files do not hold is deleted. */
 const PRUNE = { summary: 'delete what the files do not hold, of the kinds that they hold any of' } as const
 
 /** `portcullis plan`. */
 export const PLAN = defineCommand({
-  name: 'plan',
-  summary: 'show what applying model files would change',
   operands: 'FILE...',
   options: { ...CONNECTION_OPTIONS, prune: PRUNE },
   hasJson: true,
@@ -18,10 +18,6 @@ ${CONNECTION_DETAILS}`,
   exitCodes: { 0: 'the plan can be applied', [EXIT_NO]: 'an assertion would fail' },
   run: async (call) => {
     const { options, operands, terminal } = call
-    const { readModelFiles, withoutMistakes } = await import('./model-files.ts')
-    const { coloured } = await import('./model-files.ts')
-    const { planModel, planText } = await import('../../../model/index.ts')
-    const { withConnection } = await import('../../connection/connect.ts')
     const model = await readModelFiles(operands, 'plan')
     const plan = await withoutMistakes(() =>
       withConnection(call, ({ access: admin }) => planModel(admin, model, { prune: options.flag('prune') })),
@@ -34,8 +30,6 @@ ${CONNECTION_DETAILS}`,
 
 /** `portcullis apply`. */
 export const APPLY = defineCommand({
-  name: 'apply',
-  summary: 'make a controller have what model files hold',
   operands: 'FILE...',
   options: { ...CONNECTION_OPTIONS, prune: PRUNE },
   hasJson: true,
@@ -46,10 +40,6 @@ ${CONNECTION_DETAILS}`,
   exitCodes: { 0: 'the controller has what the files hold', [EXIT_NO]: 'an assertion would fail: nothing was changed' },
   run: async (call) => {
     const { options, operands, terminal } = call
-    const { readModelFiles, withoutMistakes } = await import('./model-files.ts')
-    const { coloured } = await import('./model-files.ts')
-    const { AssertionsFailed, applyPlan, planModel, planText } = await import('../../../model/index.ts')
-    const { withConnection } = await import('../../connection/connect.ts')
     const model = await readModelFiles(operands, 'apply')
     return withoutMistakes(() =>
       withConnection(call, async ({ access: admin }) => {

@@ -1,11 +1,11 @@
+import { coverageText, junit, lowestShare, tap, testController, testModel, testText } from '../../../model/index.ts'
 import { defineCommand, EXIT_NO } from '../../command-line/command.ts'
 import { UsageError } from '../../command-line/usage.ts'
-import { CONNECTION_DETAILS, CONNECTION_OPTIONS } from '../../connection/connection-options.ts'
+import { CONNECTION_DETAILS, CONNECTION_OPTIONS, withConnection } from '../../connection/connect.ts'
+import { coloured, readModelFiles, withoutMistakes, written } from './model-files.ts'
 
 /** `portcullis test`. */
 export const TEST = defineCommand({
-  name: 'test',
-  summary: 'try the assertions of model files',
   operands: 'FILE...',
   options: {
     ...CONNECTION_OPTIONS,
@@ -34,11 +34,6 @@ ${CONNECTION_DETAILS}`,
   exitCodes: { 0: 'every assertion holds', [EXIT_NO]: 'an assertion fails, or too little is asked about' },
   run: async (call) => {
     const { options, operands, terminal } = call
-    const { readModelFiles, withoutMistakes, written } = await import('./model-files.ts')
-    const { coloured } = await import('./model-files.ts')
-    const { coverageText, junit, lowestShare, tap, testController, testModel, testText } = await import(
-      '../../../model/index.ts'
-    )
     const least = percentIn(options.typed('min-coverage'))
     const format = options.typed('format') ?? 'text'
     if (!['text', 'tap', 'junit'].includes(format)) {
@@ -47,7 +42,6 @@ ${CONNECTION_DETAILS}`,
     const model = await readModelFiles(operands, 'test')
     if (model.assertions.length === 0) throw new UsageError(`there are no assertions in ${operands.join(', ')}`)
     const isRunning = options.value('url') !== undefined || options.value('profile') !== undefined
-    const { withConnection } = await import('../../connection/connect.ts')
     const result = await withoutMistakes(() =>
       isRunning ? withConnection(call, ({ access: admin }) => testController(admin, model)) : testModel(model),
     )

@@ -3,8 +3,19 @@ import { stat } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import { visibleLine } from '../../../../src/base/text.ts'
 import { probeController } from '../../../router/index.ts'
-import { type Answer, type CommandCall, EXIT_NO } from '../../command-line/command.ts'
+import { type Answer, type CommandCall, defineCommand, EXIT_NO } from '../../command-line/command.ts'
+import { ROUTER_FILE } from './router.ts'
 import { DEFAULT_ROUTER_FILE, type RouterFile, readRouterFile } from './router-file.ts'
+
+/** `portcullis router doctor`. */
+export const ROUTER_DOCTOR = defineCommand({
+  options: { file: ROUTER_FILE },
+  hasJson: true,
+  details: `Reads its file, looks at key and certificates, and introduces itself to each of its controllers as the router would. Do
+not ask while the router runs: a controller lets one of two in.`,
+  exitCodes: { 0: 'nothing is wrong; there may be warnings', [EXIT_NO]: 'something is wrong' },
+  run: examineRouter,
+})
 
 /** Something that was looked at. */
 interface RouterFinding {

@@ -1,4 +1,5 @@
-import type { CorsOptions, OpenIdOptions, RateLimitOptions } from '../../../../src/index.ts'
+import { isIP } from 'node:net'
+import type { CorsOptions, OpenIdOptions, RateLimitOptions, WebhookOptions } from '../../../../src/index.ts'
 import type { PkiFiles, ServeOptions } from '../../../node/index.ts'
 import type { GivenOptions } from '../../command-line/options.ts'
 import { type Setting, UsageError } from '../../command-line/usage.ts'
@@ -85,6 +86,17 @@ export function readCors(settings: readonly Setting[]): CorsOptions {
     throw new UsageError(`${name} takes an origin such as https://console.example, without a path: not '${value}'`)
   }
   return { origins: settings.map(({ value }) => value) }
+}
+
+/** The addresses and subnets that webhooks may lead to. Throws {@link UsageError} for what is neither. */
+export function readWebhooks(settings: readonly Setting[]): WebhookOptions {
+  for (const { name, value } of settings) {
+    const [, address = '', bits] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(value) ?? []
+    const family = isIP(address)
+    if (family !== 0 && (bits === undefined || Number(bits) <= (family === 6 ? 128 : 32))) continue
+    throw new UsageError(`${name} takes an address or a subnet such as 10.1.0.0/16: not '${value}'`)
+  }
+  return settings.length === 0 ? {} : { allow: settings.map(({ value }) => value) }
 }
 
 /** Further settings of the provider. */

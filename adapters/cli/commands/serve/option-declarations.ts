@@ -2,10 +2,26 @@ import { stat } from 'node:fs/promises'
 import type { PkiFiles } from '../../../node/index.ts'
 import type { GivenOptions, OptionDeclarations } from '../../command-line/options.ts'
 import type { Setting } from '../../command-line/usage.ts'
-import { CERTIFICATE_FILE_OPTIONS } from '../../input/certificate-file-options.ts'
+
+/** Certificates and keys in files of their own, all of them or none, instead of a folder. */
+export const CERTIFICATE_FILE_OPTIONS = {
+  'server-cert': { value: 'FILE', summary: 'TLS server certificate with its intermediates' },
+  'server-key': { value: 'FILE', summary: 'its key' },
+  'signing-cert': { value: 'FILE', summary: 'authority that signs client certificates' },
+  'signing-key': { value: 'FILE', summary: 'its key' },
+  ca: { value: 'FILE', summary: 'trust bundle that the server and the signing certificate lead to' },
+} as const satisfies OptionDeclarations
 
 /** The options of `portcullis serve`. */
 export const SERVE_OPTIONS = {
+  config: {
+    value: 'FILE',
+    variable: true,
+    summary: 'read options from a file, YAML or JSON, by their names; options and variables that are given win over it',
+  },
+  check: {
+    summary: 'tell whether options, the file and the certificates can be used, and serve nothing',
+  },
   listen: {
     value: 'HOST:PORT',
     variable: true,
@@ -131,6 +147,13 @@ export const SERVE_OPTIONS = {
     variable: true,
     summary: 'lets pages of this origin, such as https://console.example, call the APIs; may be repeated',
   },
+  'webhook-allow': {
+    value: 'ADDRESS|SUBNET',
+    repeatable: true,
+    variable: true,
+    summary:
+      'lets webhooks lead to these inward addresses, such as 10.1.0.0/16, also without TLS; may be repeated; default: none',
+  },
   'rate-limits': {
     value: 'LIMITS',
     variable: true,
@@ -184,7 +207,7 @@ export async function exposureNotes(storage: Setting, files: PkiFiles): Promise<
   if (process.platform === 'win32') return []
   const file = /^sqlite:(.*)$/s.exec(storage.value)?.[1]
   const databases = file === undefined || file === ':memory:' ? [] : SQLITE_SUFFIXES.map((suffix) => `${file}${suffix}`)
-  const keys = [files.signingKeyPem, files.serverKeyPem]
+  const keys = [files.signingKeyPem, files.serverKeyPem, ...(files.caKeyPem === undefined ? [] : [files.caKeyPem])]
   const notes = [
     ...keys.map((path) => noteOf(path, 'the private key')),
     ...databases.map((path) => noteOf(path, 'the database')),

@@ -75,6 +75,10 @@ async function serveStorage(options: ServeOptions, storage: Storage, storageName
   })
   try {
     const controller = await building
+    const showStored = () => server.replaceCertificate(controller.tls())
+    // The storage may hold later certificates than the files.
+    showStored()
+    controller.events.on('pki.changed', showStored)
     await server.openFabric(controller)
     const stopRenewal = renewServerCertificate(files, material, {
       server,
@@ -181,6 +185,7 @@ async function build(
     rateLimits,
     cors,
     oidc,
+    webhooks,
     probes,
     docs,
     explorer,
@@ -196,6 +201,7 @@ async function build(
       pki: material,
       rateLimits,
       cors,
+      webhooks,
       ...durations,
       // Clients may come by the port that is listened on, whatever address is advertised.
       oidc: oidc === false ? false : { ports: [port], ...oidc },

@@ -1,10 +1,9 @@
-import type { Compat, CorsOptions, OpenIdOptions, RateLimitOptions } from '../../../../src/index.ts'
+import type { Compat, CorsOptions, OpenIdOptions, RateLimitOptions, WebhookOptions } from '../../../../src/index.ts'
 import { type Address, formatAddress, isWildcardHost } from '../../../node/index.ts'
 import { type Environment, type Setting, UsageError } from '../../command-line/usage.ts'
 import { readAddress } from '../../input/address.ts'
 import { type AdminCredentials, adminCredentials } from '../../input/admin-credentials.ts'
-import { DEFAULT_STORAGE } from '../../input/open-storage.ts'
-import { readTables, type TableOptions } from '../../input/storage-options.ts'
+import { DEFAULT_STORAGE, readTables, type TableOptions } from '../../input/open-storage.ts'
 
 import { type EventTarget, readEventTarget } from './event-writer.ts'
 import {
@@ -15,6 +14,7 @@ import {
   readOpenId,
   readPkiSource,
   readRateLimits,
+  readWebhooks,
 } from './limit-options.ts'
 import type { ServeArguments } from './option-declarations.ts'
 import { type Durations, readDurations, readWorkers, requireWorkable } from './worker-options.ts'
@@ -46,6 +46,7 @@ export interface ServeOptions {
   readonly limits: ConnectionLimits
   readonly cors: CorsOptions
   readonly oidc: OpenIdOptions | false
+  readonly webhooks: WebhookOptions
   readonly admin: AdminCredentials | undefined
   /** How many processes answer behind the one port. */
   readonly workers: number
@@ -95,6 +96,7 @@ export function readServeOptions(options: ServeArguments, environment: Environme
       postLogoutUris: options.settings('post-logout-uri'),
       lifetimes: setting('token-lifetimes'),
     }),
+    webhooks: readWebhooks(options.settings('webhook-allow')),
     admin: adminCredentials(environment),
     events: options.settings('events').map(readEventTarget),
     probes: options.flag('probes') || undefined,

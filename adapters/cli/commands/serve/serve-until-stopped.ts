@@ -9,7 +9,7 @@ import type { ServeOptions } from './serve-options.ts'
 /** How long a stop may take in ms, from the signal on; service managers wait for five seconds and more. */
 const STOP_WITHIN_MS = 5000
 
-/** Who is told of how serving goes. */
+/** The listener that is told how serving goes. */
 export interface ServeEvents {
   ready(controller: ServedController): void
   stopping(reason: string): void

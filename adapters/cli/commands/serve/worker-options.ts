@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os'
 import type { ControllerOptions, OpenIdOptions } from '../../../../src/index.ts'
 import type { Address } from '../../../node/index.ts'
 import { type Setting, UsageError } from '../../command-line/usage.ts'
+import { readDuration } from '../../input/durations.ts'
 
 /** The options that processes share, and those that each has of its own. */
 interface SharedOptions {
@@ -56,7 +57,7 @@ export function requireWorkable({ workers, storage, listen, controlListen, route
 /**
  * The options of one worker of several. A router holds a channel to each process that is to lay circuits over it, so each
  * worker has a port of its own for routers: the one of `--control-listen` and those that follow, and tells routers of the
- * others. Without it routers are not served, for who connects to the shared port reaches any worker.
+ * others. Without it routers are not served, because a connection to the shared port reaches any worker.
  */
 export function optionsOfWorker<Options extends RouterPorts>(options: Options, index: number): Options {
   const { workers, controlListen, controlAdvertise, controlOthers } = options
@@ -82,10 +83,6 @@ function shifted(address: Address, by: number): Address {
 
 const SECOND_MS = 1000
 const DAY_MS = 24 * 60 * 60 * SECOND_MS
-/** Milliseconds of what a duration may be given in. */
-const UNITS: Readonly<Record<string, number>> = { s: SECOND_MS, m: 60 * SECOND_MS, h: 60 * 60 * SECOND_MS, d: DAY_MS }
-/** Ten years, in days: beyond it a slip of the pen is more likely than a wish. */
-const MOST_DAYS = 3650
 
 /** How long things last that the controller makes, where it is not the default. */
 export type Durations = Pick<
@@ -140,13 +137,6 @@ export function readTokenLifetimes(setting: Setting | undefined): TokenLifetimes
   const { accessTokenLifetimeMs = 30 * 60 * SECOND_MS, refreshTokenLifetimeMs = DAY_MS } = lifetimes
   if (refreshTokenLifetimeMs >= accessTokenLifetimeMs + 60 * SECOND_MS) return lifetimes
   throw new UsageError(`${setting.name}: a refresh token has to be good for a minute longer than an access token`)
-}
-
-function readDuration({ name, value }: Setting): number {
-  const [, count = '', unit = ''] = /^([1-9]\d{0,8})([smhd])$/.exec(value) ?? []
-  const durationMs = Number(count) * (UNITS[unit] ?? 0)
-  if (durationMs >= 60 * SECOND_MS && durationMs <= MOST_DAYS * DAY_MS) return durationMs
-  throw new UsageError(`${name} takes a duration from 1m to ${MOST_DAYS}d, such as 90s, 30m, 3h or 7d: not '${value}'`)
 }
 
 function isToken(name: string): name is keyof typeof TOKENS {

@@ -8,7 +8,7 @@ import { servedUntil, stopSignal } from './serve-until-stopped.ts'
 import { optionsOfWorker } from './worker-options.ts'
 
 /** The variable that tells a worker its number, from 0 on. */
-export const WORKER_NUMBER = 'PORTCULLIS_SERVE_WORKER'
+const WORKER_NUMBER = 'PORTCULLIS_SERVE_WORKER'
 
 /** The number of this worker; `undefined` in a process that nobody started as one. */
 export function workerNumber(environment: Environment): number | undefined {
@@ -22,7 +22,7 @@ export interface WorkerReady {
 }
 
 /** The message by which that process stops a worker. */
-export const STOP = 'stop'
+const STOP = 'stop'
 
 /** Serves as one of several processes until it is told to stop; the exit code. */
 export function serveAsWorker(options: ServeOptions, index: number): Promise<number> {

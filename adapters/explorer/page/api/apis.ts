@@ -2,7 +2,7 @@ import type { ApiClient, Fetch, ManagementApi, PortcullisApi } from '../../../..
 import { createManagementClient, createPortcullisClient } from '../../../../src/client/index.ts'
 import { controllerUrl } from './controller-url.ts'
 
-/** The APIs of the controller that served the page, as whoever logged in. */
+/** The APIs of the controller that served the page, as the identity that logged in. */
 export interface Apis {
   readonly management: ApiClient<ManagementApi>
   readonly portcullis: ApiClient<PortcullisApi>

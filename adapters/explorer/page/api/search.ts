@@ -10,7 +10,8 @@ export interface Found {
   readonly group: string | null
 }
 
-const MOST_OF_A_KIND = 8
+/** As many of each kind are found. */
+export const MOST_OF_A_KIND = 8
 
 /** Entities of some kinds (all where none are given) whose name holds a text; those that begin with it come first. */
 export async function searchNames(

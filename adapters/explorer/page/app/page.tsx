@@ -1,9 +1,15 @@
+import { useEffect, useState } from 'preact/hooks'
 import { LoginView } from '../session/login-view.tsx'
-import { session } from '../session/session.ts'
+import { resumeSession, session } from '../session/session.ts'
 import { Shell } from './shell.tsx'
 
-/** The whole page: the login, or the views of who is logged in. */
+/** The whole page: the views of who is logged in, here before a reload or in another tab, or the login. */
 export function Page() {
+  const [isAsked, setAsked] = useState(false)
+  useEffect(() => {
+    void resumeSession().finally(() => setAsked(true))
+  }, [])
   const open = session.value
-  return open ? <Shell session={open} /> : <LoginView />
+  if (open) return <Shell session={open} />
+  return isAsked ? <LoginView /> : null
 }

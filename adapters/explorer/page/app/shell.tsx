@@ -9,6 +9,7 @@ import { VIEWS } from './views.ts'
 /** Navigation, the view that is open, and what is said aloud of it. */
 export function Shell({ session }: { session: OpenSession }) {
   const open = VIEWS.find(({ name }) => name === place.value.view) ?? VIEWS[0]
+  const isUnknown = place.value.view !== '' && open?.name !== place.value.view
   const main = useRef<HTMLElement>(null)
   const label = open?.label ?? ''
   useEffect(() => {
@@ -17,7 +18,7 @@ export function Shell({ session }: { session: OpenSession }) {
   return (
     <div class="shell">
       <a class="skip" href={location.hash} onClick={(event) => skipTo(event, main.current)}>
-        Skip to the view
+        Skip to what is shown
       </a>
       <header class="top">
         <span class="brand">
@@ -36,12 +37,14 @@ export function Shell({ session }: { session: OpenSession }) {
           <span class="who-name" title={session.isAdmin ? 'Administrator' : 'Sees what its permissions allow'}>
             <Name of={session.name} />
           </span>
+          {!session.isAdmin && !session.permissions.some(isWriting) && <span class="badge">read-only</span>}
           <button type="button" class="quiet" onClick={logOut}>
             Log out
           </button>
         </span>
       </header>
       <main id="view" ref={main} tabIndex={-1} aria-label={label}>
+        {isUnknown && <p class="note">There is no view of the name {place.value.view}.</p>}
         {open && <open.show key={open.name} apis={session.apis} />}
       </main>
       <p class="unseen" aria-live="polite">
@@ -51,7 +54,17 @@ export function Shell({ session }: { session: OpenSession }) {
   )
 }
 
+/** Every permission but those to read lets somebody write something. */
+function isWriting(permission: string): boolean {
+  return permission !== 'admin_readonly' && !permission.endsWith('.read')
+}
+
+/** Leads past the navigation, and past the fields of a view that marks where its results begin. */
 function skipTo(event: Event, main: HTMLElement | null): void {
   event.preventDefault()
-  main?.focus()
+  const results = main?.querySelector('[data-results]')
+  const target = results instanceof HTMLElement ? results : main
+  if (!target) return
+  target.tabIndex = -1
+  target.focus()
 }

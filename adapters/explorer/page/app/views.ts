@@ -19,6 +19,18 @@ interface View {
   readonly show: ComponentType<{ readonly apis: Apis }>
 }
 
+/** The pages of single entities, with their kinds in words. */
+const ENTITY_VIEWS: Readonly<Record<string, string>> = {
+  identity: 'Identity',
+  service: 'Service',
+  router: 'Edge router',
+  policy: 'Service policy',
+  'edge-router-policy': 'Edge router policy',
+  'service-edge-router-policy': 'Service edge router policy',
+  check: 'Posture check',
+  attribute: 'Role attribute',
+}
+
 export const VIEWS: readonly View[] = [
   { name: 'start', label: 'Overview', show: StartView },
   { name: 'graph', label: 'Reach', show: MapView },
@@ -28,9 +40,9 @@ export const VIEWS: readonly View[] = [
   { name: 'changes', label: 'Changes', show: ChangesView },
   { name: 'manage', label: 'Manage', show: ManageView },
   { name: 'json', label: 'JSON', show: JsonView },
-  ...['identity', 'service', 'router', 'policy', 'check', 'attribute'].map((name) => ({
+  ...Object.entries(ENTITY_VIEWS).map(([name, label]) => ({
     name,
-    label: name,
+    label,
     isHidden: true,
     show: EntityView,
   })),

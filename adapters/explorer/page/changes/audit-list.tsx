@@ -1,7 +1,10 @@
 import { visibleLine } from '../../../../src/base/text.ts'
 import type { Apis } from '../api/apis.ts'
+import { RoleLinks } from '../parts/attribute-link.tsx'
 import { EntityLink } from '../parts/entity-link.tsx'
+import { kindName } from '../parts/kind-names.ts'
 import { Name } from '../parts/name.tsx'
+import { Time } from '../parts/time.tsx'
 import { timeText } from '../parts/time-text.ts'
 import { type AuditEntry, Consequences } from './consequences.tsx'
 
@@ -9,29 +12,30 @@ const DONE: Readonly<Record<string, string>> = {
   'entity.created': 'created',
   'entity.updated': 'changed',
   'entity.deleted': 'deleted',
+  'login.succeeded': 'logged in:',
+  'login.refused': 'was not let in:',
+  'enrollment.completed': 'enrolled:',
+  'request.refused': 'was refused a request:',
+  'service.refused': 'was refused the use of',
 }
 
 /** Records of the audit trail as sentences: who did what, and each field from what to what. */
 export function AuditList({ apis, entries }: { apis: Apis; entries: readonly AuditEntry[] }) {
   return (
-    <ol class="audit">
+    <ol class="audit" data-results>
       {entries.map((entry) => (
         <li key={entry.id}>
-          <time dateTime={String(entry.at)}>{timeText(String(entry.at))}</time>
+          <Time at={String(entry.at)} />
           <div>
             <p>
               <Actor entry={entry} /> {DONE[entry.type] ?? entry.type}{' '}
               {entry.entity && (
                 <>
-                  {entry.entity.kind.replaceAll('-', ' ')} <EntityLink {...entry.entity} />
+                  {kindName(entry.entity.kind)} <EntityLink {...entry.entity} />
                 </>
               )}
             </p>
-            <dl class="diff">
-              {Object.entries(entry.changes).map(([field, change]) => (
-                <Field key={field} field={field} change={change} />
-              ))}
-            </dl>
+            <FieldChanges changes={entry.changes} />
             <Consequences apis={apis} entry={entry} />
           </div>
         </li>
@@ -45,6 +49,30 @@ function Actor({ entry: { actor, author } }: { entry: AuditEntry }) {
   return <Name of={author?.name ?? (author?.by === 'operator' ? 'an operator' : 'the controller')} />
 }
 
+/** As many fields stand beside an event, and none of more characters. */
+const MOST_BRIEF = 4
+const LONGEST_BRIEF = 100
+
+/** The fields of a change, each from what to what; briefly where the sentence before names the entity. */
+export function FieldChanges({ changes, isBrief = false }: { changes: AuditEntry['changes']; isBrief?: boolean }) {
+  const fields = Object.entries(changes)
+  const brief = fields.filter(
+    ([field, change]) => field !== 'name' && JSON.stringify(change).length <= LONGEST_BRIEF && !isDigest(change.after),
+  )
+  return (
+    <dl class="diff">
+      {(isBrief ? brief.slice(0, MOST_BRIEF) : fields).map(([field, change]) => (
+        <Field key={field} field={field} change={change} />
+      ))}
+    </dl>
+  )
+}
+
+/** Of a secret nothing but a digest is told. */
+function isDigest(value: unknown): boolean {
+  return typeof value === 'string' && value.startsWith('sha256:')
+}
+
 function Field({ field, change }: { field: string; change: { before?: unknown; after?: unknown } }) {
   const [before, after] = [listOf(change.before), listOf(change.after)]
   if (before !== undefined || after !== undefined) {
@@ -56,12 +84,12 @@ function Field({ field, change }: { field: string; change: { before?: unknown; a
         <dd>
           {gone.map((one) => (
             <span key={`gone ${one}`} class="loss">
-              − <Name of={one} />{' '}
+              − <Entry field={field} value={one} />{' '}
             </span>
           ))}
           {come.map((one) => (
             <span key={`come ${one}`} class="gain">
-              + <Name of={one} />{' '}
+              + <Entry field={field} value={one} />{' '}
             </span>
           ))}
         </dd>
@@ -72,11 +100,48 @@ function Field({ field, change }: { field: string; change: { before?: unknown; a
     <>
       <dt>{field}</dt>
       <dd>
-        {change.before !== undefined && <span class="loss">{shown(change.before)}</span>}{' '}
-        {change.after !== undefined && <span class="gain">→ {shown(change.after)}</span>}
+        {change.before !== undefined && (
+          <span class="loss">
+            <Value field={field} value={change.before} />
+          </span>
+        )}{' '}
+        {change.after !== undefined && (
+          <span class="gain">
+            → <Value field={field} value={change.after} />
+          </span>
+        )}
       </dd>
     </>
   )
+}
+
+/** The kinds that fields name by id, and that role lists select from. */
+const KIND_OF: Readonly<Record<string, string>> = {
+  identityId: 'identities',
+  serviceId: 'services',
+  edgeRouterId: 'edge-routers',
+  routerId: 'edge-routers',
+  authPolicyId: 'auth-policies',
+  configTypeId: 'config-types',
+  identityRoles: 'identities',
+  serviceRoles: 'services',
+  edgeRouterRoles: 'edge-routers',
+  postureCheckRoles: 'posture-checks',
+}
+
+/** An entry of a list: one of a role list leads to the page of what it names. */
+function Entry({ field, value }: { field: string; value: string }) {
+  const kind = KIND_OF[field]
+  if (kind === undefined || !/^[#@]/.test(value)) return <Name of={value} />
+  return <RoleLinks kind={kind} roles={[{ role: value, name: value }]} />
+}
+
+function Value({ field, value }: { field: string; value: unknown }) {
+  const kind = KIND_OF[field]
+  if (kind !== undefined && typeof value === 'string' && value !== '')
+    return <EntityLink kind={kind} id={value} name={value} />
+  if (/At$/.test(field) && typeof value === 'number' && value > 0) return <>{timeText(new Date(value).toISOString())}</>
+  return <>{shown(value)}</>
 }
 
 function listOf(value: unknown): readonly string[] | undefined {

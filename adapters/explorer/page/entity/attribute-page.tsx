@@ -1,62 +1,82 @@
 import type { Apis } from '../api/apis.ts'
 import { hrefOf } from '../navigation/place.ts'
-import { EntityLink } from '../parts/entity-link.tsx'
-import { Loaded } from '../parts/loaded.tsx'
+import { NameList } from '../parts/name-list.tsx'
 import { ScopeMembers } from '../parts/scope-members.tsx'
-import { useAnswer } from '../parts/use-answer.ts'
-import { EntityPage, Part } from './entity-page.tsx'
+import { Frame, Part } from './entity-page.tsx'
 
-const KINDS = ['identities', 'services', 'edge-routers'] as const
+/** The role lists in which role attributes of a kind stand, by the kind of policy. */
+const FIELDS: Readonly<Record<string, Readonly<Partial<Record<PolicyKind, string>>>>> = {
+  identities: { 'service-policies': 'identityRoles', 'edge-router-policies': 'identityRoles' },
+  services: { 'service-policies': 'serviceRoles', 'service-edge-router-policies': 'serviceRoles' },
+  'edge-routers': { 'edge-router-policies': 'edgeRouterRoles', 'service-edge-router-policies': 'edgeRouterRoles' },
+  'posture-checks': { 'service-policies': 'postureCheckRoles' },
+}
+const SCOPED = ['identities', 'services', 'edge-routers'] as const
 
-/** One role attribute: who has it, and which service policies select by it. */
-export function AttributePage({ apis, kind: text, attribute }: { apis: Apis; kind: string; attribute: string }) {
-  const kind = KINDS.find((one) => one === text) ?? 'identities'
-  const field = kind === 'services' ? 'serviceRoles' : 'identityRoles'
-  const policies = useAnswer(
-    async (signal) => {
-      const query = { filter: `anyOf(${field}) = ${JSON.stringify(`#${attribute}`)}`, limit: 100, sort: 'name' }
-      return (await apis.management.call('GET /service-policies', { query, signal })).data
-    },
-    [apis, field, attribute],
-  )
+type PolicyKind = (typeof POLICY_KINDS)[number]['kind']
+const POLICY_KINDS = [
+  { kind: 'service-policies', title: 'Service policies that select by it' },
+  { kind: 'edge-router-policies', title: 'Edge router policies that select by it' },
+  { kind: 'service-edge-router-policies', title: 'Service edge router policies that select by it' },
+] as const
+
+/** One role attribute: who has it, and which policies select by it. */
+export function AttributePage({ apis, kind, attribute }: { apis: Apis; kind: string; attribute: string }) {
+  const { management } = apis
+  const scoped = SCOPED.find((one) => one === kind)
+  const quoted = JSON.stringify(attribute)
+  const lists = {
+    'service-policies': (page: Page) => management.call('GET /service-policies', page),
+    'edge-router-policies': (page: Page) => management.call('GET /edge-router-policies', page),
+    'service-edge-router-policies': (page: Page) => management.call('GET /service-edge-router-policies', page),
+  }
   return (
-    <EntityPage
+    <Frame
       one={`role attribute of ${kind.replaceAll('-', ' ')}`}
       kind={kind}
-      id=""
       name={`#${attribute}`}
       links={
         kind === 'identities'
           ? [
-              {
-                label: 'What if they had another one too?',
-                href: hrefOf('what-if', { group: attribute }),
-              },
+              { label: 'What if they had another one too?', href: hrefOf('what-if', { group: attribute }) },
+              { label: 'Who reaches what', href: hrefOf('graph', { identities: `[{"any":[${quoted}]}]` }) },
             ]
           : []
       }
     >
       <div class="columns">
         <Part title="Who has it">
-          <ScopeMembers apis={apis} kind={kind} scope={JSON.stringify([{ any: [attribute] }])} />
+          {scoped ? (
+            <ScopeMembers apis={apis} kind={scoped} scope={JSON.stringify([{ any: [attribute] }])} />
+          ) : (
+            <NameList
+              kind="posture-checks"
+              reasons={[apis]}
+              read={(page) => management.call('GET /posture-checks', page)}
+              filter={`anyOf(roleAttributes) = ${quoted}`}
+              empty="Nobody."
+            />
+          )}
         </Part>
-        {kind !== 'edge-routers' && (
-          <Part title="Service policies that select by it">
-            <Loaded answer={policies} isEmpty={(list) => list.length === 0} empty="None: it gives nothing.">
-              {(list) => (
-                <ul class="plain">
-                  {list.map((one) => (
-                    <li key={one.id}>
-                      <EntityLink kind="service-policies" id={one.id} name={one.name} />{' '}
-                      <span class="muted">{one.type}</span>
-                    </li>
-                  ))}
-                </ul>
-              )}
-            </Loaded>
-          </Part>
-        )}
+        {POLICY_KINDS.map(({ kind: policies, title }) => {
+          const field = FIELDS[kind]?.[policies]
+          return (
+            field && (
+              <Part key={policies} title={title}>
+                <NameList
+                  kind={policies}
+                  reasons={[apis]}
+                  read={lists[policies]}
+                  filter={`anyOf(${field}) = ${JSON.stringify(`#${attribute}`)}`}
+                  empty="None."
+                />
+              </Part>
+            )
+          )
+        })}
       </div>
-    </EntityPage>
+    </Frame>
   )
 }
+
+type Page = Parameters<Parameters<typeof NameList>[0]['read']>[0]

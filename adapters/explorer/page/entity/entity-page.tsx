@@ -1,27 +1,62 @@
 import type { ComponentChildren } from 'preact'
+import type { Apis } from '../api/apis.ts'
+import { AuditList } from '../changes/audit-list.tsx'
 import { hrefOf } from '../navigation/place.ts'
 import { AttributeLink } from '../parts/attribute-link.tsx'
 import { CopyButton } from '../parts/copy-button.tsx'
+import { KIND_NAMES } from '../parts/kind-names.ts'
+import { Loaded } from '../parts/loaded.tsx'
 import { Name } from '../parts/name.tsx'
+import { useAnswer } from '../parts/use-answer.ts'
 
-interface Props {
+/** The head of a page: the name, and facts beside it. */
+export interface Head {
+  readonly name: string
+  readonly state?: ComponentChildren
+  readonly roleAttributes?: readonly string[] | null | undefined
+  /** Ways that lead on from it. */
+  readonly links?: readonly { readonly label: string; readonly href: string }[]
+}
+
+interface Props<T> {
+  readonly apis: Apis
+  readonly kind: string
+  readonly id: string
+  readonly read: (request: { readonly params: { readonly id: string }; readonly signal: AbortSignal }) => Promise<{
+    readonly data: T
+  }>
+  readonly head: (entity: T) => Head
+  readonly children: (entity: T) => ComponentChildren
+}
+
+/** The page of one entity: its head, what there is to say of it, and who changed it, the latest first. */
+export function EntityPage<T>({ apis, kind, id, read, head, children }: Props<T>) {
+  const answer = useAnswer(async (signal) => (await read({ params: { id }, signal })).data, [apis, id])
+  return (
+    <Loaded answer={answer}>
+      {(entity) => (
+        <Frame one={KIND_NAMES[kind] ?? kind} kind={kind} json={hrefOf('json', { kind, id })} {...head(entity)}>
+          {children(entity)}
+          <ChangesPart apis={apis} id={id} />
+        </Frame>
+      )}
+    </Loaded>
+  )
+}
+
+interface FrameProps extends Head {
   /** The kind in words, as `service policy`. */
   readonly one: string
   readonly kind: string
-  readonly id: string
-  readonly name: string
-  readonly state?: ComponentChildren
-  readonly roleAttributes?: readonly string[] | null
-  /** Ways that lead on from it. */
-  readonly links?: readonly { readonly label: string; readonly href: string }[]
+  readonly json?: string
   readonly children: ComponentChildren
 }
 
-/** A page about one entity: the name, the state and the role attributes, then what there is to say of it. */
-export function EntityPage({ one, kind, id, name, state, roleAttributes, links = [], children }: Props) {
+/** A page about one thing: the name, the state and the role attributes, then what there is to say of it. */
+export function Frame({ one, kind, name, state, roleAttributes, links = [], json, children }: FrameProps) {
   return (
     <section class="entity-page">
-      <header class="entity-head">
+      <header class={`entity-head head-${kind}`}>
         <div>
           <p class={`kind kind-${kind}`}>{one}</p>
           <h1>
@@ -38,14 +73,16 @@ export function EntityPage({ one, kind, id, name, state, roleAttributes, links =
           )}
         </div>
         <div class="actions">
-          {links.map(({ label, href }) => (
-            <a key={label} class="button" href={href}>
+          {links.map(({ label, href }, place) => (
+            <a key={label} class={place === 0 ? 'button primary' : 'button'} href={href}>
               {label}
             </a>
           ))}
-          <a class="button" href={hrefOf('json', { kind, id })}>
-            JSON
-          </a>
+          {json && (
+            <a class="button" href={json}>
+              JSON
+            </a>
+          )}
           <CopyButton text={location.href} label="Copy link" />
         </div>
       </header>
@@ -54,12 +91,29 @@ export function EntityPage({ one, kind, id, name, state, roleAttributes, links =
   )
 }
 
-/** A part of the page of an entity. */
+/** A part of a page. */
 export function Part({ title, children }: { title: string; children: ComponentChildren }) {
   return (
     <section class="card" aria-label={title}>
       <h2>{title}</h2>
       {children}
     </section>
+  )
+}
+
+const MOST_CHANGES = 20
+
+function ChangesPart({ apis, id }: { apis: Apis; id: string }) {
+  const answer = useAnswer(
+    async (signal) =>
+      (await apis.portcullis.call('GET /audit', { query: { entity: id, limit: MOST_CHANGES }, signal })).data,
+    [apis, id],
+  )
+  return (
+    <Part title="Changes">
+      <Loaded answer={answer} isEmpty={({ entries }) => entries.length === 0} empty="None that are remembered.">
+        {({ entries }) => <AuditList apis={apis} entries={entries} />}
+      </Loaded>
+    </Part>
   )
 }

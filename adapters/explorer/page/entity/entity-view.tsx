@@ -4,7 +4,7 @@ import { place } from '../navigation/place.ts'
 import { AttributePage } from './attribute-page.tsx'
 import { CheckPage } from './check-page.tsx'
 import { IdentityPage } from './identity-page.tsx'
-import { PolicyPage } from './policy-page.tsx'
+import { EdgeRouterPolicyPage, ServiceEdgeRouterPolicyPage, ServicePolicyPage } from './policy-page.tsx'
 import { RouterPage } from './router-page.tsx'
 import { ServicePage } from './service-page.tsx'
 
@@ -13,7 +13,9 @@ const PAGES: Readonly<Record<string, ComponentType<{ readonly apis: Apis; readon
   identity: IdentityPage,
   service: ServicePage,
   router: RouterPage,
-  policy: PolicyPage,
+  policy: ServicePolicyPage,
+  'edge-router-policy': EdgeRouterPolicyPage,
+  'service-edge-router-policy': ServiceEdgeRouterPolicyPage,
   check: CheckPage,
 }
 

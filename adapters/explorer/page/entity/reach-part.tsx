@@ -48,13 +48,15 @@ export function ReachPart({ apis, kind, id }: Props) {
       <Loaded answer={answer} isEmpty={({ reached }) => reached.length === 0} empty="None.">
         {({ reached, nextCursor }) => (
           <>
-            <table class="list">
+            <table class="list" data-results>
               <thead>
                 <tr>
                   <th scope="col">{other === 'services' ? 'Service' : 'Identity'}</th>
-                  <th scope="col">May</th>
+                  <th scope="col" class="narrow">
+                    May
+                  </th>
                   <th scope="col">By</th>
-                  <th scope="col">
+                  <th scope="col" class="narrow">
                     <span class="unseen">Why</span>
                   </th>
                 </tr>
@@ -63,10 +65,12 @@ export function ReachPart({ apis, kind, id }: Props) {
                 {reached.map((one) => (
                   <tr key={one.id}>
                     <td>
-                      {one.status && <span class={`dot dot-${one.status}`} title={one.status} />}{' '}
-                      <EntityLink kind={other} id={one.id} name={one.name} />
+                      <span class="named">
+                        {one.status && <span class={`dot dot-${one.status}`} title={one.status} />}
+                        <EntityLink kind={other} id={one.id} name={one.name} />
+                      </span>
                     </td>
-                    <td>{one.types.join(', ')}</td>
+                    <td class="narrow">{one.types.join(', ')}</td>
                     <td class="by">
                       {one.policies.map((policy, place) => (
                         <span key={policy.id}>
@@ -76,7 +80,7 @@ export function ReachPart({ apis, kind, id }: Props) {
                         </span>
                       ))}
                     </td>
-                    <td>
+                    <td class="narrow">
                       <a
                         href={hrefOf('why', {
                           identity: kind === 'identities' ? id : one.id,

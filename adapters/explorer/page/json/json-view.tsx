@@ -52,7 +52,7 @@ function Collection({ apis, kind }: { apis: Apis; kind: string }) {
     <>
       {answer.problem && <p class="problem">{answer.problem}</p>}
       {list?.items.length === 0 && <p class="empty">None.</p>}
-      <ul class="members">
+      <ul class="members" data-results>
         {list?.items.map(({ id, name }) => (
           <li key={id}>
             <a href={hrefOf('json', { kind, id })}>

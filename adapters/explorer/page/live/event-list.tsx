@@ -1,33 +1,35 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
+import { FieldChanges } from '../changes/audit-list.tsx'
 import { hrefOf } from '../navigation/place.ts'
 import { numberText } from '../parts/number-text.ts'
-import { timeText } from '../parts/time-text.ts'
+import { Time } from '../parts/time.tsx'
 import { EventSentence } from './event-sentence.tsx'
 import { foldRuns, type Run } from './fold-runs.ts'
 import { isLoss, type NetworkEvent, topicOf } from './network-event.ts'
+import type { RecordOf } from './use-records.ts'
 
 /** As many lines are listed; the timeline above goes back further. */
 const MOST_LISTED = 200
 
 /** Events, the newest first; what repeats is one line that opens. */
-export function EventList({ events }: { events: readonly NetworkEvent[] }) {
+export function EventList({ events, recordOf }: { events: readonly NetworkEvent[]; recordOf: RecordOf }) {
   const shown = foldRuns(events).slice(-MOST_LISTED).toReversed()
   return (
     <ol class="events" aria-label="Events, the newest first">
       {shown.map((run) => (
-        <EventRun key={run.first.id} run={run} />
+        <EventRun key={run.first.id} run={run} recordOf={recordOf} />
       ))}
     </ol>
   )
 }
 
-function EventRun({ run: { last, events } }: { run: Run }) {
+function EventRun({ run: { last, events }, recordOf }: { run: Run; recordOf: RecordOf }) {
   const [isOpen, setOpen] = useState(false)
   const others = events.length - 1
   return (
     <>
-      <Line event={last}>
+      <Line event={last} recordOf={recordOf}>
         {others > 0 && (
           <button type="button" class="link" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
             {`and ${numberText(others)} more like it`}
@@ -38,23 +40,30 @@ function EventRun({ run: { last, events } }: { run: Run }) {
         events
           .slice(0, -1)
           .toReversed()
-          .map((event) => <Line key={event.id} event={event} />)}
+          .map((event) => <Line key={event.id} event={event} recordOf={recordOf} />)}
     </>
   )
 }
 
-function Line({ event, children }: { event: NetworkEvent; children?: ComponentChildren }) {
+interface LineProps {
+  readonly event: NetworkEvent
+  readonly recordOf: RecordOf
+  readonly children?: ComponentChildren
+}
+
+function Line({ event, recordOf, children }: LineProps) {
+  const record = recordOf(event)
   return (
     <li class={`event topic-${topicOf(event)}${isLoss(event) ? ' is-loss' : ''}`}>
-      <time dateTime={event.at}>{timeText(event.at)}</time>
-      <span class="event-type">{event.type}</span>
-      <span class="event-text">
+      <Time at={event.at} />
+      <div class="event-text" title={event.type}>
         <EventSentence event={event} />{' '}
         {event.identity && event.service && (
           <a href={hrefOf('why', { identity: event.identity.id, service: event.service.id })}>why</a>
         )}{' '}
         {children}
-      </span>
+        {record && <FieldChanges changes={record.changes} isBrief />}
+      </div>
     </li>
   )
 }

@@ -1,17 +1,24 @@
 import { useState } from 'preact/hooks'
 import type { Apis } from '../api/apis.ts'
-import { timeText } from '../parts/time-text.ts'
+import { timeText, zoneText } from '../parts/time-text.ts'
+import { TrafficNow } from '../traffic/traffic-now.tsx'
+import { Earlier } from './earlier.tsx'
 import { EventList } from './event-list.tsx'
 import { Histogram } from './histogram.tsx'
-import { TOPICS, type Topic, topicOf } from './network-event.ts'
+import { isBookkeeping, TOPICS, type Topic, topicOf } from './network-event.ts'
 import { type LiveEvents, useEvents } from './use-events.ts'
+import { useRecords } from './use-records.ts'
 
-/** Shows the events of the network, as they happen, and those before. */
+/** Topics of what the state is made of. */
+const STATE_TOPICS: ReadonlySet<Topic> = new Set<Topic>(['routers', 'circuits'])
+
+/** The network as it is now, and its events as they happen, with those before. */
 export function LiveView({ apis }: { apis: Apis }) {
   const live = useEvents(apis)
   const [hidden, setHidden] = useState<ReadonlySet<Topic>>(new Set())
   const [until, setUntil] = useState<number>()
-  const wanted = live.events.filter((event) => !hidden.has(topicOf(event)))
+  const recordOf = useRecords(apis, live.events)
+  const wanted = live.events.filter((event) => !hidden.has(topicOf(event)) && !isBookkeeping(event))
   const shown = until === undefined ? wanted : wanted.filter(({ at }) => Date.parse(at) <= until)
   const toggle = (topic: Topic) => {
     const others = [...hidden].filter((one) => one !== topic)
@@ -21,36 +28,48 @@ export function LiveView({ apis }: { apis: Apis }) {
     <section class="live">
       <div class="bar">
         <h1>Live</h1>
-        <span class="live-state" role="status">
+        <span class={`live-state ${live.isOpen ? 'is-open' : ''}`} role="status">
           <span class={`dot ${live.isOpen ? 'dot-online' : ''}`} />
           {stateText(live)}
         </span>
-        <fieldset class="toggles">
-          <legend class="unseen">What is shown</legend>
-          {TOPICS.map(({ topic, label }) => (
-            <label key={topic} class={`toggle topic-${topic}`}>
-              <input type="checkbox" checked={!hidden.has(topic)} onChange={() => toggle(topic)} />
-              {label}
-            </label>
-          ))}
-        </fieldset>
-        {until !== undefined && (
-          <button type="button" onClick={() => setUntil(undefined)}>
-            Back to now
-          </button>
+        {live.problem && (
+          <span class="problem" role="alert">
+            {live.problem}
+          </span>
         )}
       </div>
-      {live.problem && (
-        <p class="problem" role="alert">
-          {live.problem}
-        </p>
-      )}
       <div class="live-body">
-        <Histogram events={wanted} until={until} onUntil={setUntil} />
-        {shown.length === 0 && !live.problem && (
-          <p class="empty">Nothing happened yet. Logins, sessions, refusals, posture and routers appear here.</p>
-        )}
-        <EventList events={shown} />
+        <div class="stack" data-results>
+          <TrafficNow apis={apis} happened={live.events.findLast((event) => STATE_TOPICS.has(topicOf(event)))?.id} />
+        </div>
+        <div class="stack">
+          <section class="card" aria-label="Events">
+            <div class="panel-head">
+              <h2>Events</h2>
+              <span class="muted">Times are {zoneText()}.</span>
+            </div>
+            <fieldset class="toggles">
+              <legend class="unseen">What is shown</legend>
+              {TOPICS.map(({ topic, label }) => (
+                <label key={topic} class={`toggle topic-${topic}`}>
+                  <input type="checkbox" checked={!hidden.has(topic)} onChange={() => toggle(topic)} />
+                  {label}
+                </label>
+              ))}
+              {until !== undefined && (
+                <button type="button" onClick={() => setUntil(undefined)}>
+                  Back to now
+                </button>
+              )}
+            </fieldset>
+            <Histogram events={wanted} until={until} onUntil={setUntil} />
+            {shown.length === 0 && !live.problem && (
+              <p class="empty">Nothing happened yet. Logins, sessions, refusals, posture and routers appear here.</p>
+            )}
+            <EventList events={shown} recordOf={recordOf} />
+          </section>
+          {live.events[0] && <Earlier apis={apis} before={live.events[0].at} />}
+        </div>
       </div>
     </section>
   )

@@ -42,3 +42,11 @@ export function topicOf({ type }: NetworkEvent): Topic {
 export function isLoss({ type, facts }: NetworkEvent): boolean {
   return type === 'circuit.failed' || type === 'service.refused' || facts.change === 'lost' || facts.isOnline === false
 }
+
+/** Kinds of records that other events tell of in words. */
+const BOOKKEEPING = new Set<unknown>(['api-sessions', 'sessions', 'posture-data', 'terminators'])
+
+/** Reports whether an event repeats, as the change of a record, what another one says. */
+export function isBookkeeping({ type, facts }: NetworkEvent): boolean {
+  return type === 'entity.changed' && BOOKKEEPING.has(facts.kind)
+}

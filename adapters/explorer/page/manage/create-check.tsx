@@ -6,15 +6,23 @@ import { NewEntityForm } from './new-entity-form.tsx'
 
 type CheckBody = NonNullable<RequestOf<ManagementApi['POST /posture-checks']>['body']>
 
-const TYPES = [
-  { id: 'DOMAIN', label: 'Domain', asks: 'Domains, one in a line', example: 'corp.example' },
-  { id: 'OS', label: 'Operating system', asks: 'Systems with versions, one in a line', example: 'Linux >=5.15.0' },
-  { id: 'MAC', label: 'MAC address', asks: 'Addresses, one in a line', example: '02:00:00:00:00:01' },
-  { id: 'MFA', label: 'Second factor', asks: 'For how long it counts', example: '' },
-  { id: 'PROCESS', label: 'Running process', asks: 'System and path', example: 'Linux /usr/bin/agent' },
-] as const
+type TypeId = CheckBody['typeId']
 
-type TypeId = (typeof TYPES)[number]['id']
+/** How each type of check is asked for, which the compiler completes. */
+const FORMS: { readonly [T in TypeId]: { readonly label: string; readonly asks: string; readonly example: string } } = {
+  DOMAIN: { label: 'Domain', asks: 'Domains, one in a line', example: 'corp.example' },
+  OS: { label: 'Operating system', asks: 'Systems with versions, one in a line', example: 'Linux >=5.15.0' },
+  MAC: { label: 'MAC address', asks: 'Addresses, one in a line', example: '02:00:00:00:00:01' },
+  MFA: { label: 'Second factor', asks: 'For how long it counts', example: '' },
+  PROCESS: { label: 'Running process', asks: 'System and path', example: 'Linux /usr/bin/agent' },
+  PROCESS_MULTI: {
+    label: 'Several running processes',
+    asks: 'Systems and paths, one in a line: all of them must run',
+    example: 'Linux /usr/bin/agent',
+  },
+}
+// The keys of the forms are the types.
+const TYPES = Object.entries(FORMS).map(([id, form]) => ({ id: id as TypeId, ...form }))
 
 interface Props {
   readonly apis: Apis
@@ -26,7 +34,7 @@ export function CreateCheck({ apis, onCreated }: Props) {
   const [typeId, setTypeId] = useState<TypeId>('DOMAIN')
   const [asked, setAsked] = useState('')
   const [lasting, setLasting] = useState<Lasting>({ amount: '1', unit: 'hours' })
-  const type = TYPES.find(({ id }) => id === typeId) ?? TYPES[0]
+  const type = FORMS[typeId]
   return (
     <NewEntityForm
       apis={apis}
@@ -92,10 +100,10 @@ function askedOf(typeId: TypeId, text: string, lasting: Lasting) {
           return { type: osType(type), versions: versions === '' ? [] : [versions] }
         }),
       }
-    case 'PROCESS': {
-      const [type, path] = firstWord(first)
-      return { typeId, process: { osType: osType(type), path } }
-    }
+    case 'PROCESS':
+      return { typeId, process: processOf(first) }
+    case 'PROCESS_MULTI':
+      return { typeId, semantic: 'AllOf' as const, processes: lines.map(processOf) }
   }
 }
 
@@ -104,6 +112,11 @@ type OsType = 'Windows' | 'WindowsServer' | 'macOS' | 'Linux' | 'iOS' | 'Android
 /** The controller names what it does not know. */
 function osType(word: string): OsType {
   return word as OsType
+}
+
+function processOf(line: string): { readonly osType: OsType; readonly path: string } {
+  const [type, path] = firstWord(line)
+  return { osType: osType(type), path }
 }
 
 function firstWord(line: string): [string, string] {

@@ -1,9 +1,10 @@
+import { useState } from 'preact/hooks'
 import type { Apis } from '../api/apis.ts'
 import { go, hrefOf } from '../navigation/place.ts'
 import { CreateCheck } from './create-check.tsx'
 import { CreateIdentity } from './create-identity.tsx'
-import { CreateService } from './create-service.tsx'
 import { MANAGED_KINDS, type ManagedKind } from './kinds.ts'
+import { NewEntityForm } from './new-entity-form.tsx'
 
 interface Props {
   readonly apis: Apis
@@ -30,5 +31,29 @@ export function CreateForm({ apis, kind, onCreated }: Props) {
       {kind === 'services' && <CreateService apis={apis} onCreated={created} />}
       {kind === 'posture-checks' && <CreateCheck apis={apis} onCreated={created} />}
     </aside>
+  )
+}
+
+/** Creates a service. */
+function CreateService({ apis, onCreated }: { apis: Apis; onCreated: (id: string) => void }) {
+  const [encryptionRequired, setEncryptionRequired] = useState(true)
+  return (
+    <NewEntityForm
+      apis={apis}
+      kind="services"
+      onCreated={onCreated}
+      create={async (named) =>
+        (await apis.management.call('POST /services', { body: { ...named, encryptionRequired } })).data.id
+      }
+    >
+      <label class="toggle">
+        <input
+          type="checkbox"
+          checked={encryptionRequired}
+          onChange={({ currentTarget }) => setEncryptionRequired(currentTarget.checked)}
+        />
+        Encrypted from end to end
+      </label>
+    </NewEntityForm>
   )
 }

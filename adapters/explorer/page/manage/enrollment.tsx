@@ -5,6 +5,7 @@ import { CopyButton } from '../parts/copy-button.tsx'
 import { QrCode } from '../parts/qr-code.tsx'
 import { untilText } from '../parts/time-text.ts'
 import { useAction } from '../parts/use-action.ts'
+import { may } from '../session/session.ts'
 
 type Identity = AnswerOf<ManagementApi['GET /identities/{id}']>['data']
 
@@ -54,7 +55,7 @@ export function Enrollment({ apis, identity, onChange }: { apis: Apis; identity:
           </button>
         )}
         {open && isShown && <CopyButton text={open.jwt} label="Copy token" />}
-        {(!open || isVoid) && (
+        {(!open || isVoid) && may('enrollment', open ? 'update' : 'create') && (
           <button type="button" disabled={action.isBusy} onClick={invite}>
             {open ? 'Invite anew' : 'Invite'}
           </button>

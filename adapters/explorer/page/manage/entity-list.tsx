@@ -1,12 +1,13 @@
 import { useState } from 'preact/hooks'
 import type { Apis } from '../api/apis.ts'
 import { hrefOf } from '../navigation/place.ts'
+import { RoleLinks } from '../parts/attribute-link.tsx'
 import { Name } from '../parts/name.tsx'
-import { numberText } from '../parts/number-text.ts'
+import { OffsetPager } from '../parts/pager.tsx'
 import { useAnswer } from '../parts/use-answer.ts'
 import { useSettled } from '../parts/use-settled.ts'
 import type { ManagedKind } from './kinds.ts'
-import { PAGE_SIZE, readPage } from './read-page.ts'
+import { PAGE_SIZE, ROLE_TITLES, readPage } from './read-page.ts'
 
 interface Props {
   readonly apis: Apis
@@ -43,41 +44,41 @@ export function EntityList({ apis, kind, selected, version }: Props) {
       {answer.data && rows.length === 0 && (
         <p class="empty">{settled === '' ? 'None yet.' : 'Nothing is called so.'}</p>
       )}
-      <table class="list" aria-busy={answer.isLoading} hidden={rows.length === 0}>
+      <table class="list" data-results aria-busy={answer.isLoading} hidden={rows.length === 0}>
         <thead>
           <tr>
             <th scope="col">Name</th>
             <th scope="col">What</th>
-            <th scope="col">Roles</th>
+            {ROLE_TITLES[kind].map((title) => (
+              <th key={title} scope="col">
+                {title}
+              </th>
+            ))}
           </tr>
         </thead>
         <tbody>
           {rows.map(({ id, name, notes, roles }) => (
             <tr key={id} class={id === selected ? 'is-selected' : undefined}>
               <td>
-                <a href={hrefOf('manage', { kind, id })}>
+                <a class="entity" href={hrefOf('manage', { kind, id })}>
                   <Name of={name} />
                 </a>
               </td>
               <td class="muted">{notes.join(' · ')}</td>
-              <td class="muted">{roles.join(' ')}</td>
+              {roles.map((list) => (
+                <td key={list.kind} class="muted">
+                  {list.entries.length > 0 && (
+                    <span class="chips">
+                      <RoleLinks kind={list.kind} roles={list.entries} />
+                    </span>
+                  )}
+                </td>
+              ))}
             </tr>
           ))}
         </tbody>
       </table>
-      {total > PAGE_SIZE && (
-        <p class="pager">
-          <button type="button" disabled={offset === 0} onClick={() => setOffset(Math.max(0, offset - PAGE_SIZE))}>
-            Before
-          </button>
-          <span class="muted">
-            {offset + 1}–{Math.min(offset + PAGE_SIZE, total)} of {numberText(total)}
-          </span>
-          <button type="button" disabled={offset + PAGE_SIZE >= total} onClick={() => setOffset(offset + PAGE_SIZE)}>
-            Next
-          </button>
-        </p>
-      )}
+      <OffsetPager offset={offset} size={PAGE_SIZE} total={total} onTurn={setOffset} />
     </section>
   )
 }

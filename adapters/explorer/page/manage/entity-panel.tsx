@@ -1,9 +1,11 @@
 import type { Apis } from '../api/apis.ts'
 import { go, hrefOf } from '../navigation/place.ts'
 import { ConfirmedButton } from '../parts/confirmed-button.tsx'
+import { hrefOfEntity } from '../parts/entity-link.tsx'
 import { useAction } from '../parts/use-action.ts'
+import { may } from '../session/session.ts'
 import { IdentityPanel } from './identity-panel.tsx'
-import type { ManagedKind } from './kinds.ts'
+import { MANAGED_KINDS, type ManagedKind } from './kinds.ts'
 import { PanelHead } from './panel-head.tsx'
 
 interface Props {
@@ -17,6 +19,7 @@ interface Props {
 /** Shows one entity, with the actions that there are for it. */
 export function EntityPanel({ apis, kind, id, onChange }: Props) {
   const action = useAction()
+  const { permission = '' } = MANAGED_KINDS.find((managed) => managed.kind === kind) ?? {}
   const remove = async () => {
     if (!(await action.run('Deleted.', () => removeEntity(apis, kind, id)))) return
     onChange()
@@ -30,6 +33,7 @@ export function EntityPanel({ apis, kind, id, onChange }: Props) {
         <PanelHead apis={apis} kind={kind} id={id} />
       )}
       <section class="panel-links">
+        <a href={hrefOfEntity(kind, id)}>All about it</a>
         {kind === 'services' && <a href={hrefOf('why', { service: id })}>Why does somebody reach it?</a>}
         {kind === 'identities' && <a href={hrefOf('why', { identity: id })}>Why does it reach something?</a>}
         {kind !== 'posture-checks' && (
@@ -38,12 +42,14 @@ export function EntityPanel({ apis, kind, id, onChange }: Props) {
         <a href={hrefOf('json', { kind, id })}>All of it as JSON</a>
       </section>
       <section>
-        <ConfirmedButton
-          label="Delete"
-          question="Delete it for good?"
-          disabled={action.isBusy}
-          onConfirm={() => void remove()}
-        />
+        {may(permission, 'delete') && (
+          <ConfirmedButton
+            label="Delete"
+            question="Delete it for good?"
+            disabled={action.isBusy}
+            onConfirm={() => void remove()}
+          />
+        )}
         {action.problem && (
           <p class="problem" role="alert">
             {action.problem}

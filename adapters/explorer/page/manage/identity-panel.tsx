@@ -1,8 +1,10 @@
 import type { Apis } from '../api/apis.ts'
+import { AttributeLink } from '../parts/attribute-link.tsx'
 import { ConfirmedButton } from '../parts/confirmed-button.tsx'
 import { timeText } from '../parts/time-text.ts'
 import { useAction } from '../parts/use-action.ts'
 import { useAnswer } from '../parts/use-answer.ts'
+import { may } from '../session/session.ts'
 import { Enrollment } from './enrollment.tsx'
 import { PanelTitle } from './panel-head.tsx'
 
@@ -51,32 +53,39 @@ export function IdentityPanel({ apis, id, onChange }: Props) {
               {identity.disabledUntil && ` until ${timeText(String(identity.disabledUntil))}`}
             </dd>
             <dt>Role attributes</dt>
-            <dd>{(identity.roleAttributes ?? []).map((attribute) => `#${attribute}`).join(' ') || 'none'}</dd>
+            <dd>
+              {(identity.roleAttributes ?? []).length === 0 && 'none'}
+              {(identity.roleAttributes ?? []).map((attribute) => (
+                <AttributeLink key={attribute} kind="identities" attribute={attribute} />
+              ))}
+            </dd>
             <dt>Second factor</dt>
             <dd>{identity.isMfaEnabled ? 'enrolled' : 'none'}</dd>
           </dl>
-          <div class="actions">
-            {identity.disabled ? (
-              <button type="button" disabled={action.isBusy} onClick={enable}>
-                Enable
-              </button>
-            ) : (
-              <ConfirmedButton
-                label="Disable"
-                question="End its sessions and let it in no more?"
-                disabled={action.isBusy}
-                onConfirm={() => void disable()}
-              />
-            )}
-            {identity.isMfaEnabled && (
-              <ConfirmedButton
-                label="Reset second factor"
-                question="Take its second factor away?"
-                disabled={action.isBusy}
-                onConfirm={() => void resetMfa()}
-              />
-            )}
-          </div>
+          {may('identity', 'update') && (
+            <div class="actions">
+              {identity.disabled ? (
+                <button type="button" disabled={action.isBusy} onClick={enable}>
+                  Enable
+                </button>
+              ) : (
+                <ConfirmedButton
+                  label="Disable"
+                  question="End its sessions and let it in no more?"
+                  disabled={action.isBusy}
+                  onConfirm={() => void disable()}
+                />
+              )}
+              {identity.isMfaEnabled && (
+                <ConfirmedButton
+                  label="Reset second factor"
+                  question="Take its second factor away?"
+                  disabled={action.isBusy}
+                  onConfirm={() => void resetMfa()}
+                />
+              )}
+            </div>
+          )}
           {action.problem && (
             <p class="problem" role="alert">
               {action.problem}

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { Apis } from '../api/apis.ts'
 import { hrefOf, place } from '../navigation/place.ts'
+import { may } from '../session/session.ts'
 import { CreateForm } from './create-form.tsx'
 import { EntityList } from './entity-list.tsx'
 import { EntityPanel } from './entity-panel.tsx'
@@ -13,7 +14,7 @@ export function ManageView({ apis }: { apis: Apis }) {
   const id = about.get('id') ?? undefined
   const isNew = about.has('new')
   const [version, setVersion] = useState(0)
-  const one = MANAGED_KINDS.find((managed) => managed.kind === kind)?.one ?? ''
+  const { one = '', permission = '' } = MANAGED_KINDS.find((managed) => managed.kind === kind) ?? {}
   const onChange = () => setVersion(version + 1)
   return (
     <section class="manage">
@@ -31,20 +32,22 @@ export function ManageView({ apis }: { apis: Apis }) {
           ))}
           <a href={hrefOf('json')}>Everything else</a>
         </div>
-        <a
-          class="button primary"
-          href={
-            kind === 'service-policies'
-              ? hrefOf('what-if', { change: 'empty-policy' })
-              : hrefOf('manage', { kind, new: 'true' })
-          }
-        >
-          New {one}
-        </a>
+        {may(permission, 'create') && (
+          <a
+            class="button primary"
+            href={
+              kind === 'service-policies'
+                ? hrefOf('what-if', { change: 'empty-policy' })
+                : hrefOf('manage', { kind, new: 'true' })
+            }
+          >
+            New {one}
+          </a>
+        )}
       </div>
       <div class={id || isNew ? 'graph-body has-panel' : 'graph-body'}>
         <EntityList key={kind} apis={apis} kind={kind} selected={id} version={version} />
-        {isNew && <CreateForm key={kind} apis={apis} kind={kind} onCreated={onChange} />}
+        {isNew && may(permission, 'create') && <CreateForm key={kind} apis={apis} kind={kind} onCreated={onChange} />}
         {id && !isNew && <EntityPanel key={id} apis={apis} kind={kind} id={id} onChange={onChange} />}
       </div>
     </section>

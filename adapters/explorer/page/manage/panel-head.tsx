@@ -1,13 +1,34 @@
 import type { Apis } from '../api/apis.ts'
 import { hrefOf } from '../navigation/place.ts'
+import { RoleLinks } from '../parts/attribute-link.tsx'
 import { Name } from '../parts/name.tsx'
 import { useAnswer } from '../parts/use-answer.ts'
 import type { ManagedKind } from './kinds.ts'
+import { ROLE_TITLES, readRow } from './read-page.ts'
 
-/** The name of an entity, and the way out of its panel. */
-export function PanelHead({ apis, kind, id }: { apis: Apis; kind: ManagedKind; id: string }) {
-  const answer = useAnswer((signal) => nameOf(apis, kind, id, signal), [apis, kind, id])
-  return <PanelTitle kind={kind} name={answer.data ?? ''} problem={answer.problem} />
+/** The name of an entity with what it is and its roles, and the way out of its panel. */
+export function PanelHead({ apis, kind, id }: { apis: Apis; kind: Exclude<ManagedKind, 'identities'>; id: string }) {
+  const answer = useAnswer((signal) => readRow(apis, kind, id, signal), [apis, kind, id])
+  const row = answer.data
+  return (
+    <>
+      <PanelTitle kind={kind} name={row?.name ?? ''} problem={answer.problem} />
+      {row && (
+        <dl class="facts">
+          <dt>Is</dt>
+          <dd>{row.notes.join(' · ')}</dd>
+          {row.roles.map(({ kind: of, entries }, place) => (
+            <>
+              <dt>{ROLE_TITLES[kind][place]}</dt>
+              <dd class="chips">
+                <RoleLinks kind={of} roles={entries} />
+              </dd>
+            </>
+          ))}
+        </dl>
+      )}
+    </>
+  )
 }
 
 interface TitleProps {
@@ -30,18 +51,4 @@ export function PanelTitle({ kind, name, problem }: TitleProps) {
       {problem && <p class="problem">{problem}</p>}
     </>
   )
-}
-
-async function nameOf({ management }: Apis, kind: ManagedKind, id: string, signal: AbortSignal): Promise<string> {
-  const request = { params: { id }, signal }
-  switch (kind) {
-    case 'identities':
-      return (await management.call('GET /identities/{id}', request)).data.name
-    case 'services':
-      return (await management.call('GET /services/{id}', request)).data.name
-    case 'service-policies':
-      return (await management.call('GET /service-policies/{id}', request)).data.name
-    case 'posture-checks':
-      return (await management.call('GET /posture-checks/{id}', request)).data.name
-  }
 }

@@ -3,11 +3,16 @@ import { visibleLine } from '../../../../src/base/text.ts'
 import { numberText } from '../parts/number-text.ts'
 import type { MapGroup, MapLink, ShownMap, Side } from './read-map.ts'
 
-const BOX = { width: 300, height: 38, gap: 8 } as const
+const BOX = { width: 270, height: 40, gap: 8 } as const
 const HEAD = 30
-const GAP = 300
+const GAP = 400
+/** The thinnest line, and how much thicker one is that stands for all pairs. */
+const THIN = 1
+const THICKER = 6
+/** Lines begin and end within the middle of a box, of this height. */
+const PORTS = 30
 const WIDTH = 2 * BOX.width + GAP
-const TITLE_LENGTH = 30
+const TITLE_LENGTH = 23
 
 /** A group of one side, by its place. */
 export interface Choice {
@@ -36,6 +41,7 @@ export function MapDrawing({ map, chosen, onChoose }: Props) {
   const touches = ({ from, to }: MapLink) =>
     centre !== undefined && (centre.side === 'identities' ? from : to) === centre.place
   const links = centre === undefined ? map.links.filter((link) => map.drawn.has(link)) : map.links.filter(touches)
+  const ports = useMemo(() => portsOf(map, orders), [map, orders])
   const isLit = (side: Side, place: number) =>
     centre === undefined ||
     (side === centre.side
@@ -46,6 +52,7 @@ export function MapDrawing({ map, chosen, onChoose }: Props) {
       key={`${side} ${group.scope}`}
       side={side}
       group={group}
+      share={group.count / Math.max(1, map.sides[side].count)}
       x={side === 'identities' ? 0 : BOX.width + GAP}
       y={yOf(side, place)}
       isChosen={chosen?.side === side && chosen.place === place}
@@ -63,6 +70,12 @@ export function MapDrawing({ map, chosen, onChoose }: Props) {
       role="group"
       aria-label={`Who may ${map.type.toLowerCase()} what: groups of identities and of services`}
     >
+      <defs>
+        <linearGradient id="reach-hue" gradientUnits="userSpaceOnUse" x1={BOX.width} x2={BOX.width + GAP} y1="0" y2="0">
+          <stop class="hue-from" offset="0.1" />
+          <stop class="hue-to" offset="0.9" />
+        </linearGradient>
+      </defs>
       <text class="column" x="0" y="16">
         Identities
       </text>
@@ -75,8 +88,8 @@ export function MapDrawing({ map, chosen, onChoose }: Props) {
             key={`${link.from} ${link.to}`}
             link={link}
             map={map}
-            y1={yOf('identities', link.from) + BOX.height / 2}
-            y2={yOf('services', link.to) + BOX.height / 2}
+            y1={yOf('identities', link.from) + BOX.height / 2 + (ports.get(link)?.from ?? 0)}
+            y2={yOf('services', link.to) + BOX.height / 2 + (ports.get(link)?.to ?? 0)}
             isLit={centre !== undefined}
           />
         ))}
@@ -97,22 +110,59 @@ interface LineProps {
 
 /** The thicker, the larger the share of all pairs; broken where every policy asks for posture. */
 function Line({ link, map, y1, y2, isLit }: LineProps) {
-  const { from, to, pairs, isGuarded } = link
-  const of = (map.sides.identities.groups[from]?.count ?? 1) * (map.sides.services.groups[to]?.count ?? 1)
   const [x1, x2] = [BOX.width, BOX.width + GAP]
-  const share = pairs / of
+  // A level line is a box without height, which no gradient fills.
+  const end = y1 === y2 ? y2 + 0.01 : y2
   return (
     <path
-      class={`edge edge-${map.type.toLowerCase()} ${isLit ? 'is-lit' : 'is-plain'}${isGuarded ? ' is-guarded' : ''}`}
-      d={`M${x1} ${y1}C${x1 + GAP / 2} ${y1} ${x2 - GAP / 2} ${y2} ${x2} ${y2}`}
-      stroke-width={0.8 + 5 * share}
+      class={`edge edge-map ${isLit ? 'is-lit' : 'is-plain'}${link.isGuarded ? ' is-guarded' : ''}`}
+      d={`M${x1} ${y1}C${x1 + GAP / 2} ${y1} ${x2 - GAP / 2} ${end} ${x2} ${end}`}
+      stroke-width={widthOf(map, link)}
     />
   )
 }
 
+function widthOf({ sides }: ShownMap, { from, to, pairs }: MapLink): number {
+  const all = (sides.identities.groups[from]?.count ?? 1) * (sides.services.groups[to]?.count ?? 1)
+  return THIN + (THICKER * pairs) / all
+}
+
+/** Where lines leave and reach the boxes, from the middle of each: side by side, in the order of their other ends. */
+function portsOf(
+  map: ShownMap,
+  orders: Readonly<Record<Side, readonly number[]>>,
+): ReadonlyMap<MapLink, { readonly from: number; readonly to: number }> {
+  const ports = new Map<MapLink, { from: number; to: number }>(map.links.map((link) => [link, { from: 0, to: 0 }]))
+  for (const end of ['from', 'to'] as const) {
+    const [side, other, far] = end === 'from' ? ENDS.from : ENDS.to
+    for (const place of orders[side]) {
+      const links = map.links
+        .filter((link) => link[end] === place)
+        .toSorted((a, b) => orders[other].indexOf(a[far]) - orders[other].indexOf(b[far]))
+      const whole = links.reduce((sum, link) => sum + widthOf(map, link) + 1, 0)
+      const scale = Math.min(1, PORTS / whole)
+      let at = (-whole * scale) / 2
+      for (const link of links) {
+        const width = (widthOf(map, link) + 1) * scale
+        const port = ports.get(link)
+        if (port) port[end] = at + width / 2
+        at += width
+      }
+    }
+  }
+  return ports
+}
+
+const ENDS = {
+  from: ['identities', 'services', 'to'],
+  to: ['services', 'identities', 'from'],
+} as const
+
 interface BoxProps {
   readonly side: Side
   readonly group: MapGroup
+  /** Which part of its side it is, 0 to 1. */
+  readonly share: number
   readonly x: number
   readonly y: number
   readonly isChosen: boolean
@@ -122,13 +172,14 @@ interface BoxProps {
   readonly onHover: (isOver: boolean) => void
 }
 
-function MapBox({ side, group, x, y, isChosen, isDim, spoken, onChoose, onHover }: BoxProps) {
+function MapBox({ side, group, share, x, y, isChosen, isDim, spoken, onChoose, onHover }: BoxProps) {
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key !== 'Enter' && event.key !== ' ') return
     event.preventDefault()
     onChoose()
   }
-  const title = visibleLine(group.title)
+  const whole = visibleLine(group.title)
+  const title = whole.length > TITLE_LENGTH ? `${whole.slice(0, TITLE_LENGTH - 1)}…` : whole
   return (
     // biome-ignore lint/a11y/useSemanticElements: a drawing has no button elements
     <g
@@ -137,6 +188,7 @@ function MapBox({ side, group, x, y, isChosen, isDim, spoken, onChoose, onHover 
       role="button"
       tabindex={0}
       aria-pressed={isChosen}
+      aria-label={`${title} ${numberText(group.count)}`}
       aria-description={spoken}
       data-key={group.scope}
       onClick={onChoose}
@@ -145,16 +197,24 @@ function MapBox({ side, group, x, y, isChosen, isDim, spoken, onChoose, onHover 
       onPointerLeave={() => onHover(false)}
     >
       <rect width={BOX.width} height={BOX.height} rx="7" />
-      <rect class="group-mark" width="4" height={BOX.height - 12} x="7" y="6" rx="2" />
-      <text class="group-title" x="19" y={group.within === '' ? 24 : 17}>
-        {title.length > TITLE_LENGTH ? `${title.slice(0, TITLE_LENGTH - 1)}…` : title}
+      <rect class="group-mark" width="4" height={BOX.height - 14} x="7" y="7" rx="2" />
+      <rect
+        class="group-share"
+        height="3"
+        width={Math.max(2, (BOX.width - 38) * share)}
+        x="19"
+        y={BOX.height - 7}
+        rx="1.5"
+      />
+      <text class="group-title" x="19" y={group.within === '' ? 22 : 16}>
+        {title}
       </text>
       {group.within !== '' && (
-        <text class="group-within" x="19" y="31">
+        <text class="group-within" x="19" y="29">
           of {visibleLine(group.within)}
         </text>
       )}
-      <text class="group-count" x={BOX.width - 11} y="24">
+      <text class="group-count" x={BOX.width - 13} y="22">
         {` ${numberText(group.count)}`}
       </text>
     </g>

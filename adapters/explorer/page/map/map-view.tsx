@@ -1,5 +1,5 @@
 import type { Apis } from '../api/apis.ts'
-import { hrefOf, place, stay } from '../navigation/place.ts'
+import { go, hrefOf, place, stay } from '../navigation/place.ts'
 import { Loaded } from '../parts/loaded.tsx'
 import { numberText } from '../parts/number-text.ts'
 import { ScopeMembers } from '../parts/scope-members.tsx'
@@ -23,7 +23,7 @@ export function MapView({ apis }: { apis: Apis }) {
   const chosen: Choice | undefined =
     text === undefined ? undefined : { side: side === 'services' ? 'services' : 'identities', place: Number(text) }
   const choose = (choice: Choice | undefined) =>
-    stay('graph', { ...where, group: choice && `${choice.side}-${choice.place}` })
+    go('graph', { ...where, group: choice && `${choice.side}-${choice.place}` })
   return (
     <section class="graph">
       <div class="bar">
@@ -41,12 +41,10 @@ export function MapView({ apis }: { apis: Apis }) {
           </select>
         </label>
         {(identities || services) && <a href={hrefOf('graph')}>Everything</a>}
-        <span class="muted">
-          Thicker: a larger share of the pairs. Broken: posture is asked. Choose a group for its policies.
-        </span>
+        <Legend />
       </div>
       <div class={chosen ? 'graph-body has-panel' : 'graph-body'}>
-        <div class="map-frame">
+        <div class="map-frame" data-results>
           <Loaded answer={answer} isEmpty={isEmpty} empty="Nothing is here yet that you may see.">
             {(map) => (
               <>
@@ -70,6 +68,28 @@ export function MapView({ apis }: { apis: Apis }) {
     </section>
   )
 }
+
+/** The meaning of the lines. */
+function Legend() {
+  return (
+    <ul class="legend" aria-label="Legend">
+      {LEGEND.map(({ label, width, isGuarded }) => (
+        <li key={label}>
+          <svg width="34" height="10" aria-hidden="true">
+            <path class={`sample${isGuarded ? ' is-guarded' : ''}`} d="M0 5h34" stroke-width={width} />
+          </svg>
+          {label}
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+const LEGEND = [
+  { label: 'some pairs', width: 1.5, isGuarded: false },
+  { label: 'all pairs', width: 7, isGuarded: false },
+  { label: 'if posture passes', width: 3, isGuarded: true },
+] as const
 
 function isEmpty({ sides }: ShownMap): boolean {
   return sides.identities.count === 0 && sides.services.count === 0

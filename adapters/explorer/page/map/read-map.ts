@@ -25,7 +25,7 @@ export interface ShownMap {
 }
 
 /** At most this many lines are drawn while nothing is chosen, and none that stands for less than a tenth of its pairs. */
-const MOST_LINES = 100
+const MOST_LINES = 60
 const LEAST_SHARE = 0.1
 const MOST_NAMED = 2
 
@@ -34,15 +34,22 @@ export interface MapQuestion {
   readonly identities: string | undefined
   readonly services: string | undefined
   readonly type: 'Dial' | 'Bind'
+  /** How many groups of each kind are wanted at most; what the controller thinks right where it is left out. */
+  readonly groups?: number
 }
 
 /** Reads who may dial or bind what within two scopes. */
 export async function readMap(
   { portcullis }: Apis,
-  { identities, services, type }: MapQuestion,
+  { identities, services, type, groups }: MapQuestion,
   signal: AbortSignal,
 ): Promise<ShownMap> {
-  const query = { type, ...(identities && { identities }), ...(services && { services }) }
+  const query = {
+    type,
+    ...(identities && { identities }),
+    ...(services && { services }),
+    ...(groups && { groups: String(groups) }),
+  }
   const { data } = await portcullis.call('GET /access-map', { query, signal })
   const titled = (side: Side) => {
     const { count, groups } = data[side]

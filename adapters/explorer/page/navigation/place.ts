@@ -25,7 +25,10 @@ export function hrefOf(view: string, about: Readonly<Record<string, string | und
 
 /** Goes to a place, as a link to it would. */
 export function go(view: string, about: Readonly<Record<string, string | undefined>> = {}): void {
-  location.hash = hrefOf(view, about)
+  const href = hrefOf(view, about)
+  location.hash = href
+  // The event comes later, and who goes on meanwhile goes on from here.
+  FRAGMENT.value = href
 }
 
 /** Says in the address what the view is now about, without a step in the history. */

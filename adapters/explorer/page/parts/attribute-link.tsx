@@ -11,10 +11,16 @@ export function AttributeLink({ kind, attribute }: { kind: string; attribute: st
   )
 }
 
+/** An entry of a role list, and the name behind it. */
+export interface Role {
+  readonly role: string
+  readonly name: string
+}
+
 interface RolesProps {
   /** The kind that the list selects from. */
   readonly kind: string
-  readonly roles: readonly { readonly role: string; readonly name: string }[]
+  readonly roles: readonly Role[]
 }
 
 /** The entries of a role list: role attributes and entities, each with the way to its page. */

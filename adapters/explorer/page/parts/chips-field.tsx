@@ -1,4 +1,5 @@
 import type { Apis } from '../api/apis.ts'
+import { MOST_OF_A_KIND } from '../api/search.ts'
 import { attributeChip, type Chip } from './chip.ts'
 import { Combobox } from './combobox.tsx'
 import { Name } from './name.tsx'
@@ -31,6 +32,8 @@ export function ChipsField({ apis, label, chips, kind, of, onChange }: Props) {
         label={label}
         placeholder={of === 'roles' ? '#attribute, #all or a name' : 'Add a role attribute'}
         search={(text, signal) => searchChips(apis, text, kind, of, signal)}
+        most={MOST_OF_A_KIND}
+        kindOf={({ value }) => value.slice(0, of === 'roles' ? 1 : 0)}
         keyOf={({ value }) => value}
         show={({ name }) => (
           <span class="finder-name">
@@ -65,7 +68,10 @@ async function searchChips(
   of: 'roles' | 'attributes',
   signal: AbortSignal,
 ): Promise<readonly Chip[]> {
-  const query = { q: of === 'attributes' ? `#${text.replace(/^#/, '')}` : text.replace(/^@/, ''), limit: '8' }
+  const query = {
+    q: of === 'attributes' ? `#${text.replace(/^#/, '')}` : text.replace(/^@/, ''),
+    limit: String(MOST_OF_A_KIND),
+  }
   const { data } = await portcullis.call('GET /search', { query, signal })
   const attributes = data.roleAttributes.filter((found) => found.kind === kind).map((found) => found.roleAttribute)
   if (of === 'attributes') return attributes.map(attributeChip)

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useState } from 'preact/hooks'
+import { grouped } from '../../../../src/base/collections.ts'
 import { useAnswer } from './use-answer.ts'
 import { useSettled } from './use-settled.ts'
 
@@ -11,6 +12,9 @@ interface Props<T> {
   /** Finds the choices for a text; called once somebody pauses. */
   readonly search: (text: string, signal: AbortSignal) => Promise<readonly T[]>
   readonly keyOf: (option: T) => string
+  /** The most that the search finds of each of these. The field says when there may be more. */
+  readonly most: number
+  readonly kindOf: (option: T) => string
   readonly show: (option: T) => ComponentChildren
   /** Answers what stands in the field afterwards. */
   readonly onPick: (option: T) => string
@@ -22,7 +26,18 @@ interface Props<T> {
  * A field that offers what is found while somebody types: arrow keys choose, Enter picks, Escape closes. Options belong to the
  * text in the field; Enter before they are there waits for them.
  */
-export function Combobox<T>({ label, placeholder, text = '', search, keyOf, show, onPick, onText }: Props<T>) {
+export function Combobox<T>({
+  label,
+  placeholder,
+  text = '',
+  search,
+  keyOf,
+  most,
+  kindOf,
+  show,
+  onPick,
+  onText,
+}: Props<T>) {
   const id = useId()
   const [typed, setTyped] = useState(text)
   // A new text from outside is taken over in place: a field that is made anew would lose the focus, and its neighbours too.
@@ -67,6 +82,7 @@ export function Combobox<T>({ label, placeholder, text = '', search, keyOf, show
     setOpen(true)
     setAt(0)
   }
+  const isCut = [...grouped(found, kindOf).values()].some(({ length }) => length >= most)
   const isNothingFound = isOpen && isAnswered && found.length === 0
   return (
     <div class="finder">
@@ -88,23 +104,30 @@ export function Combobox<T>({ label, placeholder, text = '', search, keyOf, show
           onBlur={() => setOpen(false)}
         />
       </label>
-      <div class="finder-list" role="listbox" id={id} aria-label="Found" hidden={!isOpen || found.length === 0}>
-        {found.map((option, place) => (
-          // biome-ignore lint/a11y/useFocusableInteractive: the field keeps the focus
-          <div
-            key={keyOf(option)}
-            id={`${id}-${place}`}
-            role="option"
-            aria-selected={option === chosen}
-            class="finder-option"
-            onPointerDown={(event) => {
-              event.preventDefault()
-              pick(option)
-            }}
-          >
-            {show(option)}
-          </div>
-        ))}
+      <div class="finder-list" hidden={!isOpen || found.length === 0}>
+        <div role="listbox" id={id} aria-label="Found" hidden={!isOpen || found.length === 0}>
+          {found.map((option, place) => (
+            // biome-ignore lint/a11y/useFocusableInteractive: the field keeps the focus
+            <div
+              key={keyOf(option)}
+              id={`${id}-${place}`}
+              role="option"
+              aria-selected={option === chosen}
+              class="finder-option"
+              onPointerDown={(event) => {
+                event.preventDefault()
+                pick(option)
+              }}
+            >
+              {show(option)}
+            </div>
+          ))}
+        </div>
+        {isCut && (
+          <p class="finder-more" role="status">
+            These are the first {most} of a kind: type more to find others.
+          </p>
+        )}
       </div>
       {isNothingFound && (
         <p class="finder-none" role="status">

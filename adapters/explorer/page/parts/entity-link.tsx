@@ -24,6 +24,8 @@ const VIEW_OF: Readonly<Record<string, string>> = {
   services: 'service',
   'edge-routers': 'router',
   'service-policies': 'policy',
+  'edge-router-policies': 'edge-router-policy',
+  'service-edge-router-policies': 'service-edge-router-policy',
   'posture-checks': 'check',
 }
 

@@ -1,6 +1,7 @@
 import type { Apis } from '../api/apis.ts'
-import { type Found, searchNames } from '../api/search.ts'
+import { type Found, MOST_OF_A_KIND, searchNames } from '../api/search.ts'
 import { Combobox } from './combobox.tsx'
+import { KIND_NAMES } from './kind-names.ts'
 import { Name } from './name.tsx'
 
 interface Props {
@@ -20,6 +21,8 @@ export function Finder({ apis, kinds, onPick, ...field }: Props) {
     <Combobox
       {...field}
       search={(text, signal) => searchNames(apis, text, kinds, signal)}
+      most={MOST_OF_A_KIND}
+      kindOf={({ kind }) => kind}
       keyOf={({ kind, id }) => `${kind} ${id}`}
       show={({ kind, name }) => (
         <>
@@ -35,15 +38,4 @@ export function Finder({ apis, kinds, onPick, ...field }: Props) {
       }}
     />
   )
-}
-
-export const KIND_NAMES: Readonly<Record<string, string>> = {
-  identities: 'identity',
-  services: 'service',
-  'edge-routers': 'edge router',
-  'service-policies': 'service policy',
-  'edge-router-policies': 'edge router policy',
-  'service-edge-router-policies': 'service edge router policy',
-  'posture-checks': 'posture check',
-  configs: 'config',
 }

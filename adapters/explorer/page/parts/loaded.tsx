@@ -6,11 +6,13 @@ interface Props<T> {
   /** The sentence for an answer that is empty. */
   readonly empty?: string
   readonly isEmpty?: (data: T) => boolean
+  /** Whether it is read again and again, so that what is shown does not fade each time. */
+  readonly isQuiet?: boolean
   readonly children: (data: T) => ComponentChildren
 }
 
 /** An answer in its place: a line while it is on its way, the problem with a way to ask again, or what it says. */
-export function Loaded<T>({ answer, empty = 'None.', isEmpty, children }: Props<T>) {
+export function Loaded<T>({ answer, empty = 'None.', isEmpty, isQuiet = false, children }: Props<T>) {
   if (answer.problem !== undefined) {
     return (
       <p class="problem" role="alert">
@@ -24,5 +26,9 @@ export function Loaded<T>({ answer, empty = 'None.', isEmpty, children }: Props<
   const data = answer.data ?? answer.earlier
   if (data === undefined) return <p class="skeleton">Reading…</p>
   if (isEmpty?.(data)) return <p class="muted">{empty}</p>
-  return <div aria-busy={answer.data === undefined}>{children(data)}</div>
+  return (
+    <div class="loaded" aria-busy={!isQuiet && answer.data === undefined}>
+      {children(data)}
+    </div>
+  )
 }

@@ -1,6 +1,6 @@
 const NUMBER = new Intl.NumberFormat()
 
-/** A number as whoever looks is used to write it. */
+/** A number as the reader's locale writes it. */
 export function numberText(count: number): string {
   return NUMBER.format(count)
 }

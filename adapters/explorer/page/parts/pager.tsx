@@ -1,3 +1,30 @@
+import { numberText } from './number-text.ts'
+
+interface OffsetProps {
+  readonly offset: number
+  readonly size: number
+  readonly total: number
+  readonly onTurn: (offset: number) => void
+}
+
+/** The buttons between the pages of a list that is counted; nothing where it has one page. */
+export function OffsetPager({ offset, size, total, onTurn }: OffsetProps) {
+  if (total <= size) return null
+  return (
+    <p class="pager">
+      <button type="button" disabled={offset === 0} onClick={() => onTurn(Math.max(0, offset - size))}>
+        Back
+      </button>
+      <span class="muted">
+        {numberText(offset + 1)}–{numberText(Math.min(offset + size, total))} of {numberText(total)}
+      </span>
+      <button type="button" disabled={offset + size >= total} onClick={() => onTurn(offset + size)}>
+        Next
+      </button>
+    </p>
+  )
+}
+
 /** The buttons between the pages of a list: `cursors` are those of the pages before this one, the last of which began it. */
 export function Pager({
   cursors,

@@ -3,7 +3,7 @@ import type { Apis } from '../api/apis.ts'
 import { hrefOf } from '../navigation/place.ts'
 import { Combobox } from './combobox.tsx'
 import { hrefOfEntity } from './entity-link.tsx'
-import { KIND_NAMES } from './finder.tsx'
+import { KIND_NAMES } from './kind-names.ts'
 import { Name } from './name.tsx'
 
 /** Something that can be gone to. */
@@ -37,6 +37,8 @@ export function SearchBox({ apis }: { apis: Apis }) {
         label="Search"
         placeholder="Search ( / )"
         search={(text, signal) => searchEverything(apis, text, signal)}
+        most={MOST_OF_A_KIND}
+        kindOf={({ kind, name }) => (name.startsWith('#') ? '#' : kind)}
         keyOf={({ key }) => key}
         show={({ name, what, kind }) => (
           <>
@@ -56,19 +58,17 @@ export function SearchBox({ apis }: { apis: Apis }) {
   )
 }
 
-const MOST_OF_A_KIND = '6'
+const MOST_OF_A_KIND = 6
 
 async function searchEverything({ portcullis }: Apis, q: string, signal: AbortSignal): Promise<readonly Target[]> {
-  const { data } = await portcullis.call('GET /search', { query: { q, limit: MOST_OF_A_KIND }, signal })
-  const attributes = data.roleAttributes
-    .filter(({ kind }) => kind !== 'posture-checks')
-    .map(({ kind, roleAttribute, count }) => ({
-      key: `# ${kind} ${roleAttribute}`,
-      name: `#${roleAttribute}`,
-      what: `${count} ${kind.replaceAll('-', ' ')}`,
-      kind,
-      href: hrefOf('attribute', { kind, of: roleAttribute }),
-    }))
+  const { data } = await portcullis.call('GET /search', { query: { q, limit: String(MOST_OF_A_KIND) }, signal })
+  const attributes = data.roleAttributes.map(({ kind, roleAttribute, count }) => ({
+    key: `# ${kind} ${roleAttribute}`,
+    name: `#${roleAttribute}`,
+    what: `${count} ${kind.replaceAll('-', ' ')}`,
+    kind,
+    href: hrefOf('attribute', { kind, of: roleAttribute }),
+  }))
   const entities = data.entities.map(({ kind, id, name }) => ({
     key: `${kind} ${id}`,
     name,

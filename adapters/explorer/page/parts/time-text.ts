@@ -9,10 +9,17 @@ const UNITS = [
   ['second', 1000],
 ] as const
 
-/** An instant in the time zone of whoever looks; without the date where it is of today. */
+/** An instant in the time zone of the reader; without the date where it is of today. */
 export function timeText(instant: string): string {
   const date = new Date(instant)
   return date.toDateString() === new Date().toDateString() ? TIME.format(date) : INSTANT.format(date)
+}
+
+const WHOLE = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'long' })
+
+/** An instant with its date, in the time zone of the reader, which it names. */
+export function wholeText(instant: string): string {
+  return WHOLE.format(new Date(instant))
 }
 
 /** An instant with its distance from now, as `12:40:10 (in 32 minutes)`. */

@@ -30,12 +30,21 @@ export function LoginView() {
         <h1>
           <img src="./icon.svg" alt="" width="28" height="28" /> Portcullis explorer
         </h1>
+        <p class="muted">of the controller at {location.host}</p>
         {farewell.value && !problem && <p class="note">{farewell.value}</p>}
         <p class="problem" role="alert">
           {problem}
         </p>
         {secondFactor ? (
-          <CodeForm isBusy={isBusy} onCode={(code) => attempt(() => secondFactor.pass(code))} />
+          <CodeForm
+            isBusy={isBusy}
+            problem={problem}
+            onCode={(code) => attempt(() => secondFactor.pass(code))}
+            onBack={() => {
+              setSecondFactor(undefined)
+              setProblem(undefined)
+            }}
+          />
         ) : (
           <>
             <PasswordForm isBusy={isBusy} onForm={byPassword} />
@@ -72,9 +81,17 @@ function PasswordForm({ isBusy, onForm }: { isBusy: boolean; onForm: (form: Form
   )
 }
 
-function CodeForm({ isBusy, onCode }: { isBusy: boolean; onCode: (code: string) => void }) {
+interface CodeProps {
+  readonly isBusy: boolean
+  readonly problem: string | undefined
+  readonly onCode: (code: string) => void
+  readonly onBack: () => void
+}
+
+function CodeForm({ isBusy, problem, onCode, onBack }: CodeProps) {
   const input = useRef<HTMLInputElement>(null)
-  useEffect(() => input.current?.focus(), [])
+  // A code that was wrong is written over by the next.
+  useEffect(() => input.current?.select(), [problem])
   const onSubmit = (event: SubmitEvent) => {
     event.preventDefault()
     onCode(input.current?.value.trim() ?? '')
@@ -87,6 +104,9 @@ function CodeForm({ isBusy, onCode }: { isBusy: boolean; onCode: (code: string) 
       </label>
       <button type="submit" class="primary wide" disabled={isBusy}>
         Continue
+      </button>
+      <button type="button" class="wide" onClick={onBack}>
+        Log in as somebody else
       </button>
     </form>
   )

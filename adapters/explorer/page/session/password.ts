@@ -1,4 +1,5 @@
-import { openSession, signedApis } from './session.ts'
+import { apisThrough } from '../api/apis.ts'
+import { apisBy, openSession } from './session.ts'
 
 /** The second factor that a login still needs: a one-time code that `pass` takes. */
 export interface SecondFactor {
@@ -7,25 +8,18 @@ export interface SecondFactor {
 
 /** Logs in by password; answers what is still to be proved. Rejects with `ApiError`. */
 export async function logInByPassword(username: string, password: string): Promise<SecondFactor | undefined> {
-  let token = ''
-  const apis = signedApis((headers) => {
-    if (token !== '') headers.set('zt-session', token)
-  })
   const login = { query: { method: 'password' as const }, body: { username, password } }
-  const { data } = await apis.management.call('POST /authenticate', login)
-  token = data.token
-  const end = async () => {
-    await apis.management.call('DELETE /current-api-session')
-  }
-  const open = () => openSession(apis, end)
+  const unsigned = apisThrough((request) => fetch(new Request(request, { credentials: 'omit', cache: 'no-store' })))
+  const { data } = await unsigned.management.call('POST /authenticate', login)
+  const credential = { kind: 'session' as const, token: data.token }
   if (data.authQueries.length === 0) {
-    await open()
+    await openSession(credential)
     return undefined
   }
   return {
     pass: async (code) => {
-      await apis.management.call('POST /authenticate/mfa', { body: { code } })
-      await open()
+      await apisBy(credential).management.call('POST /authenticate/mfa', { body: { code } })
+      await openSession(credential)
     },
   }
 }

@@ -1,15 +1,22 @@
 import { signal } from '@preact/signals'
 import { type Apis, apisThrough } from '../api/apis.ts'
+import {
+  type Credential,
+  followTabs,
+  forgetCredential,
+  heldCredential,
+  keepCredential,
+  recallCredential,
+} from './credential.ts'
+import { renewed } from './renewal.ts'
 
-/** Puts who asks into the headers of a request. */
-type Sign = (headers: Headers) => void | Promise<void>
-
-/** Somebody is logged in. Nothing of it is kept anywhere but in the memory of the page. */
+/** Somebody is logged in. */
 export interface OpenSession {
   readonly apis: Apis
+  readonly id: string
   readonly name: string
   readonly isAdmin: boolean
-  readonly end: () => Promise<void>
+  readonly permissions: readonly string[]
 }
 
 /** The session of the page; undefined where nobody is logged in. */
@@ -19,24 +26,58 @@ export const session = signal<OpenSession | undefined>(undefined)
 export const farewell = signal<string | undefined>(undefined)
 
 /** Clients that sign every request, and end the session of the page when the controller says that it has ended. */
-export function signedApis(sign: Sign): Apis {
+export function apisBy(first: Credential): Apis {
+  let last = first
   return apisThrough(async (request) => {
     const headers = new Headers(request.headers)
-    await sign(headers)
+    last = heldCredential() ?? last
+    const credential = await renewed(last)
+    if (credential.kind === 'session') headers.set('zt-session', credential.token)
+    else headers.set('authorization', `Bearer ${credential.accessToken}`)
     const response = await fetch(new Request(request, { headers, credentials: 'omit', cache: 'no-store' }))
     if (session.value && saysThatSessionEnded(response)) {
-      farewell.value = 'Your session has ended. Log in again to go on.'
-      session.value = undefined
+      forgetCredential('here')
+      leave('Your session has ended. Log in again to go on.')
     }
     return response
   })
 }
 
-/** Makes the session that `apis` sign the session of the page. Rejects where the controller does not take it. */
-export async function openSession(apis: Apis, end: () => Promise<void>): Promise<void> {
+/** Makes a credential that of the page, of its reloads and of its other tabs. Rejects where the controller does not take it. */
+export async function openSession(credential: Credential): Promise<void> {
+  await adopt(credential)
+  keepCredential(heldCredential() ?? credential)
+}
+
+/** Goes on with the session of before a reload, or of another tab; without one nobody is logged in. */
+export async function resumeSession(): Promise<void> {
+  followTabs(
+    (credential) => {
+      if (session.value === undefined) void adopt(credential).catch(() => undefined)
+    },
+    () => {
+      if (session.value !== undefined) leaveForGood('You logged out in another tab.')
+    },
+  )
+  const credential = await recallCredential()
+  if (credential !== undefined) await adopt(credential).catch(() => forgetCredential('here'))
+}
+
+async function adopt(credential: Credential): Promise<void> {
+  const apis = apisBy(credential)
   const { data } = await apis.management.call('GET /current-identity')
+  const { id, name, isAdmin, permissions } = data
   farewell.value = undefined
-  session.value = { apis, name: data.name, isAdmin: data.isAdmin, end }
+  session.value = { apis, id, name, isAdmin, permissions: permissions ?? [] }
+}
+
+/** An action on the entities of one kind, as permissions name both. */
+export type Action = 'create' | 'update' | 'delete'
+
+/** Reports whether who is logged in may do something, so that nobody is offered what the controller would refuse. */
+export function may(entity: string, action: Action): boolean {
+  const { isAdmin = false, permissions = [] } = session.value ?? {}
+  return isAdmin || permissions.includes(entity) || permissions.includes(`${entity}.${action}`)
 }
 
 const ENDINGS = new Set<() => void>()
@@ -46,13 +87,24 @@ export function forgetAtLogOut(forget: () => void): void {
   ENDINGS.add(forget)
 }
 
-/** Ends the session at the controller and in the page, even where the controller is not reached. */
+/** Ends the session at the controller and in every tab, even where the controller is not reached. */
 export async function logOut(): Promise<void> {
   const ended = session.value
-  session.value = undefined
+  const isAsked = ended?.apis.management.call('DELETE /current-api-session')
+  forgetCredential('everywhere')
+  leaveForGood('You are logged out.')
+  await isAsked?.catch(() => undefined)
+}
+
+/** After a logout somebody else may log in. */
+function leaveForGood(reason: string): void {
   for (const forget of ENDINGS) forget()
-  farewell.value = 'You are logged out.'
-  await ended?.end().catch(() => undefined)
+  leave(reason)
+}
+
+function leave(reason: string): void {
+  session.value = undefined
+  farewell.value = reason
 }
 
 /** A refused operation has status 401 too; only what is said of the session tells why. */

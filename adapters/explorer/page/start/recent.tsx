@@ -6,31 +6,49 @@ import { readTimeline } from '../live/read-timeline.ts'
 import { hrefOf } from '../navigation/place.ts'
 import { Loaded } from '../parts/loaded.tsx'
 import { numberText } from '../parts/number-text.ts'
-import { timeText } from '../parts/time-text.ts'
+import { Time } from '../parts/time.tsx'
 import { useAnswer } from '../parts/use-answer.ts'
 
 const HOUR_MS = 3_600_000
 const MOST_SHOWN = 5
 
-/** Who was refused or lost access in the last hour, and why; and the way to what was changed. */
+/** The state in numbers, who was refused or lost access in the last hour, and the way to what was changed. */
 export function Recent({ apis }: { apis: Apis }) {
   const answer = useAnswer((signal) => readTimeline(apis, signal), [apis])
+  const traffic = useAnswer(
+    async (signal) => (await apis.portcullis.call('GET /traffic', { query: { limit: '1' }, signal })).data.counts,
+    [apis],
+  )
+  const counts = traffic.data
   return (
     <section class="card" aria-label="The last hour">
-      <h2>The last hour</h2>
       <Loaded answer={answer}>
         {({ events }) => {
           const since = Date.now() - HOUR_MS
           const losses = events.filter((event) => isLoss(event) && Date.parse(event.at) > since)
           return (
             <>
-              <p>
-                <a href={hrefOf('live')}>
-                  <strong>{numberText(losses.length)}</strong> refused, failed or lost
-                </a>{' '}
-                · <a href={hrefOf('changes')}>what was changed, and by whom</a> ·{' '}
-                <a href={hrefOf('changes', { of: 'access' })}>which change took access away</a>
-              </p>
+              <div class="counts now">
+                <a class={`count ${losses.length > 0 ? 'count-bad' : ''}`} href={hrefOf('live')}>
+                  <strong>{numberText(losses.length)}</strong> refused, failed or lost in the last hour
+                </a>
+                {counts && (
+                  <>
+                    <a
+                      class={`count ${counts.routersOnline < counts.routers ? 'count-bad' : 'count-good'}`}
+                      href={hrefOf('live')}
+                    >
+                      <strong>
+                        {numberText(counts.routersOnline)} of {numberText(counts.routers)}
+                      </strong>{' '}
+                      routers online
+                    </a>
+                    <a class="count" href={hrefOf('live')}>
+                      <strong>{numberText(counts.circuits)}</strong> circuits over {numberText(counts.links)} links
+                    </a>
+                  </>
+                )}
+              </div>
               <ul class="plain">
                 {foldRuns(losses)
                   .slice(-MOST_SHOWN)
@@ -39,6 +57,10 @@ export function Recent({ apis }: { apis: Apis }) {
                     <Loss key={last.id} event={last} count={run.length} />
                   ))}
               </ul>
+              <p>
+                In the last hour: <a href={hrefOf('changes')}>what was changed, and by whom</a> ·{' '}
+                <a href={hrefOf('changes', { of: 'access' })}>which change took access away</a>
+              </p>
             </>
           )
         }}
@@ -51,9 +73,9 @@ function Loss({ event, count }: { event: NetworkEvent; count: number }) {
   const { identity, service } = event
   return (
     <li>
-      <time dateTime={event.at} class="muted">
-        {timeText(event.at)}
-      </time>{' '}
+      <span class="muted">
+        <Time at={event.at} />
+      </span>{' '}
       <EventSentence event={event} /> {count > 1 && <span class="muted">×{numberText(count)}</span>}{' '}
       {identity && service && <a href={hrefOf('why', { identity: identity.id, service: service.id })}>why</a>}
     </li>

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks'
 import type { Apis } from '../api/apis.ts'
 import { problemText } from '../api/problem-text.ts'
 import { announce } from '../parts/announcements.ts'
+import { may } from '../session/session.ts'
 import { type Change, isWhole } from './change.ts'
 import { draft, keyOf } from './draft.ts'
 import { make } from './make.ts'
@@ -26,6 +27,7 @@ export function Apply({ apis, changes }: { apis: Apis; changes: readonly Change[
     setBusy(false)
     setSure(false)
   }
+  if (!changes.every(mayMake)) return <p class="muted">You may try this, and not write it.</p>
   return (
     <>
       {isSure ? (
@@ -51,4 +53,10 @@ export function Apply({ apis, changes }: { apis: Apis; changes: readonly Change[
       )}
     </>
   )
+}
+
+/** Reports whether who is logged in may write a change. */
+function mayMake({ kind, action }: Change): boolean {
+  if (kind === 'service-policies') return may('service-policy', action)
+  return may(kind === 'services' ? 'service' : 'identity', 'update')
 }

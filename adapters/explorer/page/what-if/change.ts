@@ -21,7 +21,7 @@ export interface GroupChange {
   /** Both without `#`. */
   readonly holders: string
   readonly roleAttribute: string
-  /** The changes of policies that come to the same for who reaches what. */
+  /** The changes of policies that grant and deny the same. */
   readonly tried: Simulation['changes']
 }
 
@@ -110,4 +110,28 @@ export function isWhole(change: Change): boolean {
 /** A policy that is not there yet. */
 export function newPolicy(policy: PolicyDraft): Change {
   return { kind: 'service-policies', action: 'create', number: Date.now(), policy }
+}
+
+/** Role attributes that a change gives to an entity, and those that it takes from it. */
+interface AttributeDifference {
+  readonly added: readonly string[]
+  readonly taken: readonly string[]
+}
+
+export function differenceOf({
+  before,
+  roleAttributes,
+}: {
+  readonly before: readonly string[]
+  readonly roleAttributes: readonly string[]
+}): AttributeDifference {
+  return {
+    added: roleAttributes.filter((attribute) => !before.includes(attribute)),
+    taken: before.filter((attribute) => !roleAttributes.includes(attribute)),
+  }
+}
+
+/** Role attributes as they are now, with those that a change adds and without those that it takes. */
+export function changedBy({ added, taken }: AttributeDifference, now: readonly string[]): string[] {
+  return [...new Set([...now, ...added])].filter((attribute) => !taken.includes(attribute))
 }

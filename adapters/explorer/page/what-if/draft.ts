@@ -1,13 +1,41 @@
-import { signal } from '@preact/signals'
-import { forgetAtLogOut } from '../session/session.ts'
+import { effect, signal } from '@preact/signals'
+import { controllerUrl } from '../api/controller-url.ts'
+import { place, stay } from '../navigation/place.ts'
+import { forgetAtLogOut, session } from '../session/session.ts'
 import type { Change } from './change.ts'
 
 /** The changes that are tried, in the order in which they would be made. They stay while somebody looks at other views. */
 export const draft = signal<readonly Change[]>([])
 
+/** They outlive a reload of the tab, for the session that began them. */
+const NAME = `portcullis-explorer-draft ${new URL(controllerUrl()).pathname}`
+
 forgetAtLogOut(() => {
   draft.value = []
+  sessionStorage.removeItem(NAME)
+  const { view, about } = place.value
+  if (about.has('draft')) stay(view, { ...Object.fromEntries(about), draft: undefined })
 })
+
+let owner: string | undefined
+effect(() => {
+  const id = session.value?.id
+  if (id === undefined) return
+  if (id !== owner) {
+    owner = id
+    draft.value = keptDraft(id)
+  }
+  sessionStorage.setItem(NAME, JSON.stringify({ owner: id, changes: draft.value }))
+})
+
+function keptDraft(id: string): readonly Change[] {
+  // Nothing but this page writes it.
+  const kept = JSON.parse(sessionStorage.getItem(NAME) ?? 'null') as {
+    readonly owner: string
+    readonly changes: readonly Change[]
+  } | null
+  return kept?.owner === id ? kept.changes : []
+}
 
 /** Adds a change; one of the same entity is replaced, because it says the whole of it. */
 export function put(change: Change): void {

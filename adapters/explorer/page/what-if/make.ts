@@ -1,5 +1,5 @@
 import type { Apis } from '../api/apis.ts'
-import { type Change, type GroupChange, policyBody } from './change.ts'
+import { type Change, changedBy, differenceOf, type GroupChange, policyBody } from './change.ts'
 import { readAttributes, readPolicy } from './read-entity.ts'
 
 /**
@@ -11,7 +11,7 @@ export async function make(apis: Apis, change: Change): Promise<void> {
   if (change.kind === 'group') return giveToGroup(apis, change)
   if (change.kind !== 'service-policies') {
     const { before: now } = await readAttributes(apis, change.kind, change.id)
-    const body = { roleAttributes: merged(change, now) }
+    const body = { roleAttributes: changedBy(differenceOf(change), now) }
     const request = { params: { id: change.id }, body }
     if (change.kind === 'identities') await management.call('PATCH /identities/{id}', request)
     else await management.call('PATCH /services/{id}', request)
@@ -45,14 +45,4 @@ async function giveToGroup({ management, portcullis }: Apis, { holders, roleAttr
     }
     cursor = data.nextCursor ?? undefined
   } while (cursor !== undefined)
-}
-
-/** Role attributes as they are now, with those that the change adds and without those that it takes. */
-function merged(
-  { before, roleAttributes }: { readonly before: readonly string[]; readonly roleAttributes: readonly string[] },
-  now: readonly string[],
-): string[] {
-  const added = roleAttributes.filter((attribute) => !before.includes(attribute))
-  const taken = before.filter((attribute) => !roleAttributes.includes(attribute))
-  return [...new Set([...now, ...added])].filter((attribute) => !taken.includes(attribute))
 }

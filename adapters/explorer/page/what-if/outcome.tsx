@@ -1,12 +1,15 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { Apis } from '../api/apis.ts'
+import { hrefOf, place } from '../navigation/place.ts'
 import { announce } from '../parts/announcements.ts'
+import { CopyButton } from '../parts/copy-button.tsx'
 import { numberText } from '../parts/number-text.ts'
 import { useAnswer } from '../parts/use-answer.ts'
 import { useSettled } from '../parts/use-settled.ts'
 import { Apply } from './apply.tsx'
 import { type Change, simulated } from './change.ts'
 import { CopyAs } from './copy-as.tsx'
+import { linkOf } from './draft-link.ts'
 import { type Pair, Pairs } from './pairs.tsx'
 
 /** Shows the gains and losses of the changes, and the ways to use them. */
@@ -72,6 +75,19 @@ export function Outcome({ apis, changes }: { apis: Apis; changes: readonly Chang
       <div class="actions">
         <Apply apis={apis} changes={changes} />
         <CopyAs apis={apis} changes={changes} />
+        {linkOf(changes) === undefined ? (
+          <p class="muted">The draft is too long for a link; a model file holds it whole.</p>
+        ) : (
+          <CopyButton
+            text={
+              new URL(
+                hrefOf('what-if', { ...Object.fromEntries(place.value.about), draft: linkOf(changes) }),
+                location.href,
+              ).href
+            }
+            label="Copy link"
+          />
+        )}
       </div>
     </section>
   )

@@ -18,7 +18,7 @@ export interface Pair {
 export function Pairs({ pairs }: { pairs: readonly Pair[] }) {
   if (pairs.length === 0) return <p class="empty">Nobody would gain or lose anything.</p>
   return (
-    <table class="list">
+    <table class="list" data-results>
       <thead>
         <tr>
           <th scope="col">Change</th>

@@ -41,7 +41,7 @@ interface NamedRole {
   readonly name: string
 }
 
-/** An entity of which something may be changed, as a change that changes nothing yet. */
+/** An entity that may be changed, as a change that changes nothing yet. */
 export async function readChange(apis: Apis, kind: string, id: string): Promise<Change> {
   if (kind !== 'service-policies') return readAttributes(apis, kind === 'services' ? 'services' : 'identities', id)
   const policy = await readPolicy(apis, id)

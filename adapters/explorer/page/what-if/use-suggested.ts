@@ -1,9 +1,10 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Apis } from '../api/apis.ts'
 import { problemText } from '../api/problem-text.ts'
 import { place, stay } from '../navigation/place.ts'
 import { EMPTY_POLICY, newPolicy } from './change.ts'
-import { put } from './draft.ts'
+import { draft, put } from './draft.ts'
+import { linkOf, readDraft } from './draft-link.ts'
 import { readAttributes, readChange } from './read-entity.ts'
 
 /** Takes over the change that a link suggests, once, and keeps the rest of the address; answers why that failed. */
@@ -41,6 +42,25 @@ export function useSuggested(apis: Apis): string | undefined {
     suggest().catch((error: unknown) => setProblem(problemText(error)))
     stay('what-if', { identity, service, type })
   }, [change])
+  const linked = about.get('draft') ?? undefined
+  const link = linkOf(draft.value)
+  // The address comes first; later it follows the draft.
+  const followed = useRef<string | undefined>(undefined)
+  useEffect(() => {
+    if (change !== null) return
+    if (linked !== undefined && linked !== link && linked !== followed.current) {
+      followed.current = linked
+      readDraft(apis, linked).then(
+        (changes) => {
+          draft.value = changes
+        },
+        (error: unknown) => setProblem(`The draft in the address cannot be opened: ${problemText(error)}`),
+      )
+      return
+    }
+    followed.current = link
+    stay('what-if', { ...Object.fromEntries(about), draft: link })
+  }, [change, linked, link])
   const read = (name: string) => about.get(name) ?? undefined
   return problem
 }

@@ -6,7 +6,7 @@ const BOX = { width: 172, height: 44, gap: 10 } as const
 const COLUMN = BOX.width + 40
 const HEAD = 26
 const COLUMN_NAMES = ['Identity', 'Service policies', 'Posture checks', 'Edge routers', 'Service', 'Host'] as const
-const TITLE_LENGTH = 21
+const TITLE_LENGTH = 17
 
 /** The way from the identity to the service, lit as far as it is open. */
 export function PathDrawing({ explanation }: { explanation: Explanation }) {
@@ -79,8 +79,12 @@ function PathBox({ node, place }: { node: PathNode; place: { readonly x: number;
   return href === undefined ? box : <a href={href}>{box}</a>
 }
 
+/** Takes away of the middle: names of one kind begin alike and differ at the end. */
 function shortened(text: string): string {
-  return text.length > TITLE_LENGTH ? `${text.slice(0, TITLE_LENGTH - 1)}…` : text
+  const characters = [...text]
+  if (characters.length <= TITLE_LENGTH) return text
+  const half = (TITLE_LENGTH - 1) / 2
+  return `${characters.slice(0, Math.ceil(half)).join('')}…${characters.slice(-Math.floor(half)).join('')}`
 }
 
 function spoken(nodes: readonly PathNode[]): string {

@@ -1,5 +1,6 @@
 import type { Explanation, PolicyExplanation } from '../api/explanation.ts'
 import { hrefOfEntity } from '../parts/entity-link.tsx'
+import { numberText } from '../parts/number-text.ts'
 
 /** How something stands on the way from the identity to the service. */
 export type Light = 'lit' | 'broken' | 'dark'
@@ -26,7 +27,7 @@ export interface Path {
   readonly lines: readonly PathLine[]
 }
 
-/** As many of a kind are drawn; the sentences beside tell all of them. */
+/** As many of a kind are drawn, and how many more there are. */
 const MOST_OF_A_KIND = 5
 
 /** The way through policies, posture checks and edge routers: lit where it is open, broken where something fails. */
@@ -43,7 +44,8 @@ export function pathOf(explanation: Explanation): Path {
   const nodes: PathNode[] = [start]
   const lines: PathLine[] = []
   const ends: { key: string; light: Light }[] = []
-  for (const policy of shownPolicies(policies.filter((one) => one.type === type || selectsBoth(one)))) {
+  const concerned = concernedPolicies(policies.filter((one) => one.type === type || selectsBoth(one)))
+  for (const policy of concerned.slice(0, MOST_OF_A_KIND)) {
     const key = `policy ${policy.id}`
     const href = hrefOfEntity('service-policies', policy.id)
     nodes.push({ ...node(key, 1, 'policies', policy.name, policyNote(policy, type), policyLight(policy)), href })
@@ -62,6 +64,7 @@ export function pathOf(explanation: Explanation): Path {
     }
     if (policy.checks.length === 0) ends.push({ key, light: 'lit' })
   }
+  nodes.push(...moreOf('policies', 1, concerned.length))
   const isGranted = policies.some(({ grants }) => grants)
   const routers = edgeRouters.common.slice(0, MOST_OF_A_KIND)
   for (const router of routers) {
@@ -75,6 +78,7 @@ export function pathOf(explanation: Explanation): Path {
     for (const from of ends) lines.push({ from: from.key, to: key, light: from.light === 'lit' ? light : 'dark' })
     lines.push({ from: key, to: 'service', light: isGranted ? light : 'dark' })
   }
+  nodes.push(...moreOf('edge-routers', 3, edgeRouters.common.length))
   if (routers.length === 0) {
     nodes.push(node('no router', 3, 'edge-routers', 'No common edge router', '', 'broken'))
     for (const from of ends) lines.push({ from: from.key, to: 'no router', light: 'broken' })
@@ -114,9 +118,15 @@ function hostNode({ service, hosts, reason }: Explanation): PathNode | undefined
 }
 
 /** Those that select both, and where there are none, those that select one of the two. */
-function shownPolicies(policies: readonly PolicyExplanation[]): readonly PolicyExplanation[] {
+function concernedPolicies(policies: readonly PolicyExplanation[]): readonly PolicyExplanation[] {
   const selectingBoth = policies.filter(selectsBoth)
-  return (selectingBoth.length > 0 ? selectingBoth : policies).slice(0, MOST_OF_A_KIND)
+  return selectingBoth.length > 0 ? selectingBoth : policies
+}
+
+/** Says how many of a kind are not drawn; nothing where all are. */
+function moreOf(kind: PathNode['kind'], column: number, count: number): readonly PathNode[] {
+  const others = count - MOST_OF_A_KIND
+  return others <= 0 ? [] : [node(`more ${kind}`, column, kind, `and ${numberText(others)} more`, '', 'dark')]
 }
 
 function selectsBoth({ identitySide, serviceSide }: PolicyExplanation): boolean {

@@ -3,7 +3,7 @@ import type { Explanation, Suggestion } from '../api/explanation.ts'
 import { hrefOf } from '../navigation/place.ts'
 import { numberText } from '../parts/number-text.ts'
 import { useAnswer } from '../parts/use-answer.ts'
-import { readGain } from './read-gain.ts'
+import { readAttributes } from '../what-if/read-entity.ts'
 
 /** Shows the steps that would help, the one that gives least to others first, each with the way to try it before it is done. */
 export function Suggestions({ apis, explanation }: { apis: Apis; explanation: Explanation }) {
@@ -15,6 +15,7 @@ export function Suggestions({ apis, explanation }: { apis: Apis; explanation: Ex
   const steps = suggestions
     .map((suggestion, place) => ({ suggestion, gain: gains.data?.[place] }))
     .sort((a, b) => (a.gain ?? Number.POSITIVE_INFINITY) - (b.gain ?? Number.POSITIVE_INFINITY))
+  const untold = nearCount(explanation) - suggestions.filter(({ kind }) => kind === 'add-role-attributes').length
   return (
     <section class="card">
       <h2>{allowed && reason !== 'granted' ? 'What would let it connect' : 'What is missing'}</h2>
@@ -32,6 +33,12 @@ export function Suggestions({ apis, explanation }: { apis: Apis; explanation: Ex
           )
         })}
       </ul>
+      {untold > 0 && (
+        <p class="muted">
+          These are the nearest: {numberText(untold)} more {untold === 1 ? 'policy selects' : 'policies select'} one of
+          the two, and would select both by other role attributes.
+        </p>
+      )}
       {identity && service && (
         <p>
           <a href={hrefOf('what-if', { identity: identity.id, service: service.id, type })}>
@@ -41,6 +48,15 @@ export function Suggestions({ apis, explanation }: { apis: Apis; explanation: Ex
       )}
     </section>
   )
+}
+
+/** How many policies would select both, if one of the two had other role attributes; few of them are suggested. */
+function nearCount({ policies, type, reason }: Explanation): number {
+  if (reason !== 'no-policy-for-pair' && reason !== 'only-other-type') return 0
+  return policies.filter(({ type: granted, identitySide, serviceSide }) => {
+    const lacking = identitySide.selects ? serviceSide.lacking : identitySide.lacking
+    return granted === type && identitySide.selects !== serviceSide.selects && lacking.length > 0
+  }).length
 }
 
 function gainText(gain: number): string {
@@ -69,4 +85,22 @@ function hrefOfTrial(
   if (kind === 'fulfil-posture-check') return hrefOf('what-if', { ...asked, change: 'posture' })
   if (kind === 'host-service' && first) return hrefOf('service', { id: first.id, tab: 'hosts' })
   return undefined
+}
+
+/** Reads how many pairs of identity and service a suggested step would give; undefined for steps that change no policies. */
+async function readGain(
+  apis: Apis,
+  { kind, entities, roleAttributes = [] }: Suggestion,
+  { type }: Explanation,
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  if (kind === 'create-service-policy') return 1
+  const [entity] = entities
+  if (kind !== 'add-role-attributes' || entity === undefined) return undefined
+  const of = entity.kind === 'services' ? 'services' : 'identities'
+  const { before } = await readAttributes(apis, of, entity.id)
+  const changed = { roleAttributes: [...before, ...roleAttributes] }
+  const body = { changes: [{ kind: of, action: 'update' as const, id: entity.id, body: changed }], limit: 1 }
+  const { data } = await apis.portcullis.call('POST /simulate', { body, signal })
+  return data.counts?.[type === 'Bind' ? 'bind' : 'dial'].gained
 }

@@ -1,12 +1,11 @@
 import type { Apis } from '../api/apis.ts'
 import { explain } from '../api/explanation.ts'
-import { place, stay } from '../navigation/place.ts'
+import { go, hrefOf, place } from '../navigation/place.ts'
 import { Finder } from '../parts/finder.tsx'
 import { useAnswer } from '../parts/use-answer.ts'
-import { ExplanationSentences } from './explanation-sentences.tsx'
 import { PathDrawing } from './path-drawing.tsx'
 import { Suggestions } from './suggestions.tsx'
-import { Verdict } from './verdict.tsx'
+import { ExplanationSentences, Verdict } from './verdict.tsx'
 
 /** Whether an identity may dial or bind a service, and why. */
 export function WhyView({ apis }: { apis: Apis }) {
@@ -20,7 +19,7 @@ export function WhyView({ apis }: { apis: Apis }) {
   )
   const names = useNames(apis, identity, service)
   const ask = (changed: { identity?: string; service?: string; type?: string }) =>
-    stay('why', { identity, service, type, ...changed })
+    go('why', { identity, service, type, ...changed })
   const explanation = identity && service ? answer.data : undefined
   return (
     <section class="why">
@@ -50,13 +49,24 @@ export function WhyView({ apis }: { apis: Apis }) {
       </div>
       {answer.problem && <p class="problem">{answer.problem}</p>}
       {!(identity && service) && (
-        <p class="empty">
-          Choose an identity and a service: the controller says whether the one may reach the other, by which policies,
-          posture checks and edge routers, and what is missing.
-        </p>
+        <div class="why-body">
+          <section class="card">
+            <h2>Choose an identity and a service</h2>
+            <p>
+              The controller says whether the one may reach the other, by which policies, posture checks and edge
+              routers, and what is missing.
+            </p>
+            <p class="muted">
+              Or begin with{' '}
+              <a href={hrefOf('start', { finding: 'identities-without-services' })}>who reaches nothing</a>,{' '}
+              <a href={hrefOf('start', { finding: 'services-without-identities' })}>what nobody reaches</a> or{' '}
+              <a href={hrefOf('changes', { of: 'access' })}>who lost access lately</a>.
+            </p>
+          </section>
+        </div>
       )}
       {explanation && (
-        <div class="why-body" aria-busy={answer.isLoading}>
+        <div class="why-body" data-results aria-busy={answer.isLoading}>
           <Verdict explanation={explanation} onAgain={answer.reload} />
           <PathDrawing explanation={explanation} />
           <div class="columns">

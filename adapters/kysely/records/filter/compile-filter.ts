@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Filter, Operand } from '../../../../src/storage.ts'
-import type { Sql, SqlLanguage } from '../../language/language.ts'
-import { memberPath } from '../../schema/search-rows.ts'
+import type { Sql, SqlLanguage } from '../../driver/language.ts'
+import { memberPath } from '../../schema/field-value.ts'
 import { BOOLEAN_TEXT, ELEMENT_SCOPE, MEMBER_TEXT, type Scope, type Subject } from './subject.ts'
 import { allOf, anyOf, type Condition, not, type ValueTest, valueTest } from './value-test.ts'
 

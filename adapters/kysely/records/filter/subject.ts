@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Sql } from '../../language/language.ts'
+import type { Sql } from '../../driver/language.ts'
 import type { FieldColumn, RecordTable } from '../../schema/record-table.ts'
 import type { TextColumn } from './value-test.ts'
 

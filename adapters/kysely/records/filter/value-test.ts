@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Comparison, Filter, Literal } from '../../../../src/storage.ts'
-import type { Sql, SqlLanguage } from '../../language/language.ts'
+import type { Sql, SqlLanguage } from '../../driver/language.ts'
 import { isStorable } from '../../schema/field-value.ts'
 
 /** A text column and what is known of it. */

@@ -46,7 +46,7 @@ export type CheckFailure = {
 type Merged<Union> = { readonly [K in Union extends unknown ? keyof Union : never]: MemberOf<Union, K> }
 type MemberOf<Union, K> = Union extends { readonly [P in K & PropertyKey]: infer Value } ? Value : never
 
-/** A type of posture check for whoever handles all of them alike. */
+/** A type of posture check where all of them are handled alike. */
 export interface AnyPostureTypes {
   readonly check: PostureCheck
   readonly reports: PostureData
@@ -59,7 +59,7 @@ export interface AnyPostureTypes {
 // Object.keys forgets which keys there are; a table is never empty.
 export const POSTURE_CHECK_TYPE_IDS = Object.keys(POSTURE_CHECK_KINDS) as [PostureCheckTypeId, ...PostureCheckTypeId[]]
 
-/** The type of a check, for whoever handles all alike. Its functions are given checks of that type only. */
+/** The type of a check, where all are handled alike. Its functions are given checks of that type only. */
 export function kindOf(typeId: PostureCheckTypeId): PostureCheckKind<AnyPostureTypes> {
   return POSTURE_CHECK_KINDS[typeId]
 }

@@ -49,7 +49,7 @@ export function evaluatePolicies(
 }
 
 /**
- * The first of the policies that passes at `now` (epoch ms), one without posture checks before all others: whoever has to know
+ * The first of the policies that passes at `now` (epoch ms), one without posture checks before all others: a caller that has to know
  * no more than that one passes looks no further.
  */
 export function firstPassing<P extends Pick<CheckedPolicy, 'checks'>>(

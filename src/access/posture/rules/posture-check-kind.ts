@@ -49,7 +49,7 @@ export interface PostureCheckKind<T extends PostureTypes> {
   isKnown(check: T['check'], data: T['reports'], apiSessionId: string): boolean
   /** Lists the conditions that the check misses; asked only of a check that fails. */
   missing(check: T['check'], data: T['reports'], apiSessionId: string, now: number): readonly MissingPosture[]
-  /** The expected values as words of a sentence, each of which would pass; empty where there is nothing to say. */
+  /** The values that would pass, as words of a sentence; empty where there is nothing to say. */
   expectedWords(expected: T['failure']['expectedValue']): readonly string[]
   /** The found value as words of a sentence; absent where `value-not-admitted` is never missing. */
   actualWords?(actual: T['failure']['actualValue']): string
@@ -127,7 +127,7 @@ export interface QueryMembers {
   readonly processes: readonly QueriedProcess[]
 }
 
-/** For how long a check passes without a new proof: whole seconds, and its whole timeout, of which 0 and less are none. */
+/** For how long a check passes without a new proof: whole seconds, and its whole timeout; 0 and less mean no limit. */
 export interface GracePeriod {
   readonly timeoutSeconds: number
   readonly remainingSeconds: number

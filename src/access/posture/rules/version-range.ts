@@ -118,7 +118,7 @@ export interface VersionSpan {
   readonly to?: Cut | undefined
 }
 
-/** A version of which only the first 0 to 3 numbers may be given: `10`, `10.15`, `10.x`, `*`. */
+/** A version that may stop after any of its three numbers: `10`, `10.15`, `10.x`, `*`. */
 export interface PartialVersion {
   readonly numbers: readonly number[]
   readonly prerelease: readonly string[]

@@ -3,7 +3,7 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { postgresDialect, sqliteDialect } from '../../../../adapters/kysely/index.ts'
+import { postgresDialect, sqliteDialect } from 'portcullis/kysely'
 import { startPostgres } from '../../../support/postgres.ts'
 import { type ReleasedDatabase, recordDatabase } from '../../../support/released-database.ts'
 

@@ -1,0 +1,43 @@
+import type { Apis } from '../api/apis.ts'
+import { go, hrefOf } from '../navigation/place.ts'
+import { Loaded } from '../parts/loaded.tsx'
+import { useAnswer } from '../parts/use-answer.ts'
+import { MapDrawing } from './map-drawing.tsx'
+import { readMap } from './read-map.ts'
+
+/** As many groups of each kind: the whole picture stands beside other things. */
+const GROUPS = 7
+
+/** Who reaches what, small; a group leads to the picture of its own groups. */
+export function MapPreview({ apis }: { apis: Apis }) {
+  const answer = useAnswer(
+    (signal) => readMap(apis, { identities: undefined, services: undefined, type: 'Dial', groups: GROUPS }, signal),
+    [apis],
+  )
+  // Who may not read all of it is not told so on the first view.
+  if (answer.problem !== undefined) return null
+  return (
+    <section class="card map-preview" aria-label="Who reaches what">
+      <div class="panel-head">
+        <h2>Who reaches what</h2>
+        <a href={hrefOf('graph')}>In full</a>
+      </div>
+      <Loaded
+        answer={answer}
+        isEmpty={({ sides }) => sides.identities.count === 0 || sides.services.count === 0}
+        empty="Nothing is here yet that you may see."
+      >
+        {(map) => (
+          <MapDrawing
+            map={map}
+            chosen={undefined}
+            onChoose={(choice) => {
+              const group = choice && map.sides[choice.side].groups[choice.place]
+              if (choice && group) go('graph', { [choice.side]: group.scope })
+            }}
+          />
+        )}
+      </Loaded>
+    </section>
+  )
+}

@@ -1,0 +1,51 @@
+import { controllerUrl } from '../api/controller-url.ts'
+import { byOneTab, type Credential, heldCredential, keepCredential } from './credential.ts'
+
+/** The page as a client of the provider. */
+export const CLIENT_ID = 'openziti'
+
+/** How long before its end an access token is exchanged for a new one, in milliseconds. */
+const RENEW_BEFORE_MS = 60_000
+
+let renewal: Promise<void> | undefined
+
+/** A credential that is good for a while: tokens that are about to end are exchanged, by one tab and once. */
+export async function renewed(credential: Credential): Promise<Credential> {
+  if (!isAboutToEnd(credential)) return credential
+  renewal ??= byOneTab(exchange).finally(() => {
+    renewal = undefined
+  })
+  await renewal
+  return heldCredential() ?? credential
+}
+
+async function exchange(): Promise<void> {
+  const credential = heldCredential()
+  // Another tab may have done it meanwhile.
+  if (credential === undefined || !isAboutToEnd(credential) || credential.kind !== 'tokens') return
+  const { refreshToken } = credential
+  if (refreshToken === undefined) return
+  keepCredential(await askForTokens({ grant_type: 'refresh_token', refresh_token: refreshToken }))
+}
+
+function isAboutToEnd(credential: Credential): boolean {
+  if (credential.kind !== 'tokens' || credential.refreshToken === undefined) return false
+  return Date.now() > credential.goodUntil - RENEW_BEFORE_MS
+}
+
+/** Asks the provider for tokens. Rejects with `Error` where it gives none. */
+export async function askForTokens(form: Readonly<Record<string, string>>): Promise<Credential> {
+  const body = new URLSearchParams({ client_id: CLIENT_ID, ...form })
+  const response = await fetch(`${controllerUrl()}/oidc/oauth/token`, { method: 'POST', body, credentials: 'omit' })
+  if (!response.ok) throw new Error('The provider gave no session. Try it again.')
+  const answer: unknown = await response.json()
+  const member = (name: string): unknown =>
+    typeof answer === 'object' && answer !== null ? Reflect.get(answer, name) : undefined
+  const refreshToken = member('refresh_token')
+  return {
+    kind: 'tokens',
+    accessToken: String(member('access_token')),
+    refreshToken: typeof refreshToken === 'string' ? refreshToken : undefined,
+    goodUntil: Date.now() + Number(member('expires_in')) * 1000,
+  }
+}

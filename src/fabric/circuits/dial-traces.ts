@@ -1,0 +1,197 @@
+import type { CircuitFailure } from '../../access/explain/service-reach.rules.ts'
+import type { EngineContext } from '../../kernel/context/context.ts'
+import { RouterRefusal } from '../routers/admission.ts'
+import type { Network } from '../routers/network.ts'
+import { type DialTrace, type Path, type TracedAttempt, UNKNOWN_LATENCY_MS } from '../rules/index.ts'
+import type { DialRight } from './dial-rights.ts'
+import type { SettledAttempt } from './route-exchange.ts'
+import type { Terminator } from './terminator-selection.ts'
+
+/** The dials that somebody waits for. */
+export interface DialQuestion {
+  readonly identityId: string
+  readonly serviceId: string
+}
+
+/** A wait for a dial. */
+export interface FollowedDial {
+  /** The first dial that ended; undefined where none began in time, or nobody waits any more. */
+  readonly trace: Promise<DialTrace | undefined>
+  end(): void
+}
+
+interface Follower extends DialQuestion {
+  /** Who waits; undefined for another process. */
+  readonly asker: string | undefined
+  readonly settle: (trace: DialTrace | undefined) => void
+}
+
+/** Waits of one identity: a further one ends its oldest. */
+const MOST_OF_ONE = 8
+/** Waits of all identities: a further one ends the oldest. */
+const MOST = 64
+/** Milliseconds that a dial which began in time may still take. */
+const GRACE_MS = 25_000
+
+type TracePorts = Pick<EngineContext, 'clock' | 'random' | 'timetable'>
+
+/** Follows dials from the request of a router until its answer, while somebody waits for one. */
+export class DialTraces {
+  readonly #context: TracePorts
+  readonly #network: Network
+  /** The oldest first. */
+  readonly #followers = new Map<string, Follower>()
+  readonly #underWay = new Set<DialRecord>()
+
+  constructor(context: TracePorts, network: Network) {
+    this.#context = context
+    this.#network = network
+    context.timetable.onDue('dial-trace', async (ids) => {
+      for (const id of ids) this.#due(id)
+    })
+  }
+
+  /** Waits for the next dial of an identity to a service that begins within `waitMs`. */
+  follow({ identityId, serviceId }: DialQuestion, waitMs: number, asker?: string): FollowedDial {
+    this.#makeRoom(asker)
+    const { clock, random, timetable } = this.#context
+    const id = random.uuid()
+    const trace = new Promise<DialTrace | undefined>((settle) => {
+      this.#followers.set(id, { identityId, serviceId, asker, settle })
+    })
+    timetable.set('dial-trace', id, clock.now() + waitMs)
+    return { trace, end: () => this.#settle(id, undefined) }
+  }
+
+  /** A router asks for a circuit; undefined where nobody wants to know. */
+  begin(circuitId: string, routerId: string): DialRecord | undefined {
+    if (this.#followers.size === 0) return undefined
+    const record = new DialRecord(this.#context, this.#network, circuitId, routerId)
+    this.#underWay.add(record)
+    return record
+  }
+
+  /** A dial is over: refused, where there is an error. */
+  over(record: DialRecord, error: unknown): void {
+    this.#underWay.delete(record)
+    const trace = record.ended(error)
+    if (trace === undefined) return
+    for (const [id, follower] of [...this.#followers]) if (concerns(follower, trace)) this.#settle(id, trace)
+  }
+
+  #makeRoom(asker: string | undefined): void {
+    const counted = [...this.#followers].filter(([, follower]) => follower.asker !== undefined)
+    const [oldest] = counted
+    const own = counted.filter(([, follower]) => follower.asker === asker)
+    if (own.length >= MOST_OF_ONE && own[0] !== undefined) this.#settle(own[0][0], undefined)
+    else if (asker !== undefined && counted.length >= MOST && oldest !== undefined) this.#settle(oldest[0], undefined)
+  }
+
+  #due(id: string): void {
+    const follower = this.#followers.get(id)
+    if (follower === undefined) return
+    const { clock, timetable } = this.#context
+    const now = clock.now()
+    const awaited = [...this.#underWay].filter(({ at, about }) => {
+      return now < at + GRACE_MS && (about === undefined || concerns(follower, about))
+    })
+    if (awaited.length === 0) this.#settle(id, undefined)
+    else timetable.set('dial-trace', id, Math.max(...awaited.map(({ at }) => at)) + GRACE_MS)
+  }
+
+  #settle(id: string, trace: DialTrace | undefined): void {
+    const follower = this.#followers.get(id)
+    this.#followers.delete(id)
+    this.#context.timetable.set('dial-trace', id, undefined)
+    follower?.settle(trace)
+  }
+}
+
+function concerns(follower: DialQuestion, { identityId, serviceId }: DialQuestion): boolean {
+  return follower.identityId === identityId && follower.serviceId === serviceId
+}
+
+/** A dial under way, as far as it is known. */
+export class DialRecord {
+  /** Epoch ms of the request. */
+  readonly at: number
+  readonly #clock: TracePorts['clock']
+  readonly #network: Network
+  readonly #circuitId: string
+  readonly #routerId: string
+  readonly #attempts: TracedAttempt[] = []
+  #allowedMs: number | null = null
+  #about: DialQuestion | undefined
+  #failure: CircuitFailure | undefined
+
+  constructor({ clock }: TracePorts, network: Network, circuitId: string, routerId: string) {
+    this.#clock = clock
+    this.#network = network
+    this.#circuitId = circuitId
+    this.#routerId = routerId
+    this.at = clock.now()
+  }
+
+  /** Who dials what; undefined until it was judged. */
+  get about(): DialQuestion | undefined {
+    return this.#about
+  }
+
+  /** Milliseconds since the request. */
+  elapsed(): number {
+    return this.#clock.now() - this.at
+  }
+
+  allowed({ claim, service }: Pick<DialRight, 'claim' | 'service'>): void {
+    this.#allowedMs ??= this.elapsed()
+    this.#about = { identityId: claim.identityId, serviceId: service.id }
+  }
+
+  attempted({ attempt, answers }: SettledAttempt, terminator: Terminator, askedMs: number): void {
+    const { path, failure } = attempt
+    this.#attempts.push({
+      terminatorId: terminator.id,
+      hostId: terminator.hostId,
+      cost: path.cost,
+      askedMs,
+      hops: path.routers.map((routerId, position) => {
+        const answer = answers.get(routerId)
+        const answeredMs = answer === undefined ? null : answer.at - this.at
+        return { routerId, link: this.#linkBefore(path, position), answeredMs, cause: answer?.cause ?? null }
+      }),
+      failure: failure === undefined ? null : { routerId: failure.routerId, cause: failure.cause },
+    })
+  }
+
+  failed(reason: CircuitFailure): void {
+    this.#failure = reason
+  }
+
+  /** The whole of it; undefined where it did not become known who dialed. */
+  ended(error: unknown): DialTrace | undefined {
+    const refused = error instanceof RouterRefusal ? error : undefined
+    const { identityId, serviceId } = this.#about ?? refused?.claim ?? {}
+    if (identityId === undefined || serviceId === undefined) return undefined
+    const failure = error === undefined ? null : (this.#failure ?? 'not-allowed')
+    return {
+      circuitId: this.#circuitId,
+      identityId,
+      serviceId,
+      routerId: this.#routerId,
+      at: this.at,
+      allowedMs: this.#allowedMs,
+      attempts: this.#attempts,
+      failure,
+      refusal: failure === 'not-allowed' ? (refused?.message ?? 'the controller failed') : null,
+      tookMs: this.elapsed(),
+    }
+  }
+
+  #linkBefore(path: Path, position: number): TracedAttempt['hops'][number]['link'] {
+    const id = path.links[position - 1]
+    if (id === undefined) return null
+    const { sourceLatencyMs = UNKNOWN_LATENCY_MS, targetLatencyMs = UNKNOWN_LATENCY_MS } = this.#network.get(id) ?? {}
+    const latencyMs = Math.max(sourceLatencyMs, targetLatencyMs)
+    return { id, latencyMs: latencyMs < UNKNOWN_LATENCY_MS ? Math.round(latencyMs * 10) / 10 : null }
+  }
+}

@@ -1,0 +1,55 @@
+import type { ModelEntity, ModelEvent } from '../../ports/fabric/index.ts'
+
+type ConfigEntity = Extract<ModelEntity, { type: 'config' }>
+
+/** The configs and the routers that changed in a step of the model. */
+export interface ChangedConfigs {
+  readonly configIds: ReadonlySet<string>
+  readonly routerIds: ReadonlySet<string>
+}
+
+/**
+ * The configs by which routers are set up, such as where they listen for links. They are told to the routers alone that name them,
+ * for they are nobody else's business.
+ */
+export class RouterConfigs {
+  readonly #configs = new Map<string, ConfigEntity>()
+  /** Router to its configs, where it has some. */
+  readonly #named = new Map<string, readonly string[]>()
+  #changed = { configIds: new Set<string>(), routerIds: new Set<string>() }
+
+  /** A config is as it is now, or gone. */
+  putConfig(id: string, config: ConfigEntity | undefined): void {
+    if (this.#configs.get(id)?.dataJson === config?.dataJson) return
+    if (config === undefined) this.#configs.delete(id)
+    else this.#configs.set(id, config)
+    this.#changed.configIds.add(id)
+  }
+
+  /** A router names some configs, or is gone. */
+  putRouter(id: string, configIds: readonly string[] = []): void {
+    if ((this.#named.get(id) ?? []).join() === configIds.join()) return
+    if (configIds.length === 0) this.#named.delete(id)
+    else this.#named.set(id, configIds)
+    this.#changed.routerIds.add(id)
+  }
+
+  /** The changes since this was asked last; undefined for none. */
+  takeChanges(): ChangedConfigs | undefined {
+    const changed = this.#changed
+    if (changed.configIds.size + changed.routerIds.size === 0) return undefined
+    this.#changed = { configIds: new Set(), routerIds: new Set() }
+    return changed
+  }
+
+  /** Tells a router its configs: all of them, or those that changed. It lets go by itself of one that it names no more. */
+  eventsFor(routerId: string, changed?: ChangedConfigs): readonly ModelEvent[] {
+    const named = this.#named.get(routerId) ?? []
+    const isMeant = (id: string) =>
+      changed === undefined || changed.routerIds.has(routerId) || changed.configIds.has(id)
+    return named.filter(isMeant).flatMap((id) => {
+      const entity = this.#configs.get(id)
+      return entity === undefined ? [] : [{ action: 'create', entity } as const]
+    })
+  }
+}

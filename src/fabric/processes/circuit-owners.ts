@@ -1,0 +1,103 @@
+import { BoundedMap } from '../../base/collections.ts'
+import type { EngineContext } from '../../kernel/context/context.ts'
+import type { ProcessChannel } from '../../ports/fabric/index.ts'
+
+/** How many circuits of other processes are remembered; of those beyond them the others are asked. */
+const MOST_REMEMBERED = 500_000
+/** Milliseconds within which other processes say which circuits are theirs. */
+const ANSWER_MS = 5000
+
+/** A process that uses routers of this one. */
+export interface UsingProcess {
+  readonly channel: ProcessChannel
+  readonly isOpen: boolean
+}
+
+/** Circuits by the process that laid each, and those that no process laid. */
+export interface SortedCircuits {
+  readonly owned: ReadonlyMap<UsingProcess, readonly string[]>
+  readonly ofNobody: readonly string[]
+}
+
+interface Pending {
+  readonly circuitIds: ReadonlySet<string>
+  readonly asked: Set<UsingProcess>
+  readonly settle: (haveAllAnswered: boolean) => void
+}
+
+/** Which process laid the circuits that pass routers of this one. */
+export class CircuitOwners {
+  readonly #context: Pick<EngineContext, 'clock' | 'timetable'>
+  readonly #owners = new BoundedMap<string, UsingProcess>(MOST_REMEMBERED)
+  readonly #pending = new Map<number, Pending>()
+  #number = 0
+
+  constructor(context: Pick<EngineContext, 'clock' | 'timetable'>) {
+    this.#context = context
+    context.timetable.onDue('circuit-owners', async (numbers) => {
+      for (const number of numbers) this.#settle(Number(number), false)
+    })
+  }
+
+  set(circuitId: string, owner: UsingProcess): void {
+    this.#owners.set(circuitId, owner)
+  }
+
+  forget(circuitId: string): void {
+    this.#owners.delete(circuitId)
+  }
+
+  /** The process that laid a circuit, as long as it is connected. */
+  ownerOf(circuitId: string): UsingProcess | undefined {
+    const owner = this.#owners.get(circuitId)
+    return owner?.isOpen === true ? owner : undefined
+  }
+
+  /**
+   * Sorts circuits that this process did not lay. A circuit that every process disowned belongs to nobody. While a process has not
+   * answered, a circuit is in neither list: its router asks again.
+   */
+  async sort(circuitIds: readonly string[], processes: readonly UsingProcess[]): Promise<SortedCircuits> {
+    const unknown = circuitIds.filter((id) => this.ownerOf(id) === undefined)
+    const isSure = unknown.length === 0 || (await this.#ask(unknown, processes))
+    const owned = new Map<UsingProcess, string[]>()
+    const ofNobody: string[] = []
+    for (const id of circuitIds) {
+      const owner = this.ownerOf(id)
+      if (owner !== undefined) owned.set(owner, [...(owned.get(owner) ?? []), id])
+      else if (isSure) ofNobody.push(id)
+    }
+    return { owned, ofNobody }
+  }
+
+  /** A process says which of the circuits that it was asked about it laid. */
+  answered(process: UsingProcess, number: number, circuitIds: readonly string[]): void {
+    const pending = this.#pending.get(number)
+    if (pending?.asked.delete(process) !== true) return
+    for (const id of circuitIds) if (pending.circuitIds.has(id)) this.#owners.set(id, process)
+    if (pending.asked.size === 0) this.#settle(number, true)
+  }
+
+  /** A process is gone: nobody waits for it. */
+  gone(process: UsingProcess): void {
+    for (const [number, { asked }] of [...this.#pending]) if (asked.has(process)) this.#settle(number, false)
+  }
+
+  #ask(circuitIds: readonly string[], processes: readonly UsingProcess[]): Promise<boolean> {
+    if (processes.length === 0) return Promise.resolve(true)
+    this.#number += 1
+    const number = this.#number
+    return new Promise((settle) => {
+      this.#pending.set(number, { circuitIds: new Set(circuitIds), asked: new Set(processes), settle })
+      this.#context.timetable.set('circuit-owners', String(number), this.#context.clock.now() + ANSWER_MS)
+      for (const { channel } of processes) channel.send({ type: 'whose-circuits', number, circuitIds })
+    })
+  }
+
+  #settle(number: number, haveAllAnswered: boolean): void {
+    const pending = this.#pending.get(number)
+    this.#pending.delete(number)
+    this.#context.timetable.set('circuit-owners', String(number), undefined)
+    pending?.settle(haveAllAnswered)
+  }
+}

@@ -1,0 +1,150 @@
+import type { FromHolder, FromRouter, HeldRouter, HolderChannel, RouterSession } from '../../ports/fabric/index.ts'
+import type { CircuitEnds } from '../circuits/circuit-end.ts'
+import type { OpenCircuits } from '../circuits/open-circuits.ts'
+import type { RouteExchange } from '../circuits/route-exchange.ts'
+import type { RouterInspections } from '../inspections/router-inspections.ts'
+import type { ConnectedRouter, ConnectedRouters } from '../routers/connected-routers.ts'
+import type { Network } from '../routers/network.ts'
+import type { Peers } from '../routers/peers.ts'
+
+/** A process over the same store whose routers this one uses. */
+export interface Holder {
+  readonly address: string
+  readonly channel: HolderChannel
+}
+
+interface Parts {
+  readonly routers: ConnectedRouters
+  readonly network: Network
+  readonly circuits: OpenCircuits
+  readonly exchange: RouteExchange
+  readonly ends: CircuitEnds
+  readonly peers: Peers
+  readonly routerInspections: RouterInspections
+  /** Begins the handling of messages of a router. */
+  readonly sessionOf: (router: ConnectedRouter) => RouterSession
+}
+
+/** A router that is reached by way of another process. */
+interface Relayed {
+  readonly holder: Holder
+  readonly router: ConnectedRouter
+}
+
+/**
+ * The routers that other processes over the same store hold. One that holds no channel to this process is reached by way of
+ * another one: it is a router like any other for links and circuits.
+ */
+export class RelayedRouters {
+  readonly #parts: Parts
+  readonly #told = new Map<Holder, Map<string, HeldRouter>>()
+  readonly #relayed = new Map<string, Relayed>()
+  readonly #sessions = new WeakMap<ConnectedRouter, RouterSession>()
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  /** A process tells which routers it holds, or what changed of that. */
+  told(holder: Holder, { isFull, held, gone }: Extract<FromHolder, { type: 'routers' }>): void {
+    const known = this.#told.get(holder) ?? new Map<string, HeldRouter>()
+    this.#told.set(holder, known)
+    const named = new Set(held.map(({ id }) => id))
+    const away = isFull ? [...known.keys()].filter((id) => !named.has(id)) : gone
+    for (const id of away) {
+      known.delete(id)
+      this.reconsider(id)
+    }
+    for (const facts of held) {
+      const before = known.get(facts.id)
+      known.set(facts.id, facts)
+      this.#spare(facts, before)
+      this.reconsider(facts.id)
+    }
+  }
+
+  /** There is no connection to a process any more. */
+  lost(holder: Holder): void {
+    const known = this.#told.get(holder)
+    this.#told.delete(holder)
+    for (const id of known?.keys() ?? []) this.reconsider(id)
+  }
+
+  /** A router sent a message to the process that holds it. */
+  received(routerId: string, message: FromRouter): void {
+    const router = this.#parts.routers.get(routerId)
+    if (router === undefined) return
+    const session = this.#sessions.get(router) ?? this.#parts.sessionOf(router)
+    this.#sessions.set(router, session)
+    void session.receive(message)
+  }
+
+  /** The circuits among some that this process laid. */
+  ownAmong(circuitIds: readonly string[]): readonly string[] {
+    const { circuits, exchange } = this.#parts
+    return circuitIds.filter((id) => circuits.get(id) !== undefined || exchange.has(id))
+  }
+
+  /** Decides by which way a router is reached: its own channel, else a process that holds it. */
+  reconsider(routerId: string): void {
+    const { routers } = this.#parts
+    const isHeld = routers.held(routerId) !== undefined
+    const known = this.#relayed.get(routerId)
+    const facts = known && this.#told.get(known.holder)?.get(routerId)
+    const isSame = facts?.connectedAt === known?.router.connectedAt && routers.get(routerId) === known?.router
+    if (known !== undefined && facts !== undefined && !isHeld && isSame) {
+      this.#update(known.router, facts)
+      return
+    }
+    if (known !== undefined) this.#drop(known)
+    if (isHeld) return
+    const offer = [...this.#told].flatMap(([holder, held]) => {
+      const offered = held.get(routerId)
+      return offered === undefined ? [] : [{ holder, facts: offered }]
+    })[0]
+    if (offer !== undefined) this.#add(offer.holder, offer.facts)
+    else if (known !== undefined) this.#parts.peers.away(routerId)
+  }
+
+  #add(holder: Holder, facts: HeldRouter): void {
+    const { routers, network, peers, ends } = this.#parts
+    const { id: routerId } = facts
+    const channel: ConnectedRouter['channel'] = {
+      send: (message) => holder.channel.send({ type: 'to-router', routerId, message }),
+      close: () => undefined,
+    }
+    const router: ConnectedRouter = { ...facts, channel }
+    this.#relayed.set(routerId, { holder, router })
+    routers.addRelayed(router)
+    network.routersChanged()
+    holder.channel.send({ type: 'follow', routerId, follows: true })
+    ends.settle(router)
+    peers.update(router)
+  }
+
+  #update(router: ConnectedRouter, { isHeard, isQuiesced, linkListeners }: HeldRouter): void {
+    const { network, peers } = this.#parts
+    Object.assign(router, { isHeard, isQuiesced, linkListeners })
+    network.routersChanged()
+    peers.update(router)
+  }
+
+  #drop({ holder, router }: Relayed): void {
+    const { routers, network, exchange, routerInspections } = this.#parts
+    const { id: routerId } = router
+    this.#relayed.delete(routerId)
+    routerInspections.forget(router)
+    if (this.#told.has(holder)) holder.channel.send({ type: 'follow', routerId, follows: false })
+    if (!routers.remove(router)) return
+    network.routersChanged()
+    if (routers.get(routerId) === undefined) exchange.routerGone(routerId)
+  }
+
+  /** A router that holds a channel to several processes tells one of them that it is to be spared. */
+  #spare({ id, isQuiesced }: HeldRouter, before: HeldRouter | undefined): void {
+    const router = this.#parts.routers.held(id)
+    if (router === undefined || isQuiesced === (before?.isQuiesced ?? false)) return
+    router.isQuiesced = isQuiesced
+    this.#parts.network.routersChanged()
+  }
+}

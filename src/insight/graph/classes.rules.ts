@@ -1,0 +1,166 @@
+import type { RolePolicies } from './role-policies.rules.ts'
+
+/** Entities of one kind that have the same role attributes and that the same policies select: nothing tells them apart. */
+export interface EntityClass {
+  /** In code-unit order. */
+  readonly attributes: readonly string[]
+  /** The places of the policies, ascending. */
+  readonly policies: readonly number[]
+  readonly count: number
+}
+
+/** The entities of one kind by class, as of one state. */
+export interface Classified {
+  /** A class that nobody is left in has a count of zero. */
+  readonly classes: readonly EntityClass[]
+  /** The ids of the entities of each class. */
+  readonly members: readonly (readonly string[])[]
+  /** The class of each id, as of the latest state: places of classes stay the same from state to state. */
+  readonly placeOf: ReadonlyMap<string, number>
+}
+
+const PIECE = 64
+/** A table of more classes than this, most of which are empty, is made anew. */
+const MANY_CLASSES = 256
+
+/**
+ * The entities of one kind by class. A change moves the entities that it concerns; a reader of an earlier state may go on
+ * reading it.
+ */
+export class ClassTable {
+  #policies: RolePolicies
+  #current: Classified
+  readonly #placeOf = new Map<string, number>()
+  /** The class of entities that have exactly these role attributes and that no policy names. */
+  readonly #byAttributes = new Map<string, number>()
+  /** Those of the same role attributes whom the same policies select by id besides. */
+  readonly #byNaming = new Map<string, number>()
+
+  constructor(policies: RolePolicies) {
+    this.#policies = policies
+    this.#current = { classes: [], members: [], placeOf: this.#placeOf }
+  }
+
+  /** The state as of now: the same object as long as nothing tells entities apart otherwise. */
+  get current(): Classified {
+    return this.#current
+  }
+
+  /** Reports whether most classes are empty, so that it is better made anew. */
+  get isSparse(): boolean {
+    const { classes } = this.#current
+    return classes.length > MANY_CLASSES && classes.length > 2 * classes.filter(({ count }) => count > 0).length
+  }
+
+  /** Puts entities where they belong: their role attributes by id, undefined for entities that are gone. It yields between small pieces of work. */
+  *put(entities: Iterable<readonly [id: string, attributes: readonly string[] | undefined]>): Generator<void, void> {
+    const draft = new Draft(this.#current)
+    let done = 0
+    for (const [id, attributes] of entities) {
+      if (done % PIECE === 0) yield
+      done += 1
+      this.#move(draft, id, attributes)
+    }
+    this.#current = draft.state(this.#current)
+  }
+
+  /** Other policies select from now on. It yields between small pieces of work. */
+  *select(policies: RolePolicies): Generator<void, void> {
+    this.#policies = policies
+    const draft = new Draft(this.#current)
+    const places = [...this.#byAttributes.values()]
+    for (const [done, place] of places.entries()) {
+      if (done % PIECE === 0) yield
+      draft.select(place, policies.selecting(draft.attributesOf(place)))
+    }
+    // Entities that were named, or are named now, may be told from others of the same role attributes otherwise than before.
+    const named = new Set([...this.#byNaming.values()].flatMap((place) => draft.members[place] ?? []))
+    for (const id of policies.named()) if (this.#placeOf.has(id)) named.add(id)
+    this.#byNaming.clear()
+    for (const [done, id] of [...named].entries()) {
+      if (done % PIECE === 0) yield
+      const place = this.#placeOf.get(id)
+      if (place !== undefined) this.#move(draft, id, draft.attributesOf(place))
+    }
+    this.#current = draft.state(this.#current)
+  }
+
+  #move(draft: Draft, id: string, attributes: readonly string[] | undefined): void {
+    const before = this.#placeOf.get(id)
+    const place = attributes && this.#placeFor(draft, id, attributes.toSorted())
+    if (place === before) return
+    draft.move(id, before, place)
+    if (place === undefined) this.#placeOf.delete(id)
+    else this.#placeOf.set(id, place)
+  }
+
+  #placeFor(draft: Draft, id: string, attributes: readonly string[]): number {
+    const key = JSON.stringify(attributes)
+    const place = this.#byAttributes.get(key) ?? draft.add(attributes, this.#policies.selecting(attributes))
+    this.#byAttributes.set(key, place)
+    const naming = this.#policies.naming(id)
+    if (naming.length === 0) return place
+    const all = [...new Set([...draft.policiesOf(place), ...naming])].sort((a, b) => a - b)
+    const namedKey = `${place} ${all.join()}`
+    const named = this.#byNaming.get(namedKey) ?? draft.add(attributes, all)
+    this.#byNaming.set(namedKey, named)
+    return named
+  }
+}
+
+/** The state that is to follow another one, of which it takes over what stays the same. */
+class Draft {
+  readonly classes: EntityClass[]
+  readonly members: (readonly string[])[]
+  /** The members of classes that are not those of the state before. */
+  readonly #own = new Map<number, string[]>()
+  #isChanged = false
+
+  constructor({ classes, members }: Classified) {
+    this.classes = classes.slice()
+    this.members = members.slice()
+  }
+
+  attributesOf(place: number): readonly string[] {
+    return this.classes[place]?.attributes ?? []
+  }
+
+  policiesOf(place: number): readonly number[] {
+    return this.classes[place]?.policies ?? []
+  }
+
+  add(attributes: readonly string[], policies: readonly number[]): number {
+    this.#isChanged = true
+    this.members.push([])
+    return this.classes.push({ attributes, policies, count: 0 }) - 1
+  }
+
+  select(place: number, policies: readonly number[]): void {
+    this.#isChanged = true
+    this.classes[place] = { attributes: this.attributesOf(place), policies, count: this.classes[place]?.count ?? 0 }
+  }
+
+  move(id: string, from: number | undefined, to: number | undefined): void {
+    this.#isChanged = true
+    if (from !== undefined) {
+      const left = this.#ownMembers(from)
+      left.splice(left.indexOf(id), 1)
+    }
+    if (to !== undefined) this.#ownMembers(to).push(id)
+  }
+
+  state(before: Classified): Classified {
+    if (!this.#isChanged) return before
+    for (const [place, { length: count }] of this.#own) {
+      this.classes[place] = { attributes: this.attributesOf(place), policies: this.policiesOf(place), count }
+    }
+    return { classes: this.classes, members: this.members, placeOf: before.placeOf }
+  }
+
+  #ownMembers(place: number): string[] {
+    const own = this.#own.get(place) ?? [...(this.members[place] ?? [])]
+    this.#own.set(place, own)
+    this.members[place] = own
+    return own
+  }
+}

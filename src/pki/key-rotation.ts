@@ -1,0 +1,317 @@
+import { ControllerError, invalidField, notFound } from '../base/errors.ts'
+import { authenticators } from '../credentials/authenticator.resource.ts'
+import { enrollments } from '../enrollment/enrollment.resource.ts'
+import { identities } from '../identities/identity.resource.ts'
+import { logFailure } from '../kernel/context/background-failure.ts'
+import type { Call } from '../kernel/context/call.ts'
+import type { EngineContext } from '../kernel/context/context.ts'
+import { readId, readRequest } from '../kernel/declaration/read-body.ts'
+import { ids } from '../kernel/filter/index.ts'
+import { newRecord } from '../kernel/records/read-records.ts'
+import type { FormerGeneration, NewGeneration } from '../ports/pki.ts'
+import type { WriteTransaction } from '../ports/record-storage.ts'
+import { edgeRouters } from '../routers/edge-router.resource.ts'
+import { transitRouters } from '../routers/transit-router.resource.ts'
+import { issuingAt, stateAt } from './generations.rules.ts'
+import { networkAuthorities } from './network-authority.resource.ts'
+import {
+  type AuthorityChange,
+  AuthorityChangeRequest,
+  type PkiStatus,
+  type RenewalHolder,
+  type RotationRequest,
+  RotationRequestBody,
+} from './pki-requests.resource.ts'
+import { askForRenewal, countRenewed, outstandingDevices, outstandingRouters } from './renewal-campaign.ts'
+import { type AuthorityRecord, StoredKeys } from './stored-keys.ts'
+
+const DAY_MS = 24 * 60 * 60_000
+/** Certificates of devices and routers live for a year: within this time each of them is renewed by itself. */
+const KEEP_MS = 400 * DAY_MS
+/** Authorities that may be good at once: each stands in the trust bundle that every device and router keeps. */
+const MOST_GOOD = 16
+/** Authorities that are over and still shown; earlier ones are forgotten. */
+const MOST_ENDED = 16
+/** How many holders of certificates of before are answered at most. */
+const MOST_HOLDERS = 500
+
+type RotationPorts = Pick<
+  EngineContext,
+  'clock' | 'events' | 'keys' | 'logger' | 'pki' | 'settings' | 'storage' | 'timetable' | 'writes'
+>
+
+/** Changes the keys of the network: those of the server, of the authority that signs certificates, and of the root. */
+export class KeyRotation {
+  readonly #context: RotationPorts
+  readonly #stored: StoredKeys
+  /** The authorities for which devices are being asked, or were, by this process. */
+  readonly #asking = new Set<string>()
+
+  constructor(context: RotationPorts) {
+    this.#context = context
+    this.#stored = new StoredKeys(context)
+    context.events.on('pki.changed', () => void this.#ask())
+  }
+
+  /** Puts the stored keys in use and completes what was begun before. Rejects where a stored key cannot be used. */
+  async resume(): Promise<void> {
+    await this.#stored.resume()
+    await this.#ask()
+  }
+
+  /** Puts the stored keys in use once, and writes nothing. Rejects where a stored key cannot be used. */
+  takeUp(): Promise<void> {
+    return this.#stored.take(false)
+  }
+
+  /** Tells which authorities there are, who has certificates of the latest, and what depends on the key of the server. */
+  async status(): Promise<PkiStatus> {
+    const { clock, keys, pki, storage } = this.#context
+    const now = clock.now()
+    const server = await pki.serverCertificate()
+    const {
+      authorities: known,
+      progress,
+      outstandingEnrollments,
+    } = await storage.read(async (tx) => {
+      const known = await StoredKeys.authorities(tx)
+      const latest = known.at(-1)
+      return {
+        authorities: known,
+        progress: latest === undefined ? undefined : await countRenewed(tx, latest),
+        outstandingEnrollments: (await tx.collection(enrollments).find({ limit: 1 })).totalCount,
+      }
+    })
+    const authorities = known.length > 0 ? known : [await this.#configured()]
+    return {
+      authorities: await Promise.all(authorities.map((each) => this.#shown(each, authorities, now))),
+      server: {
+        id: server.fingerprint,
+        hosts: [...server.hosts],
+        expiresAt: textOf(server.notAfter),
+        outstandingEnrollments,
+      },
+      progress: progress ?? null,
+      bundle: pki.caBundlePem,
+      hasRootKey: keys.configured.hasRootKey || authorities.some(({ rootKey }) => rootKey !== null),
+      canKeepKeys: keys.canKeepKeys,
+    }
+  }
+
+  /**
+   * Makes the next key of the server, of the signing authority, or of root and signing authority, and puts it in use. Certificates
+   * of before are good until `keepUntil`; devices are asked to renew theirs.
+   *
+   * @throws {ControllerError} COULD_NOT_VALIDATE when keys that are made cannot be kept, the key of the root is needed and is not
+   *   at hand, 16 authorities are good already, or enrollments are outstanding whose tokens the key of the server signed and
+   *   `voidsEnrollments` is not true.
+   */
+  async rotate(call: Call, request: RotationRequest): Promise<PkiStatus> {
+    const { what, keepUntil, voidsEnrollments } = readRequest(RotationRequestBody, request)
+    const { clock, keys } = this.#context
+    const now = clock.now()
+    if (!keys.canKeepKeys) {
+      throw invalidField('what', 'keys that are made cannot be kept: the host has to give secretsKey or keyStore', what)
+    }
+    if (keepUntil !== undefined && keepUntil <= now)
+      throw invalidField('keepUntil', 'must be after the current date and time', keepUntil)
+    if (what === 'server') await this.#rotateServer(call, voidsEnrollments, now)
+    else await this.#rotateAuthority(call, what, keepUntil, now)
+    return this.status()
+  }
+
+  /**
+   * Changes until when the certificates of an authority are good, or lets one begin to sign that was only announced.
+   *
+   * @throws {ControllerError} NOT_FOUND when there is none of the id.
+   * @throws {ControllerError} COULD_NOT_VALIDATE when it is the one that signs and would end.
+   */
+  async change(call: Call, id: string, request: AuthorityChange): Promise<PkiStatus> {
+    readId(id)
+    const { goodUntil, issues } = readRequest(AuthorityChangeRequest, request)
+    const { clock, writes } = this.#context
+    const now = clock.now()
+    await writes.run(call, async (tx) => {
+      const known = await StoredKeys.authorities(tx)
+      const authority = known.find((each) => each.id === id)
+      if (authority === undefined) throw notFound(networkAuthorities.definition.singular, id)
+      if (goodUntil != null && issuingAt(known, now)?.id === id)
+        throw invalidField('goodUntil', 'the authority signs: another one has to take its place before', goodUntil)
+      const begins = issues === true && authority.issuesFrom === null
+      await tx.collection(networkAuthorities).update({
+        ...authority,
+        ...(goodUntil !== undefined && { goodUntil }),
+        ...(begins && { issuesFrom: this.#issuesFrom(now), askedAt: null }),
+        updatedAt: now,
+      })
+      if (begins) this.#asking.delete(id)
+      if (begins) await endFormer(tx, known, authority.id, now + KEEP_MS, now)
+    })
+    return this.status()
+  }
+
+  /** Lists who has no certificate of the latest authority yet: routers, then identities by id, 500 at most. */
+  async outstanding(): Promise<readonly RenewalHolder[]> {
+    return this.#context.storage.read(async (tx) => {
+      const latest = (await StoredKeys.authorities(tx)).at(-1)
+      if (latest === undefined) return []
+      const where = outstandingRouters(latest)
+      const holders: RenewalHolder[] = []
+      for (const [kind, type] of [
+        [edgeRouters, 'edge-routers'],
+        [transitRouters, 'transit-routers'],
+      ] as const) {
+        const { items } = await tx
+          .collection<{ readonly id: string; readonly name: string }>(kind)
+          .find({ ...(where && { where }), limit: MOST_HOLDERS - holders.length })
+        holders.push(...items.map(({ id, name }) => ({ type, id, name, askedAt: null })))
+      }
+      const devices = outstandingDevices(latest)
+      const { items } = await tx
+        .collection(authenticators)
+        .find({ ...(devices && { where: devices }), limit: MOST_HOLDERS - holders.length })
+      const { items: named } = await tx
+        .collection(identities)
+        .find({ where: ids(items.map(({ identityId }) => identityId)) })
+      const names = new Map(named.map(({ id, name }) => [id, name]))
+      for (const { identityId, extendRequestedAt } of items) {
+        const askedAt = extendRequestedAt === null ? null : textOf(extendRequestedAt)
+        holders.push({ type: 'identities', id: identityId, name: names.get(identityId) ?? identityId, askedAt })
+      }
+      return holders
+    })
+  }
+
+  async #rotateServer(call: Call, voidsEnrollments: boolean, now: number): Promise<void> {
+    const { keys, storage } = this.#context
+    const { totalCount } = await storage.read((tx) => tx.collection(enrollments).find({ limit: 1 }))
+    if (totalCount > 0 && !voidsEnrollments) {
+      const reason = `${totalCount} outstanding enrollments have tokens by the present key, which would be void: refresh or delete them, or say voidsEnrollments`
+      throw invalidField('voidsEnrollments', reason, false)
+    }
+    const current = await this.#stored.currentServer()
+    await this.#stored.keepServer(await keys.nextServer(true, now), current?.id, call)
+    await this.#stored.take()
+  }
+
+  async #rotateAuthority(call: Call, what: 'signing' | 'root', keep: number | undefined, now: number): Promise<void> {
+    const { pki, storage, writes } = this.#context
+    const present = await storage.read((tx) => StoredKeys.authorities(tx))
+    const latest = present.at(-1)
+    const configured = await this.#configured()
+    const former = latest ?? configured
+    requireFewGood(present, what, now)
+    const ends = (await Promise.all([read(pki, former.rootPem), read(pki, former.chainPem)])).flat()
+    const end = Math.min(...ends.map(({ notAfter }) => notAfter))
+    if (keep === undefined && end <= now) {
+      const reason =
+        'keepUntil is required: the authority before has run out, and somebody has to say how long it is good still'
+      throw invalidField('keepUntil', reason, keep)
+    }
+    const keepUntil = keep ?? Math.min(now + KEEP_MS, end)
+    const next = await this.#next(what, former, now)
+    // Once the authority before has run out, nobody can lose contact by the next one.
+    const isTrusted = next.isVouchedFor || former.rootPem === next.rootPem || end <= now
+    await writes.run(call, async (tx) => {
+      const known = await StoredKeys.authorities(tx)
+      if (known.at(-1)?.id !== latest?.id)
+        throw new ControllerError('COULD_NOT_VALIDATE', { field: 'what', reason: 'another change was made meanwhile' })
+      const over = known.filter((each) => stateAt(each, known, now) === 'ended')
+      for (const { id } of over.slice(0, -MOST_ENDED)) await tx.collection(networkAuthorities).delete(id)
+      const collection = tx.collection(networkAuthorities)
+      if (latest === undefined) await collection.insert(configured)
+      const before = latest === undefined ? [configured] : known
+      const issuesFrom = isTrusted ? this.#issuesFrom(now) : null
+      // Of authorities that are made in the same millisecond the order has to be told.
+      const createdAt = Math.max(now, former.createdAt + 1)
+      const record = newRecord(next.id, createdAt, { ...next, issuesFrom, goodUntil: null, askedAt: null })
+      await collection.insert(record)
+      if (issuesFrom !== null) await endFormer(tx, before, next.id, keepUntil, now)
+    })
+  }
+
+  async #next(what: 'signing' | 'root', former: FormerGeneration, now: number): Promise<NewGeneration> {
+    try {
+      const { keys } = this.#context
+      return await (what === 'root' ? keys.nextRoot(former, now) : keys.nextSigning(former, now))
+    } catch (error) {
+      throw invalidField('what', error instanceof Error ? error.message : String(error), what)
+    }
+  }
+
+  /** Every process over the storage trusts an authority before one of them signs by it. */
+  #issuesFrom(now: number): number {
+    return now + 2 * (this.#context.settings.lookForKeysMs ?? 0)
+  }
+
+  /** The authority that the host gave, as it is stored with the first change. */
+  async #configured(): Promise<AuthorityRecord> {
+    const { id, rootPem, chainPem, keyId } = this.#context.keys.configured
+    const { notBefore: issuesFrom } = await this.#context.pki.issuer()
+    const kept = { rootPem, chainPem, keyId, rootKey: null, signingKey: null, isVouchedFor: true }
+    return newRecord(id, issuesFrom, { ...kept, issuesFrom, goodUntil: null, askedAt: issuesFrom })
+  }
+
+  /** A failure is followed by another try at the next start: those who were asked stay so. */
+  async #ask(): Promise<void> {
+    const { clock, logger, storage } = this.#context
+    try {
+      const latest = await storage.read(async (tx) => (await StoredKeys.authorities(tx)).at(-1))
+      const isDue = latest?.issuesFrom == null || latest.issuesFrom <= clock.now()
+      if (latest === undefined || latest.askedAt !== null || !isDue || this.#asking.has(latest.id)) return
+      this.#asking.add(latest.id)
+      await askForRenewal(this.#context, latest)
+    } catch (error) {
+      logFailure(logger, 'devices could not be asked to renew their certificates', error)
+    }
+  }
+
+  async #shown(each: AuthorityRecord, all: readonly AuthorityRecord[], now: number) {
+    const { pki } = this.#context
+    const [signing] = await read(pki, each.chainPem)
+    const [root] = await read(pki, each.rootPem)
+    const time = (at: number | null | undefined) => (at == null ? null : textOf(at))
+    return {
+      id: each.id,
+      state: stateAt(each, all, now),
+      signing: { subject: signing?.subject ?? '', expiresAt: time(signing?.notAfter) },
+      root: { subject: root?.subject ?? '', id: root?.fingerprint ?? '', expiresAt: time(root?.notAfter) },
+      isVouchedFor: each.isVouchedFor,
+      issuesFrom: time(each.issuesFrom),
+      goodUntil: time(each.goodUntil),
+      askedAt: time(each.askedAt),
+    }
+  }
+}
+
+/** Refuses one more authority where the trust bundle holds as many as it may. Error: `COULD_NOT_VALIDATE`. */
+function requireFewGood(known: readonly AuthorityRecord[], what: string, now: number): void {
+  const good = known.filter((each) => stateAt(each, known, now) !== 'ended')
+  if (good.length < MOST_GOOD) return
+  const reason = `${good.length} authorities are good already, and every device keeps them all: let former ones end first, by goodUntil`
+  throw invalidField('what', reason, what)
+}
+
+/** Authorities of before end at an instant, unless they end earlier already. */
+async function endFormer(
+  tx: WriteTransaction,
+  known: readonly AuthorityRecord[],
+  next: string,
+  keepUntil: number,
+  now: number,
+): Promise<void> {
+  for (const each of known) {
+    if (each.id === next || (each.goodUntil !== null && each.goodUntil <= keepUntil)) continue
+    await tx.collection(networkAuthorities).update({ ...each, goodUntil: keepUntil, updatedAt: now })
+  }
+}
+
+async function read(pki: EngineContext['pki'], pem: string) {
+  const certificates = await pki.readCertificates(pem)
+  return typeof certificates === 'string' ? [] : certificates
+}
+
+/** RFC 3339. */
+function textOf(instant: number): string {
+  return new Date(instant).toISOString()
+}

@@ -1,0 +1,186 @@
+import { Gate } from '../concurrency/gate.ts'
+import { signingKeys } from '../credentials/signing-key.resource.ts'
+import { MAX_KEPT } from '../credentials/signing-keys.ts'
+import { logFailure } from '../kernel/context/background-failure.ts'
+import { type Call, SYSTEM_CALL } from '../kernel/context/call.ts'
+import type { EngineContext } from '../kernel/context/context.ts'
+import type { RecordedChange } from '../kernel/context/recorded-changes.ts'
+import type { RecordOf } from '../kernel/declaration/resource.ts'
+import { newRecord } from '../kernel/records/read-records.ts'
+import type { NewServerCertificate } from '../ports/pki.ts'
+import type { ReadTransaction, WriteTransaction } from '../ports/record-storage.ts'
+import { issuingAt, nextTurn } from './generations.rules.ts'
+import { networkAuthorities } from './network-authority.resource.ts'
+
+export type AuthorityRecord = RecordOf<typeof networkAuthorities>
+type ServerRecord = RecordOf<typeof signingKeys>
+
+/** The ports by which keys are taken up. */
+export type KeyPorts = Pick<
+  EngineContext,
+  'clock' | 'events' | 'keys' | 'logger' | 'pki' | 'settings' | 'storage' | 'timetable' | 'writes'
+>
+
+/** A stored server certificate is renewed by the controller, this many milliseconds before it ends. */
+const RENEW_BEFORE_MS = 30 * 24 * 60 * 60_000
+
+/** The stored keys of the network. */
+interface Stored {
+  readonly authorities: readonly AuthorityRecord[]
+  /** Of the certificates that came after the one of this process, the latest. */
+  readonly server: ServerRecord | undefined
+}
+
+/**
+ * Puts the keys of the network in use that stand in the storage, whichever process made them: at the start, when they change, and
+ * when one begins or ends by time.
+ */
+export class StoredKeys {
+  readonly #context: KeyPorts
+  readonly #steps = new Gate(1)
+  #inUse = ''
+  /** The keys that listeners know of; undefined before the first. */
+  #told: string | undefined
+
+  constructor(context: KeyPorts) {
+    this.#context = context
+    const { timetable, writes } = context
+    timetable.onDue('keys', () => this.#look())
+    writes.follow(({ changes }) => this.#follow(changes))
+  }
+
+  /** Takes up what is stored, and looks again from now on. Rejects where a key cannot be used: nothing could be signed. */
+  async resume(): Promise<void> {
+    await this.take()
+    this.#lookAgain()
+  }
+
+  /** Takes up what is stored at present; unless told otherwise it renews the certificate of the server where that is due. */
+  take(renews = true): Promise<void> {
+    return this.#steps.run(() => this.#take(renews))
+  }
+
+  /** The authorities that are stored, the earliest first. */
+  static async authorities(tx: ReadTransaction): Promise<readonly AuthorityRecord[]> {
+    const { items } = await tx.collection(networkAuthorities).find({
+      orderBy: [{ field: 'createdAt', kind: 'instant', direction: 'asc' }],
+    })
+    return items
+  }
+
+  async #follow(changes: readonly RecordedChange[]): Promise<void> {
+    if (changes.some(({ kind }) => kind === networkAuthorities.name)) await this.take()
+  }
+
+  /** The storage may be away: the keys in use stay, and the next look finds what changed. */
+  async #look(): Promise<void> {
+    try {
+      await this.take()
+    } catch (error) {
+      logFailure(this.#context.logger, 'the stored keys of the network cannot be taken up', error)
+    } finally {
+      this.#lookAgain()
+    }
+  }
+
+  #lookAgain(): void {
+    const { clock, settings, timetable } = this.#context
+    const { lookForKeysMs } = settings
+    if (lookForKeysMs !== undefined) timetable.notLater('keys', 'look', clock.now() + lookForKeysMs)
+  }
+
+  async #take(renews: boolean): Promise<void> {
+    const { clock, keys, pki, timetable } = this.#context
+    const now = clock.now()
+    const stored = await this.#stored()
+    const turn = nextTurn(stored.authorities, now)
+    if (turn !== undefined) timetable.notLater('keys', 'look', turn)
+    const issuing = issuingAt(stored.authorities, now)
+    const inUse = JSON.stringify([
+      stored.authorities.map(({ id, goodUntil }) => [id, goodUntil, goodUntil !== null && goodUntil < now]),
+      issuing?.id,
+    ])
+    if (issuing !== undefined && inUse !== this.#inUse) {
+      await keys.adopt(stored.authorities, issuing, now)
+      this.#inUse = inUse
+    }
+    await this.#takeServer(stored, now, renews)
+    this.#tell((await pki.serverCertificate()).fingerprint, (await pki.issuer()).fingerprint)
+  }
+
+  #tell(serverCertificate: string, issuer: string): void {
+    const told = `${serverCertificate} ${issuer} ${this.#inUse}`
+    if (this.#told !== undefined && told !== this.#told)
+      this.#context.events.emit('pki.changed', { serverCertificate, issuer, at: this.#context.clock.now() })
+    this.#told = told
+  }
+
+  /** A server certificate by an authority before is renewed with its key, so that whatever the key signed stays good. */
+  async #takeServer({ authorities, server }: Stored, now: number, renews: boolean): Promise<void> {
+    const { keys, pki } = this.#context
+    const current = await pki.serverCertificate()
+    if (server?.chainPem && server.id !== current.fingerprint)
+      await keys.adoptServer(server.chainPem, server.keyReference)
+    const { authorityKeyId, notAfter } = await pki.serverCertificate()
+    const issuing = issuingAt(authorities, now)
+    const isByFormer = authorities.some(({ keyId }) => keyId === authorityKeyId) && issuing?.keyId !== authorityKeyId
+    const isOld = server !== undefined && notAfter - now < RENEW_BEFORE_MS
+    if (!renews || issuing === undefined || !(isByFormer || isOld)) return
+    const next = await keys.nextServer(false, now)
+    const record = await this.keepServer({ ...next, keyReference: server?.keyReference ?? null }, server?.id)
+    if (record.chainPem !== null) await keys.adoptServer(record.chainPem, record.keyReference)
+  }
+
+  /** Stores a server certificate after the one of an id, unless another process was faster; answers the one that is stored. */
+  async keepServer(
+    next: NewServerCertificate,
+    after: string | undefined,
+    call: Call = SYSTEM_CALL,
+  ): Promise<ServerRecord> {
+    const { clock, keys, writes } = this.#context
+    const { certPem, chainPem, keyReference, facts } = next
+    const given = { certPem, chainPem, keyReference, expiresAt: facts.notAfter, replaces: keys.configuredServer }
+    return writes.run(call, async (tx) => {
+      const latest = await successorOf(tx, keys.configuredServer)
+      if (latest !== undefined && latest.id !== after) return latest
+      // The order of certificates of one millisecond has to be told.
+      const createdAt = Math.max(clock.now(), (latest?.createdAt ?? 0) + 1)
+      const record = newRecord(facts.fingerprint, createdAt, given)
+      await tx.collection(signingKeys).insert(record)
+      await forgetOldest(tx)
+      return record
+    })
+  }
+
+  /** The server certificate in use as it is stored; undefined for the one that the host gave. */
+  currentServer(): Promise<ServerRecord | undefined> {
+    const { keys, storage } = this.#context
+    return storage.read((tx) => successorOf(tx, keys.configuredServer))
+  }
+
+  #stored(): Promise<Stored> {
+    const { keys, storage } = this.#context
+    return storage.read(async (tx) => ({
+      authorities: await StoredKeys.authorities(tx),
+      server: await successorOf(tx, keys.configuredServer),
+    }))
+  }
+}
+
+/** Each change of the server's key adds a certificate: only as many are kept as sign tokens that may still be good. */
+async function forgetOldest(tx: WriteTransaction): Promise<void> {
+  const { items } = await tx
+    .collection(signingKeys)
+    .find({ orderBy: [{ field: 'createdAt', kind: 'instant', direction: 'desc' }] })
+  for (const { id } of items.slice(MAX_KEPT)) await tx.collection(signingKeys).delete(id)
+}
+
+/** The latest certificate that took the place of one that a host gave. */
+async function successorOf(tx: ReadTransaction, given: string): Promise<ServerRecord | undefined> {
+  const { items } = await tx.collection(signingKeys).find()
+  const successors = items.filter(({ replaces }) => replaces === given)
+  return successors.reduce<ServerRecord | undefined>(
+    (latest, each) => (latest === undefined || latest.createdAt < each.createdAt ? each : latest),
+    undefined,
+  )
+}

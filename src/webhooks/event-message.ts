@@ -1,0 +1,33 @@
+import { auditEntries } from '../audit/audit-entry.ts'
+import type { AuditEntry } from '../audit/audit-questions.resource.ts'
+import type { auditRecords } from '../audit/audit-record.resource.ts'
+import { SYSTEM_CALL } from '../kernel/context/call.ts'
+import type { RecordOf } from '../kernel/declaration/resource.ts'
+import type { ReadTransaction } from '../ports/record-storage.ts'
+
+type AuditRecord = RecordOf<typeof auditRecords>
+
+/** An event as subscribers are told of it: an audit record as administrators read it. */
+export interface EventMessage {
+  /** The same whenever it is sent: who has seen it before has seen the event. */
+  readonly id: string
+  /** The type of the audit record, as `entity.updated`. */
+  readonly type: string
+  /** When it happened, RFC 3339. */
+  readonly timestamp: string
+  readonly data: AuditEntry
+}
+
+/** The events of audit records, in their order. */
+export async function eventMessages(
+  tx: ReadTransaction,
+  records: readonly AuditRecord[],
+): Promise<readonly EventMessage[]> {
+  const entries = await auditEntries(tx, SYSTEM_CALL, records)
+  return entries.map((data) => ({ id: `msg_${data.id}`, type: data.type, timestamp: data.at, data }))
+}
+
+/** The subject of an event: those of one subject are delivered in order. Of no entity, the actor is it. */
+export function subjectOf({ id, kind, entityId, actorId }: AuditRecord): string {
+  return entityId !== null ? `${kind ?? 'identities'} ${entityId}` : actorId !== null ? `identities ${actorId}` : id
+}

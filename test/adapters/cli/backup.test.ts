@@ -1,0 +1,269 @@
+import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createController, SYSTEM_CALL } from 'portcullis'
+import { postgresStorage, sqliteStorage } from 'portcullis/kysely'
+import { memoryStorage } from 'portcullis/memory'
+import { httpsFetch, openPkiDirectory } from 'portcullis/node'
+import { createTestController } from 'portcullis/testing'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { StoreCopy } from '../../../adapters/cli/commands/backup/store-copy.ts'
+import { type Admin, logIn } from '../../../examples/traffic/network.ts'
+import { freePort } from '../../support/free-port.ts'
+import { createDatabase, startPostgres } from '../../support/postgres.ts'
+import { portcullis, portIn } from './cli-process.ts'
+
+const NAMES = Array.from({ length: 700 }, (_, at) => `service-${at}`)
+
+let folder: string
+const at = (name: string) => join(folder, name)
+
+async function served(file: string) {
+  return createController({
+    storage: await sqliteStorage(at(file)),
+    address: 'localhost:1280',
+    pki: openPkiDirectory(at('pki')),
+    admin: { username: 'admin', password: 'correct horse' },
+  })
+}
+
+async function run(...args: readonly string[]) {
+  const { code, stdout, stderr } = await portcullis([...args, '--json'], { cwd: folder }).ended
+  return { code, stderr, value: stdout === '' ? undefined : JSON.parse(stdout) }
+}
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'portcullis-backup-'))
+  const controller = await served('live.sqlite')
+  for (const name of NAMES) await controller.engine.services.create(SYSTEM_CALL, { name })
+  await controller.close()
+}, 60_000)
+
+afterAll(() => rm(folder, { recursive: true }))
+
+const ADMIN = { username: 'admin', password: 'correct horse' }
+
+function atPort(url: string, port: number): string {
+  return url.replace('localhost', `127.0.0.1:${port}`)
+}
+
+/** Makes, renames and deletes services until it is refused; notes of each that was acknowledged whether it is there. */
+async function writeUntilRefused(admin: Admin, writer: string, acknowledged: Map<string, boolean>): Promise<void> {
+  try {
+    for (let index = 0; ; index += 1) {
+      const name = `${writer}-${index}`
+      const id = await admin.create('/services', { name })
+      if (index % 3 === 0) {
+        await admin.call('PATCH', `/services/${id}`, { name: `${name}-renamed` })
+        acknowledged.set(`${name}-renamed`, true)
+      } else if (index % 3 === 1) {
+        await admin.call('DELETE', `/services/${id}`)
+        acknowledged.set(name, false)
+      } else acknowledged.set(name, true)
+    }
+  } catch {
+    // The server is gone.
+  }
+}
+
+describe('backup', () => {
+  it('makes copies that were opened, keeps as many as were asked for, and a drill says what is newer', async () => {
+    const copy = ['backup', 'run', '--storage', 'sqlite:live.sqlite', '--to', 'copies', '--keep', '1']
+    expect((await run(...copy)).value).toMatchObject({ removed: [] })
+    await new Promise((resolve) => setTimeout(resolve, 1100))
+    expect((await run(...copy)).value.removed).toHaveLength(1)
+    expect(await readdir(at('copies'))).toHaveLength(1)
+
+    const controller = await served('live.sqlite')
+    const [first] = (await controller.engine.services.find()).items
+    await controller.engine.services.delete(SYSTEM_CALL, first?.id ?? '')
+    await controller.close()
+    const drill = ['backup', 'drill', '--from', 'copies', '--storage', 'sqlite:live.sqlite', '--pki', 'pki']
+    const { code, value } = await run(...drill)
+    expect(code).toBe(0)
+    expect(value).toMatchObject({ problems: [], controller: { hasAdmin: true } })
+    expect(value.comparison.differences).toContainEqual({ kind: 'services', id: first?.id, what: 'missing' })
+  }, 180_000)
+
+  it('tells what is wrong with a backup that was damaged', async () => {
+    await run('snapshot', '--storage', 'sqlite:live.sqlite', '--to', 'damaged.sqlite')
+    const { DatabaseSync } = await import('node:sqlite')
+    const database = new DatabaseSync(at('damaged.sqlite'))
+    database.exec('delete from audit_records where id in (select min(id) from audit_records)')
+    database.close()
+    const { code, value } = await run(
+      'backup',
+      'drill',
+      '--from',
+      'damaged.sqlite',
+      '--storage',
+      'sqlite:none',
+      '--pki',
+      'pki',
+    )
+    expect(code).toBe(3)
+    expect(value.problems[0]).toContain('audit trail')
+  }, 180_000)
+})
+
+describe('copy', () => {
+  it('moves a network while it is written to: every record is there after the switch, the audit chain too', async () => {
+    const controller = await served('live.sqlite')
+    const copying = portcullis(['copy', '--from', 'sqlite:live.sqlite', '--to', 'sqlite:moved.sqlite', '--follow'], {
+      cwd: folder,
+    })
+    const writing = (async () => {
+      for (let index = 0; index < 100; index += 1)
+        await controller.engine.services.create(SYSTEM_CALL, { name: `late-${index}` })
+    })()
+    expect(await copying.ready).toContain('level at revision')
+    await writing
+    await controller.engine.services.create(SYSTEM_CALL, { name: 'last' })
+    await controller.close()
+    copying.kill('SIGINT')
+    const { code, stdout } = await copying.ended
+    expect(stdout).toContain('records are in both storages')
+    expect(code).toBe(0)
+    const moved = await served('moved.sqlite')
+    expect((await moved.engine.services.find()).items.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['last', 'late-99', 'service-699']),
+    )
+    await moved.close()
+    expect((await run('audit', 'verify', '--storage', 'sqlite:moved.sqlite')).value).toMatchObject({ isWhole: true })
+  }, 180_000)
+
+  it('moves what is served from SQLite to PostgreSQL under writers: no acknowledged write is lost, sessions go on', async () => {
+    const { url, drop } = await createDatabase()
+    onTestFinished(drop)
+    const serve = (storage: string, port: number) =>
+      portcullis(['serve', '--listen', `127.0.0.1:${port}`, '--storage', storage, '--pki', 'pki'], {
+        cwd: folder,
+        variables: { PORTCULLIS_ADMIN_USERNAME: 'admin', PORTCULLIS_ADMIN_PASSWORD: 'correct horse' },
+      })
+    const before = serve('sqlite:moving.sqlite', 0)
+    const port = portIn(await before.ready)
+    const fetch = httpsFetch({ ca: await readFile(at('pki/ca.pem'), 'utf8') })
+    const login = await logIn({ fetch: (request) => fetch(new Request(atPort(request.url, port), request)) }, ADMIN)
+    const acknowledged = new Map<string, boolean>()
+    const writers = ['a', 'b', 'c'].map((writer) => writeUntilRefused(login, writer, acknowledged))
+    const copying = portcullis(['copy', '--from', 'sqlite:moving.sqlite', '--to', url, '--follow'], { cwd: folder })
+    expect(await copying.ready).toContain('level at revision')
+    const atLevel = acknowledged.size
+    await vi.waitUntil(() => acknowledged.size > atLevel + 100, { timeout: 60_000 })
+    const stoppedAt = performance.now()
+    before.kill('SIGTERM')
+    await before.ended
+    await Promise.all(writers)
+    copying.kill('SIGINT')
+    const { code, stdout, stderr } = await copying.ended
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(stdout).toContain('records are in both storages')
+    const after = serve(url, port)
+    await after.ready
+    console.log(`${acknowledged.size} writes; nobody served for ${Math.round(performance.now() - stoppedAt)} ms`)
+    // The session is the one of before.
+    const lost: string[] = []
+    for (const [name, isThere] of acknowledged) {
+      const found = Object.values(await login.call('GET', `/services?filter=name=%22${name}%22`))
+      if (found.length !== (isThere ? 1 : 0)) lost.push(name)
+    }
+    expect(lost).toEqual([])
+    after.kill('SIGTERM')
+    await after.ended
+    expect((await run('audit', 'verify', '--storage', url)).value).toMatchObject({ isWhole: true })
+    // A drill of the database against itself finds it level; one of the file before finds nothing that is newer but logins.
+    const drill = await run('backup', 'drill', '--from', url, '--storage', url, '--pki', 'pki')
+    expect(drill).toMatchObject({ code: 0, value: { problems: [], controller: { hasAdmin: true } } })
+    expect(drill.value.comparison).toMatchObject({ differenceCount: 0 })
+  }, 300_000)
+
+  it('takes over two entities that exchange their names among more changes than one write holds', async () => {
+    const [from, to] = [memoryStorage(), memoryStorage()]
+    const controller = await createTestController({ storage: from })
+    const { services } = controller.engine
+    const ids: string[] = []
+    for (let index = 0; index < 600; index += 1)
+      ids.push((await services.create(SYSTEM_CALL, { name: `s${index}` })).id)
+    const copy = new StoreCopy(from, to)
+    await copy.begin()
+    const [first = '', ...others] = ids
+    const last = others.pop() ?? ''
+    await services.patch(SYSTEM_CALL, first, { name: 'meanwhile' })
+    for (const id of others) await services.patch(SYSTEM_CALL, id, { roleAttributes: ['touched'] })
+    await services.patch(SYSTEM_CALL, last, { name: 's0' })
+    await services.patch(SYSTEM_CALL, first, { name: 's599' })
+    while ((await copy.follow()) > 0);
+    expect(await copy.compare()).toMatchObject({ differenceCount: 0 })
+    await controller.close()
+  })
+
+  it('does not write into a storage that holds records', async () => {
+    const { code, stderr } = await run('copy', '--from', 'sqlite:live.sqlite', '--to', 'sqlite:moved.sqlite')
+    expect(code).toBe(2)
+    expect(stderr).toContain('holds records already')
+  })
+})
+
+describe('PostgreSQL', () => {
+  it('goes back to a point in time by the lines of the guide, and a drill tells what came after', async () => {
+    const home = await mkdtemp(join(tmpdir(), 'portcullis-point-in-time-'))
+    const port = await freePort()
+    const placed = (text: string) =>
+      text.replaceAll(/(?<![\w/])\/(archive|backup|restored)\b/g, `${home}/$1`).replaceAll('5433', String(port))
+    const guide = placed(await readFile(join(import.meta.dirname, '../../../docs/storage.md'), 'utf8'))
+    const [settings = ''] = /^archive_mode = on\n[^`]*/m.exec(guide) ?? []
+    const server = await startPostgres({
+      isDurable: true,
+      settings: settings
+        .trim()
+        .split('\n')
+        .map((line) => line.replace(/ = '?(.*?)'?$/, '=$1')),
+    })
+    onTestFinished(() => server.stop())
+    await chmod(home, 0o777)
+    server.shell(`mkdir -p ${home}/archive ${home}/backup`)
+    const [backup = '', restore = ''] = [...guide.matchAll(/^```sh point-in-time\n([^`]*)^```$/gm)].map(
+      ([, lines]) => lines,
+    )
+    const controller = await createController({
+      storage: await postgresStorage({ connection: server.url }),
+      address: 'localhost:1280',
+      pki: openPkiDirectory(at('pki')),
+      admin: ADMIN,
+    })
+    const services = controller.engine.services
+    // The settings of this server stand on its command line, which no backup has.
+    for (const setting of ['max_connections = 200', `unix_socket_directories = '${home}'`])
+      server.shell(`psql --command "alter system set ${setting}"`)
+    server.shell(backup)
+    const { id } = await services.create(SYSTEM_CALL, { name: 'deleted by mistake' })
+    await sleep(1100)
+    // PostgreSQL takes no other letters than those of zones.
+    const moment = new Date().toISOString().replace('T', ' ').replace('Z', '+00')
+    await sleep(1100)
+    await services.delete(SYSTEM_CALL, id)
+    const { id: later } = await services.create(SYSTEM_CALL, { name: 'later' })
+    server.shell(restore.replace(/recovery_target_time = '[^']*'/, `recovery_target_time = '${moment}'`))
+    onTestFinished(() => void server.shell(`pg_ctl --pgdata ${home}/restored --mode immediate stop; rm -rf ${home}/*`))
+    const restored = server.url.replace(/:\d+\//, `:${port}/`)
+    await vi.waitUntil(() => server.shell(`psql ${restored} -Atc 'select pg_is_in_recovery()'`).trim() === 'f', 60_000)
+    const drill = await run('backup', 'drill', '--from', restored, '--storage', server.url, '--pki', 'pki')
+    expect(drill).toMatchObject({ code: 0, value: { problems: [], controller: { hasAdmin: true } } })
+    expect(drill.value.comparison.differences).toEqual(
+      expect.arrayContaining([
+        { kind: 'services', id, what: 'missing' },
+        { kind: 'services', id: later, what: 'added' },
+      ]),
+    )
+    await controller.close()
+    const again = await createController({
+      storage: await postgresStorage({ connection: restored }),
+      address: 'localhost:1280',
+      pki: openPkiDirectory(at('pki')),
+    })
+    expect((await again.engine.services.find()).items.map(({ name }) => name)).toEqual(['deleted by mistake'])
+    await again.close()
+    expect((await run('audit', 'verify', '--storage', restored)).value).toMatchObject({ isWhole: true })
+  }, 180_000)
+})

@@ -1,0 +1,156 @@
+import { randomBytes } from 'node:crypto'
+import { duplexPair } from 'node:stream'
+import { routerSide } from 'portcullis/fabric'
+import { bodyOf, type FakeRouter } from 'portcullis/testing'
+import { expect, it, vi } from 'vitest'
+import { dial, host, type JoinedProcess, joinedProcesses, reportLinks, tunnelNetwork } from './fabric-world.ts'
+import { routesOf, TUNNELER, unroutesOf } from './linked-pair.ts'
+
+const { CONTENT_TYPE, CircuitConfirmation, Fault, PeerStateChanges } = routerSide
+const SECOND = 1000
+/** Waits as long as a busy machine takes. */
+const eventually = (check: () => void | Promise<void>) => vi.waitFor(check, { timeout: 15_000 })
+
+/** Two processes: a client's router at one, the router of a host at the other, and a link between the two. */
+async function apart() {
+  const { processOf, elapse } = await joinedProcesses(['here', 'there'])
+  const [here, there] = [processOf('here'), processOf('there')]
+  const network = await tunnelNetwork(here)
+  const client = await here.router('client', { ...TUNNELER, linkListeners: ['tls:client:1'] })
+  const server = await there.router('server', { ...TUNNELER, linkListeners: ['tls:server:1'] })
+  await eventually(async () => {
+    await elapse(SECOND)
+    expect([knowsPeer(client, server), knowsPeer(server, client)]).toEqual([true, true])
+  })
+  reportLinks(client, [['link-1', server]])
+  await host(server, network.serviceId)
+  await eventually(async () => expect((await links(there)).map(({ id }) => id)).toEqual(['link-1']))
+  return { here, there, elapse, network, client, server }
+}
+
+function knowsPeer(router: FakeRouter, peer: FakeRouter): boolean {
+  const changes = router
+    .all(CONTENT_TYPE.peerStateChange)
+    .flatMap((frame) => PeerStateChanges.decode(bodyOf(frame)).changes)
+  return changes.some(({ id, listeners }) => id === peer.id && listeners.length === 1)
+}
+
+const links = async ({ call }: JoinedProcess) => listOf(await call('GET', '/fabric/v1/links'))
+const circuits = async ({ call }: JoinedProcess) => listOf(await call('GET', '/fabric/v1/circuits'))
+
+function listOf(data: unknown): readonly { readonly id: string }[] {
+  return Array.isArray(data) ? data : []
+}
+
+function fault(router: FakeRouter, subject: 'ingress' | 'egress' | 'link', id: string): void {
+  router.send(CONTENT_TYPE.fault, Fault.encode({ subject, id, iteration: 0 }))
+}
+
+function confirm(router: FakeRouter, circuitId: string): void {
+  const body = CircuitConfirmation.encode({
+    circuitIds: [circuitId],
+    idleTimes: new Map([[circuitId, 60_000_000_000]]),
+  })
+  router.send(CONTENT_TYPE.circuitConfirmation, body)
+}
+
+it('a dial is laid to a host at the router of another process', async () => {
+  const { here, there, client, server } = await apart()
+  const circuit = await dial(client)
+  expect(circuit.refused).toBeUndefined()
+  expect([client, server].map((router) => routesOf(router).map(({ circuitId }) => circuitId))).toEqual([
+    [circuit.circuitId],
+    [circuit.circuitId],
+  ])
+  expect(routesOf(server)[0]?.egress?.destination).toBe('terminator-1')
+  for (const process of [here, there]) {
+    expect((await circuits(process)).map(({ id }) => id)).toEqual([circuit.circuitId])
+    expect(await process.call('GET', `/fabric/v1/circuits/${circuit.circuitId}`)).toMatchObject({
+      path: { nodes: [{ id: client.id }, { id: server.id }], links: [{ id: 'link-1' }] },
+    })
+  }
+})
+
+it('ends when the router of the other process says so, and when an operator of any process does', async () => {
+  const { here, there, client, server } = await apart()
+  const first = await dial(client)
+  fault(server, 'egress', first.circuitId)
+  await eventually(() => expect(unroutesOf(client).map(({ circuitId }) => circuitId)).toEqual([first.circuitId]))
+  const second = await dial(client)
+  await there.call('DELETE', `/fabric/v1/circuits/${second.circuitId}`, { immediate: true })
+  await eventually(() => expect(unroutesOf(server).at(-1)).toEqual({ circuitId: second.circuitId, now: true }))
+  expect(await circuits(here)).toEqual([])
+  expect(here.told('circuit.closed').map(({ reason }) => reason)).toEqual(['host-closed', 'removed'])
+})
+
+it('a right that another process takes ends the circuit at the routers of both', async () => {
+  const { there, elapse, network, client, server } = await apart()
+  const { circuitId } = await dial(client)
+  await there.call('DELETE', `/service-policies/${network.dial}`)
+  await eventually(async () => {
+    await elapse(SECOND)
+    expect([client, server].map((router) => unroutesOf(router).map((unroute) => unroute.circuitId))).toEqual([
+      [circuitId],
+      [circuitId],
+    ])
+  })
+})
+
+it('a link that only the router of the other process sees end is no way any more', async () => {
+  const { here, client, server } = await apart()
+  const { circuitId } = await dial(client)
+  fault(server, 'link', 'link-1')
+  await eventually(() => expect(unroutesOf(server).at(-1)).toEqual({ circuitId, now: true }))
+  expect(await links(here)).toEqual([])
+  expect((await dial(client)).refused).toContain('no path')
+})
+
+it('what an operator decides of a link counts in every process', async () => {
+  const { here, there, client } = await apart()
+  await there.call('PATCH', '/fabric/v1/links/link-1', { down: true, staticCost: 7 })
+  await eventually(async () => expect(await links(here)).toMatchObject([{ down: true, staticCost: 7 }]))
+  expect((await dial(client)).refused).toContain('no path')
+})
+
+it('a quiet circuit of another process stays, also when the one that holds the router forgot whose it is', async () => {
+  const { here, there, elapse, client, server } = await apart()
+  const { circuitId } = await dial(client)
+  confirm(server, circuitId)
+  there.cut()
+  await eventually(async () => {
+    await elapse(SECOND)
+    // Laid over the new connection: the processes know each other again.
+    const again = await dial(client)
+    expect(again.refused).toBeUndefined()
+  })
+  confirm(server, circuitId)
+  confirm(server, 'circuit-of-nobody')
+  await eventually(() => expect(unroutesOf(server).map((unroute) => unroute.circuitId)).toContain('circuit-of-nobody'))
+  expect(unroutesOf(server).map((unroute) => unroute.circuitId)).not.toContain(circuitId)
+  expect((await circuits(here)).map(({ id }) => id)).toContain(circuitId)
+})
+
+it('a router whose process is gone is no way any more, and is one again by its next process', async () => {
+  const { here, there, elapse, client, server } = await apart()
+  await there.listener.close()
+  await eventually(async () =>
+    expect((await dial(client)).refused).toMatch(/connected to other controllers|connected routers/),
+  )
+  const moved = await here.router('other', TUNNELER)
+  expect(moved.isClosed).toBe(false)
+  expect(server.isClosed).toBe(true)
+  await elapse(SECOND)
+})
+
+it('lets in no process that cannot open what is sealed in the store', async () => {
+  const { here } = await apart()
+  const [stream, theirs] = duplexPair()
+  const heard: Buffer[] = []
+  stream.on('data', (bytes: Buffer) => void heard.push(bytes))
+  const closed = new Promise((resolve) => theirs.once('close', resolve))
+  here.listener.acceptProcess({ stream: theirs, binding: randomBytes(32) }, '127.0.0.1')
+  const frame = { contentType: 2100, sequence: 0, headers: new Map(), body: [new TextEncoder().encode('AAAA')] }
+  for (const bytes of routerSide.encodeFrame(frame)) stream.write(bytes)
+  await closed
+  expect(Buffer.concat(heard).length).toBe(0)
+})

@@ -1,0 +1,280 @@
+import { chown, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { httpsFetch } from 'portcullis/node'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { freePorts } from '../../examples/traffic/web.ts'
+import { portcullis, portIn } from '../adapters/cli/cli-process.ts'
+import {
+  type Member,
+  missingProgram,
+  PatroniCluster,
+  postmasterOf,
+  signal,
+  statusOf,
+  until,
+} from './patroni-cluster.ts'
+import { PrimaryGate } from './primary-gate.ts'
+
+const missing = missingProgram()
+if (missing !== undefined || process.getuid?.() !== 0) {
+  console.warn(
+    `SKIPPED: no failover, because ${missing === undefined ? 'it takes root' : `${missing} is not installed`}`,
+  )
+}
+
+const ADMIN = { username: 'keeper', password: 'a-secret-of-mine' }
+const MINUTE = 60_000
+/** Writers and readers at once, half of them at each controller. */
+const WRITERS = 8
+
+/** A controller of two workers, as its clients see it. */
+interface Served {
+  readonly process: ReturnType<typeof portcullis>
+  readonly url: string
+  readonly fetch: (request: Request) => Promise<Response>
+  token: string
+}
+
+let folder: string
+let cluster: PatroniCluster
+let gate: PrimaryGate
+let served: readonly Served[] = []
+let isOver = false
+/** The names of services whose creation was answered with 201, with the instant of the answer. */
+const acknowledged = new Map<string, number>()
+/** Names that somebody was told do not exist after they had been acknowledged. */
+const stale: string[] = []
+/** How many writes were answered with another status than 201, by the status; 0 for those without an answer. */
+const refused = new Map<number, number>()
+let loops: Promise<void>[] = []
+
+async function ask({ url, fetch, token }: Served, method: string, path: string, body?: object): Promise<Response> {
+  return fetch(
+    new Request(`${url}/edge/management/v1${path}`, {
+      method,
+      headers: { 'content-type': 'application/json', 'zt-session': token },
+      ...(body && { body: JSON.stringify(body) }),
+      signal: AbortSignal.timeout(15_000),
+    }),
+  )
+}
+
+async function logIn(at: Served): Promise<void> {
+  const answer = await ask(at, 'POST', '/authenticate?method=password', ADMIN)
+  const { data }: { readonly data: { readonly token: string } } = JSON.parse(await answer.text())
+  at.token = data.token
+}
+
+function refuse(status: number): void {
+  refused.set(status, (refused.get(status) ?? 0) + 1)
+}
+
+async function write(at: Served, index: number): Promise<void> {
+  for (let count = 0; !isOver; count += 1) {
+    const name = `writer-${index}-${count}`
+    try {
+      const { status } = await ask(at, 'POST', '/services', { name })
+      if (status === 201) acknowledged.set(name, performance.now())
+      else refuse(status)
+      if (status === 401) await logIn(at)
+      if (status >= 400) await sleep(50)
+    } catch {
+      refuse(0)
+      await sleep(50)
+    }
+  }
+}
+
+async function read(at: Served): Promise<void> {
+  while (!isOver) {
+    const names = [...acknowledged.keys()]
+    const name = names[names.length - 1 - Math.floor(Math.random() * Math.min(names.length, 20))]
+    try {
+      if (name !== undefined) {
+        const answer = await ask(at, 'GET', `/services?filter=${encodeURIComponent(`name="${name}"`)}`)
+        const { data }: { readonly data?: readonly unknown[] } = JSON.parse(await answer.text())
+        if (answer.status === 200 && data?.length === 0) stale.push(name)
+      }
+      await sleep(20)
+    } catch {
+      await sleep(50)
+    }
+  }
+}
+
+/** Does something to the primary; answers how long after its successor came to be the first write was acknowledged, in ms. */
+async function failOver(harm: (primary: Member) => void): Promise<{ elected: number; ready: number; before: Member }> {
+  const before = await cluster.primary()
+  if (before === undefined) throw new Error('there is no primary')
+  const begun = performance.now()
+  harm(before)
+  await until(async () => {
+    const now = await cluster.primary()
+    return now !== undefined && now.name !== before.name
+  })
+  const elected = performance.now()
+  await until(async () => [...acknowledged.values()].some((at) => at > elected), 30_000)
+  const first = [...acknowledged.values()].filter((at) => at > elected).sort((a, b) => a - b)[0] ?? elected
+  return { elected: elected - begun, ready: first - elected, before }
+}
+
+/** Waits until a member that was the primary follows the one that is, and there is a synchronous standby. */
+async function followed({ name }: Member): Promise<void> {
+  await until(async () => (await statusOf(cluster.member(name), 'replica')) === 200)
+  await until(async () => (await cluster.standby()) !== undefined)
+}
+
+/** Starts Patroni again over a member, which follows then. */
+async function recover({ name }: Member): Promise<void> {
+  const at = cluster.members.findIndex((member) => member.name === name)
+  const member = cluster.members[at]
+  if (member === undefined) return
+  const config = join(cluster.folder, `${name}.yml`)
+  const patroni = cluster.run(name, 'setpriv', [
+    '--reuid=postgres',
+    '--regid=postgres',
+    '--clear-groups',
+    'patroni',
+    config,
+  ])
+  cluster.members[at] = { ...member, patroni }
+  await followed(member)
+}
+
+describe.skipIf(missing !== undefined || process.getuid?.() !== 0)('a database that fails over', () => {
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'portcullis-failover-'))
+    cluster = await PatroniCluster.start()
+    gate = new PrimaryGate(cluster)
+    const gatePort = await gate.listen()
+    const [bouncer = 0] = await freePorts(1)
+    const config = join(cluster.folder, 'pgbouncer.ini')
+    await writeFile(config, bouncerConfig(gatePort, bouncer))
+    await chown(config, 0, 0)
+    cluster.run('pgbouncer', 'setpriv', ['--reuid=postgres', '--regid=postgres', '--clear-groups', 'pgbouncer', config])
+    const storage = `postgres://postgres@127.0.0.1:${bouncer}/postgres?prepareStatements=false`
+    const start = async (): Promise<Served> => {
+      const where = ['--listen', '127.0.0.1:0', '--workers', '2', '--rate-limits', 'off']
+      const process = portcullis(['serve', ...where, '--pki', 'pki', '--storage', storage], {
+        cwd: folder,
+        variables: { PORTCULLIS_ADMIN_USERNAME: ADMIN.username, PORTCULLIS_ADMIN_PASSWORD: ADMIN.password },
+      })
+      const url = `https://localhost:${portIn(await process.ready)}`
+      const fetch = httpsFetch({ ca: await readFile(join(folder, 'pki/ca.pem'), 'utf8') })
+      const at = { process, url, fetch, token: '' }
+      await logIn(at)
+      return at
+    }
+    const first = await start()
+    served = [first, await start()]
+    loops = Array.from({ length: WRITERS }, (_, index) => {
+      const [at = first, other = first] = index % 2 === 0 ? served : served.toReversed()
+      return [write(at, index), read(other)]
+    }).flat()
+    await until(async () => acknowledged.size > 50)
+  }, 4 * MINUTE)
+
+  afterAll(async () => {
+    isOver = true
+    await Promise.allSettled(loops)
+    for (const { process } of served) process.kill('SIGKILL')
+    gate?.close()
+    await cluster?.stop()
+    await rm(folder, { recursive: true, force: true })
+  }, MINUTE)
+
+  it(
+    'whose primary is killed: is written to again within 10 s of the next primary',
+    async () => {
+      const { elected, ready, before } = await failOver(({ patroni, data }) => {
+        signal(patroni.pid, 'SIGKILL')
+        signal(postmasterOf(data), 'SIGKILL')
+      })
+      console.log(`killed: next primary after ${Math.round(elected)} ms, first write ${Math.round(ready)} ms later`)
+      expect(ready).toBeLessThan(10_000)
+      await recover(before)
+    },
+    3 * MINUTE,
+  )
+
+  it(
+    'whose primary is paused, and wakes up when there is another one',
+    async () => {
+      const { elected, ready, before } = await failOver(({ patroni, data }) => {
+        signal(patroni.pid, 'SIGSTOP')
+        signal(postmasterOf(data), 'SIGSTOP')
+      })
+      console.log(`paused: next primary after ${Math.round(elected)} ms, first write ${Math.round(ready)} ms later`)
+      expect(ready).toBeLessThan(10_000)
+      signal(postmasterOf(before.data), 'SIGCONT')
+      await sleep(3000)
+      signal(before.patroni.pid, 'SIGCONT')
+      await followed(before)
+    },
+    3 * MINUTE,
+  )
+
+  it(
+    'whose primary goes on behind a network that is cut',
+    async () => {
+      const { elected, ready, before } = await failOver(({ name, patroni }) => {
+        // Neither the pooler reaches it, nor does it reach etcd: it does not know that it is none any more.
+        gate.cut(name)
+        signal(patroni.pid, 'SIGSTOP')
+      })
+      console.log(`cut: next primary after ${Math.round(elected)} ms, first write ${Math.round(ready)} ms later`)
+      expect(ready).toBeLessThan(10_000)
+      gate.mend(before.name)
+      await sleep(3000)
+      signal(before.patroni.pid, 'SIGCONT')
+      await followed(before)
+    },
+    3 * MINUTE,
+  )
+
+  it(
+    'has lost no write that was acknowledged, and answered nothing of before it',
+    async () => {
+      isOver = true
+      await Promise.allSettled(loops)
+      console.log(
+        `${acknowledged.size} writes acknowledged, ${stale.length} stale answers, refusals by status: ${JSON.stringify([...refused])}`,
+      )
+      for (const at of served) {
+        const known = new Set<string>()
+        for (let offset = 0; ; offset += 500) {
+          const answer = await ask(at, 'GET', `/services?limit=500&offset=${offset}`)
+          const { data }: { readonly data: readonly { readonly name: string }[] } = JSON.parse(await answer.text())
+          for (const { name } of data) known.add(name)
+          if (data.length < 500) break
+        }
+        expect([...acknowledged.keys()].filter((name) => !known.has(name))).toEqual([])
+      }
+      expect([...refused.keys()].filter((status) => status !== 503 && status !== 0)).toEqual([])
+      // Only of writes that the cluster has not lost, it says something of the controllers.
+      expect(stale).toEqual([])
+    },
+    MINUTE,
+  )
+})
+
+function bouncerConfig(gatePort: number, port: number): string {
+  return `[databases]
+* = host=127.0.0.1 port=${gatePort} user=postgres
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = ${port}
+unix_socket_dir =
+auth_type = any
+pool_mode = transaction
+default_pool_size = 20
+max_client_conn = 500
+ignore_startup_parameters = lock_timeout,idle_in_transaction_session_timeout,extra_float_digits
+server_login_retry = 1
+server_connect_timeout = 3
+query_wait_timeout = 10
+tcp_user_timeout = 5000
+`
+}

@@ -1,0 +1,147 @@
+import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
+import { get } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { openIdentity, type ServiceConnection } from 'portcullis/sdk'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { freePorts } from '../../examples/traffic/web.ts'
+import { findZiti } from '../../examples/traffic/ziti.ts'
+import { portcullis, type Running } from '../adapters/cli/cli-process.ts'
+import { DeployedNetwork } from '../support/deployed-network.ts'
+import { digestThrough, sendThrough, serveDigests, untilServed } from '../support/linked-network.ts'
+
+const ziti = findZiti()
+const MEGABYTE = 1024 * 1024
+
+if (ziti === undefined) {
+  console.warn('SKIPPED: no deployed controller was tried, because there is no `ziti` on the path and ZITI names none')
+}
+
+describe.skipIf(ziti === undefined)('a router of ours under a deployed controller', () => {
+  let network: DeployedNetwork
+  let router: Running
+  let listen: string
+  const started: { kill(signal: NodeJS.Signals): void }[] = []
+  const command = (...args: readonly string[]) => portcullis(args, { cwd: network.folder })
+  const run = async (...more: readonly string[]) => {
+    router = command('router', 'run', '--file', 'ours.json', ...more)
+    started.push(router)
+    await router.ready
+    await network.untilOnline('ours').catch((error: unknown) => {
+      throw new Error(`${String(error)}: ${router.stderrSoFar()}`)
+    })
+  }
+
+  beforeAll(async () => {
+    network = await DeployedNetwork.open(ziti ?? '')
+    listen = `127.0.0.1:${(await freePorts(1))[0]}`
+    network.run('edge', 'create', 'edge-router', 'ours', '-o', network.file('ours.jwt'))
+    const enrolled = await command('router', 'enroll', 'ours.jwt', '--file', 'ours.json', '--listen', listen).ended
+    expect(enrolled).toMatchObject({ code: 0 })
+    const doctor = await command('router', 'doctor', '--file', 'ours.json').ended
+    expect(doctor).toMatchObject({ code: 0 })
+    console.log(doctor.stdout)
+    await run()
+    // Services that the program makes may be reached by every router unless that is taken away.
+    network.run('edge', 'delete', 'service-edge-router-policies', 'where', 'true')
+    network.service('plain', 'OFF', '@ours')
+  }, 240_000)
+
+  afterAll(async () => {
+    for (const one of started) one.kill('SIGKILL')
+    await network?.close()
+  })
+
+  it('carries what our SDK dials and hosts', { timeout: 60_000 }, async () => {
+    await using laptop = await openIdentity(network.file('laptop.json'))
+    await using box = await openIdentity(network.file('box.json'))
+    await using hosted = await box.host('plain', (connection: ServiceConnection) => connection.pipe(connection))
+    expect(hosted.routers).toEqual([expect.stringContaining(listen)])
+    const connection = await laptop.dial('plain')
+    connection.end('x'.repeat(1_000_000))
+    expect((await text(connection)).length).toBe(1_000_000)
+  })
+
+  it('carries what tunnelers dial and host, both ways', { timeout: 180_000 }, async () => {
+    const web = await serveDigests(10 * MEGABYTE)
+    const config = JSON.stringify({ protocol: 'tcp', address: '127.0.0.1', port: web.port })
+    network.run('edge', 'create', 'config', 'web.host', 'host.v1', config)
+    network.service('web', 'ON', '@ours', '-c', 'web.host')
+    const [proxy = 0] = await freePorts(1)
+    const of = (identity: string) => ['--identity', network.file(`${identity}.json`)]
+    started.push(network.start('host', 'tunnel', 'host', ...of('box')))
+    started.push(network.start('proxy', 'tunnel', 'proxy', ...of('laptop'), `web:${proxy}`))
+    await untilServed(proxy, 90_000)
+    expect(await digestThrough(proxy)).toBe(web.digest)
+    expect(await sendThrough(proxy, 10 * MEGABYTE)).toBe(true)
+    const all = await Promise.all(Array.from({ length: 10 }, () => digestThrough(proxy)))
+    expect(new Set(all)).toEqual(new Set([web.digest]))
+    web.close()
+  })
+
+  it('lets nobody through to what asks for posture and was not judged', { timeout: 120_000 }, async () => {
+    const web = await serveDigests(1000)
+    const config = JSON.stringify({ protocol: 'tcp', address: '127.0.0.1', port: web.port })
+    network.run('edge', 'create', 'config', 'guarded.host', 'host.v1', config)
+    network.service('guarded', 'OFF', '@ours', '-c', 'guarded.host')
+    const [proxy = 0] = await freePorts(1)
+    const of = (identity: string) => ['--identity', network.file(`${identity}.json`)]
+    const tunnels = [
+      network.start('guarded-host', 'tunnel', 'host', ...of('box')),
+      network.start('guarded-proxy', 'tunnel', 'proxy', ...of('laptop'), `guarded:${proxy}`),
+    ]
+    started.push(...tunnels)
+    await untilServed(proxy, 60_000)
+    network.run('edge', 'create', 'posture-check', 'domain', 'at-work', '-d', 'corp.example', '-a', 'at-work')
+    network.run('edge', 'update', 'service-policy', 'guarded-Dial', '--posture-check-roles', '#at-work')
+    // A connection of its own each time: circuits that run go on.
+    const isServed = () =>
+      new Promise((resolve) => {
+        const asked = get({ port: proxy, path: '/small', agent: false, timeout: 5000 }, (answer) => {
+          answer.resume()
+          resolve(true)
+        })
+        asked.on('timeout', () => asked.destroy()).on('error', () => resolve(false))
+      })
+    await expect.poll(isServed, { timeout: 30_000, interval: 1000 }).toBe(false)
+    for (const tunnel of tunnels) tunnel.kill()
+    web.close()
+  })
+
+  it('lets a circuit end when it is asked to stop, and renews its certificates', { timeout: 120_000 }, async () => {
+    const laptop = await openIdentity(network.file('laptop.json'))
+    const box = await openIdentity(network.file('box.json'))
+    await box.host('plain', (connection: ServiceConnection) => connection.pipe(connection))
+    const connection = await laptop.dial('plain')
+    connection.write('before')
+    expect(String((await once(connection, 'data'))[0])).toBe('before')
+    router.kill('SIGTERM')
+    await new Promise((resolve) => setTimeout(resolve, 1000))
+    connection.end(' and after')
+    expect(await text(connection)).toBe(' and after')
+    for (const identity of [laptop, box]) await identity.close()
+    expect((await router.ended).code).toBe(0)
+
+    const before = await readFile(network.file('ours.json'), 'utf8')
+    await run('--renew-certificates')
+    await expect.poll(() => readFile(network.file('ours.json'), 'utf8'), { timeout: 30_000 }).not.toBe(before)
+    const [old, renewed] = [before, await readFile(network.file('ours.json'), 'utf8')].map(
+      (file) => JSON.parse(file).identity,
+    )
+    expect(renewed.clientCert).not.toBe(old.clientCert)
+    expect(renewed.key).not.toBe(old.key)
+    router.kill('SIGTERM')
+    await router.ended
+    await run()
+  })
+  it('is told by its doctor that nobody lets it in any more', { timeout: 60_000 }, async () => {
+    const doctor = () => command('router', 'doctor', '--file', 'ours.json').ended
+    router.kill('SIGTERM')
+    await router.ended
+    expect((await doctor()).code).toBe(0)
+    network.run('edge', 'delete', 'edge-router', 'ours')
+    const { code, stdout } = await doctor()
+    expect(code).toBe(3)
+    expect(stdout).toMatch(/^wrong +controllers: .*clos/m)
+  })
+})
