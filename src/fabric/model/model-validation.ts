@@ -59,7 +59,7 @@ export class ModelValidation {
   /** A router is gone. */
   forget(router: ConnectedRouter): void {
     if (this.#pending.get(router.id)?.router !== router) return
-    this.#fail(router.id, notFound('connection of router', router.id))
+    this.#fail(router.id, gone(router.id))
   }
 
   async #ask(routerId: string): Promise<ModelComparison> {
@@ -81,6 +81,8 @@ export class ModelValidation {
       return [{ ...event, entity: { ...entity, serviceConfigs: new Map() } }]
     }
     const { index, events } = await this.#model.fresh(routerId, shown)
+    // It may be gone, or have come back, since it was found: nobody would tell who waits for the answer.
+    if (this.#routers.held(routerId) !== router) throw gone(routerId)
     const reported = await new Promise<readonly ModelDifference[]>((settle, fail) => {
       this.#pending.set(routerId, { router, settle, fail })
       this.#context.timetable.set('model-validation', routerId, this.#context.clock.now() + MINUTE_MS)
@@ -110,4 +112,8 @@ export class ModelValidation {
   #fail(routerId: string, error: Error): void {
     this.#take(routerId)?.fail(error)
   }
+}
+
+function gone(routerId: string): ControllerError {
+  return notFound('connection of router', routerId)
 }

@@ -101,3 +101,18 @@ it('a router that does not follow, goes away, or does not answer is told apart',
   await expect(second).rejects.toThrow('503')
   expect(other.all(CONTENT_TYPE.validateModel)).toHaveLength(1)
 })
+
+it('a router that goes away while its model is read is waited for by nobody', async () => {
+  const world = await fabricWorld()
+  await tunnelNetwork(world)
+  for (let turns = 0; turns < 10; turns += 1) {
+    const router = await world.router(`r${turns}`)
+    await follow(router)
+    const left = validate(world, router).catch(String)
+    for (let turn = 0; turn < turns; turn += 1) await Promise.resolve()
+    router.close()
+    await new Promise(setImmediate)
+    await world.controller.elapse(61_000)
+    expect(await left, `${turns} turns`).toContain('404')
+  }
+})
