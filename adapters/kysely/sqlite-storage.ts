@@ -32,7 +32,12 @@ export async function sqliteStorage(file: string, options: SqliteStorageOptions 
     // One dialect for all connections: it knows that the file was there.
     const dialect = sqliteDialect(file, driverOptions(options))
     const storage = await openKyselyStorage({ ...options, dialect: () => dialect })
-    return { ...storage, snapshot: () => snapshotSqlite(file, `${file}.snapshot-${instantInName()}`) }
+    const snapshot = async () => {
+      const copy = `${file}.snapshot-${instantInName()}`
+      await snapshotSqlite(file, copy)
+      return copy
+    }
+    return { ...storage, snapshot }
   }
   const temporary = temporaryFile()
   // A database that is gone at the end need not outlive a loss of power.

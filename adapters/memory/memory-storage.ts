@@ -29,7 +29,7 @@ export interface MemoryStorage extends Storage {
    */
   fork(): MemoryStorage
   /** Keeps a fork as {@link lastSnapshot}. */
-  snapshot(): Promise<void>
+  snapshot(): Promise<undefined>
   /** The copy that the last snapshot made, to begin a controller with; it is gone with the process, as everything here is. */
   readonly lastSnapshot: MemoryStorage | undefined
 }
@@ -87,6 +87,7 @@ function startingWith(initial: State): MemoryStorage {
     async snapshot() {
       lifetime.assertOpen()
       lastSnapshot = startingWith(state)
+      return undefined
     },
     get lastSnapshot() {
       return lastSnapshot

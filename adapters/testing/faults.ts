@@ -140,7 +140,7 @@ export function faultPlan(): FaultPlan {
       read: (work, options) => reach(() => storage.read(work, options)),
       write: (work) => reach(() => storage.write(work)),
       close: () => storage.close(),
-      ...(storage.snapshot && { snapshot: () => storage.snapshot?.() ?? Promise.resolve() }),
+      ...(storage.snapshot && { snapshot: () => storage.snapshot?.() ?? Promise.resolve(undefined) }),
     }),
   }
 }

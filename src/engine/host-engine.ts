@@ -149,8 +149,8 @@ export interface HostEngine extends HostEntityServices {
     resetPassword(call: SystemCall, reset: PasswordReset): Promise<PasswordResetReport>
   }
   readonly snapshots: {
-    /** Has the storage make a copy of itself, at most once a minute; false where it cannot. */
-    create(): Promise<boolean>
+    /** Has the storage make a copy of itself, at most once a minute; answers where it lies, undefined where it cannot. */
+    create(): Promise<string | undefined>
   }
   /** The secrets of webhooks, and what could not be delivered to them. */
   readonly webhookDeliveries: {

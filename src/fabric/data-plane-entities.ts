@@ -74,13 +74,11 @@ export class DataPlaneService {
   }
 
   /**
-   * Both routers close a link, and circuits take another way; it may be dialed again.
-   *
-   * @throws {ControllerError} NOT_FOUND when this process knows none of the id.
+   * Both routers close a link, and circuits take another way; it may be dialed again. A link that nobody knows is over already.
    */
   async cutLink(id: string): Promise<void> {
     readId(id)
-    if (this.#context.dataPlane.view?.cutLink(id) !== true) await this.#unknown('link', id)
+    this.#context.dataPlane.view?.cutLink(id)
   }
 
   /** The circuits that are open, whichever process over the store laid them. One that does not answer within 2 s is left out. */

@@ -298,13 +298,14 @@ export const fabricDatabase = [
         path: 'Empty, or left out: the storage says where it lies.',
       }),
       bodyOptional: true,
-      data: described(z.object({ path: z.string() }), { path: 'Where the snapshot lies: beside the store.' }),
+      data: described(z.object({ path: z.string() }), { path: 'Where the snapshot lies, as the storage names it.' }),
       errors: ['RATE_LIMITED'],
       mayBeMissing: true,
     },
     async ({ engine, body }) => {
       if (body?.path) throw invalidField('path', 'snapshots lie where the storage puts them', body.path)
-      if (await engine.snapshots.create()) return { data: { path: 'beside the store' } }
+      const path = await engine.snapshots.create()
+      if (path !== undefined) return { data: { path } }
       throw new HttpRefusal('UNHANDLED', 501, { code: 'UNHANDLED', message: NO_SNAPSHOTS })
     },
   ),

@@ -110,7 +110,8 @@ export const linkOperations = {
     {
       route: 'DELETE /links/{id}',
       summary: 'Cuts one link',
-      description: 'Both routers close it, and circuits take another way. The router that dialed it may dial again.',
+      description:
+        'Both routers close it, and circuits take another way. The router that dialed it may dial again. A link that nobody knows is over already.',
       access: { entity: 'ops', action: 'delete' },
     },
     async ({ engine, params }) => {

@@ -172,8 +172,11 @@ export interface Storage {
   read<T>(work: (tx: ReadTransaction) => Promise<T>, options?: ReadOptions): Promise<T>
   /** Runs `work` and commits what it changed before this resolves; when it throws, nothing is changed. */
   write<T>(work: (tx: WriteTransaction) => Promise<T>): Promise<T>
-  /** Makes a durable copy of everything beside the original; absent where a storage makes none. */
-  snapshot?(): Promise<void>
+  /**
+   * Makes a durable copy of everything beside the original, and answers where it lies, as operators are told; undefined where that
+   * has no name. Absent where a storage makes none.
+   */
+  snapshot?(): Promise<string | undefined>
   /**
    * Lets go of everything once the work that was accepted is done. From now on reads and writes reject with a
    * {@link StorageUnavailable} whose reason is `closed`.

@@ -97,13 +97,13 @@ describe('data integrity', () => {
   })
 
   it('there is one run at a time, checks and fixes together', async () => {
-    const gate = Promise.withResolvers<void>()
+    const gate = Promise.withResolvers<undefined>()
     const { admin, mounted } = await network(await mount({ storage: { ...plain(), snapshot: () => gate.promise } }))
     expect((await start(admin, 'fix')).status).toBe(202)
     for (const what of ['check', 'fix']) expectError(await start(admin, what), 'RATE_LIMITED', undefined, 429)
     const { data } = (await admin.get('/database/data-integrity-results')).body
     expect(data).toMatchObject({ inProgress: true, fixingErrors: true, endTime: null })
-    gate.resolve()
+    gate.resolve(undefined)
     await engineOf(mounted.controller.engine).dataIntegrity.finished()
     expect((await start(admin, 'check')).status).toBe(202)
     expect((await resultsOf(mounted, admin)).body.data.inProgress).toBe(false)
@@ -157,6 +157,7 @@ describe('snapshots', () => {
     let made = 0
     const snapshot = async () => {
       made += 1
+      return undefined
     }
     const storage = { ...plain(), snapshot }
     const { admin, mounted } = await network(await mount({ storage }))

@@ -40,8 +40,10 @@ export async function enrollTlsRouter(
   controller: Pick<Controller, 'fetch'>,
   token: string,
   name: string,
+  fields: object = {},
 ): Promise<TlsRouter> {
-  const { id } = await callController(controller, ['POST', '/management/v1/edge-routers'], { name }, token)
+  const made = { name, ...fields }
+  const { id } = await callController(controller, ['POST', '/management/v1/edge-routers'], made, token)
   const shown = await callController(controller, ['GET', `/management/v1/edge-routers/${id}`], undefined, token)
   const { key, csr } = await createSigningRequest(id)
   const { cert } = await callController(

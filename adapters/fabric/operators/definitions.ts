@@ -21,6 +21,7 @@ export const OPERATOR_CONTENT = {
   trace: 10047,
   inspect: 10048,
   inspected: 10049,
+  hostCount: 10121,
 } as const
 
 /** The content types of validations: of the request, of its first answer, and of each result. */
@@ -50,7 +51,13 @@ export const Inspected = message({
   values: repeated(3, message({ appId: field(1, TEXT), name: field(2, TEXT), value: field(3, TEXT) })),
 })
 
-export const ValidateTerminators = message({ terminatorsFilter: field(1, TEXT), fixInvalid: field(2, BOOL) })
+export const ValidateTerminators = message({
+  terminatorsFilter: field(1, TEXT),
+  fixInvalid: field(2, BOOL),
+  identitiesFilter: field(3, TEXT),
+  expectedPerSvcAndHost: field(4, COUNT),
+  expectedPerHost: field(5, COUNT),
+})
 export const ValidateRouters = message({ filter: field(1, TEXT) })
 export const ValidateModel = message({ routerFilter: field(1, TEXT), validateCtrl: field(2, BOOL) })
 export const ValidationBegun = message({ success: field(1, BOOL), message: field(2, TEXT), count: field(3, COUNT) })
@@ -72,6 +79,8 @@ export const TerminatorDetail = message({
   fixed: field(11, BOOL),
   detail: field(12, TEXT),
 })
+
+export const HostCount = message({ identityId: field(1, TEXT), serviceId: field(2, TEXT), message: field(3, TEXT) })
 
 const ABOUT_ROUTER = {
   routerId: field(1, TEXT),

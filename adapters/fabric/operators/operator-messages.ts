@@ -42,8 +42,10 @@ export function readFromOperator({ contentType, body: [bytes = new Uint8Array(0)
 function validationRequest(contentType: number, bytes: Uint8Array): ValidationRequest | undefined {
   switch (contentType) {
     case VALIDATION_CONTENT.terminators.request: {
-      const { terminatorsFilter: filter, fixInvalid: fix } = wire.ValidateTerminators.decode(bytes)
-      return { what: 'terminators', filter, fix }
+      const request = wire.ValidateTerminators.decode(bytes)
+      const { terminatorsFilter: filter, fixInvalid: fix, identitiesFilter: hosts } = request
+      const { expectedPerHost: perHost, expectedPerSvcAndHost: perHostAndService } = request
+      return { what: 'terminators', filter, fix, expected: { hosts, perHost, perHostAndService } }
     }
     case VALIDATION_CONTENT['data-model'].request: {
       const { routerFilter: filter, validateCtrl: withController } = wire.ValidateModel.decode(bytes)
@@ -86,8 +88,11 @@ export function writeToOperator(message: ToOperator): Message {
       const begun = { success: problem === undefined, message: problem ?? '', count }
       return written(VALIDATION_CONTENT[what].begun, wire.ValidationBegun.encode(begun))
     }
-    case 'validated':
-      return written(VALIDATION_CONTENT[message.result.what].result, validated(message.result))
+    case 'validated': {
+      const { result } = message
+      if (result.what === 'host-count') return written(OPERATOR_CONTENT.hostCount, wire.HostCount.encode(result))
+      return written(VALIDATION_CONTENT[result.what].result, validated(result))
+    }
   }
 }
 
@@ -95,7 +100,7 @@ function written(contentType: number, body: Uint8Array): Message {
   return { contentType, headers: new Map(), body: [body] }
 }
 
-function validated(result: Validated): Uint8Array {
+function validated(result: Exclude<Validated, { readonly what: 'host-count' }>): Uint8Array {
   switch (result.what) {
     case 'terminators':
       return wire.TerminatorDetail.encode(result)

@@ -1,5 +1,6 @@
+import { grouped } from '../../base/collections.ts'
 import type { Link } from './topology.ts'
-import type { CircuitState, HostedTerminatorState, LinkState } from './validation-results.ts'
+import type { CircuitState, ExpectedCounts, HostCount, HostedTerminatorState, LinkState } from './validation-results.ts'
 
 /** The destination by which a router says that an SDK keeps the end of a circuit. */
 const AT_SDK = 'xg-edge-fwd'
@@ -100,6 +101,30 @@ interface ToldIdentity {
   readonly isConnected: boolean
   /** The controller is still to be told something of it. */
   readonly isBehind: boolean
+}
+
+/**
+ * Lists the hosts that have another number of terminators than was expected. Of a service only those are judged that have one of
+ * it, in all every one of `hosts`.
+ */
+export function compareCounts(
+  stored: readonly { readonly serviceId: string; readonly hostId: string }[],
+  { perHost, perHostAndService }: ExpectedCounts,
+  hosts: readonly string[],
+): readonly HostCount[] {
+  const others: HostCount[] = []
+  const judge = (expected: number, count: number, identityId: string, serviceId: string) => {
+    if (expected === 0 || count === expected) return
+    others.push({ identityId, serviceId, message: `expected ${expected} terminators, but had ${count}` })
+  }
+  const byHost = grouped(stored, ({ hostId }) => hostId)
+  for (const [hostId, own] of byHost) {
+    for (const [serviceId, { length }] of grouped(own, (terminator) => terminator.serviceId)) {
+      judge(perHostAndService, length, hostId, serviceId)
+    }
+  }
+  for (const id of hosts) judge(perHost, byHost.get(id)?.length ?? 0, id, '')
+  return others
 }
 
 /** Compares the identities that are connected to a router with those that the controller takes for connected; tells each difference. */

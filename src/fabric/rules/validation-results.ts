@@ -22,6 +22,15 @@ type RouterValidation =
   | 'identity-connections'
   | 'data-model'
 
+/** How many of the terminators that are asked for a host is to have; 0 where that is not asked. */
+export interface ExpectedCounts {
+  /** In the language of lists; the identities that `perHost` is about. Empty for all that are no administrators. */
+  readonly hosts: string
+  readonly perHost: number
+  /** Of each service that a host has at all. */
+  readonly perHostAndService: number
+}
+
 /** A question whether routers have what the controller has. */
 export type ValidationRequest =
   | {
@@ -37,6 +46,7 @@ export type ValidationRequest =
       readonly filter: string
       /** Deletes those that their routers do not have. */
       readonly fix: boolean
+      readonly expected: ExpectedCounts
     }
   /** Does the controller reach the routers that it dials? */
   | { readonly what: 'controller-dialers' }
@@ -85,6 +95,14 @@ export interface HostedTerminatorState {
   readonly lastAttempt: string
 }
 
+/** A host that has another number of terminators than was expected. */
+export interface HostCount {
+  readonly identityId: string
+  /** Empty where those of all services were counted. */
+  readonly serviceId: string
+  readonly message: string
+}
+
 /** A stored terminator, and whether its router has it. */
 export interface TerminatorState {
   readonly terminatorId: string
@@ -119,3 +137,4 @@ export type Validated =
       readonly errors: readonly string[]
     }
   | ({ readonly what: 'terminators' } & TerminatorState)
+  | ({ readonly what: 'host-count' } & HostCount)

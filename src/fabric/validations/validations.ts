@@ -1,4 +1,5 @@
 import { Gate } from '../../concurrency/gate.ts'
+import { identities } from '../../identities/identity.resource.ts'
 import type { EngineContext } from '../../kernel/context/context.ts'
 import { FilterError, parseQuery, type Query, type SymbolTable } from '../../kernel/filter/index.ts'
 import { pageOf } from '../../kernel/records/read-records.ts'
@@ -9,12 +10,13 @@ import { allRouters, filteredRouter, ROUTER_SYMBOLS, type RouterView } from '../
 import type { RouterInspections } from '../inspections/router-inspections.ts'
 import type { ModelValidation } from '../model/model-validation.ts'
 import type { ConnectedRouters } from '../routers/connected-routers.ts'
-import type { Validated, ValidationRequest } from '../rules/index.ts'
+import { compareCounts, type Validated, type ValidationRequest } from '../rules/index.ts'
 import type { RouterComparisons } from './router-comparisons.ts'
 import type { TerminatorComparisons } from './terminator-comparisons.ts'
 
 /** How many routers are asked at once by one validation. */
 const ROUTERS_AT_ONCE = 10
+const NO_ADMINISTRATORS = 'isAdmin=false'
 const NOTHING: Run = async () => undefined
 /** Validations at once in this process. */
 const MOST_AT_ONCE = 4
@@ -75,11 +77,15 @@ export class Validations {
         // Routers dial this controller, and never the other way round.
         return { problem: `${this.#parts.controllerId}: controller dialer is not enabled` }
       case 'terminators': {
-        const query = queryOf(request.filter, terminators.symbols)
-        const { items } = await this.#parts.context.storage.read((tx) => tx.collection(terminators).find(query))
+        const { fix, expected } = request
+        const { items, hosts } = await this.#storedFor(request)
         return {
           count: items.length,
-          run: (tell, isOver) => this.#parts.terminators.compare(items, request.fix, tell, isOver),
+          run: (tell, isOver) => {
+            // A program is done once it has heard of the last terminator.
+            for (const other of compareCounts(items, expected, hosts)) tell({ what: 'host-count', ...other })
+            return this.#parts.terminators.compare(items, fix, tell, isOver)
+          },
         }
       }
       default: {
@@ -95,6 +101,18 @@ export class Validations {
         return { count: routers.length + (isOfController ? 1 : 0), run }
       }
     }
+  }
+
+  /** The terminators that are asked for, and the identities whose number of them is. */
+  async #storedFor({ filter, expected }: Extract<ValidationRequest, { readonly what: 'terminators' }>) {
+    const query = queryOf(filter, terminators.symbols)
+    const ofHosts = queryOf(expected.hosts || NO_ADMINISTRATORS, identities.symbols)
+    return this.#parts.context.storage.read(async (tx) => {
+      const { items } = await tx.collection(terminators).find(query)
+      if (expected.perHost === 0) return { items, hosts: [] }
+      const found = await tx.collection(identities).find(ofHosts)
+      return { items, hosts: found.items.map(({ id }) => id) }
+    })
   }
 
   async #routersFor(filter: string): Promise<readonly RouterView[]> {

@@ -3,6 +3,8 @@ import type { EngineContext } from '../../kernel/context/context.ts'
 
 /** Milliseconds between two snapshots. */
 const INTERVAL_MS = 60_000
+/** The place of a snapshot whose storage names none. */
+const NAMELESS = 'beside the store'
 
 /** Copies of the store, made by the storage where it can. */
 export class Snapshots {
@@ -14,26 +16,25 @@ export class Snapshots {
   }
 
   /**
-   * Makes a snapshot. Answers false when the storage makes none.
+   * Makes a snapshot and answers where it lies. Answers undefined when the storage makes none.
    *
    * @throws {ControllerError} RATE_LIMITED within a minute of the last one.
    */
-  async create(): Promise<boolean> {
+  async create(): Promise<string | undefined> {
     const { storage, clock } = this.#context
-    if (storage.snapshot === undefined) return false
+    if (storage.snapshot === undefined) return undefined
     const now = clock.now()
     const isRecent = this.#last !== undefined && this.#last <= now && now - this.#last < INTERVAL_MS
     if (isRecent) throw new ControllerError('RATE_LIMITED')
     const before = this.#last
     this.#last = now
     try {
-      await storage.snapshot()
+      return (await storage.snapshot()) ?? NAMELESS
     } catch (error) {
       // One that failed must not keep the next from being made.
       this.#last = before
       throw error
     }
-    return true
   }
 }
 

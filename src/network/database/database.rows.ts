@@ -43,7 +43,7 @@ export const databaseOperations = [
       mayBeMissing: true,
     },
     async ({ engine }) => {
-      if (await engine.snapshots.create()) return DONE
+      if ((await engine.snapshots.create()) !== undefined) return DONE
       throw new HttpRefusal('UNHANDLED', 501, { code: 'UNHANDLED', message: 'the storage makes no snapshots' })
     },
   ),

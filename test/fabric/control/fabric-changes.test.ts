@@ -1,4 +1,8 @@
-import { expect, it } from 'vitest'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { sqliteStorage } from 'portcullis/kysely'
+import { expect, it, onTestFinished } from 'vitest'
 import { fabricWorld } from './fabric-world.ts'
 
 const FABRIC = '/fabric/v1'
@@ -81,7 +85,11 @@ it.each(['cluster/list-members', 'raft/list-members', 'raft/members'])(
   },
 )
 
-it('snapshots lie where the storage puts them', async () => {
-  const world = await fabricWorld()
+it('snapshots lie where the storage puts them, which is told', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'portcullis-snapshot-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const world = await fabricWorld({}, { storage: await sqliteStorage(join(folder, 'live.db')) })
+  const { path } = await world.call('POST', `${FABRIC}/database/snapshot`)
+  expect(readdirSync(folder)).toContain(basename(String(path)))
   await expect(world.call('POST', `${FABRIC}/database/snapshot`, { path: '/etc/passwd' })).rejects.toThrow('path')
 })

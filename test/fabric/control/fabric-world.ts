@@ -160,7 +160,7 @@ function callerOf({ fetch }: Pick<Controller, 'fetch'>, token: string) {
 }
 
 /** Services, policies and the routers' own identities, so that routers may host and dial for themselves. */
-export async function tunnelNetwork(world: FabricWorld, service: object = {}) {
+export async function tunnelNetwork(world: Pick<FabricWorld, 'create'>, service: object = {}) {
   const serviceId = await world.create('/services', {
     name: 'web',
     encryptionRequired: false,

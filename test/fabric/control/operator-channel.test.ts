@@ -6,13 +6,16 @@ import { bodyOf, FakeRouter } from 'portcullis/testing'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { ChannelTrace, TraceChannels } from '../../../adapters/fabric/messages/fabric-definitions.ts'
 import {
+  HostCount,
   OPERATOR_CONTENT,
   StreamTraces,
   VALIDATION_CONTENT,
+  ValidateTerminators,
   ValidationBegun,
 } from '../../../adapters/fabric/operators/definitions.ts'
 import { message, OperatorClient } from '../../support/operator-client.ts'
 import { enrollTlsRouter, overTls } from '../../support/tls-router.ts'
+import { host, tunnelNetwork } from './fabric-world.ts'
 
 const { CONTENT_TYPE, HEADER } = routerSide
 
@@ -77,6 +80,30 @@ it('what is no list of subscriptions, and a filter that is none, is answered in 
   const begun = ValidationBegun.decode(Buffer.concat((await client.ask(request, Buffer.from('\n\x03a b'))).body))
   expect(begun).toMatchObject({ success: false, count: 0 })
   expect(begun.message).not.toBe('')
+})
+
+it('hosts with another number of terminators than was expected are told before the terminators', async () => {
+  const { controller, port, token, call, dial } = await servedWorld()
+  const create = async (path: string, body: object) => (await call('POST', path, body)).id
+  const { serviceId } = await tunnelNetwork({ create })
+  const enrolled = await enrollTlsRouter(controller, token, 'busy', { isTunnelerEnabled: true })
+  const router = new FakeRouter(enrolled, overTls(port, enrolled))
+  await router.connect()
+  for (const address of ['one', 'two']) await host(router, serviceId, address)
+  const idle = await create('/identities', { name: 'idle', type: 'Device', isAdmin: false })
+  const client = await dial()
+  const { request, begun, result } = VALIDATION_CONTENT.terminators
+  const expected = { identitiesFilter: '', expectedPerSvcAndHost: 3, expectedPerHost: 2 }
+  await client.ask(request, ValidateTerminators.encode({ terminatorsFilter: '', fixInvalid: false, ...expected }))
+  router.close()
+  await vi.waitFor(() => expect(client.received).toHaveLength(5))
+  const { hostCount } = OPERATOR_CONTENT
+  const kinds = client.received.map(({ contentType }) => contentType)
+  expect(kinds).toEqual([begun, hostCount, hostCount, result, result])
+  expect(client.received.slice(1, 3).map(({ body }) => HostCount.decode(Buffer.concat(body)))).toEqual([
+    { identityId: enrolled.id, serviceId, message: 'expected 3 terminators, but had 2' },
+    { identityId: idle, serviceId: '', message: 'expected 2 terminators, but had 0' },
+  ])
 })
 
 it('nobody is let in without a login, or without the right to everything of the network', async () => {

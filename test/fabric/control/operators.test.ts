@@ -57,6 +57,12 @@ it('terminators tell everywhere in the fabric API who hosts at which router', as
   }
 })
 
+it('a link that nobody knows is over already, and may be cut', async () => {
+  const { world } = await twoLinks()
+  await world.call('DELETE', '/fabric/v1/links/none')
+  expect(Object.values(await world.call('GET', '/fabric/v1/links'))).toHaveLength(2)
+})
+
 it.each([
   ['a negative cost', '/fabric/v1/links/link-1', { staticCost: -1 }, '400'],
   ['what is no number', '/fabric/v1/links/link-1', { staticCost: '7' }, '400'],
