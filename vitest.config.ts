@@ -44,6 +44,8 @@ const SLOW = [
   'test/routers/{model,presence}-processes.test.ts',
   // What every field of every API does in every request that does not take it.
   'test/laws/mass-assignment.test.ts',
+  // Networks of five thousand, of which one is asked before anything is worked out.
+  'test/graph/prepared.test.ts',
   // The explorer in a browser: every view for axe in light and dark, names that attack it, the largest network.
   'test/explorer/{accessibility,hostile-names,large,live,live-state,review,safe-answers,session,six-questions}.test.ts',
   // The contract of storages under another test runner, that of the APIs over SQL, clients that are generated.

@@ -9,21 +9,30 @@ import { EXPLORER_PATH, openSite } from './site.ts'
 
 export { EXPLORER_PATH }
 
+/** A controller, or what passes its requests on. */
+interface Answering {
+  readonly fetch: ControllerFetch
+  readonly engine?: { prepareReach?(): Promise<void> }
+}
+
 /**
  * A controller that also answers `/portcullis/explorer/` with the access explorer: a static page without rights of its own.
- * Its visitors log in and see what the APIs show them. Give the result to whatever mounts or serves the controller.
+ * Its visitors log in and see what the APIs show them. Give the result to what mounts or serves the controller. The answers to the
+ * first view are worked out at once, in slices of a few milliseconds.
  *
  * @example
  * await serve(withExplorer(controller), { port: 1280 })
  * const app = express()
  * app.use('/ziti', expressHandler(withExplorer(controller))) // then below /ziti/portcullis/explorer/
  */
-export function withExplorer<C extends { readonly fetch: ControllerFetch }>(controller: C): C {
+export function withExplorer<C extends Answering>(controller: C): C {
   checkArgument('withExplorer', 'controller', controller, {
     functions: ['fetch'],
     isNeeded: true,
     hint: 'a controller',
   })
+  // A failure is told to the first who asks.
+  controller.engine?.prepareReach?.().catch(() => undefined)
   const site = openSite()
   const { fetch } = controller
   const { plain } = fetch

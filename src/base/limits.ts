@@ -56,6 +56,8 @@ export interface Limits {
   readonly listsPerIdentity: number
   /** Questions about access that one identity waits for: simulations, explanations, graphs, searches; a further one is refused. */
   readonly questionsPerIdentity: number
+  /** Names of one kind that a search looks at which do not begin with its text; those that do are found whatever their number. */
+  readonly namesSearched: number
   /** Bytes of events that are remembered, for those who look back; the oldest go for new ones. */
   readonly timelineBytes: number
   /** Streams of events that are open, of all identities; a further one is refused. */
@@ -90,6 +92,7 @@ export const DEFAULT_LIMITS: Limits = {
   answerBytes: 16 * KIB * KIB,
   listsPerIdentity: 1000,
   questionsPerIdentity: 16,
+  namesSearched: 250_000,
   timelineBytes: KIB * KIB,
   eventStreams: 200,
   eventStreamsPerIdentity: 8,

@@ -80,6 +80,7 @@ export const RIGHTS: Rights = {
   },
   explain: { withoutCall: 'portcullis POST /explain' },
   findings: OF_HOST,
+  prepareReach: OF_HOST,
   simulate: { withoutCall: 'portcullis POST /simulate' },
 }
 

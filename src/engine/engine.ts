@@ -203,6 +203,15 @@ export class ControllerEngine extends EntityServices {
   }
 
   /**
+   * Works out ahead what the first questions about reach take, in slices of a few milliseconds: `GET /findings`, `/access-map`,
+   * `/search` and `/reach` of the explorer's first view then answer from memory. Questions that come meanwhile wait for it, as they
+   * would for their own answer. Nothing is written.
+   */
+  prepareReach(): Promise<void> {
+    return this.graphs.prepare()
+  }
+
+  /**
    * Tells which pairs of identity and service would gain or lose Dial or Bind by changes, in the words of the resources'
    * requests, posture aside: counts with the first page, pairs page by page. Under `circumstances` posture counts too: what
    * passes now is held against what would pass then, for some identities or for everybody, a hundred to a page. Nothing is

@@ -173,6 +173,15 @@ export interface HostEngine extends HostEntityServices {
   /** Finds oddities of the network: nobody to administer it, policies that select nothing, services without routers. */
   findings(): Promise<readonly NetworkFinding[]>
   /**
+   * Works out ahead what the first questions about reach take, in slices of a few milliseconds: `GET /findings`, `/access-map`,
+   * `/search` and `/reach` then answer from memory. {@link withExplorer} does it for its controller. Nothing is written.
+   *
+   * @example
+   * const controller = await createController({ storage, address })
+   * await controller.engine.prepareReach()
+   */
+  prepareReach(): Promise<void>
+  /**
    * Tells which pairs of identity and service would gain or lose Dial or Bind by changes, in the words of the resources'
    * requests. Under `circumstances` posture counts too. Nothing is written.
    *
@@ -185,7 +194,7 @@ export interface HostEngine extends HostEntityServices {
   ): Promise<SimulationResult>
 }
 
-type OfHostAlone = 'administratorRecovery' | 'findings' | 'snapshots' | 'traces'
+type OfHostAlone = 'administratorRecovery' | 'findings' | 'prepareReach' | 'snapshots' | 'traces'
 type WithoutCall<T> = T extends (call: Call, ...given: infer Given) => infer Answer ? (...given: Given) => Answer : T
 type TakesCall<T> = { [M in keyof T]: T[M] extends (call: Call, ...given: infer _) => unknown ? M : never }[keyof T]
 

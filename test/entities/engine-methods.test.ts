@@ -238,6 +238,7 @@ const CASES: { readonly [P in PartOf<ControllerEngine>]: { readonly [M in Method
       taken: { input: { identity: 'x', service: 'y', type: 'Dial', text: 't', limit: 4, cursor: '["a","b"]' } },
     },
     map: { taken: { input: { identities: '[]', services: '[]', type: 'Bind', groups: 4 } } },
+    prepare: INNER,
     mapMembers: { taken: { input: { kind: 'services', scope: '[]', text: 't', limit: 4, cursor: '["a","b"]' } } },
     findings: { taken: { input: { finding: 'edge-routers-offline', limit: 4, cursor: '["a","b"]' } } },
   },
@@ -355,7 +356,7 @@ it('lists every method that the engine has at run time', async () => {
   const own = [ControllerEngine.prototype, ofEntities].map((one) => Object.getOwnPropertyNames(one).sort())
   // The findings are asked for with nothing that could be wrong.
   expect(own).toEqual([
-    ['constructor', 'explain', 'findings', 'simulate', 'traceDial'],
+    ['constructor', 'explain', 'findings', 'prepareReach', 'simulate', 'traceDial'],
     ['constructor', 'of'],
   ])
   expect(Object.getPrototypeOf(ofEntities)).toBe(Object.prototype)

@@ -221,10 +221,29 @@ describe('GET /search', () => {
     const attributes = (await api.call('GET /search', { query: { q: '#sta' } })).data
     expect(attributes).toEqual({
       entities: [],
+      isPartial: false,
       roleAttributes: [{ kind: 'identities', roleAttribute: 'staff', count: 3 }],
     })
     const one = (await api.call('GET /search', { query: { q: '', limit: '1' } })).data
     expect(one.entities.filter(({ kind }) => kind === 'identities')).toHaveLength(1)
+  })
+
+  it('looks at no more names than it may, finds all that begin with the text, and says which answer it is', async () => {
+    const controller = await createTestController({ limits: { namesSearched: 10 } })
+    onTestFinished(() => controller.close())
+    const names = Array.from({ length: 30 }, (_, number) => `person-${String(number).padStart(2, '0')}`)
+    await controller.seed({
+      identities: names.map((name) => ({ name, type: 'Device' as const, isAdmin: false })),
+    })
+    const api = ownApi(controller, await adminToken(controller))
+    const found = async (q: string) => {
+      const { data } = await api.call('GET /search', { query: { q } })
+      return { names: data.entities.map(({ name }) => name), isPartial: data.isPartial }
+    }
+    expect(await found('son-0')).toEqual({ names: names.slice(0, 9), isPartial: true })
+    expect(await found('person-2')).toEqual({ names: names.slice(20), isPartial: true })
+    expect((await found('nobody')).isPartial).toBe(true)
+    expect(await found('PERSON')).toEqual({ names, isPartial: false })
   })
 
   it('finds what was renamed, and not what is gone', async () => {

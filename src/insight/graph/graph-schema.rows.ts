@@ -159,6 +159,12 @@ export const NamesData: Named<FoundNames> = described(
         },
       ),
     ),
+    isPartial: z.boolean(),
   }),
-  { entities: 'What is called so.', roleAttributes: 'Role attributes that are called so.' },
+  {
+    entities: 'What is called so.',
+    roleAttributes: 'Role attributes that are called so.',
+    isPartial:
+      'Whether there are names that do not begin with the text and that were not looked at: there are too many.',
+  },
 )

@@ -123,6 +123,8 @@ export interface FoundAttribute {
 export interface FoundNames {
   readonly entities: readonly FoundName[]
   readonly roleAttributes: readonly FoundAttribute[]
+  /** There are names that do not begin with the text and that nobody looked at. */
+  readonly isPartial: boolean
 }
 
 const DEFAULT_GROUPS = 40

@@ -102,7 +102,9 @@ export const searchOperation = defineOperation(
   {
     route: 'GET /search',
     summary: 'Finds identities, services, edge routers, policies, posture checks, configs and role attributes by name',
-    description: 'In any case, names that begin with the text first; of the kinds that the caller may read.',
+    description:
+      'In any case, names that begin with the text first; of the kinds that the caller may read. Of names that do not begin with ' +
+      'the text `limits.namesSearched` of a kind are looked at, 250,000 by default.',
     access: 'delegate',
     isLong: true,
     query: described(z.object({ q: PartOfName, limit: Count }), {

@@ -89,22 +89,35 @@ function put(names: Names, { name: kind }: Resource, { id, name }: Named): void 
   if (typeof name === 'string') names.get(kind)?.put(id, name)
 }
 
-/** Finds the names that begin with a text and then those that hold it anywhere, in order, up to a limit. */
+/** Names that were found, and whether there are others that nobody looked at. */
+interface FoundEntries {
+  readonly entries: readonly NameEntry[]
+  readonly isPartial: boolean
+}
+
+/**
+ * Finds the names that begin with a text, which the order of names tells at once, and then those that hold it anywhere, among the
+ * first `looked` others; in order, up to a limit.
+ */
 export async function searchNames(
   order: NameOrder,
   text: string,
-  most: number,
+  { most, looked }: { readonly most: number; readonly looked: number },
   turns: Turns,
-): Promise<readonly NameEntry[]> {
+): Promise<FoundEntries> {
   const wanted = foldName(text)
   const found = await collect(order, { folded: wanted, id: '' }, most, turns, ({ folded }) =>
     folded.startsWith(wanted) ? 'found' : 'done',
   )
-  if (found.length >= most) return found
-  const others = await collect(order, { folded: '', id: '' }, most - found.length, turns, ({ folded }) =>
-    folded.includes(wanted) && !folded.startsWith(wanted) ? 'found' : 'other',
-  )
-  return [...found, ...others]
+  if (found.length >= most) return { entries: found, isPartial: false }
+  let left = looked
+  const others = await collect(order, { folded: '', id: '' }, most - found.length, turns, ({ folded }) => {
+    if (folded.startsWith(wanted)) return 'other'
+    left -= 1
+    if (left < 0) return 'done'
+    return folded.includes(wanted) ? 'found' : 'other'
+  })
+  return { entries: [...found, ...others], isPartial: left < 0 }
 }
 
 /** Names in order from a place on, as `judge` finds them, up to a limit. */

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { ControllerError, notFound } from '../../base/errors.ts'
 import type { NameEntry } from '../../base/name-order.ts'
-import { type Call, mayRead, requireReading } from '../../kernel/context/call.ts'
+import { type Call, mayRead, requireReading, SYSTEM_CALL } from '../../kernel/context/call.ts'
 import type { EngineContext } from '../../kernel/context/context.ts'
 import { readRequest } from '../../kernel/declaration/read-body.ts'
 import { accessMap, scopeMembers } from '../reach/access-map.ts'
@@ -47,6 +47,15 @@ export class NetworkGraphs {
     this.#context = context
     this.#partitions = new Partitions(context)
     this.#names = new NameIndex(context)
+  }
+
+  /**
+   * Works out ahead what the first questions of the explorer take: names in order, classes, findings and the two sizes of the access
+   * map. Later questions take over what changed since.
+   */
+  async prepare(): Promise<void> {
+    await this.findings(SYSTEM_CALL)
+    for (const groups of [FEW_GROUPS, undefined]) await this.map(SYSTEM_CALL, { groups })
   }
 
   /** The network by groups: of the kinds that the caller may read. */
@@ -159,6 +168,9 @@ export class NetworkGraphs {
     })
   }
 }
+
+/** As many groups of each kind as the small picture of an overview asks for. */
+const FEW_GROUPS = 7
 
 function named({ id, name }: NameEntry) {
   return { id, name }

@@ -10,7 +10,7 @@ import { attributesKey, GROUPED_KINDS } from './index.ts'
 import { NAMED, type Names, searchNames } from './names.ts'
 
 /** The ports of the search in the graph. */
-export type SearchPorts = Pick<EngineContext, 'access' | 'digest' | 'storage' | 'turns'>
+export type SearchPorts = Pick<EngineContext, 'access' | 'digest' | 'settings' | 'storage' | 'turns'>
 
 const WITH_ATTRIBUTES: readonly EntityKind[] = ['identities', 'services', 'edge-routers', 'posture-checks']
 /** How many role attributes of what was found are shown. */
@@ -28,13 +28,17 @@ export async function search(
   text: string,
   most: number,
 ): Promise<FoundNames> {
-  const { storage, access, turns } = context
+  const { storage, access, settings, turns } = context
+  const bounds = { most, looked: settings.limits.namesSearched }
+  let isPartial = false
   const index = await storage.read((tx) => access.at(tx))
   const entities: FoundName[] = []
   for (const { name: kind, definition } of text.startsWith('#') ? [] : NAMED) {
     const order = names.get(kind)
     if (order === undefined || !mayRead(call, definition.permission)) continue
-    for (const { id, name } of await searchNames(order, text, most, turns)) {
+    const found = await searchNames(order, text, bounds, turns)
+    isPartial ||= found.isPartial
+    for (const { id, name } of found.entries) {
       const held = attributesOf(index, kind, id)
       entities.push({ kind, id, name, roleAttributes: held.slice(0, MOST_SHOWN), group: groupOf(context, kind, held) })
     }
@@ -45,7 +49,7 @@ export async function search(
     const wanted = foldName(text.replace(/^#/, ''))
     roleAttributes.push(...(await searchAttributes(index, kind, wanted, most - roleAttributes.length, turns)))
   }
-  return { entities, roleAttributes }
+  return { entities, roleAttributes, isPartial }
 }
 
 function attributesOf(index: AccessIndex, kind: string, id: string): readonly string[] {

@@ -3,10 +3,10 @@ import { invalidField, notFound } from '../../base/errors.ts'
 import type { EngineContext } from '../../kernel/context/context.ts'
 import { readRequest } from '../../kernel/declaration/read-body.ts'
 import { type FoundMembers, pageOfClasses } from '../graph/graph-members.ts'
-import { edgesOf, type GroupedKind } from '../graph/index.ts'
+import { edgesOf } from '../graph/index.ts'
 import type { Names } from '../graph/names.ts'
 import { inSlices, type MapSide, type Partition } from '../graph/partition.ts'
-import { type Divided, divide, isWithin, type Scope } from './divide.rules.ts'
+import { classesWithin, type Divided, divide, isWithin, type Scope } from './divide.rules.ts'
 import {
   type AccessMap,
   type MapGroup,
@@ -36,7 +36,7 @@ async function drawMap(
   const isOfType = (place: number) => policies[place]?.type === type
   const divided = async (kind: 'identities' | 'services'): Promise<MapSide> => {
     const scope = readScope(kind, within[kind])
-    const classes = classesWithin(partition, kind, scope)
+    const classes = await inSlices(turns, classesWithin(partition.kinds.get(kind)?.classes ?? [], scope))
     return { scope, classes, ...(await inSlices(turns, divide(classes, most, isOfType))) }
   }
   const side = (kind: 'identities' | 'services') => {
@@ -84,11 +84,6 @@ export async function scopeMembers(
     await turn()
   }
   return pageOfClasses(context, classified, found, order, page)
-}
-
-function classesWithin(partition: Partition, kind: GroupedKind, scope: Scope) {
-  const classes = partition.kinds.get(kind)?.classes ?? []
-  return classes.filter(({ attributes, count }) => count > 0 && isWithin(attributes, scope))
 }
 
 function asGroup({ attributes, count }: Divided['groups'][number]) {

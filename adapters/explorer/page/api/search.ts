@@ -1,3 +1,4 @@
+import type { Options } from '../parts/combobox.tsx'
 import type { Apis } from './apis.ts'
 
 /** An entity that is found by a part of its name. */
@@ -19,9 +20,10 @@ export async function searchNames(
   text: string,
   kinds: readonly string[],
   signal: AbortSignal,
-): Promise<readonly Found[]> {
-  if (text.trim() === '') return []
+): Promise<Options<Found>> {
+  if (text.trim() === '') return { options: [], isPartial: false }
   const query = { q: text.trim(), limit: String(MOST_OF_A_KIND) }
   const { data } = await portcullis.call('GET /search', { query, signal })
-  return kinds.length === 0 ? data.entities : data.entities.filter(({ kind }) => kinds.includes(kind))
+  const { entities, isPartial } = data
+  return { options: kinds.length === 0 ? entities : entities.filter(({ kind }) => kinds.includes(kind)), isPartial }
 }

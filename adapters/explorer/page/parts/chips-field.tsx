@@ -1,7 +1,7 @@
 import type { Apis } from '../api/apis.ts'
 import { MOST_OF_A_KIND } from '../api/search.ts'
 import { attributeChip, type Chip } from './chip.ts'
-import { Combobox } from './combobox.tsx'
+import { Combobox, type Options } from './combobox.tsx'
 import { Name } from './name.tsx'
 
 interface Props {
@@ -67,19 +67,21 @@ async function searchChips(
   kind: string,
   of: 'roles' | 'attributes',
   signal: AbortSignal,
-): Promise<readonly Chip[]> {
+): Promise<Options<Chip>> {
   const query = {
     q: of === 'attributes' ? `#${text.replace(/^#/, '')}` : text.replace(/^@/, ''),
     limit: String(MOST_OF_A_KIND),
   }
   const { data } = await portcullis.call('GET /search', { query, signal })
   const attributes = data.roleAttributes.filter((found) => found.kind === kind).map((found) => found.roleAttribute)
-  if (of === 'attributes') return attributes.map(attributeChip)
+  const { isPartial } = data
+  if (of === 'attributes') return { options: attributes.map(attributeChip), isPartial }
   const all = '#all'.includes(text.toLowerCase()) ? [{ value: '#all', name: '#all' }] : []
   const entities = data.entities.filter((found) => found.kind === kind)
-  return [
+  const options = [
     ...all,
     ...attributes.map((attribute) => ({ value: `#${attribute}`, name: `#${attribute}` })),
     ...entities.map(({ id, name }) => ({ value: `@${id}`, name: `@${name}` })),
   ]
+  return { options, isPartial }
 }

@@ -4,13 +4,19 @@ import { grouped } from '../../../../src/base/collections.ts'
 import { useAnswer } from './use-answer.ts'
 import { useSettled } from './use-settled.ts'
 
+/** The options for a text, and whether some names were not looked at because there are too many. */
+export interface Options<T> {
+  readonly options: readonly T[]
+  readonly isPartial: boolean
+}
+
 interface Props<T> {
   readonly label: string
   readonly placeholder?: string
   /** The text that stands in the field until somebody types. */
   readonly text?: string
   /** Finds the choices for a text; called once somebody pauses. */
-  readonly search: (text: string, signal: AbortSignal) => Promise<readonly T[]>
+  readonly search: (text: string, signal: AbortSignal) => Promise<Options<T>>
   readonly keyOf: (option: T) => string
   /** The most that the search finds of each of these. The field says when there may be more. */
   readonly most: number
@@ -50,7 +56,8 @@ export function Combobox<T>({
   const isAsking = (isOpen || isPicked) && settled.trim() !== ''
   const answer = useAnswer((signal) => (isAsking ? search(settled.trim(), signal) : undefined), [settled, isAsking])
   const isAnswered = isAsking && settled === typed && (answer.data !== undefined || answer.problem !== undefined)
-  const found = isAnswered ? (answer.data ?? []) : []
+  const found = isAnswered ? (answer.data?.options ?? []) : []
+  const isPartial = isAnswered && answer.data?.isPartial === true
   const chosen = found[Math.min(at, found.length - 1)]
 
   const pick = (option: T) => {
@@ -123,6 +130,11 @@ export function Combobox<T>({
             </div>
           ))}
         </div>
+        {isPartial && !isCut && (
+          <p class="finder-more" role="status">
+            {NOT_LOOKED_AT}
+          </p>
+        )}
         {isCut && (
           <p class="finder-more" role="status">
             These are the first {most} of a kind: type more to find others.
@@ -132,8 +144,11 @@ export function Combobox<T>({
       {isNothingFound && (
         <p class="finder-none" role="status">
           {answer.problem ?? (onText ? 'Nothing has it yet; Enter takes it.' : 'Nothing is called so.')}
+          {isPartial && ` ${NOT_LOOKED_AT}`}
         </p>
       )}
     </div>
   )
 }
+
+const NOT_LOOKED_AT = 'There are too many names to look at all of them: type how the name begins.'

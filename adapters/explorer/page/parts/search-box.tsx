@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Apis } from '../api/apis.ts'
 import { hrefOf } from '../navigation/place.ts'
-import { Combobox } from './combobox.tsx'
+import { Combobox, type Options } from './combobox.tsx'
 import { hrefOfEntity } from './entity-link.tsx'
 import { KIND_NAMES } from './kind-names.ts'
 import { Name } from './name.tsx'
@@ -60,7 +60,7 @@ export function SearchBox({ apis }: { apis: Apis }) {
 
 const MOST_OF_A_KIND = 6
 
-async function searchEverything({ portcullis }: Apis, q: string, signal: AbortSignal): Promise<readonly Target[]> {
+async function searchEverything({ portcullis }: Apis, q: string, signal: AbortSignal): Promise<Options<Target>> {
   const { data } = await portcullis.call('GET /search', { query: { q, limit: String(MOST_OF_A_KIND) }, signal })
   const attributes = data.roleAttributes.map(({ kind, roleAttribute, count }) => ({
     key: `# ${kind} ${roleAttribute}`,
@@ -76,5 +76,5 @@ async function searchEverything({ portcullis }: Apis, q: string, signal: AbortSi
     kind,
     href: hrefOfEntity(kind, id),
   }))
-  return [...entities, ...attributes]
+  return { options: [...entities, ...attributes], isPartial: data.isPartial }
 }

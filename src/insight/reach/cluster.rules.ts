@@ -1,0 +1,128 @@
+import type { EntityClass } from '../graph/classes.rules.ts'
+import type { Held, Telling } from './facets.rules.ts'
+
+/** A rest above this share of all counts against a property. */
+const LARGE_REST = 0.1
+const PIECE = 64
+
+/** How often the policies that tell most apart select those who have each value of a facet, and those who have none of them. */
+export interface Profile {
+  readonly width: number
+  /** By value; -1 stands for none of them. */
+  readonly counts: ReadonlyMap<number, { readonly size: number; readonly selected: Float64Array }>
+}
+
+export function* profileOf(
+  classes: readonly EntityClass[],
+  held: Held,
+  { count: width, of: selecting }: Telling,
+  facet: readonly number[],
+): Generator<void, Profile> {
+  const values = new Set(facet)
+  const counts = new Map<number, { size: number; selected: Float64Array }>()
+  for (const [at, { count }] of classes.entries()) {
+    if (at % PIECE === 0) yield
+    const place = held[at]?.find((value) => values.has(value)) ?? -1
+    const own = counts.get(place) ?? { size: 0, selected: new Float64Array(width) }
+    counts.set(place, own)
+    own.size += count
+    for (const policy of selecting[at] ?? []) own.selected[policy] = (own.selected[policy] ?? 0) + count
+  }
+  return { width, counts }
+}
+
+interface Cluster {
+  members: number[]
+  size: number
+  selected: Float64Array
+}
+
+/** Joins the two groups of values that are selected most alike, until there are few enough. */
+export function* cluster(
+  facet: readonly number[],
+  { counts }: Profile,
+  most: number,
+): Generator<void, readonly (readonly number[])[]> {
+  const clusters = facet.flatMap((place): Cluster[] => {
+    const { size, selected } = counts.get(place) ?? {}
+    return size === undefined || selected === undefined ? [] : [{ members: [place], size, selected: selected.slice() }]
+  })
+  const fair = clusters.reduce((sum, { size }) => sum + size, 0) / most
+  // A group that holds much more than its part of all says little.
+  const costOf = (one: Cluster, other: Cluster) =>
+    costOfJoining(one, other) * (1 + ((one.size + other.size) / fair) ** 2)
+  const costs = new Map<Cluster, Map<Cluster, number>>()
+  for (const [at, one] of clusters.entries()) {
+    costs.set(one, new Map(clusters.slice(at + 1).map((other) => [other, costOf(one, other)])))
+    yield
+  }
+  while (clusters.length > most) {
+    const [kept, gone] = nearest(costs)
+    if (kept === undefined || gone === undefined) break
+    kept.members.push(...gone.members)
+    kept.size += gone.size
+    for (const [place, selected] of gone.selected.entries())
+      kept.selected[place] = (kept.selected[place] ?? 0) + selected
+    clusters.splice(clusters.indexOf(gone), 1)
+    costs.delete(gone)
+    for (const [one, row] of costs) {
+      row.delete(gone)
+      for (const other of one === kept ? row.keys() : row.has(kept) ? [kept] : []) row.set(other, costOf(one, other))
+    }
+    yield
+  }
+  return clusters.map(({ members }) => members)
+}
+
+/** The two of which joining costs least, the first of equals. */
+function nearest(costs: ReadonlyMap<Cluster, ReadonlyMap<Cluster, number>>): readonly Cluster[] {
+  let least = Number.POSITIVE_INFINITY
+  let pair: readonly Cluster[] = []
+  for (const [one, row] of costs) {
+    for (const [other, cost] of row) {
+      if (cost >= least) continue
+      least = cost
+      pair = [one, other]
+    }
+  }
+  return pair
+}
+
+/** How much is told apart less when two groups become one (the criterion of Ward). */
+function costOfJoining(one: Cluster, other: Cluster): number {
+  let distance = 0
+  for (const [place, selected] of one.selected.entries()) {
+    const difference = selected / one.size - (other.selected[place] ?? 0) / other.size
+    distance += difference * difference
+  }
+  return (distance * one.size * other.size) / (one.size + other.size)
+}
+
+/**
+ * Which share of the differences in what policies select lies between the groups. It counts for less where most are in one
+ * group, or in none.
+ */
+export function* explained(
+  { width, counts }: Profile,
+  groups: readonly (readonly number[])[],
+  all: number,
+): Generator<void, number> {
+  const rest = counts.get(-1)?.size ?? 0
+  const sizes = groups.map((group) => group.reduce((sum, value) => sum + (counts.get(value)?.size ?? 0), 0))
+  const evenness = 1 - sizes.reduce((sum, size) => sum + (size / all) ** 2, 0)
+  let [between, total] = [0, 0]
+  for (let place = 0; place < width; place += 1) {
+    const sums = [...groups, [-1]].map((group) => {
+      const parts = group.flatMap((value) => counts.get(value) ?? [])
+      const size = parts.reduce((sum, part) => sum + part.size, 0)
+      return { size, selected: parts.reduce((sum, part) => sum + (part.selected[place] ?? 0), 0) }
+    })
+    const selected = sums.reduce((sum, part) => sum + part.selected, 0)
+    between += sums.reduce((sum, part) => sum + (part.size === 0 ? 0 : part.selected ** 2 / part.size), 0)
+    between -= selected ** 2 / all
+    total += selected - selected ** 2 / all
+    yield
+  }
+  const covered = 1 - rest / all
+  return (total === 0 ? 0 : between / total) * evenness * (rest > all * LARGE_REST ? covered : 1) + covered / 1000
+}

@@ -1,0 +1,116 @@
+import type { EntityClass } from '../graph/classes.rules.ts'
+
+/** How many role attributes are looked at, the most frequent first. */
+const MOST_ATTRIBUTES = 256
+/** Attributes that hardly anybody has together are values of one property, such as the departments of a company. */
+const TOGETHER_AT_MOST = 0.02
+/** How many of them are tried out; the others tell less apart. */
+const MOST_TRIED = 5
+/** How many policies are compared: those that tell most apart. */
+const MOST_POLICIES = 64
+const PIECE = 64
+
+/** A role attribute, and how many of the scope have it. */
+export interface Value {
+  readonly name: string
+  readonly count: number
+}
+
+/** The role attributes that some have and some have not, the most frequent first. */
+export function* frequent(classes: readonly EntityClass[], all: number): Generator<void, readonly Value[]> {
+  const counts = new Map<string, number>()
+  for (const [place, { attributes, count }] of classes.entries()) {
+    if (place % PIECE === 0) yield
+    for (const name of attributes) counts.set(name, (counts.get(name) ?? 0) + count)
+  }
+  return [...counts]
+    .map(([name, count]) => ({ name, count }))
+    .filter(({ count }) => count < all)
+    .sort((a, b) => b.count - a.count || (a.name < b.name ? -1 : 1))
+    .slice(0, MOST_ATTRIBUTES)
+}
+
+/** How many have two attributes, by the places of both. */
+export type Together = (one: number, other: number) => number
+
+/** The places of the values that each class has. */
+export type Held = readonly (readonly number[])[]
+
+export function* heldBy(classes: readonly EntityClass[], values: readonly Value[]): Generator<void, Held> {
+  const places = new Map(values.map(({ name }, place) => [name, place]))
+  const held: (readonly number[])[] = []
+  for (const [at, { attributes }] of classes.entries()) {
+    if (at % PIECE === 0) yield
+    held.push(attributes.flatMap((name) => places.get(name) ?? []))
+  }
+  return held
+}
+
+export function* countTogether(classes: readonly EntityClass[], held: Held, width: number): Generator<void, Together> {
+  const counts = new Float64Array(width * width)
+  for (const [at, { count }] of classes.entries()) {
+    if (at % PIECE === 0) yield
+    const own = held[at] ?? []
+    for (const one of own)
+      for (const other of own) counts[one * width + other] = (counts[one * width + other] ?? 0) + count
+  }
+  return (one, other) => counts[one * width + other] ?? 0
+}
+
+/** Sets of attributes: hardly anybody has two of the same set. An attribute that begins no set may be in several. */
+export function* facetsOf(
+  values: readonly Value[],
+  together: Together,
+): Generator<void, readonly (readonly number[])[]> {
+  const areApart = (one: number, other: number) => {
+    const fewer = Math.min(values[one]?.count ?? 0, values[other]?.count ?? 0)
+    return together(one, other) <= fewer * TOGETHER_AT_MOST
+  }
+  const facets: number[][] = []
+  const begun = new Set<number>()
+  for (const seed of values.keys()) {
+    if (begun.has(seed)) continue
+    yield
+    const facet = [seed]
+    for (const place of values.keys()) {
+      if (place !== seed && facet.every((other) => areApart(place, other))) facet.push(place)
+    }
+    for (const place of facet) begun.add(place)
+    facets.push(facet)
+  }
+  return facets
+    .map((facet) => ({ facet, covered: facet.reduce((sum, place) => sum + (values[place]?.count ?? 0), 0) }))
+    .sort((a, b) => b.covered - a.covered)
+    .slice(0, MOST_TRIED)
+    .map(({ facet }) => facet)
+}
+
+/** The policies that tell most apart, by their places in this list, for each class those that select it. */
+export interface Telling {
+  readonly count: number
+  readonly of: readonly (readonly number[])[]
+}
+
+export function* tellingPolicies(
+  classes: readonly EntityClass[],
+  all: number,
+  isOfType: (policy: number) => boolean,
+): Generator<void, Telling> {
+  const totals = new Map<number, number>()
+  for (const [at, { policies, count }] of classes.entries()) {
+    if (at % PIECE === 0) yield
+    for (const policy of policies) totals.set(policy, (totals.get(policy) ?? 0) + count)
+  }
+  const spread = ([, total]: readonly [number, number]) => total * (1 - total / all)
+  const chosen = [...totals]
+    .filter(([policy]) => isOfType(policy))
+    .sort((a, b) => spread(b) - spread(a))
+    .slice(0, MOST_POLICIES)
+  const places = new Map(chosen.map(([policy], place) => [policy, place]))
+  const of: (readonly number[])[] = []
+  for (const [at, { policies }] of classes.entries()) {
+    if (at % PIECE === 0) yield
+    of.push(policies.flatMap((policy) => places.get(policy) ?? []))
+  }
+  return { count: chosen.length, of }
+}
