@@ -9,12 +9,6 @@ import { EXPLORER_PATH, openSite } from './site.ts'
 
 export { EXPLORER_PATH }
 
-/** A controller, or what passes its requests on. */
-interface Answering {
-  readonly fetch: ControllerFetch
-  readonly engine?: { prepareReach?(): Promise<void> }
-}
-
 /**
  * A controller that also answers `/portcullis/explorer/` with the access explorer: a static page without rights of its own.
  * Its visitors log in and see what the APIs show them. Give the result to what mounts or serves the controller. The answers to the
@@ -25,7 +19,9 @@ interface Answering {
  * const app = express()
  * app.use('/ziti', expressHandler(withExplorer(controller))) // then below /ziti/portcullis/explorer/
  */
-export function withExplorer<C extends Answering>(controller: C): C {
+export function withExplorer<
+  C extends { readonly fetch: ControllerFetch; readonly engine?: { prepareReach?(): Promise<void> } },
+>(controller: C): C {
   checkArgument('withExplorer', 'controller', controller, {
     functions: ['fetch'],
     isNeeded: true,
