@@ -7,10 +7,10 @@ import {
   PAYLOAD_FLAG,
   PAYLOAD_ITEM,
   type Payload,
-  sideFlag,
 } from './payload.ts'
 import { RECEIVER_LIMITS, Receiver, type ReceiverLimits } from './receiver.ts'
-import { SENDER_LIMITS, Sender, type SenderLimits } from './sender.ts'
+import { SENDER_LIMITS, type SenderLimits } from './sender.ts'
+import { XgressOutput } from './xgress-output.ts'
 
 /** Why an end is over: as agreed by both sides, or not. */
 export type EndReason = 'closed' | 'aborted' | 'never-started' | 'peer-silent' | 'numbers-used-up' | 'not-understood'
@@ -50,15 +50,6 @@ export const CLOSE_WAIT_MS = 30_000
 /** Milliseconds for which an end that is done acknowledges what comes again: the peer would wait for it otherwise. */
 export const LINGER_MS = 5000
 
-/** The capabilities that are told at the start: that the end of one direction is understood. */
-const CAPABILITIES = Uint8Array.of(0, 0, 1, 0)
-const NOTHING: Chunk = { items: new Map(), body: new Uint8Array(0) }
-const ANNOUNCEMENT: Chunk = { items: new Map([[PAYLOAD_ITEM.capabilities, CAPABILITIES]]), body: NOTHING.body }
-const EDGE_END: Chunk = {
-  items: new Map([[PAYLOAD_ITEM.edgeFlags, Uint8Array.of(EDGE_FIN, 0, 0, 0)]]),
-  body: NOTHING.body,
-}
-
 /**
  * One end of a circuit: a reliable stream of chunks in both directions over a way that loses, delays, repeats and reorders.
  * It reads no clock: its owner tells the time (epoch ms) with every call, calls {@link tick} about every 100 ms
@@ -69,10 +60,7 @@ export class XgressEnd {
   readonly #side: CircuitSide
   readonly #owner: XgressOwner
   readonly #receiver: Receiver
-  readonly #sender: Sender
-  #waiting: Chunk[] = []
-  #nextWaiting = 0
-  #waitingBytes = 0
+  readonly #output: XgressOutput
   #owed: number[] = []
   #owedClock: number | undefined
   /** A payload found no room: its sender hears at least that somebody is there. */
@@ -80,12 +68,9 @@ export class XgressEnd {
   /** A payload whose bytes were read and whose end was not. */
   #unread: Payload | undefined
   readonly #begunAt: number
-  #isStarted = false
-  #knowsEnds = false
   #input: 'open' | 'ended' | 'closed' = 'open'
-  /** `finishing` while what was written before the end still waits. */
-  #output: 'open' | 'finishing' | 'finished' = 'open'
-  #closing: { readonly deadline: number; isSaid: boolean } | undefined
+  /** Epoch ms until which an end that is closed tries to hand over what was written. */
+  #closingUntil: number | undefined
   #done: { readonly at: number; lingersFrom: number } | undefined
   #isOver = false
 
@@ -98,7 +83,11 @@ export class XgressEnd {
     this.#owner = owner
     this.#begunAt = now
     this.#receiver = new Receiver(receiver)
-    this.#sender = new Sender(circuitId, sideFlag(side), sender)
+    this.#output = new XgressOutput(circuitId, side, sender, {
+      payload: (payload) => owner.payload(payload),
+      writable: () => owner.writable(),
+      exhausted: () => this.abort('numbers-used-up'),
+    })
   }
 
   get isOver(): boolean {
@@ -107,52 +96,42 @@ export class XgressEnd {
 
   /** Whether time changes nothing until something is written or arrives: {@link tick} need not be called before. */
   get isQuiet(): boolean {
-    const isEnding = this.#closing !== undefined || this.#done !== undefined
+    const isEnding = this.#closingUntil !== undefined || this.#done !== undefined
     const isOwing = this.#owed.length > 0 || this.#owesNews
-    return this.#isOver || (this.#isStarted && !isEnding && !isOwing && this.#sender.isDrained)
+    return this.#isOver || (this.#output.isStarted && !isEnding && !isOwing && this.#output.isDrained)
   }
 
   /** Bytes that were written and wait for room: who writes stops while there are many. */
   get waitingBytes(): number {
-    return this.#waitingBytes
+    return this.#output.waitingBytes
   }
 
   /** Bytes that the end holds altogether: waiting, under way and unread. */
   get heldBytes(): number {
-    return this.#waitingBytes + this.#sender.bytes + this.#receiver.bufferedBytes
+    return this.#output.heldBytes + this.#receiver.bufferedBytes
   }
 
   /** The side that dialed begins; the other one holds everything back until it hears of that. */
   start(now: number): void {
-    if (this.#isStarted || this.#side !== 'initiator') return
-    this.#isStarted = true
-    this.#transmit(ANNOUNCEMENT, PAYLOAD_FLAG.circuitStart, now)
-    this.#pump(now)
+    if (!this.#output.isStarted && this.#side === 'initiator') this.#output.begin(now, true, true)
   }
 
   /** Sends a chunk after all that were written before; answers whether nothing waits. After the end of the output it is lost. */
   write(chunk: Chunk, now: number): boolean {
-    if (this.#isOver || this.#output !== 'open') return true
-    this.#waiting.push(chunk)
-    this.#waitingBytes += chunk.body.length
-    this.#pump(now)
-    return this.#waiting.length === 0
+    return this.#isOver || this.#output.write(chunk, now)
   }
 
   /** Nothing more is written; the other direction may go on. */
   finish(now: number): void {
-    if (this.#isOver || this.#output !== 'open') return
-    this.#output = 'finishing'
-    this.#pump(now)
+    if (!this.#isOver) this.#output.finish(now)
   }
 
   /** Both directions end: what was written still goes out, for 30 s at the most, what is unread is lost. */
   close(now: number): void {
-    if (this.#isOver || this.#closing !== undefined) return
-    this.#closing = { deadline: now + CLOSE_WAIT_MS, isSaid: false }
-    if (this.#output === 'open') this.#output = 'finishing'
+    if (this.#isOver || this.#closingUntil !== undefined) return
+    this.#closingUntil = now + CLOSE_WAIT_MS
     this.#receiver.discard()
-    this.#pump(now)
+    this.#output.end(now, this.#done !== undefined)
     this.#settle(now)
   }
 
@@ -160,8 +139,7 @@ export class XgressEnd {
   abort(reason: EndReason = 'aborted'): void {
     if (this.#isOver) return
     this.#isOver = true
-    this.#forgetWaiting()
-    this.#sender.discard()
+    this.#output.abandon()
     this.#receiver.discard()
     this.#owner.over(reason)
   }
@@ -185,15 +163,14 @@ export class XgressEnd {
       if (this.#done !== undefined) this.#done.lingersFrom = now
       return
     }
-    if (this.#closing !== undefined || this.#input === 'closed') this.#readInVain(now)
+    if (this.#closingUntil !== undefined || this.#input === 'closed') this.#readInVain(now)
     else this.#owner.readable()
   }
 
   takeAcknowledgement(acknowledgement: Acknowledgement, now: number): void {
     if (this.#isOver || acknowledgement.circuitId !== this.#circuitId) return
     if (acknowledgement.fromOriginator === (this.#side === 'terminator')) return
-    this.#sender.acknowledge(acknowledgement, now)
-    this.#pump(now)
+    this.#output.acknowledge(acknowledgement, now)
     this.#settle(now)
   }
 
@@ -222,10 +199,10 @@ export class XgressEnd {
   tick(now: number): void {
     if (this.#isOver) return
     this.acknowledge()
-    const isLate = this.#side === 'terminator' && !this.#isStarted && now - this.#begunAt > START_WAIT_MS
+    const isLate = this.#side === 'terminator' && !this.#output.isStarted && now - this.#begunAt > START_WAIT_MS
     if (isLate) this.abort('never-started')
-    if (this.#sender.isGivenUp(now)) this.abort('peer-silent')
-    for (const payload of this.#sender.due(now)) this.#owner.payload(payload)
+    if (this.#output.isGivenUp(now)) this.abort('peer-silent')
+    this.#output.sendAgain(now)
     this.#settle(now)
   }
 
@@ -234,16 +211,16 @@ export class XgressEnd {
     const { flags, items, body } = payload
     if (this.#unread === undefined) {
       this.#unread = payload
-      if (items.has(PAYLOAD_ITEM.capabilities)) this.#knowsEnds = true
+      if (items.has(PAYLOAD_ITEM.capabilities)) this.#output.learnEnds()
       if ((flags & PAYLOAD_FLAG.circuitStart) !== 0) this.#begin(items, now)
-      if ((flags & PAYLOAD_FLAG.writeFailed) !== 0) this.#dropOutput()
+      if ((flags & PAYLOAD_FLAG.writeFailed) !== 0) this.#output.drop()
       // Payloads behind the end of a direction are no part of it.
       if (this.#input === 'open' && hasContent(payload)) return { type: 'data', chunk: { items, body } }
     }
     this.#unread = undefined
     if ((flags & PAYLOAD_FLAG.circuitEnd) !== 0) {
       this.#input = 'closed'
-      this.#dropOutput()
+      this.#output.drop()
       this.#settle(now)
       return { type: 'closed' }
     }
@@ -259,63 +236,8 @@ export class XgressEnd {
   }
 
   #begin(items: Chunk['items'], now: number): void {
-    if (this.#isStarted || this.#side !== 'terminator') return
-    this.#isStarted = true
-    if (items.has(PAYLOAD_ITEM.capabilities)) this.#transmit(ANNOUNCEMENT, 0, now)
-    this.#pump(now)
-  }
-
-  /** The peer takes nothing any more. */
-  #dropOutput(): void {
-    this.#forgetWaiting()
-    this.#output = 'finished'
-    this.#sender.discard()
-  }
-
-  /** Sends what waits as far as the window goes. An owner may call back while a payload is handed to it. */
-  #pump(now: number): void {
-    if (!this.#isStarted) return
-    const hadWaiting = this.#waiting.length > 0
-    for (let chunk = this.#takeWaiting(); chunk !== undefined; chunk = this.#takeWaiting())
-      this.#transmit(chunk, 0, now)
-    if (this.#sender.isExhausted) this.abort('numbers-used-up')
-    if (this.#waiting.length > 0 || this.#isOver) return
-    this.#sendEnd(now)
-    if (hadWaiting && this.#output === 'open') this.#owner.writable()
-  }
-
-  #takeWaiting(): Chunk | undefined {
-    const chunk = this.#waiting[this.#nextWaiting]
-    if (chunk === undefined || !this.#sender.maySend) return undefined
-    this.#nextWaiting += 1
-    this.#waitingBytes -= chunk.body.length
-    if (this.#nextWaiting === this.#waiting.length || this.#nextWaiting > 1024) {
-      this.#waiting = this.#waiting.slice(this.#nextWaiting)
-      this.#nextWaiting = 0
-    }
-    return chunk
-  }
-
-  #forgetWaiting(): void {
-    this.#waiting = []
-    this.#nextWaiting = 0
-    this.#waitingBytes = 0
-  }
-
-  #sendEnd(now: number): void {
-    if (this.#closing !== undefined && !this.#closing.isSaid && this.#done === undefined) {
-      this.#closing.isSaid = true
-      this.#output = 'finished'
-      this.#transmit(NOTHING, PAYLOAD_FLAG.circuitEnd, now)
-    } else if (this.#output === 'finishing') {
-      this.#output = 'finished'
-      if (this.#knowsEnds) this.#transmit(NOTHING, PAYLOAD_FLAG.endOfInput, now)
-      else this.#transmit(EDGE_END, 0, now)
-    }
-  }
-
-  #transmit(chunk: Chunk, flags: number, now: number): void {
-    this.#owner.payload(this.#sender.send(chunk, flags, now))
+    if (this.#output.isStarted || this.#side !== 'terminator') return
+    this.#output.begin(now, false, items.has(PAYLOAD_ITEM.capabilities))
   }
 
   #acknowledge(sequences: readonly number[], sentAt: number | undefined): void {
@@ -331,15 +253,17 @@ export class XgressEnd {
   /** Ends when both directions have, and nothing is under way. */
   #settle(now: number): void {
     if (this.#isOver) return
-    const isSent = this.#output === 'finished' && this.#waiting.length === 0 && this.#sender.isDrained
-    if (isSent && this.#input !== 'open') this.#done ??= { at: now, lingersFrom: now }
-    const isLate = this.#closing !== undefined && now >= this.#closing.deadline
+    if (this.#output.isSent && this.#input !== 'open' && this.#done === undefined) {
+      this.#done = { at: now, lingersFrom: now }
+      this.#output.withdrawEnd()
+    }
+    const isLate = this.#closingUntil !== undefined && now >= this.#closingUntil
     // A peer that acknowledged the end of the circuit waits for nothing.
-    const isAgreed = this.#closing?.isSaid === true && isSent
+    const { isAgreed } = this.#output
     const isDone = this.#done !== undefined && hasLingered(this.#done, now)
     if (!isLate && !isAgreed && !isDone) return
     this.acknowledge()
-    if (!isAgreed && this.#isStarted) this.#owner.payload(this.#sender.sendOnce(NOTHING, PAYLOAD_FLAG.circuitEnd, now))
+    if (!isAgreed) this.#output.sayEndOnce(now)
     this.abort('closed')
   }
 }

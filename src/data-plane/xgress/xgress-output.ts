@@ -1,0 +1,202 @@
+import {
+  type Acknowledgement,
+  type Chunk,
+  type CircuitSide,
+  EDGE_FIN,
+  PAYLOAD_FLAG,
+  PAYLOAD_ITEM,
+  type Payload,
+  sideFlag,
+} from './payload.ts'
+import { Sender, type SenderLimits } from './sender.ts'
+
+/** The surroundings of the direction that an end writes. */
+interface OutputOwner {
+  payload(payload: Payload): void
+  /** Everything that was written has gone out. */
+  writable(): void
+  /** No number is left for a further payload. */
+  exhausted(): void
+}
+
+/** The capabilities that are told at the start: that the end of one direction is understood. */
+const CAPABILITIES = Uint8Array.of(0, 0, 1, 0)
+const NOTHING: Chunk = { items: new Map(), body: new Uint8Array(0) }
+const ANNOUNCEMENT: Chunk = { items: new Map([[PAYLOAD_ITEM.capabilities, CAPABILITIES]]), body: NOTHING.body }
+const EDGE_END: Chunk = {
+  items: new Map([[PAYLOAD_ITEM.edgeFlags, Uint8Array.of(EDGE_FIN, 0, 0, 0)]]),
+  body: NOTHING.body,
+}
+
+/**
+ * The direction that an end of a circuit writes: chunks wait here until the circuit begins and its window has room, go out in order, and
+ * behind the last of them goes the end of the direction or of the whole circuit.
+ */
+export class XgressOutput {
+  readonly #owner: OutputOwner
+  readonly #sender: Sender
+  #waiting: Chunk[] = []
+  #nextWaiting = 0
+  #waitingBytes = 0
+  #isStarted = false
+  #isOver = false
+  #knowsEnds = false
+  /** `finishing` while what was written before the end still waits. */
+  #state: 'open' | 'finishing' | 'finished' = 'open'
+  /** That the whole circuit ends, which is said behind everything that was written. */
+  #farewell: 'none' | 'wanted' | 'said' = 'none'
+
+  constructor(circuitId: string, side: CircuitSide, limits: SenderLimits, owner: OutputOwner) {
+    this.#owner = owner
+    this.#sender = new Sender(circuitId, sideFlag(side), limits)
+  }
+
+  get isStarted(): boolean {
+    return this.#isStarted
+  }
+
+  /** Bytes that were written and wait for room. */
+  get waitingBytes(): number {
+    return this.#waitingBytes
+  }
+
+  /** Bytes that wait and that are under way. */
+  get heldBytes(): number {
+    return this.#waitingBytes + this.#sender.bytes
+  }
+
+  /** Whether nothing is under way. */
+  get isDrained(): boolean {
+    return this.#sender.isDrained
+  }
+
+  /** Whether the direction has ended, and the peer has all of it. */
+  get isSent(): boolean {
+    return this.#state === 'finished' && this.#waiting.length === 0 && this.#sender.isDrained
+  }
+
+  /** Whether the peer has all of it, and knows that the circuit ends. */
+  get isAgreed(): boolean {
+    return this.#farewell === 'said' && this.isSent
+  }
+
+  /** The circuit begins; `isFirst` says whether the peer learns of it by this. */
+  begin(now: number, isFirst: boolean, announces: boolean): void {
+    this.#isStarted = true
+    if (announces) this.#transmit(ANNOUNCEMENT, isFirst ? PAYLOAD_FLAG.circuitStart : 0, now)
+    this.pump(now)
+  }
+
+  /** The peer tells that it understands the end of one direction. */
+  learnEnds(): void {
+    this.#knowsEnds = true
+  }
+
+  /** Takes a chunk behind all others; answers whether nothing waits. After the end of the direction it is lost. */
+  write(chunk: Chunk, now: number): boolean {
+    if (this.#state !== 'open') return true
+    this.#waiting.push(chunk)
+    this.#waitingBytes += chunk.body.length
+    this.pump(now)
+    return this.#waiting.length === 0
+  }
+
+  /** Nothing more is written. */
+  finish(now: number): void {
+    if (this.#state !== 'open') return
+    this.#state = 'finishing'
+    this.pump(now)
+  }
+
+  /** Nothing more is written, and the peer is told that the circuit ends unless `isDone`: it knows then. */
+  end(now: number, isDone: boolean): void {
+    if (this.#state === 'open') this.#state = 'finishing'
+    if (!isDone) this.#farewell = 'wanted'
+    this.pump(now)
+  }
+
+  /** Both directions are over: the peer waits for no word about the circuit. */
+  withdrawEnd(): void {
+    if (this.#farewell === 'wanted') this.#farewell = 'none'
+  }
+
+  /** Says without waiting for an answer that the circuit ends. */
+  sayEndOnce(now: number): void {
+    if (this.#isStarted) this.#owner.payload(this.#sender.sendOnce(NOTHING, PAYLOAD_FLAG.circuitEnd, now))
+  }
+
+  acknowledge(acknowledgement: Acknowledgement, now: number): void {
+    this.#sender.acknowledge(acknowledgement, now)
+    this.pump(now)
+  }
+
+  /** Whether the peer has said nothing for too long although something is under way. */
+  isGivenUp(now: number): boolean {
+    return this.#sender.isGivenUp(now)
+  }
+
+  /** Sends again what nobody acknowledged. */
+  sendAgain(now: number): void {
+    for (const payload of this.#sender.due(now)) this.#owner.payload(payload)
+  }
+
+  /** The peer takes nothing any more. */
+  drop(): void {
+    this.#forgetWaiting()
+    this.#state = 'finished'
+    this.#sender.discard()
+  }
+
+  /** Nothing is sent any more. */
+  abandon(): void {
+    this.#isOver = true
+    this.#forgetWaiting()
+    this.#sender.discard()
+  }
+
+  /** Sends what waits as far as the window goes. An owner may call back while a payload is handed to it. */
+  pump(now: number): void {
+    if (!this.#isStarted) return
+    const hadWaiting = this.#waiting.length > 0
+    for (let chunk = this.#takeWaiting(); chunk !== undefined; chunk = this.#takeWaiting())
+      this.#transmit(chunk, 0, now)
+    if (this.#sender.isExhausted) this.#owner.exhausted()
+    if (this.#waiting.length > 0 || this.#isOver) return
+    this.#sendEnd(now)
+    if (hadWaiting && this.#state === 'open') this.#owner.writable()
+  }
+
+  #takeWaiting(): Chunk | undefined {
+    const chunk = this.#waiting[this.#nextWaiting]
+    if (chunk === undefined || !this.#sender.maySend) return undefined
+    this.#nextWaiting += 1
+    this.#waitingBytes -= chunk.body.length
+    if (this.#nextWaiting === this.#waiting.length || this.#nextWaiting > 1024) {
+      this.#waiting = this.#waiting.slice(this.#nextWaiting)
+      this.#nextWaiting = 0
+    }
+    return chunk
+  }
+
+  #forgetWaiting(): void {
+    this.#waiting = []
+    this.#nextWaiting = 0
+    this.#waitingBytes = 0
+  }
+
+  #sendEnd(now: number): void {
+    if (this.#farewell === 'wanted') {
+      this.#farewell = 'said'
+      this.#state = 'finished'
+      this.#transmit(NOTHING, PAYLOAD_FLAG.circuitEnd, now)
+    } else if (this.#state === 'finishing') {
+      this.#state = 'finished'
+      if (this.#knowsEnds) this.#transmit(NOTHING, PAYLOAD_FLAG.endOfInput, now)
+      else this.#transmit(EDGE_END, 0, now)
+    }
+  }
+
+  #transmit(chunk: Chunk, flags: number, now: number): void {
+    this.#owner.payload(this.#sender.send(chunk, flags, now))
+  }
+}
