@@ -18,8 +18,8 @@ export {
   type PkiDirectoryOpening,
   type PkiDirectoryRequest,
   pkiFilesIn,
-} from './pki/pki-directory.ts'
-export { PkiFileError, type PkiFiles, readPkiFiles, readServerFiles } from './pki/pki-files.ts'
+} from './pki-directory.ts'
+export { PkiFileError, type PkiFiles, readPkiFiles, readServerFiles } from './pki-files.ts'
 export {
   type RoutedServeOptions,
   type RoutedServer,

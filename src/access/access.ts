@@ -1,10 +1,20 @@
+import { notFound } from '../base/errors.ts'
 import { indexedScope, type Scope } from '../entities/entity-reader.ts'
+import { identities } from '../identities/identity.resource.ts'
+import type { EngineContext } from '../kernel/context/context.ts'
+import type { EntityRef } from '../kernel/declaration/fields.ts'
 import { readId } from '../kernel/declaration/read-body.ts'
+import type { RecordOf } from '../kernel/declaration/resource.ts'
 import { ids } from '../kernel/filter/index.ts'
+import { entityRef } from '../kernel/records/render.ts'
+import type { WireTexts } from '../kernel/records/wire-texts.ts'
 import type { ReadTransaction } from '../ports/record-storage.ts'
-import { factsFor, reachableServices } from './decision.ts'
-import type { AccessIndex, OrderedIds } from './index/index.ts'
-import { type AdvicePorts, policyAdvice } from './policy-advice.ts'
+import type { RouterPresence } from '../ports/router-presence.ts'
+import { edgeRouters } from '../routers/edge-router.resource.ts'
+import { services } from '../services/service.resource.ts'
+import { decideAccess } from './decision.rules.ts'
+import { type DecisionPorts, factsFor, reachableServices } from './decision.ts'
+import type { AccessIndex, AccessType, OrderedIds } from './index/index.ts'
 import { edgeRoutersFor } from './sessions/session-members.ts'
 
 /** The services that policies let identities reach, posture aside. */
@@ -58,4 +68,54 @@ export class Access {
     readId(serviceId, 'serviceId')
     return policyAdvice(this.#context, identityId, serviceId)
   }
+}
+
+/** The ports of advice on policies. */
+interface AdvicePorts extends DecisionPorts, Pick<EngineContext, 'clock' | 'presence' | 'storage' | 'texts'> {}
+
+type EdgeRouter = RecordOf<typeof edgeRouters>
+/** An edge router that both may use, as a reference. */
+type CommonRouter = EntityRef & { readonly isOnline: boolean }
+
+/**
+ * Why an identity can or cannot use a service: what policies allow, and which edge routers both may use. Posture counts
+ * for nothing here. Error: `NOT_FOUND` for the identity or the service.
+ */
+function policyAdvice(context: AdvicePorts, identityId: string, serviceId: string) {
+  const now = context.clock.now()
+  return context.storage.read(async (tx) => {
+    const identity = await tx.collection(identities).get(identityId)
+    if (identity === undefined) throw notFound('identity', identityId)
+    const service = await tx.collection(services).get(serviceId)
+    if (service === undefined) throw notFound('service', serviceId)
+    const presence = await context.presence.at(tx)
+    const asked = { posture: 'aside', routers: true } as const
+    const [facts] = await factsFor(context, tx, [{ identityId, serviceId }], asked)
+    const may = (type: AccessType) => facts !== undefined && decideAccess(type, facts, now).policies.length > 0
+    const { ofIdentity = 0, ofService = 0, common: routerIds = [] } = facts?.routers ?? {}
+    const { items: common } = await tx.collection(edgeRouters).find({ where: ids(routerIds) })
+    const advice = {
+      identityId,
+      identity: entityRef(identities, identity),
+      serviceId,
+      service: entityRef(services, service),
+      isDialAllowed: may('Dial'),
+      isBindAllowed: may('Bind'),
+      identityRouterCount: ofIdentity,
+      serviceRouterCount: ofService,
+    }
+    const commonRouters = common.map((router) => commonRouter(context.texts, presence, router))
+    const isNull = commonRouters.length === 0 && context.settings.profile.showsEmptyAsDeployed
+    return context.texts.composed(advice, isNull ? NO_ROUTERS : { commonRouters })
+  })
+}
+
+// Types and documents describe what is answered by default; deployed controllers write null.
+const NO_ROUTERS = { commonRouters: null } as unknown as { readonly commonRouters: CommonRouter[] }
+
+function commonRouter(texts: WireTexts, presence: RouterPresence, router: EdgeRouter): CommonRouter {
+  const isOnline = presence.connectionOf(router.id) !== undefined
+  return texts.made(isOnline ? 'online' : 'offline', router, () =>
+    texts.keep({ ...entityRef(edgeRouters, router), isOnline }),
+  )
 }

@@ -1,18 +1,29 @@
 import { isAdministrator } from '../authority/authority.rules.ts'
+import { isMissingBetweenRequests } from '../credentials/api-session-validity.ts'
+import { textClaim } from '../credentials/signers/claims.rules.ts'
+import { judgeToken } from '../credentials/signing-keys.ts'
 import { type ControllerEngine, contextOf } from '../engine/engine.ts'
 import { identities } from '../identities/identity.resource.ts'
+import { type Caller, SYSTEM_CALL } from '../kernel/context/call.ts'
+import { deleteBatch, endReasonsOf } from '../kernel/records/deletion.ts'
+import { type WriteBatch, writeInBatches } from '../kernel/records/write-batches.ts'
+import { apiSessions } from '../login/api-session.resource.ts'
+import type { ApiSessions } from '../login/api-sessions.ts'
+import { isTakenBack, type Revocations } from '../login/revocations.ts'
 import type { TokenEndpoints } from '../ports/credentials.ts'
+import type { ReadTransaction, WriteTransaction } from '../ports/record-storage.ts'
 import { AuthRequests } from './auth-requests.ts'
-import { BearerSessions } from './bearer-sessions.ts'
 import { CodeGrant } from './grants/code-grant.ts'
 import { Codes } from './grants/codes.ts'
 import { ExchangeGrant } from './grants/exchange-grant.ts'
 import { RefreshGrant } from './grants/refresh-grant.ts'
+import { holdsKey } from './proof-of-possession.ts'
 import { RequestLogins } from './request-logins.ts'
 import { RequestTotp } from './request-totp.ts'
-import { SessionEnd } from './session-end.ts'
 import { SignerLogins } from './signer-logins.ts'
+import type { ReadToken } from './token-claims.rules.ts'
 import { type ProviderContext, type ProviderSettings, TokenIssue } from './token-issue.ts'
+import { judgePresented, type TokenSessionPorts, VerifiedTokens } from './token-sessions.ts'
 
 /**
  * An OpenID provider for the identities of the network: people, devices and workloads log in to it and get tokens, by which
@@ -70,4 +81,142 @@ export async function userInfo(
   if (!token.session.scopes?.includes('openid')) return { sub: identity.id }
   const { id, name, externalId } = identity
   return { sub: id, name, z_ia: isAdministrator(identity), ...(externalId && { z_eid: externalId }) }
+}
+
+/** The ports by which an access token is taken. */
+interface BearerPorts extends TokenSessionPorts, Pick<ProviderContext, 'pki'> {}
+
+/** Why no access token among the bearer tokens of a request was good. */
+type BearerProblem = 'missing' | 'invalid' | 'expired'
+
+interface AccessToken {
+  readonly text: string
+  readonly read: ReadToken
+}
+
+/** Finds out who calls with an access token (RFC 6750) instead of the secret of an API session. */
+class BearerSessions {
+  readonly #context: BearerPorts
+  readonly #apiSessions: ApiSessions
+  readonly #verified = new VerifiedTokens()
+
+  constructor(context: BearerPorts, apiSessions: ApiSessions) {
+    this.#context = context
+    this.#apiSessions = apiSessions
+  }
+
+  /**
+   * The caller whose access token is among the bearer tokens of a request, or what is wrong with them. The others may prove
+   * a second factor. What revokes a token, ends its session or shuts its identity out counts from the next request on, in
+   * every process: it is read with each.
+   */
+  async resolve(tokens: readonly string[], clientCertificates: readonly Uint8Array[]): Promise<Caller | BearerProblem> {
+    const found = await this.#accessToken(tokens)
+    if (typeof found === 'string') return found
+    const caller = await this.#callerBy(found, tokens, clientCertificates)
+    if (caller === undefined) this.#verified.delete(this.#digestOf(found.text))
+    return caller ?? 'invalid'
+  }
+
+  /**
+   * Reads a good access token, wherever it is presented from; `undefined` for any other, and while its session lacks a factor.
+   * A signer that was proved in the login counts: no other token comes along here.
+   */
+  async read(text: string): Promise<ReadToken | undefined> {
+    const found = await this.#accessToken([text])
+    if (typeof found === 'string') return undefined
+    const caller = await this.#callerOf(found, [])
+    if (caller === undefined) return undefined
+    const isMissing = await this.#context.storage.read((tx) =>
+      isMissingBetweenRequests(this.#context, tx, caller.apiSession, caller),
+    )
+    return isMissing ? undefined : found.read
+  }
+
+  async #callerBy(
+    found: AccessToken,
+    tokens: readonly string[],
+    clientCertificates: readonly Uint8Array[],
+  ): Promise<Caller | undefined> {
+    if (!(await holdsKey(this.#context, found.read, clientCertificates))) return undefined
+    return this.#callerOf(
+      found,
+      tokens.filter((token) => token !== found.text),
+    )
+  }
+
+  #callerOf({ text, read }: AccessToken, others: readonly string[]): Promise<Caller | undefined> {
+    const isGood = async (tx: ReadTransaction) => !(await isTakenBack(tx, read, this.#context.clock.now()))
+    return this.#apiSessions.resolveToken(read, text, others, isGood)
+  }
+
+  async #accessToken(tokens: readonly string[]): Promise<AccessToken | BearerProblem> {
+    const now = this.#context.clock.now()
+    let problem: BearerProblem = 'missing'
+    for (const text of tokens) {
+      const digest = this.#digestOf(text)
+      const known = this.#verified.get(digest, now)
+      if (known !== undefined) return { text, read: known }
+      const presented = await judgePresented(this.#context, text, now)
+      if (presented.outcome === 'invalid' || presented.outcome === 'expired') problem = presented.outcome
+      if (presented.outcome !== 'valid' || presented.token.type !== 'a') continue
+      this.#verified.add(digest, presented.token)
+      return { text, read: presented.token }
+    }
+    return problem
+  }
+
+  #digestOf(token: string): string {
+    return this.#context.digest.sha256(token)
+  }
+}
+
+/** Takes tokens back, and ends sessions, on behalf of the holder of a token of them. */
+class SessionEnd {
+  readonly #context: TokenSessionPorts
+  readonly #revocations: Revocations
+
+  constructor(context: TokenSessionPorts, revocations: Revocations) {
+    this.#context = context
+    this.#revocations = revocations
+  }
+
+  /**
+   * Takes a token back (RFC 7009): an access token by itself, a refresh token with its whole session, and so an access token
+   * after many others of the session. Nothing happens for any other text, nor the second time.
+   */
+  async revoke(text: string): Promise<void> {
+    const presented = await judgePresented(this.#context, text, this.#context.clock.now())
+    if (presented.outcome !== 'valid') return
+    const { type, jti, expiresAt, session } = presented.token
+    const isEnough = type === 'a' && (await this.#revocations.revokeToken(session.z_asid, jti, expiresAt * 1000))
+    if (!isEnough) await this.#end(session.z_asid)
+  }
+
+  /** Reports whether a text is an id token, or another token of a session, of this provider; it may have expired since. */
+  async isOurs(text: string): Promise<boolean> {
+    return (await this.#sessionOf(text)) !== undefined
+  }
+
+  /** Ends the session for which a token was issued, also one that expired since. Nothing happens for any other text. */
+  async endByHint(text: string): Promise<void> {
+    const id = await this.#sessionOf(text)
+    if (id !== undefined) await this.#end(id)
+  }
+
+  async #sessionOf(text: string): Promise<string | undefined> {
+    const judgement = await judgeToken(this.#context, text, this.#context.clock.now())
+    if (judgement.outcome !== 'valid' && judgement.outcome !== 'expired') return undefined
+    const { claims } = judgement
+    const isOurs = this.#context.provider.issuers.includes(textClaim(claims, 'iss') ?? '')
+    return isOurs ? textClaim(claims, 'z_asid') : undefined
+  }
+
+  async #end(id: string): Promise<void> {
+    const work = async (tx: WriteTransaction, batch: WriteBatch) => {
+      const session = await tx.collection(apiSessions).get(id)
+      return session?.tokensExpireAt == null ? undefined : deleteBatch(tx, apiSessions, id, batch)
+    }
+    await writeInBatches(this.#context, SYSTEM_CALL, work, endReasonsOf(apiSessions))
+  }
 }

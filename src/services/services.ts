@@ -1,13 +1,24 @@
-import { checkAttachedConfigs } from '../configs/config-map.ts'
+import { decideAccess, type SessionReport } from '../access/decision.rules.ts'
+import { carries, type DecisionPorts, factsFor, type LoadedFacts } from '../access/decision.ts'
+import type { AccessType } from '../access/index/index.ts'
+import { postureChecks } from '../access/posture/posture-check.resource.ts'
+import type { CheckedGrant } from '../access/posture/posture-of.ts'
+import { emptyPostureData, postureQuery, queryUpdatedAt } from '../access/posture/rules/index.ts'
+import { instant } from '../base/time.ts'
+import { type ConfigMap, checkAttachedConfigs, configMaps, NO_CONFIGS } from '../configs/config-map.ts'
 import { identities } from '../identities/identity.resource.ts'
+import { type Call, knownCaller } from '../kernel/context/call.ts'
+import type { EngineContext } from '../kernel/context/context.ts'
+import type { RecordOf } from '../kernel/declaration/resource.ts'
 import { type Filter, ids } from '../kernel/filter/index.ts'
 import type { Behaviour } from '../kernel/records/behaviour.ts'
+import { type Detail, linksOf } from '../kernel/records/render.ts'
+import type { WireTexts } from '../kernel/records/wire-texts.ts'
 import { changeEach, MORE, type WriteBatch } from '../kernel/records/write-batches.ts'
-import type { WriteTransaction } from '../ports/record-storage.ts'
+import type { ReadTransaction, WriteTransaction } from '../ports/record-storage.ts'
 import { edgeRouters } from '../routers/edge-router.resource.ts'
 import { transitRouters } from '../routers/transit-router.resource.ts'
 import { type Services, services } from './service.resource.ts'
-import { serviceMembers } from './service-members.ts'
 import { type Terminators, terminators } from './terminator.resource.ts'
 
 /**
@@ -78,4 +89,107 @@ export const terminatorBehaviour: Behaviour<Terminators> = {
       return { dynamicCost: dataPlane.view?.dynamicCostOf(id) ?? 0, router }
     })
   },
+}
+
+/** The ports that computed members of services take. */
+interface ServiceMemberPorts extends DecisionPorts, Pick<EngineContext, 'clock' | 'texts'> {}
+
+/** The permissions that a service may show, each list one object: what is made of it is kept. */
+const PERMISSIONS = { none: ['Invalid'], Bind: ['Bind'], Dial: ['Dial'], both: ['Bind', 'Dial'] } as const
+
+/**
+ * Makes the members of services that depend on the caller (or the identity in whose place it looks): its rights, the posture
+ * queries before them, and the configs that it asked for, now or when it authenticated.
+ */
+async function serviceMembers(
+  context: ServiceMemberPorts,
+  tx: ReadTransaction,
+  call: Call,
+  records: readonly RecordOf<typeof services>[],
+): Promise<readonly Detail[]> {
+  const { texts } = context
+  const caller = knownCaller(call)
+  // Deployed controllers look for configs in the list of services alone.
+  const noConfig = context.settings.profile.showsEmptyAsDeployed && call.serviceView === undefined ? null : NO_CONFIGS
+  if (caller === undefined) {
+    return records.map(() => ({ config: noConfig, permissions: ['Invalid'], postureQueries: [] }))
+  }
+  const identityId = call.serviceView?.identityId ?? caller.identity.id
+  const wanted = call.serviceView?.configTypes ?? caller.apiSession.configTypes
+  const configs = await configMaps(tx, records, identityId, wanted)
+  const apiSessionId = caller.apiSession.id
+  const pairs = records.map(({ id: serviceId }) => ({ identityId, serviceId, apiSessionId }))
+  const facts = await factsFor(context, tx, pairs)
+  const now = context.clock.now()
+  const hasChecks = (await context.access.at(tx)).hasAny('posture-checks')
+  // Services that the same policies grant share their facts.
+  const members = new Map([...new Set(facts)].map((one) => [one, accessMembers(texts, one, hasChecks, now)]))
+  return records.map((_, position) => {
+    const known = facts[position]
+    const access = (known && members.get(known)) ?? unguarded(texts, PERMISSIONS.none)
+    const config = configs[position] ?? NO_CONFIGS
+    return withConfigs(texts, access, Object.keys(config).length > 0 ? config : noConfig)
+  })
+}
+
+/** The members of a service that show the rights of an identity at it. */
+interface AccessMembers extends Detail {
+  readonly permissions: readonly string[]
+  readonly postureQueries: readonly Detail[]
+}
+
+/**
+ * By what they permit: the same for every service and every identity, so that texts of services are, too. Old SDKs take "no
+ * entry" for failing: where no posture check exists, each permission has one passing entry.
+ */
+function unguarded(texts: WireTexts, permissions: readonly string[]): AccessMembers {
+  return texts.made('unguarded', permissions, () => ({
+    permissions,
+    postureQueries: texts.keep(permissions.map(noPostureQueries)),
+  }))
+}
+
+function accessMembers(texts: WireTexts, facts: LoadedFacts, hasChecks: boolean, now: number): AccessMembers {
+  const permissions = permissionsOf(facts, now)
+  if (!hasChecks || facts.grants.length === 0) return unguarded(texts, permissions)
+  return { permissions, postureQueries: texts.keep(facts.grants.map((grant) => grantQueries(grant, facts, now))) }
+}
+
+function withConfigs(texts: WireTexts, access: AccessMembers, config: ConfigMap | null): Detail {
+  if (config !== NO_CONFIGS) return { config, ...access }
+  return texts.made('without configs', access, () => texts.keep({ config, ...access }))
+}
+
+/** Permissions are what policies grant, whatever the posture. */
+function permissionsOf(facts: LoadedFacts, now: number): readonly string[] {
+  const aside = { ...facts, posture: undefined }
+  const may = (type: AccessType) => decideAccess(type, aside, now).policies.length > 0
+  if (may('Bind')) return may('Dial') ? PERMISSIONS.both : PERMISSIONS.Bind
+  return may('Dial') ? PERMISSIONS.Dial : PERMISSIONS.none
+}
+
+/** Lists the posture queries that an identity's endpoint must fulfil before it may use a grant, and whether it does. */
+function grantQueries(grant: CheckedGrant, facts: LoadedFacts, now: number): Detail {
+  const { data, apiSessionId } = facts.posture ?? NOT_REPORTED
+  const queries = grant.checkRecords.map(({ check, record }) => {
+    const { timeoutAt, ...query } = postureQuery(check, data, apiSessionId, now)
+    return {
+      _links: linksOf(postureChecks, record),
+      createdAt: instant(record.createdAt),
+      id: record.id,
+      tags: record.tags,
+      updatedAt: instant(queryUpdatedAt(check, data, apiSessionId, record.updatedAt)),
+      ...query,
+      ...(timeoutAt === undefined ? {} : { timeoutAt: instant(timeoutAt) }),
+    }
+  })
+  const isPassing = carries(grant, facts, now)
+  return { isPassing, policyId: grant.policyId, policyType: grant.type, postureQueries: queries }
+}
+
+const NOT_REPORTED: SessionReport = { data: emptyPostureData(), apiSessionId: '' }
+
+function noPostureQueries(permission: string): Detail {
+  const policyId = `dummy ${permission.toLowerCase()} policy: no posture checks defined`
+  return { isPassing: true, policyId, policyType: permission, postureQueries: [] }
 }

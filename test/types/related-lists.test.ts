@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { RelatedRoute } from '../../src/apis/related-lists.ts'
+import type { RelatedRoute } from '../../src/apis/apis.ts'
 import { RELATIONS } from '../../src/entities/related.ts'
 
 /** The routes that the typed client knows: the compiler refuses one that is missing, or one too many. */

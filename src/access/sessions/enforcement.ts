@@ -6,18 +6,17 @@ import { RETRY_MS } from '../../kernel/context/timetable.ts'
 import type { RecordOf } from '../../kernel/declaration/resource.ts'
 import { ids } from '../../kernel/filter/index.ts'
 import { deleteBatch } from '../../kernel/records/deletion.ts'
-import { dueRecords } from '../../kernel/records/due-records.ts'
+import { dueRecords, NEVER } from '../../kernel/records/due-records.ts'
 import { MORE, newBatch } from '../../kernel/records/write-batches.ts'
 import { apiSessions } from '../../login/api-session.resource.ts'
 import type { SessionEnd } from '../../ports/events.ts'
 import type { ReadTransaction, WriteTransaction } from '../../ports/record-storage.ts'
 import { services } from '../../services/service.resource.ts'
-import type { DecisionPorts } from '../decision.ts'
+import { type DecisionPorts, decide } from '../decision.ts'
 import { servicePolicies } from '../policy.resource.ts'
 import { postureChecks } from '../posture/posture-check.resource.ts'
 import { endpointStates, postureData } from '../posture/posture-data.resource.ts'
 import { sessions } from './session.resource.ts'
-import { type Judgement, judgeSessions } from './session-judgement.ts'
 
 /** The ports by which sessions are judged again. */
 export interface EnforcementPorts
@@ -217,4 +216,42 @@ function rolesOf(record: object | undefined): string {
 
 function idsOf(changes: readonly RecordedChange[]): ReadonlySet<string> {
   return new Set(changes.map(({ id }) => id))
+}
+
+type Session = RecordOf<typeof sessions>
+
+/** The outcome for sessions now. */
+interface Judgement {
+  /** Sessions that no passing service policy carries any more, with the reason. */
+  readonly ending: ReadonlyMap<string, { readonly session: Session; readonly reason: SessionEnd }>
+  /** Sessions that go on, carried by other service policies than before, or due at another instant. */
+  readonly changed: readonly Session[]
+}
+
+/** Judges sessions by the policies and the posture of now (epoch ms). Four reads at most, whatever their number. */
+async function judgeSessions(
+  context: DecisionPorts,
+  tx: ReadTransaction,
+  affected: readonly Session[],
+  now: number,
+): Promise<Judgement> {
+  const decisions = await decide(context, tx, affected, now)
+  const ending = new Map<string, { session: Session; reason: SessionEnd }>()
+  const changed: Session[] = []
+  for (const [position, session] of affected.entries()) {
+    const { verdict, reason, policies = [], until: dueAt = NEVER } = decisions[position] ?? {}
+    if (verdict !== 'allowed') {
+      ending.set(session.id, { session, reason: reason === 'posture-failing' ? 'posture-failed' : 'access-lost' })
+      continue
+    }
+    // A later instant is written once the one before has come: most reports of posture only put it off.
+    const isDueAnew = dueAt < session.dueAt || session.dueAt <= now
+    const isSame = !isDueAnew && isSameList(policies, session.servicePolicies)
+    if (!isSame) changed.push({ ...session, servicePolicies: policies, ...(isDueAnew && { dueAt }) })
+  }
+  return { ending, changed }
+}
+
+function isSameList(left: readonly string[], right: readonly string[]): boolean {
+  return left.length === right.length && left.every((value, position) => value === right[position])
 }

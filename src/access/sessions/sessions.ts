@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { jsonBytes } from '../../base/bytes.ts'
 import { ControllerError, invalidField, notFound } from '../../base/errors.ts'
 import type { Claims } from '../../credentials/signers/claims.rules.ts'
 import { judgeToken } from '../../credentials/signing-keys.ts'
@@ -16,8 +17,8 @@ import type { WriteTransaction } from '../../ports/record-storage.ts'
 import { services } from '../../services/service.resource.ts'
 import { decideAccess } from '../decision.rules.ts'
 import { type DecisionPorts, factsFor, failuresOf } from '../decision.ts'
+import { type FailedRequest, failedServiceRequests } from '../posture/posture-data.resource.ts'
 import type { PolicyFailure } from '../posture/rules/index.ts'
-import { recordFailedRequest } from './failed-requests.ts'
 import { type SessionCreate, SessionCreation, sessions } from './session.resource.ts'
 
 /** The ports of sessions. */
@@ -210,4 +211,46 @@ async function isUnderway(
 ): Promise<boolean> {
   const session = typeof jti === 'string' ? await storage.read((tx) => tx.collection(sessions).get(jti)) : undefined
   return session?.apiSessionId === z_asid && session?.serviceId === sub && session?.type === z_st
+}
+
+/** How many failed service requests of an identity are kept. */
+const KEPT_PER_IDENTITY = 50
+
+/** Notes a service request that posture refused and lets go of the oldest beyond fifty. */
+async function recordFailedRequest(
+  { settings, random, clock }: Pick<EngineContext, 'clock' | 'random' | 'settings'>,
+  tx: WriteTransaction,
+  identityId: string,
+  request: FailedRequest,
+): Promise<void> {
+  const collection = tx.collection(failedServiceRequests)
+  const { items } = await collection.find({
+    where: equals('identityId', identityId),
+    orderBy: [{ field: 'when', kind: 'instant', direction: 'asc' }],
+  })
+  for (const { id } of items.slice(0, Math.max(0, items.length - KEPT_PER_IDENTITY + 1))) await collection.delete(id)
+  const when = clock.now()
+  const kept = withinBytes(request, settings.limits.failedRequestBytes)
+  await collection.insert(newRecord(random.id(), when, { identityId, when, request: kept }))
+}
+
+/** The request with as many of the failed checks, in order, as fit into `most` bytes. */
+function withinBytes(request: FailedRequest, most: number): FailedRequest {
+  if (jsonBytes(request) <= most) return request
+  const policyFailures: PolicyFailure[] = []
+  let bytes = jsonBytes({ ...request, policyFailures })
+  for (const failure of request.policyFailures) {
+    const checks: PolicyFailure['checks'][number][] = []
+    bytes += jsonBytes({ ...failure, checks }) + 1
+    if (bytes > most) break
+    for (const check of failure.checks) {
+      const added = jsonBytes(check) + 1
+      if (bytes + added > most) break
+      checks.push(check)
+      bytes += added
+    }
+    policyFailures.push({ ...failure, checks })
+    if (checks.length < failure.checks.length) break
+  }
+  return { ...request, policyFailures }
 }

@@ -2,8 +2,8 @@ import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { createSecureContext } from 'node:tls'
-import { checkOptions, type OptionRules } from '../../../src/base/arguments.ts'
-import type { PkiMaterial } from '../../../src/index.ts'
+import { checkOptions, type OptionRules } from '../../src/base/arguments.ts'
+import type { PkiMaterial } from '../../src/index.ts'
 
 /** The path of the PEM file of each part of a network's PKI. */
 export type PkiFiles = { readonly [Part in keyof PkiMaterial]: string }
