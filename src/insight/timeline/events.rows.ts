@@ -3,7 +3,8 @@ import { defineOperation } from '../../http/operations/define-operation.ts'
 import { EVENT_STREAM, streamAnswer, streamAskedFor } from '../../http/operations/stream-answer.ts'
 import { described } from '../../kernel/declaration/words.ts'
 import { Count } from '../graph/graph.rows.ts'
-import type { StreamStep } from './event-stream.ts'
+import type { EventBatch } from './event-stream.ts'
+import type { LastStep, QuietStep } from './reader-stream.ts'
 import type { Timeline } from './timeline.resource.ts'
 
 const Entity = described(z.object({ id: z.string(), name: z.string().nullable() }), {
@@ -83,12 +84,10 @@ export const eventsOperation = defineOperation(
   },
 )
 
-function textOf(step: StreamStep): string | undefined {
+function textOf(step: EventBatch | QuietStep | LastStep): string | undefined {
   if (step.kind === 'over') return undefined
   return step.kind === 'quiet' ? ': alive\n\n' : eventsText(step)
 }
-
-type EventBatch = Extract<StreamStep, { readonly kind: 'events' }>
 
 function eventsText({ events, isCut }: EventBatch): string {
   const texts = events.map((event) => `id: ${event.id}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)

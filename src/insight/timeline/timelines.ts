@@ -9,7 +9,8 @@ import { type HistoryPoint, isSamePoint } from '../../ports/record-storage.ts'
 import { traitsOf } from '../../resources/index.ts'
 import { eventAnswers } from './event-answer.ts'
 import { EventLog, factsOf, readerOf, TOLD_EVENTS } from './event-log.ts'
-import { EventStream, type EventStreamPorts, mayHear, type ReaderStream, type StreamSource } from './event-stream.ts'
+import { EventStream, type EventStreamPorts, mayHear, type StreamSource } from './event-stream.ts'
+import type { ReaderStream } from './reader-stream.ts'
 import { type Timeline, TimelineRequest } from './timeline.resource.ts'
 
 /** The ports of timelines. */
@@ -134,7 +135,7 @@ export class Timelines {
     })
     for (const stream of this.#streams) {
       if (isConcerned) stream.notice(true)
-      stream.look?.()
+      stream.look()
     }
   }
 
