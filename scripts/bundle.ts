@@ -1,12 +1,13 @@
 // Writes what `npm run build` publishes: for each entry point of the package one file, and for what several of them share one
 // more. A program that imports an entry then reads some files instead of some hundred, which takes a third of the time.
-// Packages stay imports, so that a host has one copy of each.
+// Packages stay imports, so that a host has one copy of each, but for a few small ones that hosts do not share (`bundled-packages.ts`).
 import { readFileSync } from 'node:fs'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { rolldown } from 'rolldown'
 import { dts } from 'rolldown-plugin-dts'
 import { bundleExplorer } from './bundle-explorer.ts'
+import { isBundled, minifyPackages, writeNotices } from './bundled-packages.ts'
 import { flattenDeclarations, nameRecords } from './flatten-declarations.ts'
 
 interface Manifest {
@@ -40,16 +41,24 @@ const bundle = await rolldown({
   cwd: fileURLToPath(root),
   input: Object.fromEntries(names.map((name) => [name, `./${name}.ts`])),
   platform: 'neutral',
-  plugins: [buildDate],
+  // Bundled packages are taken as the modules that their manifests name, of which what nobody imports can be left out.
+  resolve: { mainFields: ['module', 'main'] },
+  plugins: [buildDate, minifyPackages],
   // What is imported by the name of a package.
-  external: /^[^./]/,
+  external: (id) => /^[^./]/.test(id) && !isBundled(id),
 })
-await bundle.write({
+const { output } = await bundle.write({
   dir: 'dist',
   entryFileNames: '[name].js',
   chunkFileNames: 'chunks/[name].js',
+  // Declarations have what is written about exports.
+  comments: { jsdoc: false },
 })
 await bundle.close()
+await writeNotices(
+  root,
+  output.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : [])),
+)
 
 const declared = (path: string) => fileURLToPath(new URL(`dist/declared/src/${path}`, root))
 const wireNames = declared('resources/wire-names.d.ts')

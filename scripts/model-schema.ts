@@ -2,4 +2,4 @@
 import { writeFile } from 'node:fs/promises'
 import { modelSchema } from '../adapters/model/index.ts'
 
-await writeFile(new URL('../model.schema.json', import.meta.url), `${JSON.stringify(modelSchema(), null, 2)}\n`)
+await writeFile(new URL('../model.schema.json', import.meta.url), `${JSON.stringify(await modelSchema(), null, 2)}\n`)

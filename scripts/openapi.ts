@@ -9,7 +9,7 @@ if (directory === undefined) {
   process.exit(2)
 }
 mkdirSync(directory, { recursive: true })
-for (const [name, document] of Object.entries(apiDocuments(VERSION))) {
+for (const [name, document] of Object.entries(await apiDocuments(VERSION))) {
   const file = join(directory, `${name}.json`)
   writeFileSync(file, `${JSON.stringify(document, null, 2)}\n`)
   console.log(`wrote ${file}`)

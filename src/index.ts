@@ -7,7 +7,8 @@
 // biome-ignore-all assist/source/organizeImports: names stand by their use.
 
 // To make a controller, and to settle what it does.
-export { type Controller, createController } from './controller/create-controller.ts'
+export { createController } from './controller/front-doors.ts'
+export type { Controller } from './controller/create-controller.ts'
 export type { AuditOptions, ControllerOptions, OpenIdOptions, WebhookOptions } from './controller/controller-options.ts'
 export type { Compat, Leniency } from './base/compatibility.ts'
 export type { Limits } from './base/limits.ts'
@@ -25,7 +26,8 @@ export type { ConnectionInfo, ControllerFetch, PlainAnswer, PlainFetch, PlainReq
 export type { HostHooks } from './ports/host-rules.ts'
 export type { AuthorizationRequest, AuthorizedCaller, HostAuthorization } from './http/pipeline/authorize.ts'
 export type { CorsOptions } from './http/pipeline/cors.ts'
-export { type ApiDocuments, apiDocuments } from './apis/documents.ts'
+export { apiDocuments } from './controller/front-doors.ts'
+export type { ApiDocuments } from './apis/documents.ts'
 
 // To call it in process. Requests and wire forms are types of `portcullis/client`.
 export type { CallEngine, HostEngine } from './engine/host-engine.ts'
@@ -78,7 +80,8 @@ export type { AuditEntry, AuditPage, AuditRequest } from './audit/audit-question
 export type { AuditFinding, AuditTampering } from './audit/audit-verification.ts'
 
 // To operate on its store without serving it.
-export { type Operator, type OperatorOptions, openOperator } from './controller/operator.ts'
+export { openOperator } from './controller/front-doors.ts'
+export type { Operator, OperatorOptions } from './controller/operator.ts'
 export type { PasswordReset, PasswordResetReport } from './login/administrator-recovery.ts'
 export type { ImportedEntity, ImportOptions, ImportReport } from './network/database/network-import.ts'
 

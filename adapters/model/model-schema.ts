@@ -8,10 +8,10 @@ type JsonObject = Readonly<Record<string, unknown>>
  * package has it as `portcullis/model.schema.json`.
  *
  * @example
- * await writeFile('model.schema.json', JSON.stringify(modelSchema(), null, 2))
+ * await writeFile('model.schema.json', JSON.stringify(await modelSchema(), null, 2))
  */
-export function modelSchema(): JsonObject {
-  const { management, portcullis } = apiDocuments(VERSION)
+export async function modelSchema(): Promise<JsonObject> {
+  const { management, portcullis } = await apiDocuments(VERSION)
   const kinds = MODEL_KINDS.map((kind) => {
     const { name } = kind.resource
     const request = at(

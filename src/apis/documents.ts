@@ -36,13 +36,8 @@ export const API_DESCRIPTIONS: Readonly<Record<ApiName, Omit<ApiDescription, 've
   },
 }
 
-/**
- * Writes the OpenAPI documents from the operations that are served, so that what is described is what there is.
- *
- * @example
- * await writeFile('management.json', JSON.stringify(apiDocuments('1.0.0').management))
- */
-export function apiDocuments(version: string): ApiDocuments {
+/** Writes the OpenAPI documents from the operations that are served. */
+export function writeApiDocuments(version: string): ApiDocuments {
   return {
     management: apiDocument('management', version),
     client: apiDocument('client', version),
@@ -51,7 +46,7 @@ export function apiDocuments(version: string): ApiDocuments {
   }
 }
 
-/** One of the {@link apiDocuments}. */
+/** One of the {@link writeApiDocuments}. */
 export function apiDocument(api: ApiName, version: string): ApiDocuments[ApiName] {
   return openApiDocument(APIS[api], { ...API_DESCRIPTIONS[api], version })
 }

@@ -1,6 +1,6 @@
 import { resume } from '../access/sessions/enforcement.ts'
 import { APIS } from '../apis/apis.ts'
-import { apiDocuments } from '../apis/documents.ts'
+import { writeApiDocuments } from '../apis/documents.ts'
 import { Lifetime } from '../concurrency/lifetime.ts'
 import { publishSigningKey } from '../credentials/signing-keys.ts'
 import { bootstrap } from '../engine/bootstrap.ts'
@@ -145,21 +145,8 @@ export interface Controller extends AsyncDisposable {
   close(): Promise<void>
 }
 
-/**
- * Builds a controller: checks the certificates, fills an empty store with what every controller has, and offers both APIs
- * as one function. Rejects with a message that names the option when it cannot be used: a certificate that is missing or
- * whose key belongs to another, an address without port, a number out of range.
- *
- * @example
- * const controller = await createController({
- *   storage: await sqliteStorage('portcullis.sqlite'),
- *   address: 'controller.example.org:1280',
- *   pki: openPkiDirectory('pki'),
- *   admin: { username: 'admin', password: 'correct horse battery' },
- * })
- * await serve(controller, { port: 1280 })
- */
-export async function createController(options: ControllerOptions): Promise<Controller> {
+/** Puts a controller together and starts what it does by itself, as `createController` promises. */
+export async function assembleController(options: ControllerOptions): Promise<Controller> {
   const composition = await composeEngine(options)
   const { engine, server, presence, processId, timetable, events, random, logger, limits, profile } = composition
   const { storage } = options
@@ -188,7 +175,7 @@ export async function createController(options: ControllerOptions): Promise<Cont
       turns: contextOf(engine).turns,
       newRequestId: () => random.id(),
       isClosed,
-      documents: () => apiDocuments(VERSION),
+      documents: () => writeApiDocuments(VERSION),
       versionFacts,
       ...identity,
     },

@@ -102,15 +102,8 @@ export interface Operator {
   close(): Promise<void>
 }
 
-/**
- * Opens a store for its operator: nothing is served, and nothing is written unless it is asked for.
- *
- * @example
- * const operator = await openOperator({ storage: await sqliteStorage('portcullis.sqlite') })
- * await operator.resetAdminPassword({ password: 'correct horse battery' })
- * await operator.close()
- */
-export async function openOperator(options: OperatorOptions): Promise<Operator> {
+/** Opens a store as `openOperator` promises. */
+export async function assembleOperator(options: OperatorOptions): Promise<Operator> {
   checkOptions('openOperator', options, OPTIONS, 'an object with a storage')
   const { name = 'operator', ...given } = options
   // No token is made and no certificate signed here, so that keys are made up and the address is nobody's.

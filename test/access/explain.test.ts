@@ -189,8 +189,8 @@ describe('the API of our own', () => {
     expect(await statusWith('reader', kinds)).toBe(200)
   })
 
-  it('has a document of its own', () => {
-    const { portcullis } = apiDocuments('1.2.3')
+  it('has a document of its own', async () => {
+    const { portcullis } = await apiDocuments('1.2.3')
     expect(Object.keys(portcullis.paths ?? {}).sort()).toEqual([
       '/access-map',
       '/access-map/members',

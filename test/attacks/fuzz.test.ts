@@ -17,7 +17,7 @@ const PER_CONTROLLER = 2_500
 /** Milliseconds of work that no request may cost: a busy machine does not count against it. */
 const MAX_WORK_MS = 1_000
 
-const DOCUMENTS = apiDocuments('v0')
+const DOCUMENTS = await apiDocuments('v0')
 const OPERATIONS = [
   ...operationsOf(CLIENT, DOCUMENTS.client),
   ...operationsOf(MANAGEMENT, DOCUMENTS.management),

@@ -73,8 +73,8 @@ class Outcome {
 }
 
 /** Every operation of the documents, its path filled with ids of what is there. */
-function operations(ids: ReadonlyMap<string, string>) {
-  const { client, management, fabric, portcullis } = apiDocuments('v0')
+async function operations(ids: ReadonlyMap<string, string>) {
+  const { client, management, fabric, portcullis } = await apiDocuments('v0')
   const apis = [
     [CLIENT, client],
     [MANAGEMENT, management],
@@ -114,7 +114,7 @@ async function scene() {
     ids.set(kind, await create(admin, `/${kind}`, body))
   }
   const session = async () => ({ 'zt-session': await passwordLogin(mounted, TEST_ADMIN) })
-  return { mounted, operations: operations(ids), session }
+  return { mounted, operations: await operations(ids), session }
 }
 
 describe('every type of JSON in the place of every other', () => {

@@ -80,7 +80,7 @@ function plainValue(schema: Json): unknown {
   }
 }
 
-const DOCUMENTS = apiDocuments('v0')
+const DOCUMENTS = await apiDocuments('v0')
 const APIS = [
   [CLIENT, DOCUMENTS.client],
   [MANAGEMENT, DOCUMENTS.management],

@@ -13,7 +13,7 @@ import { refusals } from './documented-answers/refusals.ts'
 import type { Scene } from './documented-answers/scene.ts'
 import { watchedController } from './watched-controller.ts'
 
-const checker = answerChecker()
+const checker = await answerChecker()
 
 const SCENES: readonly (readonly [string, Scene])[] = [
   ...SUBJECTS.map((subject) => [`the life of one of ${subject.path}`, entity(subject)] as const),

@@ -7,7 +7,7 @@ type Json = Readonly<Record<string, unknown>>
 const SENTENCE = /^[A-Z`][^\n]{5,}\.$/
 const SUMMARY = /^[A-Z][^\n]{5,}$/
 
-const TABLE = Object.entries(apiDocuments('v0')).map(([api, document]) => [api, document] as const)
+const TABLE = Object.entries(await apiDocuments('v0')).map(([api, document]) => [api, document] as const)
 
 function operationsOf(document: Json) {
   return Object.entries(asJson(document.paths)).flatMap(([path, methods]) =>

@@ -74,7 +74,7 @@ async function generated(api: 'client' | 'management'): Promise<string> {
   const folder = await mkdtemp(`${WORKSHOP}generated-`)
   onTestFinished(() => rm(folder, { recursive: true }))
   const document = `${folder}/${api}.json`
-  await writeFile(document, JSON.stringify(apiDocuments('v0')[api]))
+  await writeFile(document, JSON.stringify((await apiDocuments('v0'))[api]))
   const plugins = ['@hey-api/typescript', '@hey-api/sdk', '@hey-api/client-fetch'] as const
   await createClient({ input: document, output: `${folder}/client`, logs: { level: 'silent' }, plugins: [...plugins] })
   return `${folder}/client`

@@ -37,8 +37,8 @@ describe('README.md', () => {
     },
   )
 
-  it.each(operationsByTable())('lists operations of the %s API that are served: %s', (api, path) => {
-    expect(Object.keys(apiDocuments(VERSION)[api].paths ?? {})).toContain(path)
+  it.each(operationsByTable())('lists operations of the %s API that are served: %s', async (api, path) => {
+    expect(Object.keys((await apiDocuments(VERSION))[api].paths ?? {})).toContain(path)
   })
 })
 

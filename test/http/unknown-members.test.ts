@@ -82,8 +82,8 @@ describe('with unknown members refused, a controller takes', () => {
 })
 
 /** The routes of an API that make or change something by JSON. */
-function routesOf(api: 'management' | 'client' | 'portcullis'): readonly string[] {
-  const { paths } = apiDocuments('v0')[api] as { readonly paths: Readonly<Record<string, object>> }
+async function routesOf(api: 'management' | 'client' | 'portcullis'): Promise<readonly string[]> {
+  const { paths } = (await apiDocuments('v0'))[api] as { readonly paths: Readonly<Record<string, object>> }
   return Object.entries(paths).flatMap(([path, operations]) =>
     Object.entries(operations)
       .filter(([method]) => ['post', 'put', 'patch'].includes(method))
@@ -101,7 +101,7 @@ describe.each([
     const mounted = await strict()
     const admin = await adminOf(mounted)
     const serviceId = await create(admin, '/services', { name: 'shared', encryptionRequired: true })
-    const routes = routesOf(api)
+    const routes = await routesOf(api)
     expect(routes.length).toBeGreaterThan(api === 'management' ? 40 : 1)
     for (const route of routes) {
       const [method = ''] = route.split(' ')

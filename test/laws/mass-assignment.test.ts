@@ -6,7 +6,7 @@ import { validRequest } from './valid-requests.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
-const DOCUMENT = apiDocuments('v0').management
+const DOCUMENT = (await apiDocuments('v0')).management
 const CANARY = 'canary'
 
 /** What records keep and no schema shows. */
@@ -14,7 +14,7 @@ const INTERNAL = ['tokenDigest', 'passwordHash', 'mayAuthenticateAdmins', 'disab
 
 /** Every member that any schema of either API names, whatever it belongs to. */
 const FIELDS: readonly string[] = [
-  ...new Set([...namesIn(DOCUMENT), ...namesIn(apiDocuments('v0').client), ...INTERNAL]),
+  ...new Set([...namesIn(DOCUMENT), ...namesIn((await apiDocuments('v0')).client), ...INTERNAL]),
 ].sort()
 
 /** Members that no request of any collection decides. */

@@ -31,7 +31,7 @@ describe('the API reference', () => {
   it('has every operation of every API, with a page of its own', async () => {
     const { text } = await ask('/portcullis/docs')
     const pages = linksIn(text, '/portcullis/docs').map(({ pathname }) => pathname)
-    const operations = Object.entries(apiDocuments(VERSION)).flatMap(([api, { paths }]) =>
+    const operations = Object.entries(await apiDocuments(VERSION)).flatMap(([api, { paths }]) =>
       Object.values(paths as Record<string, Record<string, { operationId: string }>>).flatMap((methods) =>
         Object.values(methods).map(({ operationId }) => `/portcullis/docs/${api}/${operationId}`),
       ),
@@ -55,7 +55,7 @@ describe('the API reference', () => {
     )
     const served = await ask('/portcullis/docs/client.json')
     expect(served.headers.get('content-type')).toBe('application/json')
-    expect(JSON.parse(served.text)).toEqual(JSON.parse(JSON.stringify(apiDocuments(VERSION).client)))
+    expect(JSON.parse(served.text)).toEqual(JSON.parse(JSON.stringify((await apiDocuments(VERSION)).client)))
   })
 
   it('runs nothing, loads nothing from elsewhere and may not be framed', async () => {

@@ -27,7 +27,7 @@ take #attribute, #all, and @name or @id. Secrets have no option of their own: --
 command line.`
 
 /** The command that does something with the entities of a collection. */
-export function entityCommand(collection: string, verb: EntityVerb): Command {
+export async function entityCommand(collection: string, verb: EntityVerb): Promise<Command> {
   const common = { hasJson: true, exitCodes: { 0: 'done' } } as const
   switch (verb) {
     case 'list':
@@ -47,7 +47,7 @@ export function entityCommand(collection: string, verb: EntityVerb): Command {
     case 'create':
       return defineCommand({
         ...common,
-        options: { ...CONNECTION_OPTIONS, ...BODY_OPTION, ...fieldOptions(collection, verb) },
+        options: { ...CONNECTION_OPTIONS, ...BODY_OPTION, ...(await fieldOptions(collection, verb)) },
         details: BODY_DETAILS,
         run: (call) => createEntity(collection, call),
       })
@@ -55,7 +55,7 @@ export function entityCommand(collection: string, verb: EntityVerb): Command {
       return defineCommand({
         ...common,
         operands: 'NAME|ID',
-        options: { ...CONNECTION_OPTIONS, ...BODY_OPTION, ...fieldOptions(collection, verb) },
+        options: { ...CONNECTION_OPTIONS, ...BODY_OPTION, ...(await fieldOptions(collection, verb)) },
         details: BODY_DETAILS,
         run: (call) => patchEntity(collection, call),
       })

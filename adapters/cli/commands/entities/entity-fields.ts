@@ -33,9 +33,10 @@ export function apiOf(collection: string): 'management' | 'portcullis' {
 }
 
 /** The options that stand for the fields of a request, by the declarations of the API: `--role-attributes` for `roleAttributes`. */
-export function fieldOptions(collection: string, verb: 'create' | 'patch'): OptionDeclarations {
+export async function fieldOptions(collection: string, verb: 'create' | 'patch'): Promise<OptionDeclarations> {
+  const fields = await fieldsOf(collection, verb)
   return Object.fromEntries(
-    fieldsOf(collection, verb).map(({ name, schema, isNeeded }) => [
+    fields.map(({ name, schema, isNeeded }) => [
       optionOf(name),
       {
         value: placeholderOf(schema),
@@ -54,7 +55,7 @@ export async function readBody(
   options: GivenOptions<string>,
 ): Promise<Body> {
   const body: Record<string, unknown> = { ...(await readData(options.typed('body'))) }
-  const fields = fieldsOf(collection, verb)
+  const fields = await fieldsOf(collection, verb)
   for (const { name, schema } of fields) {
     const option = optionOf(name)
     const given = options.typed(option)
@@ -77,8 +78,8 @@ function absentText(schema: FieldSchema, isNeeded: boolean): string {
   return isNeeded ? ' Needed.' : ''
 }
 
-function fieldsOf(collection: string, verb: 'create' | 'patch'): readonly Field[] {
-  const document = apiDocuments(VERSION)[apiOf(collection)]
+async function fieldsOf(collection: string, verb: 'create' | 'patch'): Promise<readonly Field[]> {
+  const document = (await apiDocuments(VERSION))[apiOf(collection)]
   const [path, method] = verb === 'create' ? [`/${collection}`, 'post'] : [`/${collection}/{id}`, 'patch']
   const operation = memberOf(memberOf(memberOf(document, 'paths'), path), method)
   const content = memberOf(memberOf(memberOf(operation, 'requestBody'), 'content'), 'application/json')

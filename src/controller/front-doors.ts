@@ -1,0 +1,51 @@
+import type { ApiDocuments } from '../apis/documents.ts'
+import type { ControllerOptions } from './controller-options.ts'
+import type { Controller } from './create-controller.ts'
+import type { Operator, OperatorOptions } from './operator.ts'
+
+// A controller, and all that it is put together from, is loaded when the first function here is called. Many programs that
+// import the package never make one, such as those that only know its errors, and loading takes more than a tenth of a second.
+
+/**
+ * Builds a controller: checks the certificates, fills an empty store with what every controller has, and offers both APIs
+ * as one function. Rejects with a message that names the option when it cannot be used: a certificate that is missing or
+ * whose key belongs to another, an address without port, a number out of range.
+ *
+ * @example
+ * const controller = await createController({
+ *   storage: await sqliteStorage('portcullis.sqlite'),
+ *   address: 'controller.example.org:1280',
+ *   pki: openPkiDirectory('pki'),
+ *   admin: { username: 'admin', password: 'correct horse battery' },
+ * })
+ * await serve(controller, { port: 1280 })
+ */
+export async function createController(options: ControllerOptions): Promise<Controller> {
+  const { assembleController } = await import('./create-controller.ts')
+  return assembleController(options)
+}
+
+/**
+ * Opens a store for its operator: nothing is served, and nothing is written unless it is asked for.
+ *
+ * @example
+ * const operator = await openOperator({ storage: await sqliteStorage('portcullis.sqlite') })
+ * await operator.resetAdminPassword({ password: 'correct horse battery' })
+ * await operator.close()
+ */
+export async function openOperator(options: OperatorOptions): Promise<Operator> {
+  const { assembleOperator } = await import('./operator.ts')
+  return assembleOperator(options)
+}
+
+/**
+ * Writes the OpenAPI documents from the operations that are served, so that what is described is what there is.
+ *
+ * @example
+ * const { management } = await apiDocuments('1.0.0')
+ * await writeFile('management.json', JSON.stringify(management))
+ */
+export async function apiDocuments(version: string): Promise<ApiDocuments> {
+  const { writeApiDocuments } = await import('../apis/documents.ts')
+  return writeApiDocuments(version)
+}
