@@ -89,6 +89,23 @@ describe.skipIf(!HAS_BROWSER)('the explorer of a company', () => {
     expectLegible(await page.evaluate<Drawn>(DRAWN))
   }, 90_000)
 
+  it('draws the strongest line of each group that reaches something, however few of its pairs that are', async () => {
+    const host = {
+      name: 'host',
+      type: 'Bind' as const,
+      semantic: 'AnyOf' as const,
+      identityRoles: ['@person-3'],
+      serviceRoles: ['@app-2'],
+    }
+    const { url } = await serveExplorer({
+      model: { ...COMPANY, servicePolicies: [...COMPANY.servicePolicies, host] },
+    })
+    const { page } = await openPage(`${url}#/graph?type=Bind`)
+    await logIn(page)
+    await page.locator('.map .group').first().waitFor()
+    expect(await page.locator('.map .edge').count()).toBe(1)
+  }, 90_000)
+
   it('finds every member of a group in it, and shows what is found by its own page', async () => {
     const page = await companyPage('#/graph')
     const groups = page.locator('.map .group-identities')

@@ -6,7 +6,7 @@ import { Name } from '../parts/name.tsx'
 import { numberText } from '../parts/number-text.ts'
 import { ScopeMembers } from '../parts/scope-members.tsx'
 import type { Choice } from './map-drawing.tsx'
-import type { ShownMap } from './read-map.ts'
+import { type ShownMap, shareText } from './read-map.ts'
 
 interface Props {
   readonly apis: Apis
@@ -55,19 +55,17 @@ export function GroupPanel({ apis, map, chosen: { side, place }, where, onChoose
         <h3>{side === 'identities' ? `May ${map.type.toLowerCase()}` : 'Reached by'}</h3>
         {links.length === 0 && <p class="muted">Nothing.</p>}
         <ul class="links">
-          {links.map(({ from, to, pairs, policies, policyCount, isGuarded }) => {
+          {links.map((link) => {
+            const { from, to, policies, policyCount, isGuarded } = link
             const at = side === 'identities' ? to : from
             const linked = map.sides[other].groups[at]
-            const all = group.count * (linked?.count ?? 0)
             return (
               <li key={at}>
                 <button type="button" class="link" onClick={() => onChoose({ side: other, place: at })}>
                   <Name of={linked?.title ?? ''} />
                 </button>
                 <span class="muted">
-                  {pairs === all
-                    ? ' all'
-                    : ` ${numberText(Math.max(1, Math.round((100 * pairs) / all)))} % of the pairs`}
+                  {` ${shareText(map, link)}`}
                   {isGuarded && ', if posture passes'}
                 </span>
                 <p class="by">

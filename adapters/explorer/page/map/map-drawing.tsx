@@ -1,7 +1,7 @@
 import { useMemo, useState } from 'preact/hooks'
 import { visibleLine } from '../../../../src/base/text.ts'
 import { numberText } from '../parts/number-text.ts'
-import type { MapGroup, MapLink, ShownMap, Side } from './read-map.ts'
+import { type MapGroup, type MapLink, type ShownMap, type Side, shareOf, TITLE_LENGTH } from './read-map.ts'
 
 const BOX = { width: 270, height: 40, gap: 8 } as const
 const HEAD = 30
@@ -12,7 +12,6 @@ const THICKER = 6
 /** Lines begin and end within the middle of a box, of this height. */
 const PORTS = 30
 const WIDTH = 2 * BOX.width + GAP
-const TITLE_LENGTH = 23
 
 /** A group of one side, by its place. */
 export interface Choice {
@@ -20,14 +19,15 @@ export interface Choice {
   readonly place: number
 }
 
-interface Props {
+/** A map, and the group of it that is looked at. */
+export interface MapProps {
   readonly map: ShownMap
   readonly chosen: Choice | undefined
   readonly onChoose: (choice: Choice | undefined) => void
 }
 
 /** Groups of identities on the left, groups of services on the right, a line where the ones may dial or bind the others. */
-export function MapDrawing({ map, chosen, onChoose }: Props) {
+export function MapDrawing({ map, chosen, onChoose }: MapProps) {
   const [hovered, setHovered] = useState<Choice>()
   const centre = hovered ?? chosen
   const orders = useMemo(() => ordersOf(map), [map])
@@ -122,9 +122,8 @@ function Line({ link, map, y1, y2, isLit }: LineProps) {
   )
 }
 
-function widthOf({ sides }: ShownMap, { from, to, pairs }: MapLink): number {
-  const all = (sides.identities.groups[from]?.count ?? 1) * (sides.services.groups[to]?.count ?? 1)
-  return THIN + (THICKER * pairs) / all
+function widthOf(map: ShownMap, link: MapLink): number {
+  return THIN + THICKER * shareOf(map, link)
 }
 
 /** Where lines leave and reach the boxes, from the middle of each: side by side, in the order of their other ends. */

@@ -4,8 +4,10 @@ import { Loaded } from '../parts/loaded.tsx'
 import { numberText } from '../parts/number-text.ts'
 import { ScopeMembers } from '../parts/scope-members.tsx'
 import { useAnswer } from '../parts/use-answer.ts'
+import { useIsNarrow } from '../parts/use-narrow.ts'
 import { GroupPanel } from './group-panel.tsx'
 import { type Choice, MapDrawing } from './map-drawing.tsx'
+import { MapList } from './map-list.tsx'
 import { readMap, type ShownMap } from './read-map.ts'
 
 /** Who reaches what, in few groups; a group opens into its own groups, and these into people. */
@@ -24,6 +26,7 @@ export function MapView({ apis }: { apis: Apis }) {
     text === undefined ? undefined : { side: side === 'services' ? 'services' : 'identities', place: Number(text) }
   const choose = (choice: Choice | undefined) =>
     go('graph', { ...where, group: choice && `${choice.side}-${choice.place}` })
+  const isNarrow = useIsNarrow()
   return (
     <section class="graph">
       <div class="bar">
@@ -41,15 +44,19 @@ export function MapView({ apis }: { apis: Apis }) {
           </select>
         </label>
         {(identities || services) && <a href={hrefOf('graph')}>Everything</a>}
-        <Legend />
+        {!isNarrow && <Legend />}
       </div>
       <div class={chosen ? 'graph-body has-panel' : 'graph-body'}>
         <div class="map-frame" data-results>
           <Loaded answer={answer} isEmpty={isEmpty} empty="Nothing is here yet that you may see.">
             {(map) => (
               <>
-                <MapDrawing map={map} chosen={chosen} onChoose={choose} />
-                {map.links.length > map.drawn.size && (
+                {isNarrow ? (
+                  <MapList map={map} chosen={chosen} onChoose={choose} />
+                ) : (
+                  <MapDrawing map={map} chosen={chosen} onChoose={choose} />
+                )}
+                {!isNarrow && map.links.length > map.drawn.size && (
                   <p class="muted">
                     {numberText(map.links.length - map.drawn.size)} thinner lines appear when a group is chosen.
                   </p>

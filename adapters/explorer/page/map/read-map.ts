@@ -1,5 +1,6 @@
 import type { AnswerOf, PortcullisApi } from '../../../../src/client/index.ts'
 import type { Apis } from '../api/apis.ts'
+import { numberText } from '../parts/number-text.ts'
 
 /** Who may dial or bind what, in few groups. */
 export type AccessMap = AnswerOf<PortcullisApi['GET /access-map']>['data']
@@ -24,10 +25,15 @@ export interface ShownMap {
   readonly drawn: ReadonlySet<MapLink>
 }
 
-/** At most this many lines are drawn while nothing is chosen, and none that stands for less than a tenth of its pairs. */
+/**
+ * At most this many lines are drawn while nothing is chosen that stand for a tenth of their pairs or more. Beside them each group has
+ * its strongest line, however thin: a group without any line reaches nothing, or is reached by nobody.
+ */
 const MOST_LINES = 60
 const LEAST_SHARE = 0.1
 const MOST_NAMED = 2
+/** Characters of a title for which a box has room. */
+export const TITLE_LENGTH = 23
 
 /** The part of a network that is wanted. */
 export interface MapQuestion {
@@ -57,11 +63,27 @@ export async function readMap(
     return { count, groups: groups.map((group) => ({ ...group, ...titleOf(group, side) })) }
   }
   const sides = { identities: titled('identities'), services: titled('services') }
-  const share = ({ from, to, pairs }: MapLink) =>
-    pairs / ((sides.identities.groups[from]?.count ?? 1) * (sides.services.groups[to]?.count ?? 1))
-  const strong = data.links.filter((link) => share(link) >= LEAST_SHARE)
-  const strongest = strong.toSorted((a, b) => share(b) - share(a) || b.pairs - a.pairs).slice(0, MOST_LINES)
-  return { type: data.type, sides, links: data.links, drawn: new Set(strongest) }
+  const share = (link: MapLink) => shareOf({ sides }, link)
+  const strongest = data.links.toSorted((a, b) => share(b) - share(a) || b.pairs - a.pairs)
+  const drawn = new Set(strongest.filter((link) => share(link) >= LEAST_SHARE).slice(0, MOST_LINES))
+  const touched = new Set<string>()
+  for (const link of strongest) {
+    const ends = [`from ${link.from}`, `to ${link.to}`]
+    if (ends.some((end) => !touched.has(end))) drawn.add(link)
+    for (const end of ends) touched.add(end)
+  }
+  return { type: data.type, sides, links: data.links, drawn }
+}
+
+/** Which part of all pairs of members of two groups a line stands for, 0 to 1. */
+export function shareOf({ sides }: Pick<ShownMap, 'sides'>, { from, to, pairs }: MapLink): number {
+  return pairs / ((sides.identities.groups[from]?.count ?? 1) * (sides.services.groups[to]?.count ?? 1))
+}
+
+/** The same in words. */
+export function shareText(map: Pick<ShownMap, 'sides'>, link: MapLink): string {
+  const share = shareOf(map, link)
+  return share === 1 ? 'all' : `${numberText(Math.max(1, Math.round(100 * share)))} % of the pairs`
 }
 
 function titleOf(
@@ -74,7 +96,12 @@ function titleOf(
 }
 
 function named(attributes: readonly string[]): string {
-  const more = attributes.length - MOST_NAMED
-  const first = attributes.slice(0, MOST_NAMED).map((attribute) => `#${attribute}`)
-  return `${first.join(' ')}${more > 0 ? ` +${more}` : ''}`
+  const withFirst = (most: number) => {
+    const more = attributes.length - most
+    const first = attributes.slice(0, most).map((attribute) => `#${attribute}`)
+    return `${first.join(' ')}${more > 0 ? ` +${more}` : ''}`
+  }
+  const title = withFirst(MOST_NAMED)
+  // How many others there are is not to be cut off.
+  return title.length <= TITLE_LENGTH ? title : withFirst(1)
 }

@@ -6,6 +6,7 @@ import { EntityLink } from '../parts/entity-link.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { numberText } from '../parts/number-text.ts'
 import { useAnswer } from '../parts/use-answer.ts'
+import { useIsNarrow } from '../parts/use-narrow.ts'
 import { Recent } from './recent.tsx'
 
 type Findings = AnswerOf<PortcullisApi['GET /findings']>['data']
@@ -27,7 +28,7 @@ const WORDS: Readonly<Record<FindingKind, string>> = {
 /** The consequence of a finding, and the way out of it. */
 const MEANING: Readonly<Record<FindingKind, string>> = {
   'edge-routers-offline': 'Nothing passes through them until they connect to the controller.',
-  'services-without-terminators': 'Whoever dials them is refused: no identity that may bind them hosts them now.',
+  'services-without-terminators': 'Every dial of them is refused: no identity that may bind them hosts them now.',
   'services-without-edge-routers': 'No service edge router policy selects them together with an edge router.',
   'services-without-identities': 'No Dial policy selects them together with an identity.',
   'identities-without-services': 'No service policy selects them together with a service.',
@@ -67,19 +68,22 @@ const URGENT: ReadonlySet<FindingKind> = new Set<FindingKind>([
 
 function Overview({ apis }: { apis: Apis }) {
   const answer = useAnswer(async (signal) => (await apis.portcullis.call('GET /findings', { signal })).data, [apis])
+  const isNarrow = useIsNarrow()
   return (
     <section class="reading">
       <div class="bar">
         <h1>Overview</h1>
-        <p class="muted">
-          Type <kbd>/</kbd> to find anything by name.
-        </p>
+        {!isNarrow && (
+          <p class="muted">
+            Type <kbd>/</kbd> to find anything by name.
+          </p>
+        )}
       </div>
       <Recent apis={apis} />
       <Loaded answer={answer} isEmpty={(data) => data.length === 0} empty="You may not see what this is made of.">
         {(data) => <Findings findings={data} />}
       </Loaded>
-      <MapPreview apis={apis} />
+      {!isNarrow && <MapPreview apis={apis} />}
     </section>
   )
 }

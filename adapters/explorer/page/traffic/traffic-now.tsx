@@ -4,7 +4,9 @@ import { EntityLink } from '../parts/entity-link.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { numberText } from '../parts/number-text.ts'
 import { useAnswer } from '../parts/use-answer.ts'
+import { useIsNarrow } from '../parts/use-narrow.ts'
 import { CircuitsPart, type Traffic } from './circuits-part.tsx'
+import { FlowList } from './flow-list.tsx'
 import { MOST_IN_COLUMN, TrafficDrawing } from './traffic-drawing.tsx'
 
 /** How often the state is read while nothing is told, in milliseconds: routers of other processes tell nothing here. */
@@ -15,6 +17,7 @@ const SETTLED_MS = 400
 /** Routers, links and circuits as they are now, drawn and as tables; `happened` changes when an event says that they changed. */
 export function TrafficNow({ apis, happened }: { apis: Apis; happened: string | undefined }) {
   const [version, setVersion] = useState(0)
+  const isNarrow = useIsNarrow()
   useEffect(() => {
     const again = () => setVersion((before) => before + 1)
     const soon = setTimeout(again, SETTLED_MS)
@@ -36,8 +39,9 @@ export function TrafficNow({ apis, happened }: { apis: Apis; happened: string | 
           <section class="card scrolls" aria-label="Who talks to whom">
             <h2>Who talks to whom</h2>
             {traffic.routers.length === 0 && <p class="muted">There are no routers yet.</p>}
-            {traffic.routers.length > 0 && <TrafficDrawing traffic={traffic} />}
-            {traffic.routers.length > MOST_IN_COLUMN && (
+            {isNarrow && <FlowList traffic={traffic} />}
+            {!isNarrow && traffic.routers.length > 0 && <TrafficDrawing traffic={traffic} />}
+            {!isNarrow && traffic.routers.length > MOST_IN_COLUMN && (
               <p class="muted">
                 Drawn are those with most traffic, and routers that are offline: {numberText(MOST_IN_COLUMN)} of{' '}
                 {numberText(traffic.counts.routers)} routers.

@@ -1,16 +1,19 @@
 import { visibleLine } from '../../../../src/base/text.ts'
 import type { Explanation } from '../api/explanation.ts'
-import { type PathNode, pathOf } from './path.ts'
+import { useIsNarrow } from '../parts/use-narrow.ts'
+import { COLUMN_NAMES, type PathNode, pathOf } from './path.ts'
+import { LIGHT_WORDS, PathList } from './path-list.tsx'
 
 const BOX = { width: 172, height: 44, gap: 10 } as const
 const COLUMN = BOX.width + 40
 const HEAD = 26
-const COLUMN_NAMES = ['Identity', 'Service policies', 'Posture checks', 'Edge routers', 'Service', 'Host'] as const
 const TITLE_LENGTH = 17
 
 /** The way from the identity to the service, lit as far as it is open. */
 export function PathDrawing({ explanation }: { explanation: Explanation }) {
   const { nodes, lines } = pathOf(explanation)
+  const isNarrow = useIsNarrow()
+  if (isNarrow) return <PathList nodes={nodes} />
   const columns = COLUMN_NAMES.map((_, column) => nodes.filter((node) => node.column === column))
   const rows = Math.max(...columns.map(({ length }) => length))
   const height = HEAD + rows * (BOX.height + BOX.gap)
@@ -88,8 +91,7 @@ function shortened(text: string): string {
 }
 
 function spoken(nodes: readonly PathNode[]): string {
-  const words = { lit: 'open', broken: 'closed', dark: 'not reached' } as const
   return nodes
-    .map(({ title, note, light }) => `${visibleLine(title)}${note && `, ${note}`}: ${words[light]}`)
+    .map(({ title, note, light }) => `${visibleLine(title)}${note && `, ${note}`}: ${LIGHT_WORDS[light]}`)
     .join('; ')
 }

@@ -16,6 +16,16 @@ export interface PathNode {
   readonly light: Light
 }
 
+/** The parts of the way, in order: the column of a node is a place among them. */
+export const COLUMN_NAMES = [
+  'Identity',
+  'Service policies',
+  'Posture checks',
+  'Edge routers',
+  'Service',
+  'Host',
+] as const
+
 export interface PathLine {
   readonly from: string
   readonly to: string

@@ -1,0 +1,16 @@
+import { useEffect, useState } from 'preact/hooks'
+
+/** At this width the style sheets take the form of a phone, in which no drawing of two columns fits. */
+const NARROW = '(max-width: 640px)'
+
+/** Whether the window is as narrow as a phone, as of now: what is drawn elsewhere is a list there. */
+export function useIsNarrow(): boolean {
+  const [isNarrow, setNarrow] = useState(() => matchMedia(NARROW).matches)
+  useEffect(() => {
+    const query = matchMedia(NARROW)
+    const onChange = () => setNarrow(query.matches)
+    query.addEventListener('change', onChange)
+    return () => query.removeEventListener('change', onChange)
+  }, [])
+  return isNarrow
+}

@@ -1,0 +1,35 @@
+import { EntityLink } from '../parts/entity-link.tsx'
+import { numberText } from '../parts/number-text.ts'
+import type { Traffic } from './circuits-part.tsx'
+
+/** As many of them as a drawing has boxes in a column, times the columns. */
+const MOST_FLOWS = 36
+
+/** Who talks to whom now, for windows that are too narrow to draw it: the most circuits first. */
+export function FlowList({ traffic: { flows } }: { traffic: Traffic }) {
+  const busiest = flows.toSorted((a, b) => b.circuits - a.circuits)
+  return (
+    <>
+      <ul class="links" aria-label="Who talks to whom now">
+        {busiest.slice(0, MOST_FLOWS).map(({ identity, service, routers, circuits }) => (
+          <li key={`${identity.id} ${service.id} ${routers.map(({ id }) => id)}`}>
+            <EntityLink kind="identities" id={identity.id} name={identity.name ?? identity.id} /> →{' '}
+            <EntityLink kind="services" id={service.id} name={service.name ?? service.id} />
+            <p class="by">
+              {numberText(circuits)} {circuits === 1 ? 'circuit' : 'circuits'}
+              {routers.length > 0 && ' over '}
+              {routers.map((router, position) => (
+                <span key={router.id}>
+                  {position > 0 && ', '}
+                  <EntityLink kind="edge-routers" id={router.id} name={router.name ?? router.id} />
+                </span>
+              ))}
+            </p>
+          </li>
+        ))}
+      </ul>
+      {flows.length === 0 && <p class="muted">No traffic flows.</p>}
+      {flows.length > MOST_FLOWS && <p class="muted">and {numberText(flows.length - MOST_FLOWS)} more</p>}
+    </>
+  )
+}

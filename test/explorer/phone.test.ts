@@ -1,0 +1,63 @@
+import type { Page } from 'playwright-core'
+import { afterAll, describe, expect, it } from 'vitest'
+import { closeBrowser, HAS_BROWSER, logIn, openPage, serveExplorer } from '../support/explorer.ts'
+import { NETWORK } from './network.ts'
+
+const PHONE = { viewport: { width: 390, height: 844 } }
+
+/** What can be scrolled sideways, or reaches beyond the window: nothing of a view on a phone. */
+const TOO_WIDE = `[...document.querySelectorAll('main, main *')]
+  .filter((one) => one.getBoundingClientRect().right > innerWidth + 1 || (one.scrollWidth > one.clientWidth + 1 && /auto|scroll/.test(getComputedStyle(one).overflowX)))
+  .map((one) => one.tagName + '.' + (one.getAttribute('class') ?? ''))`
+
+async function tooWide(page: Page): Promise<readonly string[]> {
+  return page.evaluate<string[]>(TOO_WIDE)
+}
+
+describe.skipIf(!HAS_BROWSER)('the explorer by a phone', () => {
+  afterAll(closeBrowser)
+
+  it('lists what is drawn elsewhere, as wide as the window', async () => {
+    const { net, url } = await serveExplorer({ model: NETWORK })
+    const idOf = async (route: 'GET /identities' | 'GET /services', name: string) =>
+      (await net.admin.call(route, { query: { filter: `name = "${name}"` } })).data[0]?.id ?? ''
+    const why = `#/why?identity=${await idOf('GET /identities', 'laptop')}&service=${await idOf('GET /services', 'payroll')}`
+    const { page, problems } = await openPage(`${url}#/graph`, PHONE)
+    await logIn(page)
+    const staff = page.getByRole('button', { name: /^#staff/ })
+    await staff.waitFor()
+    expect(await staff.textContent()).toMatch(/#staff\s*1\s*may dial .*#confidential/)
+    expect(await tooWide(page)).toEqual([])
+    await staff.click()
+    const panel = page.getByRole('complementary')
+    await panel.getByRole('link', { name: 'laptop', exact: true }).waitFor()
+    await panel.getByRole('link', { name: 'staff-payroll', exact: true }).waitFor()
+    expect(await tooWide(page)).toEqual([])
+
+    await page.evaluate(`location.hash = ${JSON.stringify(why)}`)
+    const way = page.getByRole('region', { name: 'The way from the identity to the service' })
+    await way.getByRole('link', { name: 'staff-payroll', exact: true }).waitFor()
+    const check = way.getByRole('listitem').filter({ hasText: 'company-domain' }).last()
+    expect(await check.textContent()).toMatch(/✕.*fails/)
+    expect(await tooWide(page)).toEqual([])
+
+    await page.evaluate('location.hash = "#/live"')
+    await page.getByText('as it happens').waitFor()
+    await page.getByRole('region', { name: 'Who talks to whom' }).waitFor()
+    expect(await page.locator('svg.traffic, svg.map').count()).toBe(0)
+    expect(await tooWide(page)).toEqual([])
+    expect(problems).toEqual([])
+  }, 60_000)
+
+  it('becomes a drawing when the window is wide enough, and a list again', async () => {
+    const { url } = await serveExplorer({ model: NETWORK })
+    const { page } = await openPage(`${url}#/graph`, PHONE)
+    await logIn(page)
+    await page.locator('.map-list').waitFor()
+    await page.setViewportSize({ width: 1000, height: 700 })
+    await page.locator('svg.map').waitFor()
+    await page.setViewportSize(PHONE.viewport)
+    await page.locator('.map-list').waitFor()
+    expect(await page.locator('svg.map').count()).toBe(0)
+  }, 60_000)
+})
