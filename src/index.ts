@@ -78,6 +78,7 @@ export type { DeliveryReport } from './webhooks/delivery-questions.resource.ts'
 // To read who did what.
 export type { AuditEntry, AuditPage, AuditRequest } from './audit/audit-questions.resource.ts'
 export type { AuditFinding, AuditTampering } from './audit/audit-verification.ts'
+export type { UndoPlan } from './audit/change-undo.rules.ts'
 
 // To operate on its store without serving it.
 export { openOperator } from './controller/front-doors.ts'

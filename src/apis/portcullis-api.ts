@@ -6,6 +6,7 @@
 export { explainOperation } from '../access/explain/explain.rows.ts'
 export { simulateOperation } from '../access/simulation/simulate.rows.ts'
 export { auditHeadOperation, auditOperation } from '../audit/audit.rows.ts'
+export { planUndoOperation, undoOperation } from '../audit/undo.rows.ts'
 export { listServiceConfigsOperation } from '../configs/service-configs.rows.ts'
 export { traceDialOperation } from '../fabric/circuits/trace-dial.rows.ts'
 export { graphMembersOperation, graphOperation, matrixOperation, searchOperation } from '../insight/graph/graph.rows.ts'

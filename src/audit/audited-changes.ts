@@ -141,9 +141,17 @@ function observationOf(
       ...(typeof name === 'string' && { entityName: name }),
       changes,
       ...(reason !== undefined && { reason }),
-      ...(call.by === 'system' && call.operator !== undefined && { facts: { command: call.operator.command } }),
+      ...factsOf(call),
     },
     party: partyOf(change, call, Object.keys(changes)),
+  }
+}
+
+function factsOf(call: Call): Pick<AuditContent, 'facts'> {
+  const command = call.by === 'system' ? call.operator?.command : undefined
+  if (command === undefined && call.undoes === undefined) return {}
+  return {
+    facts: { ...(command !== undefined && { command }), ...(call.undoes !== undefined && { undoes: call.undoes }) },
   }
 }
 

@@ -3,6 +3,7 @@ import type { Explanation } from '../access/explain/index.ts'
 import type { NetworkFinding } from '../access/network-findings.ts'
 import type { AuditPage, AuditRequest } from '../audit/audit-questions.resource.ts'
 import type { AuditFinding } from '../audit/audit-verification.ts'
+import type { UndoPlan } from '../audit/change-undo.rules.ts'
 import { checkOptions, type OptionRules } from '../base/arguments.ts'
 import { Lifetime } from '../concurrency/lifetime.ts'
 import { bootstrap } from '../engine/bootstrap.ts'
@@ -81,6 +82,19 @@ export interface Operator {
   /** Reads a page of the audit trail, the latest records first. What is not sealed yet is sealed before. */
   readAudit(request?: AuditRequest): Promise<AuditPage>
   /**
+   * Plans how the change of an audit record is taken back in the network as it is now. Nothing is written.
+   *
+   * @throws {ControllerError} NOT_FOUND when there is no such record, or it tells of no change.
+   */
+  planUndo(recordId: string): Promise<UndoPlan>
+  /**
+   * Takes a change back by the plan that has the tag `tag`.
+   *
+   * @throws {ControllerError} COULD_NOT_VALIDATE when the entity was changed since the plan was made, or nothing can be done.
+   * @throws {ControllerError} NOT_FOUND as for the plan.
+   */
+  undo(recordId: string, tag: string): Promise<UndoPlan>
+  /**
    * Verifies the chain of the audit trail, against a head that was kept elsewhere where one is given, and names the first record
    * that was altered, removed or added. Nothing is written.
    */
@@ -138,6 +152,8 @@ export async function assembleOperator(options: OperatorOptions): Promise<Operat
     },
     show: async (resource) => (await engine.reader.list(SYSTEM_CALL, resourceNamed(resource), {})).items,
     readAudit: (request) => engine.audit.read(SYSTEM_CALL, request),
+    planUndo: (recordId) => engine.changeUndo.plan(SYSTEM_CALL, recordId),
+    undo: (recordId, tag) => engine.changeUndo.apply(callOf('audit undo'), recordId, tag),
     verifyAudit: (head) => engine.audit.verify(head),
     keys: {
       status: async () => {

@@ -10,6 +10,7 @@ import type { SimulatedChange } from '../access/simulation/resolve-changes.ts'
 import { Simulation } from '../access/simulation/simulation.ts'
 import { AuditReading } from '../audit/audit-reading.ts'
 import { AuditTrail } from '../audit/audit-trail.ts'
+import { ChangeUndo } from '../audit/change-undo.ts'
 import { TrustAnchors } from '../authority/trust.ts'
 import { ServiceConfigs } from '../configs/service-configs.ts'
 import { Authenticators } from '../credentials/authenticators.ts'
@@ -70,6 +71,8 @@ export class ControllerEngine extends EntityServices {
   readonly administratorRecovery: AdministratorRecovery
   /** The audit trail, to be read and verified. */
   readonly audit: AuditReading
+  /** Takes changes back that the audit trail tells of. */
+  readonly changeUndo: ChangeUndo
   /** The audit trail, as it is written. */
   readonly auditTrail: AuditTrail
   readonly apiSessions: ApiSessions
@@ -165,6 +168,7 @@ export class ControllerEngine extends EntityServices {
     this.webhookDeliveries = new WebhookService(context)
     this.traffic = new TrafficReading(context)
     this.#simulation = new Simulation(context)
+    this.changeUndo = new ChangeUndo(context, this)
   }
 
   /**

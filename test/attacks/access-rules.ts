@@ -88,6 +88,8 @@ const OWN: Readonly<Record<string, AccessRule>> = {
   'GET /graph/members': 'delegate',
   'GET /search': 'delegate',
   'GET /audit': 'delegate',
+  'GET /audit/{id}/undo': 'delegate',
+  'POST /audit/{id}/undo': 'delegate',
   'GET /audit/head': { permission: 'ops.read' },
   'GET /pki': { permission: 'ops.read' },
   'GET /pki/outstanding': { permission: 'ops.read' },

@@ -249,6 +249,7 @@ const CASES: { readonly [P in PartOf<ControllerEngine>]: { readonly [M in Method
     signedHead: INNER,
     verify: INNER,
   },
+  changeUndo: { plan: { taken: { recordId: 'x' } }, apply: { taken: { recordId: 'x', tag: 'y' } } },
   auditTrail: { noteRefused: INNER, noteCommand: INNER, resume: INNER, close: INNER, seal: INNER },
   timelines: {
     read: { taken: { input: { after: 'x', limit: 4 } } },

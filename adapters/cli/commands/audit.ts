@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import type { AuditEntry, AuditFinding, AuditPage, AuditRequest, AuditTampering } from '../../../src/index.ts'
+import type { AuditEntry, AuditFinding, AuditPage, AuditRequest, AuditTampering, UndoPlan } from '../../../src/index.ts'
 import { type Answer, type CommandCall, defineCommand, EXIT_NO } from '../command-line/command.ts'
 import { UsageError } from '../command-line/usage.ts'
 import { CONNECTION_DETAILS, CONNECTION_OPTIONS, withConnection } from '../connection/connect.ts'
@@ -45,6 +45,27 @@ make the whole chain anew: a head that was kept elsewhere shows that. Records of
   examples: ['portcullis audit verify', 'portcullis audit verify --storage postgres://db/net --head 812:9f3c…'],
   exitCodes: { 0: 'every record is as it was written', [EXIT_NO]: 'something was altered, removed or added' },
   run: verifyAudit,
+})
+
+/** `portcullis audit undo`. */
+export const AUDIT_UNDO = defineCommand({
+  operands: 'ID',
+  options: {
+    ...CONNECTION_OPTIONS,
+    ...STORAGE_OPTIONS,
+    apply: { summary: 'take it back; without it nothing is written' },
+  },
+  hasJson: true,
+  details: `Tells how the change of an audit record would be taken back in the network as it is now: which fields, and who would gain or
+lose access. What was changed later stays, and an entity that was changed after its creation is not deleted. Secrets, credentials
+and what the controller writes by itself do not come back. With --apply it is done as planned, unless the entity is changed in
+between. ${CONNECTION_DETAILS}`,
+  examples: [
+    'portcullis audit undo 000000000000000042000000',
+    'portcullis audit undo 000000000000000042000000 --apply',
+  ],
+  exitCodes: { 0: 'it can be taken back, or was', [EXIT_NO]: 'it cannot be taken back' },
+  run: undoChange,
 })
 
 /** `portcullis audit head`. */
@@ -143,6 +164,43 @@ function lineOf({ at, type, entity, actor, author, remoteAddress, reason, change
   ].join('; ')
   const from = remoteAddress === null ? '' : ` from ${remoteAddress}`
   return `${at}  ${type}${what}  by ${who}${from}${further === '' ? '' : `  (${further})`}`
+}
+
+/** Plans to take a change back, and does so where it is asked to. Throws {@link UsageError}. */
+function undoChange(call: CommandCall<UndoOption>): Promise<Answer> {
+  const [id, ...others] = call.operands
+  if (id === undefined || others.length > 0) throw new UsageError('audit undo takes the ID of one audit record')
+  if (readsStorage(call))
+    return withOperator(call.options, (operator) =>
+      undone(
+        call,
+        () => operator.planUndo(id),
+        (tag) => operator.undo(id, tag),
+      ),
+    )
+  const params = { id }
+  return withConnection(call, ({ portcullis }) =>
+    undone(
+      call,
+      async () => (await portcullis.call('GET /audit/{id}/undo', { params })).data,
+      async (tag) =>
+        (await portcullis.call('POST /audit/{id}/undo', { params, headers: { 'if-match': `"${tag}"` } })).data,
+    ),
+  )
+}
+
+type UndoOption = keyof typeof CONNECTION_OPTIONS | keyof typeof STORAGE_OPTIONS | 'apply'
+
+async function undone(
+  { options }: CommandCall<UndoOption>,
+  plan: () => Promise<UndoPlan>,
+  apply: (tag: string) => Promise<UndoPlan>,
+): Promise<Answer> {
+  const planned = await plan()
+  if (planned.action === null) return { text: planned.text, value: planned, code: EXIT_NO }
+  if (!options.flag('apply')) return { text: `${planned.text}\nNothing was written: --apply does it.`, value: planned }
+  const made = await apply(planned.tag)
+  return { text: made.text, value: made }
 }
 
 /** Prints the signed head of a running controller. */

@@ -119,6 +119,7 @@ export const COMMANDS: readonly CommandGroup[] = [
           'audit verify',
           'verify the chain of the audit trail, and name the first record that was altered or removed',
         ],
+        AUDIT_UNDO: ['audit undo', 'tell how a change would be taken back, and take it back with --apply'],
         AUDIT_HEAD: ['audit head', 'print how far the audit trail goes, signed, to be kept elsewhere'],
       }),
     ],

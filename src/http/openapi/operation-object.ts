@@ -189,6 +189,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   limit: 'How many items to answer at most, up to 500; 10 by default.',
   method: 'How to prove who one is.',
   'mfa-validation-code': 'A one-time password or a recovery code.',
+  'if-match': 'The tag of the plan, in quotes; another one is refused.',
   'last-event-id': 'The `id` of the event that was read last; a stream goes on after it.',
   offset: 'How many items to leave out from the beginning, up to 100,000.',
   policytype: 'Considers policies of one type only, `dial` or `bind`.',

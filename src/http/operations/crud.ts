@@ -28,11 +28,19 @@ export function crudForAdmins<R extends Resource, const Name extends StandardOpe
   return Object.fromEntries(forAdmins) as unknown as RowsOf<R, Name>
 }
 
+/** Who may call a standard operation of a resource: an action is what delegated permissions open. */
+export function accessTo(
+  { definition: { permission: entity, adminOnly = [] } }: Resource,
+  action: Permission['action'],
+  operation: StandardOperation,
+): Access {
+  return adminOnly.includes(operation) ? 'admin' : { entity, action }
+}
+
 function standardRows<R extends Resource>(resource: R): Record<StandardOperation, Operation> {
-  const { name, singular, permission: entity, quirks: { spellings } = {}, adminOnly = [] } = resource.definition
+  const { name, singular, quirks: { spellings } = {} } = resource.definition
   const plural = name.replaceAll('-', ' ')
-  const may = (action: Permission['action'], operation: StandardOperation): Access =>
-    adminOnly.includes(operation) ? 'admin' : { entity, action }
+  const may = (action: Permission['action'], operation: StandardOperation) => accessTo(resource, action, operation)
   const corrections = spellings === undefined ? {} : { spellings }
   return {
     list: defineOperation(

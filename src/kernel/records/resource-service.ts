@@ -51,21 +51,23 @@ export class ResourceService<R extends Resource> {
 
   /**
    * Creates an entity by a request in the words of the API, with the same defaults; what the API would refuse is refused.
-   * Instants of the answer are epoch milliseconds.
+   * Instants of the answer are epoch milliseconds. What was deleted is made `again` under its id, unless that is taken.
    *
    * @example
    * const { id } = await controller.engine.services.create(SYSTEM_CALL, { name: 'web', roleAttributes: ['apps'] })
    */
-  async create(call: Call, request: CreateBodyOf<R>): Promise<RecordOf<R>> {
+  async create(call: Call, request: CreateBodyOf<R>, again?: { readonly id: string }): Promise<RecordOf<R>> {
     this.#requireOffered('create')
     const input = readCreate(this.resource, request)
     this.#requireAsDeployed(request)
     const now = this.#context.clock.now()
-    const id = this.#context.random.id()
+    const id = again?.id ?? this.#context.random.id()
     const preparation = await this.#behaviour.prepare?.(this.#context, call, { kind: 'create', id, input, now })
     const fields = { ...this.#emptySystemFields(), ...this.#withoutRequestOnly(input), ...preparation?.system }
     const draft = this.#record(newRecord(id, now, fields))
     const work = async (tx: WriteTransaction) => {
+      const isTaken = again !== undefined && (await collectionOf(tx, this.resource).get(id)) !== undefined
+      if (isTaken) throw invalidField('id', `there is a ${this.resource.definition.singular} with it`, id)
       const record = await this.#checked(tx, call, undefined, draft)
       await makeRoom(this.#context, tx, this.resource, record)
       await collectionOf(tx, this.resource).insert(record)
@@ -75,12 +77,20 @@ export class ResourceService<R extends Resource> {
     return refusingDuplicates(this.resource, () => this.#context.writes.run(call, work))
   }
 
-  /** Replaces everything that a caller may write; what the request leaves out takes its default. */
-  async replace(call: Call, id: string, request: ReplaceBodyOf<R>): Promise<RecordOf<R>> {
+  /**
+   * Replaces everything that a caller may write; what the request leaves out takes its default. `judge` is given the entity before
+   * it, within the write, and throws where it is another one than was meant.
+   */
+  async replace(
+    call: Call,
+    id: string,
+    request: ReplaceBodyOf<R>,
+    judge?: (before: RecordOf<R>) => void,
+  ): Promise<RecordOf<R>> {
     this.#requireOffered('replace')
     readId(id)
     const input = readReplace(this.resource, request)
-    return this.#update(call, { kind: 'replace', id, input, now: this.#context.clock.now() })
+    return this.#update(call, { kind: 'replace', id, input, now: this.#context.clock.now() }, judge)
   }
 
   /** Changes only what the request holds. */
@@ -93,14 +103,15 @@ export class ResourceService<R extends Resource> {
 
   /**
    * Deletes an entity with everything that cannot be without it. Where that is much it takes several writes, so that others
-   * do not wait; until the last one the entity is there, and may be deleted again.
+   * do not wait; until the last one the entity is there, and may be deleted again. `judge` is asked as when it is replaced.
    */
-  async delete(call: Call, id: string): Promise<void> {
+  async delete(call: Call, id: string, judge?: (before: RecordOf<R>) => void): Promise<void> {
     this.#requireOffered('delete')
     readId(id)
     const work = async (tx: WriteTransaction, batch: WriteBatch) => {
       const known = await readToDelete(call, () => collectionOf(tx, this.resource).get(id))
       const before = this.#found(known, id)
+      judge?.(before)
       const change = { kind: 'delete', before } as const
       await this.#behaviour.guard?.(this.#context, tx, call, change)
       batch.intend({ operation: 'delete', kind: this.resource.name, id, before })
@@ -110,11 +121,12 @@ export class ResourceService<R extends Resource> {
     await writeInBatches(this.#context, call, work, endReasonsOf(this.resource))
   }
 
-  async #update(call: Call, request: Change<R>): Promise<RecordOf<R>> {
+  async #update(call: Call, request: Change<R>, judge?: (before: RecordOf<R>) => void): Promise<RecordOf<R>> {
     const { kind, id, input, now } = request
     const preparation = await this.#behaviour.prepare?.(this.#context, call, request)
     const work = async (tx: WriteTransaction, batch: WriteBatch) => {
       const before = this.#found(await collectionOf(tx, this.resource).get(id), id)
+      judge?.(before)
       const changed = kind === 'replace' ? { ...before, ...input } : this.#patched(before, input)
       const draft = this.#record({ ...changed, ...preparation?.system, updatedAt: now })
       const record = await this.#checked(tx, call, before, draft)

@@ -7,6 +7,7 @@ import { Name } from '../parts/name.tsx'
 import { Time } from '../parts/time.tsx'
 import { timeText } from '../parts/time-text.ts'
 import { type AuditEntry, Consequences } from './consequences.tsx'
+import { Undo } from './undo.tsx'
 
 const DONE: Readonly<Record<string, string>> = {
   'entity.created': 'created',
@@ -19,8 +20,15 @@ const DONE: Readonly<Record<string, string>> = {
   'service.refused': 'was refused the use of',
 }
 
+interface AuditListProps {
+  readonly apis: Apis
+  readonly entries: readonly AuditEntry[]
+  /** A change was taken back, of which there is a record now. */
+  readonly onUndone: () => void
+}
+
 /** Records of the audit trail as sentences: who did what, and each field from what to what. */
-export function AuditList({ apis, entries }: { apis: Apis; entries: readonly AuditEntry[] }) {
+export function AuditList({ apis, entries, onUndone }: AuditListProps) {
   return (
     <ol class="audit" data-results>
       {entries.map((entry) => (
@@ -37,6 +45,7 @@ export function AuditList({ apis, entries }: { apis: Apis; entries: readonly Aud
             </p>
             <FieldChanges changes={entry.changes} />
             <Consequences apis={apis} entry={entry} />
+            <Undo apis={apis} entry={entry} onDone={onUndone} />
           </div>
         </li>
       ))}

@@ -60,7 +60,7 @@ export function ChangesView({ apis }: { apis: Apis }) {
       <Loaded answer={answer} isEmpty={({ entries }) => entries.length === 0} empty="Nothing was changed in that time.">
         {({ entries, next }) => (
           <>
-            <AuditList apis={apis} entries={entries} />
+            <AuditList apis={apis} entries={entries} onUndone={answer.reload} />
             {next !== null && (
               <button type="button" onClick={() => setBefore(next)}>
                 Earlier ones

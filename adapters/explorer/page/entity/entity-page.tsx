@@ -112,7 +112,7 @@ function ChangesPart({ apis, id }: { apis: Apis; id: string }) {
   return (
     <Part title="Changes">
       <Loaded answer={answer} isEmpty={({ entries }) => entries.length === 0} empty="None that are remembered.">
-        {({ entries }) => <AuditList apis={apis} entries={entries} />}
+        {({ entries }) => <AuditList apis={apis} entries={entries} onUndone={answer.reload} />}
       </Loaded>
     </Part>
   )

@@ -40,7 +40,7 @@ function EarlierRecords({ apis, before }: { apis: Apis; before: string }) {
     <Loaded answer={answer} isEmpty={({ entries }) => entries.length === 0} empty="Nothing is kept of before.">
       {({ entries, next }) => (
         <>
-          <AuditList apis={apis} entries={entries} />
+          <AuditList apis={apis} entries={entries} onUndone={answer.reload} />
           {next !== null && (
             <button type="button" onClick={() => setPlace(next)}>
               Earlier ones

@@ -1,0 +1,204 @@
+import { z } from 'zod'
+import type { SimulationPage, SimulationResult } from '../access/simulation/audience-changes.ts'
+import type { SimulatedChange } from '../access/simulation/resolve-changes.ts'
+import { ControllerError, invalidField, notFound } from '../base/errors.ts'
+import { canonicalJson } from '../base/text.ts'
+import { type Call, mayRead } from '../kernel/context/call.ts'
+import type { EngineContext } from '../kernel/context/context.ts'
+import { Id } from '../kernel/declaration/fields.ts'
+import { inputName } from '../kernel/declaration/quirks.ts'
+import { readValue } from '../kernel/declaration/read-body.ts'
+import type { RecordOf, Resource, StandardOperation } from '../kernel/declaration/resource.ts'
+import { RESOURCES } from '../resources/index.ts'
+import { auditEntries, mayReadRecord } from './audit-entry.ts'
+import { auditRecords } from './audit-record.resource.ts'
+import {
+  type Undoing,
+  type UndoneKind,
+  type UndoneRecord,
+  type UndoPlan,
+  undoing,
+  undoText,
+} from './change-undo.rules.ts'
+
+/** The operations on the entities of one resource, of any kind. */
+interface UndoneEntities {
+  create(call: Call, request: object, again: { readonly id: string }): Promise<unknown>
+  replace(call: Call, id: string, request: object, judge: (before: RecordOf<Resource>) => void): Promise<unknown>
+  delete(call: Call, id: string, judge: (before: RecordOf<Resource>) => void): Promise<void>
+}
+
+/** The operations on entities, and trying them out. */
+interface UndoPorts {
+  of(resource: Resource): UndoneEntities
+  simulate(changes: readonly SimulatedChange[], page?: SimulationPage): Promise<SimulationResult>
+}
+
+type Context = Pick<EngineContext, 'storage' | 'digest'>
+type AuditRecord = RecordOf<typeof auditRecords>
+
+/** The tag of a plan; one that is empty is of none. */
+const Tag = z.string().max(64)
+const TYPES = ['entity.created', 'entity.updated', 'entity.deleted'] as const
+/** The operations by which an action is done. */
+const OPERATIONS = { create: 'create', update: 'replace', delete: 'delete' } as const
+/** The kinds that decide access: who may read all of them is told who gains and who loses. */
+const DECIDING = ['identities', 'services', 'service-policies'] as const
+/** Pairs that a plan names. */
+const MOST_PAIRS = 50
+
+/** A change that is to be taken back, with the entity as it is now. */
+interface Found {
+  readonly record: AuditRecord & { readonly entityId: string }
+  readonly resource: Resource
+  readonly now: RecordOf<Resource> | undefined
+  readonly plan: Undoing
+  readonly entity: UndoPlan['entity']
+  readonly tag: string
+}
+
+/**
+ * Takes changes back that the audit trail tells of, as changes that are planned first: by the requests that anybody would make, with
+ * all that they are judged by. What was changed later is not lost.
+ */
+export class ChangeUndo {
+  readonly #context: Context
+  readonly #ports: UndoPorts
+
+  constructor(context: Context, ports: UndoPorts) {
+    this.#context = context
+    this.#ports = ports
+  }
+
+  /**
+   * Plans how the change of an audit record is taken back in the network as it is now. Nothing is written.
+   *
+   * @throws {ControllerError} NOT_FOUND when there is no such record, the caller may not read it, or it tells of no change.
+   */
+  async plan(call: Call, recordId: string): Promise<UndoPlan> {
+    return this.#planned(call, await this.#found(call, recordId))
+  }
+
+  /**
+   * Takes the change of an audit record back as a plan says that has the tag `tag`: compared with the entity within the write.
+   *
+   * @throws {ControllerError} COULD_NOT_VALIDATE (`If-Match`) when the entity was changed since the plan was made, (`id`) when
+   *   nothing can be done; or when the change would be refused to anybody.
+   * @throws {ControllerError} NOT_FOUND as for the plan.
+   */
+  async apply(call: Call, recordId: string, tag: string): Promise<UndoPlan> {
+    readValue('tag', Tag, tag)
+    const found = await this.#found(call, recordId)
+    const { plan, resource, record, now } = found
+    if (tag !== found.tag) throw changedMeanwhile(tag)
+    const planned = await this.#planned(call, found)
+    if (plan.action === null) throw invalidField('id', planned.text, recordId)
+    const entities = this.#ports.of(resource)
+    const by = { ...call, undoes: recordId }
+    const judge = (before: RecordOf<Resource>) => {
+      if (this.#tagOf(record.id, resource, before) !== tag) throw changedMeanwhile(tag)
+    }
+    // The body is read by the schema of the request, as that of any other caller.
+    if (plan.action === 'create') {
+      await entities.create(by, bodyOf(resource, plan, undefined), { id: record.entityId })
+    } else if (plan.action === 'update') {
+      await entities.replace(by, record.entityId, bodyOf(resource, plan, now), judge)
+    } else {
+      await entities.delete(by, record.entityId, judge)
+    }
+    return { ...planned, text: undoText(planned, true) }
+  }
+
+  async #found(call: Call, recordId: string): Promise<Found> {
+    readValue('recordId', Id, recordId)
+    return this.#context.storage.read(async (tx) => {
+      const record = await tx.collection(auditRecords).get(recordId)
+      const type = TYPES.find((one) => one === record?.type)
+      const resource = RESOURCES.find(({ name }) => name === record?.kind)
+      if (!isOfEntity(record) || type === undefined || resource === undefined || !mayReadRecord(call, record))
+        throw notFound('change of an entity', recordId)
+      const [entry] = await auditEntries(tx, call, [record])
+      const now = await tx.collection(resource).get(record.entityId)
+      const told: UndoneRecord = { type, changes: entry?.changes ?? {} }
+      const plan = offered(resource, undoing(told, kindOf(resource), now))
+      const entity = { kind: resource.name, id: record.entityId, name: entry?.entity?.name ?? null }
+      return { record, resource, now, plan, entity, tag: this.#tagOf(recordId, resource, now) }
+    })
+  }
+
+  async #planned(call: Call, found: Found): Promise<UndoPlan> {
+    const { plan, entity, record, tag } = found
+    const { access = null, refusal = null } = await this.#difference(call, found)
+    const tried = refusal === null ? plan : ({ ...plan, action: null, obstacle: 'refused' } as const)
+    const planned = { record: record.id, ...tried, entity, refusal, access, tag }
+    return { ...planned, text: undoText(planned, false) }
+  }
+
+  /** Who would gain and lose access, or why the controller would refuse it. */
+  async #difference(call: Call, found: Found): Promise<Partial<Pick<UndoPlan, 'access' | 'refusal'>>> {
+    const isDeciding = DECIDING.some((kind) => kind === found.resource.name)
+    const mayKnow = RESOURCES.every(
+      ({ name, definition }) => !DECIDING.some((kind) => kind === name) || mayRead(call, definition.permission),
+    )
+    if (found.plan.action === null || !isDeciding || !mayKnow) return {}
+    try {
+      const { counts, pairs } = await this.#ports.simulate([simulated(found)], { limit: MOST_PAIRS })
+      if (counts === null) return {}
+      const [gained, lost] = [counts.dial.gained + counts.bind.gained, counts.dial.lost + counts.bind.lost]
+      return { access: { gained, lost, pairs } }
+    } catch (error) {
+      if (!(error instanceof ControllerError)) throw error
+      const { field } = error.details ?? {}
+      return { refusal: field === undefined ? error.message : `${field}: ${error.message}` }
+    }
+  }
+
+  #tagOf(recordId: string, resource: Resource, now: RecordOf<Resource> | undefined): string {
+    const { writable, createOnly } = kindOf(resource)
+    const settable = now && [...writable, ...createOnly].map((field) => now[field] ?? null)
+    return this.#context.digest.sha256(canonicalJson([recordId, settable ?? null])).slice(0, 32)
+  }
+}
+
+function changedMeanwhile(tag: string): ControllerError {
+  return invalidField('If-Match', 'it was changed since the plan was made: plan it again', tag)
+}
+
+function isOfEntity(record: AuditRecord | undefined): record is Found['record'] {
+  return typeof record?.entityId === 'string'
+}
+
+function kindOf({ definition, fields, defaults }: Resource): UndoneKind {
+  const writable = [...Object.keys(definition.writable), 'tags']
+  const sets = new Set(Object.keys(definition.writable).filter((field) => fields[field] === 'set'))
+  return { writable, createOnly: Object.keys(definition.createOnly ?? {}), sets, defaults }
+}
+
+/** The plan, where the API has an operation for it. */
+function offered({ definition: { operations } }: Resource, plan: Undoing): Undoing {
+  const operation: StandardOperation | undefined = plan.action === null ? undefined : OPERATIONS[plan.action]
+  if (operation === undefined || operations.includes(operation)) return plan
+  return { ...plan, action: null, obstacle: 'not-offered', fields: [] }
+}
+
+/** The request that makes the entity, or replaces it, in the words of the wire. */
+function bodyOf(resource: Resource, { fields }: Undoing, now: RecordOf<Resource> | undefined): Record<string, unknown> {
+  const { definition, defaults } = resource
+  const { writable, createOnly } = kindOf(resource)
+  const base = now === undefined ? [...writable, ...createOnly].map((field) => [field, defaults[field]]) : []
+  const kept = now === undefined ? [] : writable.map((field) => [field, now[field]])
+  const values = {
+    ...Object.fromEntries([...base, ...kept]),
+    ...Object.fromEntries(fields.map((one) => [one.field, one.restored])),
+  }
+  const sent = Object.entries(values).filter(([, value]) => value !== undefined && value !== null)
+  return Object.fromEntries(sent.map(([field, value]) => [inputName(definition, field), value]))
+}
+
+function simulated({ resource, record, plan, now }: Found): SimulatedChange {
+  const change = { kind: resource.name, id: record.entityId, action: plan.action }
+  if (plan.action === 'delete') return change as SimulatedChange
+  const body = plan.action === 'create' ? bodyOf(resource, plan, undefined) : bodyOf(resource, plan, now)
+  // It has the members that a request of this kind takes, which the simulation reads by their schema.
+  return { ...change, body } as SimulatedChange
+}

@@ -1,0 +1,55 @@
+import { afterAll, describe, expect, it } from 'vitest'
+import { closeBrowser, HAS_BROWSER, logIn, openPage, serveExplorer } from '../support/explorer.ts'
+import { NETWORK } from './network.ts'
+
+describe.skipIf(!HAS_BROWSER)('the page of changes', () => {
+  afterAll(closeBrowser)
+
+  it('takes a change back: shows the plan, and does it unless somebody was there before', async () => {
+    const { net, url } = await serveExplorer({ model: NETWORK })
+    const { page, problems } = await openPage(url)
+    await logIn(page)
+    await page.getByRole('heading', { name: 'Overview' }).waitFor()
+    const { data } = await net.admin.call('GET /identities', { query: { filter: 'name = "laptop"' } })
+    const params = { id: data[0]?.id ?? '' }
+    const before = data[0]?.roleAttributes
+    const attributes = async () => (await net.admin.call('GET /identities/{id}', { params })).data.roleAttributes
+    await net.admin.call('PATCH /identities/{id}', { params, body: { roleAttributes: ['nobody'] } })
+
+    await page.evaluate('location.hash = "#/changes"')
+    const undo = page.getByRole('button', { name: 'undo…' })
+    await undo.first().click()
+    await page.getByText("identities 'laptop' would be changed back.").waitFor()
+    await page.getByText(/accesses would change, posture aside/).waitFor()
+    expect(await attributes()).toEqual(['nobody'])
+
+    // Somebody else changes it while the plan is looked at.
+    await net.admin.call('PATCH /identities/{id}', { params, body: { roleAttributes: ['nobody', 'later'] } })
+    await page.getByRole('button', { name: 'Yes, take it back' }).click()
+    await page
+      .getByRole('alert')
+      .getByText(/plan it again/)
+      .waitFor()
+    expect(await attributes()).toEqual(['later', 'nobody'])
+
+    await undo.first().click()
+    await page.getByRole('button', { name: 'Yes, take it back' }).click()
+    await expect.poll(attributes).toEqual([...(before ?? []), 'later'].sort())
+    await expect.poll(() => undo.count()).toBeGreaterThan(2)
+    expect(problems.filter((problem) => !problem.includes('400'))).toEqual([])
+  })
+
+  it('says since when access exists, and by whose change', async () => {
+    const { net, url } = await serveExplorer({ model: NETWORK })
+    const { page } = await openPage(url)
+    await logIn(page)
+    await page.getByRole('heading', { name: 'Overview' }).waitFor()
+    const idOf = async (kind: 'identities' | 'services', name: string) =>
+      (await net.admin.call(`GET /${kind}`, { query: { filter: `name = "${name}"` } })).data[0]?.id ?? ''
+    const [identity, service] = [await idOf('identities', 'phone'), await idOf('services', 'wiki')]
+    const body = { roleAttributes: ['staff'] }
+    await net.admin.call('PATCH /identities/{id}', { params: { id: identity }, body })
+    await page.evaluate(`location.hash = "#/why?identity=${identity}&service=${service}"`)
+    await page.getByText(/grants it since .*, when Default Admin changed identity phone/).waitFor()
+  })
+})
