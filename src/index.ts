@@ -70,7 +70,7 @@ export type { PostureResponse } from './access/posture/rules/index.ts'
 export { type ControllerEvents, EVENT_NAMES, type EventName, type SessionEnd } from './ports/events.ts'
 export type { Instrument, Metrics, Reading, RequestSpan, Telemetry, TracedRequest } from './ports/telemetry.ts'
 
-// To be told of it for sure.
+// For delivery that is certain.
 export type { EventHandler, SubscriptionOptions } from './webhooks/event-deliveries.ts'
 export type { EventMessage } from './webhooks/event-message.ts'
 export type { DeliveryReport } from './webhooks/delivery-questions.resource.ts'

@@ -68,7 +68,7 @@ export class ChannelSocket implements Channel {
       onStalled: () => this.#fail('slow-reader'),
     })
     socket.on('data', (bytes: Uint8Array) => this.#read(bytes))
-    // A broken connection is told by `close` as well.
+    // `close` reports a broken connection as well.
     socket.on('error', () => undefined)
     socket.once('close', () => this.#closed())
   }

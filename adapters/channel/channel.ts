@@ -31,7 +31,7 @@ export interface Channel {
    * given up: a sender that passes on messages of others stops reading from them before, until `onDrain`.
    */
   readonly queuedBytes: number
-  /** Says who is told from now on, in place of the one before. */
+  /** Sets the receiver of what arrives from now on. */
   listen(listener: ChannelListener): void
   /** Takes nothing more in until `resume`; the peer is slowed down. */
   pause(): void

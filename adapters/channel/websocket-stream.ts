@@ -166,7 +166,7 @@ interface Arriving {
   /** Bytes of the payload that are to come, and that came. */
   left: number
   taken: number
-  /** The payload of a control frame, which is told whole. */
+  /** The payload of a control frame, which arrives whole. */
   readonly control: Uint8Array | undefined
 }
 

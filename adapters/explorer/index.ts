@@ -27,7 +27,7 @@ export function withExplorer<
     isNeeded: true,
     hint: 'a controller',
   })
-  // A failure is told to the first who asks.
+  // The first request reports a failure.
   controller.engine?.prepareReach?.().catch(() => undefined)
   const site = openSite()
   const { fetch } = controller

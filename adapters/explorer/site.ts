@@ -136,7 +136,7 @@ async function loadAssets(): Promise<ReadonlyMap<string, Asset>> {
   return new Map(assets)
 }
 
-/** Asked for by its address, as the package has neither the bundler nor what it is told. */
+/** Asked for by its address, as the package has neither the bundler nor its input. */
 async function bundled(): Promise<ReadonlyMap<string, Uint8Array>> {
   const script = fileURLToPath(new URL('../../scripts/bundle-explorer.ts', import.meta.url))
   const { bundleExplorer }: { bundleExplorer(): Promise<ReadonlyMap<string, Uint8Array>> } = await import(

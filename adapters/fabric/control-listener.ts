@@ -238,7 +238,7 @@ class Listener implements OpenControlListener {
   }
 }
 
-/** A peer without a certificate is no router: it is told so, read no further, and gets no place. */
+/** A peer without a certificate is no router: it gets an answer that says so, is read no further, and gets no place. */
 function refuseStranger(stream: Duplex): void {
   stream.on('error', () => undefined)
   stream.end(Buffer.concat(encodeFrame(rejection('no-certificate'))), () => stream.destroy())

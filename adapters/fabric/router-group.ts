@@ -12,7 +12,7 @@ import { type WireMessage, writeMessage } from './messages/write-message.ts'
 const ANSWER_MS = 2000
 
 /**
- * The messages that wait in a router's queue when its channel is there again: all that it numbered before it answered the hello
+ * The messages that wait in a router's queue when its channel is there again: everything that it numbered before it answered the hello
  * that it was sent then. That may be ten seconds later, because routers of the line 1.6 tell what they have before they begin to
  * send. Who asked for a circuit that long ago has given up, and the host would wait for a client that never comes.
  */
@@ -159,7 +159,7 @@ export class RouterGroup implements RouterChannel {
   close(): void {
     if (!this.#lifetime.end()) return
     clearInterval(this.#heartbeat)
-    // Frames that were sent before go out: a router that is let go of is told first what it has to forget.
+    // Frames that were sent before go out: a router that is disconnected learns first what it has to forget.
     for (const socket of this.#sockets.values()) socket.close()
     this.#sockets.clear()
     this.#onClosed()
@@ -236,7 +236,7 @@ export class RouterGroup implements RouterChannel {
   /** Heartbeats show the router that we are here; one that has been silent for too long is gone. */
   #beat(): void {
     const sockets = [...this.#sockets.values()]
-    // Routers answer on whichever socket they like: that one of them is silent says nothing.
+    // Routers answer on whichever socket they like: silence on one of them means nothing.
     const heardAt = Math.max(...sockets.map((socket) => socket.heardAt))
     const isSilent = performance.now() - heardAt > this.#times.silenceMs
     for (const socket of sockets) {

@@ -6,7 +6,7 @@ import { DIALECT_OPTIONS, type KyselyStorageOptions, SHARED_OPTIONS } from './ky
 import { applyMigration, pendingMigration } from './schema/migrate.ts'
 import { recordTables } from './schema/record-table.ts'
 
-/** Which tables are brought to this version, and whether it is done or only told. */
+/** Which tables are brought to this version, and whether that is done or only shown. */
 export interface MigrateOptions extends Omit<KyselyStorageOptions, 'migrate' | 'readConnections' | 'cachedRecords'> {
   /** Only tells what would be done. */
   readonly dryRun?: boolean

@@ -177,7 +177,7 @@ function routing(
 function reported(posture: AssertedPosture | undefined) {
   if (posture === undefined) return {}
   const { mfa, ...facts } = posture
-  // The same values; what reads them may not be told that they never change.
+  // The same values; their reader's type does not allow them to be read-only.
   const responses = JSON.parse(JSON.stringify(postureResponses(facts)))
   return { posture: responses, ...(mfa === true ? { mfa: true } : {}) }
 }

@@ -53,7 +53,7 @@ export function refusalIn(model: Model, error: ChangeRefused): Error {
   // The controller tells places inside of a config from its data on.
   const path = key === 'configs' && !Object.hasOwn(entity.body, error.member) ? ['data'] : pathOf(error.member)
   const subject = [`${key} '${name}'`, pathText(path)].filter((part) => part !== '').join(', ')
-  // The place is told beside it, and a status and a code mean nothing in a file.
+  // The place stands beside it, and a status and a code mean nothing in a file.
   const message = error.cause.message
     .replace(/^\d{3} [A-Z_]+: /, '')
     .replace(`${error.member} in body `, '')

@@ -71,7 +71,7 @@ function withKnownLinks(model: Model, builtIn: Network): Model {
 
 const ROUTER_KEYS: readonly ModelEntity['key'][] = ['edgeRouters', 'edgeRouterPolicies', 'serviceEdgeRouterPolicies']
 
-/** A model that says nothing of routers is about policies and posture alone. */
+/** A model without routers is about policies and posture alone. */
 function routersFor({ entities }: Model, notes: string[]): readonly OtherEntity[] {
   if (entities.some(({ key }) => ROUTER_KEYS.includes(key))) return []
   notes.push('the model has no edge routers: one that everybody may use is assumed')

@@ -22,7 +22,7 @@ export function yamlSource(yaml: Yaml, name: string, text: string): Source {
   const document = yaml.parseDocument(text, { lineCounter: lines })
   const mistake = (offset: number | undefined, message: string) =>
     new ModelError([{ place: placeAt(name, lines, offset), subject: '', message }])
-  // A mistake in the form of a file makes others of what follows it, so the first one is told alone.
+  // A mistake in the form of a file makes others of what follows it, so only the first one is reported.
   const [error] = document.errors
   if (error !== undefined) throw mistake(error.pos[0], syntaxMessage(error, text))
   yaml.visit(document, {
@@ -55,7 +55,7 @@ function syntaxMessage({ code, message, pos }: YAMLParseError, text: string): st
     const key = /^[^:\n]*/.exec(text.slice(pos[0]))?.[0] ?? ''
     return `${key} is there twice in one map: write its values together`
   }
-  // The lines after the first draw the place, which is told already.
+  // The lines after the first draw the place, which is reported already.
   const said = message.split('\n')[0]?.replace(/ at line \d+, column \d+:$/, '') ?? message
   const fix = FIXES.find(([beginning]) => said.startsWith(beginning))?.[1]
   return fix === undefined ? said : `${said}: ${fix}`

@@ -196,7 +196,7 @@ async function named<T>(directory: string, work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Whether a name is the one of a directory in which a new PKI is being written. */
+/** Whether a name is that of a directory in which a new PKI is being written. */
 function isUnfinished(name: string): boolean {
   return name.startsWith(UNFINISHED_PREFIX)
 }

@@ -68,13 +68,13 @@ export interface ServeOptions extends ListenerOptions {
    */
   readonly app?: RequestListener
   /**
-   * Lets routers connect: `true` on the same port, told apart by ALPN, under the address of `host` and the port that is
+   * Lets routers connect: `true` on the same port, by ALPN, under the address of `host` and the port that is
    * bound; or as the options say. Without it no router is served.
    */
   readonly fabric?: boolean | ControlChannelOptions
   /**
    * Runs an edge router in this process, with `fabric`: SDKs and tunnelers dial and host through it. `true` on the same port,
-   * told apart by ALPN and by their first bytes; or as the options say. Its record, key and certificate are made once and
+   * by ALPN and the first bytes; or as the options say. Its record, key and certificate are made once and
    * kept in the storage.
    */
   readonly router?: boolean | EdgeRouterOptions

@@ -5,7 +5,7 @@ import type { TLSSocket } from 'node:tls'
 export interface PortSharing {
   /** By the ALPN protocol that was agreed on. */
   readonly byProtocol: ReadonlyMap<string, (socket: TLSSocket) => void>
-  /** Clients without ALPN, told by the bytes with which they begin; those that begin with others speak HTTP. */
+  /** Clients without ALPN, known by their first bytes; those that begin with others speak HTTP. */
   readonly byFirstBytes?: { readonly bytes: Uint8Array; readonly take: (socket: TLSSocket) => void }
   /** Told of every socket that is not for HTTP. */
   readonly onTaken: (socket: TLSSocket) => void

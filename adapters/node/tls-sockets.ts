@@ -62,7 +62,7 @@ const CIPHERS = [
  * - Sessions are not resumed: a resumed one remembers the client's leaf but not its intermediates, so a certificate
  *   accepted on one connection would be refused on the next.
  * - TLS 1.2 with ECDHE and AES-GCM or ChaCha20-Poly1305, and TLS 1.3.
- * - Renegotiation is off: nothing needs it, and the client certificate stays the one of the first handshake.
+ * - Renegotiation is off: nothing needs it, and the client certificate stays that of the first handshake.
  *
  * `protocols` are those of ALPN, in the order in which they are chosen.
  *

@@ -23,9 +23,9 @@ import type { Instrument, Metrics, RequestSpan, Telemetry, TracedRequest } from 
 import { VERSION } from '../../src/version.ts'
 
 export interface OpenTelemetryOptions {
-  /** Default: the one of the tracer provider that the program has registered. */
+  /** Default: that of the tracer provider that the program has registered. */
   readonly tracer?: Tracer
-  /** Default: the one of the meter provider that the program has registered. */
+  /** Default: that of the meter provider that the program has registered. */
   readonly meter?: Meter
   /**
    * Whether a request that names its trace (`traceparent`) is a part of it, and its caller decides by it what is sampled.

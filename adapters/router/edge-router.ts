@@ -20,7 +20,7 @@ import type { ConnectedController, ControllerListener } from './state/controller
 import type { ReadsValue } from './state/inspected-values.ts'
 import { RouterModel } from './state/router-model.ts'
 
-/** Facts that an edge router is told of itself. */
+/** Facts about an edge router that it learns from its owner. */
 export interface EdgeRouterFacts {
   readonly id: string
   /** The network's trust bundle, PEM. */
@@ -134,7 +134,7 @@ export class EdgeRouter implements CircuitHost {
     return this.#hosted.dial(route, controllerId)
   }
 
-  /** Tells who is connected and what is hosted here. No endpoint is asked: circuits whose windows it keeps are not told. */
+  /** Shows who is connected and what is hosted here. No endpoint is asked: circuits whose windows it keeps are left out. */
   readonly readValue: ReadsValue = (name) => {
     switch (name) {
       case 'sdk-terminators':

@@ -118,7 +118,7 @@ export class Forwarder {
   }
 
   /**
-   * Passes a message on that came from an address; answers where it went. One that goes nowhere is dropped, and told if nobody
+   * Passes a message on that came from an address; answers where it went. One that goes nowhere is dropped, and reported if nobody
    * was to expect that.
    */
   forward(source: string, frame: Frame): Destination | undefined {

@@ -16,7 +16,7 @@ export interface RouterServerOptions {
   readonly acceptEndpoint?: (socket: TLSSocket, accepted: AcceptedSocket) => void
 }
 
-/** A TLS port of a router: links and endpoints are told apart by their protocols (ALPN). */
+/** A TLS port of a router: links and endpoints differ by their protocols (ALPN). */
 export interface RouterServer {
   readonly port: number
   /** Shows the certificates of now to peers that connect from now on. */

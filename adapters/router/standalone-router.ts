@@ -13,7 +13,7 @@ import { dialedHost, type RouterCredentials } from './state/opened-socket.ts'
 export interface StandaloneRouterOptions {
   readonly identity: RouterIdentity
   /**
-   * Where other routers and endpoints connect to it, told apart by their protocols; none for a router that only dials.
+   * Where other routers and endpoints connect to it, by their protocols; none for a router that only dials.
    * Both are `HOST:PORT`; where it is reached is where it listens unless given.
    */
   readonly listen?: string

@@ -15,7 +15,7 @@ export interface BearerLogin {
   /** The controller, `https://HOST:PORT`. */
   readonly origin: string
   readonly fetch: Fetch
-  /** Facts of the program and its machine, told with the login. */
+  /** Facts of the program and its machine, sent with the login. */
   readonly told: object
   /** A code of the second factor, asked for where the controller wants one. */
   secondFactor?(): Promise<string>

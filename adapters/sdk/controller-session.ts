@@ -76,7 +76,7 @@ export class ControllerSession {
     return work(this.#apiOf(await this.#current()))
   }
 
-  /** The client API in the session that there is, begun where there is none. */
+  /** The client API in the current session; begins one where there is none. */
   async api(): Promise<ApiClient<ClientApi>> {
     return this.#apiOf(await this.#current())
   }

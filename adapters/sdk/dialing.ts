@@ -9,7 +9,7 @@ import type { ServiceConnection } from './service-connection.ts'
 
 /** How a service is dialed. */
 export interface DialOptions {
-  /** Data that the host is told along with the connection: up to 64 kB of a form that both agree on. */
+  /** Data that the host gets along with the connection: up to 64 kB of a form that both agree on. */
   readonly applicationData?: Uint8Array | string
   /** The one host that is meant, of a service whose hosts have names. */
   readonly instance?: string
@@ -24,7 +24,7 @@ export interface Dialer {
   readonly access: ServiceAccess
   readonly routers: RouterPool
   readonly timer: Timer
-  /** The name that hosts are told. */
+  /** The name that hosts see. */
   name(): Promise<string>
   /** A router does not know the session of the identity. */
   forgetSession(): Promise<void>

@@ -21,7 +21,7 @@ export interface HostOptions {
   /** Connections that are open at once; one more is refused. Default 10 000. */
   readonly maxConnections?: number
   /**
-   * Whether to let a caller in, beyond what policies say; within 4.5 s. The caller is told the text that it answers, or that throws; `true`
+   * Whether to let a caller in, beyond what policies say; within 4.5 s. The caller gets the text that it answers, or that throws; `true`
    * lets in.
    */
   accept?(caller: Caller, applicationData: Uint8Array): boolean | string | Promise<boolean | string>

@@ -47,7 +47,7 @@ export interface ContractOptions {
 }
 
 /**
- * The kinds of record that the cases keep: a storage that has to be told beforehand is made with these.
+ * The kinds of record that the cases keep: a storage that has to know them beforehand is made with these.
  *
  * @example
  * const storage = await sqliteStorage(':memory:', { kinds: CONTRACT_KINDS })
@@ -56,7 +56,7 @@ export const CONTRACT_KINDS: readonly RecordKind[] = [machines, tickets, entries
 
 const OPTIONS: OptionRules<ContractOptions> = { histories: 'number', seed: 'number' }
 
-/** How long (ms) a case may take that says nothing else. */
+/** How long (ms) a case may take unless it says otherwise. */
 const TIMEOUT_MS = 30_000
 
 /** How long (ms) one random history may take. */

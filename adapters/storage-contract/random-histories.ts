@@ -149,7 +149,7 @@ function question(draws: Draws): Question {
 
 const ROLLBACK = new Error('rolled back on purpose')
 
-/** How many random histories, beginning with the one of the seed. */
+/** How many random histories, beginning with that of the seed. */
 export function describeRandomHistories({ histories, seed }: { readonly histories: number; readonly seed: number }) {
   return ({ it, open }: Suite): void => {
     it(`does in ${histories} random histories what a plain map does`, async () => {

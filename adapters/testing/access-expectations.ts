@@ -138,7 +138,7 @@ interface MatcherResult {
 
 /**
  * Matchers for `expect.extend` of vitest, jest and their like; `portcullis/testing/vitest` and `portcullis/testing/jest` put
- * them in place with their types. What `not.toAllow` refuses is told with the policy that allows it.
+ * them in place with their types. The refusal of `not.toAllow` names the policy that allows access.
  *
  * @example
  * expect.extend(accessMatchers)

@@ -97,7 +97,7 @@ async function controllerWith(options: TestControllerOptions, apps: Map<string, 
     passwordHasher: plainPasswordHasher,
     logger: recordingLogger(),
     rateLimits: false,
-    // Nobody is told of what happens in a test unless it asks for that.
+    // A test delivers no events to webhooks unless it asks for that.
     webhooks: false,
     ...rest,
     authorize: record.authorize(rest.authorize),

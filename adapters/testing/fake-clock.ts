@@ -14,7 +14,7 @@ export interface FakeClock extends Clock {
 }
 
 /**
- * Makes a clock that starts at `now` (epoch ms), by default at the first instant of 2026, and stands still until it is told to move.
+ * Makes a clock that starts at `now` (epoch ms), by default at the first instant of 2026, and stands still until it is moved.
  *
  * @example
  * const clock = fakeClock(Date.UTC(2026, 5, 1))

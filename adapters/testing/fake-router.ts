@@ -36,7 +36,7 @@ export interface FakeHello {
   readonly secret?: Uint8Array
   readonly isFirst?: boolean
   readonly type?: string
-  /** It handles nothing after the answer until it is told to go on. */
+  /** It handles nothing after the answer until `goOn` is called. */
   readonly hangs?: boolean
 }
 

@@ -6,7 +6,7 @@ import { StorageUnavailable } from '../../src/storage.ts'
 
 /** The fault of a request. */
 export type Fault =
-  /** It is refused without being looked at; `retryAfterMs` is told in whole seconds. */
+  /** It is refused unread; the answer says `retryAfterMs` in whole seconds. */
   | { readonly status: 429 | 503; readonly retryAfterMs?: number }
   /**
    * It waits for these ms of the controller's clock, which a test turns, before it is looked at; a request whose `signal` is

@@ -1,6 +1,6 @@
 /**
  * A throwaway controller for a whole run of vitest or jest: name `portcullis/testing/global-setup` in `globalSetup`. Tests find it
- * in the environment: `PORTCULLIS_URL`, `PORTCULLIS_CA_PEM`, `PORTCULLIS_TEST_SERVER` (all that there is to know, JSON). The model is the
+ * in the environment: `PORTCULLIS_URL`, `PORTCULLIS_CA_PEM`, `PORTCULLIS_TEST_SERVER` (everything about it, JSON). The model is the
  * file that `PORTCULLIS_MODEL` names; there is none unless it is set.
  *
  * @module portcullis/testing/global-setup

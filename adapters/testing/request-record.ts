@@ -12,13 +12,13 @@ export interface RecordedRequest {
   readonly path: string
   /** The controller's clock when it came, epoch milliseconds. */
   readonly at: number
-  /** Whose session it was in; undefined for nobody's, and for what was refused before somebody was known. */
+  /** Whose session it was in; undefined without a session, and for what was refused before the caller was known. */
   readonly identityId: string | undefined
   /** Undefined while it is under way, and where its connection broke. */
   readonly status: number | undefined
 }
 
-/** Requests that are remembered at least; of more the oldest are forgotten. */
+/** The least number of requests that are remembered; beyond it the oldest are forgotten. */
 const MOST_KEPT = 10_000
 
 /** Requests after which the oldest are forgotten together: to forget each by itself would move all others each time. */

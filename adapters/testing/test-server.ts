@@ -52,7 +52,7 @@ export interface TestServer {
 }
 
 /**
- * Serves a test controller over HTTPS, with all that a test in any language needs to use it.
+ * Serves a test controller over HTTPS, with everything that a test in any language needs to use it.
  *
  * @example
  * const server = await startTestServer({ model: 'network.yaml' })

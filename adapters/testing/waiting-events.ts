@@ -27,7 +27,7 @@ const OPTIONS: OptionRules<Wait<EventName>> = { where: 'function', withinMs: 'nu
 
 const PATIENCE_MS = 5000
 
-/** How many other events are told where the one that was waited for did not come. */
+/** The most other events that are named where the awaited one did not come. */
 const MOST_TOLD = 10
 
 /** Lets a test wait for events. */

@@ -53,7 +53,7 @@ export interface LoadedFacts extends DecisionFacts {
 /**
  * Loads the facts of many questions, in their order, from one snapshot: four reads at most, whatever their number. Pairs that
  * the same policies select, with the same API session, share their facts where edge routers are not in question. Identities
- * that are disabled are told by the caller, which knows them.
+ * that are disabled are named by the caller, which knows them.
  */
 export async function factsFor(
   context: DecisionPorts,

@@ -18,7 +18,10 @@ interface AuditStreamSource {
   read(call: Call, request: AuditRequest): Promise<AuditPage>
 }
 
-/** Records of the trail for one reader, by the rights that it has when they are handed over. Who reads slowly misses nothing that is kept. */
+/**
+ * Records of the trail for one reader, by the rights that it has when they are handed over. Who reads slowly misses nothing that
+ * is kept.
+ */
 export class AuditStream extends ReaderStream<AuditBatch> {
   readonly #source: AuditStreamSource
   readonly #asked: AuditRequest
@@ -34,7 +37,7 @@ export class AuditStream extends ReaderStream<AuditBatch> {
     this.#goesOn = goesOn
   }
 
-  /** Says nothing to this stream: a record is told once it is written, not as something happens. */
+  /** Does nothing: a record is handed over once it is written, not as something happens. */
   override notice(): void {}
 
   override look(): void {

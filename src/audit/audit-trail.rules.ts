@@ -60,7 +60,7 @@ export function sealText({ number, createdAt, records, firstKept, removed, previ
   return canonicalJson([number, createdAt, records, firstKept, removed, previous])
 }
 
-/** The bytes that one party may still cause, and how much of it was left out since it was last told. */
+/** The bytes that one party may still cause, and how much was left out since the last report. */
 export interface Budget {
   readonly bytes: number
   /** Epoch ms to which `bytes` belongs. */
@@ -103,20 +103,20 @@ export function spend(
   }
 }
 
-/** The facts of a kind of record by which its changes are told. */
+/** The facts of a kind of record by which its changes are recorded. */
 export interface AuditedFields {
-  /** The value of each field that nobody has written: it is not told. */
+  /** The value of each field that nobody has written: it is left out. */
   readonly defaults: Readonly<Record<string, unknown>>
-  /** Fields that hold a secret: of their values only digests are told. */
+  /** Fields that hold a secret: of their values only digests are recorded. */
   readonly secrets: ReadonlySet<string>
 }
 
 /** A side of a change that is not there, for it held the default of the field. */
 type Sides = { readonly before?: unknown; readonly after?: unknown }
 
-/** Bytes of a value that is told whole; of a longer one the digest and the length are. */
+/** Bytes of a value that is recorded whole; of a longer one the digest and the length are. */
 const MOST_BYTES = 16 * 1024
-/** Digits of a digest that is told: enough to see that two values are the same, and of no use to find one. */
+/** Digits of a recorded digest: enough to see that two values are the same, and of no use to find one. */
 const DIGEST_DIGITS = 32
 /** Instants of every record that the record of a change tells itself. */
 const TOLD_OTHERWISE: readonly string[] = ['id', 'createdAt', 'updatedAt']

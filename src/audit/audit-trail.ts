@@ -39,7 +39,7 @@ interface LeftOut {
 }
 
 /**
- * The audit trail: every change of an entity is told in the write that makes it. Refusals, which change nothing, are written
+ * The audit trail: every change of an entity is recorded in the write that makes it. Refusals, which change nothing, are written
  * together a second later. Each party has a number of bytes an hour; the trail counts what is beyond them.
  */
 export class AuditTrail {
@@ -176,7 +176,7 @@ export class AuditTrail {
     else this.#leftOut.set(this.#leftOut.size < MOST_PARTIES ? party : 'others', { count: 1, since: now })
   }
 
-  /** Tells once in a while how much was left out since it was told last. */
+  /** Records from time to time how much was left out since the last such record. */
   #leftOutSince(now: number): readonly Pending[] {
     if (this.#leftOut.size === 0 || now - this.#toldLeftOutAt < TELL_LEFT_OUT_MS) return []
     this.#toldLeftOutAt = now

@@ -50,7 +50,7 @@ export async function keepAnAdministrator(
 
 /**
  * Reports whether some administrator has a way to log in. Who is disabled has none, however soon that ends: until then the
- * network is nobody's. A password that wrong ones locked counts when it opens soon, so that who guesses them stops no
+ * network belongs to nobody. A password that wrong ones locked counts when it opens soon, so that who guesses them stops no
  * request; a certificate or a signer that ends soon does not.
  */
 export async function hasAdministratorWhoLogsIn(ways: LoginFacts): Promise<boolean> {

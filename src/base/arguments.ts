@@ -1,4 +1,4 @@
-/** The form of a value, as far as it can be told before it is used. */
+/** The form of a value, as far as it can be checked before it is used. */
 type Shape = 'boolean' | 'number' | 'string' | 'bytes' | 'function' | 'object' | 'array' | 'unknown'
 
 /** Asks more of an option than its form. */
@@ -104,7 +104,7 @@ function quotedAll(texts: readonly string[]): string {
   return texts.map((text) => `'${text}'`).join(' or ')
 }
 
-/** A value in a message: a text that may be a secret is only told by its kind. */
+/** A value in a message: of a text that may be a secret only the kind is named. */
 function told(value: unknown): string {
   if (typeof value === 'string' && value.length <= 40) return `'${value}'`
   return typeof value === 'boolean' || typeof value === 'number' ? String(value) : kindOf(value)

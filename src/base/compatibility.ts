@@ -104,7 +104,7 @@ export const LENIENCIES = {
 export const DEPLOYED_HABITS = {
   /** Takes keys of key sets that say what they are by their certificate (`x5c`) alone, without `kty`. */
   allowsUntypedKeys: habit('keys of a key set with `x5c` and without `kty`', 'refused', 'accepted'),
-  /** A patch of a certificate authority that says nothing of its external id claim takes it away. */
+  /** A patch of a certificate authority that is no sign of its external id claim takes it away. */
   clearsUnsentClaims: habit('a `PATCH` of a CA without `externalIdClaim`, or with null', 'leaves it', 'takes it away'),
   /** Operations answer with the status of deployed controllers where it is another one of success. */
   answersDeployedStatus: habit('the status of `POST /posture-response-bulk`', '200', '201'),

@@ -112,7 +112,7 @@ export function requestFor(
   return new Request(url, { ...init, body: isText ? String(request.body) : JSON.stringify(request.body) })
 }
 
-/** Access tokens of OpenID Connect are JWTs, whose three parts are told by their dots; tokens of other API sessions have none. */
+/** Access tokens of OpenID Connect are JWTs, whose three parts are separated by dots; tokens of other API sessions have none. */
 function setToken(headers: Headers, token: string): void {
   if (token.split('.').length === 3) headers.set('authorization', `Bearer ${token}`)
   else headers.set('zt-session', token)

@@ -37,7 +37,7 @@ interface Waiting {
 /**
  * A capacity that networks share so that none can take it from the others. A network that takes more than is left gets it at once:
  * the network that holds most loses the one that others have waited for longest, again and again until it fits. So those who
- * stand still make room, and a network alone is at nobody's mercy but its own. What one holder takes alone always fits.
+ * stand still make room, and a network alone harms only itself. What one holder takes alone always fits.
  */
 export function createFairCapacity({ total, perNetwork = total }: CapacityOptions): FairCapacity {
   const networks = new Map<string, Network>()
@@ -100,7 +100,7 @@ export function createFairCapacity({ total, perNetwork = total }: CapacityOption
   }
 }
 
-/** Puts out the one of a network that was waited for longest; false when there is none. */
+/** Evicts the request of a network that waits longest; false when there is none. */
 function putOutFirst(network: Network | undefined): boolean {
   const [first] = network?.waiting.values() ?? []
   first?.putOut()

@@ -109,7 +109,7 @@ export async function keepBuiltInConfigTypes(
     const { id, schema } = builtIn
     if (known === 0) await collection.insert(newRecord(id, now, builtIn))
     const stored = known === 0 ? undefined : await ifReadable(() => collection.get(id))
-    // Looked at more closely where it is not the one of this version as it stands, which a digest would take ten times as long for.
+    // Compared by its text with that of this version first: a digest would take ten times as long.
     const isCurrent = JSON.stringify(stored?.schema) === JSON.stringify(schema)
     if (stored?.schema && !isCurrent && isFormerSchema(stored.schema, digest.sha256)) {
       await collection.update({ ...stored, schema, updatedAt: now })

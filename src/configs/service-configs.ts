@@ -41,7 +41,7 @@ export class ServiceConfigs {
   }
 
   /**
-   * Takes from an identity what it has for the service and the type of the config, whichever config it is.
+   * Takes from an identity its config for the service and the type, whichever config that is.
    *
    * @throws {ControllerError} NOT_FOUND when the identity or a config is not there.
    */

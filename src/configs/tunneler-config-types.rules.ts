@@ -13,7 +13,7 @@ export function defined(name: string, description?: string): JsonSchemaDocument 
 }
 
 /**
- * A list of distinct elements, at least one. The type is told by reference: the admin console writes an empty list into every
+ * A list of distinct elements, at least one. The type is given by reference: the admin console writes an empty list into every
  * member that says `type: array` itself, and this one may not be empty.
  */
 function inhabitedSetOf(name: string, description?: string): JsonSchemaDocument {

@@ -45,7 +45,7 @@ import type { ControllerOptions, WebhookOptions } from './controller-options.ts'
 import { checkControllerOptions } from './option-shapes.ts'
 
 const MINUTE_MS = 60_000
-/** Beyond it instants could not be told any more. */
+/** Beyond it instants cannot be represented any more. */
 const CENTURY_MS = 100 * 365 * 24 * 60 * MINUTE_MS
 
 /** The engine of a controller, and those of its parts that what is around it needs. */

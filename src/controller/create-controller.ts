@@ -79,14 +79,14 @@ export interface Controller extends AsyncDisposable {
    *
    * @example
    * const stop = controller.deployedEvents((event) => console.log(JSON.stringify(event)), ['circuit', 'router'])
-   * @throws {TypeError} for a kind that there is not.
+   * @throws {TypeError} for an unknown kind.
    */
   deployedEvents(tell: (event: DeployedEvent) => void, kinds?: readonly string[]): () => void
   /**
    * Tells a handler of events of the audit trail: at least once, in order for one entity, from the store, so that none is lost
    * when a process dies between a commit and its delivery. The first time it begins with what happens from now on; a
    * subscriber of the same name goes on where it stopped. Of several processes over one store one tells at a time. A handler that
-   * rejects, or takes longer than 15 s, is told again, after longer and longer pauses, for about three days. Answers what ends it
+   * rejects, or takes longer than 15 s, gets the event again, after longer and longer pauses, for about three days. Answers what ends it
    * in this process.
    *
    * @throws {ControllerError} INVALID_FILTER when the filter cannot be read.
@@ -102,7 +102,7 @@ export interface Controller extends AsyncDisposable {
    * )
    */
   subscribe(name: string, handler: EventHandler, options?: SubscriptionOptions): Promise<() => void>
-  /** The events of this controller, told after their cause is committed. */
+  /** The events of this controller, sent after their cause is committed. */
   readonly events: Pick<Events, 'on'>
   /** Where a host that runs edge routers reports them, and hears which it has to let go of. */
   readonly presence: HostedPresence
@@ -117,7 +117,7 @@ export interface Controller extends AsyncDisposable {
   tls(): { readonly cert: string; readonly key: string }
   /**
    * Puts a renewed server certificate in use: tokens are signed with its key from now on, those of the one before stay
-   * good. A server in front has to be told as well (`replaceCertificate`). Rejects, and changes nothing, when the key does
+   * good. A server in front has to take it as well (`replaceCertificate`). Rejects, and changes nothing, when the key does
    * not belong to the certificate.
    */
   replaceServerCertificate(source: ServerCertificateSource): Promise<void>

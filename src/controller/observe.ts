@@ -19,7 +19,7 @@ export interface Observed {
 }
 
 /**
- * Measures a controller for the telemetry of its host and for `/metrics`: both are told the same figures. Where neither is
+ * Measures a controller for the telemetry of its host and for `/metrics`: both get the same figures. Where neither is
  * asked for nothing is measured.
  */
 export function observe(
@@ -63,7 +63,7 @@ export function observe(
   return { fetch: withProbes(measured, probed), stop }
 }
 
-/** The telemetry of a host whose spans take nothing from the request that they are told of when they throw. */
+/** The telemetry of a host; a request goes on where a span of it throws. */
 function isolated(telemetry: Telemetry, onFailure: (error: unknown) => void): Pick<Telemetry, 'trace'> {
   return {
     trace: (request, answer) =>

@@ -120,7 +120,7 @@ export interface Operator {
 export async function assembleOperator(options: OperatorOptions): Promise<Operator> {
   checkOptions('openOperator', options, OPTIONS, 'an object with a storage')
   const { name = 'operator', ...given } = options
-  // No token is made and no certificate signed here, so that keys are made up and the address is nobody's.
+  // No token is made and no certificate signed here, so that keys and the address are invented.
   const { engine, timetable } = await composeEngine({ ...given, address: 'localhost:0', oidc: false })
   /** The call of a command, which the audit trail names beside every change that it makes. */
   const callOf = (command: string): SystemCall => {

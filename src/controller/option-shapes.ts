@@ -10,7 +10,7 @@ export const CONTROLLER_OPTIONS: OptionRules<ControllerOptions> = {
     isNeeded: true,
     hint: 'a storage, such as memoryStorage() of portcullis/memory or await sqliteStorage(file) of portcullis/kysely',
   },
-  // Its own rule tells what it has to look like.
+  // Its own rule says which form it has.
   address: 'string',
   compat: { oneOf: ['openziti'] },
   admin: { members: ['username', 'password'] },

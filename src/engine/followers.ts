@@ -38,7 +38,7 @@ export function guardWrites(context: FollowerPorts): void {
 /**
  * Everything that follows from a write, in this order, by every way to write. What takes something from somebody comes first: routers
  * that lost the right to be connected are let go of, API sessions that stood on what was withdrawn end, and sessions that no
- * policy carries any more. Then the host is told.
+ * policy carries any more. Then the host gets its events.
  */
 export function followWrites(context: FollowerPorts, apiSessions: ApiSessions, revocations: Revocations): void {
   const { presence, writes } = context

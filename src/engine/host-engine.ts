@@ -154,9 +154,9 @@ export interface HostEngine extends HostEntityServices {
   }
   /** The secrets of webhooks, and what could not be delivered to them. */
   readonly webhookDeliveries: {
-    /** Makes a new secret and answers it, this once; the one of before signs as well for a day. */
+    /** Makes a new secret and answers it, this once; the previous one signs as well for a day. */
     rotateSecret(call: Call, id: string): Promise<{ readonly secret: string }>
-    /** How far a webhook was told, what waits, and its dead letters: for the host, without a call. */
+    /** The deliveries of a webhook: its place in the trail, what waits, and its dead letters. For the host, without a call. */
     deliveries(id: string): Promise<DeliveryReport>
     /** Sends dead letters again, some or all; answers how many. */
     resend(call: Call, id: string, request?: DeliverySelectionRequest): Promise<{ readonly count: number }>

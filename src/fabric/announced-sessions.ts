@@ -26,7 +26,7 @@ interface AllSessions {
   readonly sessions: readonly AnnouncedApiSession[]
 }
 
-/** How a router is told of all sessions. */
+/** How a router learns of all sessions. */
 interface Telling {
   /** Messages that arise meanwhile: they come after the announced sessions, as these may be older. */
   readonly held: ToRouter[]
@@ -39,8 +39,8 @@ const BATCH = 100
 const MOST_GONE = 10_000
 
 /**
- * Tells edge routers which API sessions clients may present to them. A router lets nobody in whom it was not told of, and
- * closes what somebody opened whom it is told to forget.
+ * Tells edge routers which API sessions clients may present to them. A router lets nobody in whom it does not know, and
+ * closes the connections of those whom it has to forget.
  */
 export class AnnouncedSessions {
   readonly #context: AnnouncementPorts
@@ -50,7 +50,7 @@ export class AnnouncedSessions {
   #latest: { readonly place: HistoryPoint; readonly all: Promise<AllSessions> } | undefined
   /** Sessions that ended lately: what was read of the store before must not bring them back. */
   readonly #gone = new Set<string>()
-  /** Routers that are being told of all sessions. */
+  /** Routers to which all sessions are being sent. */
   readonly #telling = new Map<ConnectedRouter, Telling>()
   readonly #owed: Owed
   #syncs = 0
@@ -104,7 +104,7 @@ export class AnnouncedSessions {
     }
     if (routers.length === 0) return
     if (changes === undefined) {
-      // It is not known which sessions are over: routers find out by what they are told of.
+      // It is not known which sessions are over: routers find out by the sessions that they are given.
       for (const router of routers) void this.#owed.tell(router, 'api-sessions', () => this.tellAll(router))
       return
     }
@@ -150,7 +150,7 @@ export class AnnouncedSessions {
     )
   }
 
-  /** Sessions are over, or still have something to prove; of those that no router was told of there is nothing to say. */
+  /** Sessions are over, or still have something to prove; those that no router knows need no message. */
   #withdraw(routers: readonly ConnectedRouter[], ids: readonly string[]): void {
     const known = ids.flatMap((id) => {
       const token = this.#tokens.get(id)

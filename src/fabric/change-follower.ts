@@ -58,7 +58,7 @@ export class ChangeFollower {
 
 type Changes = readonly Change[] | undefined
 
-/** How many disabled routers a router is told of as it connects: far more than links to them are left. */
+/** The most disabled routers that are named to a router as it connects: far more than there are links left to them. */
 const MOST_DISABLED = 1000
 
 /**

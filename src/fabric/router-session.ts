@@ -25,7 +25,7 @@ export class ConnectedSession implements RouterSession {
   readonly #circuits: CircuitMessages
   readonly #facts: RouterFacts
   readonly #onClosed: () => void
-  /** Epoch ms at which a misbehaviour was told last. */
+  /** Epoch ms of the last report of a misbehaviour. */
   readonly #told = new Map<Misbehaviour, number>()
 
   constructor(parts: FabricParts, router: ConnectedRouter, ways: SessionSurroundings) {

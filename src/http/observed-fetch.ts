@@ -4,7 +4,7 @@ import type { ConnectionInfo, PlainAnswer, PlainFetch, PlainRequest } from './ex
 
 import type { RequestWatch, WatchedFetch } from './pipeline/handler.ts'
 
-/** Where requests are told: their figures to every sink, their spans to the telemetry of the host. */
+/** The sinks of requests: each gets their figures, the telemetry of the host their spans. */
 export interface RequestSinks {
   readonly metrics: Metrics
   readonly telemetry: Pick<Telemetry, 'trace'> | undefined
@@ -32,7 +32,7 @@ const REQUESTS: Instrument = {
   description: 'Requests that were answered.',
 }
 
-/** Methods that are told by name; the others are one, so that no caller makes up further ones. */
+/** Methods that are named in figures; all others share one name, so that no caller adds further ones. */
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
 /** Measures every request, and runs it in its span where spans are recorded. */

@@ -71,7 +71,7 @@ export const identityBehaviour: Behaviour<Identities> = {
   members: identityMembers,
 }
 
-/** Deployed controllers have one type for all that connect. Which identities are those of routers they say themselves. */
+/** Deployed controllers have one type for everything that connects. Identities of routers say so themselves. */
 function deployedTypeOf({ kind, after }: Exclude<PendingChange<Identities>, { readonly kind: 'delete' }>) {
   return kind === 'update' && after.typeId === 'Router' ? 'Router' : 'Default'
 }

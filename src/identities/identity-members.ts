@@ -90,7 +90,7 @@ function outstanding(
   { enrollments }: IdentityCredentials,
   authorities: ReadonlyMap<string, EntityRef>,
 ): Detail {
-  // Of an admin it is not even told that there is one.
+  // Not even the existence of an admin is shown.
   if (!isAdminCall(call) && isAdministrator(identity)) return {}
   const shown = enrollments.map((one) => shownEnrollment({ ...one, ...shownSecrets(call, one, identity) }, authorities))
   return Object.fromEntries(shown)

@@ -194,7 +194,7 @@ function validUsername(username: string): string {
   throw invalidField('username', 'username must have 4 to 100 characters', username)
 }
 
-/** Nobody becomes an administrator by this: the operator who holds the store is told who is one. */
+/** Nobody becomes an administrator by this: the operator who holds the store learns who is one. */
 async function unknownAdministrator(tx: ReadTransaction, username: string): Promise<ControllerError> {
   const names: string[] = []
   for (const { id } of await administrators(tx)) names.push((await passwordOf(tx, id))?.username ?? '')

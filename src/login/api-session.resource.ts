@@ -143,7 +143,7 @@ const DEFINITION = {
 
 /**
  * An authenticated presence of an identity. Of its token a digest is stored, by which it is found, and an encrypted form,
- * because routers have to be told it again.
+ * because routers have to get it again.
  */
 export interface ApiSessions extends Resource<typeof DEFINITION> {}
 export const apiSessions: ApiSessions = defineResource(DEFINITION, {

@@ -148,7 +148,7 @@ export class Authentication<Begun> {
     if (found === undefined) throw new Refusal('unknown username')
     const { authenticator, identity, authPolicy } = found
     this.#refuseDisabled(identity)
-    // An identity that may not use passwords at all is told nothing of whether one is right.
+    // An identity that may not use passwords at all does not learn whether one is right.
     if (!authPolicy.primary.updb.allowed) throw new Refusal('auth policy forbids passwords', identity.id)
     const now = clock.now()
     if (!valid || verifier === undefined) {

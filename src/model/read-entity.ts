@@ -43,7 +43,7 @@ function requestProblems(kind: ModelKind, request: Body): readonly EntityProblem
   }
 }
 
-/** A message of the controller about a value, in the words of files and with the fix. The field is told beside it. */
+/** A message of the controller about a value, in the words of files and with the fix. The field stands beside it. */
 function inWordsOfFiles(message: string, value: unknown): string {
   const [, form] = /^must be of type (\w+)$/.exec(message) ?? []
   if (form === 'string' && typeof value !== 'object') return `must be a text: '${value}' in quotes`
@@ -69,7 +69,7 @@ function unknownMembers({ key, resource }: ModelKind, body: Body): readonly Enti
   const own = typeId === undefined ? known : [...common, ...Object.keys(membersOf(typeId))]
   return unknown.flatMap((member) => {
     if (!known.includes(member)) return [unknownMember(member, own)]
-    // Which members a check may have is not known where its type is wrong, which is told by itself.
+    // Which members a check may have is not known where its type is wrong, which is reported by itself.
     if (typeId === undefined) return []
     const has = own.filter((one) => !common.includes(one)).join(', ') || 'no members of its own'
     return [{ path: [member], message: `belongs to another type: a check of the type ${typeId} has ${has}` }]

@@ -3,7 +3,7 @@ import type { DataPlaneFigures } from '../kernel/context/context.ts'
 import type { ControllerEvents, EventName, Events } from '../ports/events.ts'
 import type { Instrument, MetricAttributes, Metrics, Reading } from '../ports/telemetry.ts'
 
-/** How well subscribers are told of events, over all of them. */
+/** The state of deliveries to subscribers, over all of them. */
 export interface DeliveryFigures {
   /** Subscribers whose last attempt failed. */
   readonly failing: number
@@ -28,7 +28,7 @@ export interface GaugeSource {
   connectedRouters(): number
   /** The data plane of this process; undefined while it is closed. */
   dataPlane(): DataPlaneFigures | undefined
-  /** How well webhooks and subscribers of the host are told of events; rejects where the store is away. */
+  /** The state of deliveries to webhooks and subscribers of the host; rejects where the store is away. */
   deliveries(): Promise<DeliveryFigures>
   /** Milliseconds since the controller was made. */
   uptimeMs(): number

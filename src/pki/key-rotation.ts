@@ -222,7 +222,7 @@ export class KeyRotation {
       if (latest === undefined) await collection.insert(configured)
       const before = latest === undefined ? [configured] : known
       const issuesFrom = isTrusted ? this.#issuesFrom(now) : null
-      // Of authorities that are made in the same millisecond the order has to be told.
+      // Of authorities that are made in the same millisecond the order has to be kept.
       const createdAt = Math.max(now, former.createdAt + 1)
       const record = newRecord(next.id, createdAt, { ...next, issuesFrom, goodUntil: null, askedAt: null })
       await collection.insert(record)

@@ -18,7 +18,7 @@ export interface RenewalCount {
 }
 
 /**
- * Asks every device whose certificate is of an authority before to renew it: it is told when it logs in, and when it looks after
+ * Asks every device whose certificate is of an authority before to renew it: it is asked when it logs in, and when it looks after
  * its session. Who was asked stands in the storage, so that what a process began another one, or its next start, completes.
  */
 export async function askForRenewal(

@@ -27,7 +27,7 @@ const RENEW_BEFORE_MS = 30 * 24 * 60 * 60_000
 /** The stored keys of the network. */
 interface Stored {
   readonly authorities: readonly AuthorityRecord[]
-  /** Of the certificates that came after the one of this process, the latest. */
+  /** The latest of the certificates that came after that of this process. */
   readonly server: ServerRecord | undefined
 }
 
@@ -131,7 +131,7 @@ export class StoredKeys {
     if (record.chainPem !== null) await keys.adoptServer(record.chainPem, record.keyReference)
   }
 
-  /** Stores a server certificate after the one of an id, unless another process was faster; answers the one that is stored. */
+  /** Stores a server certificate after that of an id, unless another process was faster; answers the one that is stored. */
   async keepServer(
     next: NewServerCertificate,
     after: string | undefined,
@@ -143,7 +143,7 @@ export class StoredKeys {
     return writes.run(call, async (tx) => {
       const latest = await successorOf(tx, keys.configuredServer)
       if (latest !== undefined && latest.id !== after) return latest
-      // The order of certificates of one millisecond has to be told.
+      // The order of certificates of one millisecond has to be kept.
       const createdAt = Math.max(clock.now(), (latest?.createdAt ?? 0) + 1)
       const record = newRecord(facts.fingerprint, createdAt, given)
       await tx.collection(signingKeys).insert(record)

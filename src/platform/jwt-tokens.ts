@@ -3,10 +3,10 @@ import type { TokenJudgement, Tokens } from '../ports/credentials.ts'
 import { loadJose, verifyToken } from './jose-library.ts'
 import type { ServerCredentials, TokenKey } from './server-credentials.ts'
 
-/** Longer ones are nobody's: ours hold some two thousand characters. */
+/** Longer ones are not ours: those hold some two thousand characters. */
 const MAX_TOKEN_LENGTH = 16_384
 
-/** The fingerprint of a certificate, which is how our tokens name their key. */
+/** The fingerprint of a certificate, by which our tokens name their key. */
 const FINGERPRINT = /^[0-9a-f]{40}$/
 
 class UnknownKey extends Error {

@@ -50,7 +50,7 @@ export interface PkiMaterialRequest {
    * of its clients goes on. Default: false.
    */
   readonly endTogether?: boolean
-  /** WebCrypto implementation; by default the one of the runtime. */
+  /** WebCrypto implementation; by default that of the runtime. */
   readonly crypto?: webcrypto.Crypto
 }
 

@@ -125,7 +125,7 @@ export interface Totp {
   newSecret(): Promise<string>
   /**
    * The time step that a code belongs to, among the one at `now` (epoch ms) and two before and after it; `undefined` for a
-   * code of none of them. Each step is to be accepted once.
+   * code that fits none of them. Each step is to be accepted once.
    */
   stepOf(secret: string, code: string, now: number): Promise<number | undefined>
   /** The `otpauth:` URL from which an authenticator app takes the secret. */

@@ -2,7 +2,7 @@ import type { CircuitFailure } from '../access/explain/service-reach.rules.ts'
 import type { CircuitEnd } from '../fabric/rules/index.ts'
 import type { ChannelRefusal, Misbehaviour, RouterAlert } from './fabric/index.ts'
 
-/** Events, told after the commit that made them true. Instants are epoch milliseconds; no payload holds a secret. */
+/** Events, sent after the commit that made them true. Instants are epoch milliseconds; no payload holds a secret. */
 export interface ControllerEvents {
   /** An entity was created, updated or deleted. */
   'entity.changed': {
@@ -153,7 +153,7 @@ export interface ControllerEvents {
 
 /**
  * Why a session ended: it was deleted; its API session ended; the service is gone; no service policy grants the access any
- * more; or all that do fail by posture.
+ * more; or each that does fails by posture.
  */
 export type SessionEnd = 'removed' | 'api-session-ended' | 'service-deleted' | 'access-lost' | 'posture-failed'
 

@@ -16,7 +16,7 @@ export interface CertificateFacts {
   /** Hexadecimal SubjectPublicKeyInfo: equal for certificates of the same key. */
   readonly publicKey: string
   readonly isAuthority: boolean
-  /** Hexadecimal identifier of the key that signed it, as it says itself; null where it says nothing. */
+  /** Hexadecimal identifier of the key that signed it, as it says itself; null where it names none. */
   readonly authorityKeyId: string | null
   /** Milliseconds since the Unix epoch. */
   readonly notBefore: number
@@ -115,7 +115,7 @@ export interface KeySuccession {
   nextRoot(former: FormerGeneration, now: number): Promise<NewGeneration>
   /** A certificate for the names of the server certificate in use, by the authority in use; with a key of its own or the same. */
   nextServer(rollsKey: boolean, now: number): Promise<NewServerCertificate>
-  /** Trusts `generations` from now on; certificates are issued by the one of `issuer`, whose key has this reference. */
+  /** Trusts `generations` from now on; certificates are issued by that of `issuer`, whose key has this reference. */
   adopt(
     generations: readonly AuthorityGeneration[],
     issuer: { readonly id: string; readonly signingKey: string | null },

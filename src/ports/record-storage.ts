@@ -85,7 +85,7 @@ export interface Collection<T extends StoredRecord> extends ReadCollection<T> {
   insert(record: T): Promise<void>
   /** Replaces the record with the same id; answers false when there is none. Throws {@link UniqueViolation}. */
   update(record: T): Promise<boolean>
-  /** Removes a record; answers true for exactly one of any number of callers, which is how one-time tokens are consumed. */
+  /** Removes a record; answers true for exactly one of any number of callers: so one-time tokens are consumed. */
   delete(id: string): Promise<boolean>
 }
 
@@ -173,7 +173,7 @@ export interface Storage {
   /** Runs `work` and commits what it changed before this resolves; when it throws, nothing is changed. */
   write<T>(work: (tx: WriteTransaction) => Promise<T>): Promise<T>
   /**
-   * Makes a durable copy of everything beside the original, and answers where it lies, as operators are told; undefined where that
+   * Makes a durable copy of everything beside the original, and answers where it lies, in words for operators; undefined where that
    * has no name. Absent where a storage makes none.
    */
   snapshot?(): Promise<string | undefined>

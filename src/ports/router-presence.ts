@@ -57,7 +57,7 @@ export interface IdentityConnections {
 }
 
 /**
- * Where a host that runs the data plane reports what happens in it, and is told what it has to do. Which routers are
+ * The port between the controller and a host that runs the data plane: reports one way, orders the other. Which routers are
  * connected is kept in the storage too, so that every process over it answers the same; it lasts as long as the process that
  * holds them, and half a minute more when that is killed. Which identities are connected each process knows of the routers
  * that it holds.
@@ -75,7 +75,7 @@ export interface HostedPresence {
   /** A connected router tells which identities are connected to it. */
   identityConnections(routerId: string, report: IdentityConnections): void
   /**
-   * Adds a listener that is told which router's control channel is to be closed; answers the function that removes it. What
+   * Adds a listener for routers whose control channel is to be closed; answers the function that removes it. What
    * another process did to a router is noticed within a second.
    */
   onDisconnect(listener: (routerId: string, reason: DisconnectReason) => void): () => void

@@ -28,7 +28,7 @@ export interface Metrics {
   observe(gauges: readonly Instrument[], read: () => Promise<readonly Reading[]>): () => void
 }
 
-/** A request, as it may be told to others: neither its path nor its query, which hold ids and secrets. */
+/** A request, as others may see it: neither its path nor its query, which hold ids and secrets. */
 export interface TracedRequest {
   /** The HTTP method; `_OTHER` for one that is none. */
   readonly method: string
@@ -48,7 +48,7 @@ export interface RequestSpan {
 }
 
 /**
- * Where spans of requests and figures go, such as `openTelemetry()` of `portcullis/opentelemetry`. Nothing that it is told
+ * Where spans of requests and figures go, such as `openTelemetry()` of `portcullis/opentelemetry`. Nothing that it gets
  * holds a secret, an id or a name of an entity.
  */
 export interface Telemetry extends Metrics {

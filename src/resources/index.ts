@@ -38,7 +38,7 @@ import { webhooks } from '../webhooks/webhook.resource.ts'
 export interface KindTraits {
   /** Followers of a write read what a record was before: what was lost, to whom, and whose rights that concerns. */
   readonly before: boolean
-  /** A change is told to the host. Otherwise it is bookkeeping of the controller's own. */
+  /** A change becomes an event for the host. Otherwise it is bookkeeping of the controller's own. */
   readonly news: boolean
   /**
    * The open circuits that a change may end: all of them, or those of the identity, the service, the API session's endpoint
@@ -49,7 +49,7 @@ export interface KindTraits {
   readonly lists: 'everybody' | 'owner' | 'nobody'
   /**
    * Who makes changes that the audit trail tells: operators, or endpoints as often as they like, of whose changes the trail
-   * keeps a number of bytes. None of them is told of bookkeeping.
+   * keeps a number of bytes. None of them sees bookkeeping.
    */
   readonly audit: 'operators' | 'endpoints' | 'none'
   /** A change may take from readers of the timeline what they may hear. */
@@ -67,7 +67,7 @@ const ENTITY: KindTraits = {
 }
 /** Kinds that come and go with the use of the network. */
 const OF_ENDPOINTS: KindTraits = { ...ENTITY, audit: 'endpoints' }
-/** Kinds by which the controller keeps what it has to remember. */
+/** Kinds of record that are the controller's own bookkeeping. */
 const BOOKKEEPING: KindTraits = { ...ENTITY, news: false, audit: 'none' }
 /** Kinds of bookkeeping that no list shows. */
 const UNSEEN: KindTraits = { ...BOOKKEEPING, lists: 'nobody' }

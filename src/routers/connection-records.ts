@@ -77,7 +77,7 @@ export class ConnectionRecords {
     })
   }
 
-  /** A router came, went, or told something of itself. */
+  /** A router came, went, or reported something about itself. */
   changed(routerId: string): void {
     const { clock, timetable } = this.#ports
     this.#changed.add(routerId)

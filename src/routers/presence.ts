@@ -204,7 +204,7 @@ export class Presence implements HostedPresence, DataPlanePresence {
     return this.#records.open(address)
   }
 
-  /** Writes to the store that this process is alive: a new revision, under which what time alone changed can be told. */
+  /** Writes to the store that this process is alive: a new revision, under which changes by time alone can be recorded. */
   renew(): Promise<void> {
     return this.#records.renew()
   }

@@ -11,7 +11,7 @@ import { traitsOf } from '../resources/index.ts'
 import { serviceViews } from './service.resource.ts'
 import { type ServiceView, type ServiceViewPorts, viewServices } from './service-view.ts'
 
-/** The ports by which changes of services are told to their clients. */
+/** The ports by which clients learn of changes of their services. */
 interface ServiceUpdatePorts extends ServiceViewPorts, Pick<EngineContext, 'storage' | 'writes'> {}
 
 /** How many API sessions are remembered; of a forgotten one the view is taken anew. */
@@ -28,7 +28,7 @@ interface Look {
  * Tells API sessions when they have to read their service list again. The instant moves when, and only when, the list with all
  * configs would look different to that API session than at its last look; where the controller does as deployed ones do, for
  * access that came and went since, too. The first look is taken when a session first asks, so that a login costs the same
- * whatever there is to see: of what may have changed between the two a session is told, whether it shows or not.
+ * whatever there is to see: a session learns that something may have changed, whether it shows or not.
  */
 export class ServiceUpdates {
   readonly #context: ServiceUpdatePorts

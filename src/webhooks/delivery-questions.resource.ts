@@ -11,7 +11,7 @@ export interface UndeliveredEvent {
   readonly problem: string | null
 }
 
-/** How far a webhook was told. */
+/** The deliveries of a webhook. */
 export interface DeliveryReport {
   readonly delivered: number
   /** RFC 3339; null before the first. */

@@ -19,7 +19,7 @@ export type Outcome =
   | { readonly isDelivered: true }
   | { readonly isDelivered: false; readonly problem: string; readonly putOffMs?: number }
 
-/** Somebody who is told of events. */
+/** A receiver of events. */
 export interface Subscriber {
   /** The id of its cursor. */
   readonly id: string
@@ -127,7 +127,7 @@ export async function deliveryFigures(tx: ReadTransaction, now: number): Promise
   return { failing: since.length, failingMs, waiting: await count(false), dead: await count(true) }
 }
 
-/** The first cursor of a subscriber: it is told of what comes after the record `position`. */
+/** The first cursor of a subscriber: it gets what comes after the record `position`. */
 export function newCursor(id: string, webhookId: string | null, position: string, now: number): Cursor {
   return newRecord(id, now, {
     webhookId,

@@ -28,7 +28,10 @@ const CURSOR_DEFINITION = {
   operations: [],
 } as const satisfies ResourceDefinition
 
-/** How far a subscriber was told, and which process tells it. The id is that of a webhook, or `host:` and a name. */
+/**
+ * The place in the trail up to which a subscriber has its events, and the process that delivers them. The id is that of a
+ * webhook, or `host:` and a name.
+ */
 export interface EventCursors extends Resource<typeof CURSOR_DEFINITION> {}
 export const eventCursors: EventCursors = defineResource(CURSOR_DEFINITION, {
   webhookId: 'The id of the webhook; null for a subscriber of the host.',

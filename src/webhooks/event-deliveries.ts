@@ -25,12 +25,12 @@ type Ports = Pick<
 
 /** Milliseconds after which what other processes wrote is looked for. */
 const LOOK_MS = 2000
-/** The same while nobody is told of anything: another process may have been given a webhook, and be gone. */
+/** The same while there is no subscriber: another process may have been given a webhook, and be gone. */
 const IDLE_LOOK_MS = 15_000
 /** The same over a store that no other process can have opened: another controller of this one may write to it. */
 const LONE_LOOK_MS = 60_000
 
-/** Which events a subscriber of the host is told of. */
+/** The events that a subscriber of the host gets. */
 export interface SubscriptionOptions {
   /** Types, as `entity.updated` or `entity.*`. Default: all. */
   readonly events?: readonly string[]
@@ -38,7 +38,7 @@ export interface SubscriptionOptions {
   readonly filter?: string
 }
 
-/** Is told of an event. It is told again when this rejects, or takes longer than 15 s. */
+/** Takes an event. It comes again when this rejects, or takes longer than 15 s. */
 export type EventHandler = (event: EventMessage, signal: AbortSignal) => void | Promise<void>
 
 /** The deliveries of this process: to webhooks, and to subscribers of its host. */
@@ -74,7 +74,7 @@ export class EventDeliveries {
     timetable.onDue('event-delivery', async () => this.#look())
   }
 
-  /** From now on webhooks are told of events. */
+  /** Delivers events to webhooks from now on. */
   start(): void {
     this.#isStarted = true
     this.#look()

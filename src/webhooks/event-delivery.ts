@@ -117,7 +117,7 @@ export class EventDelivery {
   }
 
   async #deliver({ message }: Item, closing: AbortSignal): Promise<Outcome> {
-    // Nothing is left to be told: the record went by age or for room.
+    // Nothing is left to deliver: the record went by age or for room.
     if (message === undefined) return { isDelivered: true }
     return this.subscriber.deliver(message, closing)
   }
@@ -152,7 +152,7 @@ export class EventDelivery {
       this.#passed = { position: '', count: 0 }
       const behind = work.behind.map((item): Settled => ({ item, outcome: 'put-aside' }))
       for (const one of [...settled, ...behind]) await this.#settleOne(tx, one, webhookId, now)
-      // A subscriber that was down and answers again is told of waiting events at once.
+      // A subscriber that was down and answers again gets waiting events at once.
       if (isWorking && isDown(cursor.failuresInRow)) await retryNow(tx, id, now)
     })
   }
@@ -192,7 +192,7 @@ function deliveryId(cursorId: string, recordId: string): string {
   return `${cursorId}.${recordId}`
 }
 
-/** Makes due at `now` all that waited before this round. */
+/** Makes due at `now` everything that waited before this round. */
 async function retryNow(tx: WriteTransaction, cursorId: string, now: number): Promise<void> {
   const { items } = await tx.collection(eventDeliveries).find({ where: deliveriesOf(cursorId, false) })
   for (const one of items) {

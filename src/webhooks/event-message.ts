@@ -7,7 +7,7 @@ import type { ReadTransaction } from '../ports/record-storage.ts'
 
 type AuditRecord = RecordOf<typeof auditRecords>
 
-/** An event as subscribers are told of it: an audit record as administrators read it. */
+/** An event as subscribers get it: an audit record as administrators read it. */
 export interface EventMessage {
   /** The same whenever it is sent: who has seen it before has seen the event. */
   readonly id: string

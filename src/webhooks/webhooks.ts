@@ -123,7 +123,8 @@ export class WebhookService {
   }
 
   /**
-   * Tells how far a webhook was told, what waits for another attempt, and its dead letters: 500 of each at most.
+   * Shows the deliveries of a webhook: its place in the trail, what waits for another attempt, and its dead letters, 500 of
+   * each at most.
    *
    * @throws {ControllerError} NOT_FOUND when there is no webhook of the id.
    */

@@ -4,7 +4,7 @@ import type { ProtobufWriter } from './writer.ts'
 /** How values of one type are written, and what an absent one means. */
 export interface ValueType<T> {
   readonly wireType: 0 | 1 | 2
-  /** The value that proto3 leaves out; undefined where absence is told apart. */
+  /** The value that proto3 leaves out; undefined where absence means something else. */
   readonly absent: T
   isAbsent(value: T): boolean
   write(writer: ProtobufWriter, value: T): void

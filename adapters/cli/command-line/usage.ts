@@ -6,7 +6,7 @@ export class UsageError extends Error {
   }
 }
 
-/** Something that the command was told, and the option or environment variable that told it. */
+/** A value given to the command, and the option or environment variable that gave it. */
 export interface Setting {
   /** For messages: `--listen` or `PORTCULLIS_LISTEN`. */
   readonly name: string

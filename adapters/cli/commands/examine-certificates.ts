@@ -111,13 +111,13 @@ export async function examineKeys(options: KeyOptions, source: PkiSource, moment
       ],
     }
   } catch (error) {
-    // The files themselves are told of by who looks at them.
+    // The findings on the files themselves report those.
     if (error instanceof PkiFileError) return NOTHING
     throw error
   }
 }
 
-/** The server's certificate has to be for the host that devices are told. */
+/** The server's certificate has to name the host that devices connect to. */
 function addressFindings({ server }: PkiStatus, options: KeyOptions): readonly Finding[] {
   const advertised = options.setting('advertise')
   if (advertised === undefined) return []

@@ -71,7 +71,7 @@ async function invite(call: InviteCall): Promise<Answer> {
   return { text, value: invited }
 }
 
-/** Options that the other kind of invitation knows are told, not passed over. */
+/** Options of the other kind of invitation are refused, not ignored. */
 function refuseUnfitting({ options }: InviteCall): void {
   const isRouter = options.flag('router')
   const flags = isRouter ? (['admin'] as const) : (['tunneler'] as const)

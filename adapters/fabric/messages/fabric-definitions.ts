@@ -126,7 +126,7 @@ export const RouterInterfaces = message({
   ),
 })
 
-/** Of all that routers measure, the mean of what they observed often, by its name, and what circuits carried. */
+/** Of everything that routers measure: the mean of each histogram, by its name, and what circuits carried. */
 export const Metrics = message({
   /** The router that measured. */
   sourceId: field(2, TEXT),

@@ -59,7 +59,7 @@ const READERS: ReadonlyMap<number, Read> = new Map<number, Read>([
   ],
   [
     CONTENT_TYPE.result,
-    // Of all that a router is asked only one thing is answered by a result, which repeats the id of the request.
+    // Of all requests to a router only one is answered by a result, which repeats the id of the request.
     (frame) => {
       const id = readText(frame.headers, HEADER.reflected)
       const success = readBool(frame.headers, HEADER.success) ?? false

@@ -146,7 +146,7 @@ export const ComponentDetails = message({
   errors: repeated(5, TEXT),
 })
 
-/** The newest of the details says nothing of the kind of a component. */
+/** The newest of the details is no sign of the kind of a component. */
 export const DialerDetails = message({
   componentId: field(1, TEXT),
   componentName: field(2, TEXT),

@@ -8,7 +8,7 @@ import { boolHeader } from '../../channel/header-values.ts'
 import { CONTENT_TYPE, HEADER } from '../messages/content-types.ts'
 import { readFromOperator, writeToOperator } from './operator-messages.ts'
 
-/** Requests of operators are short; what they are told may be long, and waits for them within a bound. */
+/** Requests of operators are short; answers may be long, and wait for them within a bound. */
 const LIMITS: SocketLimits = {
   frame: { headers: 16_384, body: 262_144 },
   rate: { perSecond: 50, burst: 500 },

@@ -69,7 +69,7 @@ export class RecordCache {
   /** In the order in which they came, or were last spared. */
   readonly #entries = new Set<Entry | ListEntry>()
   readonly #recent = new RecentChanges()
-  /** Goes on where it was: a set that is looked at from its beginning passes all that was dropped there before. */
+  /** Goes on where it stopped: a set that is read from its beginning passes over everything that was dropped there before. */
   #oldest: SetIterator<Entry | ListEntry> = this.#entries.values()
   #size = 0
   #place = NOWHERE

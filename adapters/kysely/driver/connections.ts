@@ -107,7 +107,7 @@ export function openConnections(
 
 function sourceOf(dialect: Dialect, most: number, timeoutMs: number): ConnectionSource {
   const adapter = dialect.createAdapter()
-  // Kysely before 0.29 says nothing of it, and leaves a connection of SQLite to several at once.
+  // Kysely before 0.29 does not report it, and leaves a connection of SQLite to several at once.
   const hasMany = adapter.supportsMultipleConnections ?? !(adapter instanceof SqliteAdapter)
   return hasMany ? pooledConnections(dialect) : separateConnections(dialect, most, timeoutMs)
 }

@@ -34,7 +34,7 @@ const DIALECT_OPTIONS: OptionRules<PostgresOptions & ConnectionOptions> = {
   busyTimeoutMs: 'number',
 }
 
-/** Finds the mistake in a connection. Its text is not told: it may hold a password. */
+/** Finds the mistake in a connection. Its text is not shown: it may hold a password. */
 function connectionProblem(connection: unknown): string | undefined {
   if (typeof connection === 'object' && connection !== null) return undefined
   const isUrl = typeof connection === 'string' && /^(postgres(ql)?:\/\/|socket:|\/)/.test(connection)

@@ -48,7 +48,7 @@ const SOCKET_ERRORS =
 const LOST_CONNECTION = /connection terminated|connection ended|not queryable|has been discarded|client was closed/i
 const NO_CONNECTION_IN_TIME = /timeout exceeded when trying to connect|connection timeout/i
 
-/** The storage's word for a driver's error; undefined for an error that says nothing about the state of the database. */
+/** The storage's word for a driver's error; undefined for an error that is not about the state of the database. */
 export function asUnavailable(error: unknown): StorageUnavailable | undefined {
   if (error instanceof StorageUnavailable) return error
   if (!(error instanceof Error)) return undefined

@@ -110,7 +110,7 @@ const NO_CHANGES: StoredChanges = { changes: [], lines: new Map() }
 function isOnLine({ revision, line }: HistoryPoint, row: Row | undefined): boolean {
   // Before the first commit every database is the same.
   if (line === undefined || revision === 0) return true
-  // A release that knew no lines left none: its commits are told apart by their revisions alone.
+  // A release that knew no lines left none: its commits differ by their revisions alone.
   return row !== undefined && (lineOf(row) ?? line) === line
 }
 

@@ -14,7 +14,7 @@ interface QueuedWrite {
   reject(reason: unknown): void
 }
 
-/** How one write of a group ended; told to its caller after the commit. */
+/** How one write of a group ended; its caller learns it after the commit. */
 type Outcome =
   | { readonly isDone: true; readonly result: unknown }
   | { readonly isDone: false; readonly reason: unknown }
@@ -85,7 +85,7 @@ export class WriteQueue {
         else reject(outcome?.reason)
       }
     } catch (error) {
-      // Without a connection nobody was taken in yet: those who wait are told, instead of waiting for a better time.
+      // Without a connection nobody was taken in yet: those who wait get an error, instead of waiting for a better time.
       if (group.length === 0) group.push(...this.#waiting.splice(0))
       for (const { reject } of group) reject(error)
     }

@@ -46,7 +46,7 @@ function discard(incoming: IncomingMessage): Promise<void> {
   })
 }
 
-/** A request that the adapter refuses before the controller sees it; `response` is what the client is told. */
+/** A request that the adapter refuses before the controller sees it; `response` is the client's answer. */
 export class RequestRefused extends Error {
   readonly response: Response
 

@@ -8,7 +8,7 @@ export interface ControlConnectionsSettings {
   readonly router: RouterIntroduction
   /** Where controllers are, such as `tls:controller.example.org:6262`. */
   readonly addresses: readonly string[]
-  /** Controllers told where they are now: for the next start. */
+  /** The addresses of controllers changed: for the next start. */
   readonly onAddresses?: (addresses: readonly string[]) => void
   readonly log?: (event: string, fields: Readonly<Record<string, unknown>>) => void
 }

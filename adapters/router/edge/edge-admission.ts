@@ -36,7 +36,7 @@ export function readCertificate(chain: readonly Uint8Array[], caPem: string): Pr
   }
 }
 
-/** Judges whom a session and a certificate let in; a text says why nobody. `now` is epoch ms. */
+/** Judges whom a session and a certificate let in; a text is the reason why they let in nobody. `now` is epoch ms. */
 export async function admitClient(
   model: RouterModel,
   token: string,

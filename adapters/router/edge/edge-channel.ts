@@ -271,7 +271,7 @@ export class EdgeChannel implements Endpoint<Entry> {
     circuits.dialed(connection, created.circuitId, created.address)
   }
 
-  /** That a dial succeeded, with what the host told. */
+  /** The answer to a dial that succeeded, with the host's data. */
   #connected({ headers }: Frame, connection: EdgeConnection, created: Created, owner: ConnectedController): Message {
     const { circuitId, address, peerData } = created
     const xgress = connection.usesXgress ? xgressHeaders(owner.id, address) : []

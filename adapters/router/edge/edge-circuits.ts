@@ -44,7 +44,7 @@ export class EdgeCircuits implements ConnectionCircuits {
     else this.#keep(connection)
   }
 
-  /** A client's dial succeeded, and it was told so. */
+  /** A client's dial succeeded, and it has the answer. */
   dialed(connection: EdgeConnection, circuitId: string, address: string): void {
     connection.enter(circuitId, address)
     const host = this.#waiting.get(circuitId)
@@ -108,7 +108,7 @@ export class EdgeCircuits implements ConnectionCircuits {
       },
     )
     const detach = this.forwarder.attach(address, {
-      // Bytes that are unread are bounded by the window that their sender is told.
+      // Unread bytes are bounded by the window that their sender gets.
       ...{ isFull: false, whenRoom: (work: () => void) => work() },
       take: (_circuitId, frame) => {
         if (frame.contentType === EDGE_TYPE.circuitControl) connection.take(circuitId, frame)

@@ -131,7 +131,7 @@ export class HostedServices {
     return this.#byId.values()
   }
 
-  /** Tells a controller that is connected anew of all that is hosted. */
+  /** Tells a controller that is connected anew about everything that is hosted. */
   async registerAll(): Promise<void> {
     for (const bound of [...this.#byId.values()]) {
       const refusal = await this.#register(bound)

@@ -71,7 +71,7 @@ export class Links {
     return [...this.#links.values()]
   }
 
-  /** Every link that this router dialed, as controllers are told of it when they are connected. */
+  /** Every link that this router dialed, as it is reported to controllers when they are connected. */
   report(): FromRouter {
     const links = this.all.filter(({ facts }) => facts.isDialed).map(reportOf)
     return { type: 'router-links', links, fullRefresh: true }

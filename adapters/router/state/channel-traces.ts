@@ -17,11 +17,11 @@ export interface TracedChannel {
   watch: Watch | undefined
 }
 
-/** Messages that are told of a second, of all channels together: a link carries more than an operator reads. */
+/** Messages that are traced in a second, on all channels together: a link carries more than an operator reads. */
 const RATE = { perSecond: 1000, burst: 2000 }
 /** Characters of a pattern. */
 const LONGEST_PATTERN = 1000
-/** The content type of a told message, which is itself not traced. */
+/** The content type of the report of a message, which is itself not traced. */
 const CHANNEL_TRACE = 1010
 const REPLY_FOR = 1
 const NANOSECONDS = 1_000_000n

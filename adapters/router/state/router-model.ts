@@ -9,7 +9,7 @@ type ModelState = Extract<ToRouter, { type: 'model-state' }>
 type ModelChanges = Extract<ToRouter, { type: 'model-changes' }>
 type Announced = Extract<ToRouter, { type: 'api-sessions-added' }>
 
-/** The members of an event that hold an entity, by how differences are told of them. */
+/** The members of an event that hold an entity, by the name under which differences are reported. */
 const KINDS = {
   identity: 'identity',
   service: 'service',
@@ -34,7 +34,7 @@ const SIDES: ReadonlyMap<Kind, string> = new Map([
   ['postureCheck', 'posture-checks'],
 ])
 const KIND_NAMES = Object.keys(KINDS).filter((name): name is Kind => name in KINDS)
-/** Differences that are told at most: who asks looks again. */
+/** The most differences that are reported: who asks looks again. */
 const MOST_DIFFERENCES = 1000
 
 /** A session that the controller announced: its token is shown to routers. */

@@ -18,7 +18,7 @@ const PROBE_MS = 30_000
 const MOST_UNANSWERED = 3
 /** Milliseconds that a router may take for its greeting. */
 const HELLO_MS = 15_000
-/** Milliseconds after which a service counts as hosted although its router has not told yet. */
+/** Milliseconds after which a service counts as hosted although its router has not said so yet. */
 const ANNOUNCED_MS = 5000
 /** Milliseconds within which a host answers who dials; routers wait for five seconds. */
 const JUDGE_MS = 4500
@@ -253,7 +253,7 @@ export class RouterChannel {
   #end(id: number, message: Frame): void {
     const connection = this.#connections.get(id)
     const refusal = new RefusedByRouter(message, connection?.service ?? '')
-    // A peer that closes says nothing, or free words; a router that cuts gives a number.
+    // A peer that closes gives no reason, or free words; a router that cuts gives a number.
     if (connection !== undefined && refusal.hasCode) connection.over(refusal)
     if (this.#lines.cut(id)) return
     if (connection !== undefined) {
@@ -329,7 +329,7 @@ export class RouterChannel {
     return this.#lastId
   }
 
-  /** Asks the router from time to time whether it is there: one that lost its network says nothing. */
+  /** Asks the router from time to time whether it is there: one that lost its network is silent. */
   #probeLater(): void {
     this.#timer(PROBE_MS, () => {
       if (!this.#isOpen) return

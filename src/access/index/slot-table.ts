@@ -63,7 +63,7 @@ export class SlotTable {
       .sort()
   }
 
-  /** The same, of which many are read off when they are asked for. */
+  /** The same for many, read when they are asked for. */
   listOf(set: SlotSet): OrderedIds {
     if (!this.#isLarge(set)) return this.idsOf(set)
     const { size: length } = set

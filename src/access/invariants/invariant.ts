@@ -7,7 +7,7 @@ import type { PostureCheck, PostureData } from '../posture/rules/index.ts'
 export interface Exceptions {
   readonly identity?: RoleSelector | undefined
   readonly service?: RoleSelector | undefined
-  /** A service policy that demands all that each of these entries selects, and at least one check by each, is allowed. */
+  /** A service policy that demands everything that each of these entries selects, and at least one check by each, is allowed. */
   readonly posture?: readonly string[] | undefined
 }
 
@@ -81,14 +81,14 @@ export interface PolicySet {
   readonly postureChecks: readonly PresentCheck[]
 }
 
-/** An entity that breaks an invariant: one that is there, or one that could be, told by its role attributes. */
+/** An entity that breaks an invariant: one that exists, or one that could, described by its role attributes. */
 export interface Witness {
   readonly id: string | undefined
   readonly name: string | undefined
   readonly roleAttributes: readonly string[]
 }
 
-/** A way to break an invariant, the smallest that there is: with the fewest role attributes in all. */
+/** The smallest way to break an invariant: with the fewest role attributes in all. */
 export interface Violation {
   readonly identity: Witness
   readonly service: Witness

@@ -95,7 +95,7 @@ const TYPE_IDS: ReadonlyMap<unknown, PostureCheckTypeId> = new Map(
  * `postureCheckDomainCreate` for `DOMAIN`, and what each type takes for its members.
  *
  * Members of other types are dropped before anything is validated: the deployed admin console sends those of every type,
- * empty where its form was not filled in. Where the type is not told, as a replacement need not, all are kept.
+ * empty where its form was not filled in. Where the type is missing, as a replacement may leave it out, all are kept.
  */
 function postureCheckSpellings(body: Body): Body {
   const { attributes, ...rest } = body

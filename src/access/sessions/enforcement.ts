@@ -54,7 +54,7 @@ export async function enforceAccess(context: EnforcementPorts, changes: readonly
 async function endAffected(context: EnforcementPorts, affected: AffectedSessions): Promise<void> {
   const { ending } = await judgeAndEnd(context, (tx) => affectedIds(context, tx, affected))
   for (const { session, reason } of ending.values()) {
-    // A loss by an identity's own role attributes is told with that change.
+    // A loss by an identity's own role attributes is reported with that change.
     if (reason !== 'access-lost' || affected.identities.has(session.identityId)) continue
     const { identityId, serviceId, type } = session
     context.events.emit('access.changed', { identityId, serviceId, type, change: 'lost', at: context.clock.now() })

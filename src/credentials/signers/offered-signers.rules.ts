@@ -9,14 +9,14 @@ export interface OfferedSigner {
   readonly decidedById: string | null
 }
 
-/** How many are told of at once. */
+/** The most signers that are offered at once. */
 const MOST = 20
 /** How many of one delegate's. */
 const MOST_OF_ONE = 3
 
 /**
- * The signers that strangers are told of, at most 20: those that administrators trust, by name, then those of delegates. Of each
- * delegate three at most, the oldest first, and delegates take turns, so that nobody's signers push out those of others.
+ * The signers that strangers are offered, at most 20: those that administrators trust, by name, then those of delegates. Of each
+ * delegate three at most, the oldest first, and delegates take turns, so that no delegate's signers push out those of another.
  */
 export function offeredSigners<S extends OfferedSigner>(signers: readonly S[]): readonly S[] {
   const trusted = signers.filter(({ mayAuthenticateAdmins }) => mayAuthenticateAdmins).sort(byName)

@@ -30,7 +30,7 @@ export interface IdleCircuit {
   readonly idleMs: number
 }
 
-/** A circuit as operators are told of it. */
+/** A circuit as operators see it. */
 export interface ToldCircuit extends IdleCircuit {
   /** Destination by source. */
   readonly forwards: ReadonlyMap<string, string>
@@ -140,9 +140,9 @@ export class ForwardingTable {
   }
 }
 
-/** Circuits whose faults wait to be told: a peer that invents circuits makes no more of them. */
+/** The most circuits whose faults wait for a report: a peer that invents circuits adds no more. */
 export const MOST_WAITING_FAULTS = 1000
-/** Milliseconds between two reports: a circuit that is being laid again meanwhile is told once. */
+/** Milliseconds between two reports: a circuit that is being laid again meanwhile is reported once. */
 export const FAULT_REPORT_MS = 15_000
 
 /** Circuits for which messages came that nobody can forward, for one controller or, where nobody knows whose they are, for all. */

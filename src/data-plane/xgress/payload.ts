@@ -38,7 +38,7 @@ export interface Payload extends Chunk {
   /** From 0 in each direction. */
   readonly sequence: number
   readonly flags: number
-  /** The sender's clock, ms modulo 65,536; undefined where it told none. */
+  /** The sender's clock, ms modulo 65,536; undefined where it sent none. */
   readonly sentAt: number | undefined
 }
 

@@ -76,13 +76,13 @@ export class Receiver {
     this.#readyBytes = 0
   }
 
-  /** The fill to be told in an acknowledgement. */
+  /** The fill for the next acknowledgement. */
   report(): number {
     this.#reported = this.bufferedBytes
     return this.#reported
   }
 
-  /** Whether the sender was told of a fill that has halved since: it may be waiting to hear so. */
+  /** Whether the fill has halved since the sender last heard of it: it may be waiting for that. */
   get hasNews(): boolean {
     return this.#reported > LEAST_REPORT_BYTES && this.bufferedBytes < this.#reported / 2
   }

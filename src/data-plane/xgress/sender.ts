@@ -9,7 +9,7 @@ export interface SenderLimits {
   readonly mostPayloads: number
   /** The fill of the peer's buffer beyond which nothing more is sent. */
   readonly peerBytes: number
-  /** Milliseconds after which a peer that says nothing to what was sent is given up. */
+  /** Milliseconds after which a peer that acknowledges nothing is given up. */
   readonly giveUpMs: number
   /** The same for one that last said its buffer is full: deployed peers say nothing then until somebody reads. */
   readonly giveUpFullMs: number

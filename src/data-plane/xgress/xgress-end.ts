@@ -116,7 +116,7 @@ export class XgressEnd {
     if (!this.#output.isStarted && this.#side === 'initiator') this.#output.begin(now, true, true)
   }
 
-  /** Sends a chunk after all that were written before; answers whether nothing waits. After the end of the output it is lost. */
+  /** Sends a chunk after all earlier ones; answers whether nothing waits. After the end of the output it is lost. */
   write(chunk: Chunk, now: number): boolean {
     return this.#isOver || this.#output.write(chunk, now)
   }

@@ -19,7 +19,7 @@ interface OutputOwner {
   exhausted(): void
 }
 
-/** The capabilities that are told at the start: that the end of one direction is understood. */
+/** The capabilities that are announced at the start: that the end of one direction is understood. */
 const CAPABILITIES = Uint8Array.of(0, 0, 1, 0)
 const NOTHING: Chunk = { items: new Map(), body: new Uint8Array(0) }
 const ANNOUNCEMENT: Chunk = { items: new Map([[PAYLOAD_ITEM.capabilities, CAPABILITIES]]), body: NOTHING.body }
@@ -108,7 +108,7 @@ export class XgressOutput {
     this.pump(now)
   }
 
-  /** Nothing more is written, and the peer is told that the circuit ends unless `isDone`: it knows then. */
+  /** Nothing more is written. The peer learns that the circuit ends, unless `isDone`: then it knows. */
   end(now: number, isDone: boolean): void {
     if (this.#state === 'open') this.#state = 'finishing'
     if (!isDone) this.#farewell = 'wanted'

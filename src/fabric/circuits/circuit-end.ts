@@ -10,7 +10,7 @@ const MOST_MISSED = 20_000
 
 /**
  * Ends circuits: routers forget them, at once or once they are quiet, and the host hears why. A router that is away goes on
- * carrying what it has: it is told when it comes back.
+ * carrying what it has: it is notified when it comes back.
  */
 export class CircuitEnds {
   readonly #context: Pick<EngineContext, 'clock' | 'events' | 'timetable'>

@@ -20,7 +20,7 @@ import type { Circuit } from './open-circuits.ts'
 type Message<Type extends FromRouter['type']> = Extract<FromRouter, { type: Type }>
 
 const NANOSECONDS = 1_000_000
-/** Entries of one report of use that are told. */
+/** The most entries of one report of use that are passed on. */
 const MOST_USAGE = 100_000
 const MOST_DIRECTIONS = 16
 const LONGEST_DIRECTION = 64
@@ -125,7 +125,7 @@ export class CircuitMessages {
     }
   }
 
-  /** Tells which of the service sessions are over. Tokens are told back as the ids that they carry. */
+  /** Tells which of the service sessions are over. Tokens are answered as the ids that they carry. */
   async validateSessions(tokens: readonly string[]): Promise<void> {
     const { context } = this.#parts
     const claims = await Promise.all(tokens.map((token) => context.tokens.verify(token, context.clock.now())))

@@ -19,7 +19,7 @@ import type { Terminator } from './terminator-selection.ts'
 /** The ports by which a circuit is laid. */
 export type CircuitSetupPorts = Pick<EngineContext, 'clock' | 'events' | 'random'>
 
-/** A circuit that is laid, with what the client is told by the host, and by what it was judged. */
+/** A circuit that is laid, with the host's data for the client, and the facts by which it was judged. */
 export interface LaidCircuit {
   readonly circuit: Circuit
   readonly peerData: PeerData
@@ -214,7 +214,8 @@ export class CircuitSetup {
   async #noteFailure(circuitId: string, { attempt }: SettledAttempt, terminator: Terminator): Promise<void> {
     const { context, circuits, ends, onDeadTerminator } = this.#parts
     const { failure, path } = attempt
-    // Also who failed, for it may have reached the host before: one that is not told waits for the client, and answers nobody else.
+    // Also the router that failed, for it may have reached the host before: a host that does not hear of the end waits for the
+    // client, and answers nobody else.
     ends.unroute(circuitId, path.routers, true)
     if (failure?.isAtTerminator !== true) return
     circuits.noteUse(terminator.id, dialFailed(circuits.useOf(terminator.id), context.clock.now()))

@@ -101,7 +101,7 @@ export async function granted(rights: ServiceRights, tx: ReadTransaction, claim:
   return { claim, right }
 }
 
-/** Turns the reason of a decision into the refusal that a router is told. Nobody tries again where no router would do. */
+/** Turns the reason of a decision into the refusal that a router gets. Nobody tries again where no router would do. */
 function refusalOf(reason: DecisionReason | undefined, claim: ServiceClaim): RouterRefusal {
   const isOwn = isTunneler(claim)
   const refused = (code: RefusalCode, message: string, hint?: RetryHint) =>

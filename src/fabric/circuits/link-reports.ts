@@ -37,7 +37,7 @@ export class LinkReports {
     return { hasForeign }
   }
 
-  /** One end says that a link is over; the other one is told, for it may not have noticed. */
+  /** One end says that a link is over; the other one is notified, for it may not have noticed. */
   fault(routerId: string, linkId: string, iteration: number, isDuplicate: boolean): { readonly isForeign: boolean } {
     const link = this.#network.fault(routerId, linkId, iteration)
     if (link === undefined || link === 'foreign') return { isForeign: link === 'foreign' }

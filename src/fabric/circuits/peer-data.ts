@@ -13,7 +13,7 @@ export const PEER_DATA = {
 /** Items of a route result that are for the controller alone, by number; clients do not get them. */
 const FOR_THE_CONTROLLER: ReadonlySet<number> = new Set([1110, 1111, 1112, 1113])
 
-/** Picks the items that the client is told by the host: those it registered with, and those of its answer to this very dial. */
+/** Picks the items of the host for the client: those it registered with, and those of its answer to this very dial. */
 export function sharedWithClient(registered: PeerData, answered: PeerData): PeerData {
   return new Map([...registered, ...answered].filter(([key]) => !FOR_THE_CONTROLLER.has(key)))
 }

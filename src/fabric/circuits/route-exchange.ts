@@ -18,7 +18,7 @@ type RouteResult = Extract<FromRouter, { type: 'route-result' }>
 /** The parts of a circuit that routes are made of, whether it is open or is to be. */
 export type RoutedCircuit = Pick<Circuit, 'id' | 'ends' | 'egress' | 'tags'>
 
-/** How an attempt ended, and what the router at the end told for the client. */
+/** How an attempt ended, and the data of the last router for the client. */
 export interface SettledAttempt {
   readonly attempt: RouteAttempt
   readonly peerData: PeerData

@@ -15,7 +15,7 @@ import type { ApiSessions } from '../../login/api-sessions.ts'
 import type { ReadTransaction } from '../../ports/record-storage.ts'
 import { services } from '../../services/service.resource.ts'
 
-/** The ports by which rights to services are told. */
+/** The ports by which rights to services are judged. */
 export interface ServiceRightPorts extends DecisionPorts, Pick<EngineContext, 'clock' | 'digest'> {}
 
 /** On whose behalf traffic enters or leaves the network. */

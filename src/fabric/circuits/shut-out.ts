@@ -28,7 +28,7 @@ interface Parts {
 
 /**
  * Shuts out a router that was deleted, disabled or is to enroll anew: it carries nothing any more. While it still listens it
- * is told to forget its circuits; the others close their links to it; circuits on their way through it take another one,
+ * gets the order to forget its circuits; the others close their links to it; circuits on their way through it take another one,
  * and those that begin or end there end. Connected or not: what it misses it hears when it comes back.
  */
 export function shutOut(parts: Parts, routerId: string, reason: 'router-deleted' | 'router-shut-out'): void {
@@ -57,7 +57,7 @@ export function shutOut(parts: Parts, routerId: string, reason: 'router-deleted'
   router?.channel.close()
 }
 
-/** Shuts out those routers that others have links to and that may not be connected: they were told of nobody's loss. */
+/** Shuts out those routers that others have links to and that may not be connected: no loss of theirs was reported. */
 export async function shutOutStrangers(parts: Parts, routerIds: readonly string[]): Promise<void> {
   const strangers = new Set(routerIds.filter((id) => parts.routers.get(id) === undefined))
   if (strangers.size === 0) return

@@ -49,7 +49,7 @@ export type FitSelection =
   | (Extract<Selection, { readonly path: Path }> & { readonly host: Decision | undefined })
   | (Extract<Selection, { readonly failure: unknown }> & { readonly hasUnfit: boolean })
 
-/** How many choices are judged one by one; then all that are left are judged together. */
+/** How many choices are judged one by one; then the rest is judged together. */
 const CHOICES = 4
 
 /**

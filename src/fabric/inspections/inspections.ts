@@ -13,7 +13,7 @@ import type { RouterInspections } from './router-inspections.ts'
 const MOST_AT_ONCE = 4
 /** Routers that are asked at once in one inspection. */
 const ROUTERS_AT_ONCE = 64
-/** Characters of all answers of one inspection; what comes beyond them is told as an error. */
+/** Characters of all answers of one inspection; what comes beyond them becomes an error. */
 const MOST_CHARACTERS = 67_108_864
 
 /** Asks routers and the controller for values of their state, and collects what they answer. */
@@ -36,7 +36,7 @@ export class Inspections {
     this.#asked = asked
   }
 
-  /** Asks all whose id or name fits the pattern. What could not be told is an error of the result. */
+  /** Asks all whose id or name fits the pattern. A value that could not be asked for is an error of the result. */
   async inspect(request: InspectionRequest): Promise<InspectionResult> {
     return this.#gate.run(async () => {
       const { appRegex, requestedValues } = request

@@ -24,7 +24,7 @@ export class RouterInspections {
     })
   }
 
-  /** Asks one router. What keeps it from answering within 10 s is told as an error of the answer. */
+  /** Asks one router. What keeps it from answering within 10 s becomes an error of the answer. */
   ask(router: ConnectedRouter, values: readonly string[]): Promise<RouterAnswer> {
     const { random, timetable, clock } = this.#context
     const id = random.uuid()

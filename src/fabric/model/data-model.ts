@@ -133,7 +133,7 @@ export class DataModel {
       const configs = known.content.routerConfigs.takeChanges()
       return events.length === 0 && configs === undefined ? [] : [await this.#step(known, events, configs)]
     } catch (error) {
-      // A change that was taken in already would be told to nobody.
+      // A change that was taken in already would reach nobody.
       this.forget()
       throw error
     }

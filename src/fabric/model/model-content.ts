@@ -81,7 +81,7 @@ export class ModelContent {
 
   /**
    * Reads what changes of the store concern. What it answers takes them in, and tells what they are for routers: nothing, for
-   * most of them. Nothing is taken in before everything was read, as what is known cannot be told again.
+   * most of them. Nothing is taken in before everything was read, as a known change is never sent again.
    */
   async prepare(tx: ReadTransaction, changes: readonly Change[]): Promise<() => Promise<readonly ModelEvent[]>> {
     const turn = this.#context.turns.begin()

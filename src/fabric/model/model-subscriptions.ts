@@ -21,8 +21,8 @@ interface Subscription {
 }
 
 /**
- * Milliseconds for which a store may lag behind what a router was told of it by another process. One that is behind for
- * longer was put back: the router gets the model that there is.
+ * Milliseconds for which a store may lag behind the state that a router has from another process. One that is behind for
+ * longer was put back: the router gets the model of now.
  */
 const LAG_MS = 5000
 
@@ -37,7 +37,7 @@ export class ModelSubscriptions {
   readonly #subscriptions = new Map<ConnectedRouter, Subscription>()
   readonly #gate = new Gate(1)
   #isLooking = false
-  /** Somebody is still to be told something: the storage was away, or behind. */
+  /** A router still waits for changes: the storage was away, or behind. */
   #isOwing = false
   readonly #turn: () => Promise<void> | undefined
 
@@ -53,7 +53,7 @@ export class ModelSubscriptions {
   }
 
   /**
-   * A router wants the model, or says again that it wants it, and tells what it has. Nothing is to be done where that is what
+   * A router wants the model, or says again that it wants it, and says which one it has. Nothing is to be done where that is what
    * it was sent; for how long it asks does not matter, as what changes between an end and a renewal would be lost.
    */
   subscribe(router: ConnectedRouter, { subscriptionId: id, timelineId, currentIndex: index }: ModelSubscription): void {
@@ -72,7 +72,7 @@ export class ModelSubscriptions {
     if (this.#subscriptions.size === 0) this.#then(async () => this.#forgetAlone())
   }
 
-  /** Whether a router was given the model, and is told what changes. */
+  /** Whether a router was given the model, and gets its changes. */
   isFollowedBy(router: ConnectedRouter): boolean {
     return this.#subscriptions.get(router)?.isLevel === true
   }
@@ -111,7 +111,7 @@ export class ModelSubscriptions {
     })
   }
 
-  /** Tries again what could not be told. */
+  /** Tries again what could not be sent. */
   catchUp(): void {
     if (this.#isOwing) this.look()
   }

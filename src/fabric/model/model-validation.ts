@@ -39,7 +39,7 @@ export class ModelValidation {
   }
 
   /**
-   * Asks one router; who asks while it is at it gets the same answer. What is on its way to the router shows as a difference.
+   * Asks one router; everybody who asks meanwhile gets the same answer. A change that is on its way to the router shows as a difference.
    * Errors: `NOT_FOUND` where the router is not connected or does not follow the model, `ENTITY_CAN_NOT_BE_UPDATED` where it
    * would end, `TIMEOUT` after a minute.
    */

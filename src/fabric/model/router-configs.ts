@@ -9,7 +9,7 @@ export interface ChangedConfigs {
 }
 
 /**
- * The configs by which routers are set up, such as where they listen for links. They are told to the routers alone that name them,
+ * The configs by which routers are set up, such as where they listen for links. They go only to the routers that name them,
  * for they are nobody else's business.
  */
 export class RouterConfigs {

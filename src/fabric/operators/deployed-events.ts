@@ -47,10 +47,10 @@ export class DeployedEvents {
     return unknown === undefined ? undefined : `invalid event type: ${unknown}`
   }
 
-  /** The kinds that are told, as deployed controllers call them. */
+  /** The kinds of event that are sent, as deployed controllers call them. */
   static readonly kinds: readonly string[] = Object.keys(FORMS)
 
-  /** From now on events of the kinds are told, until the function that is answered is called. */
+  /** Sends events of the kinds from now on, until the function that is answered is called. */
   subscribe(types: EventTypes, tell: (event: DeployedEvent) => void): () => void {
     const cancels = [...types].flatMap(([type, options]) => {
       const namespace = nameOf(type)

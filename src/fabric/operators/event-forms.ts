@@ -23,7 +23,7 @@ const FAILURE_CAUSES: Readonly<Record<CircuitFailure, string>> = {
 }
 const OPERATIONS = { insert: 'created', update: 'updated', delete: 'deleted' } as const
 
-/** How events are written by deployed controllers, by the namespace and the event that is told; one may become several, or none. */
+/** How events are written by deployed controllers, by the namespace and the event; one may become several, or none. */
 export const FORMS: Readonly<Record<string, Forms>> = {
   circuit: {
     'circuit.opened': ({ tookMs, ...event }) => [
@@ -47,7 +47,7 @@ export const FORMS: Readonly<Record<string, Forms>> = {
       },
     ],
   },
-  // Deployed controllers tell how many of a minute; here each dial is told as one of its minute.
+  // Deployed controllers count the dials of a minute; here each dial is an event of its own, with the count 1.
   service: {
     'circuit.opened': ({ at, serviceId, terminatorId }) => [dial('service.dial.success', at, serviceId, terminatorId)],
     'circuit.failed': ({ at, serviceId, reason }) => [
@@ -135,7 +135,7 @@ export const FORMS: Readonly<Record<string, Forms>> = {
     ],
   },
   entityChange: {
-    // Deployed controllers tell a change and its commit; here nothing is told before the commit.
+    // Deployed controllers send a change and its commit; here nothing is sent before the commit.
     'entity.changed': ({ operation, kind, id, author }, _options, newId) => {
       const eventId = newId()
       const metadata = {
@@ -197,7 +197,7 @@ function usage(event: ControllerEvents['circuit.usage'], { version }: Options): 
   return [{ version: 3, ...common, usage: bytes }]
 }
 
-/** The token is never told: who reads it acts by it. */
+/** The token is left out: its reader could act by it. */
 function apiSession(eventType: string, id: string, identityId: string, ipAddress: string) {
   const members = { event_type: eventType, id, type: 'legacy', token: '', identity_id: identityId }
   return { ...members, ip_address: ipAddress, cert_generated: false }

@@ -19,7 +19,7 @@ const MOST = 64
 /** Milliseconds between looks whether those who are connected still may be. */
 const LOOK_MS = 1000
 
-/** The ports by which operators are heard and told. */
+/** The ports by which operators ask and are answered. */
 export interface OperatorPorts extends StandingPorts, Pick<EngineContext, 'events' | 'logger' | 'timetable'> {}
 
 /** The parts that sessions hand messages to. */

@@ -54,7 +54,7 @@ export class Holders {
   readonly #holders = new Map<string, Holder>()
   /** When (epoch ms) a process that was dialed may be dialed again; the attempt is under way until it failed. */
   readonly #notBefore = new Map<string, number>()
-  /** Processes of which it was told that they cannot be reached. */
+  /** Processes that were reported as out of reach. */
   readonly #unreachable = new Set<string>()
   readonly #pending = new Map<number, Pending>()
   readonly #lifetime = new Lifetime('the fabric is closed')
@@ -77,7 +77,7 @@ export class Holders {
     void this.look()
   }
 
-  /** Dials the processes that are there and that there is no connection to. Never rejects. */
+  /** Dials every process without a connection to it. Never rejects. */
   async look(): Promise<void> {
     const { context, presence, address: own, dial } = this.#parts
     if (dial === undefined || !this.#lifetime.isOpen) return

@@ -38,7 +38,7 @@ const PASSED_ON: ReadonlySet<ToRouter['type']> = new Set([
   'peers',
   'trace-channels',
 ])
-/** Circuits that are told in one message. */
+/** The most circuits of one message. */
 const CIRCUITS_AT_ONCE = 500
 const NANOSECONDS = 1_000_000
 
@@ -56,7 +56,7 @@ class Using implements UsingProcess {
 }
 
 /**
- * Lets other processes over the same store use the routers that hold a channel to this one: they are told which there are, what
+ * Lets other processes over the same store use the routers that hold a channel to this one: they learn which there are, what
  * those report of links and of circuits that they laid, and their messages are passed on.
  */
 export class Relays {
@@ -94,7 +94,7 @@ export class Relays {
     for (const { channel } of this.#processes) channel.close()
   }
 
-  /** A router opened its channel, or what is told of it changed. */
+  /** A router opened its channel, or facts about it changed. */
   changed(router: ConnectedRouter): void {
     if (this.#parts.routers.held(router.id) !== router) return
     for (const { channel } of this.#processes) {

@@ -10,7 +10,7 @@ const REFUSALS = {
   fingerprint: 'wrong-fingerprint',
 } as const satisfies Readonly<Record<string, ChannelRefusal>>
 
-/** Names the reason for which a router is refused, as its socket is told. */
+/** Names the reason for which a router is refused, in the words of its answer. */
 export function refusalOf(admission: RouterAdmission): ChannelRefusal | undefined {
   return admission.accepted ? undefined : REFUSALS[admission.reason]
 }

@@ -1,7 +1,7 @@
 import type { EdgeListener, LinkListener, ReportedInterface, RouterAlert } from '../../ports/fabric/index.ts'
 
 /**
- * Characters and items that are kept and told of a router's own words: more than any router has, and too little to fill a
+ * Characters and items that are kept and shown of a router's own words: more than any router has, and too little to fill a
  * memory or a store.
  */
 const LONGEST_TEXT = 512

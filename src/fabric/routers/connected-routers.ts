@@ -21,7 +21,7 @@ export interface ConnectedRouter {
   /** Epoch ms. */
   readonly connectedAt: number
   /**
-   * Whether it handles what it is told. Routers of the line 1.6 do so up to ten seconds after they resumed their channel: a
+   * Whether it handles messages. Routers of the line 1.6 do so up to ten seconds after they resumed their channel: a
    * circuit would reach their host when the client has given up, and the host would wait for that client alone.
    */
   isHeard: boolean

@@ -74,7 +74,7 @@ export class Network {
     this.#topology = undefined
   }
 
-  /** A router reports links that it dialed: some, or with `isFull` all that it has. */
+  /** A router reports links that it dialed: some, or with `isFull` all of them. */
   report(source: string, reports: readonly LinkReport[], isFull: boolean): LinkChanges {
     const own = this.all().filter((link) => link.source === source)
     const named = new Set(reports.map(({ id }) => id))

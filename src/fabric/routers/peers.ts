@@ -3,13 +3,13 @@ import type { Turns } from '../../ports/runtime.ts'
 import type { ConnectedRouter, ConnectedRouters } from './connected-routers.ts'
 
 /**
- * Tells routers of one another: links come from that alone. What changes in one turn is told in one message, so that a crowd
- * that connects at once is told of itself in few.
+ * Tells routers of one another: links come from that alone. Changes of one turn go in one message, so that a crowd
+ * that connects at once makes few of them.
  */
 export class Peers {
   readonly #routers: ConnectedRouters
   readonly #turn: () => Promise<void> | undefined
-  /** Changes of routers that the others are still to be told, by the router's id. */
+  /** Changes of routers that are still to be sent to the others, by the router's id. */
   readonly #changes = new Map<string, PeerChange>()
   /** Routers that know nobody yet. */
   readonly #newcomers = new Set<ConnectedRouter>()
@@ -72,7 +72,7 @@ export class Peers {
   }
 
   #tellAll({ id, channel }: ConnectedRouter, news: readonly PeerChange[]): void {
-    // Its links may have outlived its channel: it closes those to whom is gone for good.
+    // Its links may have outlived its channel: it closes those to routers that are gone for good.
     const gone = news.filter(({ state }) => state === 'removed')
     const changes = [...gone, ...this.#routers.others(id).map(healthy)]
     if (changes.length > 0) channel.send({ type: 'peers', changes })

@@ -59,7 +59,7 @@ interface Reached {
   readonly link: string
 }
 
-/** The paths of least cost from one router to all that it reaches (Dijkstra's algorithm). */
+/** The paths of least cost from one router to every router that it reaches (Dijkstra's algorithm). */
 export class PathTree {
   readonly #reached: ReadonlyMap<string, Reached>
 

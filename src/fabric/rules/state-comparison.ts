@@ -99,7 +99,7 @@ export function compareHosted(
 interface ToldIdentity {
   readonly id: string
   readonly isConnected: boolean
-  /** The controller is still to be told something of it. */
+  /** The controller does not know its state yet. */
   readonly isBehind: boolean
 }
 

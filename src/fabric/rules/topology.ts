@@ -78,7 +78,7 @@ export interface LinkReport {
   readonly target: string
   readonly protocol: string
   readonly dialAddress: string
-  /** Counts the attempts; what arrives late of an earlier one is told apart by it. */
+  /** Counts the attempts: it shows what arrives late of an earlier one. */
   readonly iteration: number
   readonly stateIteration: number
   readonly connections: readonly LinkConnection[]

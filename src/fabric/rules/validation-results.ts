@@ -24,7 +24,7 @@ type RouterValidation =
 
 /** How many of the terminators that are asked for a host is to have; 0 where that is not asked. */
 export interface ExpectedCounts {
-  /** In the language of lists; the identities that `perHost` is about. Empty for all that are no administrators. */
+  /** In the language of lists; the identities that `perHost` is about. Empty for everybody who is no administrator. */
   readonly hosts: string
   readonly perHost: number
   /** Of each service that a host has at all. */

@@ -67,7 +67,7 @@ interface ComparedState {
   readonly isOfOther: (circuitId: string) => boolean
 }
 
-/** Compares the state that a router tells with the one of this controller. */
+/** Compares the state that a router reports with that of this controller. */
 export class RouterComparisons {
   readonly #state: ComparedState
 
@@ -80,7 +80,7 @@ export class RouterComparisons {
     return NAMES[what]
   }
 
-  /** The result for one router, by the values that it told; `problem` says why it told none. */
+  /** The result for one router, by the values that it reported; `problem` says why it reported none. */
   async compare(
     what: Compared,
     { id: routerId, name: routerName }: { readonly id: string; readonly name: string },
@@ -163,7 +163,7 @@ export class RouterComparisons {
   }
 }
 
-/** The value that a router told, as far as it is needed; of one that it did not tell an empty one. */
+/** The value that a router reported, as far as it is needed; empty where it reported none. */
 function read<T extends z.ZodType>(schema: T, text = '{}'): z.output<T> {
   return schema.parse(JSON.parse(text) ?? {})
 }

@@ -57,7 +57,7 @@ export class Validations {
     this.#parts = parts
   }
 
-  /** Finds out how many results there will be; a filter that is none is told as the problem of the answer. */
+  /** Finds out how many results there will be; a filter that cannot be read is the problem of the answer. */
   async begin(request: ValidationRequest): Promise<Begun> {
     const { what } = request
     try {

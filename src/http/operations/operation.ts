@@ -29,7 +29,7 @@ export interface OperationShape {
   readonly access: Access
   /**
    * The kinds of entity that its answer tells of, where they are several: who may not read all of them is refused, because of
-   * what it could not be told, it would learn by asking.
+   * what is kept from it, it would learn by asking.
    */
   readonly reads?: readonly string[]
   /** For a public operation: what a caller proves itself by, where that is not in the body alone. */

@@ -1,4 +1,4 @@
-/** A text that is told piece by piece. */
+/** A text that is sent piece by piece. */
 export interface TextSource {
   /** Waits for the next piece; undefined at the end. */
   next(): Promise<string | undefined>
@@ -14,7 +14,7 @@ export const EVENT_STREAM = 'text/event-stream'
 /** The media type of one JSON value in each line. */
 export const JSON_LINES = 'application/jsonl'
 
-/** The form among `forms` that a request asks for by name; undefined for the one of everybody else. */
+/** The form among `forms` that a request asks for by name; undefined where it asks for none of them. */
 export function streamAskedFor<F extends string>(accept: string | null, forms: readonly F[]): F | undefined {
   const asked = (accept ?? '').toLowerCase()
   return forms.find((form) => asked.includes(form))

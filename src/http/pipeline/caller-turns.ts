@@ -16,7 +16,7 @@ export interface TurnLimits {
 }
 
 /**
- * Answers requests that are much work in turns: of one identity as much at once as there are places, its API sessions one after the
+ * Answers requests that are much work in turns: of one identity as many at once as there are places, its API sessions one after the
  * other, and lets others in between. They take the processor and memory for longer than anything else that a client asks for,
  * so that many at once would be waited for by everybody.
  */

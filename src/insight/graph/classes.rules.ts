@@ -73,7 +73,7 @@ export class ClassTable {
       if (done % PIECE === 0) yield
       draft.select(place, policies.selecting(draft.attributesOf(place)))
     }
-    // Entities that were named, or are named now, may be told from others of the same role attributes otherwise than before.
+    // Entities that were named, or are named now, may differ from others of the same role attributes otherwise than before.
     const named = new Set([...this.#byNaming.values()].flatMap((place) => draft.members[place] ?? []))
     for (const id of policies.named()) if (this.#placeOf.has(id)) named.add(id)
     this.#byNaming.clear()
@@ -108,7 +108,7 @@ export class ClassTable {
   }
 }
 
-/** The state that is to follow another one, of which it takes over what stays the same. */
+/** The next state: it takes over from the one before what stays the same. */
 class Draft {
   readonly classes: EntityClass[]
   readonly members: (readonly string[])[]

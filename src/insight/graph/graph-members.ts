@@ -57,7 +57,7 @@ export async function pageOfClasses(
   return { count, ...(await pageOfNames(order, holds, page, context.turns)) }
 }
 
-/** Up to this many are sorted by name; of more the names are gone through, most of which are then among them. */
+/** Up to this many members are sorted by name. Of a larger group the list of all names is read: most of them are its members. */
 export const FEW = 2000
 
 /** A page of the entities of some ids, by name. Error: `COULD_NOT_VALIDATE` for a cursor of another make. */

@@ -26,7 +26,7 @@ export interface GraphLink {
   readonly from: number
   readonly to: number
   readonly type: LinkType
-  /** How many pairs of members are linked, of all that there are. */
+  /** How many pairs of members are linked, of all pairs. */
   readonly pairs: number
   /** Places in `policies` of some of the policies. */
   readonly policies: readonly number[]

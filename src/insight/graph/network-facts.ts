@@ -48,7 +48,7 @@ export async function networkFacts(
   return { place: placeOf(tx), entities: new Map(entities), policies: await policyLinks(tx, kinds) }
 }
 
-/** More changed entities than this are not gone through one by one. */
+/** Beyond this number, changed entities are not handled one by one. */
 const MOST_CHANGED = 2000
 
 /**

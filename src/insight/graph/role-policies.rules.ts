@@ -19,7 +19,7 @@ export const ENDS: Readonly<Record<LinkType, { readonly from: GroupedKind; reado
   'service-edge-router': { from: 'services', to: 'edge-routers' },
 }
 
-/** A policy of any kind: it links everybody whom one of its role lists selects with all that the other one selects. */
+/** A policy of any kind: it links everybody whom one of its role lists selects with everything that the other one selects. */
 export interface GraphPolicy {
   readonly id: string
   readonly name: string

@@ -88,7 +88,7 @@ function nearest(costs: ReadonlyMap<Cluster, ReadonlyMap<Cluster, number>>): rea
   return pair
 }
 
-/** How much is told apart less when two groups become one (the criterion of Ward). */
+/** How much less groups differ when two become one (the criterion of Ward). */
 function costOfJoining(one: Cluster, other: Cluster): number {
   let distance = 0
   for (const [place, selected] of one.selected.entries()) {

@@ -21,11 +21,11 @@ export type Scope = readonly ScopeStep[]
 
 /** Some of the entities of a scope, as they are shown together. */
 export interface ScopeGroup {
-  /** The steps by which it is told from the scope that was divided. */
+  /** The steps from the scope that was divided to this group. */
   readonly steps: Scope
   /** The role attributes that its members have one of, the most frequent first. */
   readonly attributes: readonly string[]
-  /** The same of the larger group that it is a part of; empty where it is part of none. */
+  /** The same for the larger group that holds it; empty where none does. */
   readonly partOf: readonly string[]
   readonly count: number
   /** It holds everybody who has none of the attributes of the other groups, of those that are part of the same one. */
@@ -67,7 +67,7 @@ export function* classesWithin(classes: readonly EntityClass[], scope: Scope): G
 }
 
 /**
- * Divides classes into at most `most` groups and a rest: by the property whose values tell best apart whom policies select.
+ * Divides classes into at most `most` groups and a rest: by the property whose values separate best whom policies select.
  * Values that are selected alike stand in one group. It yields between small pieces of work.
  */
 export function* divide(

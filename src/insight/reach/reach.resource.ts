@@ -36,7 +36,7 @@ export interface MapGroup {
   readonly scope: string
   /** Role attributes: every member has one of them. The most frequent comes first. */
   readonly roleAttributes: readonly string[]
-  /** The same of the larger group that it is a part of; empty where it is part of none. */
+  /** The same for the larger group that holds it; empty where none does. */
   readonly partOf: readonly string[]
   readonly count: number
   readonly isRest: boolean

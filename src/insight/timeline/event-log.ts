@@ -63,7 +63,7 @@ export class EventLog {
 /** The right to hear of an event: that to read the entities of this permission; administrators alone where it is undefined. */
 type Reader = string | undefined
 
-/** Readers of what is told. What is not listed is not told: it repeats what others say, or comes too often to be read. */
+/** Readers of events. An event that is not listed is not kept: it repeats another one, or comes too often to be read. */
 const READERS: Readonly<Partial<Record<EventName, Reader>>> = {
   'entity.changed': undefined,
   'authentication.attempted': 'ops',
@@ -87,7 +87,7 @@ const READERS: Readonly<Partial<Record<EventName, Reader>>> = {
   'identity.connection': 'identity',
 }
 
-/** The names of the events that are told. */
+/** The names of the events that are kept. */
 // The names of the table are those that its type allows.
 export const TOLD_EVENTS = Object.keys(READERS) as readonly EventName[]
 

@@ -26,7 +26,10 @@ export interface StreamSource {
   idOf(number: number): string
 }
 
-/** Events for one reader, by the rights that it has when they are handed over. Who reads slowly misses what is forgotten meanwhile. */
+/**
+ * Events for one reader, by the rights that it has when they are handed over. Who reads slowly misses what is forgotten
+ * meanwhile.
+ */
 export class EventStream extends ReaderStream<EventBatch> {
   readonly #source: StreamSource
   #place: number

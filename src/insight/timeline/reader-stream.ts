@@ -1,7 +1,7 @@
 import { type Call, isAdminCall } from '../../kernel/context/call.ts'
 import { type StandingPorts, standingCall } from '../../login/standing-call.ts'
 
-/** Nothing happened for a while: the reader is told that its stream is alive. */
+/** Nothing happened for a while: the reader learns that its stream is alive. */
 export interface QuietStep {
   readonly kind: 'quiet'
 }
@@ -65,7 +65,7 @@ export abstract class ReaderStream<Told extends object = object> {
     return { kind: 'over' }
   }
 
-  /** Something was told; `concernsReader` when it may change what the reader may hear. */
+  /** An event happened; `concernsReader` when it may change what the reader may hear. */
   notice(concernsReader: boolean): void {
     this.#isDoubtful ||= concernsReader
     this.wakeUp()
@@ -74,7 +74,7 @@ export abstract class ReaderStream<Told extends object = object> {
   /** A second went by, in which another process may have written something. */
   look(): void {}
 
-  /** Time went by: the reader is told that the stream is alive, and judged again. */
+  /** Time went by: the reader learns that its stream is alive, and is judged again. */
   beat(): void {
     this.#isQuiet = true
     this.#isDoubtful = true

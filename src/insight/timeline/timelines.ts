@@ -118,7 +118,7 @@ export class Timelines {
     if (this.#streams.size > 0) timetable.set('event-stream', 'all', clock.now() + HEARTBEAT_MS)
   }
 
-  /** Looks whether somebody lost rights: what other processes do is told to none of this one's readers. */
+  /** Looks whether somebody lost rights: readers here hear of no event of another process. */
   async #look(): Promise<void> {
     const { timetable, clock, storage } = this.#source.context
     if (this.#streams.size === 0) {

@@ -121,7 +121,7 @@ export function mayRead(call: Call, entity: string): boolean {
 }
 
 /**
- * Refuses an answer that tells of several kinds to a caller who may not read them all: of what it could not be told, it would learn
+ * Refuses an answer that tells of several kinds to a caller who may not read them all: what is kept from it, it would learn
  * by asking. Error: `UNAUTHORIZED`, which names the first permission that is missing.
  */
 export function requireReading(call: Call, entities: readonly string[]): void {

@@ -106,7 +106,7 @@ export interface LinkChange {
   readonly isDown?: boolean | undefined
 }
 
-/** The answer of a router that compared its data model with the one of this controller. */
+/** The answer of a router that compared its data model with that of this controller. */
 export interface ModelComparison {
   /** The revision of the store that was compared. */
   readonly index: number

@@ -270,12 +270,12 @@ export class Deadlines {
   }
 }
 
-/** Milliseconds for which what was noticed counts, and after which it is told again. */
+/** Milliseconds for which a finding counts, and after which it is reported again. */
 const NOTICED_MS = 5 * 60_000
 
 /**
  * Notices that this process and another one over the same store disagree about the time, by instants of the other that are yet
- * to come. Only the one that is behind can notice; what it refuses then, such as a token that is not valid yet, says nothing of
+ * to come. Only the one that is behind can notice; what it refuses then, such as a token that is not valid yet, is no sign of
  * clocks to the one it refuses.
  */
 export class OtherClocks {

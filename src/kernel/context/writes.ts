@@ -44,7 +44,7 @@ export type WriteAdmission = (tx: WriteTransaction, call: Call) => Promise<void>
 /** Does what follows from a committed write, before the writer is answered. */
 export type WriteFollower = (write: RecordedWrite) => void | Promise<void>
 
-/** Tells others of a committed write. Nothing depends on it: a failure is logged and is nobody's. */
+/** Tells others of a committed write. Nothing depends on it: a failure is logged, and no caller gets it. */
 export type WriteListener = (write: RecordedWrite) => void
 
 /**
@@ -61,7 +61,7 @@ export class Writes {
   readonly #followers: WriteFollower[] = []
   readonly #listeners: WriteListener[] = []
   readonly #logger: Pick<Logger, 'error'>
-  /** Committed writes that nobody was told of yet, in the order of their commits. */
+  /** Committed writes whose followers did not run yet, in the order of their commits. */
   readonly #untold: RecordedWrite[] = []
   #isTelling = false
 

@@ -40,7 +40,7 @@ export function selectedBy(resource: string): ComputedSymbol {
 
 export type Shape = Readonly<Record<string, z.ZodType>>
 /**
- * The type that a schema reads. Looked up, where comparing the schema with all that a schema is would cost each project a
+ * The type that a schema reads. Looked up: comparing the schema with the whole type of a schema would cost each project a
  * second.
  */
 type OutputOf<S> = S extends { readonly _zod: { readonly output: infer O } } ? O : never

@@ -11,7 +11,7 @@ const BATCH = 100
 /** The records of a kind that are due, and when the next one is. */
 interface Due {
   readonly ids: readonly string[]
-  /** Epoch ms; undefined where `ids` are not all that are due, or nothing is due ever. */
+  /** Epoch ms; undefined where more than `ids` is due, or nothing is due ever. */
   readonly next: number | undefined
 }
 

@@ -36,7 +36,7 @@ export async function findOne<T extends StoredRecord>(
 }
 
 /**
- * Every record of a resource, in the order of ids, a slice at a time; others have their turn in between. Damaged ones are told
+ * Every record of a resource, in the order of ids, a slice at a time; others have their turn in between. Damaged ones are reported
  * apart.
  */
 export async function* everyRecord<R extends Resource>(

@@ -46,7 +46,7 @@ export async function changeEach<R extends Resource>(
 ): Promise<boolean> {
   const collection = collectionOf(tx, resource)
   for (let damaged = 0; ; ) {
-    // Only ids are asked for: with a page of records all that match would be counted, each time.
+    // Only ids are asked for: with a page of records every match would be counted, each time.
     const found = await collection.findIds({ where, limit: READ_AT_ONCE, offset: damaged })
     if (found.length === 0) return true
     for (const id of found) {

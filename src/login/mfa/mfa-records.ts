@@ -178,7 +178,7 @@ async function useOf(
   }
   if (kind === 'totp') return undefined
   const codes = await recoveryCodesOf(context, mfa)
-  // Digests are compared, so that the time says nothing about how much of a code was right.
+  // Digests are compared, so that the time does not show how much of a code was right.
   const wanted = context.digest.sha256(code)
   const unused = codes.filter((one) => context.digest.sha256(one) !== wanted)
   if (unused.length === codes.length) return undefined

@@ -38,7 +38,7 @@ export class Snapshots {
   }
 }
 
-/** Ms for which a finding is told again, so that asking often costs nothing. */
+/** Ms for which a finding is answered again, so that asking often costs nothing. */
 const FRESH_MS = 1_000
 
 /** Whether the store could be read when somebody last looked. Instants are epoch milliseconds. */
@@ -77,7 +77,7 @@ export class StorageHealth {
     const begun = clock.now()
     const isHealthy = await storage
       .read(async (tx) => tx.revision >= 0)
-      // Why it failed is told to the operator by those whose work it kept from being done.
+      // Those whose work it prevented tell the operator why it failed.
       .catch(() => false)
     const at = clock.now()
     const failures = isHealthy ? 0 : (this.#last?.failures ?? 0) + 1

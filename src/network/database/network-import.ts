@@ -42,7 +42,7 @@ interface Imported {
   readonly record: RecordOf<Resource>
 }
 
-/** Records after which progress is told. */
+/** Records after which progress is reported. */
 const BATCH = 200
 
 /**

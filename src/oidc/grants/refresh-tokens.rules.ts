@@ -103,7 +103,7 @@ export interface IssuedFor {
 
 /**
  * Reports whether one of the revocations takes a token back at `now` (epoch ms). That of an identity concerns the tokens
- * that were issued up to its second: tokens count in seconds, so those of the same second cannot be told apart.
+ * that were issued up to its second: tokens count in seconds, so those of the same second look alike.
  */
 export function isRevoked(token: IssuedFor, revocations: readonly Revoked[], now: number): boolean {
   return revocations.some(({ id, type, updatedAt, expiresAt }) => {

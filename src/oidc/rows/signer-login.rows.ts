@@ -50,7 +50,7 @@ export function signerLoginOperations(provider: OpenIdProvider) {
   ]
 }
 
-/** The login page's address names the auth request, which is nobody's business there. */
+/** The login page's address names the auth request, which is of no use there. */
 const UNTOLD = { 'referrer-policy': 'no-referrer' } as const
 
 /** Where a signer sends people back to: one address for each, so that no other one can answer in its place. */

@@ -17,7 +17,7 @@ interface Compiled {
   readonly weight: number
 }
 
-/** JSON schemas on ajv, with RE2 for patterns. Schemas are compiled once, told apart by their text. */
+/** JSON schemas on ajv, with RE2 for patterns. Schemas are compiled once, by their text. */
 export function createAjvJsonSchema(): JsonSchema {
   const compiled = new BoundedMap<string, Compiled>(MAX_COMPILED)
   let loading: ReturnType<typeof loadCompiler> | undefined

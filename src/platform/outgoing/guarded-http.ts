@@ -71,7 +71,7 @@ export async function guardedAnswer(url: URL, request: GuardedSending): Promise<
     headers: request.headers,
     lookup: guardedLookup(await import('node:dns'), request.isAllowed),
   })
-  // A signal that is over already is told by an event before anybody waits for one.
+  // A signal that is over already sent its event before anybody waited for it.
   outgoing.on('error', () => undefined)
   outgoing.end(request.body)
   const [answer]: import('node:http').IncomingMessage[] = await once(outgoing, 'response', { signal: request.signal })

@@ -72,7 +72,7 @@ export async function readAuthorities(
   }
 }
 
-/** A certificate of several generations ends with the last of them; none ends by a generation that says nothing. */
+/** A certificate of several generations ends with the last of them; none ends by a generation without an end. */
 function knownCertificates(read: readonly ReadGeneration[]): ReadonlyMap<string, Certificate> {
   const known = new Map<string, Certificate>()
   const ends = new Map<string, number | null>()

@@ -192,7 +192,7 @@ export function validityOf(now: number, years: number): Validity {
   return { notBefore: now - MINUTE_MS, notAfter: end.getTime() }
 }
 
-/** The span that a certificate names. Throws unless both times stand there to the second in UTC, on a date that there is. */
+/** The span that a certificate names. Throws unless both times stand there to the second in UTC, on a date that exists. */
 function readValidity(validity: DerElement): Validity {
   const [notBefore, notAfter, ...others] = readElements(validity.content)
   if (notBefore === undefined || notAfter === undefined || others.length > 0) throw malformed()

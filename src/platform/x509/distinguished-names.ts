@@ -93,13 +93,13 @@ function addressOctets({ asn1, schema }: Library, text: string): Uint8Array {
   }
 }
 
-/** A URI name. Throws on a character above 127, of which the encoding would keep only the low octet. */
+/** A URI name. Throws on a character above 127, whose low octet alone the encoding would keep. */
 export function uriName(uri: string): JsonGeneralName {
   if (/[^\0-\x7f]/.test(uri)) throw new Error(`'${uri}' has a character outside ASCII`)
   return { type: 'url', value: uri }
 }
 
-/** A DNS or IP name, told apart by its form. Throws on a host that is neither. */
+/** A DNS or IP name, by its form. Throws on a host that is neither. */
 export function hostName(host: string): JsonGeneralName {
   // The URL parser answers the canonical form of an IPv6 address: hexadecimal groups, no dotted quad.
   const address = `http://[${host}]/`

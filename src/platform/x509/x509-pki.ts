@@ -29,7 +29,7 @@ import { createThirdPartyVerifier, findTrustDomain, readCertificateFacts } from 
 export interface X509PkiOptions {
   /** SPIFFE trust domain; by default the one that the certificates name, else the fingerprint of the root. */
   readonly trustDomain?: string
-  /** WebCrypto implementation; by default the one of the runtime. */
+  /** WebCrypto implementation; by default that of the runtime. */
   readonly crypto?: webcrypto.Crypto
   /** The server certificate in use, where it may be replaced; by default that of the material for good. */
   readonly server?: ServerCredentials

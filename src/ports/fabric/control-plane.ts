@@ -50,7 +50,7 @@ export type Misbehaviour =
 export interface RouterSession {
   /** Takes a message and answers what is to be replied, if anything. Rejects never for what a router sends. */
   receive(message: FromRouter): Promise<ToRouter | undefined>
-  /** The router handles what it is told: the first sign of life after its hello, whatever it is. */
+  /** The router handles messages: the first sign of life after its hello, whatever it is. */
   heard(): void
   misbehaved(what: Misbehaviour): void
   /** The last socket is gone. */
@@ -124,7 +124,7 @@ export interface ControlPlaneOptions {
   /** Where routers reach this process, for example `tls:host:6262`; the first one names the controller. */
   readonly addresses: readonly string[]
   /**
-   * Where routers reach the other processes over the same store, one address for each; routers are told, and connect to every
+   * Where routers reach the other processes over the same store, one address for each; routers get them, and connect to every
    * one of them by themselves.
    */
   readonly others?: readonly string[] | undefined

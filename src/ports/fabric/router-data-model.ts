@@ -49,7 +49,7 @@ export type ModelEntity =
   | { readonly type: 'config-type'; readonly id: string; readonly name: string; readonly target: string }
   | {
       readonly type: 'config'
-      /** A config of routers is told to those alone that name it. */
+      /** A config of routers goes only to those that name it. */
       readonly target: 'service' | 'router'
       readonly id: string
       readonly typeId: string
@@ -82,7 +82,7 @@ export type ModelEvent =
 
 /** How events are written for routers. */
 export interface ModelCodec {
-  /** The bytes of events as they stand in a state of the model: those of two lists one after the other are those of both. */
+  /** The bytes of events as they stand in a state of the model. Two such texts, joined, are the text of both lists. */
   state(events: readonly ModelEvent[]): Uint8Array
   /** The bytes of events as they stand in a change set. */
   changes(events: readonly ModelEvent[]): Uint8Array

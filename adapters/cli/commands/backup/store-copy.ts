@@ -11,7 +11,7 @@ import {
 
 /** Records that are written at once: a write holds others up, and a transaction has a size. */
 const BATCH = 500
-/** Differences that are told; further ones are counted. */
+/** Differences that are listed; further ones are only counted. */
 const MOST_TOLD = 20
 
 /** How far a copy is: records that were written, and the revision of the source that they belong to. */

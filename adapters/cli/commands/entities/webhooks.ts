@@ -57,7 +57,7 @@ function makeSecret(call: WebhookCall): Promise<Answer> {
   })
 }
 
-/** Tells how far a webhook was told. Throws {@link UsageError}. */
+/** Shows the deliveries of a webhook. Throws {@link UsageError}. */
 function tellDeliveries(call: WebhookCall): Promise<Answer> {
   return withWebhook(call, 'webhooks deliveries', async ({ portcullis }, params) => {
     const { data } = await portcullis.call('GET /webhooks/{id}/deliveries', { params })

@@ -83,7 +83,7 @@ export interface Renewed {
 }
 
 /**
- * Puts the server certificate in use whenever its files change, and says so; files that cannot be used are told once, and
+ * Puts the server certificate in use whenever its files change, and says so; files that cannot be used are reported once, and
  * what is in use stays. Two looks in a row must see the same: a renewal writes one file after the other. Answers how
  * to stop it.
  */

@@ -9,7 +9,7 @@ import type { ServeOptions } from './serve-options.ts'
 /** How long a stop may take in ms, from the signal on; service managers wait for five seconds and more. */
 const STOP_WITHIN_MS = 5000
 
-/** The listener that is told how serving goes. */
+/** The listener of what happens while serving. */
 export interface ServeEvents {
   ready(controller: ServedController): void
   stopping(reason: string): void
@@ -19,7 +19,7 @@ export interface ServeEvents {
 export function serveUntilStopped(options: ServeOptions, { print }: Terminal): Promise<number> {
   return servedUntil(options, stopSignal(), {
     ready: ({ notes, readyLine }) => {
-      // Not before: what fails is told in one line, without these around it.
+      // Not before: a failure is one line, without these around it.
       for (const note of notes) tell(note)
       print(readyLine)
     },

@@ -56,7 +56,7 @@ export function requireWorkable({ workers, storage, listen, controlListen, route
 
 /**
  * The options of one worker of several. A router holds a channel to each process that is to lay circuits over it, so each
- * worker has a port of its own for routers: the one of `--control-listen` and those that follow, and tells routers of the
+ * worker has a port of its own for routers: the one of `--control-listen` and those that follow, and gives routers the
  * others. Without it routers are not served, because a connection to the shared port reaches any worker.
  */
 export function optionsOfWorker<Options extends RouterPorts>(options: Options, index: number): Options {

@@ -51,7 +51,7 @@ export function useRecords({ portcullis }: Apis, events: readonly NetworkEvent[]
   return ({ type, at, entity, facts }) => {
     if (type !== 'entity.changed' || entity === undefined) return undefined
     const wanted = TYPES[String(facts.operation)]
-    // A record is written before the event of its change is told.
+    // A record is written before the event of its change is sent.
     const age = (entry: AuditEntry) => Date.parse(at) - Date.parse(String(entry.at))
     return records
       .get(entity.id)

@@ -21,7 +21,7 @@ function shortly(change: Change): Linked {
   return change.action === 'delete' ? known : { ...known, policy: policyBody(change.policy) }
 }
 
-/** A change as an address has it. What others change until it is opened stays, or is told where a change is applied. */
+/** A change as an address has it. What others change until it is opened stays, or is shown where a change is applied. */
 interface Linked {
   readonly kind: string
   readonly id?: string

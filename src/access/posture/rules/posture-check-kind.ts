@@ -22,7 +22,7 @@ export interface PostureCheckBase {
 }
 
 /**
- * A type of posture check, with all that it decides: what a check of the type holds, what endpoints report for it, when
+ * A type of posture check, with everything that it decides: what a check of the type holds, what endpoints report for it, when
  * it passes, why it does not, and what clients are asked. Nothing else in the product tells types apart.
  *
  * Its functions are given the posture data of one identity, the id of the API session in question (which need not be
@@ -107,7 +107,7 @@ export interface PostureResponseKind<T extends PostureTypes> {
   ): Partial<T['reports']>
 }
 
-/** A process that a client is asked to report. Hashes and signers are not told to clients. */
+/** A process that a client is asked to report. Clients do not see hashes and signers. */
 export interface QueriedProcess {
   readonly osType: OsType
   readonly path: string

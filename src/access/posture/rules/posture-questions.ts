@@ -95,7 +95,7 @@ export function mayBeginGrace(responses: readonly PostureResponse[]): boolean {
  * `now` is epoch ms.
  *
  * Empty when nothing was unlocked or woken, or the API session has no MFA pass to lose. Of several such checks the
- * lowest timeout is told.
+ * lowest timeout is shown.
  */
 export function serviceTimeouts(
   services: readonly CheckedService[],
