@@ -90,6 +90,12 @@ export async function lastRecordId(tx: ReadTransaction): Promise<string> {
   return last
 }
 
+/** The id of the first record that is kept; empty before the first. */
+export async function firstRecordId(tx: ReadTransaction): Promise<string> {
+  const [first = ''] = await tx.collection(auditRecords).findIds({ orderBy: BY_ID, limit: 1 })
+  return first
+}
+
 const BY_ID = [{ field: 'id', kind: 'string', direction: 'asc' }] as const
 const LATEST_FIRST = [{ field: 'id', kind: 'string', direction: 'desc' }] as const
 

@@ -39,6 +39,11 @@ export function recordId(era: number, revision: number, place: number): string {
   )
 }
 
+/** The part of the id of a record that all records of its commit share. */
+export function commitOf(id: string): string {
+  return id.slice(0, -PLACE_DIGITS)
+}
+
 /** The era in which a store at `revision` goes on after the record `last`: a new one where that has a revision yet to come. */
 export function nextEra(last: string, revision: number): number {
   const era = Number(last.slice(0, ERA_DIGITS))

@@ -8,6 +8,7 @@ import { Sessions } from '../access/sessions/sessions.ts'
 import type { SimulatedCircumstances, SimulationPage, SimulationResult } from '../access/simulation/audience-changes.ts'
 import type { SimulatedChange } from '../access/simulation/resolve-changes.ts'
 import { Simulation } from '../access/simulation/simulation.ts'
+import { accessSince } from '../audit/access-since.ts'
 import { AuditReading } from '../audit/audit-reading.ts'
 import { AuditTrail } from '../audit/audit-trail.ts'
 import { ChangeUndo } from '../audit/change-undo.ts'
@@ -172,14 +173,21 @@ export class ControllerEngine extends EntityServices {
   }
 
   /**
-   * Explains whether an identity may dial or bind a service, each by id or name: the verdict, everything it follows from,
-   * and what may be done about it. Nothing is written.
+   * Explains whether an identity may dial or bind a service, each by id or name: the verdict, everything it follows from, since
+   * when policies grant it, and what may be done about it. Nothing is written.
    *
    * @throws {ControllerError} COULD_NOT_VALIDATE when an option cannot be read.
    * @throws {ControllerError} NOT_FOUND when a change that is taken to be made names an id that is not there.
    */
-  explain(identity: string, service: string, type: AccessType, options?: ExplainOptions): Promise<Explanation> {
-    return explain(this.#context, identity, service, type, options)
+  async explain(
+    identity: string,
+    service: string,
+    type: AccessType,
+    options: ExplainOptions = {},
+  ): Promise<Explanation> {
+    const explanation = await explain(this.#context, identity, service, type, options)
+    const isOfNow = options.at === undefined && (options.changes ?? []).length === 0
+    return isOfNow ? { ...explanation, since: await accessSince(this.#context, explanation) } : explanation
   }
 
   /**

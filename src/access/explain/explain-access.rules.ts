@@ -54,6 +54,8 @@ export function explainAccess(facts: AccessFacts): Explanation {
     wire: facts.wire ? worksNow(allowed, type, edgeRouters, facts.wire) : null,
     holdsUntil,
     changesAt: identity?.isDisabled ? (identity.disabledUntil ?? null) : holdsUntil,
+    // Facts of now say nothing of the past.
+    since: null,
   }
   return { ...explanation, suggestions: suggestionsFor(explanation) }
 }

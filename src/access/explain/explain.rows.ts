@@ -53,12 +53,13 @@ export const explainOperation = defineOperation(
 )
 
 function onTheWire(explanation: Explanation) {
-  const { at, holdsUntil, changesAt, policies, wire } = explanation
+  const { at, holdsUntil, changesAt, since, policies, wire } = explanation
   return {
     ...explanation,
     at: instant(at),
     holdsUntil: instant(holdsUntil),
     changesAt: instant(changesAt),
+    since: since && { ...since, at: instant(since.at) },
     policies: policies.map((policy) => ({
       ...policy,
       checks: policy.checks.map((check) => ({ ...check, holdsUntil: instant(check.holdsUntil) })),

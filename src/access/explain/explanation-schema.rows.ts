@@ -126,6 +126,41 @@ const Wire = described(
   },
 )
 
+const Since = described(
+  z.object({
+    by: z.enum(['change', 'time', 'before']),
+    at: z.iso.datetime(),
+    policy: Named,
+    change: described(
+      z.object({
+        id: z.string(),
+        type: z.enum(['entity.created', 'entity.updated', 'entity.deleted']),
+        entity: described(z.object({ kind: z.string(), id: z.string(), name: z.string().nullable() }), {
+          kind: 'Its resource, for example `service-policies`.',
+          name: 'Its name at that time.',
+        }),
+        actor: described(z.object({ id: z.string(), name: z.string().nullable() }), {
+          name: 'Its name.',
+        }).nullable(),
+      }),
+      {
+        id: 'The id of the audit record.',
+        type: 'What was done.',
+        entity: 'What was created or changed.',
+        actor: 'The identity that did it; null for the controller, its host and its operator.',
+      },
+    ).nullable(),
+  }),
+  {
+    by:
+      '`change`: by a change of the policy, the identity or the service; `time`: since the time ended for which the identity ' +
+      'was disabled; `before`: it was granted by then already, and the audit trail tells of nothing earlier.',
+    at: 'Since when, RFC 3339.',
+    policy: 'Of the policies that grant it now, the one that has for longest.',
+    change: 'The change that gave it; null where time did, and where the audit trail does not reach back as far.',
+  },
+)
+
 /** The wire form of an explanation: as the engine gives it, with instants as RFC 3339 and the rendering beside it. */
 export const ExplanationData: z.ZodType<ExplanationAnswer, ExplanationAnswer> = described(
   z.object({
@@ -163,6 +198,7 @@ export const ExplanationData: z.ZodType<ExplanationAnswer, ExplanationAnswer> = 
     wire: Wire.nullable(),
     holdsUntil: z.iso.datetime().nullable(),
     changesAt: z.iso.datetime().nullable(),
+    since: Since.nullable(),
     suggestions: z.array(Suggestion),
     text: z.string(),
   }),
@@ -184,6 +220,9 @@ export const ExplanationData: z.ZodType<ExplanationAnswer, ExplanationAnswer> = 
     holdsUntil: 'When posture takes the access away if nothing is reported, RFC 3339; null when it does not.',
     changesAt:
       'When the answer may change by itself, RFC 3339: by posture, or when the identity is enabled again; null when not.',
+    since:
+      'Since when service policies grant it without a break, posture and edge routers aside; null where it is not allowed, and ' +
+      'where another instant or changes are in question.',
     suggestions: 'What would give access, or would let it carry traffic.',
     text: 'The explanation for people, over several lines.',
   },

@@ -2,7 +2,13 @@ import { counted, fewOf, listed, quoted } from '../../base/text.ts'
 import { instant } from '../../base/time.ts'
 import type { Reason } from '../decision.rules.ts'
 import { kindOf, type MissingPosture } from '../posture/rules/index.ts'
-import type { CheckExplanation, Explanation, PolicyExplanation, SideExplanation } from './explanation.rules.ts'
+import type {
+  AccessSince,
+  CheckExplanation,
+  Explanation,
+  PolicyExplanation,
+  SideExplanation,
+} from './explanation.rules.ts'
 import { worksNowLines } from './works-now.rules.ts'
 
 /** How many names stand in one sentence. */
@@ -17,6 +23,7 @@ const MOST_NAMES = 5
 export function explanationText(explanation: Explanation): string {
   const lines = [
     verdict(explanation),
+    ...(explanation.since === null ? [] : [sinceText(explanation.since)]),
     ...policyLines(explanation),
     ...routerLines(explanation),
     ...hostLines(explanation),
@@ -50,6 +57,23 @@ const BECAUSE: Readonly<Record<Reason, string>> = {
   'all-common-edge-routers-offline': 'but nothing will connect, because all of their common edge routers are offline',
   'no-terminators': 'but nothing will connect, because nothing hosts the service: it has no terminator',
   granted: '',
+}
+
+const KINDS: Readonly<Record<string, string>> = {
+  identities: 'identity',
+  services: 'service',
+  'service-policies': 'service policy',
+}
+
+function sinceText({ by, at, policy, change }: AccessSince): string {
+  const when = instant(at).toISOString()
+  const grants = `The policy ${quoted(policy.name)} grants it`
+  if (by === 'before') return `${grants} since ${when} or longer: the audit trail tells of nothing earlier.`
+  if (change === null) return `${grants} since ${when}, when the time ended for which the identity was disabled.`
+  const { type, entity, actor } = change
+  const what = `the ${KINDS[entity.kind] ?? entity.kind} ${quoted(entity.name ?? entity.id)}`
+  const who = actor === null ? '' : ` by ${quoted(actor.name ?? actor.id)}`
+  return `${grants} since ${when}, when ${what} was ${type === 'entity.created' ? 'created' : 'changed'}${who}.`
 }
 
 function policyLines(explanation: Explanation): readonly string[] {

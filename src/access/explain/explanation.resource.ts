@@ -130,6 +130,23 @@ export interface ExplainedSuggestion {
   readonly text: string
 }
 
+/** Since when service policies grant an access. */
+export interface ExplainedSince {
+  /** By a change, by the end of the time for which the identity was disabled, or longer than the audit trail tells. */
+  readonly by: 'change' | 'time' | 'before'
+  /** RFC 3339. */
+  readonly at: string
+  /** Of the policies that grant it now, the one that has for longest. */
+  readonly policy: Named
+  /** The change that gave it, by the id of its audit record; null where none is known. */
+  readonly change: {
+    readonly id: string
+    readonly type: 'entity.created' | 'entity.updated' | 'entity.deleted'
+    readonly entity: { readonly kind: string; readonly id: string; readonly name: string | null }
+    readonly actor: { readonly id: string; readonly name: string | null } | null
+  } | null
+}
+
 /** Why an identity may, or may not, dial or bind a service. Instants are RFC 3339. */
 export interface ExplanationAnswer {
   readonly allowed: boolean
@@ -153,6 +170,8 @@ export interface ExplanationAnswer {
   readonly holdsUntil: string | null
   /** When the answer may change by itself; null when it stays so until somebody does something. */
   readonly changesAt: string | null
+  /** Since when policies grant it, posture and edge routers aside; null where it is not allowed, or another state is in question. */
+  readonly since: ExplainedSince | null
   readonly suggestions: readonly ExplainedSuggestion[]
   /** The explanation for people, over several lines. */
   readonly text: string

@@ -70,6 +70,32 @@ export interface HostExplanation {
   readonly mayBindCount: number
 }
 
+/**
+ * Since when service policies grant an access without a break, posture and edge routers aside: of the policies that grant it now,
+ * the one that has for longest. Instants are epoch ms.
+ */
+export interface AccessSince {
+  /**
+   * `change`: by a change of the policy, the identity or the service; `time`: since the time ended for which the identity was
+   * disabled; `before`: it was granted by then already, and the audit trail tells of nothing earlier.
+   */
+  readonly by: 'change' | 'time' | 'before'
+  readonly at: number
+  readonly policy: { readonly id: string; readonly name: string }
+  /** The change that gave it, as the audit trail tells of it; null where time did, and where no record reaches back as far. */
+  readonly change: SinceChange | null
+}
+
+/** A change that gave an access. */
+export interface SinceChange {
+  /** The id of the audit record. */
+  readonly id: string
+  readonly type: 'entity.created' | 'entity.updated' | 'entity.deleted'
+  readonly entity: { readonly kind: string; readonly id: string; readonly name: string | null }
+  /** The identity that made it; null for the controller, its host and its operator. */
+  readonly actor: { readonly id: string; readonly name: string | null } | null
+}
+
 /** Why an identity may, or may not, dial or bind a service. Instants are epoch ms. */
 export interface Explanation {
   /** The controller gives a session. Whether that carries anything now is the difference of `granted` and offline routers. */
@@ -96,6 +122,8 @@ export interface Explanation {
    * the identity is disabled; null when it stays so until somebody does something.
    */
   readonly changesAt: number | null
+  /** Since when service policies grant it; null where it is not allowed, and where another state than that of now is in question. */
+  readonly since: AccessSince | null
   readonly suggestions: readonly Suggestion[]
 }
 

@@ -1,4 +1,7 @@
 import type { CheckExplanation, Explanation } from '../api/explanation.ts'
+import { EntityLink } from '../parts/entity-link.tsx'
+import { kindName } from '../parts/kind-names.ts'
+import { Time } from '../parts/time.tsx'
 import { timeText, untilText, zoneText } from '../parts/time-text.ts'
 
 /** The answer in one sentence, and until when it holds. */
@@ -13,6 +16,7 @@ export function Verdict({ explanation, onAgain }: { explanation: Explanation; on
       </span>
       <div>
         <p class="verdict-text">{sentence}</p>
+        {explanation.since && <Since since={explanation.since} />}
         <p class="verdict-time">
           {changesText(explanation)} Judged at <time dateTime={at}>{timeText(at)}</time> {zoneText()}.
         </p>
@@ -21,6 +25,24 @@ export function Verdict({ explanation, onAgain }: { explanation: Explanation; on
         Ask again
       </button>
     </div>
+  )
+}
+
+/** Since when policies grant it, and who made the change that gave it. */
+function Since({ since: { by, at, policy, change } }: { since: NonNullable<Explanation['since']> }) {
+  return (
+    <p class="verdict-time">
+      <EntityLink kind="service-policies" {...policy} /> grants it since <Time at={at} />
+      {by === 'before' && ' or longer: the audit trail tells of nothing earlier.'}
+      {by === 'time' && ', when the time ended for which the identity was disabled.'}
+      {change && (
+        <>
+          , when {change.actor ? <EntityLink kind="identities" {...change.actor} /> : 'the controller or its host'}{' '}
+          {change.type === 'entity.created' ? 'created' : 'changed'} {kindName(change.entity.kind)}{' '}
+          <EntityLink {...change.entity} />.
+        </>
+      )}
+    </p>
   )
 }
 
