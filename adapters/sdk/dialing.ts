@@ -116,10 +116,10 @@ async function requestFor(
 
 /** Whether another router may do what this one did not. */
 function isOfRouter({ code }: ConnectionFailure): boolean {
-  return code === 'ROUTER_UNREACHABLE' || code === 'CONNECTION_LOST'
+  return code === 'ROUTER_UNREACHABLE' || code === 'CONNECTION_LOST' || code === 'NO_ROUTER'
 }
 
 function isWorthAnother(error: unknown): boolean {
-  if (error instanceof RefusedByRouter) return error.isStale
-  return error instanceof ConnectionFailure && (isOfRouter(error) || error.code === 'NO_ROUTER')
+  if (error instanceof RefusedByRouter && error.isStale) return true
+  return error instanceof ConnectionFailure && isOfRouter(error)
 }

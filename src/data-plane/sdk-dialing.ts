@@ -83,7 +83,7 @@ const BY_WORDS: readonly (readonly [RegExp, RefusalMeaning])[] = [
   [/access (is )?(denied|lost)|no access|not authorized/i, 'ACCESS_DENIED'],
   [/rejected by application|refused|not in allowed|no such host|server misbehaving/i, 'HOST_REFUSED'],
   [/time-?d? ?out|deadline/i, 'TIMED_OUT'],
-  [/no path/i, 'NO_ROUTER'],
+  [/no path|router (is stopping|has no controller)|too many (circuits|routes)/i, 'NO_ROUTER'],
   [/terminator/i, 'NO_HOST'],
 ]
 

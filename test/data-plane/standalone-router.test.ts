@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { enroll, type IdentityOptions, openIdentity, type ServiceConnection } from 'portcullis/sdk'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { enrollRouter, type RouterIdentity } from '../../adapters/router/control/router-enrollment.ts'
@@ -9,6 +10,7 @@ import {
   type StandaloneRouter,
   type StandaloneRouterOptions,
 } from '../../adapters/router/standalone-router.ts'
+import type { Admin } from '../../examples/traffic/network.ts'
 import { LinkedNetwork, until } from '../support/linked-network.ts'
 import { changeAtRandom } from '../support/random-changes.ts'
 
@@ -162,27 +164,11 @@ describe('routers of ours on machines of their own', () => {
     await admin.create('/services', { name: 'guarded', encryptionRequired: false })
     const check = { name: 'at work', typeId: 'DOMAIN', domains: ['corp.example'], roleAttributes: ['at-work'] }
     await admin.create('/posture-checks', check)
-    const all = { semantic: 'AnyOf', serviceRoles: ['#all'] }
-    for (const [name, type, more] of [
-      ['dial', 'Dial', { identityRoles: ['#clients'], postureCheckRoles: ['#at-work'] }],
-      ['bind', 'Bind', { identityRoles: ['#hosts'] }],
-    ] as const) {
-      await admin.create('/service-policies', { ...all, name, type, ...more })
-    }
-    const routers = { semantic: 'AnyOf', edgeRouterRoles: ['#all'] }
-    await admin.create('/edge-router-policies', { ...routers, name: 'all', identityRoles: ['#all'] })
-    await admin.create('/service-edge-router-policies', { ...routers, name: 'all', serviceRoles: ['#all'] })
-    const device = async (name: string, role: string, options: IdentityOptions = {}) => {
-      const body = { name, type: 'Device', isAdmin: false, roleAttributes: [role], enrollment: { ott: true } }
-      const shown = await admin.call('GET', `/identities/${await admin.create('/identities', body)}`)
-      const opened = await openIdentity(await enroll(String(Object(shown.enrollment).ott?.jwt)), options)
-      onTestFinished(() => opened.close())
-      return opened
-    }
-    const box = await device('box', 'hosts')
+    await grantEverywhere(admin, { postureCheckRoles: ['#at-work'] })
+    const box = await openDevice(admin, 'box', 'hosts')
     await box.host('guarded', (connection: ServiceConnection) => void connection.pipe(connection))
     for (const sessions of ['api-session', 'bearer'] as const) {
-      const laptop = await device(sessions, 'clients', { sessions })
+      const laptop = await openDevice(admin, sessions, 'clients', { sessions })
       await expect(laptop.dial('guarded'), sessions).rejects.toMatchObject({ code: 'POSTURE_FAILED' })
       await laptop.report({ domain: 'corp.example' })
       const connection = await laptop.dial('guarded')
@@ -193,6 +179,26 @@ describe('routers of ours on machines of their own', () => {
       await ended
       await expect(laptop.dial('guarded'), sessions).rejects.toMatchObject({ code: 'POSTURE_FAILED' })
     }
+  })
+
+  it('that stop are passed over by who dials, as long as another router is there', async () => {
+    const network = await openNetwork()
+    const { admin } = network
+    const routers = [await network.own('first', listening), await network.own('second', listening)]
+    await admin.create('/services', { name: 'echo', encryptionRequired: false })
+    await grantEverywhere(admin)
+    const box = await openDevice(admin, 'box', 'hosts')
+    const hosted = await box.host('echo', (connection: ServiceConnection) => void connection.pipe(connection))
+    await until(async () => hosted.routers.length, 2)
+    const laptop = await openDevice(admin, 'laptop', 'clients')
+    const held = await laptop.dial('echo')
+    const [carrying] = routers.filter(({ router }) => router.forwarder.circuits > 0)
+    const stopped = carrying?.close({ graceMs: 60_000 })
+    const dialed = await laptop.dial('echo')
+    dialed.end('by the other one')
+    expect(await text(dialed)).toBe('by the other one')
+    held.destroy()
+    await stopped
   })
 
   it('are enrolled once by a token, and by no other server than the one that signed it', async () => {
@@ -216,6 +222,31 @@ async function start(options: StandaloneRouterOptions): Promise<StandaloneRouter
   const router = await runRouter(options)
   onTestFinished(() => router.close())
   return router
+}
+
+/** Lets clients dial and hosts host every service, through every router. */
+async function grantEverywhere(admin: Admin, onDials: Readonly<Record<string, unknown>> = {}): Promise<void> {
+  const all = { semantic: 'AnyOf', serviceRoles: ['#all'] }
+  await admin.create('/service-policies', {
+    ...all,
+    name: 'dial',
+    type: 'Dial',
+    identityRoles: ['#clients'],
+    ...onDials,
+  })
+  await admin.create('/service-policies', { ...all, name: 'bind', type: 'Bind', identityRoles: ['#hosts'] })
+  const routers = { semantic: 'AnyOf', edgeRouterRoles: ['#all'] }
+  await admin.create('/edge-router-policies', { ...routers, name: 'all', identityRoles: ['#all'] })
+  await admin.create('/service-edge-router-policies', { ...routers, name: 'all', serviceRoles: ['#all'] })
+}
+
+/** A new identity of a role, enrolled and opened until the test ends. */
+async function openDevice(admin: Admin, name: string, role: string, options: IdentityOptions = {}) {
+  const body = { name, type: 'Device', isAdmin: false, roleAttributes: [role], enrollment: { ott: true } }
+  const shown = await admin.call('GET', `/identities/${await admin.create('/identities', body)}`)
+  const opened = await openIdentity(await enroll(String(Object(shown.enrollment).ott?.jwt)), options)
+  onTestFinished(() => opened.close())
+  return opened
 }
 
 /** A port that leads to a controller; `cut` ends the connections of now. */

@@ -162,5 +162,7 @@ async function qrCode(text: string): Promise<string> {
 function nextStep({ options }: InviteCall, out: string | undefined, config: string | undefined): string {
   if (out === undefined) return ''
   if (config !== undefined) return `: ziti router enroll ${config} --jwt ${out}`
-  return options.flag('router') ? `: portcullis router enroll ${out}` : `: ziti edge enroll ${out}`
+  return options.flag('router')
+    ? `: portcullis router enroll ${out}`
+    : `: portcullis tunnel enroll ${out}, or ziti edge enroll ${out}`
 }

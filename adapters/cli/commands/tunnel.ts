@@ -93,6 +93,10 @@ async function proxyServices(call: CommandCall<'identity' | 'listen'>): Promise<
   return withIdentity(call, async (identity) => {
     const servers = await Promise.all(wanted.map(({ service, port }) => listen(identity, service, host, port)))
     for (const { service, port } of wanted) call.terminal.print(`${service} is at ${host}:${port}`)
+    await tellUnreachable(
+      identity,
+      wanted.map(({ service }) => service),
+    )
     return async () => {
       for (const server of servers) server.close()
     }
@@ -110,7 +114,7 @@ async function hostAddresses(call: CommandCall<'identity'>): Promise<number> {
           const socket = connect({ host, port, allowHalfOpen: true, noDelay: true })
           carry(service, connection, socket)
         }
-        const onChange = (failure?: Error) => tell(`${service}: ${failure?.message ?? 'hosted again'}`)
+        const onChange = (failure?: Error) => tell(about(service, failure?.message ?? 'hosted again'))
         return identity.host(service, take, { onChange })
       }),
     )
@@ -150,7 +154,7 @@ async function listen(identity: Identity, service: string, host: string, port: n
     identity.dial(service).then(
       (connection) => carry(service, connection, socket),
       (error: Error) => {
-        tell(`${service}: ${error.message}`)
+        tell(about(service, error.message))
         // The client learns that it is no answer.
         socket.resetAndDestroy()
       },
@@ -160,15 +164,32 @@ async function listen(identity: Identity, service: string, host: string, port: n
   try {
     await once(server, 'listening')
   } catch (error) {
-    throw new UsageError(`${host}:${port} cannot be listened on`, { cause: error })
+    const why = Reflect.get(Object(error), 'code') === 'EADDRINUSE' ? 'another program does' : String(error)
+    throw new UsageError(`${host}:${port} cannot be listened on: ${why}`, { cause: error })
   }
   return server
+}
+
+/** Tells which services the identity may not dial as things are; a later grant opens their ports. */
+async function tellUnreachable(identity: Identity, names: readonly string[]): Promise<void> {
+  try {
+    const known = await identity.services()
+    const dialed = new Set(known.filter(({ mayDial }) => mayDial).map(({ name }) => name))
+    for (const name of names) if (!dialed.has(name)) tell(about(name, 'no policy lets this identity dial it now'))
+  } catch (error) {
+    tell(error instanceof Error ? error.message : String(error))
+  }
+}
+
+/** A line about a service: failures of dials begin with its name already. */
+function about(service: string, text: string): string {
+  return text.startsWith(`${service}: `) ? text : `${service}: ${text}`
 }
 
 /** Both ways, each until its end; what breaks one ends both. */
 function carry(service: string, connection: ServiceConnection, socket: Socket): void {
   const ended = (error?: Error | null) => {
-    if (error && !EXPECTED.includes(String(Reflect.get(error, 'code')))) tell(`${service}: ${error.message}`)
+    if (error && !EXPECTED.includes(String(Reflect.get(error, 'code')))) tell(about(service, error.message))
   }
   pipeline(socket, connection, ended)
   pipeline(connection, socket, ended)

@@ -42,7 +42,6 @@ export interface EdgeParts {
   readonly hosted: HostedServices
   /** A controller to ask; undefined where none is connected. */
   controller(): ConnectedController | undefined
-  /** Whether an identity may dial a service by no policy without posture checks. */
   /** Why posture keeps a client from dialing a service; undefined where it does not. */
   postureRefusal(client: EdgeClient, serviceId: string): EdgeRefusal | undefined
   /** The service that a dial names by id or name. */

@@ -21,7 +21,7 @@ const PLACE_OPTIONS = {
   listen: {
     value: 'HOST:PORT',
     variable: true,
-    summary: 'where other routers connect to it; without it, it only dials',
+    summary: 'where SDKs, tunnelers and other routers connect to it; without it, it only dials other routers',
   },
   advertise: { value: 'HOST:PORT', variable: true, summary: 'where they reach it; default: the address of --listen' },
   'link-group': { value: 'NAME', repeatable: true, summary: 'links it holds, by group; default: default' },

@@ -94,6 +94,7 @@ async function serveStorage(options: ServeOptions, storage: Storage, storageName
         ...(await exposureNotes(options.storage, files)),
         ...adminNotes(controller),
         ...explorerNotes(options, server),
+        ...routerNotes(server, address),
       ],
       close: () =>
         lifetime.close(
@@ -128,6 +129,10 @@ function adminNotes({ hasAdmin, hasOtherAdmin }: Controller): readonly string[] 
 
 function explorerNotes({ explorer }: ServeOptions, { url }: RunningServer): readonly string[] {
   return explorer ? [`the access explorer is at ${url}/portcullis/explorer/`] : []
+}
+
+function routerNotes({ router }: RunningServer, address: string): readonly string[] {
+  return router ? [`the edge router '${router.name}' takes SDKs, tunnelers and links at ${address}`] : []
 }
 
 async function bind(
