@@ -4,7 +4,7 @@ import * as x509 from '@peculiar/x509'
 import { expect, it } from 'vitest'
 import { toHex } from '../../src/base/bytes.ts'
 import { loadLibrary } from '../../src/platform/x509/asn1-structures.ts'
-import { certificateFacts, readCertificate } from '../../src/platform/x509/certificate.ts'
+import { certificateFacts, readCertificate, readCertificates } from '../../src/platform/x509/certificate.ts'
 import { issue, issueAuthority } from '../support/certificates/certificates.ts'
 
 const library = await loadLibrary()
@@ -55,4 +55,13 @@ it('what is read of a certificate is what the runtime and the X.509 library read
     const inWords = printed(der).map((name) => name.toLowerCase().replace('2001:db8:0:0:0:0:0:1', '2001:db8::1'))
     expect([...facts.hosts, ...facts.emails, ...facts.uris].toSorted()).toEqual(inWords.toSorted())
   }
+})
+
+it('certificates of the host are read once, which controllers and their forks share; with cryptography of its own nobody does', async () => {
+  const pem = (await issueAuthority({ subject: 'CN=once' })).certificate.toString('pem')
+  const [read] = readCertificates(library, pem)
+  expect(readCertificates(await loadLibrary(), pem)[0]).toBe(read)
+  const own = await loadLibrary(globalThis.crypto)
+  expect(readCertificates(own, pem)[0]).not.toBe(read)
+  expect(readCertificates(own, pem)[0].der).toEqual(read.der)
 })

@@ -17,12 +17,22 @@ export interface Library extends Modules {
 }
 
 let modules: Promise<Modules> | undefined
+let usual: Promise<Library> | undefined
 
-/** Loads the library on first use: it takes about 100 ms, which a program that only imports the package never spends. */
+/**
+ * Loads the library on first use: it takes about 100 ms, which a program that only imports the package never spends. With the
+ * cryptography of the runtime it is the same object each time.
+ */
 export async function loadLibrary(crypto?: webcrypto.Crypto): Promise<Library> {
   modules ??= importModules()
-  const native = crypto === undefined ? await findNativeCrypto() : undefined
-  return { ...(await modules), crypto: crypto ?? globalThis.crypto, native }
+  if (crypto !== undefined) return { ...(await modules), crypto, native: undefined }
+  usual ??= usualLibrary(modules)
+  return usual
+}
+
+async function usualLibrary(loading: Promise<Modules>): Promise<Library> {
+  const native = await findNativeCrypto()
+  return { ...(await loading), crypto: globalThis.crypto, native }
 }
 
 async function importModules(): Promise<Modules> {

@@ -1,5 +1,6 @@
 import type { Certificate as CertificateStructure } from '@peculiar/asn1-x509'
 import { bytesText, toHex } from '../../base/bytes.ts'
+import { BoundedMap } from '../../base/collections.ts'
 import { isStorable } from '../../base/text.ts'
 import type { CertificateFacts } from '../../ports/pki.ts'
 import { type Library, parseDer } from './asn1-structures.ts'
@@ -98,15 +99,25 @@ function takeApart(library: Library, der: Uint8Array<ArrayBuffer>): Parts {
   throw new Error('certificate is malformed')
 }
 
-/** Reads every certificate of a PEM text, in order. Throws when there is none or one cannot be read. */
-export function readCertificates(
-  library: Library,
-  pem: string,
-  known?: KnownCertificates,
-): [Certificate, ...Certificate[]] {
+/** How many certificates of PEM texts are remembered: those of some networks with their roots. */
+const MAX_REMEMBERED = 200
+
+/** By their octets. A controller reads its few certificates some ten times while it starts, and one fork after the other the same. */
+const REMEMBERED = new WeakMap<Library, BoundedMap<string, Certificate>>()
+
+/**
+ * Reads every certificate of a PEM text of the host or the store, in order. Throws when there is none or one cannot be read.
+ */
+export function readCertificates(library: Library, pem: string): [Certificate, ...Certificate[]] {
+  const remembered = REMEMBERED.get(library) ?? new BoundedMap(MAX_REMEMBERED)
+  REMEMBERED.set(library, remembered)
   const [first, ...rest] = readPemBlocks(pem)
     .filter(({ label }) => label === 'CERTIFICATE')
-    .map(({ der }) => readCertificate(library, der, known))
+    .map(({ der }) => {
+      const certificate = readCertificate(library, der, remembered)
+      remembered.set(bytesText(der), certificate)
+      return certificate
+    })
   if (first === undefined) throw new Error('no certificate found')
   return [first, ...rest]
 }
