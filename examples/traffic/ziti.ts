@@ -8,6 +8,12 @@ export function findZiti(): string | undefined {
   return spawnSync(program, ['version'], { stdio: 'ignore' }).status === 0 ? program : undefined
 }
 
+/** The programs of several lines that `ZITI_LINES` names, separated by commas; else the one there is, or none. */
+export function findZitiLines(): readonly string[] {
+  const { ZITI_LINES } = process.env
+  return ZITI_LINES?.split(',') ?? [findZiti()].filter((program) => program !== undefined)
+}
+
 /** Runs the program until it ends. Rejects when it fails. */
 export async function runZiti(ziti: string, log: string, args: readonly string[]): Promise<void> {
   const [code] = await once(spawn(ziti, args, { stdio: ['ignore', openSync(log, 'a'), openSync(log, 'a')] }), 'exit')
@@ -23,8 +29,9 @@ export class ZitiProcesses {
     this.#ziti = ziti
   }
 
-  start(log: string, args: readonly string[]): ChildProcess {
-    const child = spawn(this.#ziti, args, { stdio: ['ignore', openSync(log, 'a'), openSync(log, 'a')] })
+  /** Starts the program, or one of another line. */
+  start(log: string, args: readonly string[], ziti = this.#ziti): ChildProcess {
+    const child = spawn(ziti, args, { stdio: ['ignore', openSync(log, 'a'), openSync(log, 'a')] })
     this.#running.add(child)
     child.once('exit', () => this.#running.delete(child))
     return child

@@ -1,4 +1,3 @@
-import { get } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { freePorts } from '../../examples/traffic/web.ts'
@@ -221,14 +220,7 @@ describe.skipIf(ziti === undefined)('a dial that is followed', () => {
     await network.tunneler('web', 'client', proxy)
     await untilServed(proxy)
     const follow = async () => {
-      const question = { identity: 'web-client', service: 'web', withinSeconds: 60 }
-      const traced = network.admin.call('POST', '/portcullis/v1/trace-dial', question)
-      await sleep(500)
-      // A connection of its own, which takes a circuit of its own.
-      get({ host: '127.0.0.1', port: proxy, path: '/small', agent: false }, (answer) => answer.resume())
-        .on('error', () => undefined)
-        .setTimeout(30_000)
-      const { outcome, stoppedAt, text } = await traced
+      const { outcome, stoppedAt, text } = await network.followed('web', proxy)
       console.log(text)
       return [outcome, stoppedAt]
     }

@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
+import { createServer, get } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -30,9 +30,11 @@ export type LinkRole = 'listens' | 'dials' | 'both'
 export interface DeployedRouter {
   readonly id: string
   readonly name: string
+  /** The program that it runs. */
+  program: string
   process: ChildProcess
-  /** Starts it again after it was killed. */
-  restart(): void
+  /** Starts it again after it was killed, by another program where one is named. */
+  restart(program?: string): void
 }
 
 /** A router of ours that runs. */
@@ -106,7 +108,12 @@ export class LinkedNetwork {
   }
 
   /** Enrolls and starts a deployed router; `groups` are those of its dialers and listeners. */
-  async deployed(name: string, role: LinkRole, groups: readonly string[] = ['default']): Promise<DeployedRouter> {
+  async deployed(
+    name: string,
+    role: LinkRole,
+    groups: readonly string[] = ['default'],
+    program = this.#ziti,
+  ): Promise<DeployedRouter> {
     const [linkPort = 0, edgePort = 0] = await freePorts(2)
     const files = this.file(name)
     const { admin } = this
@@ -121,14 +128,16 @@ export class LinkedNetwork {
     const withoutDialers = whole.replace(/ {2}dialers:\n(?: {4}.*\n| {6}.*\n)+/, '')
     const withoutListeners = whole.replace(/ {2}listeners:\n {4}- binding: transport\n(?: {6}.*\n)+/, '')
     await writeFile(`${files}.yml`, role === 'both' ? whole : role === 'dials' ? withoutListeners : withoutDialers)
-    await runZiti(this.#ziti, `${files}.log`, ['router', 'enroll', `${files}.yml`, '--jwt', `${files}.jwt`])
-    const start = () => this.processes.start(`${files}.log`, ['router', 'run', `${files}.yml`])
+    await runZiti(program, `${files}.log`, ['router', 'enroll', `${files}.yml`, '--jwt', `${files}.jwt`])
+    const start = (by: string) => this.processes.start(`${files}.log`, ['router', 'run', `${files}.yml`], by)
     const router: DeployedRouter = {
       id,
       name,
-      process: start(),
-      restart() {
-        this.process = start()
+      program,
+      process: start(program),
+      restart(by) {
+        this.program = by ?? this.program
+        this.process = start(this.program)
       },
     }
     await this.untilOnline(id)
@@ -185,6 +194,18 @@ export class LinkedNetwork {
     return links.map(({ sourceRouter, destRouter }) => `${sourceRouter.name}->${destRouter.name}`).sort()
   }
 
+  /** Follows the next dial of a service, which begins meanwhile; answers how it went. */
+  async followed(service: string, proxyPort: number): Promise<Readonly<Record<string, unknown>>> {
+    const question = { identity: `${service}-client`, service, withinSeconds: 60 }
+    const traced = this.admin.call('POST', '/portcullis/v1/trace-dial', question)
+    await sleep(500)
+    // A connection of its own, which takes a circuit of its own.
+    get({ host: '127.0.0.1', port: proxyPort, path: '/small', agent: false }, (answer) => answer.resume())
+      .on('error', () => undefined)
+      .setTimeout(30_000)
+    return traced
+  }
+
   /** Makes every link of a router cost more. */
   async costOf(router: string, staticCost: number): Promise<void> {
     const links = Object.entries(await this.admin.call('GET', '/fabric/v1/links?limit=500'))
@@ -204,8 +225,8 @@ export class LinkedNetwork {
   }
 
   /** Tells the agent of a deployed router to do something. */
-  async agent(command: 'quiesce' | 'dequiesce', { name, process }: DeployedRouter): Promise<void> {
-    await runZiti(this.#ziti, this.file(`${name}.agent.log`), ['agent', 'router', command, '-p', String(process.pid)])
+  async agent(command: 'quiesce' | 'dequiesce', { name, program, process }: DeployedRouter): Promise<void> {
+    await runZiti(program, this.file(`${name}.agent.log`), ['agent', 'router', command, '-p', String(process.pid)])
   }
 
   async logOf(name: string): Promise<string> {

@@ -17,7 +17,7 @@ import { type Link, UNKNOWN_LATENCY_MS } from '../rules/index.ts'
 import type { CircuitOwners, UsingProcess } from './circuit-owners.ts'
 
 interface Parts {
-  readonly context: Pick<EngineContext, 'turns'>
+  readonly context: Pick<EngineContext, 'clock' | 'turns'>
   readonly routers: ConnectedRouters
   readonly network: Network
   readonly circuits: OpenCircuits
@@ -41,6 +41,8 @@ const PASSED_ON: ReadonlySet<ToRouter['type']> = new Set([
 /** The most circuits of one message. */
 const CIRCUITS_AT_ONCE = 500
 const NANOSECONDS = 1_000_000
+/** Ms after which a process that was connected is so again, or is believed to be gone. */
+const RETURN_MS = 30_000
 
 class Using implements UsingProcess {
   readonly channel: ProcessChannel
@@ -64,9 +66,12 @@ export class Relays {
   readonly #processes = new Set<Using>()
   /** How many other processes are there; as long as one of them is not connected, a circuit of nobody may be its own. */
   #others = 0
+  /** Until when (epoch ms) a circuit of nobody may be that of a process that is about to connect. */
+  #unsureUntil: number
 
   constructor(parts: Parts) {
     this.#parts = parts
+    this.#unsureUntil = parts.context.clock.now() + RETURN_MS
   }
 
   /** Another process that is known begins to use the routers of this one. */
@@ -78,6 +83,7 @@ export class Relays {
       received: (message) => void this.#received(process, message),
       closed: () => {
         process.isOpen = false
+        this.#unsureUntil = this.#parts.context.clock.now() + RETURN_MS
         for (const dial of process.dials.values()) dial.end()
         this.#processes.delete(process)
         this.#parts.owners.gone(process)
@@ -181,9 +187,12 @@ export class Relays {
     { ofOthers, forgets }: { readonly ofOthers: (ids: readonly string[]) => FromRouter; readonly forgets: boolean },
   ): Promise<void> {
     const { owners, ends } = this.#parts
-    const { owned, ofNobody } = await owners.sort(circuitIds, [...this.#processes])
+    const asked = [...this.#processes]
+    // One that connects meanwhile is not asked, and the circuits may be its own.
+    const areAllAsked = asked.length >= this.#others
+    const { owned, ofNobody } = await owners.sort(circuitIds, asked)
     for (const [{ channel }, ids] of owned) channel.send({ type: 'from-router', routerId, message: ofOthers(ids) })
-    if (!forgets || this.#processes.size < this.#others) return
+    if (!forgets || !areAllAsked || this.#parts.context.clock.now() < this.#unsureUntil) return
     for (const id of ofNobody) if (!this.#isOwn(routerId, id)) ends.unroute(id, [routerId], true)
   }
 

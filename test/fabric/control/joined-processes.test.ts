@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { duplexPair } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { routerSide } from 'portcullis/fabric'
 import { bodyOf, type FakeRouter } from 'portcullis/testing'
 import { expect, it, vi } from 'vitest'
@@ -9,7 +10,7 @@ import { routesOf, TUNNELER, unroutesOf } from './linked-pair.ts'
 const { CONTENT_TYPE, CircuitConfirmation, Fault, PeerStateChanges } = routerSide
 const SECOND = 1000
 /** Waits as long as a busy machine takes. */
-const eventually = (check: () => void | Promise<void>) => vi.waitFor(check, { timeout: 15_000 })
+const eventually = (check: () => void | Promise<void>) => vi.waitFor(check, { timeout: 25_000 })
 
 /** Two processes: a client's router at one, the router of a host at the other, and a link between the two. */
 async function apart() {
@@ -112,6 +113,36 @@ it('what an operator decides of a link counts in every process', async () => {
   expect((await dial(client)).refused).toContain('no path')
 })
 
+it('a quiet circuit stays while the process that laid it is not connected, whoever else is', async () => {
+  const { processOf, elapse } = await joinedProcesses(['here', 'there', 'without routers'])
+  const [here, there] = [processOf('here'), processOf('there')]
+  const { serviceId } = await tunnelNetwork(here)
+  const client = await here.router('client', { ...TUNNELER, linkListeners: ['tls:client:1'] })
+  const server = await there.router('server', { ...TUNNELER, linkListeners: ['tls:server:1'] })
+  await eventually(async () => {
+    await elapse(SECOND)
+    expect([knowsPeer(client, server), knowsPeer(server, client)]).toEqual([true, true])
+  })
+  reportLinks(client, [['link-1', server]])
+  await host(server, serviceId)
+  await eventually(async () => expect((await links(there)).map(({ id }) => id)).toEqual(['link-1']))
+  const { circuitId } = await dial(client)
+  here.cut()
+  // The other end notices.
+  await sleep(200)
+  confirm(server, circuitId)
+  await eventually(async () => {
+    await elapse(SECOND)
+    expect((await dial(client)).refused).toBeUndefined()
+  })
+  await eventually(async () => {
+    await elapse(SECOND)
+    confirm(server, 'circuit-of-nobody')
+    expect(unroutesOf(server).map((unroute) => unroute.circuitId)).toContain('circuit-of-nobody')
+  })
+  expect(unroutesOf(server).map((unroute) => unroute.circuitId)).not.toContain(circuitId)
+})
+
 it('a quiet circuit of another process stays, also when the one that holds the router forgot whose it is', async () => {
   const { here, there, elapse, client, server } = await apart()
   const { circuitId } = await dial(client)
@@ -124,8 +155,11 @@ it('a quiet circuit of another process stays, also when the one that holds the r
     expect(again.refused).toBeUndefined()
   })
   confirm(server, circuitId)
-  confirm(server, 'circuit-of-nobody')
-  await eventually(() => expect(unroutesOf(server).map((unroute) => unroute.circuitId)).toContain('circuit-of-nobody'))
+  await eventually(async () => {
+    await elapse(SECOND)
+    confirm(server, 'circuit-of-nobody')
+    expect(unroutesOf(server).map((unroute) => unroute.circuitId)).toContain('circuit-of-nobody')
+  })
   expect(unroutesOf(server).map((unroute) => unroute.circuitId)).not.toContain(circuitId)
   expect((await circuits(here)).map(({ id }) => id)).toContain(circuitId)
 })
