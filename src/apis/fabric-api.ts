@@ -3,9 +3,8 @@
  * not served.
  */
 export { circuitOperations } from '../fabric/circuits.rows.ts'
+export { clusterOperations, fabricDatabase } from '../fabric/cluster.rows.ts'
 export {
-  clusterOperations,
-  fabricDatabase,
   fabricRouterChanges,
   fabricServiceChanges,
   fabricTerminatorChanges,
