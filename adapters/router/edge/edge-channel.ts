@@ -1,51 +1,27 @@
 import { ConnectionTable } from '../../../src/data-plane/edge/connection-table.ts'
 import { EDGE_ERROR, type EdgeRefusal } from '../../../src/data-plane/edge/edge-refusal.ts'
-import type { FromRouter, ToRouter } from '../../../src/ports/fabric/index.ts'
 import type { Channel, ChannelTrouble, Lane } from '../../channel/channel.ts'
 import { circuitOf, sideOf } from '../../channel/circuit-frames.ts'
 import { Conversation, type Message, type Timer } from '../../channel/conversation.ts'
-import { CIRCUIT_HEADER, EDGE_HEADER, EDGE_TYPE, edgeMessage, TRUE, textIn } from '../../channel/edge-messages.ts'
+import { CIRCUIT_HEADER, EDGE_HEADER, EDGE_TYPE, edgeMessage, textIn } from '../../channel/edge-messages.ts'
 import type { Frame } from '../../channel/frame.ts'
-import { boolHeader, readBool, readText, readUint32, textHeader } from '../../channel/header-values.ts'
-import type { ConnectedController } from '../state/controllers.ts'
-import { claimIn } from './edge-admission.ts'
-import type { EdgeCircuits } from './edge-circuits.ts'
-import { EdgeConnection, type EdgeSide } from './edge-connection.ts'
-import {
-  closedMessage,
-  type EdgeClient,
-  type Endpoint,
-  PEER_DATA,
-  type Room,
-  refusalHeaders,
-  xgressHeaders,
-} from './endpoint.ts'
+import { boolHeader, readText, readUint32, textHeader } from '../../channel/header-values.ts'
+import type { EdgeConnection, EdgeSide } from './edge-connection.ts'
+import { type DialParts, EdgeDials } from './edge-dials.ts'
+import { type EdgeClient, type Endpoint, type Room, refusalHeaders } from './endpoint.ts'
 import type { BoundService, HostedServices } from './hosted-services.ts'
-
-type Created = Extract<ToRouter, { type: 'circuit-created' }>
-type CircuitRequest = Extract<FromRouter, { type: 'create-circuit' }>
 
 /** How much one endpoint may have at a router. */
 const LIMITS = { connections: 10_000, dials: 1000, binds: 1000 }
-/** The headers of a dial that the controller passes on to the other end. */
-const PEER_HEADERS = [EDGE_HEADER.publicKey, EDGE_HEADER.callerName, EDGE_HEADER.applicationData, EDGE_HEADER.marker]
 /** Milliseconds for which an endpoint may not read what was sent to it. */
 const STALL_MS = 60_000
-
 /** Milliseconds for which an endpoint is not held briefly again, after it was held in vain. */
 const SPARED_MS = 1000
 
 /** The parts of a router that its channels share. */
-export interface EdgeParts {
+export interface EdgeParts extends DialParts {
   readonly timer: Timer
-  readonly circuits: EdgeCircuits
   readonly hosted: HostedServices
-  /** A controller to ask; undefined where none is connected. */
-  controller(): ConnectedController | undefined
-  /** Why posture keeps a client from dialing a service; undefined where it does not. */
-  postureRefusal(client: EdgeClient, serviceId: string): EdgeRefusal | undefined
-  /** The service that a dial names by id or name. */
-  serviceId(headers: ReadonlyMap<number, Uint8Array>): string
   /** The client by its next access token, or why that is none. */
   updatedClient(client: EdgeClient, token: string): Promise<EdgeClient | EdgeRefusal>
   troubled(channel: EdgeChannel, what: ChannelTrouble): void
@@ -60,6 +36,7 @@ export class EdgeChannel implements Endpoint<Entry> {
   readonly #channel: Channel
   readonly #conversation: Conversation
   readonly #table = new ConnectionTable<Entry>(LIMITS)
+  readonly #dials: EdgeDials
   /** Connections whose windows the endpoint keeps, by circuit: it may dial what it hosts, and have both ends of one. */
   readonly #circuits = { ingress: new Map<string, EdgeConnection>(), egress: new Map<string, EdgeConnection>() }
   readonly #waitingForRoom: (() => void)[] = []
@@ -80,6 +57,7 @@ export class EdgeChannel implements Endpoint<Entry> {
       onClose: () => this.#closed(),
     }
     this.#conversation = new Conversation(channel, listener, parts.timer)
+    this.#dials = new EdgeDials(parts, this, this.#table)
   }
 
   get client(): EdgeClient {
@@ -193,7 +171,7 @@ export class EdgeChannel implements Endpoint<Entry> {
       }
       case EDGE_TYPE.connect:
       case EDGE_TYPE.connectV2:
-        void this.#connect(message)
+        void this.#dials.dial(message)
         return
       case EDGE_TYPE.bind:
         void this.#parts.hosted.bind(this, message)
@@ -239,99 +217,6 @@ export class EdgeChannel implements Endpoint<Entry> {
     const entry = this.#entryOf(message)
     const isNamed = entry?.kind === 'connection' && entry.usesXgress && entry.circuitId === circuitId
     return isNamed ? entry : this.#endOf(circuitId, 'ingress')
-  }
-
-  async #connect(message: Frame): Promise<void> {
-    const { headers } = message
-    const id = readUint32(headers, EDGE_HEADER.connection)
-    if (id === undefined) return this.#refuse(message, 0, { text: 'a dial without connection id' })
-    const usesXgress = readBool(headers, EDGE_HEADER.usesXgress) ?? false
-    const { circuits } = this.#parts
-    const connection = new EdgeConnection(this, circuits, { id, side: 'ingress', usesXgress })
-    const problem = this.#table.dial(id, connection)
-    if (problem !== undefined) {
-      const text = problem === 'taken' ? `connection id ${id} is in use` : 'too many connections'
-      return this.#refuse(message, id, { text, hint: 'too-busy' })
-    }
-    const answer = await this.#createCircuit(message)
-    const isWanted = this.#table.open(id, connection)
-    if (answer.type === 'refused') {
-      if (isWanted) this.release(id, connection)
-      return this.#refuse(message, id, answer.refusal, answer.circuitId)
-    }
-    const { created, controller } = answer
-    const isThere = circuits.forwarder.controllerOf(created.circuitId) !== undefined
-    if (!isWanted || !isThere) {
-      if (isWanted) this.release(id, connection)
-      circuits.unwanted(created.circuitId, controller.id)
-      return this.#refuse(message, id, { text: 'the circuit ended while it was laid' }, created.circuitId)
-    }
-    this.reply(message, this.#connected(message, connection, created, controller), 'data')
-    circuits.dialed(connection, created.circuitId, created.address)
-  }
-
-  /** The answer to a dial that succeeded, with the host's data. */
-  #connected({ headers }: Frame, connection: EdgeConnection, created: Created, owner: ConnectedController): Message {
-    const { circuitId, address, peerData } = created
-    const xgress = connection.usesXgress ? xgressHeaders(owner.id, address) : []
-    return edgeMessage(EDGE_TYPE.stateConnected, connection.id, [
-      [EDGE_HEADER.circuit, textHeader(circuitId)],
-      [EDGE_HEADER.publicKey, peerData.get(EDGE_HEADER.publicKey)],
-      [EDGE_HEADER.stickiness, peerData.get(PEER_DATA.stickiness)],
-      [EDGE_HEADER.assignedConnection, readBool(headers, EDGE_HEADER.assignedConnection) ? TRUE : undefined],
-      ...xgress,
-    ])
-  }
-
-  async #createCircuit(message: Frame) {
-    const { headers } = message
-    const isV2 = message.contentType === EDGE_TYPE.connectV2
-    if (isV2 && !this.#client.isBearer) {
-      const text = 'a dial without service session needs an api session of access tokens'
-      return refused({ text, code: EDGE_ERROR['invalid-api-session-type'] })
-    }
-    const controller = this.#parts.controller()
-    if (controller === undefined) return refused({ text: 'the router has no controller', hint: 'too-busy' })
-    const { identityId } = this.#client.session
-    const serviceId = isV2 ? this.#parts.serviceId(headers) : ''
-    const refusal = this.#parts.postureRefusal(this.#client, isV2 ? serviceId : claimIn(textIn(message), 'sub'))
-    if (refusal !== undefined) return refused(refusal)
-    const request: CircuitRequest = {
-      type: 'create-circuit',
-      sessionToken: isV2 ? undefined : textIn(message),
-      apiSessionToken: this.#client.token,
-      identityId,
-      serviceId,
-      circuitId: undefined,
-      instanceId: readText(headers, EDGE_HEADER.instance) ?? '',
-      peerData: this.#peerData(message),
-    }
-    try {
-      const created = await controller.ask(request)
-      if (created?.type === 'circuit-created') return { type: 'created' as const, created, controller }
-      if (created?.type !== 'refusal') return refused({ text: 'the controller did not answer' })
-      const { code, hint, message: text, circuitId } = created
-      return refused({ text, hint, code: EDGE_ERROR[code] }, circuitId)
-    } catch (error) {
-      return refused({ text: error instanceof Error ? error.message : String(error), hint: 'too-busy' })
-    }
-  }
-
-  #peerData({ headers }: Frame): ReadonlyMap<number, Uint8Array> {
-    const data = new Map<number, Uint8Array>()
-    for (const key of PEER_HEADERS) {
-      const value = headers.get(key)
-      if (value !== undefined) data.set(key, value)
-    }
-    const stickiness = headers.get(EDGE_HEADER.stickiness)
-    if (stickiness !== undefined) data.set(PEER_DATA.stickiness, stickiness)
-    data.set(PEER_DATA.dialerId, textHeader(this.#client.session.identityId))
-    data.set(PEER_DATA.dialerName, textHeader(this.#client.name))
-    return data
-  }
-
-  #refuse(to: Frame, id: number, refusal: EdgeRefusal, circuitId?: string): void {
-    this.reply(to, closedMessage(id, refusal, circuitId), 'data')
   }
 
   #unbind(message: Frame): void {
@@ -386,8 +271,4 @@ export class EdgeChannel implements Endpoint<Entry> {
     this.#parts.hosted.remove(bound)
     this.#parts.closed(this)
   }
-}
-
-function refused(refusal: EdgeRefusal, circuitId?: string) {
-  return { type: 'refused' as const, refusal, circuitId }
 }

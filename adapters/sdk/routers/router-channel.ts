@@ -2,12 +2,13 @@ import type { Channel } from '../../channel/channel.ts'
 import { Conversation, NoAnswer, type Timer } from '../../channel/conversation.ts'
 import { bodyOf, EDGE_HEADER, EDGE_TYPE, edgeMessage, TRUE, textIn } from '../../channel/edge-messages.ts'
 import type { Frame } from '../../channel/frame.ts'
-import { readBool, readText, readUint32, textHeader, uint32Header } from '../../channel/header-values.ts'
+import { readBool, readText, readUint32, textHeader } from '../../channel/header-values.ts'
 import { answerOfEnd } from '../../channel/trace-routes.ts'
 import { ConnectionFailure } from '../connection-failure.ts'
 import { loadEndToEnd } from '../end-to-end.ts'
-import { type Caller, type Line, type Secrets, ServiceConnection } from '../service-connection.ts'
+import { type Secrets, ServiceConnection } from '../service-connection.ts'
 import { RefusedByRouter } from './refused-by-router.ts'
+import { type HostingChannel, RouterBindings } from './router-bindings.ts'
 import { type LineClock, RouterLines } from './router-lines.ts'
 import type { RouterBind, RouterBinding, RouterDial } from './router-requests.ts'
 import type { WindowedFacts, WindowedLine } from './windowed-line.ts'
@@ -18,13 +19,8 @@ const PROBE_MS = 30_000
 const MOST_UNANSWERED = 3
 /** Milliseconds that a router may take for its greeting. */
 const HELLO_MS = 15_000
-/** Milliseconds after which a service counts as hosted although its router has not said so yet. */
-const ANNOUNCED_MS = 5000
-/** Milliseconds within which a host answers who dials; routers wait for five seconds. */
-const JUDGE_MS = 4500
 /** The end of a circuit at a program, in the words of an answer to a question for the way. */
 const HOP_TYPE = 'sdk/portcullis'
-const PRECEDENCE = { default: 0, required: 1, failed: 2 } as const
 
 /** The surroundings of a channel to a router. */
 export interface RouterChannelParts extends LineClock {
@@ -41,9 +37,7 @@ export class RouterChannel {
   readonly #timer: Timer
   readonly #connections = new Map<number, ServiceConnection>()
   readonly #lines: RouterLines
-  readonly #bindings = new Map<number, RouterBind>()
-  /** Services whose router said that it would tell when callers can reach them. */
-  readonly #unannounced = new Map<number, () => void>()
+  readonly #bindings: RouterBindings
   #lastId = 0
   #unanswered = 0
   #isOpen = true
@@ -65,6 +59,7 @@ export class RouterChannel {
       timer,
     )
     this.#lines = new RouterLines(channel, this.#talk, { timer, now })
+    this.#bindings = new RouterBindings(this.#hosting())
   }
 
   /** Greets a router. Rejects with a {@link ConnectionFailure} when it does not let the identity in. */
@@ -122,8 +117,7 @@ export class RouterChannel {
     const cipher = dial.isEncrypted ? await loadEndToEnd() : undefined
     const keys = cipher?.createKeyPair()
     const id = this.#nextId()
-    const connection = new ServiceConnection(this.#lineOf(id), dial.service)
-    this.#connections.set(id, connection)
+    const connection = this.#connectionOf(id, dial.service)
     // Nobody was given it yet, and an error that nobody listens to ends the process.
     const ignore = () => undefined
     connection.on('error', ignore)
@@ -157,39 +151,8 @@ export class RouterChannel {
   }
 
   /** Hosts a service. Rejects with a {@link RefusedByRouter} or another {@link ConnectionFailure}. */
-  async bind(bind: RouterBind): Promise<RouterBinding> {
-    const id = this.#nextId()
-    this.#bindings.set(id, bind)
-    // It may come right behind the answer.
-    const isAnnounced = this.#announcesBindings ? this.#announced(id) : undefined
-    try {
-      const headers = [
-        [EDGE_HEADER.publicKey, bind.keys?.publicKey],
-        [EDGE_HEADER.assignedConnection, TRUE],
-        [EDGE_HEADER.listener, textHeader(bind.listenerId)],
-        [EDGE_HEADER.supportsInspection, TRUE],
-        [EDGE_HEADER.supportsBindSuccess, TRUE],
-        [EDGE_HEADER.usesXgress, TRUE],
-        [EDGE_HEADER.instance, bind.instance === undefined ? undefined : textHeader(bind.instance)],
-        [EDGE_HEADER.cost, bind.cost === undefined ? undefined : Uint8Array.of(bind.cost & 255, bind.cost >> 8)],
-        [EDGE_HEADER.precedence, bind.precedence && Uint8Array.of(PRECEDENCE[bind.precedence])],
-      ] as const
-      const request = edgeMessage(EDGE_TYPE.bind, id, headers, textHeader(bind.sessionToken))
-      const answer = await this.#ask(request, bind.timeoutMs, bind.service)
-      if (answer.contentType !== EDGE_TYPE.stateConnected) throw new RefusedByRouter(answer, bind.service)
-      await isAnnounced
-    } catch (error) {
-      this.#bindings.delete(id)
-      this.#unannounced.get(id)?.()
-      throw error
-    }
-    return {
-      close: () => {
-        if (!this.#bindings.delete(id) || !this.#isOpen) return
-        this.#talk.send(edgeMessage(EDGE_TYPE.unbind, id, [], textHeader(bind.sessionToken)))
-        this.#talk.send(edgeMessage(EDGE_TYPE.stateClosed, id))
-      },
-    }
+  bind(bind: RouterBind): Promise<RouterBinding> {
+    return this.#bindings.bind(bind)
   }
 
   /** Tells the router the access token that replaces the one of its greeting. Rejects when it does not take it. */
@@ -200,17 +163,18 @@ export class RouterChannel {
     if (answer.contentType !== EDGE_TYPE.tokenUpdated) throw new RefusedByRouter(answer, 'the session')
   }
 
-  /** The router answers before the controller knows, and until then nobody gets there. */
-  #announced(id: number): Promise<void> {
-    return new Promise((resolve) => {
-      const settle = () => {
-        cancel()
-        this.#unannounced.delete(id)
-        resolve()
-      }
-      const cancel = this.#timer(ANNOUNCED_MS, settle)
-      this.#unannounced.set(id, settle)
-    })
+  #hosting(): HostingChannel {
+    return {
+      timer: this.#timer,
+      talk: this.#talk,
+      isOpen: () => this.#isOpen,
+      announcesBindings: () => this.#announcesBindings,
+      nextId: () => this.#nextId(),
+      ask: (request, timeoutMs, what) => this.#ask(request, timeoutMs, what),
+      connectionOf: (id, service) => this.#connectionOf(id, service),
+      windowsOf: (granted, connection, facts) => this.#windowsOf(granted, connection, facts),
+      decided: (id) => this.#lines.decided(id),
+    }
   }
 
   async #ask(request: Parameters<Conversation['ask']>[0], timeoutMs: number, what: string): Promise<Frame> {
@@ -232,13 +196,12 @@ export class RouterChannel {
       this.#lines.take(id, message, this.#connections.has(id))
       return
     }
-    if (message.contentType === EDGE_TYPE.bindSuccess) this.#unannounced.get(id)?.()
+    if (message.contentType === EDGE_TYPE.bindSuccess) this.#bindings.announced(id)
     if (message.contentType === EDGE_TYPE.data) {
       this.#connections.get(id)?.arrived(bodyOf(message), readUint32(message.headers, EDGE_HEADER.flags) ?? 0)
     } else if (message.contentType === EDGE_TYPE.stateClosed) this.#end(id, message)
-    else if (message.contentType === EDGE_TYPE.dial) {
-      this.#dialed(id, message).catch((error: unknown) => this.#refuse(message, id, String(error)))
-    } else if (message.contentType === EDGE_TYPE.inspect) this.#inspected(id, message)
+    else if (message.contentType === EDGE_TYPE.dial) this.#bindings.dialed(id, message)
+    else if (message.contentType === EDGE_TYPE.inspect) this.#inspected(id, message)
     else if (message.contentType === EDGE_TYPE.traceRoute || message.contentType === EDGE_TYPE.circuitControl) {
       const answer = this.#connections.has(id) ? answerOfEnd(message, id, HOP_TYPE) : undefined
       if (answer !== undefined) this.#talk.send(answer)
@@ -261,56 +224,7 @@ export class RouterChannel {
       connection.over()
       return
     }
-    const bind = this.#bindings.get(id)
-    this.#bindings.delete(id)
-    this.#unannounced.get(id)?.()
-    bind?.onEnd(new RefusedByRouter(message, bind.service))
-  }
-
-  async #dialed(bindId: number, message: Frame): Promise<void> {
-    const bind = this.#bindings.get(bindId)
-    const id = readUint32(message.headers, EDGE_HEADER.assignedConnection)
-    if (bind === undefined || id === undefined) return this.#refuse(message, bindId, 'no listener for the connection')
-    const caller = {
-      id: readText(message.headers, EDGE_HEADER.dialerId),
-      name: readText(message.headers, EDGE_HEADER.dialerName),
-      claimedName: readText(message.headers, EDGE_HEADER.callerName) ?? '',
-    }
-    const applicationData = message.headers.get(EDGE_HEADER.applicationData) ?? new Uint8Array()
-    const objection = await this.#judged(bind, caller, applicationData)
-    if (objection !== undefined) return this.#refuse(message, bindId, `rejected by application: ${objection}`)
-    const cipher = bind.keys === undefined ? undefined : await loadEndToEnd()
-    const peerKey = message.headers.get(EDGE_HEADER.publicKey)
-    const keys = cipher && bind.keys && cipher.agree('server', bind.keys, peerKey)
-    if (!this.#isOpen) return
-    const connection = new ServiceConnection(this.#lineOf(id), bind.service)
-    this.#connections.set(id, connection)
-    // A stream nobody listens to ends the process with its first error.
-    connection.on('error', () => undefined)
-    const success = edgeMessage(EDGE_TYPE.dialSuccess, bindId, [], uint32Header(id))
-    this.#talk.reply(message, success)
-    const circuitId = readText(message.headers, EDGE_HEADER.circuit) ?? ''
-    const line = this.#windowsOf(message, connection, { connectionId: id, circuitId, side: 'terminator' })
-    const facts = { service: bind.service, caller, applicationData, circuitId, isEncrypted: keys !== undefined }
-    connection.begin(facts, cipher && keys && { cipher, keys }, line)
-    bind.accept(connection)
-    this.#lines.decided(id)
-  }
-
-  async #judged(bind: RouterBind, caller: Caller, applicationData: Uint8Array): Promise<string | undefined> {
-    let cancel = (): void => undefined
-    const late = new Promise<string>((resolve) => {
-      cancel = this.#timer(JUDGE_MS, () => resolve('no decision in time'))
-    })
-    try {
-      return await Promise.race([bind.judge(caller, applicationData), late])
-    } finally {
-      cancel()
-    }
-  }
-
-  #refuse(message: Frame, bindId: number, why: string): void {
-    this.#talk.reply(message, edgeMessage(EDGE_TYPE.dialFailed, bindId, [], textHeader(why)))
+    this.#bindings.ended(id, message)
   }
 
   /** The router asks whether a service is still hosted. */
@@ -319,8 +233,11 @@ export class RouterChannel {
     this.#talk.reply(message, edgeMessage(EDGE_TYPE.inspected, id, [[EDGE_HEADER.connectionKind, Uint8Array.of(kind)]]))
   }
 
-  #lineOf(id: number): Line {
-    return this.#lines.ofRouter(id, () => this.#connections.delete(id))
+  #connectionOf(id: number, service: string): ServiceConnection {
+    const line = this.#lines.ofRouter(id, () => this.#connections.delete(id))
+    const connection = new ServiceConnection(line, service)
+    this.#connections.set(id, connection)
+    return connection
   }
 
   #nextId(): number {
@@ -356,12 +273,11 @@ export class RouterChannel {
     const lost = (what: string) =>
       new ConnectionFailure('CONNECTION_LOST', `${what}: the connection to the router is lost`)
     const connections = [...this.#connections.values()]
-    const bindings = [...this.#bindings.values()]
+    const bindings = this.#bindings.clear()
     this.#connections.clear()
-    this.#bindings.clear()
     for (const connection of connections) connection.over(lost(connection.service))
     this.#lines.closed()
-    for (const settle of [...this.#unannounced.values()]) settle()
+    this.#bindings.closed()
     for (const bind of bindings) bind.onEnd(lost(bind.service))
     this.#onClose()
   }

@@ -1,0 +1,178 @@
+import type { Conversation, Message, Timer } from '../../channel/conversation.ts'
+import { EDGE_HEADER, EDGE_TYPE, edgeMessage, TRUE } from '../../channel/edge-messages.ts'
+import type { Frame } from '../../channel/frame.ts'
+import { readText, readUint32, textHeader, uint32Header } from '../../channel/header-values.ts'
+import { loadEndToEnd } from '../end-to-end.ts'
+import type { Caller, ServiceConnection } from '../service-connection.ts'
+import { RefusedByRouter } from './refused-by-router.ts'
+import type { RouterBind, RouterBinding } from './router-requests.ts'
+import type { WindowedFacts, WindowedLine } from './windowed-line.ts'
+
+/** Milliseconds after which a service counts as hosted although its router has not said so yet. */
+const ANNOUNCED_MS = 5000
+/** Milliseconds within which a host answers who dials; routers wait for five seconds. */
+const JUDGE_MS = 4500
+const PRECEDENCE = { default: 0, required: 1, failed: 2 } as const
+
+/** The channel to a router, as the services that are hosted there use it. */
+export interface HostingChannel {
+  readonly timer: Timer
+  readonly talk: Pick<Conversation, 'send' | 'reply'>
+  isOpen(): boolean
+  /** Whether the router tells when callers can reach a service. */
+  announcesBindings(): boolean
+  /** An id that nothing of the channel has. */
+  nextId(): number
+  /** Rejects with a connection failure. */
+  ask(request: Message, timeoutMs: number, what: string): Promise<Frame>
+  /** A connection of a caller, under the id that its router gave it. */
+  connectionOf(id: number, service: string): ServiceConnection
+  /** The windows of a connection; undefined where the router keeps them. */
+  windowsOf(granted: Frame, connection: ServiceConnection, facts: WindowedFacts): WindowedLine | undefined
+  /** A dial is decided: messages that came early for its connection may be handed over. */
+  decided(id: number): void
+}
+
+/** The services that one identity hosts at one router, and the callers that the router brings to them. */
+export class RouterBindings {
+  readonly #channel: HostingChannel
+  readonly #bindings = new Map<number, RouterBind>()
+  /** Services whose router said that it would tell when callers can reach them. */
+  readonly #unannounced = new Map<number, () => void>()
+
+  constructor(channel: HostingChannel) {
+    this.#channel = channel
+  }
+
+  get size(): number {
+    return this.#bindings.size
+  }
+
+  has(id: number): boolean {
+    return this.#bindings.has(id)
+  }
+
+  /** Hosts a service. Rejects with a {@link RefusedByRouter} or another connection failure. */
+  async bind(bind: RouterBind): Promise<RouterBinding> {
+    const { talk } = this.#channel
+    const id = this.#channel.nextId()
+    this.#bindings.set(id, bind)
+    // It may come right behind the answer.
+    const isAnnounced = this.#channel.announcesBindings() ? this.#announced(id) : undefined
+    try {
+      const headers = [
+        [EDGE_HEADER.publicKey, bind.keys?.publicKey],
+        [EDGE_HEADER.assignedConnection, TRUE],
+        [EDGE_HEADER.listener, textHeader(bind.listenerId)],
+        [EDGE_HEADER.supportsInspection, TRUE],
+        [EDGE_HEADER.supportsBindSuccess, TRUE],
+        [EDGE_HEADER.usesXgress, TRUE],
+        [EDGE_HEADER.instance, bind.instance === undefined ? undefined : textHeader(bind.instance)],
+        [EDGE_HEADER.cost, bind.cost === undefined ? undefined : Uint8Array.of(bind.cost & 255, bind.cost >> 8)],
+        [EDGE_HEADER.precedence, bind.precedence && Uint8Array.of(PRECEDENCE[bind.precedence])],
+      ] as const
+      const request = edgeMessage(EDGE_TYPE.bind, id, headers, textHeader(bind.sessionToken))
+      const answer = await this.#channel.ask(request, bind.timeoutMs, bind.service)
+      if (answer.contentType !== EDGE_TYPE.stateConnected) throw new RefusedByRouter(answer, bind.service)
+      await isAnnounced
+    } catch (error) {
+      this.#bindings.delete(id)
+      this.announced(id)
+      throw error
+    }
+    return {
+      close: () => {
+        if (!this.#bindings.delete(id) || !this.#channel.isOpen()) return
+        talk.send(edgeMessage(EDGE_TYPE.unbind, id, [], textHeader(bind.sessionToken)))
+        talk.send(edgeMessage(EDGE_TYPE.stateClosed, id))
+      },
+    }
+  }
+
+  /** Callers can reach a service, or never will. */
+  announced(id: number): void {
+    this.#unannounced.get(id)?.()
+  }
+
+  /** The router does not host a service any more. */
+  ended(id: number, message: Frame): void {
+    const bind = this.#bindings.get(id)
+    this.#bindings.delete(id)
+    this.announced(id)
+    bind?.onEnd(new RefusedByRouter(message, bind.service))
+  }
+
+  /** A caller dials a service, which its host may refuse. */
+  dialed(bindId: number, message: Frame): void {
+    this.#accept(bindId, message).catch((error: unknown) => this.#refuse(message, bindId, String(error)))
+  }
+
+  /** Forgets every service; answers them, for each to be told why. */
+  clear(): readonly RouterBind[] {
+    const all = [...this.#bindings.values()]
+    this.#bindings.clear()
+    return all
+  }
+
+  /** The channel is over: nobody waits for an announcement. */
+  closed(): void {
+    for (const settle of [...this.#unannounced.values()]) settle()
+  }
+
+  /** The router answers before the controller knows, and until then nobody gets there. */
+  #announced(id: number): Promise<void> {
+    return new Promise((resolve) => {
+      const settle = () => {
+        cancel()
+        this.#unannounced.delete(id)
+        resolve()
+      }
+      const cancel = this.#channel.timer(ANNOUNCED_MS, settle)
+      this.#unannounced.set(id, settle)
+    })
+  }
+
+  async #accept(bindId: number, message: Frame): Promise<void> {
+    const bind = this.#bindings.get(bindId)
+    const id = readUint32(message.headers, EDGE_HEADER.assignedConnection)
+    if (bind === undefined || id === undefined) return this.#refuse(message, bindId, 'no listener for the connection')
+    const caller = {
+      id: readText(message.headers, EDGE_HEADER.dialerId),
+      name: readText(message.headers, EDGE_HEADER.dialerName),
+      claimedName: readText(message.headers, EDGE_HEADER.callerName) ?? '',
+    }
+    const applicationData = message.headers.get(EDGE_HEADER.applicationData) ?? new Uint8Array()
+    const objection = await this.#judged(bind, caller, applicationData)
+    if (objection !== undefined) return this.#refuse(message, bindId, `rejected by application: ${objection}`)
+    const cipher = bind.keys === undefined ? undefined : await loadEndToEnd()
+    const peerKey = message.headers.get(EDGE_HEADER.publicKey)
+    const keys = cipher && bind.keys && cipher.agree('server', bind.keys, peerKey)
+    if (!this.#channel.isOpen()) return
+    const connection = this.#channel.connectionOf(id, bind.service)
+    // A stream nobody listens to ends the process with its first error.
+    connection.on('error', () => undefined)
+    this.#channel.talk.reply(message, edgeMessage(EDGE_TYPE.dialSuccess, bindId, [], uint32Header(id)))
+    const circuitId = readText(message.headers, EDGE_HEADER.circuit) ?? ''
+    const line = this.#channel.windowsOf(message, connection, { connectionId: id, circuitId, side: 'terminator' })
+    const facts = { service: bind.service, caller, applicationData, circuitId, isEncrypted: keys !== undefined }
+    connection.begin(facts, cipher && keys && { cipher, keys }, line)
+    bind.accept(connection)
+    this.#channel.decided(id)
+  }
+
+  async #judged(bind: RouterBind, caller: Caller, applicationData: Uint8Array): Promise<string | undefined> {
+    let cancel = (): void => undefined
+    const late = new Promise<string>((resolve) => {
+      cancel = this.#channel.timer(JUDGE_MS, () => resolve('no decision in time'))
+    })
+    try {
+      return await Promise.race([bind.judge(caller, applicationData), late])
+    } finally {
+      cancel()
+    }
+  }
+
+  #refuse(message: Frame, bindId: number, why: string): void {
+    this.#channel.talk.reply(message, edgeMessage(EDGE_TYPE.dialFailed, bindId, [], textHeader(why)))
+  }
+}
