@@ -196,6 +196,7 @@ describe('the API of our own', () => {
       '/access-map/members',
       '/audit',
       '/audit/head',
+      '/audit/{id}/undo',
       '/circuits/{id}',
       '/events',
       '/explain',

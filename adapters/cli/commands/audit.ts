@@ -1,9 +1,9 @@
-import { setTimeout } from 'node:timers/promises'
 import type { AuditEntry, AuditFinding, AuditPage, AuditRequest, AuditTampering, UndoPlan } from '../../../src/index.ts'
 import { type Answer, type CommandCall, defineCommand, EXIT_NO } from '../command-line/command.ts'
 import { UsageError } from '../command-line/usage.ts'
 import { CONNECTION_DETAILS, CONNECTION_OPTIONS, withConnection } from '../connection/connect.ts'
 import { readsStorage, STORAGE_OPTIONS, withOperator } from '../input/open-storage.ts'
+import { followStorage, followStream, type ReadAudit } from './follow-audit.ts'
 
 /** The options of `portcullis audit`. */
 export const AUDIT_OPTIONS = {
@@ -79,10 +79,7 @@ ${CONNECTION_DETAILS}`,
 })
 
 type AuditCall = CommandCall<keyof typeof AUDIT_OPTIONS>
-type Read = (request: AuditRequest) => Promise<AuditPage>
 
-/** How often new records are asked for, ms. */
-const LOOK_MS = 1000
 /** Records of one question. */
 const PAGE = 500
 
@@ -92,13 +89,21 @@ function tellAudit(call: AuditCall): Promise<Answer | number> {
     throw new UsageError('--after is for --lines and --follow')
   }
   if (readsStorage(call))
-    return withOperator(call.options, (operator) => told(call, (request) => operator.readAudit(request)))
-  return withConnection(call, ({ portcullis }) =>
-    told(call, async (query) => (await portcullis.call('GET /audit', { query })).data),
-  )
+    return withOperator(call.options, (operator) => {
+      const read: ReadAudit = (request) => operator.readAudit(request)
+      return told(call, read, (asked) => followStorage(call.terminal, read, asked, call.options.typed('after')))
+    })
+  return withConnection(call, (connection) => {
+    const read: ReadAudit = async (query) => (await connection.portcullis.call('GET /audit', { query })).data
+    return told(call, read, (asked) => followStream(call.terminal, connection, asked, call.options.typed('after')))
+  })
 }
 
-async function told(call: AuditCall, read: Read): Promise<Answer | number> {
+async function told(
+  call: AuditCall,
+  read: ReadAudit,
+  follow: (asked: AuditRequest) => Promise<never>,
+): Promise<Answer | number> {
   const { options, terminal } = call
   const asked = Object.fromEntries(
     (['entity', 'actor', 'filter'] as const).flatMap((name) => {
@@ -106,7 +111,7 @@ async function told(call: AuditCall, read: Read): Promise<Answer | number> {
       return value === undefined ? [] : [[name, value]]
     }),
   )
-  if (options.flag('follow')) return follow(call, read, asked)
+  if (options.flag('follow')) return follow(asked)
   if (options.flag('lines')) {
     let after: string | null = options.typed('after') ?? ''
     while (after !== null) {
@@ -121,20 +126,7 @@ async function told(call: AuditCall, read: Read): Promise<Answer | number> {
   return { text, value: entries }
 }
 
-/** Prints records as they are written, for as long as they may be read. */
-async function follow({ options, terminal }: AuditCall, read: Read, asked: AuditRequest): Promise<never> {
-  let after = options.typed('after') ?? (await read({ limit: 1 })).entries[0]?.id ?? ''
-  for (;;) {
-    const page = await read({ ...asked, after, limit: PAGE })
-    for (const entry of page.entries) terminal.print(JSON.stringify(entry))
-    // A page tells where the next one begins, also where nothing on it was wanted.
-    const place = page.next ?? page.entries.at(-1)?.id
-    if (place !== undefined) after = place
-    if (page.next === null) await setTimeout(LOOK_MS)
-  }
-}
-
-async function latest(read: Read, asked: AuditRequest, count: number): Promise<readonly AuditEntry[]> {
+async function latest(read: ReadAudit, asked: AuditRequest, count: number): Promise<readonly AuditEntry[]> {
   const entries: AuditEntry[] = []
   let before: string | undefined
   while (entries.length < count) {

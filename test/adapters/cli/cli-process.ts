@@ -20,6 +20,7 @@ export interface Running {
   readonly ended: Promise<Ended>
   /** What it wrote to standard error until now. */
   stderrSoFar(): string
+  stdoutSoFar(): string
   readonly pid: number
   kill(signal: NodeJS.Signals): void
 }
@@ -75,7 +76,14 @@ export function portcullis(args: readonly string[], { cwd, variables = {}, fileB
   })
   // A test that waits for the end only does not ask for this one.
   ready.catch(() => undefined)
-  return { ready, ended, pid: child.pid ?? 0, stderrSoFar: () => stderr, kill: (signal) => void child.kill(signal) }
+  return {
+    ready,
+    ended,
+    pid: child.pid ?? 0,
+    stderrSoFar: () => stderr,
+    stdoutSoFar: () => stdout,
+    kill: (signal) => void child.kill(signal),
+  }
 }
 
 /** The processes that a command which runs has started, on Linux. */
