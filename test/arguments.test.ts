@@ -222,6 +222,14 @@ const WRONG: readonly (readonly [string, (wrong: <T>(value: unknown) => T) => un
   ],
   ['fakeClock', (wrong) => fakeClock(wrong('2026')), "fakeClock: now takes a number, not '2026'"],
   ['liveClock', () => liveClock(Number.NaN), 'liveClock: now takes a number of milliseconds, not NaN'],
+  [
+    'elapse',
+    async () => {
+      await using net = await createTestController()
+      await net.elapse(Number.NaN)
+    },
+    'elapse: milliseconds takes milliseconds from 0 on, not NaN',
+  ],
 ]
 
 describe('an argument that the compiler would have refused is told by its name', () => {

@@ -11,7 +11,7 @@ export interface OfferedSigner {
 
 /** The most signers that are offered at once. */
 const MOST = 20
-/** How many of one delegate's. */
+/** The most of one delegate among them. */
 const MOST_OF_ONE = 3
 
 /**
