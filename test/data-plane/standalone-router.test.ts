@@ -39,7 +39,7 @@ describe('routers of ours on machines of their own', () => {
     const both = { listen: '127.0.0.1:0' }
     await Promise.all([network.own('one', both), network.own('other', both)])
     await until(async () => (await network.links()).length >= 1, true)
-    await until(async () => (await network.links()).length, 1, 10_000)
+    await until(async () => (await network.links()).length, 1)
   })
 
   it('link with the router in the process of the controller, on the port of its APIs', async () => {
@@ -129,7 +129,7 @@ describe('routers of ours on machines of their own', () => {
         events.push(event)
       },
     })
-    await until(async () => renewed !== undefined, true, 10_000)
+    await until(async () => renewed !== undefined, true)
     expect(renewed?.clientCert).not.toBe(identity.clientCert)
     expect(events.filter((event) => event === 'certificates.asked').length).toBe(2)
   })
@@ -153,7 +153,7 @@ describe('routers of ours on machines of their own', () => {
       const changing = changeAtRandom(admin, { count: 150, seed: 1000 + round, withOverrides: true })
       if (round % 2 === 1) between.cut()
       await changing
-      for (const routerId of [id, String(Object(own).id)]) await until(() => differences(routerId), [], 10_000)
+      for (const routerId of [id, String(Object(own).id)]) await until(() => differences(routerId), [])
     }
   }, 120_000)
 
