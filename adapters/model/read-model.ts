@@ -11,6 +11,7 @@ import {
   readSources,
   type Source,
 } from '../../src/model/index.ts'
+import { moduleSource } from './module-source.ts'
 import { yamlPackage, yamlSource } from './yaml-source.ts'
 
 /** A file by its name, a text in YAML with the name that messages give it, or a model that a program made. */
@@ -36,7 +37,8 @@ async function sourceOf(input: ModelInput): Promise<Source> {
   const extension = extname(input).toLowerCase()
   if (extension === '.yaml' || extension === '.yml') return yamlText(input, await readFile(input, 'utf8'))
   if (extension === '.json') return jsonText(input, await readFile(input, 'utf8'))
-  if (/^\.[cm]?[jt]s$/.test(extension)) return plainSource(input, await defaultExport(input))
+  if (/^\.[cm]?[jt]s$/.test(extension))
+    return moduleSource(input, await readFile(input, 'utf8'), await defaultExport(input))
   throw mistake(input, 'is no model file: its name must end in .yaml, .yml, .json, .ts, .mts, .js or .mjs')
 }
 

@@ -34,7 +34,8 @@ export function yamlSource(yaml: Yaml, name: string, text: string): Source {
   return {
     name,
     value: document.toJS({ maxAliasCount: MOST_ALIASES }),
-    place: (path) => placeAt(name, lines, offsetOf(yaml, document, path)),
+    // A document without contents begins at its first character.
+    place: (path) => placeAt(name, lines, offsetOf(yaml, document, path) ?? 0),
   }
 }
 

@@ -174,7 +174,7 @@ export interface HostEngine extends HostEntityServices {
   findings(): Promise<readonly NetworkFinding[]>
   /**
    * Works out ahead what the first questions about reach take, in slices of a few milliseconds: `GET /findings`, `/access-map`,
-   * `/search` and `/reach` then answer from memory. {@link withExplorer} does it for its controller. Nothing is written.
+   * `/search` and `/reach` then answer from memory. `withExplorer` of `portcullis/explorer` does it for its controller. Nothing is written.
    *
    * @example
    * const controller = await createController({ storage, address })

@@ -18,10 +18,21 @@ export function entityProblems(kind: ModelKind, body: Body): readonly EntityProb
   const { [SERVICE_CONFIGS]: pairs, ...request } = body
   return [
     ...unknownMembers(kind, body),
+    ...emptyMembers(kind, body),
     ...requestProblems(kind, request),
     ...pairProblems(kind, pairs),
     ...roleProblems(kind, request),
   ]
+}
+
+/** The API takes null for a member that was not sent; in a file something was forgotten behind the colon. */
+function emptyMembers({ resource }: ModelKind, body: Body): readonly EntityProblem[] {
+  const required: readonly string[] = resource.definition.required
+  return Object.entries(body).flatMap(([member, value]) => {
+    // A member that has to be there is asked for already.
+    if (value !== null || required.includes(member)) return []
+    return [{ path: [member], message: 'is empty: give it a value, or leave it out' }]
+  })
 }
 
 function requestProblems(kind: ModelKind, request: Body): readonly EntityProblem[] {

@@ -17,7 +17,10 @@ export function readSources(sources: readonly Source[]): Model {
   const entities: ModelEntity[] = []
   const assertions: ModelAssertion[] = []
   for (const source of sources) {
-    if (source.value === null || source.value === undefined) continue
+    if (source.value === null || source.value === undefined) {
+      problems.push({ place: source.place([]), subject: '', message: 'is empty: write {} for a model of nothing' })
+      continue
+    }
     if (!isMap(source.value)) {
       problems.push({ place: source.place([]), subject: '', message: 'a model is a map of lists of entities' })
       continue
@@ -66,7 +69,11 @@ function listIn(
   problems: Problem[],
 ): readonly (readonly [Path, unknown])[] {
   const list: unknown = Reflect.get(value, key)
-  if (list === undefined || list === null) return []
+  if (list === undefined) return []
+  if (list === null) {
+    problems.push({ place: source.place([key]), subject: key, message: 'is empty: write [], or leave it out' })
+    return []
+  }
   if (Array.isArray(list)) return list.map((one: unknown, position) => [[key, position], one] as const)
   problems.push({
     place: source.place([key]),

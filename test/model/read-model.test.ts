@@ -31,6 +31,56 @@ describe('reading a model', () => {
     expect(assertions.map(({ assertion }) => assertion)).toEqual([{ as: 'laptop', dial: { deny: 'print' } }])
   })
 
+  it('refuses what is empty: a file, a list, a member that was forgotten behind its colon', async () => {
+    expect(await problemsOf('')).toEqual(['network.yaml:1:1: is empty: write {} for a model of nothing'])
+    expect(await problemsOf('# nothing yet\n')).toEqual([expect.stringMatching(/^network\.yaml:1:1: is empty/)])
+    expect(await problemsOf('services:\nassertions:\n')).toEqual([
+      'network.yaml:1:1: services: is empty: write [], or leave it out',
+      'network.yaml:2:1: assertions: is empty: write [], or leave it out',
+    ])
+    const policy = [
+      'servicePolicies:',
+      '  - name: staff',
+      '    type: Dial',
+      '    semantic: AnyOf',
+      '    identityRoles:',
+    ]
+    expect(await problemsOf(policy.join('\n'))).toEqual([
+      "network.yaml:5:5: servicePolicies 'staff', identityRoles: is empty: give it a value, or leave it out",
+    ])
+    expect(await problemsOf('services:\n  - name:\n')).toEqual(['network.yaml:2:5: services[0], name: is required'])
+    const { entities } = await readModel({ name: 'network.yaml', text: '{}' }, { services: [] })
+    expect(entities).toEqual([])
+  })
+
+  it('tells the line of a mistake in a program, where the name stands there once', async () => {
+    const lines = [
+      "const twice = 'twice'",
+      'export default {',
+      "  services: [{ name: 'wiki', roleAttribute: ['a'] }, { name: 'mail',",
+      '    maxIdleTimeMillis: "soon" }, { name: twice, nme: 1 }],',
+      "  identities: [{ roleAttributes: ['#x'], name: 'laptop' }],",
+      '  servces: [],',
+      '}',
+    ]
+    const file = join(folder, 'wrong.mjs')
+    await writeFile(file, lines.join('\n'))
+    const refused = await readModel(file).catch((error: unknown) => String(error))
+    expect(
+      String(refused)
+        .replaceAll(`${file}`, 'wrong.mjs')
+        .replace(/^\w+: /, '')
+        .split('\n'),
+    ).toEqual([
+      expect.stringMatching(/^wrong\.mjs:6:3: servces: a model has no such member/),
+      expect.stringMatching(/^wrong\.mjs:3:30: services 'wiki', roleAttribute: is unknown/),
+      expect.stringMatching(/^wrong\.mjs:4:5: services 'mail', maxIdleTimeMillis: must be a number/),
+      expect.stringMatching(/^wrong\.mjs: services 'twice', nme: is unknown/),
+      expect.stringMatching(/^wrong\.mjs:5:\d+: identities 'laptop', /),
+      expect.stringMatching(/^wrong\.mjs:5:\d+: identities 'laptop', /),
+    ])
+  })
+
   it('tells every mistake with its line, the entity and the member', async () => {
     const text = [
       'services:',
