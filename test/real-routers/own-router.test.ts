@@ -4,6 +4,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import { createController } from 'portcullis'
 import { memoryStorage } from 'portcullis/memory'
 import { serve } from 'portcullis/node'
@@ -27,6 +29,22 @@ interface Carried {
 }
 
 const sha = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
+
+/** A gigabyte in pieces that all differ, and the digest of what was taken of it. */
+function gigabyte() {
+  const [hash, piece] = [createHash('sha256'), randomBytes(MIB)]
+  const bytes = Readable.from(
+    (function* () {
+      for (let number = 0; number < 1024; number += 1) {
+        piece.writeUInt32BE(number)
+        hash.update(piece)
+        yield Buffer.from(piece)
+      }
+    })(),
+    { objectMode: false },
+  )
+  return { bytes, digest: () => hash.digest('hex') }
+}
 
 function exchange(port: number, path: string, upload?: Uint8Array): Promise<Carried & { readonly text: string }> {
   return new Promise((resolve, reject) => {
@@ -59,11 +77,16 @@ if (ziti === undefined) {
 describe.skipIf(ziti === undefined)('unmodified tunnelers at the edge router of a controller', () => {
   const files = new Map([1, MIB, 100 * MIB].map((size) => [`/${size}`, randomBytes(size)]))
   const web = createServer(async (incoming, answer) => {
+    if (incoming.url === '/gigabyte' && incoming.method === 'GET') {
+      sent = gigabyte()
+      return void pipeline(sent.bytes, answer).catch(() => undefined)
+    }
     if (incoming.method === 'GET') return answer.end(files.get(incoming.url ?? '') ?? 'nothing')
     const hash = createHash('sha256')
     for await (const chunk of incoming) hash.update(chunk)
     return answer.end(hash.digest('hex'))
   })
+  let sent = gigabyte()
   let folder = ''
   let close = async () => {}
   let processes: ZitiProcesses
@@ -162,6 +185,23 @@ describe.skipIf(ziti === undefined)('unmodified tunnelers at the edge router of 
       }
     }, 60_000)
   })
+
+  it.each(['windows-of-routers-encrypted', 'windows-of-their-own-encrypted'])(
+    'carry a gigabyte down and up as it is, with %s',
+    async (name) => {
+      const port = ports.get(name) ?? 0
+      const begun = performance.now()
+      const down = await exchange(port, '/gigabyte')
+      expect(down).toMatchObject({ bytes: 1024 * MIB, digest: sent.digest() })
+      const middle = performance.now()
+      const up = gigabyte()
+      const response = await fetch(`http://127.0.0.1:${port}/up`, { method: 'POST', body: up.bytes, duplex: 'half' })
+      expect(await response.text()).toBe(up.digest())
+      const seconds = [middle - begun, performance.now() - middle].map((ms) => (ms / 1000).toFixed(1))
+      console.log(`${name}: a gigabyte down in ${seconds[0]} s, digest ${down.digest}; up in ${seconds[1]} s`)
+    },
+    600_000,
+  )
 
   // A tunneler looks at its machine before each dial, one dial after the other, and gives each 5 s: two of them share the load.
   it('carry 200 connections at once', async () => {
