@@ -195,6 +195,7 @@ class Hosting implements HostedService {
       ...(cost !== undefined && { cost }),
       ...(precedence !== undefined && { precedence }),
       judge: (caller, applicationData) => this.#judge(caller, applicationData),
+      hasRoom: () => this.#hasRoom(),
       accept: (connection) => this.#accept(connection),
       onEnd: (failure) => this.#ended(address, failure),
     })
@@ -203,11 +204,15 @@ class Hosting implements HostedService {
   }
 
   async #judge(caller: Caller, applicationData: Uint8Array): Promise<string | undefined> {
-    const { maxConnections = MOST_CONNECTIONS, accept } = this.#options
-    if (this.#open.size >= maxConnections) return 'too many connections'
+    const { accept } = this.#options
+    if (!this.#hasRoom()) return 'too many connections'
     if (accept === undefined) return undefined
     const answer = await accept(caller, applicationData)
     return answer === true ? undefined : answer === false ? 'the host does not let this caller in' : answer
+  }
+
+  #hasRoom(): boolean {
+    return this.#open.size < (this.#options.maxConnections ?? MOST_CONNECTIONS)
   }
 
   #accept(connection: ServiceConnection): void {

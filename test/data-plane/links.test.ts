@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { describe, expect, it } from 'vitest'
+import { duplexPair } from 'node:stream'
+import { describe, expect, it, vi } from 'vitest'
 import { writePayload } from '../../adapters/channel/circuit-frames.ts'
 import type { Frame } from '../../adapters/channel/frame.ts'
 import { readBool, textHeader, uint32Header, uint64Header } from '../../adapters/channel/header-values.ts'
@@ -207,6 +208,59 @@ describe('a router that is linked and means harm', () => {
       await new PlayedPeer(links, 'third').hello({ ...group, isFirst: false, secret })
     }
     expect(links.all.find(({ facts }) => facts.peerId === 'third')?.sockets.length).toBe(8)
+  })
+
+  it('opens no more than 4,096 links, by however many routers', async () => {
+    const { links } = routerUnderTest()
+    const accepted: boolean[] = []
+    for (let first = 0; first < 4120; first += 206) {
+      const hellos = Array.from({ length: 206 }, (_, more) => {
+        const [routerId, name] = [`router-${(first + more) >> 5}`, `${first + more}`]
+        return new PlayedPeer(links, routerId).hello({ routerId, linkId: name, connectionId: name, binding: name })
+      })
+      for (const answer of await Promise.all(hellos)) accepted.push(isAccepted(answer))
+    }
+    expect([accepted.filter(Boolean).length, links.all.length]).toEqual([4096, 4096])
+  }, 60_000)
+
+  it('holds no more than 256 sockets of one address, and 512 of all, before it says who it is, and each for 5 s', async () => {
+    const { links } = routerUnderTest()
+    const waiting = (count: number, hostOf: (number: number) => string) => {
+      const streams = Array.from({ length: count }, (_, number) => {
+        const [own, stream] = duplexPair()
+        const place = { localAddress: 'tcp:127.0.0.1:1', remoteAddress: `tcp:${hostOf(number)}:2` }
+        void links.accept({ stream, chain: [], ...place, remoteHost: hostOf(number) })
+        return { own, stream }
+      })
+      return () => streams.filter(({ stream }) => !stream.destroyed).length
+    }
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    try {
+      const ofOne = waiting(400, () => '192.0.2.1')
+      expect(ofOne()).toBe(256)
+      const ofMany = waiting(600, (number) => `192.1.${number % 100}.1`)
+      expect(ofOne() + ofMany()).toBe(512)
+      await vi.advanceTimersByTimeAsync(4900)
+      expect(ofOne() + ofMany()).toBe(512)
+      await vi.advanceTimersByTimeAsync(200)
+      expect(ofOne() + ofMany()).toBe(0)
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+
+  it('finds no room for more than 100,000 circuits', () => {
+    const { forwarder } = routerUnderTest()
+    forwarder.attach('mine', keeper().end)
+    const forwards = [{ srcAddress: 'there', dstAddress: 'mine', dstType: 'end' as const }]
+    let refused = 0
+    for (let number = 0; number < 100_000; number += 1) {
+      if (forwarder.route('controller', { circuitId: `c${number}`, forwards }) !== undefined) refused += 1
+    }
+    expect(refused).toBe(0)
+    expect(forwarder.route('controller', { circuitId: 'one more', forwards })).toEqual({ cause: 'no-room' })
+    forwarder.unroute('c5', true)
+    expect(forwarder.route('controller', { circuitId: 'one more', forwards })).toBeUndefined()
   })
 
   it.each([

@@ -74,6 +74,7 @@ describe('a router that says what it likes', () => {
         await channel.bind({
           ...{ service: 'wiki', sessionToken: 'session', keys: undefined, listenerId: 'x', timeoutMs: 2000 },
           judge: () => undefined,
+          hasRoom: () => true,
           accept: (connection) => accepted.push(connection),
           onEnd: () => undefined,
         })

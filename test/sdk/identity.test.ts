@@ -148,6 +148,30 @@ describe('an identity of a network', () => {
     expect(await text(again)).toBe('back')
   })
 
+  it('hosts no more connections than it wants to, also of callers who come at once and are judged slowly', async () => {
+    const box = await network.identity('small-box', 'hosts')
+    const open: ServiceConnection[] = []
+    // What is open at the end is lost with its host.
+    const ignore = (connection: ServiceConnection) => connection.on('error', () => undefined)
+    await using _hosted = await box.host('plain', (connection: ServiceConnection) => void open.push(connection), {
+      maxConnections: 2,
+      instance: 'small',
+      accept: async () => {
+        await new Promise((resolve) => setTimeout(resolve, 100))
+        return true
+      },
+    })
+    const crowd = await network.identity('crowd', 'clients')
+    const dial = () => crowd.dial('plain', { instance: 'small' }).then(ignore)
+    const dials = Array.from({ length: 8 }, dial)
+    const outcomes = await Promise.allSettled(dials)
+    expect(outcomes.filter(({ status }) => status === 'fulfilled').length).toBe(2)
+    const refused = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason.code] : []))
+    expect(new Set(refused)).toEqual(new Set(['HOST_REFUSED']))
+    for (const connection of open) connection.destroy()
+    await expect.poll(async () => (await dial()).readable).toBe(true)
+  })
+
   it('lists the services that it may use', async () => {
     const services = await laptop.services()
     expect(services.map(({ name, mayDial, mayBind }) => [name, mayDial, mayBind]).toSorted()).toEqual([

@@ -12,6 +12,8 @@ import type { WindowedFacts, WindowedLine } from './windowed-line.ts'
 const ANNOUNCED_MS = 5000
 /** Milliseconds within which a host answers who dials; routers wait for five seconds. */
 const JUDGE_MS = 4500
+/** Words by which routers and callers know that the host itself refused. */
+const REJECTED = 'rejected by application'
 const PRECEDENCE = { default: 0, required: 1, failed: 2 } as const
 
 /** The channel to a router, as the services that are hosted there use it. */
@@ -143,11 +145,12 @@ export class RouterBindings {
     }
     const applicationData = message.headers.get(EDGE_HEADER.applicationData) ?? new Uint8Array()
     const objection = await this.#judged(bind, caller, applicationData)
-    if (objection !== undefined) return this.#refuse(message, bindId, `rejected by application: ${objection}`)
+    if (objection !== undefined) return this.#refuse(message, bindId, `${REJECTED}: ${objection}`)
     const cipher = bind.keys === undefined ? undefined : await loadEndToEnd()
     const peerKey = message.headers.get(EDGE_HEADER.publicKey)
     const keys = cipher && bind.keys && cipher.agree('server', bind.keys, peerKey)
     if (!this.#channel.isOpen()) return
+    if (!bind.hasRoom()) return this.#refuse(message, bindId, `${REJECTED}: too many connections`)
     const connection = this.#channel.connectionOf(id, bind.service)
     // A stream nobody listens to ends the process with its first error.
     connection.on('error', () => undefined)

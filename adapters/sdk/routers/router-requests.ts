@@ -30,6 +30,8 @@ export interface RouterBind {
   readonly timeoutMs: number
   /** Whether to take a connection; the text says why not. */
   judge(caller: Caller, applicationData: Uint8Array): Promise<string | undefined> | string | undefined
+  /** Whether a further connection may be taken: asked again once a caller was judged, as others were let in meanwhile. */
+  hasRoom(): boolean
   accept(connection: ServiceConnection): void
   /** The router does not host it any more. */
   onEnd(failure: ConnectionFailure): void
