@@ -47,7 +47,7 @@ const SLOW = [
   // Networks of five thousand, of which one is asked before anything is worked out.
   'test/graph/prepared.test.ts',
   // The explorer in a browser: every view for axe in light and dark, names that attack it, the largest network.
-  'test/explorer/{accessibility,hostile-names,large,live,live-state,phone,review,safe-answers,session,six-questions,undo,waiting}.test.ts',
+  'test/explorer/{accessibility,first-use,hostile-names,large,live,live-state,phone,review,safe-answers,session,six-questions,undo,waiting}.test.ts',
   // The contract of storages under another test runner, that of the APIs over SQL, clients that are generated.
   'test/examples/{storage,test-server}.test.ts',
   'test/adapters/sql/*-storage.http.test.ts',

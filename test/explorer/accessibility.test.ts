@@ -4,23 +4,41 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { closeBrowser, HAS_BROWSER, logIn, openPage, serveExplorer } from '../support/explorer.ts'
 import { NETWORK } from './network.ts'
 
+/** A word that has no place to be broken, longer than any window is wide. */
+const LONG = 'x'.repeat(200)
+const LONG_NAMES = {
+  identities: [{ name: `person-${LONG}`, type: 'Device' as const, isAdmin: false, roleAttributes: [LONG, 'staff'] }],
+  services: [{ name: `service-${LONG}`, roleAttributes: [LONG] }],
+  postureChecks: [{ name: `check-${LONG}`, typeId: 'DOMAIN', domains: [`${LONG}.example`], roleAttributes: [LONG] }],
+  servicePolicies: [
+    {
+      name: `policy-${LONG}`,
+      type: 'Dial',
+      semantic: 'AnyOf',
+      identityRoles: [`#${LONG}`],
+      serviceRoles: [`#${LONG}`],
+      postureCheckRoles: [`#${LONG}`],
+    },
+  ],
+} as const
+
 interface Violation {
   readonly id: string
   readonly impact: string | null
   readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[]
 }
 
-/** What axe finds serious or worse on the page as it is. */
-async function seriousOn(page: Page, view: string): Promise<readonly string[]> {
+/** What axe finds on the page as it is, of whatever weight. */
+async function foundOn(page: Page, view: string): Promise<readonly string[]> {
   // A transition that is under way has colours of its own.
   await page.waitForTimeout(400)
   await page.evaluate(axe.source)
   const { violations } = await page.evaluate<{ violations: readonly Violation[] }>(
     'axe.run(document, { resultTypes: ["violations"] })',
   )
-  return violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .flatMap(({ id, nodes }) => nodes.map(({ html }) => `${view}: ${id} ${html.slice(0, 120)}`))
+  return violations.flatMap(({ id, impact, nodes }) =>
+    nodes.map(({ html }) => `${view}: ${id} (${impact}) ${html.slice(0, 120)}`),
+  )
 }
 
 describe.skipIf(!HAS_BROWSER)('the explorer for who does not see it, or sees it otherwise', () => {
@@ -32,11 +50,11 @@ describe.skipIf(!HAS_BROWSER)('the explorer for who does not see it, or sees it 
     ['light', 390, 844],
     ['dark', 390, 844],
   ] as const)(
-    'has nothing serious for axe in any view, %s, %d by %d',
+    'has nothing for axe in any view, %s, %d by %d',
     async (colorScheme, width, height) => {
       const { net, url } = await serveExplorer({ model: NETWORK })
       const { page } = await openPage(url, { colorScheme, viewport: { width, height } })
-      const found: string[] = [...(await seriousOn(page, 'login'))]
+      const found: string[] = [...(await foundOn(page, 'login'))]
       await logIn(page)
       const idOf = async (name: string, route: 'GET /identities' | 'GET /services') =>
         (await net.admin.call(route, { query: { filter: `name = "${name}"` } })).data[0]?.id ?? ''
@@ -44,13 +62,13 @@ describe.skipIf(!HAS_BROWSER)('the explorer for who does not see it, or sees it 
       const look = async (hash: string, ready: () => Promise<unknown>) => {
         await page.evaluate(`location.hash = ${JSON.stringify(hash)}`)
         await ready()
-        found.push(...(await seriousOn(page, hash)))
+        found.push(...(await foundOn(page, hash)))
       }
       const group = page.locator('[data-key]').first()
       await look('#/graph', () => group.waitFor())
       await group.click()
       await page.locator('.members a').first().waitFor()
-      found.push(...(await seriousOn(page, 'a group')))
+      found.push(...(await foundOn(page, 'a group')))
       await look('#/start', () => page.locator('.findings a').first().waitFor())
       await look(`#/identity?id=${laptop}`, () => page.locator('.list td').first().waitFor())
       await look(`#/service?id=${payroll}`, () => page.locator('.list td').first().waitFor())
@@ -66,16 +84,55 @@ describe.skipIf(!HAS_BROWSER)('the explorer for who does not see it, or sees it 
       const [check] = (await net.admin.call('GET /posture-checks')).data
       await look(`#/check?id=${check?.id}`, () => page.getByText('Asks for').waitFor())
       await look('#/changes', () => page.locator('.audit li').first().waitFor())
-      await look(`#/why?identity=${laptop}&service=${payroll}`, () => page.locator('.path').waitFor())
+      await look(`#/why?identity=${laptop}&service=${payroll}`, () => page.locator('.path, .way-list').waitFor())
       const edit = `#/what-if?change=edit&of=identities&id=${laptop}&identity=${laptop}&service=${payroll}`
       await look(edit, () => page.locator('.chip').first().waitFor())
-      await look('#/live', () => page.locator('.traffic').waitFor())
+      await look('#/live', () => page.getByRole('region', { name: 'Who talks to whom' }).waitFor())
       await look(`#/manage?kind=identities&id=${laptop}`, () => page.getByText('Show QR code').waitFor())
       await page.getByText('Show QR code').click()
-      found.push(...(await seriousOn(page, 'enrollment')))
+      found.push(...(await foundOn(page, 'enrollment')))
       await look('#/manage?kind=posture-checks&new=true', () => page.getByText('one in a line').waitFor())
       await look(`#/json?kind=identities&id=${laptop}`, () => page.locator('.json-text').waitFor())
       expect(found).toEqual([])
+    },
+    120_000,
+  )
+
+  it.each([
+    ['light', 1440, 900],
+    ['dark', 390, 844],
+  ] as const)(
+    'has nothing for axe on pages of entities with long names, and none that scrolls sideways, %s, %d by %d',
+    async (colorScheme, width, height) => {
+      const { net, url } = await serveExplorer({ model: LONG_NAMES })
+      const { page } = await openPage(url, { colorScheme, viewport: { width, height } })
+      await logIn(page)
+      await page.locator('.findings a').first().waitFor()
+      const first = async (
+        route: 'GET /identities' | 'GET /services' | 'GET /service-policies' | 'GET /posture-checks',
+      ) => (await net.admin.call(route)).data.find(({ name }) => name.includes(LONG))?.id ?? ''
+      const [identity, service] = [await first('GET /identities'), await first('GET /services')]
+      const hashes = [
+        `#/identity?id=${identity}`,
+        `#/service?id=${service}`,
+        `#/policy?id=${await first('GET /service-policies')}`,
+        `#/check?id=${await first('GET /posture-checks')}`,
+        `#/attribute?kind=identities&of=${LONG}`,
+        `#/why?identity=${identity}&service=${service}`,
+        '#/graph',
+        '#/manage?kind=service-policies',
+      ]
+      const found: string[] = []
+      const wide: string[] = []
+      for (const hash of hashes) {
+        await page.evaluate(`location.hash = ${JSON.stringify(hash)}`)
+        await page.waitForLoadState('networkidle')
+        await expect.poll(() => page.locator('main .skeleton').count(), { timeout: 20_000 }).toBe(0)
+        found.push(...(await foundOn(page, hash.slice(0, 40))))
+        const isWide = '(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)(document.querySelector("main"))'
+        if (await page.evaluate<boolean>(isWide)) wide.push(hash.slice(0, 40))
+      }
+      expect({ found, wide }).toEqual({ found: [], wide: [] })
     },
     120_000,
   )

@@ -50,12 +50,13 @@ export class NetworkGraphs {
   }
 
   /**
-   * Works out ahead what the first questions of the explorer take: names in order, classes, findings and the two sizes of the access
-   * map. Later questions take over what changed since.
+   * Works out ahead what the first questions of the explorer take: names in order, classes, findings, both sizes of the access
+   * map, and the one of who may bind what. Later questions take over what changed since.
    */
   async prepare(): Promise<void> {
     await this.findings(SYSTEM_CALL)
-    for (const groups of [FEW_GROUPS, undefined]) await this.map(SYSTEM_CALL, { groups })
+    await this.map(SYSTEM_CALL, { groups: FEW_GROUPS })
+    for (const type of ['Dial', 'Bind'] as const) await this.map(SYSTEM_CALL, { type })
   }
 
   /** The network by groups: of the kinds that the caller may read. */

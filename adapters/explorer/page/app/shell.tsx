@@ -17,10 +17,10 @@ export function Shell({ session }: { session: OpenSession }) {
   }, [label])
   return (
     <div class="shell">
-      <a class="skip" href={location.hash} onClick={(event) => skipTo(event, main.current)}>
-        Skip to what is shown
-      </a>
       <header class="top">
+        <a class="skip" href={location.hash} onClick={(event) => skipTo(event, main.current)}>
+          Skip to what is shown
+        </a>
         <span class="brand">
           <img src="./icon.svg" alt="" width="22" height="22" />
           <span>Portcullis</span>

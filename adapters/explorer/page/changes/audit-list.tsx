@@ -1,9 +1,12 @@
+import { useState } from 'preact/hooks'
 import { visibleLine } from '../../../../src/base/text.ts'
 import type { Apis } from '../api/apis.ts'
 import { RoleLinks } from '../parts/attribute-link.tsx'
 import { EntityLink } from '../parts/entity-link.tsx'
+import { foldRuns, type Run } from '../parts/fold-runs.ts'
 import { kindName } from '../parts/kind-names.ts'
 import { Name } from '../parts/name.tsx'
+import { numberText } from '../parts/number-text.ts'
 import { Time } from '../parts/time.tsx'
 import { timeText } from '../parts/time-text.ts'
 import { type AuditEntry, Consequences } from './consequences.tsx'
@@ -27,29 +30,76 @@ interface AuditListProps {
   readonly onUndone: () => void
 }
 
-/** Records of the audit trail as sentences: who did what, and each field from what to what. */
+/** Records of the audit trail as sentences: who did what, and each field from what to what. The same done to others is one that opens. */
 export function AuditList({ apis, entries, onUndone }: AuditListProps) {
   return (
     <ol class="audit" data-results>
-      {entries.map((entry) => (
-        <li key={entry.id}>
-          <Time at={String(entry.at)} />
-          <div>
-            <p>
-              <Actor entry={entry} /> {DONE[entry.type] ?? entry.type}{' '}
-              {entry.entity && (
-                <>
-                  {kindName(entry.entity.kind)} <EntityLink {...entry.entity} />
-                </>
-              )}
-            </p>
-            <FieldChanges changes={entry.changes} />
-            <Consequences apis={apis} entry={entry} />
-            <Undo apis={apis} entry={entry} onDone={onUndone} />
-          </div>
-        </li>
+      {foldRuns(entries, sayingOf).map((run) => (
+        <RecordRun key={run.first.id} apis={apis} run={run} onUndone={onUndone} />
       ))}
     </ol>
+  )
+}
+
+/** The same for records of one author that made the same of several entities of a kind. */
+function sayingOf({ type, actor, author, entity, changes }: AuditEntry): string {
+  // Names are what they differ in.
+  const { name: _, ...others } = changes
+  const moves = Object.entries(others).map(([field, change]) => [field, movedOf(change) ?? change])
+  return JSON.stringify([type, actor?.id, author, entity?.kind, moves])
+}
+
+interface RunProps extends Pick<AuditListProps, 'apis' | 'onUndone'> {
+  readonly run: Run<AuditEntry>
+}
+
+function RecordRun({ apis, run: { first, events }, onUndone }: RunProps) {
+  const [isOpen, setOpen] = useState(false)
+  const others = events.length - 1
+  const undoOf = (entry: AuditEntry) => <Undo apis={apis} entry={entry} onDone={onUndone} />
+  return (
+    <>
+      <li>
+        <Time at={String(first.at)} />
+        <div>
+          <Sentence entry={first} />
+          {others > 0 && (
+            <button type="button" class="link" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+              {`and the same of ${numberText(others)} more`}
+            </button>
+          )}
+          <FieldChanges changes={first.changes} />
+          <Consequences apis={apis} entries={events} />
+          {/* One of them is taken back where it stands by itself. */}
+          {(others === 0 || isOpen) && undoOf(first)}
+        </div>
+      </li>
+      {isOpen &&
+        events.slice(1).map((entry) => (
+          <li key={entry.id}>
+            <Time at={String(entry.at)} />
+            <div>
+              <Sentence entry={entry} />
+              <FieldChanges changes={entry.changes} />
+              <Consequences apis={apis} entries={[entry]} />
+              {undoOf(entry)}
+            </div>
+          </li>
+        ))}
+    </>
+  )
+}
+
+function Sentence({ entry }: { entry: AuditEntry }) {
+  return (
+    <p>
+      <Actor entry={entry} /> {DONE[entry.type] ?? entry.type}{' '}
+      {entry.entity && (
+        <>
+          {kindName(entry.entity.kind)} <EntityLink {...entry.entity} />
+        </>
+      )}
+    </p>
   )
 }
 
@@ -77,16 +127,15 @@ export function FieldChanges({ changes, isBrief = false }: { changes: AuditEntry
   )
 }
 
-/** Of a secret nothing but a digest is told. */
+/** Of a secret, and of a long value, nothing but a digest is told, which says nothing to a reader. */
 function isDigest(value: unknown): boolean {
   return typeof value === 'string' && value.startsWith('sha256:')
 }
 
 function Field({ field, change }: { field: string; change: { before?: unknown; after?: unknown } }) {
-  const [before, after] = [listOf(change.before), listOf(change.after)]
-  if (before !== undefined || after !== undefined) {
-    const gone = (before ?? []).filter((one) => !(after ?? []).includes(one))
-    const come = (after ?? []).filter((one) => !(before ?? []).includes(one))
+  const moved = movedOf(change)
+  if (moved !== undefined) {
+    const { gone, come } = moved
     return (
       <>
         <dt>{field}</dt>
@@ -146,11 +195,22 @@ function Entry({ field, value }: { field: string; value: string }) {
 }
 
 function Value({ field, value }: { field: string; value: unknown }) {
+  if (isDigest(value)) return <>not shown</>
   const kind = KIND_OF[field]
   if (kind !== undefined && typeof value === 'string' && value !== '')
     return <EntityLink kind={kind} id={value} name={value} />
   if (/At$/.test(field) && typeof value === 'number' && value > 0) return <>{timeText(new Date(value).toISOString())}</>
   return <>{shown(value)}</>
+}
+
+/** What left a list and what came into it; undefined for what is no list. */
+function movedOf({ before, after }: { before?: unknown; after?: unknown }) {
+  const [earlier, later] = [listOf(before), listOf(after)]
+  if (earlier === undefined && later === undefined) return undefined
+  return {
+    gone: (earlier ?? []).filter((one) => !(later ?? []).includes(one)),
+    come: (later ?? []).filter((one) => !(earlier ?? []).includes(one)),
+  }
 }
 
 function listOf(value: unknown): readonly string[] | undefined {

@@ -11,25 +11,27 @@ export type AuditEntry = AnswerOf<PortcullisApi['GET /audit']>['data']['entries'
 
 type Change = NonNullable<ReturnType<typeof takingBack>>
 
-/** Who lost and who gained access by a change: what taking it back would give and take, in the network as it is now. */
-export function Consequences({ apis, entry }: { apis: Apis; entry: AuditEntry }) {
+/** Who lost and who gained access by changes: what taking them back would give and take, in the network as it is now. */
+export function Consequences({ apis, entries }: { apis: Apis; entries: readonly AuditEntry[] }) {
   const [isOpen, setOpen] = useState(false)
-  const undone = takingBack(entry)
-  if (undone === undefined) return null
+  // Of several changes of one entity the oldest says what was before.
+  const oldest = new Map(entries.map((entry) => [entry.entity?.id, entry]))
+  const undone = [...oldest.values()].flatMap((entry) => takingBack(entry) ?? [])
+  if (undone.length === 0) return null
   return (
     <>
       <button type="button" class="link" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-        who lost or gained access by it
+        {undone.length === 1 ? 'who lost or gained access by it' : 'who lost or gained access by all of it'}
       </button>
       {isOpen && <Difference apis={apis} undone={undone} />}
     </>
   )
 }
 
-function Difference({ apis, undone }: { apis: Apis; undone: Change }) {
+function Difference({ apis, undone }: { apis: Apis; undone: readonly Change[] }) {
   const answer = useAnswer(
     async (signal) => {
-      const body = { changes: [undone], limit: 50 }
+      const body = { changes: [...undone], limit: 50 }
       return (await apis.portcullis.call('POST /simulate', { body, signal })).data
     },
     [apis, JSON.stringify(undone)],

@@ -2,11 +2,11 @@ import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { FieldChanges } from '../changes/audit-list.tsx'
 import { hrefOf } from '../navigation/place.ts'
+import { foldRuns, type Run } from '../parts/fold-runs.ts'
 import { numberText } from '../parts/number-text.ts'
 import { Time } from '../parts/time.tsx'
 import { EventSentence } from './event-sentence.tsx'
-import { foldRuns, type Run } from './fold-runs.ts'
-import { isLoss, type NetworkEvent, topicOf } from './network-event.ts'
+import { isLoss, type NetworkEvent, sayingOf, topicOf } from './network-event.ts'
 import type { RecordOf } from './use-records.ts'
 
 /** As many lines are listed; the timeline above goes back further. */
@@ -14,7 +14,7 @@ const MOST_LISTED = 200
 
 /** Events, the newest first; what repeats is one line that opens. */
 export function EventList({ events, recordOf }: { events: readonly NetworkEvent[]; recordOf: RecordOf }) {
-  const shown = foldRuns(events).slice(-MOST_LISTED).toReversed()
+  const shown = foldRuns(events, sayingOf).slice(-MOST_LISTED).toReversed()
   return (
     <ol class="events" aria-label="Events, the newest first">
       {shown.map((run) => (
@@ -24,7 +24,7 @@ export function EventList({ events, recordOf }: { events: readonly NetworkEvent[
   )
 }
 
-function EventRun({ run: { last, events }, recordOf }: { run: Run; recordOf: RecordOf }) {
+function EventRun({ run: { last, events }, recordOf }: { run: Run<NetworkEvent>; recordOf: RecordOf }) {
   const [isOpen, setOpen] = useState(false)
   const others = events.length - 1
   return (

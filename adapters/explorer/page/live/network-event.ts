@@ -50,3 +50,8 @@ const BOOKKEEPING = new Set<unknown>(['api-sessions', 'sessions', 'posture-data'
 export function isBookkeeping({ type, facts }: NetworkEvent): boolean {
   return type === 'entity.changed' && BOOKKEEPING.has(facts.kind)
 }
+
+/** The same for events of one author or identity that differ only in what they are about. */
+export function sayingOf({ type, author, identity, facts }: NetworkEvent): string {
+  return JSON.stringify([type, author?.id, identity?.id, facts.operation, facts.kind, facts.reason, facts.change])
+}

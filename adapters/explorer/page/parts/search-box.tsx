@@ -35,7 +35,7 @@ export function SearchBox({ apis }: { apis: Apis }) {
       <Combobox
         key={round}
         label="Search"
-        placeholder="Search ( / )"
+        placeholder="Search ( / or Ctrl K )"
         search={(text, signal) => searchEverything(apis, text, signal)}
         most={MOST_OF_A_KIND}
         kindOf={({ kind, name }) => (name.startsWith('#') ? '#' : kind)}

@@ -1,9 +1,9 @@
 import type { Apis } from '../api/apis.ts'
 import { EventSentence } from '../live/event-sentence.tsx'
-import { foldRuns } from '../live/fold-runs.ts'
-import { isLoss, type NetworkEvent } from '../live/network-event.ts'
+import { isLoss, type NetworkEvent, sayingOf } from '../live/network-event.ts'
 import { readTimeline } from '../live/read-timeline.ts'
 import { hrefOf } from '../navigation/place.ts'
+import { foldRuns } from '../parts/fold-runs.ts'
 import { Loaded } from '../parts/loaded.tsx'
 import { numberText } from '../parts/number-text.ts'
 import { Time } from '../parts/time.tsx'
@@ -50,7 +50,7 @@ export function Recent({ apis }: { apis: Apis }) {
                 )}
               </div>
               <ul class="plain">
-                {foldRuns(losses)
+                {foldRuns(losses, sayingOf)
                   .slice(-MOST_SHOWN)
                   .toReversed()
                   .map(({ last, events: run }) => (

@@ -7,8 +7,15 @@ import { type Change, isWhole } from './change.ts'
 import { draft, keyOf } from './draft.ts'
 import { make } from './make.ts'
 
+interface Props {
+  readonly apis: Apis
+  readonly changes: readonly Change[]
+  /** All of them are made. */
+  readonly onMade: () => void
+}
+
 /** Makes the changes, one after the other; what was made leaves the draft, and what failed stays in it. */
-export function Apply({ apis, changes }: { apis: Apis; changes: readonly Change[] }) {
+export function Apply({ apis, changes, onMade }: Props) {
   const [isSure, setSure] = useState(false)
   const [isBusy, setBusy] = useState(false)
   const [problem, setProblem] = useState<string>()
@@ -21,6 +28,7 @@ export function Apply({ apis, changes }: { apis: Apis; changes: readonly Change[
         draft.value = draft.value.filter((other) => keyOf(other) !== keyOf(change))
       }
       announce('The changes are made.')
+      onMade()
     } catch (error) {
       setProblem(problemText(error))
     }

@@ -18,11 +18,16 @@ export function Outcome({ apis, changes }: { apis: Apis; changes: readonly Chang
   const [cursor, setCursor] = useState<string>()
   const [earlier, setEarlier] = useState<readonly Pair[]>([])
   const [counts, setCounts] = useState<Counts | null>(null)
+  const [isMade, setMade] = useState(false)
   const asked = JSON.stringify(tried.flatMap(simulated))
   useEffect(() => {
     setCursor(undefined)
     setEarlier([])
   }, [asked])
+  // Whatever is begun next is not made.
+  useEffect(() => {
+    if (changes.length > 0) setMade(false)
+  }, [changes.length])
   const answer = useAnswer(
     async (signal) => {
       if (tried.length === 0) return undefined
@@ -40,6 +45,11 @@ export function Outcome({ apis, changes }: { apis: Apis; changes: readonly Chang
     return (
       <section class="card">
         <h2>Gained and lost</h2>
+        {isMade && (
+          <p class="note">
+            ✓ The changes are made. <a href={hrefOf('changes', { of: 'access' })}>See what was changed</a>.
+          </p>
+        )}
         <p class="empty">
           Choose something to change: who would gain access and who would lose it appears here while you edit.
         </p>
@@ -73,7 +83,7 @@ export function Outcome({ apis, changes }: { apis: Apis; changes: readonly Chang
         </>
       )}
       <div class="actions">
-        <Apply apis={apis} changes={changes} />
+        <Apply apis={apis} changes={changes} onMade={() => setMade(true)} />
         <CopyAs apis={apis} changes={changes} />
         {linkOf(changes) === undefined ? (
           <p class="muted">The draft is too long for a link; a model file holds it whole.</p>

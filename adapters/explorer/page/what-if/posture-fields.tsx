@@ -71,11 +71,11 @@ export function PostureFields({ facts, onChange }: { facts: Facts; onChange: (fa
           ))}
         </select>
       </label>
-      {field('osVersion', 'Version of it', '6.1.0')}
+      {field('osVersion', 'Version of the system', '6.1.0')}
       {field('macAddresses', 'MAC addresses', '02:00:00:00:00:01')}
       {field('process', 'Running process', '/usr/bin/agent')}
       <label>
-        Instant
+        At this time
         <input
           type="datetime-local"
           value={facts.at}

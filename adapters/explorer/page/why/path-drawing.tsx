@@ -30,13 +30,7 @@ export function PathDrawing({ explanation }: { explanation: Explanation }) {
     // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, also by the keyboard
     <figure class="path card" tabIndex={0} aria-label="The way from the identity to the service">
       {/* biome-ignore lint/a11y/useSemanticElements: a drawing of links */}
-      <svg
-        width={width}
-        height={height}
-        viewBox={`-2 0 ${width + 4} ${height}`}
-        role="group"
-        aria-label={spoken(nodes)}
-      >
+      <svg viewBox={`-2 0 ${width + 4} ${height}`} role="group" aria-label={spoken(nodes)}>
         {COLUMN_NAMES.map((name, number) => (
           <text key={name} class="column" x={number * COLUMN} y="14">
             {name}

@@ -1,0 +1,21 @@
+/** What happened alike several times, with nothing between. */
+export interface Run<T> {
+  readonly first: T
+  readonly last: T
+  /** In the order in which they were given. */
+  readonly events: readonly T[]
+}
+
+/** Joins what follows each other and says the same. */
+export function foldRuns<T>(events: readonly T[], sayingOf: (event: T) => string): readonly Run<T>[] {
+  const runs: { first: T; last: T; events: T[]; saying: string }[] = []
+  for (const event of events) {
+    const run = runs.at(-1)
+    const saying = sayingOf(event)
+    if (run !== undefined && run.saying === saying) {
+      run.last = event
+      run.events.push(event)
+    } else runs.push({ first: event, last: event, events: [event], saying })
+  }
+  return runs
+}

@@ -1,0 +1,60 @@
+import { afterAll, describe, expect, it } from 'vitest'
+import { closeBrowser, HAS_BROWSER, logIn, openPage, pick, serveExplorer } from '../support/explorer.ts'
+import { NETWORK } from './network.ts'
+
+const NEWCOMERS = Array.from({ length: 4 }, (_, number) => ({
+  name: `newcomer-${number}`,
+  type: 'Device' as const,
+  isAdmin: false,
+  roleAttributes: ['newcomers', `desk-${number}`],
+}))
+
+/** What somebody stumbled over who knew nothing of the page. */
+describe.skipIf(!HAS_BROWSER)('the explorer for who sees it for the first time', () => {
+  afterAll(closeBrowser)
+
+  it('says that a change is made, tells the same done to many in one line, and who gained by all of it', async () => {
+    const { url } = await serveExplorer({
+      model: { ...NETWORK, identities: [...NETWORK.identities, ...NEWCOMERS] },
+    })
+    const { page, problems } = await openPage(`${url}#/what-if`, { viewport: { width: 1280, height: 800 } })
+    await logIn(page)
+    await pick(page, 'Everybody who has', 'newcomers')
+    await pick(page, 'would be given', 'staff')
+    await page.getByRole('row', { name: /\+ Dial newcomer-0 wiki/ }).waitFor()
+    await page.getByRole('button', { name: 'Apply' }).click()
+    await page.getByRole('button', { name: 'Yes, apply' }).click()
+    await page.getByText('The changes are made.').first().waitFor()
+    await page.getByRole('link', { name: 'See what was changed' }).click()
+    const lines = page.locator('.audit > li')
+    const line = lines.filter({ hasText: '+ staff' }).first()
+    await line.getByRole('button', { name: 'and the same of 3 more' }).waitFor()
+    await line.getByRole('button', { name: 'who lost or gained access by all of it' }).click()
+    await line.getByText('+ 8 gained').waitFor()
+    const pair = line.getByRole('listitem').filter({ hasText: 'newcomer-3' }).first()
+    // Somebody and what they gained stand beside each other.
+    const tops = await Promise.all((await pair.getByRole('link').all()).map((link) => link.boundingBox()))
+    expect(new Set(tops.map((box) => Math.round(box?.y ?? 0))).size).toBe(1)
+    expect(tops.length).toBe(2)
+    const before = await lines.count()
+    await line.getByRole('button', { name: 'and the same of 3 more' }).click()
+    await expect.poll(() => lines.count(), { timeout: 10_000 }).toBe(before + 3)
+    expect(problems).toEqual([])
+  }, 90_000)
+
+  it('shows the way from an identity to its host whole on a small screen of a desk, and no digest of a secret', async () => {
+    const { net, url } = await serveExplorer({ model: NETWORK })
+    const laptop = (await net.admin.call('GET /identities')).data.find(({ name }) => name === 'laptop')?.id
+    const payroll = (await net.admin.call('GET /services')).data.find(({ name }) => name === 'payroll')?.id
+    const { page } = await openPage(`${url}#/why?identity=${laptop}&service=${payroll}`, {
+      viewport: { width: 1024, height: 768 },
+    })
+    await logIn(page)
+    await page.locator('.path svg').waitFor()
+    const hidden = "(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector('.path'))"
+    expect(await page.evaluate<number>(hidden)).toBe(0)
+    await page.evaluate('location.hash = "#/changes"')
+    await page.getByText('not shown').first().waitFor()
+    expect(await page.locator('main').textContent()).not.toContain('sha256:')
+  }, 60_000)
+})
