@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { afterAll, describe, expect, it } from 'vitest'
-import { closeBrowser, HAS_BROWSER, logIn, openPage, serveExplorer } from '../support/explorer.ts'
+import { closeBrowser, HAS_BROWSER, logIn, openPage, pick, serveExplorer } from '../support/explorer.ts'
 import { NETWORK } from './network.ts'
 
 const PHONE = { viewport: { width: 390, height: 844 } }
@@ -47,6 +47,48 @@ describe.skipIf(!HAS_BROWSER)('the explorer by a phone', () => {
     expect(await page.locator('svg.traffic, svg.map').count()).toBe(0)
     expect(await tooWide(page)).toEqual([])
     expect(problems).toEqual([])
+  }, 60_000)
+
+  it('breaks no number, and keeps what can be pressed apart', async () => {
+    const identities = Array.from({ length: 40 }, (_, number) => ({
+      name: `guest-${number}`,
+      type: 'Device' as const,
+      isAdmin: false,
+      roleAttributes: ['guests'],
+    }))
+    const services = Array.from({ length: 30 }, (_, number) => ({
+      name: `app-${number}`,
+      roleAttributes: ['confidential'],
+    }))
+    const { net, url } = await serveExplorer({
+      model: {
+        ...NETWORK,
+        identities: [...NETWORK.identities, ...identities],
+        services: [...NETWORK.services, ...services],
+      },
+    })
+    const { page } = await openPage(`${url}#/what-if?group=guests`, PHONE)
+    await logIn(page)
+    await pick(page, 'would be given', 'staff')
+    const gained = page.locator('.count dd').filter({ hasText: '+1,280' })
+    await gained.waitFor()
+    const rects = `(() => {
+      const range = document.createRange()
+      range.selectNodeContents([...document.querySelectorAll('.count dd')].find((one) => one.textContent === '+1,280'))
+      return range.getClientRects().length
+    })()`
+    expect(await page.evaluate<number>(rects)).toBe(1)
+    const [phone] = (await net.admin.call('GET /identities', { query: { filter: 'name = "phone"' } })).data
+    const body = { roleAttributes: ['staff'] }
+    await net.admin.call('PATCH /identities/{id}', { params: { id: phone?.id ?? '' }, body })
+    await page.evaluate('location.hash = "#/changes?of=access"')
+    const change = page.getByRole('listitem').filter({ hasText: 'phone' }).first()
+    const [one, other] = await Promise.all(
+      ['who lost or gained access by it', 'undo…'].map((name) => change.getByRole('button', { name }).boundingBox()),
+    )
+    const isApart = (other?.y ?? 0) > (one?.y ?? 0) || (other?.x ?? 0) >= (one?.x ?? 0) + (one?.width ?? 0) + 8
+    expect(isApart).toBe(true)
+    expect(await tooWide(page)).toEqual([])
   }, 60_000)
 
   it('becomes a drawing when the window is wide enough, and a list again', async () => {

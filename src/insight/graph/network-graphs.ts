@@ -51,7 +51,7 @@ export class NetworkGraphs {
 
   /**
    * Works out ahead what the first questions of the explorer take: names in order, classes, findings, both sizes of the access
-   * map, and the one of who may bind what. Later questions take over what changed since.
+   * map, and that of Bind. Later questions take over what changed since.
    */
   async prepare(): Promise<void> {
     await this.findings(SYSTEM_CALL)

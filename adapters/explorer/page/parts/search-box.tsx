@@ -5,6 +5,7 @@ import { Combobox, type Options } from './combobox.tsx'
 import { hrefOfEntity } from './entity-link.tsx'
 import { KIND_NAMES } from './kind-names.ts'
 import { Name } from './name.tsx'
+import { useIsNarrow } from './use-narrow.ts'
 
 /** Something that can be gone to. */
 interface Target {
@@ -19,6 +20,7 @@ interface Target {
 export function SearchBox({ apis }: { apis: Apis }) {
   const box = useRef<HTMLDivElement>(null)
   const [round, setRound] = useState(0)
+  const isNarrow = useIsNarrow()
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       const isTyping = event.target instanceof HTMLElement && /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName)
@@ -35,7 +37,7 @@ export function SearchBox({ apis }: { apis: Apis }) {
       <Combobox
         key={round}
         label="Search"
-        placeholder="Search ( / or Ctrl K )"
+        placeholder={isNarrow ? 'Search' : 'Search ( / or Ctrl K )'}
         search={(text, signal) => searchEverything(apis, text, signal)}
         most={MOST_OF_A_KIND}
         kindOf={({ kind, name }) => (name.startsWith('#') ? '#' : kind)}
