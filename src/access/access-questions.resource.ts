@@ -83,3 +83,21 @@ function changeTo<R extends Resource>(resource: R) {
     described(z.object({ kind, action: z.literal('delete'), id: Id }), words, `Deleting one of the ${plural}.`),
   ])
 }
+
+const Named = described(z.object({ id: z.string(), name: z.string() }), { name: 'The name of the entity.' })
+
+/** An identity and a service whose access a change would give or take. */
+export const ChangedPair = described(
+  z.object({
+    identity: Named,
+    service: Named,
+    type: z.enum(['Dial', 'Bind']),
+    change: z.enum(['gained', 'lost']),
+  }),
+  {
+    identity: 'The identity.',
+    service: 'The service.',
+    type: 'Which access it is.',
+    change: 'Whether it would be gained or lost.',
+  },
+)

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { ChangedPair } from '../access/access-questions.resource.ts'
 import { isAdministrator, permits } from '../authority/authority.rules.ts'
 import { ControllerError } from '../base/errors.ts'
 import { accessTo } from '../http/operations/crud.ts'
@@ -8,8 +9,6 @@ import { type Call, knownCaller } from '../kernel/context/call.ts'
 import { described } from '../kernel/declaration/words.ts'
 import { RESOURCES, resourceNamed } from '../resources/index.ts'
 import type { UndoPlan } from './change-undo.rules.ts'
-
-const Named = described(z.object({ id: z.string(), name: z.string() }), { name: 'The name of the entity.' })
 
 /** The data of a plan by which a change is taken back. */
 const UndoData: z.ZodType<UndoPlan, UndoPlan> = described(
@@ -50,22 +49,7 @@ const UndoData: z.ZodType<UndoPlan, UndoPlan> = described(
       z.object({
         gained: z.int(),
         lost: z.int(),
-        pairs: z.array(
-          described(
-            z.object({
-              identity: Named,
-              service: Named,
-              type: z.enum(['Dial', 'Bind']),
-              change: z.enum(['gained', 'lost']),
-            }),
-            {
-              identity: 'The identity.',
-              service: 'The service.',
-              type: 'Which access it is.',
-              change: 'Whether it would be gained or lost.',
-            },
-          ),
-        ),
+        pairs: z.array(ChangedPair),
       }),
       {
         gained: 'Pairs of identity and service that would gain access, posture aside.',

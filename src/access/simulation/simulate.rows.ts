@@ -4,6 +4,7 @@ import { Instant } from '../../kernel/declaration/fields.ts'
 import { described } from '../../kernel/declaration/words.ts'
 import {
   AssumedPosture,
+  ChangedPair,
   PairCursor,
   PairLimit,
   SimulatedChanges,
@@ -12,7 +13,6 @@ import {
 import type { SimulationAnswer } from '../explain/explanation.resource.ts'
 import type { SimulatedChange } from './resolve-changes.ts'
 
-const Named = described(z.object({ id: z.string(), name: z.string() }), { name: 'The name of the entity.' })
 const Counts = described(z.object({ gained: z.int(), lost: z.int() }), {
   gained: 'Pairs that would gain it.',
   lost: 'Pairs that would lose it.',
@@ -25,22 +25,7 @@ const SimulationData: z.ZodType<SimulationAnswer, SimulationAnswer> = described(
       dial: 'Pairs that may dial.',
       bind: 'Pairs that may bind.',
     }).nullable(),
-    pairs: z.array(
-      described(
-        z.object({
-          identity: Named,
-          service: Named,
-          type: z.enum(['Dial', 'Bind']),
-          change: z.enum(['gained', 'lost']),
-        }),
-        {
-          identity: 'The identity.',
-          service: 'The service.',
-          type: 'Which access it is.',
-          change: 'Whether it would be gained or lost.',
-        },
-      ),
-    ),
+    pairs: z.array(ChangedPair),
     nextCursor: z.string().nullable(),
   }),
   {
