@@ -57,8 +57,14 @@ export async function* benchDataplane(parts: readonly string[] = PARTS): AsyncGe
       const channelOf = new Map<Subject, () => Promise<unknown>>(carried.map((one) => [one, one.carrier.channel]))
       const channel = (subject: Subject) => (channelOf.get(subject) ?? (() => subject.carrier.open()))()
       yield* rowsOfMemory('an endpoint with a TLS connection', [...carried, piped], IDLE_CHANNELS, channel)
-      yield* rowsOfMemory('a connection', carried, IDLE_CIRCUITS, ({ carrier }) => carrier.open())
+      yield* rowsOfMemory('a connection, windows kept by the router', carried, IDLE_CIRCUITS, openOne)
       for (const { carrier } of carried) await carrier.close()
+      const kept: Subject[] = []
+      for (const { name, process, service } of routers) {
+        kept.push({ name, process, carrier: await byOwnWindows(member, other, service) })
+      }
+      yield* rowsOfMemory('a connection, windows kept by endpoints', kept, IDLE_CIRCUITS, openOne)
+      for (const { carrier } of kept) await carrier.close()
     }
     for (const windows of ['the router', 'endpoints'] as const) {
       const subjects: Subject[] = []
@@ -82,6 +88,8 @@ export async function* benchDataplane(parts: readonly string[] = PARTS): AsyncGe
     for (const stop of stops) await stop()
   }
 }
+
+const openOne = ({ carrier }: Subject) => carrier.open()
 
 /** Runs a workload some times with each in turn; answers the medians of what `figures` reads, by subject. */
 async function inTurns<T>(

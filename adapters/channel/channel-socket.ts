@@ -38,6 +38,11 @@ export interface SocketLimits {
   readonly rate: FrameRate
 }
 
+/**
+ * Frames of one peer that one turn of the event loop gives out: the system brings megabytes in a turn, and all others would wait for
+ * them. Counted, not timed: on a busy machine a slice of time holds too little to be worth a turn.
+ */
+const MOST_IN_TURN = 128
 /** Milliseconds for which a peer may go on reading what was sent before the end. */
 const ENDING_MS = 1000
 
@@ -52,6 +57,10 @@ export class ChannelSocket implements Channel {
   #isEnding = false
   #isPaused = false
   #isDelivering = false
+  /** Frames that were given out in this turn of the event loop. */
+  #inTurn = 0
+  /** Others have the event loop before the next frame. */
+  #isResting = false
   #isDestroyed = false
   /** The socket is closed, and messages that came before wait for {@link resume}. */
   #isGone = false
@@ -99,10 +108,11 @@ export class ChannelSocket implements Channel {
 
   resume(): void {
     this.#isPaused = false
+    if (this.#isResting) return
     this.#socket.resume()
     queueMicrotask(() => {
       this.#deliver()
-      if (this.#isGone && !this.#isPaused) this.#over()
+      if (this.#isGone && !this.#isPaused && !this.#isResting) this.#over()
     })
   }
 
@@ -129,15 +139,16 @@ export class ChannelSocket implements Channel {
   }
 
   #deliver(): void {
-    if (this.#isDelivering) return
+    if (this.#isDelivering || this.#isResting) return
     this.#isDelivering = true
     let frames = 0
     try {
-      while (this.#lifetime.isOpen && !this.#isEnding && !this.#isPaused) {
+      while (this.#lifetime.isOpen && !this.#isEnding && !this.#isPaused && !this.#isResting) {
         const frame = this.#next()
         if (frame === undefined) break
         frames += 1
         this.#listener.onMessage(frame)
+        this.#count()
       }
     } finally {
       this.#isDelivering = false
@@ -147,6 +158,26 @@ export class ChannelSocket implements Channel {
     this.#listener.onTrouble?.('flood')
     this.pause()
     setTimeout(() => this.resume(), waitMs).unref()
+  }
+
+  #count(): void {
+    if (this.#inTurn === 0) {
+      setImmediate(() => {
+        this.#inTurn = 0
+      })
+    }
+    this.#inTurn += 1
+    if (this.#inTurn === MOST_IN_TURN) this.#rest()
+  }
+
+  /** The rest of what arrived waits for the next turn of the event loop, and nothing more is read until then. */
+  #rest(): void {
+    this.#isResting = true
+    this.#socket.pause()
+    setImmediate(() => {
+      this.#isResting = false
+      if (!this.#isPaused) this.resume()
+    })
   }
 
   #next(): Frame | undefined {
@@ -165,7 +196,8 @@ export class ChannelSocket implements Channel {
   }
 
   #closed(): void {
-    this.#isGone = this.#isPaused && !this.#isEnding && !this.#isDestroyed && this.#hasMore()
+    const isWaiting = this.#isPaused || this.#isResting
+    this.#isGone = isWaiting && !this.#isEnding && !this.#isDestroyed && this.#hasMore()
     if (!this.#isGone) this.#over()
   }
 
