@@ -274,7 +274,7 @@ export class TerminatorValidation {
     const own = items.filter(({ binding }) => binding === 'edge' || binding === 'tunnel')
     for (let at = 0; at < own.length; at += BATCH) {
       const asked = own.slice(at, at + BATCH).map(({ id, binding, address }) => ({ id, binding, address }))
-      channel.send({ type: 'validate-terminators', terminators: asked, fixInvalid: true })
+      channel.send({ type: 'validate-terminators', terminators: asked, fixInvalid: true, asksHosts: false })
     }
   }
 

@@ -1,4 +1,4 @@
-import type { CircuitFailure } from '../access/explain/service-reach.rules.ts'
+import type { CircuitFailure, DialFailureCause } from '../access/explain/service-reach.rules.ts'
 import type { CircuitEnd } from '../fabric/rules/index.ts'
 import type { ChannelRefusal, Misbehaviour, RouterAlert } from './fabric/index.ts'
 
@@ -125,7 +125,7 @@ export interface ControllerEvents {
   /** Traffic flows from an identity to a service. */
   'circuit.opened': CircuitFacts & CircuitWay & { readonly tookMs: number }
   /** A circuit takes another path. */
-  'circuit.moved': CircuitFacts & CircuitWay
+  'circuit.moved': CircuitFacts & CircuitWay & { readonly openedAt: number }
   /** A circuit is over. */
   'circuit.closed': CircuitFacts & CircuitWay & { readonly reason: CircuitEnd; readonly openedAt: number }
   /** The load of a circuit at one of its routers in an interval: bytes by direction, for example `ingress.rx`. */
@@ -141,6 +141,11 @@ export interface ControllerEvents {
     readonly serviceId: string
     readonly routerId: string
     readonly reason: CircuitFailure
+    /** The circuit that was asked for. */
+    readonly circuitId: string
+    /** Why the last router failed; undefined where no router was asked. */
+    readonly cause: DialFailureCause | undefined
+    readonly tookMs: number
     readonly at: number
   }
   /** An identity's endpoints connected to edge routers, or left them; `unknown` while the router that knows is away. */
@@ -162,13 +167,21 @@ interface CircuitFacts {
   readonly identityId: string
   readonly serviceId: string
   readonly terminatorId: string
+  /** Who hosts there; empty where an operator registered the address. */
+  readonly hostId: string
+  /** Empty for an instance without a name. */
+  readonly instanceId: string
   readonly at: number
 }
 
-/** The routers that a circuit passes, and the links between them, in order. */
+/** The routers that a circuit passes, and the links between them, in order; and the addresses by which routers know its ends. */
 interface CircuitWay {
   readonly path: readonly string[]
   readonly links: readonly string[]
+  readonly ingressId: string
+  readonly egressId: string
+  /** What the hops cost together. */
+  readonly cost: number
 }
 
 interface SessionFacts {

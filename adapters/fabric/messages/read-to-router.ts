@@ -74,8 +74,10 @@ export function readToRouter(frame: Frame, asked?: number): ToRouter | undefined
     case CONTENT_TYPE.edgeTerminatorUpdated:
     case CONTENT_TYPE.tunnelTerminatorUpdated:
       return { type: 'terminator-updated' }
-    case CONTENT_TYPE.validateTerminators:
-      return { type: 'validate-terminators', ...bodyOf(fabric.ValidateTerminators, frame) }
+    case CONTENT_TYPE.validateTerminators: {
+      const { postCreate, ...request } = bodyOf(fabric.ValidateTerminators, frame)
+      return { type: 'validate-terminators', ...request, asksHosts: !postCreate }
+    }
     case CONTENT_TYPE.certificates:
       return { type: 'certificates', ...bodyOf(edge.Certificates, frame) }
     case CONTENT_TYPE.modelState: {

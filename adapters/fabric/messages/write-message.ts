@@ -78,7 +78,8 @@ export function writeMessage(message: ToRouter, answered?: number): WireMessage 
       )
     case 'validate-terminators': {
       const terminators = message.terminators.map((terminator) => ({ ...terminator, marker: 0 }))
-      const body = fabric.ValidateTerminators.encode({ terminators, fixInvalid: message.fixInvalid, postCreate: true })
+      const { fixInvalid, asksHosts } = message
+      const body = fabric.ValidateTerminators.encode({ terminators, fixInvalid, postCreate: !asksHosts })
       return wire(CONTENT_TYPE.validateTerminators, body)
     }
     case 'certificates':

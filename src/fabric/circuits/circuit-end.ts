@@ -2,7 +2,7 @@ import { BoundedMap } from '../../base/collections.ts'
 import type { EngineContext } from '../../kernel/context/context.ts'
 import type { ConnectedRouter, ConnectedRouters } from '../routers/connected-routers.ts'
 import { type CircuitEnd, closed, routersOf } from '../rules/index.ts'
-import type { Circuit, OpenCircuits } from './open-circuits.ts'
+import { type Circuit, factsOf, type OpenCircuits, wayOf } from './open-circuits.ts'
 
 /** How many routers are remembered that were away when a circuit ended that they carry, and how many circuits of each. */
 const MOST_AWAY = 1000
@@ -37,16 +37,9 @@ export class CircuitEnds {
     const { path } = circuit.course
     circuit.course = closed(circuit.course, reason)
     this.unroute(circuit.id, routers, now)
-    const { id: circuitId, client, serviceId, terminatorId, createdAt: openedAt } = circuit
-    const at = this.#context.clock.now()
-    const facts = { circuitId, identityId: client.identityId, serviceId, terminatorId, at }
-    this.#context.events.emit('circuit.closed', {
-      ...facts,
-      reason,
-      path: path.routers,
-      links: path.links,
-      openedAt,
-    })
+    const facts = factsOf(circuit, this.#context.clock.now())
+    const way = wayOf(circuit, path)
+    this.#context.events.emit('circuit.closed', { ...facts, ...way, reason, openedAt: circuit.createdAt })
   }
 
   /** Tells routers to forget a circuit, known here or not. */

@@ -15,7 +15,7 @@ import type { ConnectedRouter } from '../routers/connected-routers.ts'
 import { firstRouter, lastRouter, passes } from '../rules/index.ts'
 import type { LaidCircuit } from './circuit-setup.ts'
 import { type AskRight, dialRight, tunnelDialRight } from './dial-rights.ts'
-import type { Circuit } from './open-circuits.ts'
+import { type Circuit, factsOf } from './open-circuits.ts'
 
 type Message<Type extends FromRouter['type']> = Extract<FromRouter, { type: Type }>
 
@@ -109,18 +109,13 @@ export class CircuitMessages {
     for (const { circuitId, from, lengthMs, bytes } of reports.slice(0, MOST_USAGE)) {
       const circuit = circuits.lately(circuitId)
       if (circuit === undefined || !passes(circuit.course, this.#router.id)) continue
-      const { client, serviceId, terminatorId } = circuit
       const carried = [...bytes].slice(0, MOST_DIRECTIONS).filter(([name]) => name.length <= LONGEST_DIRECTION)
       context.events.emit('circuit.usage', {
-        circuitId,
-        identityId: client.identityId,
-        serviceId,
-        terminatorId,
+        ...factsOf(circuit, context.clock.now()),
         routerId: this.#router.id,
         from,
         lengthMs,
         bytes: Object.fromEntries(carried),
-        at: context.clock.now(),
       })
     }
   }

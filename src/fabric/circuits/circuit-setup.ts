@@ -11,7 +11,7 @@ import type { DialFailures } from './dial-failures.ts'
 import type { DialRight } from './dial-rights.ts'
 import type { DialRecord, DialTraces } from './dial-traces.ts'
 import { type AskedCircuit, type Chosen, failureText, type HostChoice, partyOf } from './host-choice.ts'
-import type { Circuit, OpenCircuits } from './open-circuits.ts'
+import { type Circuit, factsOf, type OpenCircuits, wayOf } from './open-circuits.ts'
 import { PEER_DATA, sharedWithClient, storedPeerData } from './peer-data.ts'
 import type { RouteExchange, SettledAttempt } from './route-exchange.ts'
 import type { Terminator } from './terminator-selection.ts'
@@ -29,6 +29,8 @@ export interface LaidCircuit {
 /** A circuit in the making. */
 interface Dialing {
   readonly id: string
+  /** Epoch ms. */
+  readonly begunAt: number
   readonly router: ConnectedRouter
   readonly asked: AskedCircuit
   /** Undefined where nobody wants to know. */
@@ -101,7 +103,8 @@ export class CircuitSetup {
     }
     this.#ids.add(id)
     try {
-      return await this.#traced({ id, router, asked, record: this.#parts.traces.begin(id, router.id) })
+      const begunAt = this.#parts.context.clock.now()
+      return await this.#traced({ id, begunAt, router, asked, record: this.#parts.traces.begin(id, router.id) })
     } finally {
       this.#ids.delete(id)
     }
@@ -122,8 +125,7 @@ export class CircuitSetup {
 
   async #layAs(dialing: Dialing): Promise<LaidCircuit> {
     const { context, exchange } = this.#parts
-    const { id, router, asked, record } = dialing
-    const begunAt = context.clock.now()
+    const { id, begunAt, router, asked, record } = dialing
     let failed: { readonly failure: RouteFailure; readonly dial: DialRight } | undefined
     for (let number = 0; number < ATTEMPTS && context.clock.now() - begunAt < PATIENCE_MS; number += 1) {
       const chosen = await this.#parts.hosts.choose(router.id, asked)
@@ -159,6 +161,7 @@ export class CircuitSetup {
           client: partyOf(claim, dial.right.isByReports),
           serviceId: service.id,
           terminatorId: terminator.id,
+          instanceId: terminator.identity,
           host: this.#parts.hosts.hostOf(terminator, selection.host),
           ends,
           egress,
@@ -194,16 +197,10 @@ export class CircuitSetup {
     const at = context.clock.now()
     circuits.noteUse(terminator.id, dialSucceeded(circuits.useOf(terminator.id), at))
     circuits.add(circuit)
-    const { id: circuitId, client, serviceId, terminatorId, createdAt } = circuit
-    const { identityId } = client
-    failures.succeeded(identityId, serviceId)
-    const facts = { circuitId, identityId, serviceId, terminatorId, at }
-    context.events.emit('circuit.opened', {
-      ...facts,
-      path: attempt.path.routers,
-      links: attempt.path.links,
-      tookMs: at - createdAt,
-    })
+    const facts = factsOf(circuit, at)
+    failures.succeeded(facts.identityId, facts.serviceId)
+    const way = wayOf(circuit, attempt.path)
+    context.events.emit('circuit.opened', { ...facts, ...way, tookMs: at - circuit.createdAt })
     const host = 'host' in selection ? selection.host?.until : undefined
     const carrying = { revision, until: earlier(dial.right.until, host) }
     if (dial.service.terminatorStrategy !== 'sticky') return { circuit, peerData: told, carrying }
@@ -223,7 +220,7 @@ export class CircuitSetup {
   }
 
   #tellFailure(
-    { router, record }: Dialing,
+    { id: circuitId, begunAt, router, record }: Dialing,
     { claim, service }: DialRight,
     reason: CircuitFailure,
     failure?: RouteFailure,
@@ -238,6 +235,7 @@ export class CircuitSetup {
       cause: failure?.cause ?? null,
       routerId: failure?.routerId ?? null,
     })
-    context.events.emit('circuit.failed', { identityId, serviceId: service.id, routerId: router.id, reason, at })
+    const facts = { circuitId, identityId, serviceId: service.id, routerId: router.id }
+    context.events.emit('circuit.failed', { ...facts, reason, cause: failure?.cause, tookMs: at - begunAt, at })
   }
 }

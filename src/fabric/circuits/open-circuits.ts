@@ -5,6 +5,7 @@ import {
   type CircuitEnds,
   circuitEnded,
   firstRouter,
+  type Path,
   type TerminatorUse,
   UNUSED,
 } from '../rules/index.ts'
@@ -107,6 +108,8 @@ export interface Circuit {
   readonly client: CircuitParty
   readonly serviceId: string
   readonly terminatorId: string
+  /** The instance that was dialed; empty for one without a name. */
+  readonly instanceId: string
   /** The host of the service; undefined where an operator registered the address. */
   readonly host: CircuitParty | undefined
   readonly ends: CircuitEnds
@@ -116,6 +119,17 @@ export interface Circuit {
   /** Epoch ms. */
   readonly createdAt: number
   course: CircuitCourse
+}
+
+/** The facts of a circuit that every event of it tells. */
+export function factsOf({ id: circuitId, client, serviceId, terminatorId, instanceId, tags }: Circuit, at: number) {
+  const { identityId } = client
+  return { circuitId, identityId, serviceId, terminatorId, hostId: tags.get('hostId') ?? '', instanceId, at }
+}
+
+/** The way of a circuit along a path, as events tell it. */
+export function wayOf({ ends }: Pick<Circuit, 'ends'>, { routers, links, cost }: Path) {
+  return { path: routers, links, ingressId: ends.ingress, egressId: ends.egress, cost }
 }
 
 function viewOf({ id, client, serviceId, terminatorId, course, tags, createdAt }: Circuit): CircuitView {

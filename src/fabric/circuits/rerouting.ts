@@ -11,8 +11,7 @@ import {
   worthwhileDetours,
 } from '../rules/index.ts'
 import type { CircuitEnds } from './circuit-end.ts'
-import { type Circuit, MOVING_ATTEMPT, type OpenCircuits } from './open-circuits.ts'
-
+import { type Circuit, factsOf, MOVING_ATTEMPT, type OpenCircuits, wayOf } from './open-circuits.ts'
 import type { RouteExchange } from './route-exchange.ts'
 
 interface Parts {
@@ -107,18 +106,9 @@ export class Rerouting {
     if (isStale && network.costOf(path) === undefined) this.repair(circuit)
   }
 
-  #tell({ id: circuitId, client, serviceId, terminatorId }: Circuit, path: Path): void {
+  #tell(circuit: Circuit, path: Path): void {
     const { events, clock } = this.#parts.context
-    const at = clock.now()
-    const { identityId } = client
-    events.emit('circuit.moved', {
-      circuitId,
-      identityId,
-      serviceId,
-      terminatorId,
-      path: path.routers,
-      links: path.links,
-      at,
-    })
+    const facts = factsOf(circuit, clock.now())
+    events.emit('circuit.moved', { ...facts, ...wayOf(circuit, path), openedAt: circuit.createdAt })
   }
 }

@@ -1,5 +1,6 @@
 import type { EngineContext } from '../../kernel/context/context.ts'
 import type { ControllerEvents, EventName } from '../../ports/events.ts'
+import { type EventChoice, isChosen, kindOf, readChoice } from './event-choice.ts'
 import { FORMS } from './event-forms.ts'
 
 /** Kinds of events that are wanted, and their options as they were sent. */
@@ -14,19 +15,6 @@ export interface DeployedEvent {
   readonly [member: string]: unknown
 }
 
-/** Names of kinds before they were shortened. */
-const FORMER_NAMES: Readonly<Record<string, string>> = {
-  'edge.apiSessions': 'apiSession',
-  'edge.sessions': 'session',
-  'edge.entityCounts': 'entityCount',
-  'edge.authentications': 'authentication',
-  'fabric.routers': 'router',
-  'fabric.terminators': 'terminator',
-  'fabric.circuits': 'circuit',
-  'fabric.links': 'link',
-  'fabric.usage': 'usage',
-  services: 'service',
-}
 /** Kinds that deployed controllers tell of and this one does not. */
 const SILENT = ['cluster', 'connect', 'entityCount', 'metrics'] as const
 
@@ -40,11 +28,15 @@ export class DeployedEvents {
     this.#sourceId = sourceId
   }
 
-  /** Says which of the kinds there is not; undefined where there are all. */
+  /** Says which of the kinds there is not, or what is wrong with its options; undefined where all is well. */
   problemOf(types: EventTypes): string | undefined {
     const known = new Set<string>([...Object.keys(FORMS), ...SILENT])
-    const unknown = [...types.keys()].find((type) => !known.has(nameOf(type)))
-    return unknown === undefined ? undefined : `invalid event type: ${unknown}`
+    for (const [type, options] of types) {
+      if (!known.has(kindOf(type))) return `invalid event type: ${type}`
+      const choice = readChoice(type, options)
+      if ('problem' in choice) return choice.problem
+    }
+    return undefined
   }
 
   /** The kinds of event that are sent, as deployed controllers call them. */
@@ -53,24 +45,25 @@ export class DeployedEvents {
   /** Sends events of the kinds from now on, until the function that is answered is called. */
   subscribe(types: EventTypes, tell: (event: DeployedEvent) => void): () => void {
     const cancels = [...types].flatMap(([type, options]) => {
-      const namespace = nameOf(type)
-      const forms = FORMS[namespace] ?? {}
-      return Object.entries(forms).map(([name, form]) => {
-        const write = form as (event: unknown, options: unknown, newId: () => string) => readonly object[]
-        return this.#context.events.on(name as EventName, (event: ControllerEvents[EventName]) => {
-          for (const members of write(event, options, () => this.#context.random.uuid())) {
-            const timestamp = new Date(event.at).toISOString()
-            tell({ namespace, event_src_id: this.#sourceId, timestamp, ...members })
-          }
-        })
-      })
+      const choice = readChoice(type, options)
+      return 'problem' in choice ? [] : this.#tellEach(choice, tell)
     })
     return () => {
       for (const cancel of cancels) cancel()
     }
   }
-}
 
-function nameOf(type: string): string {
-  return FORMER_NAMES[type] ?? type
+  #tellEach(choice: EventChoice, tell: (event: DeployedEvent) => void): readonly (() => void)[] {
+    const { events, random } = this.#context
+    const { kind, namespace } = choice
+    return Object.entries(FORMS[kind] ?? {}).map(([name, form]) => {
+      const write = form as (event: unknown, choice: EventChoice, newId: () => string) => readonly object[]
+      return events.on(name as EventName, (event: ControllerEvents[EventName]) => {
+        const timestamp = new Date(event.at).toISOString()
+        for (const members of write(event, choice, () => random.uuid())) {
+          if (isChosen(choice, members)) tell({ namespace, event_src_id: this.#sourceId, timestamp, ...members })
+        }
+      })
+    })
+  }
 }

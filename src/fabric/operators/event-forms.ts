@@ -1,10 +1,11 @@
-import type { CircuitFailure } from '../../access/explain/service-reach.rules.ts'
+import type { CircuitFailure, DialFailureCause } from '../../access/explain/service-reach.rules.ts'
 import type { ControllerEvents, EventName } from '../../ports/events.ts'
+import { VERSION } from '../../version.ts'
+import type { EventChoice } from './event-choice.ts'
 
-type Options = Readonly<Record<string, unknown>>
 type Form<E extends EventName> = (
   event: ControllerEvents[E],
-  options: Options,
+  choice: EventChoice,
   newId: () => string,
 ) => readonly object[]
 type Forms = { readonly [E in EventName]?: Form<E> }
@@ -21,29 +22,43 @@ const FAILURE_CAUSES: Readonly<Record<CircuitFailure, string>> = {
   'routers-failed': 'ROUTER_ERR_GENERIC',
   refused: 'ROUTER_ERR_GENERIC',
 }
+/** Routers that did not answer, and those that went away, answered too late. */
+const ROUTER_CAUSES: Readonly<Record<DialFailureCause, string>> = {
+  generic: 'ROUTER_ERR_GENERIC',
+  'invalid-terminator': 'ROUTER_ERR_INVALID_TERMINATOR',
+  'misconfigured-terminator': 'ROUTER_ERR_MISCONFIGURED_TERMINATOR',
+  'dial-timed-out': 'ROUTER_ERR_DIAL_TIMED_OUT',
+  'connection-refused': 'ROUTER_ERR_CONN_REFUSED',
+  'rejected-by-application': 'ROUTER_ERR_REJECTED_BY_APPLICATION',
+  'dns-failure': 'ROUTER_ERR_DNS_RESOLUTION_FAILED',
+  'port-not-allowed': 'ROUTER_ERR_PORT_NOT_ALLOWED',
+  'invalid-link': 'ROUTER_ERR_INVALID_LINK_DESTINATION',
+  'no-resources': 'ROUTER_ERR_RESOURCES_NOT_AVAILABLE',
+  'no-answer': 'ROUTER_RESPONSE_TIMEOUT',
+  disconnected: 'ROUTER_RESPONSE_TIMEOUT',
+}
 const OPERATIONS = { insert: 'created', update: 'updated', delete: 'deleted' } as const
+
+/** The way of a circuit that was not laid. */
+const NO_WAY = { terminatorId: '', hostId: '', instanceId: '', links: [], ingressId: '', egressId: '', cost: 0 }
 
 /** How events are written by deployed controllers, by the namespace and the event; one may become several, or none. */
 export const FORMS: Readonly<Record<string, Forms>> = {
   circuit: {
     'circuit.opened': ({ tookMs, ...event }) => [
-      { ...circuit('created', event), creation_timespan: tookMs * NANOSECONDS },
+      { ...circuit('created', event), creation_timespan: tookMs * NANOSECONDS, path_cost: event.cost },
     ],
-    'circuit.moved': (event) => [circuit('pathUpdated', event)],
+    'circuit.moved': (event) => [
+      { ...circuit('pathUpdated', event), duration: (event.at - event.openedAt) * NANOSECONDS },
+    ],
     'circuit.closed': (event) => [
       { ...circuit('deleted', event), duration: (event.at - event.openedAt) * NANOSECONDS },
     ],
-    'circuit.failed': ({ reason, routerId, identityId, serviceId }) => [
+    'circuit.failed': ({ routerId, reason, cause, tookMs, ...facts }) => [
       {
-        ...circuit('failed', {
-          circuitId: '',
-          identityId,
-          serviceId,
-          terminatorId: '',
-          path: routerId === '' ? [] : [routerId],
-          links: [],
-        }),
-        failure_cause: FAILURE_CAUSES[reason],
+        ...circuit('failed', { ...facts, ...NO_WAY, path: routerId === '' ? [] : [routerId] }),
+        creation_timespan: tookMs * NANOSECONDS,
+        failure_cause: cause === undefined ? FAILURE_CAUSES[reason] : ROUTER_CAUSES[cause],
       },
     ],
   },
@@ -136,29 +151,23 @@ export const FORMS: Readonly<Record<string, Forms>> = {
   },
   entityChange: {
     // Deployed controllers send a change and its commit; here nothing is sent before the commit.
-    'entity.changed': ({ operation, kind, id, author }, _options, newId) => {
-      const eventId = newId()
+    'entity.changed': ({ operation, kind, id, author }, _choice, newId) => {
       const metadata = {
         author: { type: author === undefined ? 'controller' : 'identity', id: author ?? '', name: '' },
+        version: VERSION,
       }
-      const entity = { entityType: kind, entityId: id }
+      const facts = { eventId: newId(), entityType: kind, isParentEvent: false }
       return [
-        { eventId, eventType: OPERATIONS[operation], metadata, ...entity },
-        { eventId, eventType: 'committed' },
+        { ...facts, eventType: OPERATIONS[operation], metadata, entityId: id },
+        { ...facts, eventType: 'committed' },
       ]
     },
   },
 }
 
 /** The members that all events of circuits have. */
-function circuit(
-  eventType: string,
-  event: Pick<
-    ControllerEvents['circuit.moved'],
-    'circuitId' | 'identityId' | 'serviceId' | 'terminatorId' | 'path' | 'links'
-  >,
-) {
-  const { circuitId, identityId, serviceId, terminatorId, path, links } = event
+function circuit(eventType: string, event: Omit<ControllerEvents['circuit.moved'], 'at' | 'openedAt'>) {
+  const { circuitId, identityId, serviceId, terminatorId, hostId, instanceId, path, links, ingressId, egressId } = event
   return {
     version: 2,
     event_type: eventType,
@@ -166,10 +175,10 @@ function circuit(
     client_id: identityId,
     service_id: serviceId,
     terminator_id: terminatorId,
-    instance_id: '',
-    path: { nodes: path, links, ingress_id: '', egress_id: '' },
+    instance_id: instanceId,
+    path: { nodes: path, links, ingress_id: ingressId, egress_id: egressId },
     link_count: links.length,
-    tags: { clientId: identityId, serviceId },
+    tags: { clientId: identityId, hostId, serviceId },
   }
 }
 
@@ -180,21 +189,23 @@ function dial(eventType: string, at: number, serviceId: string, terminatorId: st
 }
 
 /** Version 3 tells all directions of an interval at once, version 2 each by itself. */
-function usage(event: ControllerEvents['circuit.usage'], { version }: Options): readonly object[] {
-  const { routerId, circuitId, identityId, serviceId, from, lengthMs, bytes } = event
+function usage(event: ControllerEvents['circuit.usage'], { version, includes }: EventChoice): readonly object[] {
+  const { routerId, circuitId, identityId, serviceId, hostId, from, lengthMs, bytes } = event
   const common = {
+    version,
     source_id: routerId,
     circuit_id: circuitId,
     interval_start_utc: Math.floor(from / SECOND_MS),
     interval_length: Math.floor(lengthMs / SECOND_MS),
-    tags: { clientId: identityId, serviceId },
+    tags: { clientId: identityId, hostId, serviceId },
   }
   if (version === 2) {
     return Object.entries(bytes).map(([direction, carried]) => {
-      return { version: 2, event_type: `usage.${direction}`, ...common, usage: carried }
+      return { ...common, event_type: `usage.${direction}`, usage: carried }
     })
   }
-  return [{ version: 3, ...common, usage: bytes }]
+  const wanted = Object.entries(bytes).filter(([direction]) => includes(direction))
+  return wanted.length === 0 ? [] : [{ ...common, usage: Object.fromEntries(wanted) }]
 }
 
 /** The token is left out: its reader could act by it. */

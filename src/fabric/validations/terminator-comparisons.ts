@@ -56,7 +56,7 @@ export class TerminatorComparisons {
       for (let at = 0; at < own.length && !isOver(); at += BATCH) {
         const batch = own.slice(at, at + BATCH)
         const names = await this.#namesOf(batch)
-        const answers = await this.#ask(routerId, batch)
+        const answers = await this.#ask(routerId, batch, fix)
         const invalid = batch.filter((_, index) => isInvalid(answers[index])).map(({ id }) => id)
         if (fix && invalid.length > 0) await this.#hosted.remove(routerId, invalid)
         for (const [index, terminator] of batch.entries()) {
@@ -83,14 +83,14 @@ export class TerminatorComparisons {
     for (const [id, pending] of [...this.#pending]) if (pending.router === router) this.#settle(id, OFFLINE)
   }
 
-  async #ask(routerId: string, batch: readonly StoredTerminator[]): Promise<readonly Answer[]> {
+  async #ask(routerId: string, batch: readonly StoredTerminator[], fix: boolean): Promise<readonly Answer[]> {
     const router = this.#routers.held(routerId)
     if (router === undefined) return batch.map(() => OFFLINE)
     const fresh = batch.filter(({ id }) => !this.#pending.has(id))
     const answers = batch.map(({ id }) => this.#awaited(id, router))
     if (fresh.length > 0) {
       const asked = fresh.map(({ id, binding, address }) => ({ id, binding, address }))
-      router.channel.send({ type: 'validate-terminators', terminators: asked, fixInvalid: false })
+      router.channel.send({ type: 'validate-terminators', terminators: asked, fixInvalid: fix, asksHosts: true })
     }
     return Promise.all(answers)
   }

@@ -63,6 +63,8 @@ export type ToRouter =
       readonly terminators: readonly ValidatedTerminator[]
       /** The controller deletes those that the router does not have. */
       readonly fixInvalid: boolean
+      /** The router asks the hosts too, as far as they can be asked; else only what it holds itself counts. */
+      readonly asksHosts: boolean
     }
   | { readonly type: 'certificates'; readonly clientCertPem: string; readonly serverCertPem: string }
   | { readonly type: 'certificate-confirmed'; readonly problem: CertificateConfirmation | undefined }

@@ -4,7 +4,11 @@ import { memoryStorage } from 'portcullis/memory'
 import { serve } from 'portcullis/node'
 import { bodyOf, FakeRouter } from 'portcullis/testing'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { ChannelTrace, TraceChannels } from '../../../adapters/fabric/messages/fabric-definitions.ts'
+import {
+  ChannelTrace,
+  ValidateTerminators as RouterValidation,
+  TraceChannels,
+} from '../../../adapters/fabric/messages/fabric-definitions.ts'
 import {
   HostCount,
   OPERATOR_CONTENT,
@@ -71,6 +75,31 @@ it('a program of an operator is told events as they happen, in the form of deplo
   })
 })
 
+it('events are told under the name of the subscription, and of the types that it includes', async () => {
+  const { call, dial } = await servedWorld()
+  const client = await dial()
+  const ask = (...subscriptions: object[]) =>
+    client.ask(OPERATOR_CONTENT.streamEvents, Buffer.from(JSON.stringify({ format: 'json', subscriptions })))
+  await ask(
+    { type: 'entityChange', options: { include: ['configs', 'services'] } },
+    { type: 'edge.apiSessions', options: { include: 'created' } },
+    { type: 'usage', options: { version: '3', include: ['ingress.rx'] } },
+  )
+  await call('POST', '/identities', { name: 'left out', type: 'Device', isAdmin: false })
+  await call('POST', '/services', { name: 'web', encryptionRequired: true })
+  const told = () =>
+    client.received
+      .filter(({ contentType }) => contentType === OPERATOR_CONTENT.event)
+      .map(({ body }) => JSON.parse(Buffer.concat(body).toString()))
+  await vi.waitFor(() => expect(told()).toHaveLength(2))
+  expect(told().map(({ eventType, entityType }) => [eventType, entityType])).toEqual([
+    ['created', 'services'],
+    ['committed', 'services'],
+  ])
+  const unsupported = await ask({ type: 'usage', options: { version: 4 } })
+  expect(Buffer.concat(unsupported.body).toString()).toBe('unsupported usage version: 4')
+})
+
 it('what is no list of subscriptions, and a filter that is none, is answered in words', async () => {
   const { dial } = await servedWorld()
   const client = await dial()
@@ -95,6 +124,9 @@ it('hosts with another number of terminators than was expected are told before t
   const { request, begun, result } = VALIDATION_CONTENT.terminators
   const expected = { identitiesFilter: '', expectedPerSvcAndHost: 3, expectedPerHost: 2 }
   await client.ask(request, ValidateTerminators.encode({ terminatorsFilter: '', fixInvalid: false, ...expected }))
+  // Unlike after a reconnect, the router asks the hosts too.
+  const asked = await router.next(({ contentType }) => contentType === CONTENT_TYPE.validateTerminators)
+  expect(RouterValidation.decode(bodyOf(asked)).postCreate).toBe(false)
   router.close()
   await vi.waitFor(() => expect(client.received).toHaveLength(5))
   const { hostCount } = OPERATOR_CONTENT

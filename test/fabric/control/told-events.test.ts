@@ -1,0 +1,64 @@
+import { routerSide } from 'portcullis/fabric'
+import { expect, it } from 'vitest'
+import { dial, fabricWorld, host, tunnelNetwork } from './fabric-world.ts'
+
+const { CONTENT_TYPE, Fault } = routerSide
+
+/** A router that hosts a service and dials it, and the events of some kinds as deployed controllers tell them. */
+async function toldWorld(...kinds: readonly string[]) {
+  const world = await fabricWorld()
+  const told: Readonly<Record<string, unknown>>[] = []
+  world.controller.deployedEvents((event) => told.push(event), kinds)
+  const { serviceId } = await tunnelNetwork(world)
+  const router = await world.router('r1', { fields: { isTunnelerEnabled: true } })
+  return { world, told, serviceId, router }
+}
+
+it('circuits are told with their ends, their host, and how long they took and lasted', async () => {
+  const { told, serviceId, router, world } = await toldWorld('circuit')
+  await host(router, serviceId)
+  const { circuitId } = await dial(router)
+  await world.controller.elapse(2000)
+  router.send(CONTENT_TYPE.fault, Fault.encode({ subject: 'ingress', id: circuitId }))
+  await expect.poll(() => told.length).toBe(2)
+  const common = {
+    namespace: 'circuit',
+    version: 2,
+    circuit_id: circuitId,
+    client_id: router.id,
+    service_id: serviceId,
+    terminator_id: 'terminator-1',
+    instance_id: '',
+    link_count: 0,
+    path: { nodes: [router.id], links: [], ingress_id: expect.stringMatching(/.{36}/), egress_id: expect.any(String) },
+    tags: { clientId: router.id, hostId: router.id, serviceId },
+  }
+  expect(told).toEqual([
+    expect.objectContaining({ ...common, event_type: 'created', creation_timespan: 0, path_cost: 0 }),
+    expect.objectContaining({ ...common, event_type: 'deleted', duration: 2_000_000_000 }),
+  ])
+})
+
+it('a dial that failed is told with the reason of the router', async () => {
+  const { told, serviceId, router } = await toldWorld('fabric.circuits')
+  await dial(router)
+  await expect.poll(() => told.length).toBe(1)
+  expect(told[0]).toMatchObject({
+    namespace: 'fabric.circuits',
+    event_type: 'failed',
+    circuit_id: expect.stringMatching(/.{36}/),
+    service_id: serviceId,
+    failure_cause: 'NO_TERMINATORS',
+    creation_timespan: 0,
+  })
+})
+
+it('a change and its commit name the same entity type', async () => {
+  const { told, world } = await toldWorld('entityChange')
+  told.length = 0
+  await world.create('/services', { name: 'other', encryptionRequired: true })
+  const [change, commit] = told
+  expect(change).toMatchObject({ eventType: 'created', entityType: 'services', isParentEvent: false })
+  expect(commit).toMatchObject({ eventType: 'committed', entityType: 'services', isParentEvent: false })
+  expect(commit?.eventId).toBe(change?.eventId)
+})
