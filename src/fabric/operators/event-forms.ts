@@ -1,6 +1,5 @@
 import type { CircuitFailure, DialFailureCause } from '../../access/explain/service-reach.rules.ts'
 import type { ControllerEvents, EventName } from '../../ports/events.ts'
-import { VERSION } from '../../version.ts'
 import type { EventChoice } from './event-choice.ts'
 
 type Form<E extends EventName> = (
@@ -154,7 +153,6 @@ export const FORMS: Readonly<Record<string, Forms>> = {
     'entity.changed': ({ operation, kind, id, author }, _choice, newId) => {
       const metadata = {
         author: { type: author === undefined ? 'controller' : 'identity', id: author ?? '', name: '' },
-        version: VERSION,
       }
       const facts = { eventId: newId(), entityType: kind, isParentEvent: false }
       return [

@@ -58,14 +58,15 @@ export class CircuitOwners {
    * answered, a circuit is in neither list: its router asks again.
    */
   async sort(circuitIds: readonly string[], processes: readonly UsingProcess[]): Promise<SortedCircuits> {
-    const unknown = circuitIds.filter((id) => this.ownerOf(id) === undefined)
-    const isSure = unknown.length === 0 || (await this.#ask(unknown, processes))
+    const unknown = new Set(circuitIds.filter((id) => this.ownerOf(id) === undefined))
+    const isSure = unknown.size === 0 || (await this.#ask([...unknown], processes))
     const owned = new Map<UsingProcess, string[]>()
     const ofNobody: string[] = []
     for (const id of circuitIds) {
       const owner = this.ownerOf(id)
       if (owner !== undefined) owned.set(owner, [...(owned.get(owner) ?? []), id])
-      else if (isSure) ofNobody.push(id)
+      // An owner that was forgotten meanwhile was not asked.
+      else if (isSure && unknown.has(id)) ofNobody.push(id)
     }
     return { owned, ofNobody }
   }

@@ -87,6 +87,8 @@ export async function twoProcesses() {
 export interface JoinedProcess extends FabricWorld {
   /** Cuts every connection to the others; they connect anew. */
   cut(): void
+  /** Has what it sends to another process wait, until the function that is answered is called. */
+  hold(to: string): () => void
 }
 
 /** Controllers over one store that are processes of one network: each uses the routers of the others. */
@@ -96,6 +98,7 @@ export async function joinedProcesses<Name extends string>(names: readonly Name[
   const pki = await createPkiMaterial({ hosts: ['controller.test'], trustDomain: 'test', now: NOW })
   const worlds = new Map<string, FabricWorld>()
   const streams = new Map<string, Set<Duplex>>(names.map((name) => [name, new Set()]))
+  const received = new Map<string, Duplex>()
   let now = NOW
   const open = async (name: Name): Promise<JoinedProcess> => {
     const dialProcess = async (address: string) => {
@@ -104,6 +107,7 @@ export async function joinedProcesses<Name extends string>(names: readonly Name[
       stream.once('close', () => theirs.destroy())
       theirs.once('close', () => stream.destroy())
       for (const end of [name, other]) streams.get(end)?.add(stream)
+      received.set(`${name} to ${other}`, theirs)
       const binding = randomBytes(32)
       worlds.get(other)?.listener.acceptProcess({ stream: theirs, binding }, '127.0.0.1')
       return { stream, binding }
@@ -113,7 +117,12 @@ export async function joinedProcesses<Name extends string>(names: readonly Name[
     const cut = () => {
       for (const stream of streams.get(name) ?? []) stream.destroy()
     }
-    return { ...world, cut }
+    const hold = (to: string) => {
+      const stream = received.get(`${name} to ${to}`)
+      stream?.pause()
+      return () => void stream?.resume()
+    }
+    return { ...world, cut, hold }
   }
   const opened = new Map<string, JoinedProcess>()
   for (const name of names) opened.set(name, await open(name))

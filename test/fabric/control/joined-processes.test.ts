@@ -143,6 +143,37 @@ it('a quiet circuit stays while the process that laid it is not connected, whoev
   expect(unroutesOf(server).map((unroute) => unroute.circuitId)).not.toContain(circuitId)
 })
 
+it('a circuit that leaves one router while others are asked of circuits stays at the rest', async () => {
+  const { processOf, elapse } = await joinedProcesses(['here', 'there', 'third'])
+  const [here, there, third] = [processOf('here'), processOf('there'), processOf('third')]
+  const { serviceId } = await tunnelNetwork(here)
+  const client = await here.router('client', { ...TUNNELER, linkListeners: ['tls:client:1'] })
+  const middle = await there.router('middle', { ...TUNNELER, linkListeners: ['tls:middle:1'] })
+  const server = await there.router('server', { ...TUNNELER, linkListeners: ['tls:server:1'] })
+  await eventually(async () => {
+    await elapse(SECOND)
+    expect([knowsPeer(client, server), knowsPeer(client, middle)]).toEqual([true, true])
+  })
+  // By then everybody is known who may have laid a circuit.
+  for (let second = 0; second < 32; second += 1) await elapse(SECOND)
+  reportLinks(client, [['link-1', middle]])
+  reportLinks(middle, [['link-2', server]])
+  await host(server, serviceId)
+  await eventually(async () => expect(await links(here)).toHaveLength(2))
+  const { circuitId } = await dial(client)
+  expect(routesOf(middle)).toHaveLength(1)
+  reportLinks(client, [['link-3', server]])
+  await eventually(async () => expect(await links(here)).toHaveLength(3))
+  const release = third.hold('there')
+  const circuitIds = [circuitId, 'circuit-of-nobody']
+  const idleTimes = new Map(circuitIds.map((id) => [id, 60_000_000_000]))
+  server.send(CONTENT_TYPE.circuitConfirmation, CircuitConfirmation.encode({ circuitIds, idleTimes }))
+  await here.call('DELETE', '/fabric/v1/links/link-1')
+  await eventually(() => expect(unroutesOf(middle).map((unroute) => unroute.circuitId)).toEqual([circuitId]))
+  release()
+  await eventually(() => expect(unroutesOf(server).map((unroute) => unroute.circuitId)).toEqual(['circuit-of-nobody']))
+})
+
 it('a quiet circuit of another process stays, also when the one that holds the router forgot whose it is', async () => {
   const { here, there, elapse, client, server } = await apart()
   const { circuitId } = await dial(client)
