@@ -180,7 +180,7 @@ interface CircuitWay {
   readonly links: readonly string[]
   readonly ingressId: string
   readonly egressId: string
-  /** What the hops cost together. */
+  /** The cost of the hops together. */
   readonly cost: number
 }
 
