@@ -194,6 +194,16 @@ const WRONG: readonly (readonly [string, (wrong: <T>(value: unknown) => T) => un
     'controller takes a controller: controller.fetch is missing',
   ],
   ['serve', (wrong) => serve(controller, wrong({})), 'serve: port is needed'],
+  [
+    'serve',
+    (wrong) => serve(controller, { port: 0, fabric: true, router: wrong({ advertise: 'r1.example.org' }) }),
+    "serve: router takes advertise as { host: 'router.example.org', port: 3022 }",
+  ],
+  [
+    'serve',
+    (wrong) => serve(controller, { port: 0, fabric: wrong({ listen: '0.0.0.0:6262' }) }),
+    "serve: fabric takes listen as { host: '0.0.0.0', port: 3022 }",
+  ],
   ['toRequest', (wrong) => toRequest(wrong({}), wrong({ maxBodyByte: 1 })), 'maxBodyByte is no option of toRequest'],
   [
     'openTelemetry',

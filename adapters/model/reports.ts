@@ -24,7 +24,8 @@ export function planText({ changes, unchanged, access, assertions }: Plan): stri
   if (assertions.cases.length > 0) {
     const { failed, cases } = assertions
     const failing = { ...assertions, cases: cases.filter(({ passed }) => !passed) }
-    lines.push('', failed === 0 ? `All ${cases.length} assertions would hold.` : testText(failing))
+    const all = cases.length === 1 ? 'The assertion' : `All ${cases.length} assertions`
+    lines.push('', failed === 0 ? `${all} would hold.` : testText(failing))
   }
   return lines.join('\n')
 }

@@ -17,7 +17,7 @@ import {
   PROCESS_PROTOCOL,
 } from './control-channel.ts'
 import { EDGE_FIRST_BYTES, EdgePort, type EdgeRouterOptions, ROUTER_PROTOCOLS } from './edge-port.ts'
-import { listen, urlOf } from './listen.ts'
+import { type Address, listen, urlOf } from './listen.ts'
 import { createListener, LISTENER_OPTIONS, type ListenerOptions } from './listener.ts'
 import type { LocalRouter } from './local-router.ts'
 
@@ -133,8 +133,22 @@ const OPTIONS: OptionRules<ServeOptions> = {
   maxConnectionsPerAddress: 'number',
   app: 'function',
   namedCertificates: 'array',
-  fabric: { members: ['listen', 'advertise', 'others'], or: [true, false] },
-  router: { members: ['name', 'roleAttributes', 'listen', 'advertise', 'running'], or: [true, false] },
+  fabric: { members: ['listen', 'advertise', 'others'], or: [true, false], problem: wrongAddress },
+  router: {
+    members: ['name', 'roleAttributes', 'listen', 'advertise', 'running'],
+    or: [true, false],
+    problem: wrongAddress,
+  },
+}
+
+/** Programs without types give addresses as the command line takes them. */
+function wrongAddress(given: Readonly<Record<'listen' | 'advertise', unknown>>): string | undefined {
+  const wrong = (['listen', 'advertise'] as const).find((name) => given[name] !== undefined && !isAddress(given[name]))
+  return wrong && `takes ${wrong} as { host: '${wrong === 'listen' ? '0.0.0.0' : 'router.example.org'}', port: 3022 }`
+}
+
+function isAddress(value: unknown): value is Address {
+  return typeof value === 'object' && value !== null && 'host' in value && typeof value.host === 'string'
 }
 
 const HTTP = 'http/1.1'

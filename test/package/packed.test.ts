@@ -233,6 +233,14 @@ describe('the packed package in an empty project', () => {
     const flags = runtime === 'deno' ? ['run', '-A', 'main.mjs'] : ['main.mjs']
     const { stdout } = await run(join(project, `node_modules/.bin/${runtime}`), flags, { cwd: project })
     expect(stdout).toBe('COULD_NOT_VALIDATE\n')
+    const network = execFile(nodeOf('24'), ['network.mjs'], { cwd: project })
+    const ended = once(network, 'exit')
+    const [tokens] = await Promise.race([once(network.stdout ?? network, 'data'), ended])
+    const devices = [...flags.slice(0, -1), 'device.mjs', ...String(tokens).trim().split(' ')]
+    const told = await run(join(project, `node_modules/.bin/${runtime}`), devices, { cwd: project })
+    expect(told.stdout).toBe('200 salaries payroll\n')
+    network.stdin?.end()
+    await ended
   })
 
   it('runs on Workers with a hasher and a judge of schemas that they allow', async ({ skip }) => {
