@@ -131,6 +131,36 @@ describe('GET /access-map', () => {
     expect((await api.call('GET /access-map', { query: { identities: scope } })).data.identities.count).toBe(3)
     await expect(api.call('GET /access-map', { query: { identities: 'x' } })).rejects.toMatchObject({ status: 400 })
   })
+
+  it('divides those who have none of what tells most apart by another property, so that few are left', async () => {
+    const badges = Array.from({ length: 12 }, (_, number) => `badge-${number}`)
+    const people = Array.from({ length: 300 }, (_, number) => {
+      const badge = number % 2 === 0 ? [badges[(number / 2) % 12] ?? ''] : []
+      return {
+        name: `person-${number}`,
+        type: 'Device' as const,
+        isAdmin: false,
+        roleAttributes: [`site-${number % 5}`, ...badge],
+      }
+    })
+    const services = badges.map((badge) => ({ name: `app-${badge}`, roleAttributes: [badge] }))
+    const servicePolicies = badges.map((badge) => ({
+      name: badge,
+      type: 'Dial' as const,
+      semantic: 'AnyOf' as const,
+      identityRoles: [`#${badge}`],
+      serviceRoles: [`#${badge}`],
+    }))
+    const net = await createTestController({ model: { identities: people, services, servicePolicies } })
+    onTestFinished(() => net.close())
+    const api = ownApi(net, await adminToken(net))
+    const { count, groups } = (await api.call('GET /access-map')).data.identities
+    const left = groups.filter(({ isRest }) => isRest).reduce((sum, one) => sum + one.count, 0)
+    expect(groups.length).toBeLessThanOrEqual(13)
+    expect(left).toBeLessThan(count / 10)
+    expect(groups.some(({ roleAttributes }) => roleAttributes.includes('badge-0'))).toBe(true)
+    expect(groups.some(({ roleAttributes }) => roleAttributes.includes('site-0'))).toBe(true)
+  })
 })
 
 describe('the views of a network that changes', () => {

@@ -1,14 +1,16 @@
 import type { EntityClass } from '../graph/classes.rules.ts'
 import type { Held, Telling } from './facets.rules.ts'
 
-/** A rest above this share of all counts against a property. */
-const LARGE_REST = 0.1
+/** A rest above this share of all counts against a property, and is divided by another one. */
+export const LARGE_REST = 0.1
+/** Stands for having no value of a property. */
+export const NO_VALUE = -1
 const PIECE = 64
 
 /** How often the policies that tell most apart select those who have each value of a facet, and those who have none of them. */
 export interface Profile {
   readonly width: number
-  /** By value; -1 stands for none of them. */
+  /** By value, {@link NO_VALUE} among them. */
   readonly counts: ReadonlyMap<number, { readonly size: number; readonly selected: Float64Array }>
 }
 
@@ -22,7 +24,7 @@ export function* profileOf(
   const counts = new Map<number, { size: number; selected: Float64Array }>()
   for (const [at, { count }] of classes.entries()) {
     if (at % PIECE === 0) yield
-    const place = held[at]?.find((value) => values.has(value)) ?? -1
+    const place = held[at]?.find((value) => values.has(value)) ?? NO_VALUE
     const own = counts.get(place) ?? { size: 0, selected: new Float64Array(width) }
     counts.set(place, own)
     own.size += count
@@ -107,12 +109,12 @@ export function* explained(
   groups: readonly (readonly number[])[],
   all: number,
 ): Generator<void, number> {
-  const rest = counts.get(-1)?.size ?? 0
+  const rest = counts.get(NO_VALUE)?.size ?? 0
   const sizes = groups.map((group) => group.reduce((sum, value) => sum + (counts.get(value)?.size ?? 0), 0))
   const evenness = 1 - sizes.reduce((sum, size) => sum + (size / all) ** 2, 0)
   let [between, total] = [0, 0]
   for (let place = 0; place < width; place += 1) {
-    const sums = [...groups, [-1]].map((group) => {
+    const sums = [...groups, [NO_VALUE]].map((group) => {
       const parts = group.flatMap((value) => counts.get(value) ?? [])
       const size = parts.reduce((sum, part) => sum + part.size, 0)
       return { size, selected: parts.reduce((sum, part) => sum + (part.selected[place] ?? 0), 0) }

@@ -1,5 +1,5 @@
 import type { EntityClass } from '../graph/classes.rules.ts'
-import { cluster, explained, profileOf } from './cluster.rules.ts'
+import { cluster, explained, LARGE_REST, NO_VALUE, type Profile, profileOf } from './cluster.rules.ts'
 import {
   countTogether,
   facetsOf,
@@ -39,8 +39,6 @@ export interface Divided {
   readonly count: number
 }
 
-/** A rest above this share is divided again, while there is room. */
-const LARGE_REST = 0.1
 /** A group above this share is divided by another property, while there is room. */
 const LARGE_GROUP = 0.4
 const PIECE = 64
@@ -82,14 +80,23 @@ export function* divide(
   const together = yield* countTogether(classes, held, values.length)
   const facets = yield* facetsOf(values, together)
   const selecting = yield* tellingPolicies(classes, count, isOfType)
-  let best: { readonly groups: readonly (readonly number[])[]; readonly score: number } | undefined
+  let best: { readonly facet: readonly number[]; readonly profile: Profile; readonly score: number } | undefined
+  let groups: readonly (readonly number[])[] = []
   for (const facet of facets) {
     const profile = yield* profileOf(classes, held, selecting, facet)
-    const groups = yield* cluster(facet, profile, most)
-    const score = yield* explained(profile, groups, count)
-    if (best === undefined || score > best.score) best = { groups, score }
+    const joined = yield* cluster(facet, profile, most)
+    const score = yield* explained(profile, joined, count)
+    if (best !== undefined && score <= best.score) continue
+    best = { facet, profile, score }
+    groups = joined
   }
-  const ordered = (best?.groups ?? [])
+  // Many who have no value of the property are told apart by another one, for which there must be room.
+  const half = Math.max(2, most >> 1)
+  const left = best?.profile.counts.get(NO_VALUE)?.size ?? 0
+  if (best !== undefined && left > count * LARGE_REST && groups.length > half) {
+    groups = yield* cluster(best.facet, best.profile, half)
+  }
+  const ordered = groups
     .map((group) => ({ group, count: group.reduce((sum, value) => sum + (values[value]?.count ?? 0), 0) }))
     .sort((a, b) => b.count - a.count)
     .map(({ group }) => group)
