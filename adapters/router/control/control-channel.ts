@@ -7,7 +7,7 @@ import { boolHeader, readBool, readText, textHeader, uint64Header } from '../../
 import { routerSide } from '../../fabric/index.ts'
 import type { TracedChannel } from '../state/channel-traces.ts'
 import type { ConnectedController, ControllerListener } from '../state/controllers.ts'
-import { dialSocket, type RouterCredentials } from '../state/opened-socket.ts'
+import { CLOSED_SILENTLY, dialSocket, type RouterCredentials } from '../state/opened-socket.ts'
 
 const { CONTENT_TYPE, HEADER, decodeMask, encodeMask, readToRouter, writeFromRouter } = routerSide
 
@@ -240,11 +240,16 @@ export async function probeController(
   const router = { routerId: identity.id, version: 'v2.0.0', linkListeners: [], credentials: () => identity }
   // Controllers of the line 1.6 answer the hello of every router, and close then whom they do not let in.
   for (const isOfOldLine of [false, true]) {
-    const channel = await dialController(address, router, isOfOldLine)
+    const channel = await dialController(address, router, isOfOldLine).catch((error: unknown) => {
+      throw error instanceof Error && error.message === CLOSED_SILENTLY ? new Error(NOT_LET_IN) : error
+    })
     if (await speaks(channel)) return channel.id
   }
-  throw new Error('it closes the connection without a word: the router is deleted, disabled, or connected already')
+  throw new Error(NOT_LET_IN)
 }
+
+/** How a controller of a deployed line refuses a router, for whatever reason. */
+const NOT_LET_IN = 'it closes the connection without a word: the router is deleted, disabled, or connected already'
 
 /** Whether the other end says anything before it closes; the channel is closed then. */
 async function speaks(channel: ControlChannel): Promise<boolean> {

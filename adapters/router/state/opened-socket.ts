@@ -27,6 +27,9 @@ export const SETUP_MS = 5000
 /** The most that a peer may send before it is known who it is. */
 const HELLO_LIMITS: FrameLimits = { headers: 16_384, body: 4192 }
 
+/** The message of the error where the other end closes instead of an answer. */
+export const CLOSED_SILENTLY = 'the connection was closed'
+
 /** Waits for the first frame of a stream. Rejects when none comes in time, or what is none; the stream is closed then. */
 export function firstFrame(stream: Duplex, limits: SocketLimits, waitMs = SETUP_MS): Promise<OpenedSocket> {
   return new Promise((resolve, reject) => {
@@ -45,7 +48,7 @@ export function firstFrame(stream: Duplex, limits: SocketLimits, waitMs = SETUP_
         resolve({ socket, frame })
       },
       onTrouble: (what) => fail(`the first message is a ${what}`),
-      onClose: () => fail('the connection was closed'),
+      onClose: () => fail(CLOSED_SILENTLY),
     })
   })
 }
