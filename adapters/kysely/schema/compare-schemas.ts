@@ -16,8 +16,9 @@ export type SchemaStep =
   | { readonly kind: 'create-index' | 'drop-index'; readonly table: TableModel; readonly index: IndexModel }
 
 /**
- * The steps that add what is declared and not yet recorded, and drop the tables that may be `dropped`. Throws a {@link SchemaMismatch} when the database has tables or
- * columns that the code does not know, which a newer version made, or has them in another form.
+ * The steps that add what is declared and not yet recorded, and drop the tables that may be `dropped`. There are none in a database of
+ * a newer version, which has tables or columns that the code does not know: as long as it has what the code needs, it is used as it
+ * is. Throws a {@link SchemaMismatch} when it does not, or has columns in another form.
  */
 export function compareSchemas(
   recorded: readonly TableModel[],
@@ -31,19 +32,38 @@ export function compareSchemas(
     const indexes = table.indexes.map((index) => ({ kind: 'create-index', table, index }) as const)
     return [{ kind: 'create-table', table }, ...indexes]
   })
-  for (const table of recorded) {
-    if (declared.some(({ name }) => name === table.name)) continue
-    if (!dropped.includes(table.name)) throw newer(`the table ${table.name}`)
-    steps.push({ kind: 'drop-table', table })
+  const unknown = firstUnknown(recorded, declared, dropped)
+  if (unknown !== undefined) {
+    const lack = steps.find(({ kind }) => kind === 'create-table' || kind === 'add-column')
+    if (lack !== undefined) throw unusable(unknown, lack)
+    return []
   }
-  return steps
+  const gone = recorded.filter(({ name }) => !declared.some((table) => table.name === name))
+  return [...steps, ...gone.map((table) => ({ kind: 'drop-table', table }) as const)]
+}
+
+/** The first table or column that the code does not know. */
+function firstUnknown(
+  recorded: readonly TableModel[],
+  declared: readonly TableModel[],
+  dropped: readonly string[],
+): string | undefined {
+  for (const { name, columns } of recorded) {
+    const table = declared.find((candidate) => candidate.name === name)
+    if (table === undefined) {
+      if (dropped.includes(name)) continue
+      return `the table ${name}`
+    }
+    const column = columns.find((one) => !table.columns.some((other) => other.name === one.name))
+    if (column !== undefined) return `the column ${name}.${column.name}`
+  }
+  return undefined
 }
 
 function tableSteps(before: TableModel, table: TableModel): SchemaStep[] {
   for (const { name, type } of before.columns) {
     const column = table.columns.find((candidate) => candidate.name === name)
-    if (column === undefined) throw newer(`the column ${table.name}.${name}`)
-    if (column.type !== type) {
+    if (column !== undefined && column.type !== type) {
       throw new SchemaMismatch(
         `the column ${table.name}.${name} holds ${type} in the database, and ${column.type} here`,
       )
@@ -66,8 +86,10 @@ function isSame(a: IndexModel, b: IndexModel): boolean {
   return a.name === b.name && a.isUnique === b.isUnique && a.columns.join() === b.columns.join()
 }
 
-function newer(what: string): SchemaMismatch {
+function unusable(unknown: string, lack: SchemaStep): SchemaMismatch {
+  const needed =
+    lack.kind === 'add-column' ? `the column ${lack.table.name}.${lack.column.name}` : `the table ${lack.table.name}`
   return new SchemaMismatch(
-    `the database was made by a newer version: it has ${what}, which this version does not know. Start the newer version, or restore a copy from before it`,
+    `the database was made by a newer version: it has ${unknown}, which this version does not know, and lacks ${needed}, which it needs. Start the newer version, or restore a copy from before it`,
   )
 }

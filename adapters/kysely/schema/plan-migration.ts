@@ -5,7 +5,11 @@ import { compareSchemas, SchemaMismatch, type SchemaStep } from './compare-schem
 import { encode, foldedText, membersOf } from './field-value.ts'
 import type { ColumnModel, FieldColumn, IndexModel, RecordTable, RecordTables, TableModel } from './record-table.ts'
 
-/** How declarations become tables, and values columns; raised when that changes in a way that steps cannot express. */
+/**
+ * How declarations become tables, and values columns. A version that knows a lower one refuses the database, so it is raised when
+ * that changes in a way that steps cannot express, and when the version before must not serve what this one writes. Otherwise
+ * the version before comes back over tables and columns that it does not know.
+ */
 export const SCHEMA_FORMAT = 1
 
 /** The description that the database keeps of its own tables. */
@@ -34,7 +38,7 @@ export interface Migration {
 
 /**
  * The migration from what is recorded to what the code declares; undefined when there is nothing to do. Throws a
- * {@link SchemaMismatch} for a database that is newer than the code.
+ * {@link SchemaMismatch} for a database of a newer format, or of a newer version that lacks what the code needs.
  */
 export function planMigration(
   database: Database,
@@ -71,14 +75,14 @@ const ORDER: readonly SchemaStep['kind'][] = ['drop-table', 'create-table', 'add
 function preparations(database: Database): CompiledQuery[] {
   const { schema, tables } = database
   const createSchema = schema === undefined ? [] : [tables.createSchema(schema).ifNotExists().compile()]
-  return [...createSchema, createTable(database, MIGRATIONS)]
+  return [...createSchema, createTable(database, MIGRATIONS, new Map())]
 }
 
 function statementsOf(database: Database, kinds: RecordTables, step: SchemaStep): CompiledQuery[] {
   switch (step.kind) {
     case 'create-table':
       return [
-        createTable(database, step.table),
+        createTable(database, step.table, kinds),
         ...(step.table.name === STATE_TABLE
           ? [
               database.compile(
@@ -91,7 +95,7 @@ function statementsOf(database: Database, kinds: RecordTables, step: SchemaStep)
       return [dropTable(database, step.table)]
     case 'add-column':
       return [
-        addColumn(database, step.table, step.column),
+        addColumn(database, step.table, step.column, kinds),
         ...fillColumn(database, kinds, step.table, step.column.name),
       ]
     case 'create-index':
@@ -103,15 +107,21 @@ function statementsOf(database: Database, kinds: RecordTables, step: SchemaStep)
 
 /** Gives the records that are there already the declared default of a new field. */
 function fillColumn(database: Database, kinds: RecordTables, { name }: TableModel, column: string): CompiledQuery[] {
-  const owner = [...kinds.values()].find(({ table }) => table === name)
+  const held = defaultOf(database.language, kinds, name, column)
+  if (held === undefined) return []
+  const { owner, field, value, stored } = held
+  const fill = database.compile(sql`update ${database.table(name)} set ${sql.id(column)} = ${sql.lit(stored)}`)
+  return field.column === column ? [fill, ...enterDefault(database, owner, field, value)] : [fill]
+}
+
+/** The declared default of the field that a column holds, and how the column holds it; undefined for none. */
+function defaultOf(language: SqlLanguage, kinds: RecordTables, table: string, column: string) {
+  const owner = [...kinds.values()].find((candidate) => candidate.table === table)
   const field = owner?.fields.find((candidate) => candidate.column === column || candidate.searchColumn === column)
   const value = field === undefined ? null : (owner?.kind.defaults?.[field.field] ?? null)
-  if (owner === undefined || field === undefined || value === null) return []
-  const isMain = field.column === column
-  const stored = isMain ? encode(database.language, field.field, field.kind, value) : searchedForm(field, value)
-  if (stored === null) return []
-  const fill = database.compile(sql`update ${database.table(name)} set ${sql.id(column)} = ${sql.lit(stored)}`)
-  return isMain ? [fill, ...enterDefault(database, owner, field, value)] : [fill]
+  if (owner === undefined || field === undefined || value === null) return undefined
+  const stored = field.column === column ? encode(language, field.field, field.kind, value) : searchedForm(field, value)
+  return stored === null ? undefined : { owner, field, value, stored }
 }
 
 function searchedForm({ kind }: FieldColumn, value: unknown): string | null {
@@ -164,10 +174,14 @@ function textOf({ sql: text, parameters }: CompiledQuery): string {
 }
 
 /** The statement that creates a table; its indexes are created apart. */
-function createTable({ language, tables, prefix }: Database, model: TableModel): CompiledQuery {
+function createTable({ language, tables, prefix }: Database, model: TableModel, kinds: RecordTables): CompiledQuery {
   let table: CreateTableBuilder<string, string> = tables.createTable(prefix + model.name)
   for (const { name, type, isRequired } of model.columns) {
-    table = table.addColumn(name, dataTypeOf(language, type), (column) => (isRequired ? column.notNull() : column))
+    const held = defaultOf(language, kinds, model.name, name)
+    table = table.addColumn(name, dataTypeOf(language, type), (column) => {
+      const filled = held === undefined ? column : column.defaultTo(sql.lit(held.stored))
+      return isRequired ? filled.notNull() : filled
+    })
   }
   table = table.addPrimaryKeyConstraint(`${prefix}${model.name}_pkey`, [...model.primaryKey])
   const { indexTableOptions: options } = language
@@ -179,11 +193,22 @@ function dropTable({ tables, prefix }: Database, { name }: TableModel): Compiled
   return tables.dropTable(prefix + name).compile()
 }
 
-/** New columns may be null: what was stored before has none of them. */
-function addColumn({ language, tables, prefix }: Database, model: TableModel, column: ColumnModel): CompiledQuery {
+/**
+ * New columns may be null: what was stored before has none of them. A version that does not know the column writes records without it,
+ * which hold the declared default then.
+ */
+function addColumn(
+  { language, tables, prefix }: Database,
+  model: TableModel,
+  column: ColumnModel,
+  kinds: RecordTables,
+): CompiledQuery {
+  const held = defaultOf(language, kinds, model.name, column.name)
   return tables
     .alterTable(prefix + model.name)
-    .addColumn(column.name, dataTypeOf(language, column.type))
+    .addColumn(column.name, dataTypeOf(language, column.type), (added) =>
+      held === undefined ? added : added.defaultTo(sql.lit(held.stored)),
+    )
     .compile()
 }
 

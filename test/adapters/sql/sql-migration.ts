@@ -1,8 +1,10 @@
-import type { Storage } from 'portcullis'
+import { openOperator, type Storage } from 'portcullis'
 import { type KyselyStorageOptions, kyselyStorage, migrate, SchemaMismatch } from 'portcullis/kysely'
-import type { Filter, RecordKind, StoredRecord } from 'portcullis/storage'
+import { type Filter, RECORD_KINDS, type RecordKind, type StoredRecord } from 'portcullis/storage'
+import { createTestController, type TestController } from 'portcullis/testing'
 import { expect, it } from 'vitest'
 import { insertAll, machine, machines, ticket, tickets, where } from '../../../adapters/storage-contract/kinds.ts'
+import { replayDatabase } from '../../support/released-database.ts'
 
 /** What a later version adds to machines, with and without defaults. */
 const later: RecordKind<StoredRecord & Record<string, unknown>> = {
@@ -158,21 +160,107 @@ export function describeMigrations(fresh: FreshDatabase): void {
     })
   })
 
-  it('refuses a database that a newer version made, and leaves it alone', async () => {
+  it('comes back over a database to which a newer version only added, and leaves its tables alone', async () => {
     const options = await fresh()
-    await using({ ...options, kinds: [laterMachines, doors] }, async () => undefined)
-    const older = [
-      [
-        [machines, doors],
-        /newer version: it has the column contract_machines\.colour, which this version does not know/,
-      ],
-      [[laterMachines], /newer version: it has the table contract_doors, which this version does not know/],
-    ] as const
-    for (const [kinds, line] of older) {
-      await expect(kyselyStorage({ ...options, kinds })).rejects.toThrow(line)
-      await expect(migrate({ ...options, kinds, dryRun: true })).rejects.toThrow(SchemaMismatch)
+    const newer = { ...options, kinds: [laterMachines, doors] }
+    const older = { ...options, kinds: [machines] }
+    await using(newer, async (storage) => {
+      const later = {
+        colour: 'red',
+        size: 9,
+        ratio: 1,
+        locked: false,
+        movedAt: 1,
+        groups: ['a'],
+        labels: { site: 'south' },
+      }
+      await insertAll(storage, laterMachines, [{ ...machine('m1', { roles: ['one'] }), ...later }])
+      await insertAll(storage, doors, [{ id: 'd1', name: 'front' }])
+    })
+    expect(await migrate({ ...older, dryRun: true })).toEqual({ name: '', statements: [] })
+    expect(await migrate(older)).toEqual({ name: '', statements: [] })
+    await using(older, async (storage) => {
+      const known = await storage.read((tx) => tx.collection(machines).get('m1'))
+      expect(known).toEqual(machine('m1', { roles: ['one'] }))
+      await storage.write(async (tx) => {
+        await tx.collection(machines).update(machine('m1', { roles: ['two'] }))
+        await tx.collection(machines).insert(machine('m2'))
+      })
+      expect(await idsOf(storage, machines, where('anyOf(roles) = "two"'))).toEqual(['m1'])
+    })
+    await using({ ...newer, migrate: false }, async (storage) => {
+      const [m1, m2, d1] = await storage.read((tx) =>
+        Promise.all([
+          tx.collection(laterMachines).get('m1'),
+          tx.collection(laterMachines).get('m2'),
+          tx.collection(doors).get('d1'),
+        ]),
+      )
+      expect(m1).toMatchObject({ roles: ['two'], colour: 'red', size: 9, groups: ['a'], labels: { site: 'south' } })
+      expect(m2).toMatchObject({ id: 'm2', colour: null, size: 7, ratio: 0.5, locked: true, groups: ['x', 'Ä'] })
+      expect(await idsOf(storage, laterMachines, field('size', 7))).toEqual(['m2'])
+      expect(d1).toMatchObject({ name: 'front' })
+    })
+  })
+
+  it('refuses a database of a newer version that lacks what it needs, and one of a newer format', async () => {
+    const options = await fresh()
+    await using({ ...options, kinds: [tickets, doors] }, async () => undefined)
+    const older = { ...options, kinds: [machines, doors] }
+    const line =
+      /newer version: it has the table contract_tickets.*, and lacks the table contract_machines, which it needs/
+    await expect(kyselyStorage(older)).rejects.toThrow(line)
+    await expect(migrate({ ...older, dryRun: true })).rejects.toThrow(SchemaMismatch)
+    const dialect = typeof options.dialect === 'function' ? options.dialect() : options.dialect
+    const { schema, tablePrefix = '' } = options
+    const table = `${schema === undefined ? '' : `"${schema}".`}"${tablePrefix}storage_migrations"`
+    await replayDatabase(dialect, {
+      statements: [{ sql: `update ${table} set format = 2`, parameters: [] }],
+      records: [],
+    })
+    const known = kyselyStorage({ ...options, kinds: [tickets, doors] })
+    await expect(known).rejects.toThrow('schema format 2, made by a newer version; this version knows format 1')
+  })
+
+  it('serves a network beside a newer version, started again meanwhile, and the audit trail is whole after both', async () => {
+    const options = await fresh()
+    const rooms = { ...doors, name: 'rooms' }
+    const laterKinds = RECORD_KINDS.map((kind) =>
+      kind.name === 'services'
+        ? {
+            ...kind,
+            fields: { ...kind.fields, colour: 'string' as const },
+            defaults: { ...kind.defaults, colour: 'grey' },
+          }
+        : kind,
+    )
+    const laterServices = laterKinds.find(({ name }) => name === 'services') ?? expect.fail()
+    const newer = await kyselyStorage({ ...options, kinds: [...laterKinds, rooms] })
+    const one = await createTestController({ storage: newer })
+    await one.admin.call('POST /services', { body: { name: 'by the newer one', encryptionRequired: true } })
+    for (const round of [1, 2]) {
+      const older = await kyselyStorage(options)
+      const other = await createTestController({ storage: older })
+      const name = `by the older one ${round}`
+      await other.admin.call('POST /services', { body: { name, encryptionRequired: true } })
+      await newer.write((tx) => tx.collection(rooms).insert({ id: `r${round}`, name: `room ${round}` }))
+      await one.admin.call('POST /services', { body: { name: `meanwhile ${round}`, encryptionRequired: true } })
+      const namesAt = async ({ admin }: Pick<TestController, 'admin'>) =>
+        (await admin.call('GET /services')).data.map((service) => service.name).sort()
+      expect(await namesAt(other)).toContain(`meanwhile ${round}`)
+      // The newer version finds its default in a record of the older one.
+      const where = field('name', name)
+      const { items, damaged } = await newer.read((tx) => tx.collection(laterServices).find({ where }))
+      expect([damaged, items.map((service) => Reflect.get(service, 'colour'))]).toEqual([undefined, ['grey']])
+      expect(await namesAt(one)).toEqual(await namesAt(other))
+      await other.close()
+      await older.close()
     }
-    await using({ ...options, kinds: [laterMachines, doors], migrate: false }, async () => undefined)
+    await one.close()
+    await newer.close()
+    const operator = await openOperator({ storage: await kyselyStorage({ ...options, kinds: [...laterKinds, rooms] }) })
+    expect(await operator.verifyAudit()).toMatchObject({ isWhole: true, tampering: null })
+    await operator.close()
   })
 
   it('refuses a column that holds something else', async () => {
