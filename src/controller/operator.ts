@@ -22,6 +22,8 @@ import type { PasswordHasher } from '../ports/credentials.ts'
 import type { Storage } from '../ports/record-storage.ts'
 import type { Clock, Logger } from '../ports/runtime.ts'
 import { resourceNamed } from '../resources/index.ts'
+import { eventDeliveries } from '../webhooks/delivery.resource.ts'
+import { deliveriesOf } from '../webhooks/delivery-work.ts'
 import { composeEngine } from './compose-engine.ts'
 import type { ControllerOptions } from './controller-options.ts'
 import { CONTROLLER_OPTIONS } from './option-shapes.ts'
@@ -68,6 +70,8 @@ export interface Operator {
    * one where it cannot be read, references to nothing go. Other records that cannot be read are left unless `deletesDamaged`.
    */
   repair(options?: { readonly deletesDamaged?: boolean }): Promise<readonly StoreRepair[]>
+  /** Lists the webhooks that have dead letters, with how many. */
+  undelivered(): Promise<readonly { readonly webhook: string; readonly dead: number }[]>
   /** Finds oddities of the network: nobody to administer it, policies that select nothing, services without routers. */
   findings(): Promise<readonly NetworkFinding[]>
   /**
@@ -142,6 +146,17 @@ export async function assembleOperator(options: OperatorOptions): Promise<Operat
       return [...results.map(({ description }) => description), ...(error === null ? [] : [error])]
     },
     repair: ({ deletesDamaged = false } = {}) => repairStore(contextOf(engine), callOf('repair'), deletesDamaged),
+    undelivered: async () => {
+      const { items } = await engine.webhooks.find()
+      return contextOf(engine).storage.read(async (tx) => {
+        const deliveries = tx.collection(eventDeliveries)
+        const counted = items.map(async ({ id, name: webhook }) => {
+          const { totalCount: dead } = await deliveries.find({ where: deliveriesOf(id, true), limit: 0 })
+          return { webhook, dead }
+        })
+        return (await Promise.all(counted)).filter(({ dead }) => dead > 0)
+      })
+    },
     findings: () => engine.findings(),
     importEntities: async (entities, importOptions) => {
       if (importOptions?.dryRun !== true) {

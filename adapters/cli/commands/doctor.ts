@@ -7,6 +7,7 @@ import { DEFAULT_STORAGE, STORAGE_OPTIONS, withOperator } from '../input/open-st
 import type { Style } from '../output.ts'
 import { copiesIn } from './backup/run-backups.ts'
 import { examineCertificates, examineKeys, type Finding } from './examine-certificates.ts'
+import { examinePostgres } from './examine-postgres.ts'
 import { withConfigFile } from './serve/config-file.ts'
 import { readPkiSource } from './serve/limit-options.ts'
 import { CERTIFICATE_FILE_OPTIONS, SERVE_OPTIONS } from './serve/option-declarations.ts'
@@ -30,8 +31,9 @@ export const DOCTOR = defineCommand({
   hasJson: true,
   details: `Looks at the certificates and keys (expired or soon, not valid yet, not belonging to each other, readable by others, not
 for the address of --advertise), a change of them (who has no certificate of the next authority when the one before ends), the
-storage (whole, with an administrator who can log in), the clock (behind what is stored), and the network (policies
-that select nothing, services without edge routers). Reads only, and the storage may be served. --config takes the file of
+storage (whole, with an administrator who can log in), the settings of a PostgreSQL server (by which it keeps what it acknowledged,
+a failover included), the clock (behind what is stored), webhooks (dead letters), and the network (policies that select
+nothing, services without edge routers). Reads only, and the storage may be served. --config takes the file of
 portcullis serve, so that it looks at what is served.
 
 With --repair, what every network has (the auth policy 'default', identity types, posture check types, built-in config types)
@@ -79,6 +81,7 @@ async function examine({ options, terminal }: CommandCall<DoctorOption>): Promis
     ...(await examineCertificates(pki, storage, moment, keys.replaced)),
     ...keys.findings,
     ...(await examineBackups(options.typed('backups'), moment.now)),
+    ...(await examinePostgres(options)),
     ...(await examineStorage(options)),
   ]
   const isWrong = findings.some(({ level }) => level === 'wrong')
@@ -127,7 +130,15 @@ function examineStorage(options: Parameters<typeof withOperator>[0]): Promise<re
       const isWrong = kind === 'no-administrator' || kind === 'clock-behind'
       return { level: isWrong ? 'wrong' : 'warning', about: 'network', text }
     })
+    const undelivered = (await operator.undelivered()).map(
+      ({ webhook, dead }): Finding => ({
+        level: 'warning',
+        about: 'webhooks',
+        text: `${webhook} has ${dead} dead ${dead === 1 ? 'letter' : 'letters'}: portcullis webhooks resend sends them again`,
+      }),
+    )
     return [
+      ...undelivered,
       ...damages.map((text): Finding => ({ level: 'wrong', about: 'storage', text })),
       ...(damages.length > 0 ? [] : [{ level: 'ok', about: 'storage', text: 'every record is whole' } as const]),
       ...network,

@@ -16,9 +16,11 @@ import { createController, createPkiMaterial, SYSTEM_CALL } from 'portcullis'
 import { sqliteStorage } from 'portcullis/kysely'
 import { openPkiDirectory } from 'portcullis/node'
 import { createTestController } from 'portcullis/testing'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { identities } from '../../../src/identities/identity.resource.ts'
+import { eventDeliveries } from '../../../src/webhooks/delivery.resource.ts'
 import { httpsClient } from '../../support/https-fetch.ts'
+import { startPostgres } from '../../support/postgres.ts'
 import { endAll, portcullis, portIn } from './cli-process.ts'
 
 const cwd = mkdtempSync(join(tmpdir(), 'portcullis-doctor-'))
@@ -218,6 +220,57 @@ describe('portcullis doctor', () => {
     service.kill('SIGTERM')
     await service.ended
   })
+
+  it('warns of dead letters of webhooks', async () => {
+    const file = join(cwd, 'hooks.sqlite')
+    const storage = await sqliteStorage(file)
+    const controller = await createTestController({ storage })
+    const body = { name: 'chat', endpoint: 'https://hooks.example/' }
+    const { id } = await controller.engine.webhooks.create(SYSTEM_CALL, body)
+    await controller.engine.webhooks.create(SYSTEM_CALL, { name: 'quiet', endpoint: 'https://other.example/' })
+    const letter = {
+      createdAt: 1,
+      updatedAt: 1,
+      tags: {},
+      cursorId: id,
+      webhookId: id,
+      subject: 'x',
+      attempts: 9,
+      dueAt: 1,
+    }
+    await storage.write(async (tx) => {
+      for (const [record, isDead] of [
+        ['1', true],
+        ['2', true],
+        ['3', false],
+      ] as const) {
+        const rest = { id: `d${record}`, recordId: record, isDead, problem: 'refused' }
+        await tx.collection(eventDeliveries).insert({ ...letter, ...rest })
+      }
+    })
+    await controller.close()
+    await storage.close()
+    const { found } = await findings('--storage', `sqlite:${file}`)
+    expect(found.filter((text) => text.includes('dead'))).toEqual([
+      'warning: chat has 2 dead letters: portcullis webhooks resend sends them again',
+    ])
+  })
+
+  it('says which settings of a PostgreSQL server lose what it acknowledged', async () => {
+    const about = (texts: readonly string[]) => texts.filter((text) => /fsync|synchronous|standby|timeout/.test(text))
+    const careless = await startPostgres({ settings: ['synchronous_standby_names=one'] })
+    onTestFinished(() => careless.stop())
+    const first = await findings('--storage', careless.url)
+    expect(first.code).toBe(3)
+    expect(about(first.found)).toEqual([
+      'wrong: fsync is off: a server that loses power loses what it acknowledged, or all of it',
+      'wrong: synchronous_commit is off: a server that fails loses what it acknowledged',
+      'warning: it has no standby: nothing is written while that is away, or it is lost; three members are asked for',
+    ])
+    const careful = await startPostgres({ isDurable: true })
+    onTestFinished(() => careful.stop())
+    expect(about((await findings('--storage', careful.url)).found)).toEqual([])
+  }, 120_000)
 
   it('refuses a storage that is not there with 2', async () => {
     expect(await run(['doctor', '--storage', 'sqlite:none'])).toMatchObject({
