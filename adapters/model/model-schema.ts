@@ -1,16 +1,25 @@
 import { apiDocuments, VERSION } from '../../src/index.ts'
-import { assertionSchema, isMap, MODEL_KINDS, type ModelKind, SERVICE_CONFIGS } from '../../src/model/index.ts'
+import {
+  assertionSchema,
+  isMap,
+  MODEL_KINDS,
+  type ModelKey,
+  type ModelKind,
+  type Network,
+  SERVICE_CONFIGS,
+} from '../../src/model/index.ts'
 
 type JsonObject = Readonly<Record<string, unknown>>
 
 /**
  * The JSON Schema (draft 7) of model files, for editors: members, choices and their meanings follow from the declarations of the API. The
- * package has it as `portcullis/model.schema.json`.
+ * package has it as `portcullis/model.schema.json`. With a network, editors offer its names and role attributes; others are taken too.
  *
  * @example
- * await writeFile('model.schema.json', JSON.stringify(await modelSchema(), null, 2))
+ * const network = modelNetwork(await readModel('network.yaml'))
+ * await writeFile('network.schema.json', JSON.stringify(await modelSchema(network), null, 2))
  */
-export async function modelSchema(): Promise<JsonObject> {
+export async function modelSchema(network?: Network): Promise<JsonObject> {
   const { management, portcullis } = await apiDocuments(VERSION)
   const kinds = MODEL_KINDS.map((kind) => {
     const { name } = kind.resource
@@ -24,7 +33,7 @@ export async function modelSchema(): Promise<JsonObject> {
       'application/json',
       'schema',
     )
-    return [kind.key, { type: 'array', items: entitySchema(kind, request) }] as const
+    return [kind.key, { type: 'array', items: entitySchema(kind, request, network) }] as const
   })
   return {
     $schema: 'http://json-schema.org/draft-07/schema#',
@@ -44,12 +53,14 @@ function at(value: unknown, ...path: readonly string[]): JsonObject {
   return isMap(found) ? found : {}
 }
 
-function entitySchema({ key, links }: ModelKind, request: JsonObject): JsonObject {
+function entitySchema({ key, links }: ModelKind, request: JsonObject, network: Network | undefined): JsonObject {
   const properties = Object.fromEntries(
     Object.entries(at(request, 'properties')).map(([name, schema]) => {
       const link = links.find(({ path }) => path.length === 1 && path[0] === name)
       const known = strict(schema)
-      return [name, link === undefined || !isMap(known) ? known : linkSchema(known, link)]
+      if (!isMap(known)) return [name, known]
+      if (name === 'roleAttributes') return [name, offering(known, attributesOf(network, key))]
+      return [name, link === undefined ? known : linkSchema(known, link, network)]
     }),
   )
   const own = key === 'identities' ? { [SERVICE_CONFIGS]: PAIRS } : {}
@@ -59,11 +70,29 @@ function entitySchema({ key, links }: ModelKind, request: JsonObject): JsonObjec
 type Link = ModelKind['links'][number]
 
 /** A member that refers to other entities, which models do by name. */
-function linkSchema(schema: JsonObject, { to, form }: Link): JsonObject {
-  if (form !== 'roles') return { ...schema, description: `${form === 'names' ? 'Names' : 'The name'} of ${to}.` }
+function linkSchema(schema: JsonObject, { to, form }: Link, network: Network | undefined): JsonObject {
+  const names = network?.all(to).map(({ name }) => name) ?? []
+  if (form !== 'roles') {
+    return offering({ ...schema, description: `${form === 'names' ? 'Names' : 'The name'} of ${to}.` }, names)
+  }
   const description = `Which ${to} are selected: #attribute, #all, or @ and a name.`
   const items = { type: 'string', pattern: '^[#@].' }
-  return { ...schema, description, items }
+  const roles = [...attributesOf(network, to).map((one) => `#${one}`), ...names.map((name) => `@${name}`)]
+  return offering({ ...schema, description, items }, roles)
+}
+
+/** The role attributes of the entities of a kind, each once. */
+function attributesOf(network: Network | undefined, key: ModelKey): readonly string[] {
+  const bodies = network?.all(key).map(({ body }) => body.roleAttributes) ?? []
+  return [...new Set(bodies.flat().filter((one) => typeof one === 'string'))].toSorted()
+}
+
+/** The schema of a text or of a list of texts that offers some; it takes what it took. */
+function offering(schema: JsonObject, texts: readonly string[]): JsonObject {
+  if (texts.length === 0) return schema
+  if (isMap(schema.items)) return { ...schema, items: offering(schema.items, texts) }
+  const { description, ...form } = schema
+  return { ...(description !== undefined && { description }), anyOf: [{ enum: texts }, form] }
 }
 
 const PAIRS: JsonObject = {

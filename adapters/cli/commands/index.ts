@@ -158,6 +158,9 @@ export const COMMANDS: readonly CommandGroup[] = [
       ...listed(() => import('./model/graph.ts'), {
         GRAPH: ['graph', 'draw who reaches what, grouped by role attributes'],
       }),
+      ...listed(() => import('./model/schema.ts'), {
+        SCHEMA: ['schema', 'write a JSON Schema of model files, which offers names and role attributes to editors'],
+      }),
       ...listed(() => import('./import.ts'), {
         IMPORT: ['import', 'take over the network of an OpenZiti controller'],
       }),

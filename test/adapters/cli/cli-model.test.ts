@@ -114,6 +114,19 @@ describe('portcullis plan, apply and export', () => {
   })
 })
 
+describe('portcullis schema', () => {
+  it('offers what files have, and takes what they have not', async () => {
+    const { code, stdout } = await run('schema', 'network.yaml')
+    expect(code).toBe(0)
+    const { properties } = JSON.parse(stdout)
+    const policy = properties.servicePolicies.items.properties
+    const [offered, taken] = policy.serviceRoles.items.anyOf
+    expect(offered.enum).toEqual(expect.arrayContaining([expect.stringMatching(/^@/), expect.stringMatching(/^#/)]))
+    expect(taken).toEqual({ type: 'string', pattern: '^[#@].' })
+    expect(properties.identities.items.properties.roleAttributes.items.anyOf[0].enum.join()).toMatch(/^[^#@]+$/)
+  })
+})
+
 describe('portcullis graph', () => {
   it('draws files', async () => {
     const { code, stdout } = await run('graph', 'network.yaml', '--format', 'svg')
