@@ -105,6 +105,10 @@ export interface ControllerEvents {
     readonly protocol: string
     /** The address that was dialed. */
     readonly dialAddress: string
+    /** Its cost beside its latency. */
+    readonly staticCost: number
+    /** The sockets that it consists of, as the router that dialed reported them: each with its addresses at both ends. */
+    readonly connections: readonly { readonly type: string; readonly source: string; readonly target: string }[]
     readonly isUp: boolean
     readonly at: number
   }

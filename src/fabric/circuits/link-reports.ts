@@ -104,7 +104,7 @@ export class LinkReports {
     this.#routers.get(routerId)?.channel.send({ type: 'link-fault', linkId, iteration })
   }
 
-  #tell({ id: linkId, source, target, protocol, dialAddress }: Link, isUp: boolean): void {
+  #tell({ id: linkId, source, target, protocol, dialAddress, staticCost, connections }: Link, isUp: boolean): void {
     const at = this.#context.clock.now()
     this.#context.events.emit('link.connection', {
       linkId,
@@ -112,6 +112,8 @@ export class LinkReports {
       target,
       protocol,
       dialAddress,
+      staticCost,
+      connections,
       isUp,
       at,
     })

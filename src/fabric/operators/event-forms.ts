@@ -83,7 +83,7 @@ export const FORMS: Readonly<Record<string, Forms>> = {
     ],
   },
   link: {
-    'link.connection': ({ linkId, source, target, protocol, dialAddress, isUp }) => [
+    'link.connection': ({ linkId, source, target, protocol, dialAddress, staticCost, connections, isUp }) => [
       {
         event_type: isUp ? 'routerLinkNew' : 'fault',
         link_id: linkId,
@@ -91,6 +91,10 @@ export const FORMS: Readonly<Record<string, Forms>> = {
         dst_router_id: target,
         protocol,
         dial_address: dialAddress,
+        cost: staticCost,
+        connections: connections.map(({ type, ...ends }) => {
+          return { id: type, local_addr: ends.source, remote_addr: ends.target }
+        }),
       },
     ],
   },

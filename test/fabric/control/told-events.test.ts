@@ -1,6 +1,6 @@
 import { routerSide } from 'portcullis/fabric'
 import { expect, it } from 'vitest'
-import { dial, fabricWorld, host, tunnelNetwork } from './fabric-world.ts'
+import { dial, fabricWorld, host, reportLinks, tunnelNetwork } from './fabric-world.ts'
 
 const { CONTENT_TYPE, Fault } = routerSide
 
@@ -61,4 +61,19 @@ it('a change and its commit name the same entity type', async () => {
   expect(change).toMatchObject({ eventType: 'created', entityType: 'services', isParentEvent: false })
   expect(commit).toMatchObject({ eventType: 'committed', entityType: 'services', isParentEvent: false })
   expect(commit?.eventId).toBe(change?.eventId)
+})
+
+it('a link is told with its cost', async () => {
+  const { told, world, router } = await toldWorld('link')
+  const other = await world.router('r2')
+  reportLinks(router, [['link-1', other]])
+  await expect.poll(() => told.length).toBe(1)
+  expect(told[0]).toMatchObject({
+    event_type: 'routerLinkNew',
+    link_id: 'link-1',
+    src_router_id: router.id,
+    dst_router_id: other.id,
+    cost: 1,
+    connections: [],
+  })
 })
