@@ -3,6 +3,7 @@
 // Rows are printed as they come. What follows a colon are the parts of a benchmark that are run, where it has parts.
 import { cpus } from 'node:os'
 import { benchAccessIndex } from './access-index.ts'
+import { benchAudit } from './audit.ts'
 import { benchController } from './controller.ts'
 import { benchCredentials } from './credentials.ts'
 import { benchDataplane } from './dataplane.ts'
@@ -26,6 +27,7 @@ const BENCHES = new Map<string, Bench>([
   ['credentials', benchCredentials],
   ['memory', benchMemoryStorage],
   ['sql', benchSqlStorage],
+  ['audit', benchAudit],
   ['waits', benchWaits],
   ['scale', benchScale],
   ['holds', benchHolds],

@@ -1,0 +1,82 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Storage } from 'portcullis'
+import { postgresStorage, sqliteStorage } from 'portcullis/kysely'
+import { createTestController, type TestController } from 'portcullis/testing'
+import { engineOf } from '../src/controller/guarded-engine.ts'
+import { contextOf } from '../src/engine/engine.ts'
+import { startPostgres } from '../test/support/postgres.ts'
+import type { BenchRow } from './row.ts'
+
+const WRITES = 200
+const ROUNDS = 20
+const WARM_UP = 4
+
+/** Measures a write with the audit trail against the same without it, in turns: its record, and its part of a seal each second. */
+export async function* benchAudit(): AsyncGenerator<BenchRow> {
+  const folder = await mkdtemp(join(tmpdir(), 'portcullis-bench-'))
+  try {
+    yield await compared('SQLite', (name) => sqliteStorage(join(folder, `${name}.db`)))
+    const server = await startPostgres({ isDurable: true })
+    try {
+      yield await compared('PostgreSQL', (name) => postgresStorage({ connection: server.url, tablePrefix: `${name}_` }))
+    } finally {
+      await server.stop()
+    }
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+}
+
+interface Side {
+  readonly controller: TestController
+  readonly storage: Storage
+  readonly hasTrail: boolean
+  /** Milliseconds of the processor for each round. */
+  readonly took: number[]
+}
+
+async function compared(name: string, open: (name: string) => Promise<Storage>): Promise<BenchRow> {
+  const sides = [await sideOf(await open('with'), true), await sideOf(await open('without'), false)] as const
+  for (let round = 0; round < WARM_UP + ROUNDS; round += 1) {
+    for (const side of round % 2 === 0 ? sides : sides.toReversed()) {
+      const took = await writeMany(side, round)
+      if (round >= WARM_UP) side.took.push(took)
+    }
+  }
+  for (const { controller, storage } of sides) {
+    await controller.close()
+    await storage.close()
+  }
+  const [value, without] = [medianOf(sides[0].took) / WRITES, medianOf(sides[1].took) / WRITES]
+  return {
+    name: `${name}: a service is created with the audit trail, processor`,
+    value,
+    unit: 'ms',
+    ceiling: { name: 'the same without it', value: without },
+    target: '≤1.10',
+  }
+}
+
+async function sideOf(storage: Storage, hasTrail: boolean): Promise<Side> {
+  const controller = await createTestController({ storage })
+  if (!hasTrail) contextOf(engineOf(controller.engine)).writes.record(async () => undefined)
+  return { controller, storage, hasTrail, took: [] }
+}
+
+async function writeMany({ controller, hasTrail }: Side, round: number): Promise<number> {
+  const begin = process.cpuUsage()
+  for (let count = 0; count < WRITES; count += 1) {
+    const body = { name: `service ${round} ${count}`, roleAttributes: ['a', 'b'], encryptionRequired: true }
+    await controller.admin.call('POST /services', { body })
+  }
+  // The clock of a test stands still, and so does the timer of seals.
+  if (hasTrail) await engineOf(controller.engine).auditTrail.seal()
+  const { user, system } = process.cpuUsage(begin)
+  return (user + system) / 1000
+}
+
+function medianOf(numbers: readonly number[]): number {
+  return numbers.toSorted((a, b) => a - b)[numbers.length >> 1] ?? 0
+}
