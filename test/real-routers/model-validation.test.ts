@@ -78,6 +78,8 @@ async function compare(): Promise<Comparison> {
 
 /** Compares until the router has taken in what was on its way. */
 async function settled(): Promise<Comparison> {
+  // Deployed routers may crash while they compare what changes at the same moment.
+  await sleep(3000)
   for (let tries = 0; ; tries += 1) {
     const comparison = await compare()
     if (comparison.differenceCount === 0 || tries === 10) return comparison
