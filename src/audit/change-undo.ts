@@ -5,9 +5,8 @@ import { ControllerError, invalidField, notFound } from '../base/errors.ts'
 import { canonicalJson } from '../base/text.ts'
 import { type Call, mayRead } from '../kernel/context/call.ts'
 import type { EngineContext } from '../kernel/context/context.ts'
-import { Id } from '../kernel/declaration/fields.ts'
 import { inputName } from '../kernel/declaration/quirks.ts'
-import { readValue } from '../kernel/declaration/read-body.ts'
+import { readId, readValue } from '../kernel/declaration/read-body.ts'
 import type { RecordOf, Resource, StandardOperation } from '../kernel/declaration/resource.ts'
 import { RESOURCES } from '../resources/index.ts'
 import { auditEntries, mayReadRecord } from './audit-entry.ts'
@@ -110,7 +109,7 @@ export class ChangeUndo {
   }
 
   async #found(call: Call, recordId: string): Promise<Found> {
-    readValue('recordId', Id, recordId)
+    readId(recordId, 'recordId')
     return this.#context.storage.read(async (tx) => {
       const record = await tx.collection(auditRecords).get(recordId)
       const type = TYPES.find((one) => one === record?.type)

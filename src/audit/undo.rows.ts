@@ -78,7 +78,7 @@ const UndoData: z.ZodType<UndoPlan, UndoPlan> = described(
 export const planUndoOperation = defineOperation(
   {
     route: 'GET /audit/{id}/undo',
-    summary: 'Tells how a change would be taken back, writing nothing',
+    summary: 'Plans how a change is taken back, writing nothing',
     description:
       'The change is taken back in the network as it is now: what was changed later stays. Secrets, credentials and what the ' +
       'controller writes by itself do not come back, and the answer says so.',

@@ -3,7 +3,6 @@ export { MISSING_KINDS, type MissingPosture } from '../posture/rules/index.ts'
 export { explainAccess } from './explain-access.rules.ts'
 export type {
   AccessFacts,
-  AccessSince,
   CheckExplanation,
   EdgeRouterExplanation,
   Explanation,
