@@ -75,10 +75,13 @@ export class DataPlaneService {
 
   /**
    * Both routers close a link, and circuits take another way; it may be dialed again. A link that nobody knows is over already.
+   *
+   * @throws {ControllerError} NOT_FOUND when this process knows none of the id, and others hold routers whose links it may be.
    */
   async cutLink(id: string): Promise<void> {
     readId(id)
-    this.#context.dataPlane.view?.cutLink(id)
+    const isKnown = this.#context.dataPlane.view?.cutLink(id) === true
+    if (!isKnown && (await this.#mayBeElsewhere())) throw elsewhere('link', id)
   }
 
   /** The circuits that are open, whichever process over the store laid them. One that does not answer within 2 s is left out. */
@@ -198,11 +201,18 @@ export class DataPlaneService {
 
   /** Says where else to ask, where another process may know it. */
   async #unknown(kind: 'link' | 'router', id: string): Promise<never> {
-    const { storage, presence } = this.#context
-    if (!(await storage.read((tx) => presence.hasOthers(tx)))) throw notFound(kind, id)
-    const message = `${kind} with id ${id} not found in this process: other controllers know those of their own routers`
-    throw new ControllerError('NOT_FOUND', { code: 'UNHANDLED', message })
+    throw (await this.#mayBeElsewhere()) ? elsewhere(kind, id) : notFound(kind, id)
   }
+
+  #mayBeElsewhere(): Promise<boolean> {
+    const { storage, presence } = this.#context
+    return storage.read((tx) => presence.hasOthers(tx))
+  }
+}
+
+function elsewhere(kind: 'link' | 'router', id: string): ControllerError {
+  const message = `${kind} with id ${id} not found in this process: other controllers know those of their own routers`
+  return new ControllerError('NOT_FOUND', { code: 'UNHANDLED', message })
 }
 
 /** Edge routers and transit routers as of a snapshot. */

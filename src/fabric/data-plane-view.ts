@@ -71,8 +71,8 @@ export class FabricView implements DataPlaneView {
     return dynamicCost(this.#parts.circuits.useOf(terminatorId), this.#parts.context.clock.now())
   }
 
-  cutLink(id: string): void {
-    this.#parts.links.cut(id)
+  cutLink(id: string): boolean {
+    return this.#parts.links.cut(id)
   }
 
   changeLink(id: string, change: LinkChange): boolean {

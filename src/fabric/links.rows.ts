@@ -111,8 +111,10 @@ export const linkOperations = {
       route: 'DELETE /links/{id}',
       summary: 'Cuts one link',
       description:
-        'Both routers close it, and circuits take another way. The router that dialed it may dial again. A link that nobody knows is over already.',
+        'Both routers close it, and circuits take another way. The router that dialed it may dial again. A link that nobody knows ' +
+        'is over already: 404 is answered only where it may be one of another process.',
       access: { entity: 'ops', action: 'delete' },
+      errors: ['NOT_FOUND'],
     },
     async ({ engine, params }) => {
       await engine.dataPlane.cutLink(params.id)

@@ -48,13 +48,14 @@ export class LinkReports {
     return { isForeign: false }
   }
 
-  /** An operator cuts a link: both routers close it, and the one that dialed it may dial again. */
-  cut(linkId: string): void {
+  /** An operator cuts a link: both routers close it, and the one that dialed it may dial again. False for an unknown one. */
+  cut(linkId: string): boolean {
     const link = this.#network.remove(linkId)
-    if (link === undefined) return
+    if (link === undefined) return false
     this.#close(link.source, link)
     this.#close(link.target, link)
     this.#lost(link)
+    return true
   }
 
   /** An operator takes a link out of use, or changes what it costs: circuits over one that is out of use take another way. */

@@ -151,8 +151,8 @@ export interface DataPlaneView {
   dynamicCostOf(terminatorId: string): number
   /** Sets what a link costs beside its latency, or takes it out of use; false for an unknown one. */
   changeLink(id: string, change: LinkChange): boolean
-  /** Both ends close a link, which may be dialed again. */
-  cutLink(id: string): void
+  /** Both ends close a link, which may be dialed again; false for an unknown one. */
+  cutLink(id: string): boolean
   /** Asks a router to compare its data model with one that is read from the store anew. Rejects with `ControllerError`s. */
   validateModel(routerId: string): Promise<ModelComparison>
   /** Asks connected routers and the controller itself for values of their state; at most 10 s. Never rejects. */
