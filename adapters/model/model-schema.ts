@@ -16,7 +16,7 @@ type JsonObject = Readonly<Record<string, unknown>>
  * package has it as `portcullis/model.schema.json`. With a network, editors offer its names and role attributes; others are taken too.
  *
  * @example
- * const network = modelNetwork(await readModel('network.yaml'))
+ * const network = await modelNetwork(await readModel('network.yaml'))
  * await writeFile('network.schema.json', JSON.stringify(await modelSchema(network), null, 2))
  */
 export async function modelSchema(network?: Network): Promise<JsonObject> {

@@ -177,7 +177,7 @@ export interface HostEngine extends HostEntityServices {
    * `/search` and `/reach` then answer from memory. `withExplorer` of `portcullis/explorer` does it for its controller. Nothing is written.
    *
    * @example
-   * const controller = await createController({ storage, address })
+   * const controller = await createController({ storage, address: 'controller.example.org:1280' })
    * await controller.engine.prepareReach()
    */
   prepareReach(): Promise<void>
