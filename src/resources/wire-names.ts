@@ -8,6 +8,7 @@ import type { PostureCheckTypeId } from '../access/posture/checks/index.ts'
 import type { PostureChecks, PostureCheckTypes } from '../access/posture/posture-check.resource.ts'
 import type { POSTURE_CHECK_FIELDS } from '../access/posture/posture-check-fields.resource.ts'
 import type { Sessions } from '../access/sessions/session.resource.ts'
+import type { UndoPlan as Undo } from '../audit/change-undo.rules.ts'
 import type { IdentityTypes } from '../authority/permissions.resource.ts'
 import type { Configs, ConfigTypes, ServiceConfigs } from '../configs/config.resource.ts'
 import type { AuthPolicies } from '../credentials/auth-policy.resource.ts'
@@ -182,3 +183,6 @@ export type ServicePolicy = ShownForm<ServicePolicies['definition']>
 export type ServicePolicyCreate = Flat<Granting<CreateForm<ServicePolicies['definition']>>>
 export type ServicePolicyReplace = Flat<Granting<ReplaceForm<ServicePolicies['definition']>>>
 export type ServicePolicyPatch = Flat<Granting<PatchForm<ServicePolicies['definition']>>>
+
+/** The way in which a change would be taken back. */
+export type UndoPlan = Undo

@@ -16,6 +16,8 @@ const SEED = Number(process.env.PORTCULLIS_FUZZ_SEED ?? 1)
 const PER_CONTROLLER = 2_500
 /** Milliseconds of work that no request may cost: a busy machine does not count against it. */
 const MAX_WORK_MS = 1_000
+/** The same where RSA keys are made, outside of the event loop: how many candidates are tried is chance. */
+const MAX_KEY_WORK_MS = 20_000
 
 const DOCUMENTS = await apiDocuments('v0')
 const OPERATIONS = [
@@ -93,7 +95,8 @@ async function fuzz(choose: Choices, count: number, statuses: Map<number, number
     const told = `${described} -> ${response.status} ${text.slice(0, 300)}`
     const isDeclared = response.status === 501 && NOT_IMPLEMENTED.test(path)
     if (response.status >= 500 && !isDeclared) expect.fail(told)
-    expect((user + system) / 1000, told).toBeLessThan(MAX_WORK_MS)
+    const most = path.includes('/pki/rotations') ? MAX_KEY_WORK_MS : MAX_WORK_MS
+    expect((user + system) / 1000, told).toBeLessThan(most)
     // A hostile path may be that of another operation.
     if (response.status !== 405) expectDocumented(fuzzed.document, fuzzed.operation, response.status, text, told)
     statuses.set(response.status, (statuses.get(response.status) ?? 0) + 1)
