@@ -22,6 +22,8 @@ export interface SortedCircuits {
 interface Pending {
   readonly circuitIds: ReadonlySet<string>
   readonly asked: Set<UsingProcess>
+  /** Those that a process said are its own. */
+  readonly claimed: Set<string>
   readonly settle: (haveAllAnswered: boolean) => void
 }
 
@@ -59,14 +61,15 @@ export class CircuitOwners {
    */
   async sort(circuitIds: readonly string[], processes: readonly UsingProcess[]): Promise<SortedCircuits> {
     const unknown = new Set(circuitIds.filter((id) => this.ownerOf(id) === undefined))
-    const isSure = unknown.size === 0 || (await this.#ask([...unknown], processes))
+    const claimed = new Set<string>()
+    const isSure = unknown.size === 0 || (await this.#ask([...unknown], processes, claimed))
     const owned = new Map<UsingProcess, string[]>()
     const ofNobody: string[] = []
     for (const id of circuitIds) {
       const owner = this.ownerOf(id)
       if (owner !== undefined) owned.set(owner, [...(owned.get(owner) ?? []), id])
-      // An owner that was forgotten meanwhile was not asked.
-      else if (isSure && unknown.has(id)) ofNobody.push(id)
+      // One that left a router meanwhile has no owner here any more: it was not asked about, or its process said that it is its own.
+      else if (isSure && unknown.has(id) && !claimed.has(id)) ofNobody.push(id)
     }
     return { owned, ofNobody }
   }
@@ -75,7 +78,10 @@ export class CircuitOwners {
   answered(process: UsingProcess, number: number, circuitIds: readonly string[]): void {
     const pending = this.#pending.get(number)
     if (pending?.asked.delete(process) !== true) return
-    for (const id of circuitIds) if (pending.circuitIds.has(id)) this.#owners.set(id, process)
+    for (const id of circuitIds.filter((one) => pending.circuitIds.has(one))) {
+      this.#owners.set(id, process)
+      pending.claimed.add(id)
+    }
     if (pending.asked.size === 0) this.#settle(number, true)
   }
 
@@ -84,12 +90,12 @@ export class CircuitOwners {
     for (const [number, { asked }] of [...this.#pending]) if (asked.has(process)) this.#settle(number, false)
   }
 
-  #ask(circuitIds: readonly string[], processes: readonly UsingProcess[]): Promise<boolean> {
+  #ask(circuitIds: readonly string[], processes: readonly UsingProcess[], claimed: Set<string>): Promise<boolean> {
     if (processes.length === 0) return Promise.resolve(true)
     this.#number += 1
     const number = this.#number
     return new Promise((settle) => {
-      this.#pending.set(number, { circuitIds: new Set(circuitIds), asked: new Set(processes), settle })
+      this.#pending.set(number, { circuitIds: new Set(circuitIds), asked: new Set(processes), claimed, settle })
       this.#context.timetable.set('circuit-owners', String(number), this.#context.clock.now() + ANSWER_MS)
       for (const { channel } of processes) channel.send({ type: 'whose-circuits', number, circuitIds })
     })

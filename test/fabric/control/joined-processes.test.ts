@@ -174,6 +174,47 @@ it('a circuit that leaves one router while others are asked of circuits stays at
   await eventually(() => expect(unroutesOf(server).map((unroute) => unroute.circuitId)).toEqual(['circuit-of-nobody']))
 })
 
+it('a circuit that its process named as its own stays, although it leaves another router before all have answered', async () => {
+  const { processOf, elapse } = await joinedProcesses(['here', 'there', 'third'])
+  const [here, there, third] = [processOf('here'), processOf('there'), processOf('third')]
+  const { serviceId } = await tunnelNetwork(here)
+  const client = await here.router('client', { ...TUNNELER, linkListeners: ['tls:client:1'] })
+  const middle = await there.router('middle', { ...TUNNELER, linkListeners: ['tls:middle:1'] })
+  const server = await there.router('server', { ...TUNNELER, linkListeners: ['tls:server:1'] })
+  await eventually(async () => {
+    await elapse(SECOND)
+    expect([knowsPeer(client, server), knowsPeer(client, middle)]).toEqual([true, true])
+  })
+  for (let second = 0; second < 32; second += 1) await elapse(SECOND)
+  reportLinks(middle, [['to-server', server]])
+  await host(server, serviceId)
+  /** Moves circuits from one link of the client to another one. */
+  const move = async (from: string | undefined, to: string, router: FakeRouter) => {
+    reportLinks(client, [[to, router]])
+    await eventually(async () => expect((await links(here)).map(({ id }) => id)).toContain(to))
+    if (from !== undefined) await here.call('DELETE', `/fabric/v1/links/${from}`)
+  }
+  await move(undefined, 'link-1', middle)
+  const { circuitId } = await dial(client)
+  await move('link-1', 'link-2', server)
+  const leftMiddle = (times: number) =>
+    eventually(() =>
+      expect(unroutesOf(middle).map((unroute) => unroute.circuitId)).toEqual(Array(times).fill(circuitId)),
+    )
+  // Its process took it from a router of the other one, which has forgotten whose it is.
+  await leftMiddle(1)
+  const release = third.hold('there')
+  const circuitIds = [circuitId, 'circuit-of-nobody']
+  const idleTimes = new Map(circuitIds.map((id) => [id, 60_000_000_000]))
+  server.send(CONTENT_TYPE.circuitConfirmation, CircuitConfirmation.encode({ circuitIds, idleTimes }))
+  await move('link-2', 'link-3', middle)
+  await eventually(() => expect(routesOf(middle)).toHaveLength(2))
+  await move('link-3', 'link-4', server)
+  await leftMiddle(2)
+  release()
+  await eventually(() => expect(unroutesOf(server).map((unroute) => unroute.circuitId)).toEqual(['circuit-of-nobody']))
+})
+
 it('a quiet circuit of another process stays, also when the one that holds the router forgot whose it is', async () => {
   const { here, there, elapse, client, server } = await apart()
   const { circuitId } = await dial(client)
