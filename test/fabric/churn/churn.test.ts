@@ -157,6 +157,7 @@ it('routers, links, hosts and controllers come and go, and nothing stays behind'
     }
     await settle()
     count.rounds += 1
+    for (const name of PROCESSES) processOf(name).forgetEvents()
     heaps.push(Math.round(process.memoryUsage().heapUsed / 1_048_576))
   }
   // Rights that are taken take everything.

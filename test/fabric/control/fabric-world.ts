@@ -26,8 +26,10 @@ export interface FabricWorld {
   /** Creates, enrolls and connects a router. */
   router(name: string, options?: FakeRouterOptions & { readonly fields?: object }): Promise<FakeRouter>
   enroll(name: string, fields?: object): Promise<EnrolledRouter>
-  /** What was told under a name so far. */
+  /** The events of a name so far. */
   told<E extends EventName>(name: E): readonly ControllerEvents[E][]
+  /** Forgets events: a test that lasts keeps none of them. */
+  forgetEvents(): void
 }
 
 const EVENTS = [
@@ -68,6 +70,9 @@ export async function fabricWorld(
     },
     // The list under a name holds the events of that name.
     told: <E extends EventName>(name: E) => (told.get(name) ?? []) as ControllerEvents[E][],
+    forgetEvents: () => {
+      for (const events of told.values()) events.length = 0
+    },
   }
 }
 
