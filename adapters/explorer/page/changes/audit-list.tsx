@@ -203,7 +203,7 @@ function Value({ field, value }: { field: string; value: unknown }) {
   return <>{shown(value)}</>
 }
 
-/** What left a list and what came into it; undefined for what is no list. */
+/** The entries that left a list and those that came into it; undefined where neither side is a list. */
 function movedOf({ before, after }: { before?: unknown; after?: unknown }) {
   const [earlier, later] = [listOf(before), listOf(after)]
   if (earlier === undefined && later === undefined) return undefined

@@ -1,4 +1,4 @@
-/** What happened alike several times, with nothing between. */
+/** Events that are alike and follow each other, with nothing between. */
 export interface Run<T> {
   readonly first: T
   readonly last: T
