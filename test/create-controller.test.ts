@@ -115,7 +115,9 @@ describe('an address that is known later', () => {
   it('is refused when it is none, and the one of before stays', async () => {
     const controller = await createTestController()
     expect(() => controller.changeAddress('gate.example')).toThrow('address')
-    expect(engineOf(controller.engine).network.address).toBe('controller.test:1280')
+    expect((await controller.client().call('GET /protocols')).data).toEqual({
+      https: { address: 'controller.test:1280' },
+    })
   })
 })
 

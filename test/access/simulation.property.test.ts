@@ -5,8 +5,6 @@ import { indexedEntity, indexedPolicy } from '../../src/access/access-feed.ts'
 import { servicePolicies } from '../../src/access/policy.resource.ts'
 import type { ChangedPair } from '../../src/access/simulation/audience-changes.ts'
 import type { SimulatedChange } from '../../src/access/simulation/resolve-changes.ts'
-import { engineOf } from '../../src/controller/guarded-engine.ts'
-import { contextOf } from '../../src/engine/engine.ts'
 import { identities } from '../../src/identities/identity.resource.ts'
 import { SYSTEM_CALL } from '../../src/kernel/context/call.ts'
 import { services } from '../../src/services/service.resource.ts'
@@ -135,8 +133,8 @@ const SERVICE = {
 }
 
 /** Everything that is granted, by the rule applied to every pair. */
-async function granted({ engine }: TestController): Promise<ReadonlySet<string>> {
-  return contextOf(engineOf(engine)).storage.read(async (tx) => {
+async function granted({ storage }: TestController): Promise<ReadonlySet<string>> {
+  return storage.read(async (tx) => {
     const naive = new NaiveAccess()
     const people = (await tx.collection(identities).find()).items
     const offered = (await tx.collection(services).find()).items

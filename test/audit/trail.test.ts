@@ -1,9 +1,8 @@
-import { SYSTEM_CALL } from 'portcullis'
+import { openOperator, SYSTEM_CALL } from 'portcullis'
 import { createTestController, type TestController, type TestControllerOptions } from 'portcullis/testing'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { AuditRequest } from '../../src/audit/audit-questions.resource.ts'
 import { auditRecords, auditSeals, auditStates } from '../../src/audit/audit-record.resource.ts'
-import { engineOf } from '../../src/controller/guarded-engine.ts'
 import { adminToken, delegate, ownApi } from '../support/delegate.ts'
 import { givePassword } from '../support/identity-state.ts'
 
@@ -12,7 +11,11 @@ async function scene(options: TestControllerOptions = {}) {
   onTestFinished(() => controller.close())
   const token = await adminToken(controller)
   const api = ownApi(controller, token)
-  const { audit } = engineOf(controller.engine)
+  const operator = await openOperator({ storage: controller.storage })
+  const audit = {
+    head: async () => (await api.call('GET /audit/head')).data,
+    verify: operator.verifyAudit,
+  }
   const read = async (query: AuditRequest = {}) => (await api.call('GET /audit', { query })).data
   return { controller, token, api, audit, read }
 }

@@ -6,9 +6,9 @@ import { readText, readUint32, textHeader, uint32Header } from '../../adapters/c
 import { modelCodec } from '../../adapters/fabric/messages/model-codec.ts'
 import { claimIn, postureRefusal } from '../../adapters/router/edge/edge-admission.ts'
 import { RouterModel } from '../../adapters/router/state/router-model.ts'
-import { engineOf } from '../../src/controller/guarded-engine.ts'
 import { EDGE_ERROR } from '../../src/data-plane/edge/edge-refusal.ts'
 import type { PolicySide } from '../../src/ports/fabric/index.ts'
+import { adminToken } from '../support/delegate.ts'
 import { type EdgeWorld, edgeWorld, type PlayedEndpoint, until } from '../support/edge-world.ts'
 
 const END = 1
@@ -100,23 +100,21 @@ describe('an edge router in the process of its controller', () => {
     const world = await edgeWorld()
     const [host, client] = await hostAndClient(world)
     await client.dial(5)
-    const { dataPlane } = engineOf(world.controller.engine)
     const names = ['router-circuits', 'sdk-terminators', 'identity-connection-statuses', 'links', 'no-such-value']
-    const { values, errors } = await dataPlane.inspect({ appRegex: world.router.id, requestedValues: names })
-    expect(errors).toEqual([])
-    const told = new Map(values.map(({ name, value }) => [name, JSON.parse(value)]))
-    expect([...told.keys()].sort()).toEqual(names.slice(0, 4).sort())
+    const asked = { appRegex: world.router.id, requestedValues: names }
+    const { values, errors } = await askFabric<Inspection>(world, 'POST', '/inspections', asked)
+    expect(errors ?? []).toEqual([])
+    expect(values.map(({ name }) => name).sort()).toEqual(names.slice(0, 4).sort())
+    const inspected = (name: string) => values.find((one) => one.name === name)?.value
     const [circuit] = await circuitsOf(world)
-    expect(Object.keys(told.get('router-circuits').circuits)).toEqual([circuit?.id])
-    expect(Object.values(told.get('router-circuits').circuits[circuit?.id ?? ''].destinations)).toEqual([
-      'edge',
-      'edge',
-    ])
+    const { circuits } = Object(inspected('router-circuits'))
+    expect(Object.keys(circuits)).toEqual([circuit?.id])
+    expect(Object.values(circuits[circuit?.id ?? ''].destinations)).toEqual(['edge', 'edge'])
     const { data: stored } = await world.controller.admin.call('GET /terminators')
-    expect(told.get('sdk-terminators').entries).toMatchObject([{ id: stored[0]?.id, state: 'established' }])
-    const connected = Object.keys(told.get('identity-connection-statuses').identity_connections)
-    expect(connected.sort()).toEqual([client.device.id, host.device.id].sort())
-    expect(told.get('links').links).toEqual([])
+    expect(inspected('sdk-terminators')).toMatchObject({ entries: [{ id: stored[0]?.id, state: 'established' }] })
+    const connected = Object(inspected('identity-connection-statuses')).identity_connections
+    expect(Object.keys(connected).sort()).toEqual([client.device.id, host.device.id].sort())
+    expect(inspected('links')).toMatchObject({ links: [] })
   })
 
   it('refuses a dial with the cause, and takes the same id afterwards', async () => {
@@ -268,8 +266,22 @@ describe('an edge router in the process of its controller', () => {
   })
 })
 
-function circuitsOf({ controller }: EdgeWorld) {
-  return engineOf(controller.engine).dataPlane.circuits()
+/** The answer of the fabric API to the admin. */
+async function askFabric<Answer>({ controller }: EdgeWorld, method: 'GET' | 'POST', path: string, body?: object) {
+  const headers = { 'zt-session': await adminToken(controller), 'content-type': 'application/json' }
+  const sent = { method, headers, ...(body && { body: JSON.stringify(body) }) }
+  const answer = await controller.fetch(new Request(`https://controller.test:1280/fabric/v1${path}`, sent))
+  return (await answer.json()) as Answer
+}
+
+interface Inspection {
+  readonly values: readonly { readonly name: string; readonly value: unknown }[]
+  readonly errors?: readonly string[]
+}
+
+async function circuitsOf(world: EdgeWorld): Promise<readonly { readonly id: string }[]> {
+  const { data } = await askFabric<{ readonly data: readonly { readonly id: string }[] }>(world, 'GET', '/circuits')
+  return data
 }
 
 describe('an edge router whose controller leaves posture to it', () => {

@@ -1,15 +1,14 @@
 import { memoryStorage } from 'portcullis/memory'
 import { describe, expect, it } from 'vitest'
 import { servicePolicies } from '../../src/access/policy.resource.ts'
-import { engineOf } from '../../src/controller/guarded-engine.ts'
 import { inconsistenciesOf } from '../../src/network/database/inconsistency.ts'
 import { edgeRouters } from '../../src/routers/edge-router.resource.ts'
 import { services } from '../../src/services/service.resource.ts'
 import { terminators } from '../../src/services/terminator.resource.ts'
 import { expectDone, expectError } from '../contract/http/errors.ts'
 import { create, type ForeignClient, read } from '../contract/http/foreign-client.ts'
-import type { MountedController } from '../contract/http/mount.ts'
 import { network } from '../contract/http/scenario.ts'
+import { integrityResults } from '../support/integrity-results.ts'
 import { mount } from '../support/mount.ts'
 
 /** A network in which a service, a policy and a terminator refer to what does not exist. */
@@ -28,11 +27,6 @@ async function damaged() {
     await tx.collection(terminators).update({ ...terminator, routerId: 'nowhere' })
   })
   return { ...scene, terminatorId }
-}
-
-async function resultsOf(mounted: MountedController, admin: ForeignClient) {
-  await engineOf(mounted.controller.engine).dataIntegrity.finished()
-  return admin.get('/database/data-integrity-results')
 }
 
 const start = (admin: ForeignClient, what: string) => admin.send('POST', `/database/${what}-data-integrity`)
@@ -60,14 +54,14 @@ describe('data integrity', () => {
     expect(started.status).toBe(202)
     expect(started.body.data).toEqual({})
     const now = new Date(mounted.clock.now()).toISOString()
-    const { data } = (await resultsOf(mounted, admin)).body
+    const { data } = (await integrityResults(admin)).body
     expect(data).toMatchObject({ results: [], error: null, inProgress: false, startTime: now, endTime: now })
   })
 
   it('a check tells what is wrong and changes nothing', async () => {
-    const { admin, mounted, policyId, serviceId, terminatorId } = await damaged()
+    const { admin, policyId, serviceId, terminatorId } = await damaged()
     expect((await start(admin, 'check')).status).toBe(202)
-    const { data, meta } = (await resultsOf(mounted, admin)).body
+    const { data, meta } = (await integrityResults(admin)).body
     const told = (what: string) => ({ description: what, fixed: false })
     expect(data.results).toHaveLength(3)
     expect(data.results).toEqual(
@@ -84,39 +78,39 @@ describe('data integrity', () => {
   })
 
   it('a fix mends it: entries are taken out, what cannot be without them is removed', async () => {
-    const { admin, mounted, policyId, serviceId, terminatorId } = await damaged()
+    const { admin, policyId, serviceId, terminatorId } = await damaged()
     expect((await start(admin, 'fix')).status).toBe(202)
-    const { data } = (await resultsOf(mounted, admin)).body
+    const { data } = (await integrityResults(admin)).body
     expect(data.fixingErrors).toBe(true)
     expect(data.results.map(({ fixed }: { fixed: boolean }) => fixed)).toEqual([true, true, true])
     expect((await read(admin, `/services/${serviceId}`)).configs).toEqual([])
     expect((await read(admin, `/service-policies/${policyId}`)).identityRoles).toEqual(['#people'])
     expect((await admin.get(`/terminators/${terminatorId}`)).status).toBe(404)
     await start(admin, 'check')
-    expect((await resultsOf(mounted, admin)).body.data).toMatchObject({ results: [], fixingErrors: false })
+    expect((await integrityResults(admin)).body.data).toMatchObject({ results: [], fixingErrors: false })
   })
 
   it('there is one run at a time, checks and fixes together', async () => {
     const gate = Promise.withResolvers<undefined>()
-    const { admin, mounted } = await network(await mount({ storage: { ...plain(), snapshot: () => gate.promise } }))
+    const { admin } = await network(await mount({ storage: { ...plain(), snapshot: () => gate.promise } }))
     expect((await start(admin, 'fix')).status).toBe(202)
     for (const what of ['check', 'fix']) expectError(await start(admin, what), 'RATE_LIMITED', undefined, 429)
     const { data } = (await admin.get('/database/data-integrity-results')).body
     expect(data).toMatchObject({ inProgress: true, fixingErrors: true, endTime: null })
     gate.resolve(undefined)
-    await engineOf(mounted.controller.engine).dataIntegrity.finished()
+    await integrityResults(admin)
     expect((await start(admin, 'check')).status).toBe(202)
-    expect((await resultsOf(mounted, admin)).body.data.inProgress).toBe(false)
+    expect((await integrityResults(admin)).body.data.inProgress).toBe(false)
   })
 
   it('a run that fails says so, and the next one may start', async () => {
     const snapshot = () => Promise.reject(new Error('the disk is full'))
-    const { admin, mounted } = await network(await mount({ storage: { ...plain(), snapshot } }))
+    const { admin } = await network(await mount({ storage: { ...plain(), snapshot } }))
     await start(admin, 'fix')
-    const { data } = (await resultsOf(mounted, admin)).body
+    const { data } = (await integrityResults(admin)).body
     expect(data).toMatchObject({ inProgress: false, error: expect.stringContaining('failed'), results: [] })
     expect((await start(admin, 'check')).status).toBe(202)
-    await engineOf(mounted.controller.engine).dataIntegrity.finished()
+    await integrityResults(admin)
   })
 
   it('only an admin may', async () => {
@@ -167,7 +161,7 @@ describe('snapshots', () => {
     mounted.clock.advance(1)
     expectDone(await admin.send('POST', '/database/snapshot'))
     await start(admin, 'fix')
-    await resultsOf(mounted, admin)
+    await integrityResults(admin)
     expect(made).toBe(3)
   })
 })

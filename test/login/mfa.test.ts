@@ -1,8 +1,6 @@
 import { createPkiMaterial, type PkiMaterial } from 'portcullis'
 import { memoryStorage } from 'portcullis/memory'
 import { describe, expect, it } from 'vitest'
-import { engineOf } from '../../src/controller/guarded-engine.ts'
-import { contextOf } from '../../src/engine/engine.ts'
 import { expectDone, expectError, expectUnknown } from '../contract/http/errors.ts'
 import { adminOf, CLIENT, create, type ForeignClient, foreignClient, read } from '../contract/http/foreign-client.ts'
 import { completeMfa, pendingMfa } from '../support/mfa-enrollment.ts'
@@ -264,9 +262,7 @@ describe('recovery codes', () => {
     const { mounted, alice } = await scene()
     const { secret, recoveryCodes } = await completeMfa(mounted, alice)
     const { mfas } = await import('../../src/login/mfa/mfa.resource.ts')
-    const { items } = await contextOf(engineOf(mounted.controller.engine)).storage.read((tx) =>
-      tx.collection(mfas).find(),
-    )
+    const { items } = await mounted.controller.storage.read((tx) => tx.collection(mfas).find())
     const stored = JSON.stringify(items)
     for (const plain of [secret, ...recoveryCodes]) expect(stored).not.toContain(plain)
   })

@@ -2,9 +2,7 @@ import { argon2Sync } from 'node:crypto'
 import type { PasswordHasher } from 'portcullis'
 import { plainPasswordHasher, type TestControllerOptions } from 'portcullis/testing'
 import { describe, expect, it } from 'vitest'
-import { engineOf } from '../../src/controller/guarded-engine.ts'
 import { authenticators } from '../../src/credentials/authenticator.resource.ts'
-import { contextOf } from '../../src/engine/engine.ts'
 import { createPasswordHasher } from '../../src/platform/argon2-password-hasher.ts'
 import { adminOf } from '../contract/http/foreign-client.ts'
 import type { MountedController } from '../contract/http/mount.ts'
@@ -38,9 +36,7 @@ async function scene(verifier: (password: string) => string, options: TestContro
 }
 
 async function authenticatorOf(mounted: MountedController, { username }: Person) {
-  const { items } = await contextOf(engineOf(mounted.controller.engine)).storage.read((tx) =>
-    tx.collection(authenticators).find(),
-  )
+  const { items } = await mounted.controller.storage.read((tx) => tx.collection(authenticators).find())
   const found = items.find((one) => one.username === username)
   if (found === undefined) throw new Error(`no authenticator of ${username}`)
   return found

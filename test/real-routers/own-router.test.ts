@@ -14,7 +14,6 @@ import { enrollDevice } from '../../examples/traffic/enroll.ts'
 import { logIn } from '../../examples/traffic/network.ts'
 import { freePorts } from '../../examples/traffic/web.ts'
 import { findZiti, ZitiProcesses } from '../../examples/traffic/ziti.ts'
-import { engineOf } from '../../src/controller/guarded-engine.ts'
 
 const ziti = findZiti()
 const ADMIN = { username: 'admin', password: 'admin-of-the-router' }
@@ -106,8 +105,8 @@ describe.skipIf(ziti === undefined)('unmodified tunnelers at the edge router of 
       rateLimits: false,
     })
     const server = await serve(controller, { port, fabric: true, router: true })
-    circuits = async () => (await engineOf(controller.engine).dataPlane.circuits()).length
     const admin = await logIn(controller, ADMIN)
+    circuits = async () => Object.values(await admin.call('GET', '/fabric/v1/circuits')).length
     const types = Object.values(await admin.call('GET', '/config-types?filter=name=%22host.v1%22')) as { id: string }[]
     const address = web.address()
     const webPort = typeof address === 'object' && address !== null ? address.port : 0

@@ -1,8 +1,5 @@
 import type { RouterAdmission, RouterConnection } from 'portcullis'
 import { describe, expect, it } from 'vitest'
-import { engineOf } from '../../src/controller/guarded-engine.ts'
-import { contextOf } from '../../src/engine/engine.ts'
-import { SYSTEM_CALL } from '../../src/kernel/context/call.ts'
 import { edgeRouters } from '../../src/routers/edge-router.resource.ts'
 import { type World, world } from '../support/world.ts'
 
@@ -13,7 +10,7 @@ const VERSION = { arch: 'amd64', buildDate: '2026-01-01', os: 'linux', revision:
 
 /** Gives an edge router a certificate, as its enrollment does. */
 async function enrollRouter({ controller }: World, id: string, fingerprint = FINGERPRINT): Promise<void> {
-  await contextOf(engineOf(controller.engine)).writes.run(SYSTEM_CALL, async (tx) => {
+  await controller.storage.write(async (tx) => {
     const router = await tx.collection(edgeRouters).get(id)
     if (router !== undefined) await tx.collection(edgeRouters).update({ ...router, fingerprint, isVerified: true })
   })
@@ -68,9 +65,8 @@ describe('an edge router that connects', () => {
     expect(await here.presence.routerConnected(here.id, FINGERPRINT)).toEqual(admission)
     expect(told).toHaveLength(admission.accepted ? 1 : 0)
     here.presence.routerHello(here.id, { hostname: 'er1', listeners: [] })
-    const { storage, presence } = contextOf(engineOf(here.controller.engine))
-    const known = await storage.read((tx) => presence.at(tx))
-    expect(known.connectionOf(here.id) !== undefined).toBe(admission.accepted)
+    const { data: listed } = await here.admin.call('GET /edge-routers')
+    expect(listed.find(({ id }) => id === here.id)?.isOnline ?? false).toBe(admission.accepted)
   })
 
   it('shows what it says of itself until it is gone', async () => {

@@ -4,9 +4,6 @@ import { join } from 'node:path'
 import { sqliteStorage } from 'portcullis/kysely'
 import { createTestController, type TestController } from 'portcullis/testing'
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
-import { engineOf } from '../../src/controller/guarded-engine.ts'
-import { contextOf } from '../../src/engine/engine.ts'
-import { SYSTEM_CALL } from '../../src/kernel/context/call.ts'
 import { edgeRouters } from '../../src/routers/edge-router.resource.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'portcullis-watch-'))
@@ -18,8 +15,8 @@ const FINGERPRINTS = { er1: 'aa'.repeat(20), er2: 'bb'.repeat(20), another: 'cc'
 const NOTICED_MS = 2_000
 
 /** Gives an edge router a certificate, as its enrollment does. */
-async function enrollRouter({ engine }: TestController, id: string, fingerprint: string): Promise<void> {
-  await contextOf(engineOf(engine)).writes.run(SYSTEM_CALL, async (tx) => {
+async function enrollRouter({ storage }: TestController, id: string, fingerprint: string): Promise<void> {
+  await storage.write(async (tx) => {
     const router = await tx.collection(edgeRouters).get(id)
     if (router !== undefined) await tx.collection(edgeRouters).update({ ...router, fingerprint, isVerified: true })
   })
@@ -67,10 +64,8 @@ describe('a router that is connected to another process', () => {
     expect(two.told).toEqual([])
     await two.there.elapse(NOTICED_MS)
     expect(two.told).toEqual([[two.id, reason]])
-    const { storage, presence } = contextOf(engineOf(two.there.engine))
-    const known = await storage.read((tx) => presence.at(tx))
-    expect(known.connectionOf(two.id)).toBeUndefined()
-    expect(known.connectionOf(two.otherId)).toBeDefined()
+    const { data } = await (await two.there.asAdmin()).call('GET /edge-routers')
+    expect(data.filter(({ isOnline }) => isOnline).map(({ id }) => id)).toEqual([two.otherId])
     await two.there.elapse(10 * NOTICED_MS)
     expect(two.told).toHaveLength(1)
   })

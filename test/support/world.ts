@@ -122,9 +122,7 @@ export async function world(options: TestControllerOptions = {}): Promise<World>
       return data.id
     },
     sessions: async () => {
-      const { items } = await contextOf(engineOf(controller.engine)).storage.read((tx) =>
-        tx.collection(sessionRecords).find(),
-      )
+      const { items } = await controller.storage.read((tx) => tx.collection(sessionRecords).find())
       return items.map(({ id }) => id).sort()
     },
     heard: (name) => {

@@ -1,9 +1,8 @@
-import { decodeJwt } from 'jose'
+import { createHash, createPrivateKey, X509Certificate } from 'node:crypto'
+import { decodeJwt, SignJWT } from 'jose'
 import { memoryStorage } from 'portcullis/memory'
 import { createTestController, TEST_ADMIN, type TestController } from 'portcullis/testing'
 import { describe, expect, it } from 'vitest'
-import { engineOf } from '../../src/controller/guarded-engine.ts'
-import { contextOf } from '../../src/engine/engine.ts'
 import { adminOf, CLIENT, create, MANAGEMENT } from '../contract/http/foreign-client.ts'
 import { identityProvider } from '../support/jwks-server.ts'
 import { mount } from '../support/mount.ts'
@@ -58,13 +57,15 @@ const WAYS: readonly (readonly [string, (behind: TestController, ahead: TestCont
   [
     'a token that is not valid yet',
     async (behind, ahead) => {
-      const [nbf, exp] = [0, 600].map((later) => Math.floor(ahead.clock.now() / 1000) + later)
-      const token = await contextOf(engineOf(ahead.engine)).tokens.sign({
-        iss: 'https://controller.test:1280/oidc',
-        sub: 'a',
-        nbf,
-        exp,
-      })
+      const nbf = Math.floor(ahead.clock.now() / 1000)
+      const { key, cert } = ahead.tls()
+      const claims = { iss: 'https://controller.test:1280/oidc', sub: 'a', nbf, exp: nbf + 600 }
+      const token = await new SignJWT(claims)
+        .setProtectedHeader({
+          alg: 'ES256',
+          kid: createHash('sha1').update(new X509Certificate(cert).raw).digest('hex'),
+        })
+        .sign(createPrivateKey(key))
       const headers = { authorization: `Bearer ${token}` }
       const request = new Request(`https://controller.test:1280${MANAGEMENT}/services`, { headers })
       expect((await behind.fetch(request)).status).toBe(401)

@@ -9,7 +9,6 @@ import type { RecordKind } from 'portcullis/storage'
 import { createTestController, TEST_ADMIN } from 'portcullis/testing'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { get, insertAll, machine, machines, tickets } from '../../../adapters/storage-contract/kinds.ts'
-import { engineOf } from '../../../src/controller/guarded-engine.ts'
 import { mfas } from '../../../src/login/mfa/mfa.resource.ts'
 import {
   adminOf,
@@ -20,6 +19,7 @@ import {
 } from '../../contract/http/foreign-client.ts'
 import type { MountedController } from '../../contract/http/mount.ts'
 import { network } from '../../contract/http/scenario.ts'
+import { integrityResults } from '../../support/integrity-results.ts'
 import { mountOf } from '../../support/mount.ts'
 import { createDatabase, type PostgresDatabase } from '../../support/postgres.ts'
 
@@ -214,7 +214,7 @@ describe.each([
   }
 
   it('serves every list without it, tells what is wrong with it, finds it in the check, and deletes it', async () => {
-    const { admin, alice, database, controller, ids } = await start()
+    const { admin, alice, database, ids } = await start()
     for (const [table, list, storeName] of DAMAGED) {
       const before = (await admin.get(`/${list}`)).body.data
       const victim = ids[storeName] ?? before.find(({ name }: { name: string }) => name !== 'default')?.id
@@ -230,8 +230,7 @@ describe.each([
         `the stored record ${victim} of ${list} is damaged: tags cannot be read`,
       ])
       await admin.post('/database/check-data-integrity')
-      await engineOf(controller.engine).dataIntegrity.finished()
-      const { results } = (await admin.get('/database/data-integrity-results')).body.data
+      const { results } = (await integrityResults(admin)).body.data
       expect(results).toContainEqual({
         description: `${storeName} ${victim} is damaged: tags cannot be read`,
         fixed: false,
@@ -264,8 +263,7 @@ describe.each([
     const admin = await adminOf(mountOf(again))
     expect(await lists(admin), table).toEqual([])
     await admin.post('/database/check-data-integrity')
-    await engineOf(again.engine).dataIntegrity.finished()
-    const { results } = (await admin.get('/database/data-integrity-results')).body.data
+    const { results } = (await integrityResults(admin)).body.data
     expect(results).toContainEqual({ description: expect.stringContaining('is damaged'), fixed: false })
   })
 

@@ -7,7 +7,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { gzipSync } from 'node:zlib'
 import { sqliteStorage } from 'portcullis/kysely'
 import { createTestController } from 'portcullis/testing'
-import { engineOf } from '../../../src/controller/guarded-engine.ts'
+import { adminToken, ownApi } from '../../support/delegate.ts'
 
 const [number] = process.argv.slice(2)
 if (number === undefined || !/^\d{4}$/.test(number)) throw new Error('say the number of the release, for example 0001')
@@ -15,13 +15,15 @@ if (number === undefined || !/^\d{4}$/.test(number)) throw new Error('say the nu
 const folder = mkdtempSync(join(tmpdir(), 'portcullis-freeze-'))
 const storage = await sqliteStorage(join(folder, 'network.sqlite'))
 const controller = await createTestController({ storage })
-const { audit } = engineOf(controller.engine)
+const api = ownApi(controller, await adminToken(controller))
+/** The head of the chain, after what was written is sealed. */
+const headNow = async () => (await api.call('GET /audit/head')).data
 for (const name of ['one', 'two']) {
   const { data } = await controller.admin.call('POST /services', { body: { name, encryptionRequired: true } })
   await controller.admin.call('PATCH /services/{id}', { params: { id: data.id }, body: { roleAttributes: [name] } })
-  await audit.head()
+  await headNow()
 }
-const head = await audit.head()
+const head = await headNow()
 // The last change is not sealed yet when the copy is made, as when a process is killed.
 await controller.admin.call('POST /services', { body: { name: 'unsealed', encryptionRequired: true } })
 const database = new DatabaseSync(join(folder, 'network.sqlite'))

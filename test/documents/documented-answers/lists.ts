@@ -1,8 +1,8 @@
-import { engineOf } from '../../../src/controller/guarded-engine.ts'
 import { CLIENT, create, type ForeignClient, foreignClient, MANAGEMENT } from '../../contract/http/foreign-client.ts'
 import { type Network, network } from '../../contract/http/scenario.ts'
 import { newKey, signingRequest } from '../../contract/http/signing-request.ts'
 import { ROWS } from '../../support/api-rows.ts'
+import { integrityResults } from '../../support/integrity-results.ts'
 import type { Scene } from './scene.ts'
 
 const HOST = 'NH5p4FpGR'
@@ -52,7 +52,7 @@ async function populate({ admin, alice, serviceId, routerId: router }: Network):
   await create(admin, '/revocations', { id: alice.id, type: 'IDENTITY' })
 }
 
-async function actions({ mounted, admin, alice, serviceId, routerId }: Network): Promise<void> {
+async function actions({ admin, alice, serviceId, routerId }: Network): Promise<void> {
   const [own] = (await admin.get(`/identities/${alice.id}/service-configs`)).body.data
   const { configId } = own
   await admin.send('DELETE', `/identities/${alice.id}/service-configs`, { body: [{ serviceId, configId }] })
@@ -64,7 +64,6 @@ async function actions({ mounted, admin, alice, serviceId, routerId }: Network):
   await admin.post(`/edge-routers/${routerId}/re-enroll`, {})
   for (const what of ['check', 'fix']) {
     await admin.post(`/database/${what}-data-integrity`)
-    await engineOf(mounted.controller.engine).dataIntegrity.finished()
-    await admin.get('/database/data-integrity-results')
+    await integrityResults(admin)
   }
 }
