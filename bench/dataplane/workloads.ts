@@ -36,24 +36,39 @@ function received(carried: CarriedStream, bytes: number): Promise<void> {
   })
 }
 
-/** Answers of 1 kB on every stream at once, each behind the one before, for some time. */
+/**
+ * Answers of 1 kB on every stream at once, each behind the one before, for some time. Streams count alike: where few are served and
+ * all others wait, most answers come soon, and most streams get none.
+ */
 export async function echo({ carrier, process }: Subject, streams: number, forMs: number) {
   const opened = await openAll(carrier, streams)
-  const times: number[] = []
+  const byStream: number[][] = []
   await process.told()
   const outcome = await measured(process, async () => {
     const until = performance.now() + forMs
-    await Promise.all(opened.map((one) => echoed(one, until, times)))
+    byStream.push(...(await Promise.all(opened.map((one) => echoed(one, until)))))
   })
   const { holdMs } = await process.told()
   for (const one of opened) one.close()
-  times.sort((one, other) => one - other)
-  const at = (share: number) => times[Math.ceil(times.length * share) - 1] ?? Number.NaN
-  return { perSecond: (times.length / outcome.elapsedMs) * 1000, cpuMs: outcome.cpuMs / times.length, at, holdMs }
+  const echoes = byStream.reduce((sum, { length }) => sum + length, 0)
+  const means = byStream.map((times) => times.reduce((sum, time) => sum + time, 0) / times.length)
+  return {
+    perSecond: (echoes / outcome.elapsedMs) * 1000,
+    cpuMs: outcome.cpuMs / echoes,
+    medianMs: median(means),
+    longestMs: byStream.reduce((longest, times) => Math.max(longest, ...times), 0),
+    holdMs,
+  }
 }
 
-function echoed(carried: CarriedStream, until: number, times: number[]): Promise<void> {
+/** The middle one of some figures. */
+export function median(values: readonly number[]): number {
+  return values.toSorted((one, other) => one - other)[values.length >> 1] ?? Number.NaN
+}
+
+function echoed(carried: CarriedStream, until: number): Promise<number[]> {
   return new Promise((resolve) => {
+    const times: number[] = []
     let sentAt = performance.now()
     let left = KILOBYTE.length
     carried.onBytes = ({ length }) => {
@@ -61,7 +76,7 @@ function echoed(carried: CarriedStream, until: number, times: number[]): Promise
       if (left > 0) return
       const now = performance.now()
       times.push(now - sentAt)
-      if (now >= until) return resolve()
+      if (now >= until) return resolve(times)
       left = KILOBYTE.length
       sentAt = now
       carried.send(KILOBYTE)

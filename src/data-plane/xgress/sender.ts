@@ -33,12 +33,14 @@ const SHRINK_TO = 0.75
 /** Acknowledgements of what was acknowledged before, after which payloads wait longer before they are sent again. */
 const SLOWER_AFTER = 64
 const SLOWER_BY = 0.2
-const LEAST_SCALE = 1.5
+const LEAST_SCALE = 1
 const MOST_SCALE = 10
-/** Before anything was measured. */
-const FIRST_ROUND_TRIP_MS = 133
-/** A round trip counts as at most this many times the one before. */
-const MOST_RISE = 4
+/** Milliseconds for an acknowledgement before any was measured: a circuit that begins on a busy way is not lost. */
+const FIRST_WAIT_MS = 1000
+/** The share of a sample in the mean round trip and in its deviation, and the deviations that are waited beyond the mean (RFC 6298). */
+const MEAN_SHARE = 1 / 8
+const DEVIATION_SHARE = 1 / 4
+const DEVIATIONS = 4
 /** Milliseconds before which nothing is sent again, however short the round trip: a busy peer is not a lost payload. */
 const LEAST_WAIT_MS = 100
 /** Less than the time for which an end that is done still acknowledges: its peer asks once more within it. */
@@ -67,7 +69,8 @@ export class Sender {
   #window: number
   #peerBytes = 0
   #heardAt = 0
-  #roundTripMs = FIRST_ROUND_TRIP_MS
+  #meanMs: number | undefined
+  #deviationMs = 0
   #scale = LEAST_SCALE
   #goodSinceGrowth = 0
   #bytesSinceShrink = 0
@@ -131,7 +134,7 @@ export class Sender {
   /** The payloads to be sent again at `now`, the oldest first. */
   due(now: number): readonly Payload[] {
     const due: Payload[] = []
-    const base = Math.max(LEAST_WAIT_MS, this.#roundTripMs * this.#scale)
+    const base = this.#waitMs
     for (const entry of this.#unacknowledged.values()) {
       const isDue = now - entry.sentAt >= Math.min(MOST_WAIT_MS, base * 2 ** entry.tries)
       // Behind a payload that was sent once stand only payloads that were sent later.
@@ -196,8 +199,18 @@ export class Sender {
     this.#window = Math.max(this.#limits.leastBytes, this.#window * SHRINK_TO)
   }
 
+  /** Milliseconds without an acknowledgement after which a payload is sent again for the first time. */
+  get #waitMs(): number {
+    if (this.#meanMs === undefined) return FIRST_WAIT_MS
+    return Math.max(LEAST_WAIT_MS, (this.#meanMs + DEVIATIONS * this.#deviationMs) * this.#scale)
+  }
+
+  /** One circuit among many waits its turn at both ends: how much round trips differ counts as much as how long they are. */
   #measure(sampleMs: number): void {
-    const bounded = Math.min(sampleMs, Math.max(1, this.#roundTripMs) * MOST_RISE)
-    this.#roundTripMs = (this.#roundTripMs + bounded) / 2
+    const sample = Math.min(sampleMs, MOST_WAIT_MS)
+    const meanMs = this.#meanMs ?? sample
+    const away = this.#meanMs === undefined ? sample : Math.abs(sample - meanMs)
+    this.#deviationMs += (away - this.#deviationMs) * (this.#meanMs === undefined ? 1 : DEVIATION_SHARE)
+    this.#meanMs = meanMs + (sample - meanMs) * MEAN_SHARE
   }
 }
