@@ -4,8 +4,10 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { httpsFetch } from 'portcullis/node'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Admin } from '../../examples/traffic/network.ts'
 import { freePorts } from '../../examples/traffic/web.ts'
 import { portcullis, portIn } from '../adapters/cli/cli-process.ts'
+import { CarriedTraffic } from './carried-traffic.ts'
 import {
   type Member,
   missingProgram,
@@ -17,6 +19,8 @@ import {
 } from './patroni-cluster.ts'
 import { PrimaryGate } from './primary-gate.ts'
 
+/** All of it takes minutes; `npm run test:slow` kills a primary alone. */
+const isWhole = process.env.PORTCULLIS_FAILOVER === 'all'
 const missing = missingProgram()
 if (missing !== undefined || process.getuid?.() !== 0) {
   console.warn(
@@ -40,6 +44,7 @@ interface Served {
 let folder: string
 let cluster: PatroniCluster
 let gate: PrimaryGate
+let traffic: CarriedTraffic
 let served: readonly Served[] = []
 let isOver = false
 /** The names of services whose creation was answered with 201, with the instant of the answer. */
@@ -59,6 +64,17 @@ async function ask({ url, fetch, token }: Served, method: string, path: string, 
       signal: AbortSignal.timeout(15_000),
     }),
   )
+}
+
+/** The management API of a controller, for what is set up before anything fails. */
+function adminOf(at: Served): Admin {
+  const call: Admin['call'] = async (method, path, body) => {
+    const answer = await ask(at, method, path, body)
+    const text = await answer.text()
+    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`)
+    return JSON.parse(text).data
+  }
+  return { call, create: async (path, body) => String((await call('POST', path, body)).id) }
 }
 
 async function logIn(at: Served): Promise<void> {
@@ -115,9 +131,23 @@ async function failOver(harm: (primary: Member) => void): Promise<{ elected: num
     return now !== undefined && now.name !== before.name
   })
   const elected = performance.now()
-  await until(async () => [...acknowledged.values()].some((at) => at > elected), 30_000)
-  const first = [...acknowledged.values()].filter((at) => at > elected).sort((a, b) => a - b)[0] ?? elected
-  return { elected: elected - begun, ready: first - elected, before }
+  return { elected: elected - begun, ready: await writtenAfter(elected), before }
+}
+
+/** Waits for the first write that was acknowledged after an instant; answers how long after it that was, ms. */
+async function writtenAfter(since: number): Promise<number> {
+  await until(async () => [...acknowledged.values()].some((at) => at > since), 30_000)
+  return Math.min(...[...acknowledged.values()].filter((at) => at > since)) - since
+}
+
+/** Says how the circuits fared; none of them, no link and no channel to a controller may have ended. */
+async function leftAlone(): Promise<void> {
+  await traffic.goesOn()
+  const { lines, circuits, longestGapMs } = traffic.figures
+  console.log(
+    `${circuits} circuits carried ${lines} lines, ${longestGapMs} ms apart at most; lost: ${traffic.lost.length}`,
+  )
+  expect(traffic.lost).toEqual([])
 }
 
 /** Waits until a member that was the primary follows the one that is, and there is a synchronous standby. */
@@ -155,8 +185,12 @@ describe.skipIf(missing !== undefined || process.getuid?.() !== 0)('a database t
     await chown(config, 0, 0)
     cluster.run('pgbouncer', 'setpriv', ['--reuid=postgres', '--regid=postgres', '--clear-groups', 'pgbouncer', config])
     const storage = `postgres://postgres@127.0.0.1:${bouncer}/postgres?prepareStatements=false`
-    const start = async (): Promise<Served> => {
+    const [here = 0, there = 0] = await freePairs()
+    const start = async (control: number, other: number): Promise<Served> => {
       const where = ['--listen', '127.0.0.1:0', '--workers', '2', '--rate-limits', 'off']
+      // Each worker has a port for routers.
+      where.push('--control-listen', `127.0.0.1:${control}`)
+      for (const port of [other, other + 1]) where.push('--control-others', `127.0.0.1:${port}`)
       const process = portcullis(['serve', ...where, '--pki', 'pki', '--storage', storage], {
         cwd: folder,
         variables: { PORTCULLIS_ADMIN_USERNAME: ADMIN.username, PORTCULLIS_ADMIN_PASSWORD: ADMIN.password },
@@ -167,8 +201,9 @@ describe.skipIf(missing !== undefined || process.getuid?.() !== 0)('a database t
       await logIn(at)
       return at
     }
-    const first = await start()
-    served = [first, await start()]
+    const first = await start(here, there)
+    served = [first, await start(there, here)]
+    traffic = await CarriedTraffic.open(adminOf(first), 4)
     loops = Array.from({ length: WRITERS }, (_, index) => {
       const [at = first, other = first] = index % 2 === 0 ? served : served.toReversed()
       return [write(at, index), read(other)]
@@ -179,6 +214,7 @@ describe.skipIf(missing !== undefined || process.getuid?.() !== 0)('a database t
   afterAll(async () => {
     isOver = true
     await Promise.allSettled(loops)
+    await traffic?.close()
     for (const { process } of served) process.kill('SIGKILL')
     gate?.close()
     await cluster?.stop()
@@ -195,11 +231,12 @@ describe.skipIf(missing !== undefined || process.getuid?.() !== 0)('a database t
       console.log(`killed: next primary after ${Math.round(elected)} ms, first write ${Math.round(ready)} ms later`)
       expect(ready).toBeLessThan(10_000)
       await recover(before)
+      await leftAlone()
     },
     3 * MINUTE,
   )
 
-  it(
+  it.runIf(isWhole)(
     'whose primary is paused, and wakes up when there is another one',
     async () => {
       const { elected, ready, before } = await failOver(({ patroni, data }) => {
@@ -212,11 +249,12 @@ describe.skipIf(missing !== undefined || process.getuid?.() !== 0)('a database t
       await sleep(3000)
       signal(before.patroni.pid, 'SIGCONT')
       await followed(before)
+      await leftAlone()
     },
     3 * MINUTE,
   )
 
-  it(
+  it.runIf(isWhole)(
     'whose primary goes on behind a network that is cut',
     async () => {
       const { elected, ready, before } = await failOver(({ name, patroni }) => {
@@ -230,6 +268,41 @@ describe.skipIf(missing !== undefined || process.getuid?.() !== 0)('a database t
       await sleep(3000)
       signal(before.patroni.pid, 'SIGCONT')
       await followed(before)
+      await leftAlone()
+    },
+    3 * MINUTE,
+  )
+
+  it.runIf(isWhole)(
+    'whose primary loses etcd, for packets to it are dropped, and steps down by itself',
+    async () => {
+      const { elected, ready, before } = await failOver(({ toEtcd }) => toEtcd.cut())
+      console.log(`no etcd: next primary after ${Math.round(elected)} ms, first write ${Math.round(ready)} ms later`)
+      expect(ready).toBeLessThan(10_000)
+      before.toEtcd.mend()
+      await followed(before)
+      await leftAlone()
+    },
+    3 * MINUTE,
+  )
+
+  it.runIf(isWhole)(
+    'none of whose members reaches etcd: is not written to, until they do',
+    async () => {
+      for (const { toEtcd } of cluster.members) toEtcd.cut()
+      await until(async () => (await cluster.primary()) === undefined)
+      // What was on its way when the last primary stepped down.
+      await sleep(1000)
+      const before = acknowledged.size
+      await sleep(5000)
+      expect(acknowledged.size).toBe(before)
+      for (const { toEtcd } of cluster.members) toEtcd.mend()
+      await until(async () => (await cluster.primary()) !== undefined)
+      const ready = await writtenAfter(performance.now())
+      console.log(`etcd is back: first write ${Math.round(ready)} ms after there is a primary`)
+      expect(ready).toBeLessThan(10_000)
+      await until(async () => (await cluster.standby()) !== undefined)
+      await leftAlone()
     },
     3 * MINUTE,
   )
@@ -259,6 +332,14 @@ describe.skipIf(missing !== undefined || process.getuid?.() !== 0)('a database t
     MINUTE,
   )
 })
+
+/** Two ports that are free, and those that follow them: each worker takes one. */
+async function freePairs(): Promise<readonly number[]> {
+  const ports = await freePorts(20)
+  return ports
+    .filter((port, at) => ports.every((other, index) => index === at || Math.abs(other - port) > 1))
+    .slice(0, 2)
+}
 
 function bouncerConfig(gatePort: number, port: number): string {
   return `[databases]

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { freePorts } from '../../examples/traffic/web.ts'
+import { SilentWay } from './silent-way.ts'
 
 const BIN = '/usr/lib/postgresql/15/bin'
 const PROGRAMS = ['patroni', 'etcd', 'pgbouncer', `${BIN}/postgres`] as const
@@ -29,6 +30,8 @@ export interface Member {
   readonly api: number
   readonly patroni: ChildProcess
   readonly data: string
+  /** The way of its Patroni to etcd. */
+  readonly toEtcd: SilentWay
 }
 
 /**
@@ -70,12 +73,13 @@ export class PatroniCluster {
       await mkdir(home)
       await chown(home, uid, gid)
       const config = join(folder, `${name}.yml`)
-      await writeFile(config, configOf({ name, port, api, etcd: `127.0.0.1:${client}`, home }))
+      const toEtcd = await SilentWay.to(client)
+      await writeFile(config, configOf({ name, port, api, etcd: `127.0.0.1:${toEtcd.port}`, home }))
       const patroni = cluster.run(name, 'setpriv', [
         ...['--reuid=postgres', '--regid=postgres', '--clear-groups'],
         ...['patroni', config],
       ])
-      cluster.members.push({ name, port, api, patroni, data: join(home, 'data') })
+      cluster.members.push({ name, port, api, patroni, data: join(home, 'data'), toEtcd })
       if (index === 0) await until(async () => (await cluster.primary())?.name === 'one')
     }
     await until(async () => (await cluster.standby()) !== undefined)
@@ -112,7 +116,10 @@ export class PatroniCluster {
 
   /** Kills everything, and removes what it kept. */
   async stop(): Promise<void> {
-    for (const { data } of this.members) signal(postmasterOf(data), 'SIGKILL')
+    for (const { data, toEtcd } of this.members) {
+      signal(postmasterOf(data), 'SIGKILL')
+      toEtcd.close()
+    }
     for (const child of this.#processes) signal(child.pid, 'SIGKILL')
     // Those that were killed may still be writing.
     await rm(this.folder, { recursive: true, force: true, maxRetries: 20 })
@@ -173,7 +180,8 @@ function configOf({ name, port, api, etcd, home }: MemberConfig): string {
 name: ${name}
 restapi: { listen: '127.0.0.1:${api}', connect_address: '127.0.0.1:${api}' }
 # By the API of etcd's version 3, Patroni 3.0.2 takes the place of the next primary back after a pause.
-etcd: { host: '${etcd}' }
+# As a proxy: it would ask etcd where it is, and go around the way that is cut.
+etcd: { hosts: ['${etcd}'], use_proxies: true }
 bootstrap:
   dcs:
     ttl: 20
