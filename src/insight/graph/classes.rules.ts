@@ -108,6 +108,10 @@ export class ClassTable {
   }
 }
 
+function areSame(some: readonly number[], others: readonly number[]): boolean {
+  return some.length === others.length && some.every((one, at) => one === others[at])
+}
+
 /** The next state: it takes over from the one before what stays the same. */
 class Draft {
   readonly classes: EntityClass[]
@@ -136,6 +140,7 @@ class Draft {
   }
 
   select(place: number, policies: readonly number[]): void {
+    if (areSame(policies, this.policiesOf(place))) return
     this.#isChanged = true
     this.classes[place] = { attributes: this.attributesOf(place), policies, count: this.classes[place]?.count ?? 0 }
   }

@@ -63,8 +63,9 @@ export class Partition {
     this.policies = policies
     this.place = place
     this.kinds = kinds
+    const isOfSameTypes = before !== undefined && areOfSameTypes(policies, before.policies)
     const kept = (kind: GroupedKind) =>
-      kinds.get(kind) === before?.kinds.get(kind) ? before?.sides.get(kind) : undefined
+      isOfSameTypes && kinds.get(kind) === before.kinds.get(kind) ? before.sides.get(kind) : undefined
     this.sides = new Map([...kinds.keys()].map((kind) => [kind, kept(kind) ?? new BoundedMap(MOST_MAPS)]))
     this.#turns = turns
   }
@@ -116,6 +117,11 @@ export class Partition {
     const [groups, classified] = [grouped.get(kind), this.kinds.get(kind)]
     return groups && classified && { ...groups, classes: classified.classes }
   }
+}
+
+/** Reports whether the policies at the same places grant the same kind of access: then classes that stay are divided as before. */
+function areOfSameTypes(some: readonly GraphPolicy[], others: readonly GraphPolicy[]): boolean {
+  return some === others || others.every(({ type }, place) => type === some[place]?.type)
 }
 
 const PIECE = 256

@@ -20,17 +20,24 @@ export function* profileOf(
   { count: width, of: selecting }: Telling,
   facet: readonly number[],
 ): Generator<void, Profile> {
-  const values = new Set(facet)
+  const isValue = new Uint8Array(Math.max(0, ...facet) + 1)
+  for (const value of facet) isValue[value] = 1
   const counts = new Map<number, { size: number; selected: Float64Array }>()
   for (const [at, { count }] of classes.entries()) {
     if (at % PIECE === 0) yield
-    const place = held[at]?.find((value) => values.has(value)) ?? NO_VALUE
+    const place = firstOf(held[at] ?? [], isValue)
     const own = counts.get(place) ?? { size: 0, selected: new Float64Array(width) }
     counts.set(place, own)
     own.size += count
-    for (const policy of selecting[at] ?? []) own.selected[policy] = (own.selected[policy] ?? 0) + count
+    const { selected } = own
+    for (const policy of selecting[at] ?? []) selected[policy] = (selected[policy] ?? 0) + count
   }
   return { width, counts }
+}
+
+function firstOf(values: readonly number[], isWanted: Uint8Array): number {
+  for (const value of values) if (isWanted[value] === 1) return value
+  return NO_VALUE
 }
 
 interface Cluster {
@@ -93,8 +100,9 @@ function nearest(costs: ReadonlyMap<Cluster, ReadonlyMap<Cluster, number>>): rea
 /** How much less groups differ when two become one (the criterion of Ward). */
 function costOfJoining(one: Cluster, other: Cluster): number {
   let distance = 0
-  for (const [place, selected] of one.selected.entries()) {
-    const difference = selected / one.size - (other.selected[place] ?? 0) / other.size
+  // By the hundred thousand: an iterator would take three times as long.
+  for (let place = 0; place < one.selected.length; place += 1) {
+    const difference = (one.selected[place] ?? 0) / one.size - (other.selected[place] ?? 0) / other.size
     distance += difference * difference
   }
   return (distance * one.size * other.size) / (one.size + other.size)

@@ -176,7 +176,8 @@ function* assign(
   let left = count
   for (const [at, { attributes, count: size }] of classes.entries()) {
     if (at % PIECE === 0) yield
-    const position = Math.min(...attributes.flatMap((name) => groupOfName.get(name) ?? []), groups.length)
+    let position = groups.length
+    for (const name of attributes) position = Math.min(position, groupOfName.get(name) ?? position)
     groupOf[at] = position
     const group = groups[position]
     if (group === undefined) continue

@@ -41,7 +41,12 @@ export function* heldBy(classes: readonly EntityClass[], values: readonly Value[
   const held: (readonly number[])[] = []
   for (const [at, { attributes }] of classes.entries()) {
     if (at % PIECE === 0) yield
-    held.push(attributes.flatMap((name) => places.get(name) ?? []))
+    const own: number[] = []
+    for (const name of attributes) {
+      const place = places.get(name)
+      if (place !== undefined) own.push(place)
+    }
+    held.push(own)
   }
   return held
 }
@@ -96,21 +101,32 @@ export function* tellingPolicies(
   all: number,
   isOfType: (policy: number) => boolean,
 ): Generator<void, Telling> {
-  const totals = new Map<number, number>()
+  // By the places of policies.
+  const totals: number[] = []
   for (const [at, { policies, count }] of classes.entries()) {
     if (at % PIECE === 0) yield
-    for (const policy of policies) totals.set(policy, (totals.get(policy) ?? 0) + count)
+    for (const policy of policies) {
+      while (totals.length <= policy) totals.push(0)
+      totals[policy] = (totals[policy] ?? 0) + count
+    }
   }
-  const spread = ([, total]: readonly [number, number]) => total * (1 - total / all)
-  const chosen = [...totals]
-    .filter(([policy]) => isOfType(policy))
+  const spread = ({ total }: { readonly total: number }) => total * (1 - total / all)
+  const chosen = totals
+    .map((total, policy) => ({ policy, total }))
+    .filter(({ policy, total }) => total > 0 && isOfType(policy))
     .sort((a, b) => spread(b) - spread(a))
     .slice(0, MOST_POLICIES)
-  const places = new Map(chosen.map(([policy], place) => [policy, place]))
+  const places = new Int16Array(totals.length).fill(-1)
+  for (const [place, { policy }] of chosen.entries()) places[policy] = place
   const of: (readonly number[])[] = []
   for (const [at, { policies }] of classes.entries()) {
     if (at % PIECE === 0) yield
-    of.push(policies.flatMap((policy) => places.get(policy) ?? []))
+    const own: number[] = []
+    for (const policy of policies) {
+      const place = places[policy] ?? -1
+      if (place >= 0) own.push(place)
+    }
+    of.push(own)
   }
   return { count: chosen.length, of }
 }
