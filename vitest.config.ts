@@ -123,6 +123,8 @@ export default defineConfig({
     // A worker loads the product once, which would otherwise take longer than many a file's tests. Tests restore what they change.
     isolate: false,
     testTimeout: 30_000,
+    // A second, unless named, is too short for what somebody else's work on the machine delays.
+    expect: { poll: { timeout: 15_000 } },
     hookTimeout: 60_000,
   },
 })

@@ -29,7 +29,9 @@ const PIECE = 16
 /** Classes that the same policies of one type select, and how many of them are in which group. */
 interface Selection {
   readonly policies: readonly number[]
-  readonly counts: Map<number, number>
+  /** The groups, and beside each how many of it. */
+  readonly groups: number[]
+  readonly counts: number[]
 }
 
 /** The edges of one type between groups. It yields between small pieces of work. */
@@ -76,10 +78,16 @@ function* selectionsOf(
     const selecting = policies.filter(isOfType)
     if (selecting.length === 0 || count === 0) continue
     const key = selecting.join()
-    const selection = selections.get(key) ?? { policies: selecting, counts: new Map<number, number>() }
-    selections.set(key, selection)
+    const known = selections.get(key)
+    const selection = known ?? { policies: selecting, groups: [], counts: [] }
+    if (known === undefined) selections.set(key, selection)
     const group = groupOf[place] ?? 0
-    selection.counts.set(group, (selection.counts.get(group) ?? 0) + count)
+    const own = selection.groups.indexOf(group)
+    if (own >= 0) selection.counts[own] = (selection.counts[own] ?? 0) + count
+    else {
+      selection.groups.push(group)
+      selection.counts.push(count)
+    }
   }
   return [...selections.values()]
 }
@@ -95,19 +103,25 @@ function* pairsOf(
   const pairs = new Float64Array(height * width)
   const seenBy = new Int32Array(targets.length).fill(-1)
   const row = new Float64Array(width)
-  for (const [source, { policies, counts }] of sources.entries()) {
+  for (const [source, { policies, groups, counts }] of sources.entries()) {
     row.fill(0)
     for (const policy of policies) {
       for (const target of reached.get(policy) ?? NONE) {
         if (seenBy[target] === source) continue
         seenBy[target] = source
-        for (const [group, count] of targets[target]?.counts ?? []) row[group] = (row[group] ?? 0) + count
+        const end = targets[target]
+        // By the hundred thousand: an iterator would take three times as long.
+        for (let own = 0; end !== undefined && own < end.groups.length; own += 1) {
+          const group = end.groups[own] ?? 0
+          row[group] = (row[group] ?? 0) + (end.counts[own] ?? 0)
+        }
       }
     }
-    for (const [group, count] of counts) {
-      for (const [column, reach] of row.entries()) {
+    for (const [own, group] of groups.entries()) {
+      const count = counts[own] ?? 0
+      for (let column = 0; column < width; column += 1) {
         const cell = group * width + column
-        pairs[cell] = (pairs[cell] ?? 0) + count * reach
+        pairs[cell] = (pairs[cell] ?? 0) + count * (row[column] ?? 0)
       }
     }
     yield
@@ -149,12 +163,12 @@ function* policiesBetween(
 
 function* groupsByPolicy(selections: readonly Selection[]): Generator<void, ReadonlyMap<number, ReadonlySet<number>>> {
   const groups = new Map<number, Set<number>>()
-  for (const [place, { policies, counts }] of selections.entries()) {
+  for (const [place, { policies, groups: own }] of selections.entries()) {
     if (place % PIECE === 0) yield
     for (const policy of policies) {
-      const known = groups.get(policy) ?? new Set<number>()
-      groups.set(policy, known)
-      for (const group of counts.keys()) known.add(group)
+      const known = groups.get(policy)
+      if (known === undefined) groups.set(policy, new Set(own))
+      else for (const group of own) known.add(group)
     }
   }
   return groups
