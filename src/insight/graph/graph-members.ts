@@ -112,7 +112,7 @@ async function classesOf(
   const turn = turns.begin()
   const found = new Set<number>()
   if (typeof which !== 'string') {
-    const grouped = (await partition.draw(by, which.rest)).grouped.get(kind)
+    const grouped = (await partition.draw(by, which.rest, turns)).grouped.get(kind)
     const rest = grouped?.groups.findIndex(({ key }) => key === '') ?? -1
     for (const place of classes.keys()) if (rest >= 0 && grouped?.groupOf[place] === rest) found.add(place)
     return found

@@ -31,30 +31,30 @@ export type Names = ReadonlyMap<string, NameOrder>
  * before each question.
  */
 export class NameIndex {
-  readonly #context: Pick<EngineContext, 'storage' | 'turns'>
+  readonly #context: Pick<EngineContext, 'storage'>
   #names: Names | undefined
   #place: HistoryPoint | undefined
   #queue: Promise<unknown> = Promise.resolve()
 
-  constructor(context: Pick<EngineContext, 'storage' | 'turns'>) {
+  constructor(context: Pick<EngineContext, 'storage'>) {
     this.#context = context
   }
 
   /** The names as of now. They go on changing with the store. */
-  current(): Promise<Names> {
-    const read = this.#queue.then(() => this.#context.storage.read((tx) => this.#at(tx)))
+  current(turns: Turns): Promise<Names> {
+    const read = this.#queue.then(() => this.#context.storage.read((tx) => this.#at(tx, turns)))
     this.#queue = read.catch(() => undefined)
     return read
   }
 
-  async #at(tx: ReadTransaction): Promise<Names> {
+  async #at(tx: ReadTransaction, turns: Turns): Promise<Names> {
     if (this.#names !== undefined && this.#place !== undefined && isSamePoint(tx, this.#place)) return this.#names
     const changes = this.#names && (await changesAfter(tx, this.#place))
     const known = changes && this.#names
     const names = known ?? new Map(NAMED.map(({ name }) => [name, new NameOrder()]))
     // Forgotten meanwhile: what is half read is of no use.
     this.#names = undefined
-    const turn = this.#context.turns.begin()
+    const turn = turns.begin()
     if (known === undefined) {
       for (const resource of NAMED) {
         for await (const { items } of tx.collection(resource).scan(['name'])) {

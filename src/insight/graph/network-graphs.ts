@@ -31,7 +31,7 @@ import {
 import { membersOf } from './graph-members.ts'
 import { NameIndex } from './names.ts'
 import { drawnFor } from './network-facts.ts'
-import { Partitions } from './partition.ts'
+import { Partitions, sharedTurns } from './partition.ts'
 import { type SearchPorts, search } from './search.ts'
 
 /** The ports of graphs of the network. */
@@ -62,9 +62,10 @@ export class NetworkGraphs {
   /** The network by groups: of the kinds that the caller may read. */
   async draw(call: Call, input: z.input<typeof GraphRequest> = {}): Promise<NetworkGraph> {
     const { groupBy: by, groups: most } = readRequest(GraphRequest, input)
-    const partition = await this.#partitions.of(call)
-    const drawn = await partition.draw(by, most)
-    return graphAnswer(this.#context.digest, partition, drawn, { kinds: drawnFor(call), by, most })
+    const { digest, turns } = this.#asked()
+    const partition = await this.#partitions.of(call, turns)
+    const drawn = await partition.draw(by, most, turns)
+    return graphAnswer(digest, partition, drawn, { kinds: drawnFor(call), by, most })
   }
 
   /**
@@ -74,8 +75,9 @@ export class NetworkGraphs {
    */
   async members(call: Call, input: z.input<typeof MembersRequest>): Promise<GraphMembers> {
     const { group, ...page } = readRequest(MembersRequest, input)
-    const partition = await this.#partitions.of(call)
-    const found = await membersOf(this.#context, partition, await this.#names.current(), group, page)
+    const context = this.#asked()
+    const partition = await this.#partitions.of(call, context.turns)
+    const found = await membersOf(context, partition, await this.#names.current(context.turns), group, page)
     const members = await this.#withStatus(group.slice(0, group.indexOf('.')), found.entries)
     return { count: found.count, members, nextCursor: found.nextCursor }
   }
@@ -89,16 +91,17 @@ export class NetworkGraphs {
   async matrix(call: Call, input: z.input<typeof MatrixRequest>): Promise<AccessMatrix> {
     const { limit, ...wanted } = readRequest(MatrixRequest, input)
     if (!mayRead(call, 'service-policy')) throw new ControllerError('UNAUTHORIZED')
-    const partition = await this.#partitions.of(call)
-    const names = await this.#names.current()
+    const context = this.#asked()
+    const partition = await this.#partitions.of(call, context.turns)
+    const names = await this.#names.current(context.turns)
     const page = (group: string, cursor: string | undefined) =>
-      membersOf(this.#context, partition, names, group, { text: '', limit, cursor })
+      membersOf(context, partition, names, group, { text: '', limit, cursor })
     const identities = await page(groupOf('identities', wanted.identities), wanted.identitiesAfter)
     const services = await page(groupOf('services', wanted.services), wanted.servicesAfter)
     return {
       identities: identities.entries.map(named),
       services: services.entries.map(named),
-      cells: await cellsOf(this.#context, identities.entries, services.entries),
+      cells: await cellsOf(context, identities.entries, services.entries),
       nextIdentities: identities.nextCursor,
       nextServices: services.nextCursor,
     }
@@ -113,7 +116,8 @@ export class NetworkGraphs {
   async reach(call: Call, input: z.input<typeof ReachRequest>): Promise<Reach> {
     const request = readRequest(ReachRequest, input)
     requireReading(call, ['service-policy', 'identity', 'service'])
-    return reachOf(this.#context, await this.#names.current(), request)
+    const context = this.#asked()
+    return reachOf(context, await this.#names.current(context.turns), request)
   }
 
   /**
@@ -124,7 +128,8 @@ export class NetworkGraphs {
   async map(call: Call, input: z.input<typeof MapRequest> = {}): Promise<AccessMap> {
     const request = readRequest(MapRequest, input)
     requireReading(call, ['service-policy', 'identity', 'service'])
-    return accessMap(this.#context, await this.#partitions.of(call), request)
+    const context = this.#asked()
+    return accessMap(context, await this.#partitions.of(call, context.turns), request)
   }
 
   /**
@@ -134,8 +139,9 @@ export class NetworkGraphs {
    */
   async mapMembers(call: Call, input: z.input<typeof ScopeMembersRequest>): Promise<GraphMembers> {
     const request = readRequest(ScopeMembersRequest, input)
-    const partition = await this.#partitions.of(call)
-    const found = await scopeMembers(this.#context, partition, await this.#names.current(), request)
+    const context = this.#asked()
+    const partition = await this.#partitions.of(call, context.turns)
+    const found = await scopeMembers(context, partition, await this.#names.current(context.turns), request)
     return {
       count: found.count,
       members: await this.#withStatus(request.kind, found.entries),
@@ -146,14 +152,21 @@ export class NetworkGraphs {
   /** Finds what is probably not meant so, of the kinds that the caller may read. */
   async findings(call: Call, input: z.input<typeof FindingsRequest> = {}): Promise<readonly Finding[]> {
     const request = readRequest(FindingsRequest, input)
-    const partition = await this.#partitions.of(call)
-    return findings(this.#context, call, partition, await this.#names.current(), request)
+    const context = this.#asked()
+    const partition = await this.#partitions.of(call, context.turns)
+    return findings(context, call, partition, await this.#names.current(context.turns), request)
   }
 
   /** Searches the entities that the caller may read by name. */
   async search(call: Call, input: z.input<typeof SearchRequest>): Promise<FoundNames> {
     const { q, limit } = readRequest(SearchRequest, input)
-    return search(this.#context, call, await this.#names.current(), q.trim(), limit)
+    const context = this.#asked()
+    return search(context, call, await this.#names.current(context.turns), q.trim(), limit)
+  }
+
+  /** The ports as one question uses them. */
+  #asked(): GraphPorts {
+    return { ...this.#context, turns: sharedTurns(this.#context.turns) }
   }
 
   async #withStatus(kind: string, entries: readonly NameEntry[]): Promise<readonly GraphMember[]> {

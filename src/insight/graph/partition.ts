@@ -45,7 +45,6 @@ export class Partition {
   readonly kinds: ReadonlyMap<GroupedKind, Classified>
   /** The latest place in the history of the store at which it is known to be good. */
   place: HistoryPoint
-  readonly #turns: Turns
   readonly #drawn = new Map<string, Promise<DrawnGroups>>()
   #selecting: Promise<SelectingPolicies> | undefined
   readonly #remembered = new Map<string, Promise<readonly string[]>>()
@@ -57,7 +56,6 @@ export class Partition {
   constructor(
     { policies, place }: { readonly policies: readonly GraphPolicy[]; readonly place: HistoryPoint },
     kinds: ReadonlyMap<GroupedKind, Classified>,
-    turns: Turns,
     before?: Partition,
   ) {
     this.policies = policies
@@ -67,11 +65,10 @@ export class Partition {
     const kept = (kind: GroupedKind) =>
       isOfSameTypes && kinds.get(kind) === before.kinds.get(kind) ? before.sides.get(kind) : undefined
     this.sides = new Map([...kinds.keys()].map((kind) => [kind, kept(kind) ?? new BoundedMap(MOST_MAPS)]))
-    this.#turns = turns
   }
 
   /** At most `most` groups of each kind, and the edges between them. */
-  draw(by: Grouping, most: number): Promise<DrawnGroups> {
+  draw(by: Grouping, most: number, turns: Turns): Promise<DrawnGroups> {
     const key = `${by} ${most}`
     const known = this.#drawn.get(key)
     if (known !== undefined) return known
@@ -79,7 +76,7 @@ export class Partition {
     for (const oldest of this.#drawn.size < MOST_DRAWN ? [] : [...this.#drawn.keys()].slice(0, 1)) {
       this.#drawn.delete(oldest)
     }
-    const drawing = this.#draw(by, most)
+    const drawing = this.#draw(by, most, turns)
     this.#drawn.set(key, drawing)
     return drawing
   }
@@ -92,22 +89,22 @@ export class Partition {
   }
 
   /** The places of the policies that select anybody on the side that their links lead from, and on the other. */
-  selecting(): Promise<SelectingPolicies> {
-    this.#selecting ??= inSlices(this.#turns, selectingOf(this))
+  selecting(turns: Turns): Promise<SelectingPolicies> {
+    this.#selecting ??= inSlices(turns, selectingOf(this))
     return this.#selecting
   }
 
-  async #draw(by: Grouping, most: number): Promise<DrawnGroups> {
+  async #draw(by: Grouping, most: number, turns: Turns): Promise<DrawnGroups> {
     const policyIds = this.policies.map(({ id }) => id)
     const grouped = new Map<GroupedKind, Grouped>()
     for (const [kind, { classes }] of this.kinds) {
-      grouped.set(kind, await inSlices(this.#turns, gather(classes, by, most, policyIds)))
+      grouped.set(kind, await inSlices(turns, gather(classes, by, most, policyIds)))
     }
     const edges: GroupEdge[] = []
     for (const type of LINK_TYPES) {
       const [from, to] = [this.#end(ENDS[type].from, grouped), this.#end(ENDS[type].to, grouped)]
       if (from === undefined || to === undefined) continue
-      const found = await inSlices(this.#turns, edgesOf(type, this.policies, from, to))
+      const found = await inSlices(turns, edgesOf(type, this.policies, from, to))
       for (const edge of found) edges.push(edge)
     }
     return { grouped, edges }
@@ -158,37 +155,37 @@ interface KeptView {
 
 /** The view that each caller has of the network, made when it is first asked for; later it takes over what changed since. */
 export class Partitions {
-  readonly #context: Pick<EngineContext, 'access' | 'storage' | 'turns'>
+  readonly #context: Pick<EngineContext, 'access' | 'storage'>
   readonly #kept = new BoundedMap<string, KeptView>(MOST_VIEWS)
   /** One after the other: what one of them makes the next one may use. */
   #queue: Promise<unknown> = Promise.resolve()
 
-  constructor(context: Pick<EngineContext, 'access' | 'storage' | 'turns'>) {
+  constructor(context: Pick<EngineContext, 'access' | 'storage'>) {
     this.#context = context
   }
 
   /** The view of a caller as of now. */
-  of(call: Call): Promise<Partition> {
+  of(call: Call, turns: Turns): Promise<Partition> {
     const kinds = drawnFor(call)
-    const found = this.#queue.then(() => this.#find(kinds))
+    const found = this.#queue.then(() => this.#find(kinds, turns))
     this.#queue = found.catch(() => undefined)
     return found
   }
 
-  async #find(kinds: readonly string[]): Promise<Partition> {
+  async #find(kinds: readonly string[], turns: Turns): Promise<Partition> {
     const { storage } = this.#context
     const view = kinds.join()
     const known = this.#kept.get(view)
     // Half followed changes are of no use: unless all is well it is made anew the next time.
     this.#kept.delete(view)
     const facts = known && (await storage.read((tx) => changedFacts(this.#context, tx, kinds, known.partition.place)))
-    const kept = known && facts ? await this.#follow(known, facts) : await this.#make(kinds)
+    const kept = known && facts ? await this.#follow(known, facts, turns) : await this.#make(kinds, turns)
     this.#kept.set(view, kept)
     return kept.partition
   }
 
-  async #make(kinds: readonly string[]): Promise<KeptView> {
-    const { storage, turns } = this.#context
+  async #make(kinds: readonly string[], turns: Turns): Promise<KeptView> {
+    const { storage } = this.#context
     const facts = await storage.read((tx) => networkFacts(this.#context, tx, kinds))
     const tables = new Map<GroupedKind, ClassTable>()
     for (const [kind, entities] of facts.entities) {
@@ -196,11 +193,14 @@ export class Partitions {
       await inSlices(turns, table.put(entities))
       tables.set(kind, table)
     }
-    return { partition: new Partition(facts, statesOf(tables), turns), tables }
+    return { partition: new Partition(facts, statesOf(tables)), tables }
   }
 
-  async #follow({ partition, tables }: KeptView, { place, entities, policies }: NetworkFacts): Promise<KeptView> {
-    const { turns } = this.#context
+  async #follow(
+    { partition, tables }: KeptView,
+    { place, entities, policies }: NetworkFacts,
+    turns: Turns,
+  ): Promise<KeptView> {
     for (const [kind, table] of tables) {
       await inSlices(turns, table.put(entities.get(kind) ?? []))
       if (policies !== undefined) await inSlices(turns, table.select(new RolePolicies(policies, kind)))
@@ -217,7 +217,7 @@ export class Partitions {
       return { partition, tables }
     }
     const facts = { policies: policies ?? partition.policies, place }
-    return { partition: new Partition(facts, states, turns, partition), tables }
+    return { partition: new Partition(facts, states, partition), tables }
   }
 }
 
@@ -227,6 +227,15 @@ function statesOf(tables: ReadonlyMap<GroupedKind, ClassTable>): ReadonlyMap<Gro
 
 function* membersOf({ classes, members }: Classified): Generator<readonly [string, readonly string[]]> {
   for (const [place, { attributes }] of classes.entries()) for (const id of members[place] ?? []) yield [id, attributes]
+}
+
+/**
+ * The turns of one question. All of its work shares slices: where each piece of work began a slice of its own, those that follow one
+ * another without a wait held the event loop for the sum.
+ */
+export function sharedTurns(turns: Turns): Turns {
+  const turn = turns.begin()
+  return { begin: () => turn }
 }
 
 /** Does work that yields between its small pieces, and lets others have the thread whenever it took a few milliseconds. */

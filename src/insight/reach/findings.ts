@@ -117,7 +117,7 @@ async function idsOf(
     }
     default:
       return partition.remembered(finding, async () =>
-        inSlices(turns, leftOut(partition, finding, await partition.selecting())),
+        inSlices(turns, leftOut(partition, finding, await partition.selecting(turns))),
       )
   }
 }
