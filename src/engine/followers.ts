@@ -6,6 +6,7 @@ import { containRights } from '../authority/containment.ts'
 import { keepAnAdministrator } from '../authority/last-administrator.ts'
 import { runEach } from '../concurrency/call-isolated.ts'
 import { requireValidSession } from '../credentials/api-session-validity.ts'
+import { enrollments } from '../enrollment/enrollment.resource.ts'
 import { completedEnrollments } from '../enrollment/enrollment.ts'
 import { logFailure } from '../kernel/context/background-failure.ts'
 import { type Call, knownCaller } from '../kernel/context/call.ts'
@@ -14,18 +15,23 @@ import { changesTo, type RecordedChange } from '../kernel/context/recorded-chang
 import type { EndReasons, RecordedWrite } from '../kernel/context/writes.ts'
 import type { RecordOf } from '../kernel/declaration/resource.ts'
 import { NEVER } from '../kernel/records/due-records.ts'
-import { apiSessions as apiSessionRecords, apiSessions } from '../login/api-session.resource.ts'
+import { apiSessions as apiSessionRecords } from '../login/api-session.resource.ts'
 import { isSessionUse } from '../login/api-session-ends.ts'
 import type { ApiSessions } from '../login/api-sessions.ts'
+import { revocations as revocationRecords } from '../login/revocation.resource.ts'
 import type { Revocations } from '../login/revocations.ts'
 import type { ControllerEvents, SessionEnd } from '../ports/events.ts'
 import { traitsOf } from '../resources/index.ts'
+import { edgeRouters } from '../routers/edge-router.resource.ts'
+import { transitRouters } from '../routers/transit-router.resource.ts'
 import { terminators } from '../services/terminator.resource.ts'
 
 /** The ports of all guards and followers. */
 interface FollowerPorts
   extends EnforcementPorts,
     Pick<EngineContext, 'digest' | 'logger' | 'otherClocks' | 'pki' | 'presence'> {}
+
+type Events = EngineContext['events']
 
 /** Everything that judges a write before it is committed, by every way to write. */
 export function guardWrites(context: FollowerPorts): void {
@@ -41,16 +47,21 @@ export function guardWrites(context: FollowerPorts): void {
  * policy carries any more. Then the host gets its events.
  */
 export function followWrites(context: FollowerPorts, apiSessions: ApiSessions, revocations: Revocations): void {
-  const { presence, writes } = context
-  writes.follow(({ changes }) => presence.follow(changes))
-  writes.follow((write) => revocations.follow(write))
-  writes.follow(({ changes }) => noteDue(context, changes))
+  const { clock, events, presence, writes } = context
+  writes.follow(({ changes }) => presence.follow(changes), [edgeRouters, transitRouters])
+  writes.follow((write) => revocations.follow(write), [revocationRecords])
+  writes.follow(({ changes }) => noteDue(context, changes), [apiSessionRecords, sessions])
   writes.follow((write) => apiSessions.follow(write))
   writes.follow(({ changes }) => enforceAccess(context, changes))
   if (context.settings.profile.tellsPassingAccess) writes.follow(({ changes }) => seeEachChange(context, changes))
-  writes.amend((tx, changes) => revocations.revokeEnded(tx, changes))
+  writes.amend((tx, changes) => revocations.revokeEnded(tx, changes), [apiSessionRecords])
   writes.tell(({ changes }) => seeInstants(context, changes))
-  writes.tell((write) => tellChanges(context, write))
+  writes.tell((write) => tellEntities(events, write, clock.now()))
+  writes.tell((write) => tellApiSessions(events, write, clock.now()), [apiSessionRecords])
+  writes.tell((write) => tellSessions(events, write, clock.now()), [sessions])
+  writes.tell((write) => tellTerminators(events, write, clock.now()), [terminators])
+  writes.tell((write) => tellEnrollments(events, write, clock.now()), [enrollments])
+  writes.tell((write) => tellPosture(events, write, clock.now()), [postureData, endpointStates])
 }
 
 /** Compares this clock with the instants of records before their change, which whichever process wrote. */
@@ -97,20 +108,18 @@ async function seeEachChange(
   if (changes.some(({ kind }) => isIndexed(kind))) await storage.read((tx) => access.at(tx))
 }
 
-/** Tells listeners what a committed write changed: every entity, in order, and what that means for sessions. */
-function tellChanges(
-  context: Pick<EngineContext, 'clock' | 'events'>,
-  { call, changes, reasons }: RecordedWrite,
-): void {
-  const { events } = context
-  const at = context.clock.now()
+/** Tells listeners every entity that a committed write changed, in order. */
+function tellEntities(events: Events, { call, changes }: RecordedWrite, at: number): void {
   const author = knownCaller(call)?.identity.id
   for (const change of changes) {
     const { operation, kind, id } = change
     if (!isBookkeeping(change)) events.emit('entity.changed', { operation, kind, id, author, at })
   }
+}
+
+function tellApiSessions(events: Events, { call, changes, reasons }: RecordedWrite, at: number): void {
   const isDeleted = deletedIn(changes)
-  for (const { operation, before, after } of changesTo(changes, apiSessions)) {
+  for (const { operation, before, after } of changesTo(changes, apiSessionRecords)) {
     if (operation === 'insert' && after !== undefined) {
       const { id: apiSessionId, identityId, ipAddress } = after
       events.emit('api-session.started', { apiSessionId, identityId, ipAddress, at })
@@ -121,19 +130,25 @@ function tellChanges(
     } else if (
       after !== undefined &&
       before?.lastActivityAt !== after.lastActivityAt &&
-      isSessionUse({ operation, kind: apiSessions.name, before, after })
+      isSessionUse({ operation, kind: apiSessionRecords.name, before, after })
     ) {
       const { id: apiSessionId, identityId } = after
       events.emit('api-session.refreshed', { apiSessionId, identityId, at })
     }
   }
+}
+
+function tellSessions(events: Events, { changes, reasons }: RecordedWrite, at: number): void {
+  const isDeleted = deletedIn(changes)
   for (const { operation, before, after } of changesTo(changes, sessions)) {
     if (operation === 'insert' && after !== undefined) events.emit('session.created', sessionFacts(after, at))
     if (operation !== 'delete' || before === undefined) continue
-    const told = typeof reasons.sessions === 'string' ? reasons.sessions : reasons.sessions?.get(before.id)
-    const reason = told ?? sessionEnd(before, isDeleted)
-    events.emit('session.ended', { ...sessionFacts(before, at), reason })
+    const given = typeof reasons.sessions === 'string' ? reasons.sessions : reasons.sessions?.get(before.id)
+    events.emit('session.ended', { ...sessionFacts(before, at), reason: given ?? sessionEnd(before, isDeleted) })
   }
+}
+
+function tellTerminators(events: Events, { changes }: RecordedWrite, at: number): void {
   for (const { operation, id: terminatorId, before, after } of changesTo(changes, terminators)) {
     const facts = after ?? before
     if (facts === undefined) continue
@@ -150,14 +165,18 @@ function tellChanges(
       at,
     })
   }
-  for (const completed of completedEnrollments(changes)) events.emit('enrollment.completed', { ...completed, at })
-  for (const identityId of reporting(changes)) events.emit('posture.changed', { identityId, at })
 }
 
-/** The identities of whose endpoints something else is known now. */
-function reporting(changes: readonly RecordedChange[]): ReadonlySet<string> {
+function tellEnrollments(events: Events, { changes }: RecordedWrite, at: number): void {
+  for (const completed of completedEnrollments(changes)) events.emit('enrollment.completed', { ...completed, at })
+}
+
+/** Tells of each identity of whose endpoints something else is known now, once. */
+function tellPosture(events: Events, { changes }: RecordedWrite, at: number): void {
   const reported = [...changesTo(changes, postureData), ...changesTo(changes, endpointStates)]
-  return new Set(reported.flatMap(({ after }) => after?.identityId ?? []))
+  for (const identityId of new Set(reported.flatMap(({ after }) => after?.identityId ?? []))) {
+    events.emit('posture.changed', { identityId, at })
+  }
 }
 
 function isBookkeeping(change: RecordedChange): boolean {
@@ -186,7 +205,7 @@ function sessionEnd({ apiSessionId, serviceId }: RecordOf<typeof sessions>, isDe
 }
 
 function apiSessionEnd(
-  { id, identityId }: RecordOf<typeof apiSessions>,
+  { id, identityId }: RecordOf<typeof apiSessionRecords>,
   call: Call,
   isDeleted: IsDeleted,
   reasons: EndReasons,

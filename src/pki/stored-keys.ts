@@ -4,7 +4,6 @@ import { MAX_KEPT } from '../credentials/signing-keys.ts'
 import { logFailure } from '../kernel/context/background-failure.ts'
 import { type Call, SYSTEM_CALL } from '../kernel/context/call.ts'
 import type { EngineContext } from '../kernel/context/context.ts'
-import type { RecordedChange } from '../kernel/context/recorded-changes.ts'
 import type { RecordOf } from '../kernel/declaration/resource.ts'
 import { newRecord } from '../kernel/records/read-records.ts'
 import type { NewServerCertificate } from '../ports/pki.ts'
@@ -46,7 +45,7 @@ export class StoredKeys {
     this.#context = context
     const { timetable, writes } = context
     timetable.onDue('keys', () => this.#look())
-    writes.follow(({ changes }) => this.#follow(changes))
+    writes.follow(() => this.take(), [networkAuthorities])
   }
 
   /** Takes up what is stored, and looks again from now on. Rejects where a key cannot be used: nothing could be signed. */
@@ -66,10 +65,6 @@ export class StoredKeys {
       orderBy: [{ field: 'createdAt', kind: 'instant', direction: 'asc' }],
     })
     return items
-  }
-
-  async #follow(changes: readonly RecordedChange[]): Promise<void> {
-    if (changes.some(({ kind }) => kind === networkAuthorities.name)) await this.take()
   }
 
   /** The storage may be away: the keys in use stay, and the next look finds what changed. */

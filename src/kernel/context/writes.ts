@@ -3,6 +3,7 @@ import { callIsolated, runEach } from '../../concurrency/call-isolated.ts'
 import type { SessionEnd } from '../../ports/events.ts'
 import type { Storage, WriteTransaction } from '../../ports/record-storage.ts'
 import type { Logger } from '../../ports/runtime.ts'
+import type { Resource } from '../declaration/resource.ts'
 import { logFailure } from './background-failure.ts'
 import type { Call } from './call.ts'
 import { limiting, type RecordedChange, recording } from './recorded-changes.ts'
@@ -28,6 +29,9 @@ export interface Continuation {
   /** Tells the changes of the last of them: every one is judged as if they were made. */
   readonly intended?: () => readonly RecordedChange[]
 }
+
+/** A resource by whose changes something follows. */
+type Followed = Pick<Resource, 'name'>
 
 /** Writes what belongs to the changes of a write, within that write. */
 export type WriteAmendment = (tx: WriteTransaction, changes: readonly RecordedChange[]) => Promise<void>
@@ -76,9 +80,15 @@ export class Writes {
     this.#admission = admission
   }
 
-  /** From now on `amendment` is run at the end of every write that changed something, and is committed or undone with it. */
-  amend(amendment: WriteAmendment): void {
-    this.#amendments.push(amendment)
+  /**
+   * From now on `amendment` is run at the end of every write that changed one of the resources, and is committed or undone with it;
+   * where none is named, of every write that changed something.
+   */
+  amend(amendment: WriteAmendment, resources?: readonly Followed[]): void {
+    const concerns = concerning(resources)
+    this.#amendments.push(async (tx, changes) => {
+      if (concerns(changes)) await amendment(tx, changes)
+    })
   }
 
   /** From now on `guard` judges every write that changed something, within its transaction. */
@@ -91,14 +101,22 @@ export class Writes {
     this.#recorder = recorder
   }
 
-  /** From now on `follower` is run after every write that changed something, after those that were registered before it. */
-  follow(follower: WriteFollower): void {
-    this.#followers.push(follower)
+  /**
+   * From now on `follower` is run after every write that changed one of the resources, after those that were registered before it;
+   * where none is named, after every write that changed something.
+   */
+  follow(follower: WriteFollower, resources?: readonly Followed[]): void {
+    const concerns = concerning(resources)
+    this.#followers.push((write) => (concerns(write.changes) ? follower(write) : undefined))
   }
 
-  /** From now on `listener` hears of every write that changed something, in the order of commits. */
-  tell(listener: WriteListener): void {
-    this.#listeners.push(listener)
+  /**
+   * From now on `listener` hears of every write that changed one of the resources, in the order of commits; where none is named, of
+   * every write that changed something.
+   */
+  tell(listener: WriteListener, resources?: readonly Followed[]): void {
+    const concerns = concerning(resources)
+    this.#listeners.push((write) => (concerns(write.changes) ? listener(write) : undefined))
   }
 
   /**
@@ -157,4 +175,11 @@ export class Writes {
     }
     return result
   }
+}
+
+/** Tells whether changes concern one of the resources; every change concerns where none is named. */
+function concerning(resources: readonly Followed[] | undefined): (changes: readonly RecordedChange[]) => boolean {
+  if (resources === undefined) return () => true
+  const kinds = new Set(resources.map(({ name }) => name))
+  return (changes) => changes.some(({ kind }) => kinds.has(kind))
 }
