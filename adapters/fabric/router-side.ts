@@ -50,6 +50,7 @@ export {
   UpdateTerminator,
   VerifyRouter,
 } from './messages/fabric-definitions.ts'
+export { postureCheckOf, unknownCheck } from './messages/model-codec.ts'
 export {
   ChangeSetEvents,
   ChangeSetFacts,

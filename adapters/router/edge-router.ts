@@ -7,11 +7,13 @@ import type { FromRouter, Route, ToRouter } from '../../src/ports/fabric/index.t
 import type { Channel } from '../channel/channel.ts'
 import { processTimer, type Timer } from '../channel/conversation.ts'
 import { EDGE_HEADER } from '../channel/edge-messages.ts'
+import type { Frame } from '../channel/frame.ts'
 import { readText } from '../channel/header-values.ts'
-import { admitClient, mayStay, NOT_KNOWN_YET, postureRefusal, readCertificate } from './edge/edge-admission.ts'
+import { admitClient, mayStay, NOT_KNOWN_YET, readCertificate } from './edge/edge-admission.ts'
 import { EdgeChannel } from './edge/edge-channel.ts'
 import { EdgeCircuits } from './edge/edge-circuits.ts'
 import { EdgeListener, type EdgeStranger } from './edge/edge-listener.ts'
+import { EdgePosture } from './edge/edge-posture.ts'
 import type { EdgeClient } from './edge/endpoint.ts'
 import { type BoundService, HostedServices } from './edge/hosted-services.ts'
 import type { CircuitHost, FabricRouter } from './fabric-router.ts'
@@ -54,8 +56,8 @@ const LATE_TURNS = 16
 type Regular = 'sessions' | 'report' | 'model'
 
 /**
- * An edge router: endpoints connect to it, dial services and host them. It decides no rights: it asks the controllers that it
- * is connected to, and does what they say.
+ * An edge router: endpoints connect to it, dial services and host them. Rights are decided by the controllers that it is connected to,
+ * but for the posture of bearer sessions where a controller leaves that to it.
  */
 export class EdgeRouter implements CircuitHost {
   readonly #facts: EdgeRouterFacts
@@ -65,6 +67,7 @@ export class EdgeRouter implements CircuitHost {
   readonly #model = new RouterModel()
   readonly #listener: EdgeListener
   readonly #hosted: HostedServices
+  readonly #posture: EdgePosture
   readonly #circuits: EdgeCircuits
   readonly #controllers = new Set<ConnectedController>()
   readonly #channels = new Set<EdgeChannel>()
@@ -73,6 +76,7 @@ export class EdgeRouter implements CircuitHost {
   /** Epoch ms. */
   readonly #doneAt = new Map<Regular, number>()
   #isClosed = false
+  #isJudging = false
 
   constructor(facts: EdgeRouterFacts, router: FabricRouter) {
     this.#facts = facts
@@ -80,6 +84,8 @@ export class EdgeRouter implements CircuitHost {
     this.#timer = facts.timer ?? processTimer
     this.#now = facts.now ?? Date.now
     const controller = () => this.#anyController()
+    const posture = new EdgePosture({ model: this.#model, controller, now: this.#now })
+    this.#posture = posture
     this.#circuits = new EdgeCircuits({
       forwarder: router.forwarder,
       now: facts.monotonic ?? (() => performance.now()),
@@ -91,11 +97,14 @@ export class EdgeRouter implements CircuitHost {
       timer: this.#timer,
       circuits: this.#circuits,
       controller,
-      postureRefusal: (host, serviceId) => postureRefusal(this.#model, controller(), host, serviceId, 'Bind'),
+      postureRefusal: (host, serviceId) => posture.refusal(host, serviceId, 'Bind'),
     })
     this.#listener = new EdgeListener({
       routerId: facts.id,
       version: facts.version,
+      get asksPosture() {
+        return posture.isAsked
+      },
       admit: (token, stranger) => this.#admit(token, stranger),
       admitted: (client, channel) => this.#admitted(client, channel),
     })
@@ -121,6 +130,7 @@ export class EdgeRouter implements CircuitHost {
 
   connected(controller: ConnectedController): ControllerListener {
     this.#controllers.add(controller)
+    this.#posture.connected(controller)
     this.#subscribe(controller)
     this.#reportConnected(true)
     void this.#hosted.registerAll()
@@ -243,14 +253,15 @@ export class EdgeRouter implements CircuitHost {
         hosted: this.#hosted,
         controller: () => this.#anyController(),
         serviceId: (headers) => this.#serviceId(headers),
-        postureRefusal: (dialer, serviceId) =>
-          postureRefusal(this.#model, this.#anyController(), dialer, serviceId, 'Dial'),
+        postureRefusal: (dialer, serviceId) => this.#posture.refusal(dialer, serviceId, 'Dial'),
+        bindRefusal: (host, serviceId) => this.#posture.refusal(host, serviceId, 'Bind'),
+        reported: (reporter, message) => void this.#reported(reporter, message),
         updatedClient: (current, token) => this.#updatedClient(current, token),
         troubled: () => undefined,
         closed: (closed) => {
           this.#channels.delete(closed)
           this.#listener.forget(channel)
-          this.#tellConnected(closed.client.session.identityId)
+          this.#left(closed.client.session)
         },
       },
       channel,
@@ -258,6 +269,20 @@ export class EdgeRouter implements CircuitHost {
     )
     this.#channels.add(edge)
     this.#tellConnected(client.session.identityId)
+  }
+
+  #left({ id, identityId }: EdgeClient['session']): void {
+    if (![...this.#channels].some(({ client }) => client.session.id === id)) this.#posture.forget(id)
+    this.#tellConnected(identityId)
+  }
+
+  /** Takes the report of an endpoint, which counts for all of its channels. */
+  async #reported(reporter: EdgeChannel, message: Frame): Promise<void> {
+    const { session } = reporter.client
+    await this.#posture.take(reporter.client, message)
+    const channels = [...this.#channels].filter(({ client }) => client.session.id === session.id)
+    for (const channel of channels) channel.judge()
+    if (channels.length === 0) this.#posture.forget(session.id)
   }
 
   #serviceId(headers: ReadonlyMap<number, Uint8Array>): string {
@@ -293,7 +318,20 @@ export class EdgeRouter implements CircuitHost {
   /** Sessions and identities may be over: who was let in by them is let go. */
   #judgeChannels(): void {
     const now = this.#now()
-    for (const channel of this.#channels) if (!mayStay(this.#model, channel.client, now)) channel.end()
+    for (const channel of this.#channels) {
+      if (!mayStay(this.#model, channel.client, now)) channel.end()
+    }
+    this.#judgeRightsSoon()
+  }
+
+  /** Of changes that come together the rights of endpoints are judged once, where that is left to this router. */
+  #judgeRightsSoon(): void {
+    if (!this.#posture.isAsked || this.#isJudging) return
+    this.#isJudging = true
+    setImmediate(() => {
+      this.#isJudging = false
+      for (const channel of this.#channels) if (channel.client.isBearer) channel.judge()
+    })
   }
 
   /** Service sessions are over: what was hosted by them is not hosted any more. Circuits are ended by controllers. */

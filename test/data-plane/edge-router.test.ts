@@ -4,9 +4,8 @@ import { bodyOf, EDGE_HEADER, EDGE_TYPE, edgeMessage, TRUE, textIn } from '../..
 import type { Frame } from '../../adapters/channel/frame.ts'
 import { readText, readUint32, textHeader, uint32Header } from '../../adapters/channel/header-values.ts'
 import { modelCodec } from '../../adapters/fabric/messages/model-codec.ts'
-import { claimIn, postureRefusal } from '../../adapters/router/edge/edge-admission.ts'
+import { claimIn } from '../../adapters/router/edge/edge-admission.ts'
 import { RouterModel } from '../../adapters/router/state/router-model.ts'
-import { EDGE_ERROR } from '../../src/data-plane/edge/edge-refusal.ts'
 import type { PolicySide } from '../../src/ports/fabric/index.ts'
 import { adminToken } from '../support/delegate.ts'
 import { type EdgeWorld, edgeWorld, type PlayedEndpoint, until } from '../support/edge-world.ts'
@@ -316,21 +315,17 @@ describe('an edge router whose controller leaves posture to it', () => {
       subscriptionId: 's',
       events: [modelCodec.state(events)],
     })
-    expect(model.demandsPosture('laptop', 'wiki', 'Dial')).toBe(demanded)
+    const grants = model.grantsOf('laptop', 'wiki', 'Dial')
+    expect(grants.every(({ checks }) => checks.length > 0)).toBe(demanded)
   })
 
-  it.each([
-    ['of access tokens is refused', true, false, 'wiki', 'posture-check-failed'],
-    ['whose posture the controller judges is left to it', true, true, 'wiki', undefined],
-    ['of a stored session is left to the controller', false, false, 'wiki', undefined],
-    ['that names no service is left to the controller', true, false, '', undefined],
-  ] as const)('a client %s', (_, isBearer, judgesPosture, serviceId, refusal) => {
-    const session = { id: 's', identityId: 'laptop', fingerprints: [], expiresAt: 1, allowsExpiredCertificate: false }
-    for (const type of ['Dial', 'Bind'] as const) {
-      const model = { demandsPosture: (...asked: readonly string[]) => asked.join() === `laptop,wiki,${type}` }
-      const code = postureRefusal(model, { judgesPosture }, { session, isBearer }, serviceId, type)?.code
-      expect(code).toBe(refusal && EDGE_ERROR[refusal])
-    }
+  it('forgets how policies were related when it gets the whole model anew', () => {
+    const model = new RouterModel()
+    const state = { type: 'model-state', timelineId: 't', subscriptionId: 's' } as const
+    model.takeState({ ...state, index: 1, events: [modelCodec.state(policy('p', 'Dial', both))] })
+    expect(model.grantsOf('laptop', 'wiki', 'Dial').length).toBe(1)
+    model.takeState({ ...state, index: 2, events: [modelCodec.state(policy('p', 'Dial', { services: ['wiki'] }))] })
+    expect(model.grantsOf('laptop', 'wiki', 'Dial')).toEqual([])
   })
 
   it.each([

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
-import { get } from 'node:http'
+import { connect, createServer, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { openIdentity, type ServiceConnection } from 'portcullis/sdk'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -12,6 +12,8 @@ import { digestThrough, sendThrough, serveDigests, untilServed } from '../suppor
 
 const ziti = findZiti()
 const MEGABYTE = 1024 * 1024
+/** The system of this machine as the program names it. */
+const SYSTEM = process.platform === 'darwin' ? 'MacOS' : 'Linux'
 
 if (ziti === undefined) {
   console.warn('SKIPPED: no deployed controller was tried, because there is no `ziti` on the path and ZITI names none')
@@ -79,11 +81,18 @@ describe.skipIf(ziti === undefined)('a router of ours under a deployed controlle
     web.close()
   })
 
-  it('lets nobody through to what asks for posture and was not judged', { timeout: 120_000 }, async () => {
-    const web = await serveDigests(1000)
-    const config = JSON.stringify({ protocol: 'tcp', address: '127.0.0.1', port: web.port })
+  it('judges the posture that tunnelers report, and cuts what runs when it fails', { timeout: 180_000 }, async () => {
+    const echo = createServer((socket) => socket.on('error', () => undefined).pipe(socket)).listen(0, '127.0.0.1')
+    await once(echo, 'listening')
+    const { port } = Object(echo.address())
+    const config = JSON.stringify({ protocol: 'tcp', address: '127.0.0.1', port })
     network.run('edge', 'create', 'config', 'guarded.host', 'host.v1', config)
     network.service('guarded', 'OFF', '@ours', '-c', 'guarded.host')
+    network.run('edge', 'create', 'posture-check', 'os', 'here', '-o', `${SYSTEM}:>=0.0.1`, '-a', 'here')
+    network.run('edge', 'create', 'posture-check', 'domain', 'at-work', '-d', 'corp.example', '-a', 'at-work')
+    const ask = (checks: string) =>
+      network.run('edge', 'update', 'service-policy', 'guarded-Dial', '--posture-check-roles', checks)
+    ask('#here')
     const [proxy = 0] = await freePorts(1)
     const of = (identity: string) => ['--identity', network.file(`${identity}.json`)]
     const tunnels = [
@@ -91,21 +100,28 @@ describe.skipIf(ziti === undefined)('a router of ours under a deployed controlle
       network.start('guarded-proxy', 'tunnel', 'proxy', ...of('laptop'), `guarded:${proxy}`),
     ]
     started.push(...tunnels)
-    await untilServed(proxy, 60_000)
-    network.run('edge', 'create', 'posture-check', 'domain', 'at-work', '-d', 'corp.example', '-a', 'at-work')
-    network.run('edge', 'update', 'service-policy', 'guarded-Dial', '--posture-check-roles', '#at-work')
-    // A connection of its own each time: circuits that run go on.
-    const isServed = () =>
-      new Promise((resolve) => {
-        const asked = get({ port: proxy, path: '/small', agent: false, timeout: 5000 }, (answer) => {
-          answer.resume()
-          resolve(true)
-        })
-        asked.on('timeout', () => asked.destroy()).on('error', () => resolve(false))
+    const opened: Socket[] = []
+    /** A connection through the overlay, once something came back over it. */
+    const passes = () =>
+      new Promise<Socket | undefined>((resolve) => {
+        const socket = connect(proxy, '127.0.0.1', () => socket.write('ping'))
+        opened.push(socket)
+        socket.once('data', () => resolve(socket))
+        socket.on('error', () => undefined).on('close', () => resolve(undefined))
+        socket.setTimeout(5000, () => socket.destroy())
       })
-    await expect.poll(isServed, { timeout: 30_000, interval: 1000 }).toBe(false)
+    await expect.poll(passes, { timeout: 90_000, interval: 1000 }).toBeDefined()
+    const running = await passes()
+    running?.setTimeout(0)
+    expect(running?.destroyed).toBe(false)
+    ask('#here,#at-work')
+    await expect.poll(() => running?.closed || running?.readableEnded, { timeout: 30_000 }).toBe(true)
+    expect(await passes()).toBeUndefined()
+    ask('#here')
+    await expect.poll(passes, { timeout: 30_000, interval: 1000 }).toBeDefined()
     for (const tunnel of tunnels) tunnel.kill()
-    web.close()
+    for (const socket of opened) socket.destroy()
+    echo.close()
   })
 
   it('lets a circuit end when it is asked to stop, and renews its certificates', { timeout: 120_000 }, async () => {

@@ -1,3 +1,4 @@
+import { canonicalOsType } from '../../../src/fabric/rules/index.ts'
 import type { PostureCheck } from '../../../src/policy.ts'
 import type { ModelCodec, ModelEntity, ModelEvent } from '../../../src/ports/fabric/index.ts'
 import { BLANK, ChangeSetEvents, Event, StateEvents, type WireEvent } from './model-definitions.ts'
@@ -45,6 +46,41 @@ function asked(check: PostureCheck): Partial<Fields> {
     default:
       return {}
   }
+}
+
+/** A posture check of which nothing but its id is known. */
+export function unknownCheck(id: string): Fields {
+  return { ...BLANK.postureCheck, id, name: id }
+}
+
+type ProcessFields = NonNullable<Fields['process']>
+
+/** A posture check that routers have learnt; one of a type for which the protocol has no form, which nobody passes. */
+export function postureCheckOf({ id, name, mac, mfa, osList, process, processMulti, domains }: Fields): PostureCheck {
+  if (mac !== undefined) return { id, name, typeId: 'MAC', ...mac }
+  if (mfa !== undefined) return { id, name, typeId: 'MFA', ...mfa }
+  if (domains !== undefined) return { id, name, typeId: 'DOMAIN', ...domains }
+  if (osList !== undefined) return { id, name, typeId: 'OS', operatingSystems: osList.osList.flatMap(systemOf) }
+  // Endpoints name no check when they report a process to a router: what one check asks for is found by its path.
+  const asked = processMulti ?? { semantic: 'AllOf', processes: process === undefined ? [] : [process] }
+  const semantic = asked.semantic === 'AllOf' ? 'AllOf' : 'AnyOf'
+  return { id, name, typeId: 'PROCESS_MULTI', semantic, processes: asked.processes.map(processOf) }
+}
+
+function systemOf({
+  osType,
+  osVersions: versions,
+}: {
+  readonly osType: string
+  readonly osVersions: readonly string[]
+}) {
+  const type = canonicalOsType(osType)
+  return type === undefined ? [] : [{ type, versions }]
+}
+
+function processOf({ osType: system, fingerprints: signerFingerprints, ...process }: ProcessFields) {
+  // The system of a process is not compared: an endpoint has the paths of its own.
+  return { ...process, signerFingerprints, osType: canonicalOsType(system) ?? 'Linux' }
 }
 
 /** Writes the data model as routers read it. */

@@ -1,11 +1,9 @@
 import { createHash, X509Certificate } from 'node:crypto'
-import { EDGE_ERROR, type EdgeRefusal } from '../../../src/data-plane/edge/edge-refusal.ts'
 import {
   type PresentableSession,
   type PresentedCertificate,
   sessionRefusal,
 } from '../../../src/data-plane/edge/session-admission.ts'
-import type { ConnectedController } from '../state/controllers.ts'
 import type { RouterModel } from '../state/router-model.ts'
 import type { EdgeClient } from './endpoint.ts'
 
@@ -70,24 +68,35 @@ function storedSession(model: RouterModel, token: string): PresentableSession | 
 }
 
 async function bearerSession(model: RouterModel, token: string, now: number): Promise<PresentableSession | undefined> {
+  const payload = await verifiedClaims(model, token, now, AUDIENCES)
+  if (payload === undefined) return undefined
+  const { sub, exp, z_t: type, z_asid: id, z_cfs: fingerprints, z_cae: allowsExpired } = payload
+  if (type !== 'a' || typeof sub !== 'string' || typeof id !== 'string' || exp === undefined) return undefined
+  const session = {
+    id,
+    identityId: sub,
+    fingerprints: Array.isArray(fingerprints) ? fingerprints.map(String) : [],
+    expiresAt: exp * 1000,
+    allowsExpiredCertificate: allowsExpired === true,
+  }
+  return isRevoked(model, session, payload) ? undefined : session
+}
+
+/** The claims of a token that a controller of the network signed and that has not run out at `now` (epoch ms). */
+export async function verifiedClaims(
+  model: Pick<RouterModel, 'signingKey'>,
+  token: string,
+  now: number,
+  audiences?: string[],
+) {
   if (token.length > LONGEST_TOKEN) return undefined
   const { decodeProtectedHeader, jwtVerify } = await import('jose')
   try {
     const { kid = '', alg = '' } = decodeProtectedHeader(token)
     const key = model.signingKey(kid)?.publicKey
     if (key === undefined || alg.startsWith('HS')) return undefined
-    const options = { audience: AUDIENCES, currentDate: new Date(now) }
-    const { payload } = await jwtVerify(token, key, options)
-    const { sub, exp, z_t: type, z_asid: id, z_cfs: fingerprints, z_cae: allowsExpired } = payload
-    if (type !== 'a' || typeof sub !== 'string' || typeof id !== 'string' || exp === undefined) return undefined
-    const session = {
-      id,
-      identityId: sub,
-      fingerprints: Array.isArray(fingerprints) ? fingerprints.map(String) : [],
-      expiresAt: exp * 1000,
-      allowsExpiredCertificate: allowsExpired === true,
-    }
-    return isRevoked(model, session, payload) ? undefined : session
+    const options = { currentDate: new Date(now), ...(audiences && { audience: audiences }) }
+    return (await jwtVerify(token, key, options)).payload
   } catch {
     return undefined
   }
@@ -108,25 +117,6 @@ function isRevoked(
   return false
 }
 
-/**
- * Why posture keeps a client from a service; undefined where it does not. Controllers that do not judge the posture of bearer
- * sessions leave it to routers, and this one cannot judge it: it refuses what no policy grants without posture checks. Neither
- * an access token nor a service session by token says anything of posture.
- */
-export function postureRefusal(
-  model: Pick<RouterModel, 'demandsPosture'>,
-  controller: Pick<ConnectedController, 'judgesPosture'> | undefined,
-  { session, isBearer }: Pick<EdgeClient, 'session' | 'isBearer'>,
-  serviceId: string,
-  type: 'Dial' | 'Bind',
-): EdgeRefusal | undefined {
-  // Without a controller there is nobody to let it in either.
-  if (!isBearer || controller === undefined || controller.judgesPosture || serviceId === '') return undefined
-  if (!model.demandsPosture(session.identityId, serviceId, type)) return undefined
-  const text = 'posture checks of bearer sessions cannot be judged at this router'
-  return { text, code: EDGE_ERROR['posture-check-failed'], hint: 'not-retriable' }
-}
-
 /** A claim of a token that the controller verifies; empty for a token that has none. */
 export function claimIn(token: string, name: 'jti' | 'sub'): string {
   if (token.length > LONGEST_TOKEN) return ''
@@ -139,7 +129,7 @@ export function claimIn(token: string, name: 'jti' | 'sub'): string {
 }
 
 /** The claims of a token whose signature was verified before, or is to be. */
-function claimsOf(token: string): Readonly<Record<string, unknown>> {
+export function claimsOf(token: string): Readonly<Record<string, unknown>> {
   const [, claims = ''] = token.split('.')
   return JSON.parse(Buffer.from(claims, 'base64url').toString())
 }

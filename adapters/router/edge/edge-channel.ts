@@ -22,8 +22,12 @@ const SPARED_MS = 1000
 export interface EdgeParts extends DialParts {
   readonly timer: Timer
   readonly hosted: HostedServices
+  /** Why posture keeps a client from hosting a service; undefined where it does not. */
+  bindRefusal(client: EdgeClient, serviceId: string): EdgeRefusal | undefined
   /** The client by its next access token, or why that is none. */
   updatedClient(client: EdgeClient, token: string): Promise<EdgeClient | EdgeRefusal>
+  /** The endpoint reports its posture. */
+  reported(channel: EdgeChannel, message: Frame): void
   troubled(channel: EdgeChannel, what: ChannelTrouble): void
   closed(channel: EdgeChannel): void
 }
@@ -139,6 +143,25 @@ export class EdgeChannel implements Endpoint<Entry> {
     if (entry?.kind === 'connection' && entry.usesXgress) this.#circuits[entry.side].set(circuitId, entry)
   }
 
+  /** Judges again what the endpoint has begun: what it has no right to any more ends. */
+  judge(): void {
+    const { postureRefusal, bindRefusal, hosted } = this.#parts
+    // A service is judged once, however many connections it has.
+    const refusals = {
+      ingress: remembered(postureRefusal, this.#client),
+      egress: remembered(bindRefusal, this.#client),
+    }
+    for (const { state, value } of [...this.#table.all()]) {
+      if (value.kind === 'bound') {
+        const refusal = refusals.egress(value.serviceId)
+        if (refusal !== undefined) hosted.close(value, refusal)
+      } else if (state === 'open') {
+        const refusal = refusals[value.side](value.serviceId)
+        if (refusal !== undefined) value.cut(refusal.text)
+      }
+    }
+  }
+
   /** Ends the channel. */
   end(): void {
     this.#channel.close()
@@ -189,6 +212,9 @@ export class EdgeChannel implements Endpoint<Entry> {
         if (id !== undefined) this.#closedByEndpoint(id)
         return
       }
+      case EDGE_TYPE.posture:
+        this.#parts.reported(this, message)
+        return
       case EDGE_TYPE.latency:
         this.#answerProbe(message)
         return
@@ -247,6 +273,7 @@ export class EdgeChannel implements Endpoint<Entry> {
       : { text: 'the connection was not opened by an access token', code: EDGE_ERROR['invalid-api-session-type'] }
     if ('session' in updated) {
       this.#client = updated
+      this.judge()
       this.reply(message, { contentType: EDGE_TYPE.tokenUpdated, headers: new Map(), body: [] })
       return
     }
@@ -270,5 +297,13 @@ export class EdgeChannel implements Endpoint<Entry> {
     }
     this.#parts.hosted.remove(bound)
     this.#parts.closed(this)
+  }
+}
+
+function remembered(judge: DialParts['postureRefusal'], client: EdgeClient) {
+  const known = new Map<string, EdgeRefusal | undefined>()
+  return (serviceId: string) => {
+    if (!known.has(serviceId)) known.set(serviceId, judge(client, serviceId))
+    return known.get(serviceId)
   }
 }

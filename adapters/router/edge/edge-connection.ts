@@ -61,6 +61,8 @@ export class EdgeConnection implements Destination {
   readonly id: number
   readonly side: EdgeSide
   readonly usesXgress: boolean
+  /** The service that it was dialed for, as far as the token of its end tells; else empty. */
+  readonly serviceId: string
   readonly #endpoint: Way
   readonly #circuits: ConnectionCircuits
   readonly #idBytes: Uint8Array
@@ -75,13 +77,14 @@ export class EdgeConnection implements Destination {
   constructor(
     endpoint: Way,
     circuits: ConnectionCircuits,
-    facts: { readonly id: number; readonly side: EdgeSide; readonly usesXgress: boolean },
+    facts: Pick<EdgeConnection, 'id' | 'side' | 'usesXgress' | 'serviceId'>,
   ) {
     this.#endpoint = endpoint
     this.#circuits = circuits
     this.id = facts.id
     this.side = facts.side
     this.usesXgress = facts.usesXgress
+    this.serviceId = facts.serviceId
     this.#idBytes = uint32Header(facts.id)
     this.#onward = facts.usesXgress ? { kind: 'forwarded' } : { kind: 'waiting', early: [], bytes: 0 }
   }
@@ -154,6 +157,16 @@ export class EdgeConnection implements Destination {
     else this.#circuits.detach(this)
     if (!this.#endpoint.release(this.id, this)) return
     this.#endpoint.send(edgeMessage(EDGE_TYPE.stateClosed, this.id, [], UTF8.encode(reason)), 'data')
+  }
+
+  /** The endpoint has lost its right: nothing more passes, and the controller that laid the circuit hears of it. */
+  cut(reason: string): void {
+    if (this.#isOver) return
+    const onward = this.#onward
+    if (onward.kind !== 'kept') this.#circuits.over(this)
+    this.ended(reason)
+    if (onward.kind === 'kept') onward.end.abort()
+    else if (onward.kind === 'spliced') onward.peer.ended('')
   }
 
   /** The host refused the dial. */

@@ -49,13 +49,15 @@ export class EdgeDials {
     if (id === undefined) return this.#refuse(message, 0, { text: 'a dial without connection id' })
     const usesXgress = readBool(headers, EDGE_HEADER.usesXgress) ?? false
     const { circuits } = this.#parts
-    const connection = new EdgeConnection(this.#endpoint, circuits, { id, side: 'ingress', usesXgress })
+    const isV2 = message.contentType === EDGE_TYPE.connectV2
+    const serviceId = isV2 ? this.#parts.serviceId(headers) : claimIn(textIn(message), 'sub')
+    const connection = new EdgeConnection(this.#endpoint, circuits, { id, side: 'ingress', usesXgress, serviceId })
     const problem = this.#table.dial(id, connection)
     if (problem !== undefined) {
       const text = problem === 'taken' ? `connection id ${id} is in use` : 'too many connections'
       return this.#refuse(message, id, { text, hint: 'too-busy' })
     }
-    const answer = await this.#createCircuit(message)
+    const answer = await this.#createCircuit(message, serviceId)
     const isWanted = this.#table.open(id, connection)
     if (answer.type === 'refused') {
       if (isWanted) this.#endpoint.release(id, connection)
@@ -72,7 +74,7 @@ export class EdgeDials {
     circuits.dialed(connection, created.circuitId, created.address)
   }
 
-  async #createCircuit(message: Frame) {
+  async #createCircuit(message: Frame, serviceId: string) {
     const { headers } = message
     const { client } = this.#endpoint
     const isV2 = message.contentType === EDGE_TYPE.connectV2
@@ -82,15 +84,14 @@ export class EdgeDials {
     }
     const controller = this.#parts.controller()
     if (controller === undefined) return refused({ text: 'the router has no controller', hint: 'too-busy' })
-    const serviceId = isV2 ? this.#parts.serviceId(headers) : ''
-    const refusal = this.#parts.postureRefusal(client, isV2 ? serviceId : claimIn(textIn(message), 'sub'))
+    const refusal = this.#parts.postureRefusal(client, serviceId)
     if (refusal !== undefined) return refused(refusal)
     const request: CircuitRequest = {
       type: 'create-circuit',
       sessionToken: isV2 ? undefined : textIn(message),
       apiSessionToken: client.token,
       identityId: client.session.identityId,
-      serviceId,
+      serviceId: isV2 ? serviceId : '',
       circuitId: undefined,
       instanceId: readText(headers, EDGE_HEADER.instance) ?? '',
       peerData: peerData(message, client),

@@ -49,6 +49,8 @@ export interface EdgeHost {
   readonly version: string
   /** Judges who presents a token; a text says why it is refused. */
   admit(token: string, stranger: EdgeStranger): Promise<EdgeClient | string>
+  /** Whether endpoints are to report their posture to it. */
+  readonly asksPosture: boolean
   /** A client is let in; from now on its channel is for the router. */
   admitted(client: EdgeClient, channel: Channel): void
 }
@@ -62,7 +64,9 @@ interface Group {
 }
 
 /** The abilities of this router, by bits: dials without a service session (2), and telling that a bind is established (6). */
-const CAPABILITIES = encodeMask([2, 6])
+const CAPABILITIES = [2, 6] as const
+/** The ability to judge the posture of bearer sessions. */
+const JUDGES_POSTURE = 5
 /** The type of a socket that is not for data. */
 const CONTROL_SOCKET = 'edge.control'
 /** Sockets of one channel: those of the field open three. */
@@ -181,13 +185,15 @@ export class EdgeListener {
 
   #acceptance(hello: Frame, id: string, secret?: Uint8Array): Frame {
     const type = hello.headers.get(EDGE_HEADER.socketType)
+    const { asksPosture } = this.#host
     return answerTo(hello, [
       [EDGE_HEADER.connectionId, textHeader(id)],
       [EDGE_HEADER.isAccepted, TRUE],
       [EDGE_HEADER.version, textHeader(this.#host.version)],
       [EDGE_HEADER.routerName, textHeader(this.#host.routerId)],
       [EDGE_HEADER.supportsBindSuccess, TRUE],
-      [EDGE_HEADER.routerCapabilities, CAPABILITIES],
+      [EDGE_HEADER.routerCapabilities, encodeMask(asksPosture ? [...CAPABILITIES, JUDGES_POSTURE] : CAPABILITIES)],
+      ...(asksPosture ? ([[EDGE_HEADER.supportsPosture, TRUE]] as const) : []),
       ...(secret === undefined
         ? []
         : ([

@@ -33,6 +33,8 @@ export interface BoundService {
   readonly terminatorId: string
   /** As the endpoint sent it: it expects the same bytes with every dial. */
   readonly token: Uint8Array
+  /** The service, as far as the token tells; else empty. */
+  readonly serviceId: string
   /** Of the service session whose token it is, as far as the token tells; empty for others. */
   readonly sessionId: string
   readonly listener: string
@@ -146,13 +148,13 @@ export class HostedServices {
     if (egress === undefined || bound === undefined || bound.host.isClosed) {
       return { success: false, cause: 'invalid-terminator', message: 'the terminator is not at this router' }
     }
-    const { host, usesXgress, connectionId } = bound
+    const { host, usesXgress, connectionId, serviceId } = bound
     const assigned = bound.assignsIds ? host.freeId() : undefined
     if (bound.assignsIds && assigned === undefined) {
       return { success: false, cause: 'no-resources', message: 'the host has too many connections' }
     }
     const begin = (id: number) => {
-      const connection = new EdgeConnection(host, this.#parts.circuits, { id, side: 'egress', usesXgress })
+      const connection = new EdgeConnection(host, this.#parts.circuits, { id, side: 'egress', usesXgress, serviceId })
       if (!host.accept(id, connection)) return undefined
       this.#parts.circuits.hosting(connection, route)
       return connection
@@ -225,6 +227,7 @@ export class HostedServices {
       connectionId,
       terminatorId,
       token: bodyOf(message),
+      serviceId: claimIn(textIn(message), 'sub'),
       sessionId: claimIn(textIn(message), 'jti'),
       listener: listenerKey(host, message),
       instanceId: readText(headers, EDGE_HEADER.instance) ?? '',
@@ -245,7 +248,7 @@ export class HostedServices {
   async #register(bound: BoundService): Promise<EdgeRefusal | undefined> {
     const { host, terminatorId, publicKey, instanceId, instanceSecret } = bound
     const token = new TextDecoder().decode(bound.token)
-    const refusal = this.#parts.postureRefusal(host.client, claimIn(token, 'sub'))
+    const refusal = this.#parts.postureRefusal(host.client, bound.serviceId)
     if (refusal !== undefined) return refusal
     for (let attempt = 1; ; attempt += 1) {
       const { cost, precedence } = bound

@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { ModelDifference } from '../../../src/fabric/rules/index.ts'
+import type { CheckedPolicy } from '../../../src/policy.ts'
 import type { ToRouter } from '../../../src/ports/fabric/index.ts'
 import { routerSide } from '../../fabric/index.ts'
 
@@ -42,11 +43,13 @@ export type AnnouncedSession = Announced['sessions'][number]
 
 /**
  * Everything that an edge router knows of its network: the data model that controllers keep it level with, and the sessions that they
- * announced. It is read here; rights are judged by the controller.
+ * announced. It is read here, and decides nothing.
  */
 export class RouterModel {
   #entities = new Map<Kind, Entities>()
   #relations = new Map<string, Set<string>>()
+  /** The policies that name an identity. */
+  #policiesOf = new Map<string, Set<string>>()
   #index = 0
   #timelineId = ''
   readonly #sessions = new Map<string, AnnouncedSession>()
@@ -86,15 +89,22 @@ export class RouterModel {
     return certificate
   }
 
-  /** Whether no policy lets an identity dial or host a service without posture checks. */
-  demandsPosture(identityId: string, serviceId: string, type: 'Dial' | 'Bind'): boolean {
-    const related = (policyId: string, side: string) => this.#relations.get(`${policyId} ${side}`)
-    for (const { id, policyType } of this.all('servicePolicy')) {
-      const grants =
-        related(id, 'identities')?.has(identityId) === true && related(id, 'services')?.has(serviceId) === true
-      if (grants && policyType === type && related(id, 'posture-checks') === undefined) return false
+  /** The policies that let an identity dial or host a service, with the posture checks that stand before it. */
+  grantsOf(identityId: string, serviceId: string, type: 'Dial' | 'Bind'): readonly CheckedPolicy[] {
+    const grants: CheckedPolicy[] = []
+    for (const id of this.#policiesOf.get(identityId) ?? []) {
+      const policy = this.get('servicePolicy', id)
+      if (policy?.policyType !== type || this.#relations.get(`${id} services`)?.has(serviceId) !== true) continue
+      grants.push({ id, name: policy.name, checks: this.#checksOf(id) })
     }
-    return true
+    return grants
+  }
+
+  /** A check that has not come yet is passed by nobody. */
+  #checksOf(policyId: string): CheckedPolicy['checks'] {
+    return [...(this.#relations.get(`${policyId} posture-checks`) ?? [])].map((id) =>
+      routerSide.postureCheckOf(this.get('postureCheck', id) ?? routerSide.unknownCheck(id)),
+    )
   }
 
   session(token: string): AnnouncedSession | undefined {
@@ -105,6 +115,7 @@ export class RouterModel {
   takeState(state: ModelState): void {
     this.#entities = new Map()
     this.#relations = new Map()
+    this.#policiesOf = new Map()
     for (const part of state.events) {
       for (const event of routerSide.StateEvents.decode(part).events) this.#apply(event)
     }
@@ -181,7 +192,7 @@ export class RouterModel {
       const key = `${change.policyId} ${change.relatedEntityType}`
       const related = this.#relations.get(key) ?? new Set()
       for (const id of change.relatedEntityIds) {
-        if (change.add) this.#relations.set(key, related.add(id))
+        if (change.add) this.#relate(key, related, id)
         else this.#separate(key, related, id)
       }
       return
@@ -203,13 +214,23 @@ export class RouterModel {
     // Controllers do not tell how an entity was related that is gone.
     const side = SIDES.get(kind)
     for (const [key, related] of this.#relations) {
-      if (kind === 'servicePolicy' && key.startsWith(`${id} `)) this.#relations.delete(key)
-      else if (side !== undefined && key.endsWith(` ${side}`)) this.#separate(key, related, id)
+      if (kind === 'servicePolicy' && key.startsWith(`${id} `)) {
+        for (const relatedId of [...related]) this.#separate(key, related, relatedId)
+      } else if (side !== undefined && key.endsWith(` ${side}`)) this.#separate(key, related, id)
     }
+  }
+
+  #relate(key: string, related: Set<string>, id: string): void {
+    this.#relations.set(key, related.add(id))
+    const policyId = policyNaming(key)
+    if (policyId !== undefined) this.#policiesOf.set(id, (this.#policiesOf.get(id) ?? new Set()).add(policyId))
   }
 
   #separate(key: string, related: Set<string>, id: string): void {
     related.delete(id)
+    const policyId = policyNaming(key)
+    const policies = this.#policiesOf.get(id)
+    if (policyId !== undefined && policies?.delete(policyId) && policies.size === 0) this.#policiesOf.delete(id)
     if (related.size === 0) this.#relations.delete(key)
   }
 
@@ -226,4 +247,10 @@ export class RouterModel {
     this.#sessions.delete(token)
     if (this.#sessionIds.get(session.id) === token) this.#sessionIds.delete(session.id)
   }
+}
+
+/** The policy of a relation to identities; undefined for other relations. */
+function policyNaming(key: string): string | undefined {
+  const [policyId, side] = key.split(' ')
+  return side === 'identities' ? policyId : undefined
 }

@@ -98,6 +98,10 @@ export class ConnectionTable<T> {
     return this.#entries.delete(id)
   }
 
+  all(): Iterable<Readonly<Entry<T>>> {
+    return this.#entries.values()
+  }
+
   get(id: number): T | undefined {
     return this.#entries.get(id)?.value
   }
