@@ -1,13 +1,12 @@
 import { once } from 'node:events'
 import { Duplex } from 'node:stream'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
 import { channelPair } from '../../adapters/channel/channel-pair.ts'
 import { CIRCUIT_HEADER, EDGE_HEADER, EDGE_TYPE, edgeMessage, textIn } from '../../adapters/channel/edge-messages.ts'
 import { encodeFrame } from '../../adapters/channel/frame.ts'
 import { readText, textHeader, uint32Header } from '../../adapters/channel/header-values.ts'
 import { type EdgeWorld, edgeWorld, type PlayedEndpoint, until } from '../support/edge-world.ts'
+import { usedBytes } from '../support/used-bytes.ts'
 
 const MIB = 1024 * 1024
 const ROUNDS = Number(process.env.PORTCULLIS_FUZZ_FRAMES ?? 20_000)
@@ -217,14 +216,6 @@ async function admittedBytes(
   mine.write(Buffer.concat(encodeFrame({ contentType: EDGE_TYPE.hello, sequence: -1, headers, body: [] })))
   await once(mine, 'data')
   return [mine.resume(), theirs]
-}
-
-/** The bytes in use after everything that nobody needs was collected. */
-function usedBytes(): number {
-  setFlagsFromString('--expose-gc')
-  runInNewContext('gc')()
-  const { heapUsed, arrayBuffers } = process.memoryUsage()
-  return heapUsed + arrayBuffers
 }
 
 /** Numbers below a bound, the same in every run. */

@@ -2,7 +2,7 @@ import { BoundedMap } from '../../base/collections.ts'
 import type { EngineContext } from '../../kernel/context/context.ts'
 import type { ProcessChannel } from '../../ports/fabric/index.ts'
 
-/** How many circuits of other processes are remembered; of those beyond them the others are asked. */
+/** How many circuits of one other process are remembered; of those beyond them the others are asked. */
 const MOST_REMEMBERED = 500_000
 /** Milliseconds within which other processes say which circuits are theirs. */
 const ANSWER_MS = 5000
@@ -30,7 +30,8 @@ interface Pending {
 /** Which process laid the circuits that pass routers of this one. */
 export class CircuitOwners {
   readonly #context: Pick<EngineContext, 'clock' | 'timetable'>
-  readonly #owners = new BoundedMap<string, UsingProcess>(MOST_REMEMBERED)
+  /** The circuits of each process that is connected. One that is gone takes them along: they would keep its connection. */
+  readonly #laid = new Map<UsingProcess, BoundedMap<string, true>>()
   readonly #pending = new Map<number, Pending>()
   #number = 0
 
@@ -42,17 +43,20 @@ export class CircuitOwners {
   }
 
   set(circuitId: string, owner: UsingProcess): void {
-    this.#owners.set(circuitId, owner)
+    if (!owner.isOpen) return
+    const laid = this.#laid.get(owner) ?? new BoundedMap<string, true>(MOST_REMEMBERED)
+    this.#laid.set(owner, laid)
+    laid.set(circuitId, true)
   }
 
   forget(circuitId: string): void {
-    this.#owners.delete(circuitId)
+    for (const laid of this.#laid.values()) laid.delete(circuitId)
   }
 
   /** The process that laid a circuit, as long as it is connected. */
   ownerOf(circuitId: string): UsingProcess | undefined {
-    const owner = this.#owners.get(circuitId)
-    return owner?.isOpen === true ? owner : undefined
+    for (const [owner, laid] of this.#laid) if (laid.get(circuitId) === true) return owner
+    return undefined
   }
 
   /**
@@ -79,14 +83,15 @@ export class CircuitOwners {
     const pending = this.#pending.get(number)
     if (pending?.asked.delete(process) !== true) return
     for (const id of circuitIds.filter((one) => pending.circuitIds.has(one))) {
-      this.#owners.set(id, process)
+      this.set(id, process)
       pending.claimed.add(id)
     }
     if (pending.asked.size === 0) this.#settle(number, true)
   }
 
-  /** A process is gone: nobody waits for it. */
+  /** A process is gone: nobody waits for it, and nothing is its own. */
   gone(process: UsingProcess): void {
+    this.#laid.delete(process)
     for (const [number, { asked }] of [...this.#pending]) if (asked.has(process)) this.#settle(number, false)
   }
 

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { randomFrom } from '../../support/seeded-random.ts'
+import { usedBytes } from '../../support/used-bytes.ts'
 import { joinedProcesses, tunnelNetwork } from '../control/fabric-world.ts'
 import { ChurningRouter } from './churning-routers.ts'
 
@@ -16,6 +17,12 @@ const PAGE = 500
 const SECOND = 1000
 /** Seconds of the controllers' clocks within which nothing stale is left: a killed process is believed for 30. */
 const PATIENCE_SECONDS = 120
+const MIB = 1_048_576
+/** The audit trail is data: at its bound it takes what it took before. */
+const TRAIL_BYTES = MIB
+/** Part of the memory by which the last third of the rounds may be above the one before: circuits come and go. */
+const LEEWAY = 0.1
+const SILENT = { info: () => undefined, warn: () => undefined, error: () => undefined }
 const PROCESSES = ['one', 'two', 'three'] as const
 
 it('routers, links, hosts and controllers come and go, and nothing stays behind', {
@@ -24,7 +31,10 @@ it('routers, links, hosts and controllers come and go, and nothing stays behind'
 }, async () => {
   const random = randomFrom(Number(process.env.PORTCULLIS_CHURN_SEED ?? '1'))
   const pick = <T>(from: readonly T[]): T | undefined => from[Math.floor(random() * from.length)]
-  const { processOf, elapse, restart } = await joinedProcesses(PROCESSES)
+  const { processOf, elapse, restart } = await joinedProcesses(PROCESSES, {
+    audit: { mostBytes: TRAIL_BYTES },
+    logger: SILENT,
+  })
   const count = { dialed: 0, refused: 0, ended: 0, linksCut: 0, routersAway: 0, restarts: 0, rounds: 0 }
 
   const first = processOf('one')
@@ -158,7 +168,8 @@ it('routers, links, hosts and controllers come and go, and nothing stays behind'
     await settle()
     count.rounds += 1
     for (const name of PROCESSES) processOf(name).forgetEvents()
-    heaps.push(Math.round(process.memoryUsage().heapUsed / 1_048_576))
+    heaps.push(usedBytes() / MIB)
+    if (MINUTES >= 10) console.log(`${JSON.stringify(count)}; ${heaps.at(-1)?.toFixed(1)} MiB in use`)
   }
   // Rights that are taken take everything.
   await processOf('two').call('DELETE', `/service-policies/${dial}`)
@@ -166,7 +177,10 @@ it('routers, links, hosts and controllers come and go, and nothing stays behind'
   expect(await openCircuits()).toEqual([])
   expect(routers.map(({ carried }) => carried.size)).toEqual(routers.map(() => 0))
   console.log(
-    `churn: ${JSON.stringify(count)}; ${Math.min(...filled)} circuits at least when a round begins; heap after each, MiB: ${heaps.join(' ')}`,
+    `churn: ${JSON.stringify(count)}; ${Math.min(...filled)} circuits at least when a round begins; in use after each, collected, MiB: ${heaps.map(Math.round).join(' ')}`,
   )
   expect(Math.min(...filled)).toBeGreaterThan(SIZE.circuits / 2)
+  const third = Math.floor(heaps.length / 3)
+  const least = (from: number, to: number) => Math.min(...heaps.slice(from, to))
+  expect(least(-third, heaps.length)).toBeLessThan(least(-2 * third, -third) * (1 + LEEWAY))
 })

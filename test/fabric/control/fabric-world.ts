@@ -97,7 +97,7 @@ export interface JoinedProcess extends FabricWorld {
 }
 
 /** Controllers over one store that are processes of one network: each uses the routers of the others. */
-export async function joinedProcesses<Name extends string>(names: readonly Name[]) {
+export async function joinedProcesses<Name extends string>(names: readonly Name[], of: TestControllerOptions = {}) {
   const shared = memoryStorage()
   const storage = { ...shared, close: async () => undefined }
   const pki = await createPkiMaterial({ hosts: ['controller.test'], trustDomain: 'test', now: NOW })
@@ -111,13 +111,19 @@ export async function joinedProcesses<Name extends string>(names: readonly Name[
       const [stream, theirs] = duplexPair()
       stream.once('close', () => theirs.destroy())
       theirs.once('close', () => stream.destroy())
-      for (const end of [name, other]) streams.get(end)?.add(stream)
-      received.set(`${name} to ${other}`, theirs)
+      for (const end of [name, other]) {
+        streams.get(end)?.add(stream)
+        // A stream that is over would hold the process that has ended.
+        stream.once('close', () => streams.get(end)?.delete(stream))
+      }
+      const direction = `${name} to ${other}`
+      received.set(direction, theirs)
+      theirs.once('close', () => void (received.get(direction) === theirs && received.delete(direction)))
       const binding = randomBytes(32)
       worlds.get(other)?.listener.acceptProcess({ stream: theirs, binding }, '127.0.0.1')
       return { stream, binding }
     }
-    const world = await fabricWorld({ addresses: [`tls:${name}.test:1`], dialProcess }, { storage, pki, now })
+    const world = await fabricWorld({ addresses: [`tls:${name}.test:1`], dialProcess }, { ...of, storage, pki, now })
     worlds.set(name, world)
     const cut = () => {
       for (const stream of streams.get(name) ?? []) stream.destroy()
