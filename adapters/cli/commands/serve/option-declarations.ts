@@ -50,12 +50,27 @@ export const SERVE_OPTIONS = {
     summary: 'where routers reach another controller over the same storage, of which they are told; may be repeated',
   },
   router: {
-    summary: 'also run an edge router: SDKs and tunnelers dial and host at the address of --listen',
+    summary:
+      'also run an edge router: SDKs and tunnelers dial and host at the address of --listen, or of --router-listen',
   },
   'router-name': {
     value: 'NAME',
     variable: true,
-    summary: 'the name of that edge router, one for each process over a storage; default: portcullis',
+    summary:
+      'the name of that edge router, one for each process over a storage; default: portcullis; with --workers the first of ' +
+      'their names, and NAME-2 and so on',
+  },
+  'router-listen': {
+    value: 'HOST:PORT',
+    variable: true,
+    summary:
+      'where SDKs, tunnelers and links reach that edge router; default: the address of --listen; with --workers the first ' +
+      'of their ports',
+  },
+  'router-advertise': {
+    value: 'HOST:PORT',
+    variable: true,
+    summary: 'where they are led to; default: --advertise, or the address of --router-listen',
   },
   storage: {
     value: 'STORAGE',

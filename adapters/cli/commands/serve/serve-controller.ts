@@ -94,7 +94,7 @@ async function serveStorage(options: ServeOptions, storage: Storage, storageName
         ...(await exposureNotes(options.storage, files)),
         ...adminNotes(controller),
         ...explorerNotes(options, server),
-        ...routerNotes(server, address),
+        ...routerNotes(options, server, address),
       ],
       close: () =>
         lifetime.close(
@@ -131,8 +131,11 @@ function explorerNotes({ explorer }: ServeOptions, { url }: RunningServer): read
   return explorer ? [`the access explorer is at ${url}/portcullis/explorer/`] : []
 }
 
-function routerNotes({ router }: RunningServer, address: string): readonly string[] {
-  return router ? [`the edge router '${router.name}' takes SDKs, tunnelers and links at ${address}`] : []
+function routerNotes({ router: place }: ServeOptions, { router }: RunningServer, apis: string): readonly string[] {
+  if (router === undefined) return []
+  const own = place?.advertise ?? place?.listen
+  const address = own === undefined || own.port === 0 ? apis : formatAddress(own)
+  return [`the edge router '${router.name}' takes SDKs, tunnelers and links at ${address}`]
 }
 
 async function bind(
@@ -143,8 +146,7 @@ async function bind(
     controlOthers,
     servesRouters,
     limits,
-    router: name,
-    advertise,
+    router: place,
   }: ServeOptions,
   { material, named }: { readonly material: PkiMaterial; readonly named: readonly ServerCertificate[] },
   { fetch, app }: Pick<Controller, 'fetch'> & { readonly app: Listener },
@@ -156,7 +158,11 @@ async function bind(
       ...(controlAdvertise === undefined ? {} : { advertise: controlAdvertise }),
       others: controlOthers,
     }
-    const router = name !== undefined && { name, ...(advertise === undefined ? {} : { advertise }) }
+    const router = place !== undefined && {
+      name: place.name,
+      ...(place.listen === undefined ? {} : { listen: place.listen }),
+      ...(place.advertise === undefined ? {} : { advertise: place.advertise }),
+    }
     return await serve({ fetch, tls }, { host, port, app, fabric, router, namedCertificates: named, ...limits })
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)

@@ -17,7 +17,7 @@ import {
   readWebhooks,
 } from './limit-options.ts'
 import type { ServeArguments } from './option-declarations.ts'
-import { type Durations, readDurations, readWorkers, requireWorkable } from './worker-options.ts'
+import { type Durations, type RouterPlace, readDurations, readWorkers, requireWorkable } from './worker-options.ts'
 
 /** How `portcullis serve` was asked to run. */
 export interface ServeOptions {
@@ -30,8 +30,8 @@ export interface ServeOptions {
   readonly controlAdvertise: Address | undefined
   /** Where routers connect to the other workers, and to other controllers over the same storage. */
   readonly controlOthers: readonly Address[]
-  /** The name of the edge router of the process; undefined where none was asked for. */
-  readonly router: string | undefined
+  /** The edge router of the process; undefined where none was asked for. */
+  readonly router: RouterPlace | undefined
   readonly storage: Setting
   readonly tables: TableOptions
   readonly pki: PkiSource
@@ -104,7 +104,7 @@ export function readServeOptions(options: ServeArguments, environment: Environme
     docs: options.flag('docs') || undefined,
     workers: readWorkers(setting('workers')),
     servesRouters: true,
-    router: readRouter(options.flag('router'), setting('router-name')),
+    router: readRouter(options, advertise),
     controlOthers: options.settings('control-others').map((other) => readAddress(other, 1)),
   }
   requireWorkable(read)
@@ -122,17 +122,40 @@ function readAdvertise(advertised: Setting | undefined, listen: Address): Addres
 }
 
 function readControlAdvertise(advertised: Setting | undefined, listen: Address | undefined): Address | undefined {
+  return readReached(advertised, listen, {
+    listen: '--control-listen',
+    advertise: '--control-advertise',
+    who: 'routers',
+  })
+}
+
+/** The address by which a port of its own is reached; undefined where it is the one that is listened on. */
+function readReached(
+  advertised: Setting | undefined,
+  listen: Address | undefined,
+  option: { readonly listen: string; readonly advertise: string; readonly who: string },
+): Address | undefined {
   const advertise = advertised && readAddress(advertised, 1)
   const reached = advertise ?? listen
   if (reached === undefined || !isWildcardHost(reached.host)) return advertise
-  const name = advertised?.name ?? '--control-listen'
-  throw new UsageError(`${name} stands for every interface; routers need one address: --control-advertise HOST:PORT`)
+  const name = advertised?.name ?? option.listen
+  throw new UsageError(
+    `${name} stands for every interface; ${option.who} need one address: ${option.advertise} HOST:PORT`,
+  )
 }
 
-function readRouter(isAsked: boolean, name: Setting | undefined): string | undefined {
-  if (isAsked) return name?.value ?? 'portcullis'
-  if (name !== undefined)
-    throw new UsageError(`${name.name} names the edge router of --router, which was not asked for`)
+function readRouter({ flag, setting }: ServeArguments, apis: Address | undefined): RouterPlace | undefined {
+  const name = setting('router-name')
+  const [listens, advertised] = [setting('router-listen'), setting('router-advertise')]
+  if (flag('router')) {
+    const listen = listens && readAddress(listens, 0)
+    const option = { listen: '--router-listen', advertise: '--router-advertise', who: 'SDKs' }
+    const advertise = readReached(advertised, listen, option) ?? (listen ? undefined : apis)
+    return { name: name?.value ?? 'portcullis', listen, advertise }
+  }
+  const needless = name ?? listens ?? advertised
+  if (needless !== undefined)
+    throw new UsageError(`${needless.name} is about the edge router of --router, which was not asked for`)
   return undefined
 }
 

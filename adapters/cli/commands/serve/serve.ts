@@ -27,7 +27,8 @@ admin of an empty store; an admin that is there is never changed: portcullis adm
 variable, and a variable over the file. --check tells whether all of that can be used: it listens nowhere and writes nothing.
 
 With --workers each process counts limits and rates by itself, and one that ends is started again. Routers are served at a
-port of each worker, --control-listen and those that follow, of which they are told; without it they are not served.`,
+port of each worker, --control-listen and those that follow, of which they are told; without it they are not served. With
+--router each worker runs an edge router, at --router-listen and the ports that follow.`,
   examples: [
     'portcullis serve',
     'portcullis serve --listen 0.0.0.0:1280 --advertise ctrl.example.org:1280 --storage postgres://db/net',

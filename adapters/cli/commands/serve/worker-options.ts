@@ -10,7 +10,16 @@ interface SharedOptions {
   readonly storage: Setting
   readonly listen: Address
   readonly controlListen: Address | undefined
-  readonly router: string | undefined
+  readonly router: RouterPlace | undefined
+}
+
+/** The edge router of a process: its name, and where SDKs reach it. */
+export interface RouterPlace {
+  readonly name: string
+  /** Undefined when it is the port of the APIs. */
+  readonly listen: Address | undefined
+  /** Undefined when it is the address that is listened on. */
+  readonly advertise: Address | undefined
 }
 
 /** Where routers are met. */
@@ -20,6 +29,7 @@ interface RouterPorts {
   readonly controlListen: Address | undefined
   readonly controlAdvertise: Address | undefined
   readonly controlOthers: readonly Address[]
+  readonly router: RouterPlace | undefined
 }
 
 const MOST = 256
@@ -37,31 +47,55 @@ export function readWorkers(setting: Setting | undefined): number {
 /** Refuses what several processes cannot do. Throws {@link UsageError}. */
 export function requireWorkable({ workers, storage, listen, controlListen, router }: SharedOptions): void {
   if (workers === 1) return
-  if (router !== undefined) {
-    throw new UsageError('--router runs in one process, which --workers are not: SDKs would reach any of them')
-  }
   if (storage.value === 'memory') {
     throw new UsageError(
       `--workers needs a storage that processes share, which memory is not: ${storage.name} sqlite:FILE or postgres://…`,
     )
   }
-  if (controlListen === undefined || controlListen.port === 0) return
-  const last = controlListen.port + workers - 1
-  if (last > LAST_PORT || (listen.port >= controlListen.port && listen.port <= last)) {
+  if (router !== undefined && (controlListen?.port ?? 0) === 0) {
     throw new UsageError(
-      `--control-listen with --workers ${workers} takes the ports ${controlListen.port} to ${last}, which have to be free`,
+      '--router with --workers needs --control-listen HOST:PORT, by which the workers reach each other',
     )
   }
+  if (router !== undefined && (router.listen?.port ?? 0) === 0) {
+    throw new UsageError(
+      '--router with --workers needs --router-listen HOST:PORT: at a shared port SDKs reach any of them',
+    )
+  }
+  const controlPorts = requireFree('--control-listen', controlListen, workers, [listen.port])
+  requireFree('--router-listen', router?.listen, workers, [listen.port, ...controlPorts])
+}
+
+/** The ports that workers take from one on; none where the system chooses them. Throws where one of them is taken. */
+function requireFree(
+  option: string,
+  first: Address | undefined,
+  workers: number,
+  taken: readonly number[],
+): readonly number[] {
+  if (first === undefined || first.port === 0) return []
+  const ports = Array.from({ length: workers }, (_, index) => first.port + index)
+  const last = first.port + workers - 1
+  if (last <= LAST_PORT && !ports.some((port) => taken.includes(port))) return ports
+  throw new UsageError(
+    `${option} with --workers ${workers} takes the ports ${first.port} to ${last}, which have to be free`,
+  )
 }
 
 /**
  * The options of one worker of several. A router holds a channel to each process that is to lay circuits over it, so each
  * worker has a port of its own for routers: the one of `--control-listen` and those that follow, and gives routers the
- * others. Without it routers are not served, because a connection to the shared port reaches any worker.
+ * others. Without it routers are not served, because a connection to the shared port reaches any worker. The edge router of
+ * each worker has a name and a port of its own as well.
  */
 export function optionsOfWorker<Options extends RouterPorts>(options: Options, index: number): Options {
-  const { workers, controlListen, controlAdvertise, controlOthers } = options
-  const own = { controlListen: controlListen && shifted(controlListen, index), controlAdvertise, controlOthers }
+  const { workers, controlListen, controlAdvertise, controlOthers, router } = options
+  const own = {
+    controlListen: controlListen && shifted(controlListen, index),
+    controlAdvertise,
+    controlOthers,
+    router: router && routerOfWorker(router, index),
+  }
   // Ports that the system chooses are known to nobody else.
   if (controlListen === undefined || controlListen.port === 0) {
     return { ...options, ...own, servesRouters: controlListen !== undefined }
@@ -74,6 +108,14 @@ export function optionsOfWorker<Options extends RouterPorts>(options: Options, i
     servesRouters: true,
     controlAdvertise: advertised[index],
     controlOthers: [...advertised.filter((_, worker) => worker !== index), ...controlOthers],
+  }
+}
+
+function routerOfWorker({ name, listen, advertise }: RouterPlace, index: number): RouterPlace {
+  return {
+    name: index === 0 ? name : `${name}-${index + 1}`,
+    listen: listen && shifted(listen, index),
+    advertise: advertise && shifted(advertise, index),
   }
 }
 

@@ -71,6 +71,9 @@ export async function serveByWorkers(count: number, { print, tell }: Terminal): 
   ])
   const failure = others.find((outcome): outcome is number => typeof outcome === 'number')
   if (failure === undefined) {
+    const notes = others.flatMap((ready) => (typeof ready === 'number' ? [] : ready.notes))
+    // A remark that concerns all of them is printed once.
+    for (const note of new Set(notes)) if (!first.notes.includes(note)) tell(note)
     print(`${first.readyLine}, ${count} workers`)
     tell(`stopping on ${await stopped}: requests in flight finish first; a second signal ends them`)
   }
