@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { extname, resolve } from 'node:path'
+import { dirname, extname, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { hidesText, visible } from '../../src/base/text.ts'
 import {
@@ -20,8 +20,7 @@ export type ModelInput = string | { readonly name: string; readonly text: string
 /**
  * Reads model files, texts or objects as one model: what one of them holds, the others may refer to. Files end in `.yaml`,
  * `.yml` (with the package `yaml` installed), `.json`, or `.ts`, `.mts`, `.js`, `.mjs` with the model as default export.
- * Rejects with {@link ModelError}, which tells every mistake with file, line and column, and with the error of the system
- * for a file that cannot be read.
+ * Rejects with {@link ModelError}, which tells every mistake with file, line and column, and why a file cannot be read.
  *
  * @example
  * const model = await readModel('network.yaml', 'assertions.yaml')
@@ -35,11 +34,27 @@ export async function readModel(...inputs: readonly ModelInput[]): Promise<Model
 async function sourceOf(input: ModelInput): Promise<Source> {
   if (typeof input !== 'string') return isText(input) ? yamlText(input.name, input.text) : plainSource('model', input)
   const extension = extname(input).toLowerCase()
-  if (extension === '.yaml' || extension === '.yml') return yamlText(input, await readFile(input, 'utf8'))
-  if (extension === '.json') return jsonText(input, await readFile(input, 'utf8'))
-  if (/^\.[cm]?[jt]s$/.test(extension))
-    return moduleSource(input, await readFile(input, 'utf8'), await defaultExport(input))
+  if (extension === '.yaml' || extension === '.yml') return yamlText(input, await textIn(input))
+  if (extension === '.json') return jsonText(input, await textIn(input))
+  if (/^\.[cm]?[jt]s$/.test(extension)) return moduleSource(input, await textIn(input), await defaultExport(input))
   throw mistake(input, 'is no model file: its name must end in .yaml, .yml, .json, .ts, .mts, .js or .mjs')
+}
+
+async function textIn(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8')
+  } catch (error) {
+    throw mistake(file, whyUnreadable(file, error))
+  }
+}
+
+function whyUnreadable(file: string, error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  // A relative name means another file in another folder, which is the usual reason why there is none.
+  if (code === 'ENOENT')
+    return `there is no such file in ${dirname(resolve(file))}: check the name, or begin in another folder`
+  if (code === 'EISDIR') return 'is a folder: name a file in it'
+  return `cannot be read: ${error instanceof Error ? error.message : String(error)}`
 }
 
 function isText(input: object): input is { readonly name: string; readonly text: string } {

@@ -42,6 +42,12 @@ describe('the guides', () => {
     expect(guides.filter((name) => !index.includes(`docs/${name}`))).toEqual([])
   })
 
+  it.each(guides)('%s begins with a title of its own, by which the site lists it', (name) => {
+    const titleOf = (guide: string) => /^# (.+)\n/.exec(readFileSync(join(folder, guide), 'utf8'))?.[1]
+    expect(titleOf(name)).toMatch(/^[A-Z]/)
+    expect(guides.filter((other) => titleOf(other) === titleOf(name))).toEqual([name])
+  })
+
   it.each(guides)('%s links to what is there', (name) => {
     const text = readFileSync(join(folder, name), 'utf8')
     const own = [...text.matchAll(/\]\((?!https:)([^)#]+)/g)].map(([, path = '']) => join(folder, path))

@@ -86,3 +86,12 @@ describe('portcullis tunnel', () => {
     30_000,
   )
 })
+
+it('says where an identity comes from that is not there', async () => {
+  const { code, stderr } = await portcullis(['tunnel', 'proxy', '--identity', 'nobody.json', 'payroll:8080'], { cwd })
+    .ended
+  expect([code, stderr]).toEqual([
+    2,
+    expect.stringContaining('there is no file nobody.json: portcullis tunnel enroll writes one'),
+  ])
+})

@@ -141,6 +141,8 @@ async function withIdentity(
 }
 
 async function opened(file: string): Promise<Identity> {
+  if (!existsSync(file))
+    throw new UsageError(`--identity: there is no file ${file}: portcullis tunnel enroll writes one`)
   try {
     return await openIdentity(file)
   } catch (error) {

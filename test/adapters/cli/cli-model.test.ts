@@ -1,4 +1,4 @@
-import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -51,6 +51,7 @@ async function run(...args: string[]): Promise<Ended> {
 
 beforeAll(async () => {
   cwd = await mkdtemp(join(tmpdir(), 'portcullis-model-'))
+  await mkdir(join(cwd, 'folder.yaml'))
   await cp(NETWORK, join(cwd, 'network.yaml'))
   await writeFile(
     join(cwd, 'good.yaml'),
@@ -84,7 +85,8 @@ describe('portcullis test', () => {
 
   it.each([
     ['no file', [], 'test needs a model file'],
-    ['a file that is not there', ['nix.yaml'], 'nix.yaml: ENOENT: no such file or directory'],
+    ['a file that is not there', ['nix.yaml'], 'nix.yaml: there is no such file in '],
+    ['a folder', ['folder.yaml'], 'folder.yaml: is a folder: name a file in it'],
     ['a file without assertions', ['network.yaml'], 'there are no assertions in network.yaml'],
     ['another format', ['bad.yaml', '--format', 'x'], '--format takes text, tap or junit'],
   ])('%s is told with exit code 2', async (_what, args, message) => {
