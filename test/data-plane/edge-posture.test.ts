@@ -5,7 +5,7 @@ import { channelPair } from '../../adapters/channel/channel-pair.ts'
 import { bodyOf, EDGE_HEADER, EDGE_TYPE, edgeMessage, TRUE } from '../../adapters/channel/edge-messages.ts'
 import { readBool, readUint32, textHeader } from '../../adapters/channel/header-values.ts'
 import type { MessageOf } from '../../adapters/channel/protobuf/index.ts'
-import { modelCodec } from '../../adapters/fabric/messages/model-codec.ts'
+import { modelCodec, postureCheckOf, unknownCheck } from '../../adapters/fabric/messages/model-codec.ts'
 import { PostureReports } from '../../adapters/router/edge/posture-messages.ts'
 import { EdgeRouter } from '../../adapters/router/edge-router.ts'
 import { FabricRouter } from '../../adapters/router/fabric-router.ts'
@@ -269,6 +269,13 @@ describe('a router of ours whose controller leaves the posture of bearer session
     report(client, passing)
     expect((await dial()).contentType).toBe(CONNECTED)
     world.close()
+  })
+
+  it('reads that no signer and no hash is asked for where a controller sends an empty one', () => {
+    const process = { osType: 'Linux', path: '/usr/bin/agent', hashes: [''], fingerprints: [''] }
+    const check = postureCheckOf({ ...unknownCheck('agent'), process })
+    const asked = { path: '/usr/bin/agent', hashes: [], signerFingerprints: [], osType: 'Linux' }
+    expect(check).toMatchObject({ typeId: 'PROCESS_MULTI', semantic: 'AllOf', processes: [asked] })
   })
 
   it('counts a second factor that a controller confirmed for the session, until it runs out', async () => {

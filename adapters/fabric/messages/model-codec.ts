@@ -78,9 +78,16 @@ function systemOf({
   return type === undefined ? [] : [{ type, versions }]
 }
 
-function processOf({ osType: system, fingerprints: signerFingerprints, ...process }: ProcessFields) {
+function processOf({ osType: system, path, hashes, fingerprints }: ProcessFields) {
+  // Deployed controllers send an empty text for a signer that nobody asks for.
+  const asked = (values: readonly string[]) => values.filter((value) => value !== '')
   // The system of a process is not compared: an endpoint has the paths of its own.
-  return { ...process, signerFingerprints, osType: canonicalOsType(system) ?? 'Linux' }
+  return {
+    path,
+    hashes: asked(hashes),
+    signerFingerprints: asked(fingerprints),
+    osType: canonicalOsType(system) ?? 'Linux',
+  }
 }
 
 /** Writes the data model as routers read it. */
