@@ -145,8 +145,9 @@ export function fieldChanges(
     if (isSame(was, is)) continue
     const told = (value: unknown) => toldValue(value, secrets.has(field), sha256)
     changes[field] = {
-      ...(before !== undefined && !isSame(was, otherwise) && { before: told(was) }),
-      ...(after !== undefined && !isSame(is, otherwise) && { after: told(is) }),
+      // A side that is not there is the default, from which the other one differs then.
+      ...(before !== undefined && (after === undefined || !isSame(was, otherwise)) && { before: told(was) }),
+      ...(after !== undefined && (before === undefined || !isSame(is, otherwise)) && { after: told(is) }),
     }
   }
   return changes
@@ -159,7 +160,10 @@ function sideOf(record: object | undefined, field: string, otherwise: unknown): 
 function isSame(one: unknown, other: unknown): boolean {
   if (one === other) return true
   if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false
-  if (Array.isArray(one) && Array.isArray(other) && one.length !== other.length) return false
+  if (Array.isArray(one) && Array.isArray(other)) {
+    if (one.length !== other.length) return false
+    if (one.length === 0) return true
+  }
   return canonicalJson(one) === canonicalJson(other)
 }
 

@@ -143,7 +143,7 @@ export class AuditTrail {
     const now = clock.now()
     const observations = observationsOf(write, digest.sha256).filter((one) => this.#isAllowed(one, now))
     if (observations.length === 0) return
-    const era = await this.#eraIn(tx)
+    const era = this.#era ?? (await this.#eraIn(tx))
     for (const [place, observation] of observations.entries()) await insert(tx, era, place, now, observation)
   }
 

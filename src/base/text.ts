@@ -73,6 +73,10 @@ export function counted(count: number, noun: string): string {
 export function canonicalJson(value: unknown): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join()}]`
-  const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
-  return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${canonicalJson(member)}`).join()}}`
+  let text = ''
+  // One text that grows: every audit record is spelled so, and lists of entries cost half as much again.
+  for (const name of Object.keys(value).sort()) {
+    text += `${text === '' ? '' : ','}${JSON.stringify(name)}:${canonicalJson(Reflect.get(value, name))}`
+  }
+  return `{${text}}`
 }

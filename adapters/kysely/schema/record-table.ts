@@ -89,7 +89,10 @@ function isComposite(kind: FieldKind): boolean {
 }
 
 /** The tables of a kind of record, as they are created. */
-export function tableModels({ table, fields: current, retired }: RecordTable, language: SqlLanguage): TableModel[] {
+export function tableModels(
+  { kind: { isJournal }, table, fields: current, retired }: RecordTable,
+  language: SqlLanguage,
+): TableModel[] {
   const fields = [...current, ...retired]
   const columns = fields.flatMap(({ column, kind, searchColumn }): ColumnModel[] => [
     { name: column, type: COLUMN_TYPES[kind] },
@@ -106,6 +109,8 @@ export function tableModels({ table, fields: current, retired }: RecordTable, la
     columns: [{ name: 'id', type: 'text', isRequired: true }, { name: 'id_folded', type: 'text' }, ...columns],
     primaryKey: ['id'],
     indexes,
+    // Records of a journal come in the order of their ids: a key apart would be a page more in every commit.
+    ...(isJournal && { isIndexOnly: true }),
   }
   const searchTables = fields.flatMap(({ kind, searchTable }) => {
     if (searchTable === undefined) return []
@@ -180,6 +185,6 @@ export interface TableModel {
   readonly columns: readonly ColumnModel[]
   readonly primaryKey: readonly string[]
   readonly indexes: readonly IndexModel[]
-  /** True for a table that is nothing but an index of another: its rows are found by their key. */
+  /** True for a table that is nothing but an index of another, and for a journal: where a database can, its rows are kept by their key. */
   readonly isIndexOnly?: boolean
 }
