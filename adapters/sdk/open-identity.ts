@@ -179,8 +179,13 @@ export interface IdentitySurroundings extends IdentityOptions {
 /** An identity over any way to controllers and routers. */
 export function identityOver(surroundings: IdentitySurroundings): Identity {
   const { connect, timer, posture, secondFactor } = surroundings
+  /** The facts that were reported last. */
+  let known: EndpointFacts | undefined
   const report = async (api: ApiClient<ClientApi>, facts: EndpointFacts) => {
     const body = [...postureResponses(facts)]
+    // Some controllers leave the posture of sessions of access tokens to routers.
+    known = { ...known, ...facts, isWoken: false, isUnlocked: false }
+    routers.report(facts)
     if (body.length > 0) await api.call('POST /posture-response-bulk', { body: body as PostureReport })
   }
   let self: Promise<{ readonly id: string; readonly name: string }> | undefined
@@ -205,7 +210,7 @@ export function identityOver(surroundings: IdentitySurroundings): Identity {
   }
   const routers = new RouterPool({
     ...{ connect, timer, now: surroundings.now ?? (() => performance.now()) },
-    hello: async () => ({ apiSessionToken: await session.token(), identityId: (await whoAmI()).id }),
+    hello: async () => ({ apiSessionToken: await session.token(), identityId: (await whoAmI()).id, posture: known }),
   })
   const [controller = ''] = surroundings.controllers
   const renewal = new CertificateRenewal({

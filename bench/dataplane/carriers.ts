@@ -67,8 +67,10 @@ export async function byRouterWindows(
 /** Streams by `portcullis/sdk`, which keeps windows itself. */
 export async function byOwnWindows(client: Member, host: Member, { name }: CarriedService): Promise<Carrier> {
   const hosted = await host.identity.host(name, (duplex: Duplex) => serveStream(ofDuplex(duplex)))
+  const open = async () => ofDuplex(await client.identity.dial(name, { timeoutMs: 60_000 }))
+  await untilHosted(open)
   return {
-    open: async () => ofDuplex(await client.identity.dial(name, { timeoutMs: 60_000 })),
+    open,
     close: () => hosted.close(),
   }
 }

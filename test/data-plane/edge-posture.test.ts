@@ -1,14 +1,18 @@
+import { once } from 'node:events'
 import { SignJWT } from 'jose'
 import type { PostureCheck } from 'portcullis/policy'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
+import type { Channel } from '../../adapters/channel/channel.ts'
 import { channelPair } from '../../adapters/channel/channel-pair.ts'
+import { processTimer } from '../../adapters/channel/conversation.ts'
 import { bodyOf, EDGE_HEADER, EDGE_TYPE, edgeMessage, TRUE } from '../../adapters/channel/edge-messages.ts'
 import { readBool, readUint32, textHeader } from '../../adapters/channel/header-values.ts'
+import { PostureReports } from '../../adapters/channel/posture-messages.ts'
 import type { MessageOf } from '../../adapters/channel/protobuf/index.ts'
 import { modelCodec, postureCheckOf, unknownCheck } from '../../adapters/fabric/messages/model-codec.ts'
-import { PostureReports } from '../../adapters/router/edge/posture-messages.ts'
 import { EdgeRouter } from '../../adapters/router/edge-router.ts'
 import { FabricRouter } from '../../adapters/router/fabric-router.ts'
+import { RouterChannel } from '../../adapters/sdk/routers/router-channel.ts'
 import { EDGE_ERROR } from '../../src/data-plane/edge/edge-refusal.ts'
 import type { FromRouter, ModelEvent, ToRouter } from '../../src/ports/fabric/index.ts'
 import { PlayedEndpoint } from '../support/edge-world.ts'
@@ -89,9 +93,14 @@ class LeftToRouter {
     void this.#controller.take({ ...facts, events: modelCodec.changes(events) } as ToRouter)
   }
 
-  async connect(identityId: string, claims: Readonly<Record<string, unknown>> = {}): Promise<PlayedEndpoint> {
+  way(): Channel {
     const [channel, theirs] = channelPair()
     this.#edge.greet(theirs, { chain: [], remoteAddress: '127.0.0.1', isOfProcess: true })
+    return channel
+  }
+
+  async connect(identityId: string, claims: Readonly<Record<string, unknown>> = {}): Promise<PlayedEndpoint> {
+    const channel = this.way()
     const token = await this.token({ z_t: 'a', z_asid: `session of ${identityId}`, ...claims }, identityId)
     return PlayedEndpoint.open(channel, { id: identityId } as PlayedEndpoint['device'], token, -1)
   }
@@ -303,6 +312,25 @@ describe('a router of ours whose controller leaves the posture of bearer session
     expect((await dial()).contentType).toBe(CONNECTED)
     world.now += 700_000
     expect((await dial()).contentType).toBe(EDGE_TYPE.stateClosed)
+    world.close()
+  })
+
+  it('hears what our SDK knows of its machine, at its greeting and later', async () => {
+    const { world } = await withHost([AT_WORK])
+    const apiSessionToken = await world.token({ z_t: 'a', z_asid: 'session of an SDK' }, 'laptop')
+    const greeting = { apiSessionToken, identityId: 'laptop', posture: { domain: 'corp.example', processes: [] } }
+    const clock = { timer: processTimer, now: () => performance.now(), onClose: () => undefined }
+    const router = await RouterChannel.open(world.way(), greeting, clock)
+    const sessionToken = await world.token({}, 'wiki')
+    const asked = { service: 'wiki', isEncrypted: false, callerName: 'laptop', timeoutMs: 5000 }
+    const dial = () => router.dial({ ...asked, sessionToken })
+    const connection = await dial()
+    const ended = once(connection, 'close')
+    router.report({ domain: 'elsewhere.example' })
+    connection.resume()
+    await ended
+    await expect(dial()).rejects.toMatchObject({ code: 'POSTURE_FAILED' })
+    router.close()
     world.close()
   })
 

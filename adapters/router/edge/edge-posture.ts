@@ -10,11 +10,11 @@ import {
 } from '../../../src/policy.ts'
 import { bodyOf } from '../../channel/edge-messages.ts'
 import type { Frame } from '../../channel/frame.ts'
+import { readReports } from '../../channel/posture-messages.ts'
 import type { ConnectedController } from '../state/controllers.ts'
 import type { RouterModel } from '../state/router-model.ts'
 import { claimsOf, verifiedClaims } from './edge-admission.ts'
 import type { EdgeClient } from './endpoint.ts'
-import { readReports } from './posture-messages.ts'
 
 /** Bytes of a report that are read: a thousand processes fit. */
 const MOST_REPORT_BYTES = 524_288

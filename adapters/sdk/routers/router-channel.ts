@@ -1,8 +1,10 @@
+import type { EndpointFacts } from '../../../src/policy.ts'
 import type { Channel } from '../../channel/channel.ts'
 import { Conversation, NoAnswer, type Timer } from '../../channel/conversation.ts'
 import { bodyOf, EDGE_HEADER, EDGE_TYPE, edgeMessage, TRUE, textIn } from '../../channel/edge-messages.ts'
 import type { Frame } from '../../channel/frame.ts'
 import { readBool, readText, readUint32, textHeader } from '../../channel/header-values.ts'
+import { writeReports } from '../../channel/posture-messages.ts'
 import { answerOfEnd } from '../../channel/trace-routes.ts'
 import { ConnectionFailure } from '../connection-failure.ts'
 import { loadEndToEnd } from '../end-to-end.ts'
@@ -19,8 +21,18 @@ const PROBE_MS = 30_000
 const MOST_UNANSWERED = 3
 /** Milliseconds that a router may take for its greeting. */
 const HELLO_MS = 15_000
+/** How access tokens begin; tokens of stored sessions are UUIDs. */
+const ACCESS_TOKEN_START = 'ey'
 /** The end of a circuit at a program, in the words of an answer to a question for the way. */
 const HOP_TYPE = 'sdk/portcullis'
+
+/** Whom an identity says that it is to a router. */
+export interface RouterGreeting {
+  readonly apiSessionToken: string
+  readonly identityId: string
+  /** Facts of this machine for a router that judges posture; nothing where the controller does. */
+  readonly posture?: EndpointFacts | undefined
+}
 
 /** The surroundings of a channel to a router. */
 export interface RouterChannelParts extends LineClock {
@@ -43,6 +55,7 @@ export class RouterChannel {
   #isOpen = true
   #routerName = ''
   #announcesBindings = false
+  #judgesPosture = false
   readonly #onClose: () => void
 
   private constructor(channel: Channel, { timer, now, onClose }: RouterChannelParts) {
@@ -63,11 +76,7 @@ export class RouterChannel {
   }
 
   /** Greets a router. Rejects with a {@link ConnectionFailure} when it does not let the identity in. */
-  static async open(
-    channel: Channel,
-    hello: { readonly apiSessionToken: string; readonly identityId: string },
-    parts: RouterChannelParts,
-  ): Promise<RouterChannel> {
+  static async open(channel: Channel, hello: RouterGreeting, parts: RouterChannelParts): Promise<RouterChannel> {
     const router = new RouterChannel(channel, parts)
     const headers = new Map([[EDGE_HEADER.apiSessionToken, textHeader(hello.apiSessionToken)]])
     const body = [textHeader(hello.identityId)]
@@ -79,6 +88,8 @@ export class RouterChannel {
       }
       router.#routerName = readText(answer.headers, EDGE_HEADER.routerName) ?? ''
       router.#announcesBindings = readBool(answer.headers, EDGE_HEADER.supportsBindSuccess) === true
+      router.#judgesPosture = judgesPostureOf(hello, answer)
+      if (hello.posture !== undefined) router.report(hello.posture)
       router.#probeLater()
       return router
     } catch (error) {
@@ -161,6 +172,12 @@ export class RouterChannel {
     const request = { contentType: EDGE_TYPE.updateToken, headers: new Map<number, Uint8Array>(), body }
     const answer = await this.#ask(request, HELLO_MS, 'the session')
     if (answer.contentType !== EDGE_TYPE.tokenUpdated) throw new RefusedByRouter(answer, 'the session')
+  }
+
+  /** Reports facts of this machine to a router that judges the posture of sessions. */
+  report(facts: EndpointFacts): void {
+    if (!this.#judgesPosture) return
+    this.#talk.send({ contentType: EDGE_TYPE.posture, headers: new Map(), body: [writeReports(facts, Date.now())] })
   }
 
   #hosting(): HostingChannel {
@@ -281,4 +298,9 @@ export class RouterChannel {
     for (const bind of bindings) bind.onEnd(lost(bind.service))
     this.#onClose()
   }
+}
+
+/** Whether a router judges the posture of a session: controllers do that of those which they store. */
+function judgesPostureOf({ apiSessionToken }: RouterGreeting, { headers }: Frame): boolean {
+  return readBool(headers, EDGE_HEADER.supportsPosture) === true && apiSessionToken.startsWith(ACCESS_TOKEN_START)
 }

@@ -1,18 +1,19 @@
 import { isIP } from 'node:net'
 import { connect as connectTls } from 'node:tls'
+import type { EndpointFacts } from '../../../src/policy.ts'
 import type { Channel } from '../../channel/channel.ts'
 import { ChannelSocket } from '../../channel/channel-socket.ts'
 import type { Timer } from '../../channel/conversation.ts'
 import { ConnectionFailure } from '../connection-failure.ts'
 import type { Credentials } from '../identity-file.ts'
-import { RouterChannel } from './router-channel.ts'
+import { RouterChannel, type RouterGreeting } from './router-channel.ts'
 
 /** The surroundings of an identity that speaks with routers. */
 export interface RouterAccess {
   /** Opens a way to a router, by its address. */
   connect(address: string): Promise<Channel>
   /** Whom the identity is greeted as. */
-  hello(): Promise<{ readonly apiSessionToken: string; readonly identityId: string }>
+  hello(): Promise<RouterGreeting>
   readonly timer: Timer
   /** Milliseconds of a clock that only goes forward. */
   readonly now: () => number
@@ -64,6 +65,11 @@ export class RouterPool {
   /** Gives routers the access token that replaces the one before it; a router that does not take it closes the channel. */
   updateToken(accessToken: string): void {
     for (const channel of this.#all()) channel.updateToken(accessToken).catch(() => channel.close())
+  }
+
+  /** Reports facts of this machine to every router that judges posture. */
+  report(facts: EndpointFacts): void {
+    for (const channel of this.#all()) channel.report(facts)
   }
 
   close(): void {

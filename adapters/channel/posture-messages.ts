@@ -1,14 +1,5 @@
-import type { EndpointFacts } from '../../../src/policy.ts'
-import {
-  BOOL,
-  field,
-  INTEGER,
-  type MessageOf,
-  message,
-  optional,
-  repeated,
-  TEXT,
-} from '../../channel/protobuf/index.ts'
+import type { EndpointFacts } from '../../src/policy.ts'
+import { BOOL, field, INTEGER, type MessageOf, message, optional, repeated, TEXT } from './protobuf/index.ts'
 
 const Moment = message({ time: optional(1, message({ seconds: field(1, INTEGER) })) })
 
@@ -55,6 +46,30 @@ export function readReports(bytes: Uint8Array): readonly EndpointReport[] {
     totpToken: report.totpToken?.token,
   }))
 }
+
+/** Writes what an endpoint knows of itself at `now` (epoch ms), for a router that judges it. */
+export function writeReports(facts: EndpointFacts, now: number): Uint8Array {
+  const { macAddresses: addresses, os, processes, domain, isWoken, isUnlocked } = facts
+  const moment = { time: { seconds: Math.floor(now / 1000) } }
+  const report: MessageOf<typeof Report> = {
+    macs: addresses && { addresses },
+    os: os && { ...os, build: os.build ?? '' },
+    processList: processes && {
+      processes: processes.map(({ path, isRunning = true, hash = '', signerFingerprints = [] }) => {
+        return { path, isRunning, hash, signerFingerprints }
+      }),
+    },
+    domain: domain === undefined ? undefined : { name: domain },
+    woken: isWoken ? moment : undefined,
+    unlocked: isUnlocked ? moment : undefined,
+    totpToken: undefined,
+  }
+  // Routers read one member of each report.
+  const members = Object.entries(report).filter(([, value]) => value !== undefined)
+  return PostureReports.encode({ responses: members.map(([name, value]) => ({ ...NOTHING, [name]: value })) })
+}
+
+const NOTHING = Report.blank()
 
 function factsIn({ macs, os, processList, domain, woken, unlocked }: MessageOf<typeof Report>): EndpointFacts {
   return {
