@@ -31,7 +31,6 @@ const TOLD_AS: Readonly<Record<string, string>> = { services: 'service.events' }
 const INCLUDED: Readonly<Record<string, string>> = {
   apiSession: 'event_type',
   circuit: 'event_type',
-  entityChange: 'entityType',
   session: 'event_type',
 }
 const LONGEST_LIST = 64

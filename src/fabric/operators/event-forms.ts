@@ -153,18 +153,26 @@ export const FORMS: Readonly<Record<string, Forms>> = {
     ],
   },
   entityChange: {
-    // Deployed controllers send a change and its commit; here nothing is sent before the commit.
-    'entity.changed': ({ operation, kind, id, author }, _choice, newId) => {
+    // Deployed controllers send a change and its commit, which names the event alone; here nothing is sent before the commit.
+    'entity.changed': ({ operation, kind, id, author }, { includes }, newId) => {
+      const entityType = entityTypeOf(kind)
+      if (!includes(entityType)) return []
       const metadata = {
         author: { type: author === undefined ? 'controller' : 'identity', id: author ?? '', name: '' },
       }
-      const facts = { eventId: newId(), entityType: kind, isParentEvent: false }
+      const eventId = newId()
       return [
-        { ...facts, eventType: OPERATIONS[operation], metadata, entityId: id },
-        { ...facts, eventType: 'committed' },
+        { eventId, eventType: OPERATIONS[operation], metadata, entityType, isParentEvent: false, entityId: id },
+        { eventId, eventType: 'committed' },
       ]
     },
   },
+}
+
+/** The name that deployed controllers have for the entities of a kind: both kinds of routers are one there. */
+function entityTypeOf(kind: string): string {
+  if (kind === 'edge-routers' || kind === 'transit-routers') return 'routers'
+  return kind.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase())
 }
 
 /** The members that all events of circuits have. */

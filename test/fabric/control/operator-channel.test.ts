@@ -94,7 +94,7 @@ it('events are told under the name of the subscription, and of the types that it
   await vi.waitFor(() => expect(told()).toHaveLength(2))
   expect(told().map(({ eventType, entityType }) => [eventType, entityType])).toEqual([
     ['created', 'services'],
-    ['committed', 'services'],
+    ['committed', undefined],
   ])
   const unsupported = await ask({ type: 'usage', options: { version: 4 } })
   expect(Buffer.concat(unsupported.body).toString()).toBe('unsupported usage version: 4')

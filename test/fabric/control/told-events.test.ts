@@ -53,14 +53,18 @@ it('a dial that failed is told with the reason of the router', async () => {
   })
 })
 
-it('a change and its commit name the same entity type', async () => {
+it('a change is told by the entity type of deployed controllers, and its commit by the event alone', async () => {
   const { told, world } = await toldWorld('entityChange')
   told.length = 0
-  await world.create('/services', { name: 'other', encryptionRequired: true })
-  const [change, commit] = told
-  expect(change).toMatchObject({ eventType: 'created', entityType: 'services', isParentEvent: false })
-  expect(commit).toMatchObject({ eventType: 'committed', entityType: 'services', isParentEvent: false })
-  expect(commit?.eventId).toBe(change?.eventId)
+  const roles = { semantic: 'AnyOf', edgeRouterRoles: ['#all'], identityRoles: ['#all'] }
+  await world.create('/edge-router-policies', { name: 'more', ...roles })
+  await world.create('/transit-routers', { name: 'passing' })
+  const changes = told.filter(({ eventType }) => eventType === 'created')
+  expect(changes[0]).toMatchObject({ entityType: 'edgeRouterPolicies', isParentEvent: false })
+  expect(changes.map(({ entityType }) => entityType)).toContain('routers')
+  const { eventId } = changes[0] ?? {}
+  const [, commit] = told.filter((event) => event.eventId === eventId)
+  expect(Object.keys(commit ?? {}).sort()).toEqual(['eventId', 'eventType', 'event_src_id', 'namespace', 'timestamp'])
 })
 
 it('a link is told with its cost', async () => {
