@@ -6,6 +6,8 @@ import { divide, isWithin } from '../../src/insight/reach/divide.rules.ts'
 const DEPARTMENTS = ['engineering', 'finance', 'sales', 'legal', 'hr']
 const SITES = ['berlin', 'tokyo', 'london']
 const POLICIES = 6
+/** What a large rest is divided into where the others leave no room. */
+const PLACES_OF_REST = 4
 
 /** A class as companies have them: a department, perhaps a site and what else somebody is given, and some policies. */
 const someClass = fc.record({
@@ -21,6 +23,28 @@ const someClass = fc.record({
 })
 const classes = fc.array(someClass, { maxLength: 40 })
 const most = fc.integer({ min: 2, max: 12 })
+
+/** A company whose people have a department, a site, a contract, a device and sometimes a privilege, each more often the first. */
+function company(size: number): readonly EntityClass[] {
+  let seed = 42
+  const random = () => {
+    seed = (seed * 1664525 + 1013904223) >>> 0
+    return seed / 2 ** 32
+  }
+  const often = (names: readonly string[]) => names[Math.floor(random() ** 1.6 * names.length)] ?? ''
+  const some = (kind: string, count: number) => Array.from({ length: count }, (_, at) => `${kind}-${at}`)
+  const [departments, sites] = [some('department', 10), some('site', 6)]
+  const found = new Map<string, { attributes: readonly string[]; policies: readonly number[]; count: number }>()
+  for (let person = 0; person < size; person += 1) {
+    const privileges = some('privilege', 4).filter(() => random() < 0.05)
+    const held = [often(departments), often(sites), often(['staff', 'contractors']), often(['laptops', 'phones'])]
+    const attributes = (random() < 0.02 ? [] : [...held, ...privileges]).sort()
+    const known = found.get(attributes.join()) ?? { attributes, policies: [], count: 0 }
+    const policies = departments.flatMap((one, at) => (attributes.includes(one) ? [at, at + 10] : []))
+    found.set(attributes.join(), { attributes, policies, count: known.count + 1 })
+  }
+  return [...found.values()]
+}
 
 function divided(of: readonly EntityClass[], groups: number) {
   const work = divide(of, groups, (policy) => policy % 2 === 0)
@@ -51,18 +75,40 @@ describe('dividing a scope into groups', () => {
     fc.assert(
       fc.property(classes, most, (of, groups) => {
         const { groups: found, groupOf } = divided(of, groups)
-        expect(found.length).toBeLessThanOrEqual(groups + 1)
+        expect(found.length).toBeLessThanOrEqual(groups + PLACES_OF_REST + 1)
         for (const [at, { attributes }] of of.entries()) {
           const group = found[groupOf[at] ?? -1]
           if (group === undefined) throw new Error('a class is in no group')
           const { isRest, partOf } = group
           // Beside the others of the same larger group.
-          const others = found.filter((other) => other.partOf.join() === partOf.join())
+          const others = found.filter((other) => other !== group && other.partOf.join() === partOf.join())
           const held = (one: typeof group) => attributes.some((attribute) => one.attributes.includes(attribute))
           expect(isRest ? others.some(held) : held(group)).toBe(!isRest)
         }
       }),
     )
+  })
+
+  it('leaves no tenth in a rest, in whatever group of a company is opened, unless all of it have the same', () => {
+    const opened: string[] = []
+    const open = (of: readonly EntityClass[], path: string) => {
+      const { groups, count } = divided(of, 12)
+      opened.push(path)
+      for (const { isRest, attributes, count: size } of groups) {
+        const isVague = isRest && groups.length > 1 && attributes.length === 0
+        expect([path, isVague && size > count / 10]).toEqual([path, false])
+      }
+      if (groups.length === 1) return
+      for (const { steps, attributes } of groups) {
+        open(
+          of.filter((one) => isWithin(one.attributes, steps)),
+          `${path} > ${attributes.join('+') || 'rest'}`,
+        )
+      }
+    }
+    open(company(500), 'everybody')
+    open(company(3000), 'everybody')
+    expect(opened.length).toBeGreaterThan(200)
   })
 
   it('divides a group that is opened into groups that hold all of it', () => {

@@ -23,7 +23,7 @@ export type Scope = readonly ScopeStep[]
 export interface ScopeGroup {
   /** The steps from the scope that was divided to this group. */
   readonly steps: Scope
-  /** The role attributes that its members have one of, the most frequent first. */
+  /** The role attributes that its members have one of, the most frequent first; of a rest, those that all of it have and no others. */
   readonly attributes: readonly string[]
   /** The same for the larger group that holds it; empty where none does. */
   readonly partOf: readonly string[]
@@ -39,8 +39,12 @@ export interface Divided {
   readonly count: number
 }
 
+/** Places that a large rest has for groups of its own where the others leave none: else it would say nothing of its members. */
+const PLACES_OF_REST = 4
 /** A group above this share is divided by another property, while there is room. */
 const LARGE_GROUP = 0.4
+/** No property explains as much: whichever leaves a small rest comes first. */
+const BEST_EXPLAINED = 2
 const PIECE = 64
 /** The same of steps that only compare numbers. */
 const LARGE_PIECE = 4096
@@ -65,13 +69,15 @@ export function* classesWithin(classes: readonly EntityClass[], scope: Scope): G
 }
 
 /**
- * Divides classes into at most `most` groups and a rest: by the property whose values separate best whom policies select.
+ * Divides classes into at most `most` groups and a rest: by the property whose values separate best whom policies select. A part of
+ * others, `isPart`, is divided by a property that nearly all of it have, if there is one. A large rest has some places of its own.
  * Values that are selected alike stand in one group. It yields between small pieces of work.
  */
 export function* divide(
   classes: readonly EntityClass[],
   most: number,
   isOfType: (policy: number) => boolean,
+  isPart = false,
 ): Generator<void, Divided> {
   const count = classes.reduce((sum, one) => sum + one.count, 0)
   yield
@@ -85,7 +91,8 @@ export function* divide(
   for (const facet of facets) {
     const profile = yield* profileOf(classes, held, selecting, facet)
     const joined = yield* cluster(facet, profile, most)
-    const score = yield* explained(profile, joined, count)
+    const hasFew = (profile.counts.get(NO_VALUE)?.size ?? 0) <= count * LARGE_REST
+    const score = (yield* explained(profile, joined, count)) + (isPart && hasFew ? BEST_EXPLAINED : 0)
     if (best !== undefined && score <= best.score) continue
     best = { facet, profile, score }
     groups = joined
@@ -100,7 +107,7 @@ export function* divide(
     .map((group) => ({ group, count: group.reduce((sum, value) => sum + (values[value]?.count ?? 0), 0) }))
     .sort((a, b) => b.count - a.count)
     .map(({ group }) => group)
-  const again = { most, isOfType }
+  const again = { most, isOfType, reserve: isPart ? 0 : PLACES_OF_REST }
   return yield* divideLargest(classes, yield* assign(classes, values, together, ordered, count, again), again)
 }
 
@@ -108,6 +115,7 @@ export function* divide(
 interface Again {
   readonly most: number
   readonly isOfType: (policy: number) => boolean
+  readonly reserve: number
 }
 
 /** Divides the largest group where it holds much of all, as far as there is room. */
@@ -123,8 +131,10 @@ function* divideLargest(
   const room = most - groups.length + 1
   if (group === undefined || room < 3) return divided
   const { places, members } = yield* membersOf(classes, groupOf, largest)
-  const inner = yield* divide(members, room - 1, isOfType)
-  if (inner.groups.length < 2) return divided
+  const inner = yield* divide(members, room - 1, isOfType, true)
+  // Parts, the largest of which is a rest, say less than the whole.
+  const isVague = inner.groups.some((part) => part.isRest && part.count > count * LARGE_REST)
+  if (inner.groups.length < 2 || isVague) return divided
   const parts = inner.groups.map((part) => ({
     ...part,
     steps: [...group.steps, ...part.steps],
@@ -152,6 +162,17 @@ function* membersOf(classes: readonly EntityClass[], groupOf: Int32Array, group:
     members.push(one)
   }
   return { places, members }
+}
+
+/** The role attributes of all classes, where they have the same: whom policies name differ by nothing else. */
+function* sharedBy(classes: readonly EntityClass[]): Generator<void, readonly string[] | undefined> {
+  const attributes = classes[0]?.attributes ?? NONE
+  for (const [at, other] of classes.entries()) {
+    if (at % PIECE === 0) yield
+    const isSame = other.attributes.length === attributes.length
+    if (!isSame || other.attributes.some((one, place) => one !== attributes[place])) return undefined
+  }
+  return attributes
 }
 
 /** Puts each class into the first group one of whose values it has; what is left is the rest, divided again where it is large. */
@@ -186,13 +207,16 @@ function* assign(
   }
   if (left === 0 && groups.length > 0) return { groups, groupOf, count }
   const none = [...groupOfName.keys()]
-  const isDivisible = groups.length > 0 && left > count * LARGE_REST && groups.length + 1 < again.most
-  if (!isDivisible) {
-    const rest = { steps: none.length > 0 ? [{ none }] : [], attributes: NONE, partOf: NONE, count: left, isRest: true }
+  const { places, members } = yield* membersOf(classes, groupOf, groups.length)
+  const alike = yield* sharedBy(members)
+  const room = Math.max(again.most - groups.length - 1, again.reserve)
+  const isDivisible = alike === undefined && left > count * LARGE_REST && room > 0
+  if (groups.length === 0 || !isDivisible) {
+    const attributes = groups.length === 0 ? NONE : (alike ?? NONE)
+    const rest = { steps: none.length > 0 ? [{ none }] : [], attributes, partOf: NONE, count: left, isRest: true }
     return { groups: [...groups, rest], groupOf, count }
   }
-  const { places, members } = yield* membersOf(classes, groupOf, groups.length)
-  const divided = yield* divide(members, again.most - groups.length - 1, again.isOfType)
+  const divided = yield* divide(members, room, again.isOfType, true)
   for (const [position, at] of places.entries()) groupOf[at] = groups.length + (divided.groupOf[position] ?? 0)
   const further = divided.groups.map((group) => ({ ...group, steps: [{ none }, ...group.steps] }))
   return { groups: [...groups, ...further], groupOf, count }

@@ -105,7 +105,8 @@ const Side = described(
         }),
         {
           scope: 'By which its members, or its own groups, are asked for.',
-          roleAttributes: 'Role attributes of which each member has one, the most frequent first.',
+          roleAttributes:
+            'Role attributes of which each member has one, the most frequent first; of a rest whose members have all the same, these.',
           partOf: 'The same of the larger group that it is a part of; empty where it is part of none.',
           count: 'How many members it has.',
           isRest: 'Whether it holds who has none of the role attributes of the others in the same larger group.',
@@ -177,7 +178,8 @@ export const accessMapOperation = defineOperation(
         identities: `Which identities are shown: ${SCOPE}; all by default.`,
         services: `Which services are shown: ${SCOPE}; all by default.`,
         type: 'Which access is shown; Dial by default.',
-        groups: 'How many groups of each kind there are at most, a rest aside, 2 to 40; 12 by default.',
+        groups:
+          'How many groups of each kind there are at most, a rest and up to four parts of it aside, 2 to 40; 12 by default.',
       },
     ),
     data: MapData,

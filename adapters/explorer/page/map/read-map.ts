@@ -92,7 +92,9 @@ function titleOf(
 ): { title: string; within: string } {
   const within = partOf.length === 0 ? '' : named(partOf)
   if (!isRest) return { title: named(roleAttributes), within }
-  return { title: scope === '[]' ? `All ${side}` : 'None of these', within }
+  if (scope === '[]') return { title: `All ${side}`, within }
+  // Nothing tells its members apart: they have these role attributes and no others.
+  return { title: roleAttributes.length > 0 ? `Only ${named(roleAttributes)}` : 'None of these', within }
 }
 
 function named(attributes: readonly string[]): string {

@@ -1,3 +1,4 @@
+import { AndMore } from '../parts/and-more.tsx'
 import { EntityLink } from '../parts/entity-link.tsx'
 import { numberText } from '../parts/number-text.ts'
 import type { Traffic } from './circuits-part.tsx'
@@ -29,7 +30,7 @@ export function FlowList({ traffic: { flows } }: { traffic: Traffic }) {
         ))}
       </ul>
       {flows.length === 0 && <p class="muted">No traffic flows.</p>}
-      {flows.length > MOST_FLOWS && <p class="muted">and {numberText(flows.length - MOST_FLOWS)} more</p>}
+      <AndMore all={flows.length} shown={MOST_FLOWS} />
     </>
   )
 }

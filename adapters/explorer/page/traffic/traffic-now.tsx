@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { Apis } from '../api/apis.ts'
+import { AndMore } from '../parts/and-more.tsx'
 import { EntityLink } from '../parts/entity-link.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { numberText } from '../parts/number-text.ts'
@@ -113,7 +114,7 @@ function Routers({ traffic: { routers, counts } }: { traffic: Traffic }) {
           ))}
         </tbody>
       </table>
-      {counts.routers > MOST_LISTED && <p class="muted">and {numberText(counts.routers - MOST_LISTED)} more</p>}
+      <AndMore all={counts.routers} shown={MOST_LISTED} />
     </section>
   )
 }
@@ -150,7 +151,7 @@ function Links({ traffic: { links, counts } }: { traffic: Traffic }) {
           </tbody>
         </table>
       )}
-      {counts.links > MOST_LISTED && <p class="muted">and {numberText(counts.links - MOST_LISTED)} more</p>}
+      <AndMore all={counts.links} shown={MOST_LISTED} />
     </section>
   )
 }

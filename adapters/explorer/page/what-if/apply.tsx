@@ -2,16 +2,17 @@ import { useState } from 'preact/hooks'
 import type { Apis } from '../api/apis.ts'
 import { problemText } from '../api/problem-text.ts'
 import { announce } from '../parts/announcements.ts'
+import { numberText } from '../parts/number-text.ts'
 import { may } from '../session/session.ts'
-import { type Change, isWhole } from './change.ts'
+import { type Change, countWrites, isWhole } from './change.ts'
 import { draft, keyOf } from './draft.ts'
 import { make } from './make.ts'
 
 interface Props {
   readonly apis: Apis
   readonly changes: readonly Change[]
-  /** All of them are made. */
-  readonly onMade: () => void
+  /** All of them are made; `written` is the number of entities. */
+  readonly onMade: (written: number) => void
 }
 
 /** Makes the changes, one after the other; what was made leaves the draft, and what failed stays in it. */
@@ -22,13 +23,14 @@ export function Apply({ apis, changes, onMade }: Props) {
   const apply = async () => {
     setBusy(true)
     setProblem(undefined)
+    let written = 0
     try {
       for (const change of changes) {
-        await make(apis, change)
+        written += await make(apis, change)
         draft.value = draft.value.filter((other) => keyOf(other) !== keyOf(change))
       }
-      announce('The changes are made.')
-      onMade()
+      announce(madeText(written))
+      onMade(written)
     } catch (error) {
       setProblem(problemText(error))
     }
@@ -36,11 +38,13 @@ export function Apply({ apis, changes, onMade }: Props) {
     setSure(false)
   }
   if (!changes.every(mayMake)) return <p class="muted">You may try this, and not write it.</p>
+  const writes = countWrites(changes)
   return (
     <>
       {isSure ? (
         <span class="sure">
-          Write {changes.length === 1 ? 'this change' : `these ${changes.length} changes`}?
+          Write {changes.length === 1 ? 'this change' : `these ${numberText(changes.length)} changes`}
+          {writes === changes.length ? '' : ` to ${entities(writes)}`}?
           <button type="button" class="primary" disabled={isBusy} onClick={apply}>
             {isBusy ? 'Writing…' : 'Yes, apply'}
           </button>
@@ -61,6 +65,15 @@ export function Apply({ apis, changes, onMade }: Props) {
       )}
     </>
   )
+}
+
+function entities(count: number): string {
+  return count === 1 ? 'one entity' : `${numberText(count)} entities`
+}
+
+/** The outcome of an application in words. */
+export function madeText(written: number): string {
+  return `The changes are made: ${entities(written)} ${written === 1 ? 'was' : 'were'} written.`
 }
 
 /** Reports whether who is logged in may write a change. */

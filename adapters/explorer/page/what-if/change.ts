@@ -21,6 +21,8 @@ export interface GroupChange {
   /** Both without `#`. */
   readonly holders: string
   readonly roleAttribute: string
+  /** How many have the one and not the other. */
+  readonly count: number
   /** The changes of policies that grant and deny the same. */
   readonly tried: Simulation['changes']
 }
@@ -100,6 +102,11 @@ function simulatedEntity(change: Exclude<Change, GroupChange>): Simulation['chan
   })
   if (change.action === 'create') return { kind: 'service-policies', action: 'create', body }
   return { kind: 'service-policies', action: 'update', id: change.id, body }
+}
+
+/** How many entities changes write. */
+export function countWrites(changes: readonly Change[]): number {
+  return changes.reduce((sum, change) => sum + (change.kind === 'group' ? change.count : 1), 0)
 }
 
 /** Whether a change says enough to be made. */

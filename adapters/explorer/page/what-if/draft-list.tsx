@@ -2,6 +2,7 @@ import { visibleLine } from '../../../../src/base/text.ts'
 import type { Apis } from '../api/apis.ts'
 import { attributeChip } from '../parts/chip.ts'
 import { ChipsField } from '../parts/chips-field.tsx'
+import { numberText } from '../parts/number-text.ts'
 import type { Change } from './change.ts'
 import { drop, keyOf, put } from './draft.ts'
 import { PolicyFields } from './policy-fields.tsx'
@@ -26,7 +27,14 @@ export function DraftList({ apis, changes }: { apis: Apis; changes: readonly Cha
 }
 
 function Fields({ apis, change }: { apis: Apis; change: Change }) {
-  if (change.kind === 'group') return <p class="muted">Each of them would be given the role attribute.</p>
+  if (change.kind === 'group') {
+    return (
+      <p class="muted">
+        {numberText(change.count)} {change.count === 1 ? 'identity' : 'identities'} would be given the role attribute;
+        who has it already stays as it is.
+      </p>
+    )
+  }
   if (change.action === 'delete') return <p class="problem">It would be deleted.</p>
   if (change.kind !== 'service-policies') {
     const chips = change.roleAttributes.map(attributeChip)

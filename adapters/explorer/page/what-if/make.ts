@@ -4,9 +4,9 @@ import { readAttributes, readPolicy } from './read-entity.ts'
 
 /**
  * Makes a change at the controller, on top of what others changed since it began: role attributes that they gave or took stay
- * so. Rejects with `ApiError` where the controller refuses, and with `Error` where a policy is another one by now.
+ * so. Answers how many entities were written. Rejects with `ApiError` where the controller refuses, and with `Error` where a policy is another one by now.
  */
-export async function make(apis: Apis, change: Change): Promise<void> {
+export async function make(apis: Apis, change: Change): Promise<number> {
   const { management } = apis
   if (change.kind === 'group') return giveToGroup(apis, change)
   if (change.kind !== 'service-policies') {
@@ -15,11 +15,11 @@ export async function make(apis: Apis, change: Change): Promise<void> {
     const request = { params: { id: change.id }, body }
     if (change.kind === 'identities') await management.call('PATCH /identities/{id}', request)
     else await management.call('PATCH /services/{id}', request)
-    return
+    return 1
   }
   if (change.action === 'create') {
     await management.call('POST /service-policies', { body: policyBody(change.policy) })
-    return
+    return 1
   }
   const now = await readPolicy(apis, change.id)
   if (JSON.stringify(policyBody(now)) !== JSON.stringify(policyBody(change.before))) {
@@ -28,10 +28,12 @@ export async function make(apis: Apis, change: Change): Promise<void> {
   const params = { id: change.id }
   if (change.action === 'delete') await management.call('DELETE /service-policies/{id}', { params })
   else await management.call('PATCH /service-policies/{id}', { params, body: policyBody(change.policy) })
+  return 1
 }
 
-/** Gives each holder of a role attribute another one, page by page: who has it already is left as it is. */
-async function giveToGroup({ management, portcullis }: Apis, { holders, roleAttribute }: GroupChange): Promise<void> {
+/** Gives each holder of a role attribute another one, page by page: who has it already is left as it is, and not counted. */
+async function giveToGroup({ management, portcullis }: Apis, { holders, roleAttribute }: GroupChange): Promise<number> {
+  let count = 0
   const scope = JSON.stringify([{ any: [holders] }])
   let cursor: string | undefined
   do {
@@ -42,7 +44,9 @@ async function giveToGroup({ management, portcullis }: Apis, { holders, roleAttr
       if (held.includes(roleAttribute)) continue
       const body = { roleAttributes: [...held, roleAttribute] }
       await management.call('PATCH /identities/{id}', { params: { id }, body })
+      count += 1
     }
     cursor = data.nextCursor ?? undefined
   } while (cursor !== undefined)
+  return count
 }

@@ -6,7 +6,7 @@ import { CopyButton } from '../parts/copy-button.tsx'
 import { numberText } from '../parts/number-text.ts'
 import { useAnswer } from '../parts/use-answer.ts'
 import { useSettled } from '../parts/use-settled.ts'
-import { Apply } from './apply.tsx'
+import { Apply, madeText } from './apply.tsx'
 import { type Change, simulated } from './change.ts'
 import { CopyAs } from './copy-as.tsx'
 import { linkOf } from './draft-link.ts'
@@ -18,7 +18,7 @@ export function Outcome({ apis, changes }: { apis: Apis; changes: readonly Chang
   const [cursor, setCursor] = useState<string>()
   const [earlier, setEarlier] = useState<readonly Pair[]>([])
   const [counts, setCounts] = useState<Counts | null>(null)
-  const [isMade, setMade] = useState(false)
+  const [written, setWritten] = useState<number>()
   const asked = JSON.stringify(tried.flatMap(simulated))
   useEffect(() => {
     setCursor(undefined)
@@ -26,7 +26,7 @@ export function Outcome({ apis, changes }: { apis: Apis; changes: readonly Chang
   }, [asked])
   // Whatever is begun next is not made.
   useEffect(() => {
-    if (changes.length > 0) setMade(false)
+    if (changes.length > 0) setWritten(undefined)
   }, [changes.length])
   const answer = useAnswer(
     async (signal) => {
@@ -45,9 +45,9 @@ export function Outcome({ apis, changes }: { apis: Apis; changes: readonly Chang
     return (
       <section class="card">
         <h2>Gained and lost</h2>
-        {isMade && (
+        {written !== undefined && (
           <p class="note">
-            ✓ The changes are made. <a href={hrefOf('changes', { of: 'access' })}>See what was changed</a>.
+            ✓ {madeText(written)} <a href={hrefOf('changes', { of: 'access' })}>See what was changed</a>.
           </p>
         )}
         <p class="empty">
@@ -83,7 +83,7 @@ export function Outcome({ apis, changes }: { apis: Apis; changes: readonly Chang
         </>
       )}
       <div class="actions">
-        <Apply apis={apis} changes={changes} onMade={() => setMade(true)} />
+        <Apply apis={apis} changes={changes} onMade={setWritten} />
         <CopyAs apis={apis} changes={changes} />
         {linkOf(changes) === undefined ? (
           <p class="muted">The draft is too long for a link; a model file holds it whole.</p>

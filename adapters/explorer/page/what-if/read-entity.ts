@@ -25,15 +25,19 @@ const MOST_POLICIES = 500
 
 /** The effect of giving a role attribute to everybody who has another one. */
 export async function readGroupChange(
-  { management }: Apis,
+  { management, portcullis }: Apis,
   holders: string,
   roleAttribute: string,
 ): Promise<GroupChange> {
   const filter = `anyOf(identityRoles) = ${JSON.stringify(`#${roleAttribute}`)}`
   const { data } = await management.call('GET /service-policies', { query: { filter, limit: MOST_POLICIES } })
   const changes = givingRoleAttribute(data, { holders, roleAttribute })
+  const scope = JSON.stringify([{ any: [holders] }, { none: [roleAttribute] }])
+  const { count } = (
+    await portcullis.call('GET /access-map/members', { query: { kind: 'identities', scope, limit: '1' } })
+  ).data
   // They are in the words of the requests that the simulation takes.
-  return { kind: 'group', action: 'give', holders, roleAttribute, tried: changes as GroupChange['tried'] }
+  return { kind: 'group', action: 'give', holders, roleAttribute, count, tried: changes as GroupChange['tried'] }
 }
 
 interface NamedRole {
