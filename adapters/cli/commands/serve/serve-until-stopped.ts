@@ -1,5 +1,7 @@
 import { constants } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { PkiFileError } from '../../../node/index.ts'
 import { UsageError } from '../../command-line/usage.ts'
 import { type Terminal, tell } from '../../output.ts'
@@ -35,12 +37,27 @@ export async function servedUntil(
 ): Promise<number> {
   const controller = await Promise.race([started(options), stopped.then(() => undefined)])
   if (controller === undefined) return 0
+  // Nobody knows yet that the controller answers: the pause, about a tenth of a second, is nobody's.
+  returnUnusedMemory()
   events.ready(controller)
   events.stopping(await stopped)
   const isClosed = await Promise.race([controller.close().then(() => true), delay(STOP_WITHIN_MS, false)])
   if (isClosed) return 0
   tell('the storage did not close in time: what it had not confirmed may be undone')
   return 1
+}
+
+/**
+ * Gives back to the system what a start left behind. Loading some six hundred modules grows the young generation of the collector to
+ * its limit, where it stays in a process that then has little to do: a quarter of what was resident. It grows again under load.
+ */
+export function returnUnusedMemory(): void {
+  if ('Bun' in globalThis) return // It has another collector.
+  setFlagsFromString('--expose-gc')
+  const collect: unknown = runInNewContext('globalThis.gc')
+  setFlagsFromString('--no-expose-gc')
+  // Only a collection of the last resort shrinks the young generation.
+  if (typeof collect === 'function') collect({ type: 'major', execution: 'sync', flavor: 'last-resort' })
 }
 
 async function started(options: ServeOptions): Promise<ServedController> {
