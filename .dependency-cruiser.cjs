@@ -85,7 +85,7 @@ module.exports = {
       '^src/apis/route-finder[.]ts$',
       '^src/enrollment/invite[.]ts$',
       '^node_modules/',
-      '^(node:)?[a-z_/]+$',
+      '^(node:)?[a-z0-9_/]+$',
     ]),
     ...sqlFloors,
   ],
