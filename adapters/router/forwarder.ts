@@ -33,7 +33,7 @@ export type RouteProblem =
   | { readonly cause: 'no-end' }
   | { readonly cause: 'no-room' }
 
-/** Surroundings of a forwarder. */
+/** The clock and the callbacks of a forwarder. */
 export interface ForwarderSettings {
   /** The router, as it answers who asks for the way of a circuit. */
   readonly routerId: string
@@ -73,8 +73,8 @@ export class Forwarder {
   }
 
   /** The circuits that are laid over this router, `most` of them at the most. */
-  told(most: number): readonly ToldCircuit[] {
-    return this.#table.told(this.#settings.now(), most)
+  laidCircuits(most: number): readonly ToldCircuit[] {
+    return this.#table.circuits(this.#settings.now(), most)
   }
 
   /** From now on an address is reached; answers what takes it away again. */

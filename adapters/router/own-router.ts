@@ -22,7 +22,7 @@ export interface OwnRouterOptions {
 }
 
 /** How the router reaches its controller, and is reached. */
-export interface OwnRouterSurroundings {
+export interface OwnRouterPorts {
   readonly plane: ControlPlane
   /** Where endpoints reach it, `host:port`. */
   readonly advertise: string
@@ -61,15 +61,15 @@ const RENEWAL_LOOK_MS = 3_600_000
  * Runs the edge router of a controller's own process. Its record, key and certificates are made where there are none; it is
  * connected when this resolves, and connects again whenever it was let go of.
  */
-export async function openOwnRouter(options: OwnRouterOptions, ways: OwnRouterSurroundings): Promise<RunningRouter> {
-  const router = new OwnRouterConnection(options, ways)
+export async function openOwnRouter(options: OwnRouterOptions, ports: OwnRouterPorts): Promise<RunningRouter> {
+  const router = new OwnRouterConnection(options, ports)
   await router.open()
   return router
 }
 
 class OwnRouterConnection implements RunningRouter {
   readonly #options: OwnRouterOptions
-  readonly #ways: OwnRouterSurroundings
+  readonly #ports: OwnRouterPorts
   readonly #timer: Timer
   #advertise: string
   #own: OwnRouter | undefined
@@ -80,11 +80,11 @@ class OwnRouterConnection implements RunningRouter {
   #unlisten: () => void = () => undefined
   #isClosed = false
 
-  constructor(options: OwnRouterOptions, ways: OwnRouterSurroundings) {
+  constructor(options: OwnRouterOptions, ports: OwnRouterPorts) {
     this.#options = options
-    this.#ways = ways
-    this.#advertise = ways.advertise
-    this.#timer = ways.timer ?? processTimer
+    this.#ports = ports
+    this.#advertise = ports.advertise
+    this.#timer = ports.timer ?? processTimer
   }
 
   get id(): string {
@@ -99,9 +99,9 @@ class OwnRouterConnection implements RunningRouter {
     this.#own = await this.#provide()
     const { id } = this.#own
     const bundle = () => this.#own?.caPem ?? ''
-    const { now } = this.#ways
+    const { now } = this.#ports
     const advertise = this.#advertise
-    const clock = { now: this.#ways.monotonic ?? (() => performance.now()), timer: this.#timer }
+    const clock = { now: this.#ports.monotonic ?? (() => performance.now()), timer: this.#timer }
     const facts = {
       id,
       get caPem() {
@@ -124,7 +124,7 @@ class OwnRouterConnection implements RunningRouter {
         return this.#edge
       },
     })
-    this.#unlisten = this.#ways.plane.onKeysChanged(() => this.#renew())
+    this.#unlisten = this.#ports.plane.onKeysChanged(() => this.#renew())
     await this.#connect()
   }
 
@@ -159,7 +159,7 @@ class OwnRouterConnection implements RunningRouter {
   }
 
   get #linkListeners(): readonly LinkListener[] {
-    const { takesLinks = false } = this.#ways
+    const { takesLinks = false } = this.#ports
     const listener = { address: `tls:${this.#advertise}`, protocol: 'tls', groups: ['default'], localBinding: '' }
     return takesLinks ? [listener] : []
   }
@@ -168,12 +168,12 @@ class OwnRouterConnection implements RunningRouter {
     const { name = DEFAULT_NAME, roleAttributes = [] } = this.#options
     const hosts = [this.#advertise.replace(/:\d+$/, '').replace(/^\[|\]$/g, '')]
     const newKey = (routerId: string) => createRouterRequests(routerId, hosts)
-    return this.#ways.plane.ownRouter({ name, roleAttributes, newKey })
+    return this.#ports.plane.ownRouter({ name, roleAttributes, newKey })
   }
 
   async #connect(): Promise<void> {
     if (this.#isClosed || this.#router === undefined) return
-    const { plane } = this.#ways
+    const { plane } = this.#ports
     const own = await this.#provide()
     this.#own = own
     const admission = await plane.verify(own.id, chainOf(own.certPem), undefined)
@@ -214,7 +214,7 @@ class OwnRouterConnection implements RunningRouter {
 
   #renewWhenDue(): void {
     this.#cancel = this.#timer(RENEWAL_LOOK_MS, () => {
-      if ((this.#ways.now ?? Date.now)() >= (this.#own?.renewAt ?? 0)) this.#renew()
+      if ((this.#ports.now ?? Date.now)() >= (this.#own?.renewAt ?? 0)) this.#renew()
       this.#renewWhenDue()
     })
   }

@@ -159,7 +159,7 @@ function fetchOf({ cert, key, ca }: Credentials): Fetch {
 }
 
 /** An identity, whatever way leads to its controllers and routers. */
-export interface IdentitySurroundings extends IdentityOptions {
+export interface IdentityConnections extends IdentityOptions {
   readonly controllers: readonly string[]
   readonly fetch: Fetch
   readonly timer: Timer
@@ -177,8 +177,8 @@ export interface IdentitySurroundings extends IdentityOptions {
 }
 
 /** An identity over any way to controllers and routers. */
-export function identityOver(surroundings: IdentitySurroundings): Identity {
-  const { connect, timer, posture, secondFactor } = surroundings
+export function identityOver(connections: IdentityConnections): Identity {
+  const { connect, timer, posture, secondFactor } = connections
   /** The facts that were reported last. */
   let known: EndpointFacts | undefined
   const report = async (api: ApiClient<ClientApi>, facts: EndpointFacts) => {
@@ -190,9 +190,9 @@ export function identityOver(surroundings: IdentitySurroundings): Identity {
   }
   let self: Promise<{ readonly id: string; readonly name: string }> | undefined
   const session = new ControllerSession({
-    ...{ controllers: surroundings.controllers, fetch: surroundings.fetch, timer },
-    sessions: surroundings.sessions ?? 'auto',
-    ...(surroundings.logIn && { logIn: () => surroundings.logIn?.() ?? Promise.reject(new Error('no login')) }),
+    ...{ controllers: connections.controllers, fetch: connections.fetch, timer },
+    sessions: connections.sessions ?? 'auto',
+    ...(connections.logIn && { logIn: () => connections.logIn?.() ?? Promise.reject(new Error('no login')) }),
     ...(secondFactor && { secondFactor: () => secondFactor() }),
     onLogin: async (api) => {
       if (posture !== undefined) await report(api, typeof posture === 'function' ? await posture() : posture)
@@ -209,17 +209,17 @@ export function identityOver(surroundings: IdentitySurroundings): Identity {
     return self
   }
   const routers = new RouterPool({
-    ...{ connect, timer, now: surroundings.now ?? (() => performance.now()) },
+    ...{ connect, timer, now: connections.now ?? (() => performance.now()) },
     hello: async () => ({ apiSessionToken: await session.token(), identityId: (await whoAmI()).id, posture: known }),
   })
-  const [controller = ''] = surroundings.controllers
+  const [controller = ''] = connections.controllers
   const renewal = new CertificateRenewal({
     session,
     controller,
-    certificate: surroundings.certificate,
-    keep: surroundings.keep,
+    certificate: connections.certificate,
+    keep: connections.keep,
   })
-  const access = new ServiceAccess(session, (router) => surroundings.reaches?.(router) ?? true)
+  const access = new ServiceAccess(session, (router) => connections.reaches?.(router) ?? true)
   const forgetSession = async () => session.forget(await session.token())
   const common = { access, routers, timer, forgetSession }
   const hosted = new Set<HostedService>()
@@ -248,7 +248,7 @@ export function identityOver(surroundings: IdentitySurroundings): Identity {
       const server = appServer(app, options)
       const started = await hostService(common, service, (connection) => server.take(connection), options)
       // Between two routers there is no socket that holds the process.
-      if (surroundings.holdsProcess !== false) hold ??= setInterval(() => undefined, HOLD_MS)
+      if (connections.holdsProcess !== false) hold ??= setInterval(() => undefined, HOLD_MS)
       const closing: HostedService = {
         service,
         [Symbol.asyncDispose]: () => closing.close(),
@@ -274,7 +274,7 @@ export function identityOver(surroundings: IdentitySurroundings): Identity {
     services: () => access.list(),
     report: (facts) => session.call('posture', (api) => report(api, facts)),
     mfa: secondFactorOf(session),
-    client: clientIn(session, controller, surroundings.fetch),
+    client: clientIn(session, controller, connections.fetch),
     renew: async (keep) => {
       checkArgument('renew', 'keep', keep, { shape: 'function', isNeeded: true })
       await renewal.renew(keep)

@@ -26,7 +26,7 @@ export interface KeptApp {
 }
 
 /** The parts of the test that an app needs. */
-interface Surroundings {
+interface AppPorts {
   readonly clock: FakeClock
   elapse(milliseconds: number): Promise<void>
 }
@@ -39,7 +39,7 @@ export async function enrollInMfa(
   api: Pick<ApiClient<ClientApi>, 'call'>,
   identityId: string,
   apps: Map<string, KeptApp>,
-  surroundings: Surroundings,
+  ports: AppPorts,
 ): Promise<AuthenticatorApp> {
   try {
     await api.call('POST /current-identity/mfa')
@@ -47,21 +47,21 @@ export async function enrollInMfa(
     const kept = apps.get(identityId)
     // Without it the identity enrolled by calls of the test, and only that knows the secret.
     if (kept === undefined || !(error instanceof ApiError && error.code === 'MFA_EXISTS')) throw error
-    const app = await appOf(api, kept, surroundings)
+    const app = await appOf(api, kept, ports)
     await app.pass()
     return app
   }
   const { provisioningUrl, recoveryCodes } = (await api.call('GET /current-identity/mfa')).data
   const secret = new URL(provisioningUrl ?? '').searchParams.get('secret') ?? ''
   const kept = { secret, recoveryCodes: recoveryCodes ?? [], usedUntil: 0 }
-  const app = await appOf(api, kept, surroundings)
+  const app = await appOf(api, kept, ports)
   await app.verify()
   apps.set(identityId, kept)
   return app
 }
 
 /** An app that shows the codes of a secret, for the session of a client. */
-async function appOf(api: Pick<ApiClient<ClientApi>, 'call'>, kept: KeptApp, { clock, elapse }: Surroundings) {
+async function appOf(api: Pick<ApiClient<ClientApi>, 'call'>, kept: KeptApp, { clock, elapse }: AppPorts) {
   const { generate } = await import('otplib')
   const { secret, recoveryCodes } = kept
   const code = () => generate({ secret, epoch: Math.floor(clock.now() / 1000) })

@@ -44,14 +44,14 @@ export interface Endpoints {
   enroll(identity: string, fields?: NewIdentity): Promise<TestDevice>
 }
 
-interface EndpointsRequest extends EndpointSurroundings {
+interface EndpointsRequest extends EndpointPorts {
   readonly controller: Pick<Controller, 'engine' | 'fetch' | 'caPem'>
   readonly admin: ApiClient<ManagementApi>
   readonly baseUrl: string
 }
 
 /** Keeps the endpoints of a test controller. */
-export function endpoints({ controller, admin, baseUrl, ...surroundings }: EndpointsRequest): Endpoints {
+export function endpoints({ controller, admin, baseUrl, ...ports }: EndpointsRequest): Endpoints {
   const known = new Map<string, TestEndpoint>()
   const clientOver = (connection: ConnectionInfo, login: () => Promise<string>) =>
     createClient({ baseUrl, fetch: (request) => controller.fetch(request, connection), login })
@@ -59,7 +59,7 @@ export function endpoints({ controller, admin, baseUrl, ...surroundings }: Endpo
   const withoutCredentials = (identity: string) => {
     const identityId = async () => (await findIdentity(admin, identity)) ?? identity
     const login = async () => (await controller.engine.apiSessions.startFor(SYSTEM_CALL, await identityId())).token
-    return testEndpoint(clientOver({}, login), identityId, surroundings)
+    return testEndpoint(clientOver({}, login), identityId, ports)
   }
   return {
     as: (identity) => {
@@ -69,7 +69,7 @@ export function endpoints({ controller, admin, baseUrl, ...surroundings }: Endpo
     },
     enroll: async (identity, fields = {}) => {
       const id = (await findIdentity(admin, identity)) ?? (await createIdentity(admin, identity, fields))
-      const { name, token } = await invitation(admin, surroundings.clock.now(), id)
+      const { name, token } = await invitation(admin, ports.clock.now(), id)
       const { key, csr } = await createSigningRequest(name)
       const anonymous = createClient({ baseUrl, fetch: (request) => controller.fetch(request) })
       const { cert } = (await anonymous.call('POST /enroll/ott', { body: { token, clientCsr: csr } })).data
@@ -78,7 +78,7 @@ export function endpoints({ controller, admin, baseUrl, ...surroundings }: Endpo
         ...testEndpoint(
           clientOver(connection, () => logInByCertificate(controller, baseUrl, connection)),
           async () => id,
-          surroundings,
+          ports,
         ),
         ...{ id, cert, key, ca: controller.caPem, connection },
       }
@@ -134,7 +134,7 @@ export interface TestEndpoint extends ApiClient<ClientApi> {
 }
 
 /** The parts of the controller that an endpoint needs. */
-export interface EndpointSurroundings {
+export interface EndpointPorts {
   readonly clock: FakeClock
   elapse(milliseconds: number): Promise<void>
   /** The id of a service, by id or name. */
@@ -147,10 +147,10 @@ export interface EndpointSurroundings {
 function testEndpoint(
   api: ApiClient<ClientApi>,
   identityId: () => Promise<string>,
-  surroundings: EndpointSurroundings,
+  ports: EndpointPorts,
 ): TestEndpoint {
   const open = async (service: string, type: 'Dial' | 'Bind') => {
-    const serviceId = await surroundings.serviceId(service)
+    const serviceId = await ports.serviceId(service)
     return (await api.call('POST /sessions', { body: { serviceId, type } })).data
   }
   return {
@@ -162,7 +162,7 @@ function testEndpoint(
       const body = postureResponses(facts) as PostureReport
       await api.call('POST /posture-response-bulk', { body })
     },
-    totp: async () => enrollInMfa(api, await identityId(), surroundings.apps, surroundings),
+    totp: async () => enrollInMfa(api, await identityId(), ports.apps, ports),
   }
 }
 

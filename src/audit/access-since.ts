@@ -49,11 +49,11 @@ export function accessSince(
     const wanted = ids(new Set(granting.map(({ id }) => id)))
     const { items } = await tx.collection(servicePolicies).find({ where: wanted, orderBy: FIRST, limit: MOST_POLICIES })
     if (identityNow === undefined || serviceNow === undefined) return null
-    const ofPair = [await told(tx, 'identities', identity.id), await told(tx, 'services', service.id)]
+    const ofPair = [await trailOf(tx, 'identities', identity.id), await trailOf(tx, 'services', service.id)]
     const begins = await beginOfTrail(tx)
     let longest: { readonly beginning: GrantBeginning; readonly policy: RecordOf<typeof servicePolicies> } | undefined
     for (const policy of items) {
-      const trails = [...ofPair, await told(tx, 'service-policies', policy.id)]
+      const trails = [...ofPair, await trailOf(tx, 'service-policies', policy.id)]
       const state = { identities: identityNow, services: serviceNow, 'service-policies': policy }
       const created = [identityNow, serviceNow, policy].map(({ createdAt }) => createdAt)
       const beginning = grantedSince({
@@ -77,13 +77,13 @@ const FIRST = [{ field: 'createdAt', kind: 'instant', direction: 'asc' }] as con
 const LATEST_FIRST = [{ field: 'id', kind: 'string', direction: 'desc' }] as const
 
 /** The records of an entity, the latest first. */
-interface Told {
+interface EntityTrail {
   readonly records: readonly DecidingRecord[]
   /** There are earlier ones, which nobody looked at. */
   readonly isCut: boolean
 }
 
-async function told(tx: ReadTransaction, kind: GrantingKind, entityId: string): Promise<Told> {
+async function trailOf(tx: ReadTransaction, kind: GrantingKind, entityId: string): Promise<EntityTrail> {
   const where = both(equals('entityId', entityId), both(equals('kind', kind), isIn('type', TYPES)))
   if (where === undefined) return { records: [], isCut: false }
   const found = await tx.collection(auditRecords).findIds({ where, orderBy: LATEST_FIRST, limit: MOST_RECORDS })
@@ -100,7 +100,7 @@ async function told(tx: ReadTransaction, kind: GrantingKind, entityId: string): 
 }
 
 /** The records of several entities together, as far back as all of them are known. */
-function joined(trails: readonly Told[], begins: number): Pick<GrantHistory, 'records' | 'since'> {
+function joined(trails: readonly EntityTrail[], begins: number): Pick<GrantHistory, 'records' | 'since'> {
   const cuts = trails.flatMap(({ records, isCut }) => (isCut ? (records.at(-1) ?? []) : []))
   const [last] = cuts.sort((a, b) => (a.id < b.id ? 1 : -1))
   const records = trails

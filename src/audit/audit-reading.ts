@@ -12,7 +12,7 @@ import {
   matches,
   parseQuery,
 } from '../kernel/filter/index.ts'
-import type { StandingPorts } from '../login/standing-call.ts'
+import type { CurrentCallPorts } from '../login/current-call.ts'
 import type { ReadTransaction } from '../ports/record-storage.ts'
 import { auditEntries, mayReadRecord } from './audit-entry.ts'
 import { type AuditHead, type AuditPage, AuditPageRequest, type AuditRequest } from './audit-questions.resource.ts'
@@ -55,7 +55,7 @@ const LOOKED_AT = 2000
 /** Records that are looked at between two answers to others. */
 const BATCH = 200
 
-type Ports = StandingPorts & Pick<EngineContext, 'storage' | 'digest' | 'tokens' | 'clock'>
+type Ports = CurrentCallPorts & Pick<EngineContext, 'storage' | 'digest' | 'tokens' | 'clock'>
 
 /** The audit trail for those who may read it. */
 export class AuditReading {

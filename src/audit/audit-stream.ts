@@ -1,6 +1,6 @@
 import { type Found, ReaderStream } from '../insight/timeline/reader-stream.ts'
 import type { Call } from '../kernel/context/call.ts'
-import type { StandingPorts } from '../login/standing-call.ts'
+import type { CurrentCallPorts } from '../login/current-call.ts'
 import type { AuditEntry, AuditPage, AuditRequest } from './audit-questions.resource.ts'
 
 /** Records that are handed over at once. */
@@ -14,7 +14,7 @@ interface AuditBatch {
 
 /** The sources that a stream of the trail works with. */
 interface AuditStreamSource {
-  readonly ports: StandingPorts
+  readonly ports: CurrentCallPorts
   read(call: Call, request: AuditRequest): Promise<AuditPage>
 }
 

@@ -62,7 +62,7 @@ function judgeIdentity(call: CallerCall, before: Identity | undefined, after: Id
   for (const identity of [before, after]) if (identity !== undefined) requireCovered(call, identity)
 }
 
-/** Whose ways in the changes touch, beside the changes to the identities themselves. */
+/** The identities whose logins the changes touch, beside the changes to the identities themselves. */
 async function identitiesConcerned(tx: WriteTransaction, changes: Changes): Promise<readonly Identity[]> {
   const ids = new Set<string>()
   for (const resource of BELONGING) {

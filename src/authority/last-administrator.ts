@@ -23,10 +23,10 @@ type Signer = RecordOf<typeof externalJwtSigners>
 /** Fields of an identity that decide whether an administrator is let in. */
 const DECISIVE = ['isAdmin', 'isDefaultAdmin', 'disabledAt', 'disabledUntil', 'authPolicyId', 'externalId'] as const
 
-/** How soon (ms) a locked password must be open again to be a way in, and for how long a certificate must still be good. */
+/** How soon (ms) a locked password must be open again to let its administrator in, and for how long a certificate must still be good. */
 export const SOON_MS = 3_600_000
 
-/** The sources that ways in are judged by: a snapshot, the reader of certificates, and the time (epoch ms). */
+/** The sources by which logins are judged: a snapshot, the reader of certificates, and the time (epoch ms). */
 export interface LoginFacts {
   readonly tx: ReadTransaction
   readonly pki: Pki
@@ -53,8 +53,8 @@ export async function keepAnAdministrator(
  * network belongs to nobody. A password that wrong ones locked counts when it opens soon, so that who guesses them stops no
  * request; a certificate or a signer that ends soon does not.
  */
-export async function hasAdministratorWhoLogsIn(ways: LoginFacts): Promise<boolean> {
-  for (const identity of await administrators(ways.tx)) if (await canLogIn(ways, identity)) return true
+export async function hasAdministratorWhoLogsIn(facts: LoginFacts): Promise<boolean> {
+  for (const identity of await administrators(facts.tx)) if (await canLogIn(facts, identity)) return true
   return false
 }
 
@@ -70,8 +70,8 @@ function mayShutOut({ changes }: RecordedWrite): boolean {
   return isLess || isGone || changes.some(({ kind, operation }) => operation !== 'insert' && kinds.includes(kind))
 }
 
-async function canLogIn(ways: LoginFacts, identity: Identity): Promise<boolean> {
-  const { tx, now } = ways
+async function canLogIn(facts: LoginFacts, identity: Identity): Promise<boolean> {
+  const { tx, now } = facts
   if (isDisabled(identity, now)) return false
   const readPolicy = () => tx.collection(authPolicies).get(identity.authPolicyId)
   const policy = await ifReadable(readPolicy)
@@ -89,39 +89,39 @@ async function canLogIn(ways: LoginFacts, identity: Identity): Promise<boolean> 
   const { updb, cert, extJwt } = primary
   if (updb.allowed && own.some((one) => one.method === 'updb' && !isLocked(one, now + SOON_MS))) return true
   if (cert.allowed) {
-    if (await hasCertificate(ways, identity, own, cert.allowExpiredCerts)) return true
-    if (await hasNamingCa(ways, identity)) return true
+    if (await hasCertificate(facts, identity, own, cert.allowExpiredCerts)) return true
+    if (await hasNamingCa(facts, identity)) return true
   }
-  return extJwt.allowed && hasSigner(ways, identity, extJwt.allowedSigners)
+  return extJwt.allowed && hasSigner(facts, identity, extJwt.allowedSigners)
 }
 
 /** A certificate of a third party stands for its identity as long as its authority lets administrators in by it. */
 async function hasCertificate(
-  ways: LoginFacts,
+  facts: LoginFacts,
   identity: Identity,
   own: readonly Authenticator[],
   mayHaveExpired: boolean,
 ): Promise<boolean> {
   for (const { method, caId, certPem } of own) {
-    if (method !== 'cert' || !(mayHaveExpired || (await isGoodForLong(ways, certPem)))) continue
+    if (method !== 'cert' || !(mayHaveExpired || (await isGoodForLong(facts, certPem)))) continue
     if (caId === null) return true
-    const ca = await ways.tx.collection(cas).get(caId)
+    const ca = await facts.tx.collection(cas).get(caId)
     const isNamed = ca?.externalIdClaim === null || identity.externalId !== null
-    if (ca !== undefined && isNamed && (await letsAdministratorsIn(ways, ca))) return true
+    if (ca !== undefined && isNamed && (await letsAdministratorsIn(facts, ca))) return true
   }
   return false
 }
 
-async function hasNamingCa(ways: LoginFacts, { externalId }: Identity): Promise<boolean> {
+async function hasNamingCa(facts: LoginFacts, { externalId }: Identity): Promise<boolean> {
   if (externalId === null) return false
-  const { items } = await ways.tx.collection(cas).find({ where: equals('isAuthEnabled', true) })
-  for (const ca of items) if (ca.externalIdClaim !== null && (await letsAdministratorsIn(ways, ca))) return true
+  const { items } = await facts.tx.collection(cas).find({ where: equals('isAuthEnabled', true) })
+  for (const ca of items) if (ca.externalIdClaim !== null && (await letsAdministratorsIn(facts, ca))) return true
   return false
 }
 
-async function letsAdministratorsIn(ways: LoginFacts, ca: RecordOf<typeof cas>): Promise<boolean> {
+async function letsAdministratorsIn(facts: LoginFacts, ca: RecordOf<typeof cas>): Promise<boolean> {
   if (!ca.isAuthEnabled || !ca.isVerified || !ca.mayAuthenticateAdmins) return false
-  return isGoodForLong(ways, ca.certPem)
+  return isGoodForLong(facts, ca.certPem)
 }
 
 /** Certificates that cannot be read were not taken away by this write. */

@@ -56,11 +56,13 @@ function problemOf(name: string, value: unknown, rule: DetailedRule): string | u
   if (rule.or?.includes(value)) return undefined
   const { shape = rule.oneOf === undefined ? 'object' : 'string', oneOf, functions, members, hint } = rule
   if (oneOf !== undefined) {
-    return oneOf.some((one) => one === value) ? undefined : `${name} takes ${quotedAll(oneOf)}, not ${told(value)}`
+    return oneOf.some((one) => one === value)
+      ? undefined
+      : `${name} takes ${quotedAll(oneOf)}, not ${quotedValue(value)}`
   }
   if (!hasShape(value, shape)) {
     // A text in place of an object may be a password, or hold one.
-    const found = PLAIN.includes(shape) ? told(value) : kindOf(value)
+    const found = PLAIN.includes(shape) ? quotedValue(value) : kindOf(value)
     return `${name} takes ${hint ?? wordFor(rule)}, not ${found}`
   }
   if (isObject(value)) {
@@ -105,7 +107,7 @@ function quotedAll(texts: readonly string[]): string {
 }
 
 /** A value in a message: of a text that may be a secret only the kind is named. */
-function told(value: unknown): string {
+function quotedValue(value: unknown): string {
   if (typeof value === 'string' && value.length <= 40) return `'${value}'`
   return typeof value === 'boolean' || typeof value === 'number' ? String(value) : kindOf(value)
 }

@@ -9,7 +9,7 @@ import { apiSessions } from '../login/api-session.resource.ts'
 import { mfas } from '../login/mfa/mfa.resource.ts'
 import type { ReadTransaction } from '../ports/record-storage.ts'
 import { authPolicies } from './auth-policy.resource.ts'
-import { standingOf } from './login-basis.rules.ts'
+import { phaseOf } from './login-basis.rules.ts'
 import { basisLost, provesStill } from './login-basis.ts'
 import { externalJwtSigners } from './signers/external-jwt-signer.resource.ts'
 
@@ -36,7 +36,7 @@ export async function apiSessionValidity(
   stored: ApiSession,
   now: number,
 ): Promise<ApiSessionValidity> {
-  const time = standingOf(stored, now, context.settings)
+  const time = phaseOf(stored, now, context.settings)
   if (time !== 'underway') return { is: time === 'over' ? 'over' : 'shut-out' }
   const identity = await tx.collection(identities).get(stored.identityId)
   if (identity === undefined || isDisabled(identity, now)) return { is: 'shut-out' }

@@ -199,7 +199,7 @@ export function dueAtOf(
 }
 
 /** Whether an API session is underway at `now` (epoch ms), is over, or is from the future of a clock that went back. */
-export function standingOf(
+export function phaseOf(
   session: Ending & { readonly createdAt: number },
   now: number,
   settings: Parameters<typeof endOf>[1],

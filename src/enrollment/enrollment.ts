@@ -9,7 +9,7 @@ import type { EngineContext } from '../kernel/context/context.ts'
 import { changesTo, type RecordedChange } from '../kernel/context/recorded-changes.ts'
 import { readValue } from '../kernel/declaration/read-body.ts'
 import type { RecordOf } from '../kernel/declaration/resource.ts'
-import { makeRoom } from '../kernel/records/owner-quota.ts'
+import { keepOwnerQuota } from '../kernel/records/owner-quota.ts'
 import { findOne } from '../kernel/records/read-records.ts'
 import { refusingDuplicates } from '../kernel/records/references.ts'
 import type { EnrollmentAttempt } from '../ports/host-rules.ts'
@@ -185,7 +185,7 @@ export class Enrollment {
       await confirm?.(tx)
       await tx.collection(enrollments).delete(enrollment.id)
       const authenticator = newAuthenticator(this.#context, identityId, credential, now)
-      await makeRoom(this.#context, tx, authenticators, authenticator)
+      await keepOwnerQuota(this.#context, tx, authenticators, authenticator)
       await tx.collection(authenticators).insert(authenticator)
     })
   }

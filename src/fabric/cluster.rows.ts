@@ -68,8 +68,8 @@ function membersAt<const Path extends 'cluster/list-members' | 'raft/list-member
       data: z.array(Member),
     },
     async ({ engine, versionFacts: { version } }) => {
-      const standing = { voter: true, leader: true, version, connected: true, readOnly: false, preferredLeader: false }
-      return { data: (await engine.dataPlane.members()).map((member) => ({ ...member, ...standing })) }
+      const role = { voter: true, leader: true, version, connected: true, readOnly: false, preferredLeader: false }
+      return { data: (await engine.dataPlane.members()).map((member) => ({ ...member, ...role })) }
     },
   )
 }

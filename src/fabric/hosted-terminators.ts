@@ -2,7 +2,7 @@ import { toBase64 } from '../base/bytes.ts'
 import { SYSTEM_CALL } from '../kernel/context/call.ts'
 import type { EngineContext } from '../kernel/context/context.ts'
 import { equals } from '../kernel/filter/index.ts'
-import { makeRoom } from '../kernel/records/owner-quota.ts'
+import { keepOwnerQuota } from '../kernel/records/owner-quota.ts'
 import { newRecord } from '../kernel/records/read-records.ts'
 import { writeEachInParts } from '../kernel/records/write-batches.ts'
 import type {
@@ -208,7 +208,7 @@ export class HostedTerminators {
       peerData: recordedPeerData(registration.peerData),
       savedPrecedence: null,
     })
-    await makeRoom(this.#context, tx, terminators, terminator)
+    await keepOwnerQuota(this.#context, tx, terminators, terminator)
     await tx.collection(terminators).insert(terminator)
   }
 }

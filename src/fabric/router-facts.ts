@@ -31,7 +31,7 @@ type FactMessage = Extract<
   }
 >
 
-interface FactSurroundings {
+interface FactPorts {
   /** Tells which controllers there are. */
   readonly controllers: () => ToRouter
   readonly misbehaved: (what: Misbehaviour) => void
@@ -44,11 +44,11 @@ export class RouterFacts {
   readonly #controllers: () => ToRouter
   readonly #misbehaved: (what: Misbehaviour) => void
 
-  constructor(parts: FabricParts, router: ConnectedRouter, ways: FactSurroundings) {
+  constructor(parts: FabricParts, router: ConnectedRouter, ports: FactPorts) {
     this.#parts = parts
     this.#router = router
-    this.#controllers = ways.controllers
-    this.#misbehaved = ways.misbehaved
+    this.#controllers = ports.controllers
+    this.#misbehaved = ports.misbehaved
   }
 
   async handle(message: FactMessage): Promise<ToRouter | undefined> {

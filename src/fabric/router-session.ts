@@ -12,7 +12,7 @@ import type { ConnectedRouter } from './routers/connected-routers.ts'
 const MINUTE_MS = 60_000
 
 /** How a session reaches what is around it. */
-export interface SessionSurroundings {
+export interface SessionPorts {
   /** Tells which controllers there are. */
   readonly controllers: () => ToRouter
   readonly onClosed: () => void
@@ -26,17 +26,17 @@ export class ConnectedSession implements RouterSession {
   readonly #facts: RouterFacts
   readonly #onClosed: () => void
   /** Epoch ms of the last report of a misbehaviour. */
-  readonly #told = new Map<Misbehaviour, number>()
+  readonly #warnedAt = new Map<Misbehaviour, number>()
 
-  constructor(parts: FabricParts, router: ConnectedRouter, ways: SessionSurroundings) {
+  constructor(parts: FabricParts, router: ConnectedRouter, ports: SessionPorts) {
     this.#parts = parts
     this.#router = router
     this.#circuits = new CircuitMessages(parts, router)
     this.#facts = new RouterFacts(parts, router, {
-      controllers: ways.controllers,
+      controllers: ports.controllers,
       misbehaved: (what) => this.misbehaved(what),
     })
-    this.#onClosed = ways.onClosed
+    this.#onClosed = ports.onClosed
   }
 
   async receive(message: FromRouter): Promise<ToRouter | undefined> {
@@ -59,8 +59,8 @@ export class ConnectedSession implements RouterSession {
 
   misbehaved(what: Misbehaviour): void {
     const at = this.#parts.context.clock.now()
-    if (at - (this.#told.get(what) ?? Number.NEGATIVE_INFINITY) < MINUTE_MS) return
-    this.#told.set(what, at)
+    if (at - (this.#warnedAt.get(what) ?? Number.NEGATIVE_INFINITY) < MINUTE_MS) return
+    this.#warnedAt.set(what, at)
     this.#parts.context.events.emit('router.misbehaved', { routerId: this.#router.id, what, at })
   }
 

@@ -14,7 +14,7 @@ import { type Call, type Caller, redeemed } from '../kernel/context/call.ts'
 import type { EngineContext } from '../kernel/context/context.ts'
 import { readRequest } from '../kernel/declaration/read-body.ts'
 import type { RecordOf } from '../kernel/declaration/resource.ts'
-import { makeRoom } from '../kernel/records/owner-quota.ts'
+import { keepOwnerQuota } from '../kernel/records/owner-quota.ts'
 import { findOne, newRecord } from '../kernel/records/read-records.ts'
 import { MORE, type WriteBatch, writeInBatches } from '../kernel/records/write-batches.ts'
 import type { LiveToken } from '../oidc/grants/refresh-tokens.rules.ts'
@@ -112,7 +112,7 @@ export async function startApiSession(
     const current = await tx.collection(identities).get(who.identity.id)
     if (current === undefined || isDisabled(current, now)) throw new ControllerError('INVALID_AUTH')
     // A change that takes several writes comes before one that is done once.
-    if ((await makeRoom(context, tx, apiSessions, apiSession, batch)) === MORE) return MORE
+    if ((await keepOwnerQuota(context, tx, apiSessions, apiSession, batch)) === MORE) return MORE
     const authPolicy = await tx.collection(authPolicies).get(current.authPolicyId)
     if (authPolicy === undefined) throw new ControllerError('INVALID_AUTH')
     await requireBasis(context, tx, start, current, authPolicy, now)

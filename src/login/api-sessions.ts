@@ -107,7 +107,7 @@ export class ApiSessions {
     for (const token of tokens) {
       const judged = await storage.read(async (tx) => {
         const stored = await findOne(tx, apiSessions, 'tokenDigest', digest.sha256(token))
-        return stored && { id: stored.id, ...(await this.#standing(tx, stored, now)) }
+        return stored && { id: stored.id, ...(await this.#judge(tx, stored, now)) }
       })
       if (judged?.is === 'over') await this.#ends.endForGood(judged.id)
       // A session of a disabled identity is kept until that is decided: it ends with the disabling.
@@ -150,11 +150,11 @@ export class ApiSessions {
       const stored = await find(tx)
       if (stored === undefined) return undefined
       this.#context.otherClocks.seen(stored.lastActivityAt)
-      const standing = await this.#standing(tx, stored, now)
-      if (standing.is === 'over') ended = stored.id
-      if (standing.is !== 'underway') return undefined
+      const validity = await this.#judge(tx, stored, now)
+      if (validity.is === 'over') ended = stored.id
+      if (validity.is !== 'underway') return undefined
       const lastActivityAt = Math.max(now, this.#activity.lastActivityAt(stored))
-      return callerOfSession(tx, { ...stored, lastActivityAt }, standing, token)
+      return callerOfSession(tx, { ...stored, lastActivityAt }, validity, token)
     }
     const caller = await this.#context.storage.read(readCaller, { mayBeginAgain: true })
     // A session that has ended must not begin again when the clock goes back, or trust is given back.
@@ -165,15 +165,15 @@ export class ApiSessions {
   }
 
   /** How a stored API session stands now, and when (epoch ms) it is over unless it is used again. */
-  async standing(tx: ReadTransaction, stored: RecordOf<typeof apiSessions>) {
+  async validity(tx: ReadTransaction, stored: RecordOf<typeof apiSessions>) {
     const { clock, settings } = this.#context
     const now = clock.now()
     const lastActivityAt = this.#activity.lastActivityAt(stored)
     const dueAt = dueAtOf({ ...stored, lastActivityAt }, settings, now)
-    return { standing: await this.#standing(tx, stored, now), dueAt }
+    return { validity: await this.#judge(tx, stored, now), dueAt }
   }
 
-  #standing(tx: ReadTransaction, stored: RecordOf<typeof apiSessions>, now: number): Promise<ApiSessionValidity> {
+  #judge(tx: ReadTransaction, stored: RecordOf<typeof apiSessions>, now: number): Promise<ApiSessionValidity> {
     const lastActivityAt = this.#activity.lastActivityAt(stored)
     return apiSessionValidity(this.#context, tx, { ...stored, lastActivityAt }, now)
   }

@@ -7,7 +7,7 @@ import { Pem } from '../kernel/declaration/fields.ts'
 import { readId, readValue } from '../kernel/declaration/read-body.ts'
 import type { RecordOf } from '../kernel/declaration/resource.ts'
 import { equals } from '../kernel/filter/index.ts'
-import { makeRoom } from '../kernel/records/owner-quota.ts'
+import { keepOwnerQuota } from '../kernel/records/owner-quota.ts'
 import { newRecord, pageOf } from '../kernel/records/read-records.ts'
 import type { FindQuery, Page } from '../ports/record-storage.ts'
 import { apiSessionCertificates, apiSessions } from './api-session.resource.ts'
@@ -60,7 +60,7 @@ export class SessionCertificates {
     await this.#context.writes.run(call, async (tx) => {
       if ((await tx.collection(apiSessions).get(apiSession.id)) === undefined)
         throw notFound('api session', apiSession.id)
-      await makeRoom(this.#context, tx, apiSessionCertificates, record)
+      await keepOwnerQuota(this.#context, tx, apiSessionCertificates, record)
       await tx.collection(apiSessionCertificates).insert(record)
     })
     return record

@@ -165,12 +165,12 @@ export class RequestLogins {
       if (authPolicy === undefined) throw new ControllerError('INVALID_AUTH')
       await requireBasis(this.#context, tx, start, current, authPolicy, now)
       await start.confirm?.(tx)
-      const envInfo = told(client.envInfo) ?? current.envInfo
-      const sdkInfo = told(client.sdkInfo) ?? current.sdkInfo
+      const envInfo = knownInfo(client.envInfo) ?? current.envInfo
+      const sdkInfo = knownInfo(client.sdkInfo) ?? current.sdkInfo
       await tx.collection(identities).update({ ...current, envInfo, sdkInfo })
       const next = nextLogin(request.login, login)
       const changed = { ...request, identityId: current.id, login: next, codeDigests: [], updatedAt: now }
-      await makeRoom(tx, changed, this.#context.settings.limits.loginBytesPerIdentity)
+      await keepLoginQuota(tx, changed, this.#context.settings.limits.loginBytesPerIdentity)
       await tx.collection(authRequests).update(changed)
       const entered = through === 'browser' ? await this.#requests.moved(tx, changed) : changed
       return { request: entered, missing: await missingOfRequest(this.#context, tx, next, authPolicy) }
@@ -189,7 +189,7 @@ export class RequestLogins {
  * Keeps the logins under way of an identity within their number and their bytes: those that it began first go for a new one.
  * Error: `COULD_NOT_VALIDATE` for a login that is larger alone.
  */
-async function makeRoom(tx: WriteTransaction, entered: AuthRequest, most: number): Promise<void> {
+async function keepLoginQuota(tx: WriteTransaction, entered: AuthRequest, most: number): Promise<void> {
   const size = jsonBytes(entered)
   if (size > most) throw tooLarge('body', `${size} bytes`, most, 'loginBytesPerIdentity')
   const { items } = await tx.collection(authRequests).find({ where: equals('identityId', entered.identityId) })
@@ -203,7 +203,7 @@ async function makeRoom(tx: WriteTransaction, entered: AuthRequest, most: number
 }
 
 /** Keeps the facts that a client tells of itself; a form tells nothing by fields that are empty or not there. */
-export function told<T extends object>(info: T | null | undefined): T | undefined {
+export function knownInfo<T extends object>(info: T | null | undefined): T | undefined {
   return info != null && Object.keys(info).length > 0 ? info : undefined
 }
 

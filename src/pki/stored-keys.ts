@@ -39,7 +39,7 @@ export class StoredKeys {
   readonly #steps = new Gate(1)
   #inUse = ''
   /** The keys that listeners know of; undefined before the first. */
-  #told: string | undefined
+  #announced: string | undefined
 
   constructor(context: KeyPorts) {
     this.#context = context
@@ -54,7 +54,7 @@ export class StoredKeys {
     this.#lookAgain()
   }
 
-  /** Takes up what is stored at present; unless told otherwise it renews the certificate of the server where that is due. */
+  /** Takes up what is stored at present; unless `renews` is false it renews the certificate of the server where that is due. */
   take(renews = true): Promise<void> {
     return this.#steps.run(() => this.#take(renews))
   }
@@ -104,10 +104,10 @@ export class StoredKeys {
   }
 
   #tell(serverCertificate: string, issuer: string): void {
-    const told = `${serverCertificate} ${issuer} ${this.#inUse}`
-    if (this.#told !== undefined && told !== this.#told)
+    const announced = `${serverCertificate} ${issuer} ${this.#inUse}`
+    if (this.#announced !== undefined && announced !== this.#announced)
       this.#context.events.emit('pki.changed', { serverCertificate, issuer, at: this.#context.clock.now() })
-    this.#told = told
+    this.#announced = announced
   }
 
   /** A server certificate by an authority before is renewed with its key, so that whatever the key signed stays good. */

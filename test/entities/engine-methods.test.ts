@@ -70,7 +70,7 @@ const CASES: { readonly [P in PartOf<ControllerEngine>]: { readonly [M in Method
     },
     start: INNER,
     resolve: { taken: { token: 'x' }, withoutCall: true },
-    standing: INNER,
+    validity: INNER,
     keepAlive: INNER,
     resolveToken: INNER,
     end: ID,

@@ -12,8 +12,8 @@ import {
 import { type OptionDeclarations, readArguments, variableName } from './options.ts'
 import { type Environment, UsageError } from './usage.ts'
 
-/** The surroundings of a run of the program. */
-export interface Surroundings {
+/** The environment and the terminal of a run of the program. */
+export interface ProgramPorts {
   readonly environment: Environment
   readonly terminal: Terminal
 }
@@ -25,21 +25,20 @@ const VERSION_WORDS: readonly (string | undefined)[] = ['--version', '-v', 'vers
 export async function runCommandLine(
   groups: readonly CommandGroup[],
   args: readonly string[],
-  surroundings: Surroundings,
+  ports: ProgramPorts,
 ): Promise<number> {
-  const { terminal } = surroundings
+  const { terminal } = ports
   const [first, second] = args
   if (first === undefined) {
     throw new UsageError('say what to do, such as portcullis serve; portcullis --help lists the commands')
   }
   if (VERSION_WORDS.includes(first)) return print(`portcullis ${VERSION}`, terminal)
-  if (first === 'help' && second !== undefined)
-    return runCommandLine(groups, [...args.slice(1), '--help'], surroundings)
+  if (first === 'help' && second !== undefined) return runCommandLine(groups, [...args.slice(1), '--help'], ports)
   if (HELP_WORDS.includes(first)) return print(programHelp(groups, terminal.style), terminal)
   const commands = groups.flatMap((group) => group.commands)
   const command =
     commands.find(({ name }) => name === `${first} ${second}`) ?? commands.find(({ name }) => name === first)
-  if (command !== undefined) return runCommand(command, args.slice(command.name.split(' ').length), surroundings)
+  if (command !== undefined) return runCommand(command, args.slice(command.name.split(' ').length), ports)
   const below = commands.filter(({ name }) => name.startsWith(`${first} `))
   if (below.length === 0) {
     const names = commands.flatMap(({ name }) => name.split(' ').slice(0, 1))
@@ -53,8 +52,8 @@ export async function runCommandLine(
   throw new UsageError(`${wrong}say what to do: ${names}; portcullis ${first} --help tells more`)
 }
 
-async function runCommand(listed: ListedCommand, args: readonly string[], surroundings: Surroundings): Promise<number> {
-  const { environment, terminal } = surroundings
+async function runCommand(listed: ListedCommand, args: readonly string[], ports: ProgramPorts): Promise<number> {
+  const { environment, terminal } = ports
   const words = args.slice(0, args.includes('--') ? args.indexOf('--') : undefined)
   if (words.includes('--version')) return print(`portcullis ${VERSION}`, terminal)
   const command = await listed.load()

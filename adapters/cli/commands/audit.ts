@@ -91,15 +91,17 @@ function tellAudit(call: AuditCall): Promise<Answer | number> {
   if (readsStorage(call))
     return withOperator(call.options, (operator) => {
       const read: ReadAudit = (request) => operator.readAudit(request)
-      return told(call, read, (asked) => followStorage(call.terminal, read, asked, call.options.typed('after')))
+      return printAudit(call, read, (asked) => followStorage(call.terminal, read, asked, call.options.typed('after')))
     })
   return withConnection(call, (connection) => {
     const read: ReadAudit = async (query) => (await connection.portcullis.call('GET /audit', { query })).data
-    return told(call, read, (asked) => followStream(call.terminal, connection, asked, call.options.typed('after')))
+    return printAudit(call, read, (asked) =>
+      followStream(call.terminal, connection, asked, call.options.typed('after')),
+    )
   })
 }
 
-async function told(
+async function printAudit(
   call: AuditCall,
   read: ReadAudit,
   follow: (asked: AuditRequest) => Promise<never>,

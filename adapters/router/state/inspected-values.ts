@@ -48,7 +48,7 @@ function toldLink({ facts, sockets }: Links['all'][number]) {
 
 function toldCircuits(forwarder: Forwarder, linkIds: ReadonlySet<string>) {
   return Object.fromEntries(
-    forwarder.told(MOST_CIRCUITS).map(({ circuitId, controllerId, idleMs, forwards }) => [
+    forwarder.laidCircuits(MOST_CIRCUITS).map(({ circuitId, controllerId, idleMs, forwards }) => [
       circuitId,
       {
         id: circuitId,

@@ -43,7 +43,7 @@ function byId(entities: readonly PresentEntity[]): ById {
   return new Map(entities.map((entity) => [entity.id, entity]))
 }
 
-/** The smallest violation by one service policy, over all ways to an edge router. */
+/** The smallest violation by one service policy, over all paths to an edge router. */
 function leastBy(
   policy: GrantingPolicy,
   routes: readonly Route[],
@@ -108,7 +108,7 @@ function shown({ id, name, roleAttributes }: Witness): Witness {
   return { id, name, roleAttributes }
 }
 
-/** Many ways to edge routers begin with the same list. */
+/** Many paths to edge routers begin with the same list. */
 function remembered<K, V>(compute: (key: K) => V): (key: K) => V {
   const known = new Map<K, V>()
   return (key) => {
@@ -163,7 +163,7 @@ export interface Route {
 /** Without `via` edge routers do not matter: one way, that asks for nothing. */
 const ANYWAY: Route = { identityList: undefined, serviceList: undefined, edgeRouter: undefined, policies: [] }
 
-/** The ways to an edge router of `via`: each edge router policy with each service edge router policy that meets it there. */
+/** The paths to an edge router of `via`: each edge router policy with each service edge router policy that meets it there. */
 function routesOf({ via }: Invariant, policies: PolicySet): readonly Route[] {
   if (via === undefined) return [ANYWAY]
   const routers = new Map(policies.edgeRouters.map((router) => [router.id, router]))

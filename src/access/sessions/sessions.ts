@@ -10,7 +10,7 @@ import type { RecordOf } from '../../kernel/declaration/resource.ts'
 import { equals, ids } from '../../kernel/filter/index.ts'
 import { deleteEntity } from '../../kernel/records/deletion.ts'
 import { NEVER } from '../../kernel/records/due-records.ts'
-import { makeRoom } from '../../kernel/records/owner-quota.ts'
+import { keepOwnerQuota } from '../../kernel/records/owner-quota.ts'
 import { newRecord } from '../../kernel/records/read-records.ts'
 import { revocations } from '../../login/revocation.resource.ts'
 import type { WriteTransaction } from '../../ports/record-storage.ts'
@@ -119,7 +119,7 @@ export class Sessions {
       return { session: existing }
     }
     const session = newRecord(this.#context.random.id(), now, { ...question, tags, servicePolicies, dueAt })
-    await makeRoom(this.#context, tx, sessions, session)
+    await keepOwnerQuota(this.#context, tx, sessions, session)
     await tx.collection(sessions).insert(session)
     return { session }
   }

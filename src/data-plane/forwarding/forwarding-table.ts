@@ -1,6 +1,6 @@
 /** Circuits that a router forwards at the most, as many as its controller lays over it. */
 const MOST_CIRCUITS = 100_000
-/** Addresses of one circuit: those of its present way and of the ways before, from which something may still be under way. */
+/** Addresses of one circuit: those of its present path and of the paths before, from which something may still be under way. */
 const MOST_ADDRESSES = 16
 /** Milliseconds of quiet after which a circuit that is to end is dropped: what was under way has arrived. */
 const QUIET_MS = 5000
@@ -37,7 +37,7 @@ export interface ToldCircuit extends IdleCircuit {
 }
 
 /**
- * The ways of circuits through a router: where a message goes depends on its circuit and on where it came from, so that
+ * The paths of circuits through a router: where a message goes depends on its circuit and on where it came from, so that
  * a link or a client reaches no circuit that was not laid over it. Times are ms of any clock that only goes forward.
  */
 export class ForwardingTable {
@@ -121,13 +121,13 @@ export class ForwardingTable {
   }
 
   /** The circuits that are laid, `most` of them at the most: there may be very many. */
-  told(now: number, most: number): readonly ToldCircuit[] {
-    const told: ToldCircuit[] = []
+  circuits(now: number, most: number): readonly ToldCircuit[] {
+    const shown: ToldCircuit[] = []
     for (const [circuitId, { controllerId, activeAt, forwards }] of this.#circuits) {
-      if (told.length >= most) break
-      told.push({ circuitId, controllerId, idleMs: now - activeAt, forwards })
+      if (shown.length >= most) break
+      shown.push({ circuitId, controllerId, idleMs: now - activeAt, forwards })
     }
-    return told
+    return shown
   }
 
   /** The circuits without traffic for a minute. */

@@ -136,8 +136,8 @@ export class CircuitMessages {
     ask: AskRight,
     proposedId: string | undefined,
   ): Promise<ToRouter> {
-    const wish = { ask, instanceId, peerData, circuitId: readCircuitId(proposedId) }
-    const laid: LaidCircuit = await this.#parts.setup.lay(this.#router, wish)
+    const request = { ask, instanceId, peerData, circuitId: readCircuitId(proposedId) }
+    const laid: LaidCircuit = await this.#parts.setup.lay(this.#router, request)
     const { id: circuitId, ends, tags } = laid.circuit
     await this.#parts.accessLoss.opened(laid.circuit, laid.carrying)
     if (this.#parts.circuits.get(circuitId) === undefined) {

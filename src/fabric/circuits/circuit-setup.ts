@@ -187,8 +187,8 @@ export class CircuitSetup {
     terminator: Terminator,
   ): LaidCircuit {
     const { context, circuits, ends, failures } = this.#parts
-    const told = sharedWithClient(storedPeerData(terminator), peerData)
-    if (dial.service.encryptionRequired && !told.has(PEER_DATA.publicKey)) {
+    const shared = sharedWithClient(storedPeerData(terminator), peerData)
+    if (dial.service.encryptionRequired && !shared.has(PEER_DATA.publicKey)) {
       ends.unroute(circuit.id, attempt.path.routers, true)
       this.#tellFailure(dialing, dial, 'refused')
       const message = 'encryption required on service, terminator did not send public header'
@@ -203,9 +203,9 @@ export class CircuitSetup {
     context.events.emit('circuit.opened', { ...facts, ...way, tookMs: at - circuit.createdAt })
     const host = 'host' in selection ? selection.host?.until : undefined
     const carrying = { revision, until: earlier(dial.right.until, host) }
-    if (dial.service.terminatorStrategy !== 'sticky') return { circuit, peerData: told, carrying }
+    if (dial.service.terminatorStrategy !== 'sticky') return { circuit, peerData: shared, carrying }
     const stickiness = new TextEncoder().encode(terminator.id)
-    return { circuit, peerData: new Map([...told, [PEER_DATA.stickiness, stickiness]]), carrying }
+    return { circuit, peerData: new Map([...shared, [PEER_DATA.stickiness, stickiness]]), carrying }
   }
 
   async #noteFailure(circuitId: string, { attempt }: SettledAttempt, terminator: Terminator): Promise<void> {

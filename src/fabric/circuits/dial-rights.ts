@@ -33,7 +33,7 @@ interface Rights {
   readonly rights: ServiceRights
 }
 
-/** Judges a wish in a snapshot. Throws {@link RouterRefusal}. */
+/** Judges a dial in a snapshot. Throws {@link RouterRefusal}. */
 export type AskRight = (tx: ReadTransaction) => Promise<DialRight>
 
 /**

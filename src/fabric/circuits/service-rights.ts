@@ -76,11 +76,11 @@ export class ServiceRights {
   async judge(tx: ReadTransaction, claims: readonly ServiceClaim[]): Promise<JudgedClaims> {
     const alike = grouped(claims, keyOf)
     const distinct = [...alike.values()].flatMap(([claim]) => claim ?? [])
-    const standings = new Map<string, SessionValidity>()
+    const validities = new Map<string, SessionValidity>()
     const judged = new Map<ServiceClaim, Decision>()
     for (let first = 0; first < distinct.length; first += CLAIMS_AT_ONCE) {
       const some = distinct.slice(first, first + CLAIMS_AT_ONCE)
-      for (const [position, decision] of (await this.#judgeSome(tx, some, standings)).entries()) {
+      for (const [position, decision] of (await this.#judgeSome(tx, some, validities)).entries()) {
         const claim = some[position]
         for (const same of (claim && alike.get(keyOf(claim))) ?? []) judged.set(same, decision)
       }
@@ -91,7 +91,7 @@ export class ServiceRights {
   async #judgeSome(
     tx: ReadTransaction,
     claims: readonly ServiceClaim[],
-    standings: Map<string, SessionValidity>,
+    validities: Map<string, SessionValidity>,
   ): Promise<readonly Decision[]> {
     const named = await namedBy(tx, claims)
     const loaded = await factsFor(this.#context, tx, claims, { routers: true })
@@ -111,7 +111,7 @@ export class ServiceRights {
           identity: identity && { isDisabled: isDisabled(identity, now), disabledUntil: identity.disabledUntil },
           hasService: named.services.has(claim.serviceId),
           posture,
-          party: await this.#partyOf(tx, claim, named, standings),
+          party: await this.#partyOf(tx, claim, named, validities),
         },
         now,
       )
@@ -125,7 +125,7 @@ export class ServiceRights {
     tx: ReadTransaction,
     claim: ServiceClaim,
     named: Named,
-    standings: Map<string, SessionValidity>,
+    validities: Map<string, SessionValidity>,
   ): Promise<PartyFacts> {
     const { routerId, identityId, apiSessionId, sessionId, mustPass } = claim
     const isTunnel = isTunneler(claim)
@@ -135,14 +135,14 @@ export class ServiceRights {
     const identity = named.identities.get(identityId)
     if (isTunnel) return { ...party, lack: identity?.typeId === 'Router' ? undefined : 'not-a-tunneler' }
     const key = `${apiSessionId ?? ''} ${identityId}`
-    const standing = standings.get(key) ?? (await this.#standingOf(tx, claim, named))
-    standings.set(key, standing)
-    const lack = standing.lack ?? (hasServiceSession(claim, named) ? undefined : 'service-session-over')
-    return { ...party, ...standing, lack }
+    const validity = validities.get(key) ?? (await this.#validityOf(tx, claim, named))
+    validities.set(key, validity)
+    const lack = validity.lack ?? (hasServiceSession(claim, named) ? undefined : 'service-session-over')
+    return { ...party, ...validity, lack }
   }
 
   /** Whether the API session of a claim is underway, of the identity, and fully authenticated. */
-  async #standingOf(
+  async #validityOf(
     tx: ReadTransaction,
     { apiSessionId, identityId }: ServiceClaim,
     { apiSessions }: Named,
@@ -150,9 +150,9 @@ export class ServiceRights {
     if (apiSessionId === undefined) return { lack: undefined, endsAt: undefined }
     const session = apiSessions.get(apiSessionId)
     if (session?.identityId !== identityId) return { lack: 'api-session-over', endsAt: undefined }
-    const { standing, dueAt } = await this.#apiSessions.standing(tx, session)
-    if (standing.is !== 'underway') return { lack: 'api-session-over', endsAt: dueAt }
-    const isMissing = await isMissingBetweenRequests(this.#context, tx, session, standing)
+    const { validity: judged, dueAt } = await this.#apiSessions.validity(tx, session)
+    if (judged.is !== 'underway') return { lack: 'api-session-over', endsAt: dueAt }
+    const isMissing = await isMissingBetweenRequests(this.#context, tx, session, judged)
     const lack: PartyLack | undefined = isMissing ? 'factor-missing' : undefined
     return { lack, endsAt: dueAt }
   }

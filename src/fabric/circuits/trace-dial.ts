@@ -9,7 +9,7 @@ import type { Call } from '../../kernel/context/call.ts'
 import type { EngineContext } from '../../kernel/context/context.ts'
 import { readValue } from '../../kernel/declaration/read-body.ts'
 import { ids } from '../../kernel/filter/index.ts'
-import { standingCall } from '../../login/standing-call.ts'
+import { currentCall } from '../../login/current-call.ts'
 import { edgeRouters } from '../../routers/edge-router.resource.ts'
 import { transitRouters } from '../../routers/transit-router.resource.ts'
 import {
@@ -65,7 +65,7 @@ const NOBODY_ASKS: Readonly<Partial<Record<Explanation['reason'], DialStation>>>
   'all-common-edge-routers-offline': 'edge-routers',
 }
 
-type TraceDialPorts = Parameters<typeof explain>[0] & Parameters<typeof standingCall>[0]
+type TraceDialPorts = Parameters<typeof explain>[0] & Parameters<typeof currentCall>[0]
 
 /**
  * Follows the next dial of an identity to a service, from the request of its router until the answer that the router gets,
@@ -95,7 +95,7 @@ export async function traceDial(
   }
   const asker = call.by === 'caller' ? call.caller.identity.id : ''
   const trace = await view.nextDial({ identityId: identity.id, serviceId: service.id }, withinMs, asker)
-  if ((await standingCall(context, call)) === undefined) {
+  if ((await currentCall(context, call)) === undefined) {
     throw new ControllerError('UNAUTHORIZED', {
       code: 'UNHANDLED',
       message: 'the right ended while a dial was waited for',

@@ -2,7 +2,7 @@ import { isAdministrator, permits } from '../../authority/authority.rules.ts'
 import { logFailure } from '../../kernel/context/background-failure.ts'
 import type { Call } from '../../kernel/context/call.ts'
 import type { EngineContext } from '../../kernel/context/context.ts'
-import { type StandingPorts, standingCall } from '../../login/standing-call.ts'
+import { type CurrentCallPorts, currentCall } from '../../login/current-call.ts'
 import type { FromOperator, OperatorChannel, OperatorSession, ToOperator } from '../../ports/fabric/index.ts'
 import type { Inspections } from '../inspections/inspections.ts'
 import type { Validations } from '../validations/validations.ts'
@@ -20,7 +20,7 @@ const MOST = 64
 const LOOK_MS = 1000
 
 /** The ports by which operators ask and are answered. */
-export interface OperatorPorts extends StandingPorts, Pick<EngineContext, 'events' | 'logger' | 'timetable'> {}
+export interface OperatorPorts extends CurrentCallPorts, Pick<EngineContext, 'events' | 'logger' | 'timetable'> {}
 
 /** The parts that sessions hand messages to. */
 interface OperatorParts {
@@ -124,9 +124,9 @@ class ConnectedOperator implements OperatorSession {
 
   /** Whether it still may be connected, by the rights of now; it is closed where it may not, or nobody can tell. */
   async judge(): Promise<boolean> {
-    const standing = await standingCall(this.#parts.context, this.#call).catch(() => undefined)
-    if (standing !== undefined && mayOperate(standing)) {
-      this.#call = standing
+    const current = await currentCall(this.#parts.context, this.#call).catch(() => undefined)
+    if (current !== undefined && mayOperate(current)) {
+      this.#call = current
       return !this.#isOver
     }
     this.end()

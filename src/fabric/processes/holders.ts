@@ -182,7 +182,7 @@ export class Holders {
     const { relayed } = this.#parts
     switch (message.type) {
       case 'routers':
-        relayed.told(holder, message)
+        relayed.reported(holder, message)
         return
       case 'from-router':
         relayed.received(message.routerId, message.message)

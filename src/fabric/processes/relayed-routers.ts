@@ -37,7 +37,7 @@ interface Relayed {
  */
 export class RelayedRouters {
   readonly #parts: Parts
-  readonly #told = new Map<Holder, Map<string, HeldRouter>>()
+  readonly #reported = new Map<Holder, Map<string, HeldRouter>>()
   readonly #relayed = new Map<string, Relayed>()
   readonly #sessions = new WeakMap<ConnectedRouter, RouterSession>()
 
@@ -46,9 +46,9 @@ export class RelayedRouters {
   }
 
   /** A process tells which routers it holds, or what changed of that. */
-  told(holder: Holder, { isFull, held, gone }: Extract<FromHolder, { type: 'routers' }>): void {
-    const known = this.#told.get(holder) ?? new Map<string, HeldRouter>()
-    this.#told.set(holder, known)
+  reported(holder: Holder, { isFull, held, gone }: Extract<FromHolder, { type: 'routers' }>): void {
+    const known = this.#reported.get(holder) ?? new Map<string, HeldRouter>()
+    this.#reported.set(holder, known)
     const named = new Set(held.map(({ id }) => id))
     const away = isFull ? [...known.keys()].filter((id) => !named.has(id)) : gone
     for (const id of away) {
@@ -65,8 +65,8 @@ export class RelayedRouters {
 
   /** There is no connection to a process any more. */
   lost(holder: Holder): void {
-    const known = this.#told.get(holder)
-    this.#told.delete(holder)
+    const known = this.#reported.get(holder)
+    this.#reported.delete(holder)
     for (const id of known?.keys() ?? []) this.reconsider(id)
   }
 
@@ -90,7 +90,7 @@ export class RelayedRouters {
     const { routers } = this.#parts
     const isHeld = routers.held(routerId) !== undefined
     const known = this.#relayed.get(routerId)
-    const facts = known && this.#told.get(known.holder)?.get(routerId)
+    const facts = known && this.#reported.get(known.holder)?.get(routerId)
     const isSame = facts?.connectedAt === known?.router.connectedAt && routers.get(routerId) === known?.router
     if (known !== undefined && facts !== undefined && !isHeld && isSame) {
       this.#update(known.router, facts)
@@ -98,7 +98,7 @@ export class RelayedRouters {
     }
     if (known !== undefined) this.#drop(known)
     if (isHeld) return
-    const offer = [...this.#told].flatMap(([holder, held]) => {
+    const offer = [...this.#reported].flatMap(([holder, held]) => {
       const offered = held.get(routerId)
       return offered === undefined ? [] : [{ holder, facts: offered }]
     })[0]
@@ -134,7 +134,7 @@ export class RelayedRouters {
     const { id: routerId } = router
     this.#relayed.delete(routerId)
     routerInspections.forget(router)
-    if (this.#told.has(holder)) holder.channel.send({ type: 'follow', routerId, follows: false })
+    if (this.#reported.has(holder)) holder.channel.send({ type: 'follow', routerId, follows: false })
     if (!routers.remove(router)) return
     network.routersChanged()
     if (routers.get(routerId) === undefined) exchange.routerGone(routerId)

@@ -1,13 +1,13 @@
 import { type Call, isAdminCall, mayRead } from '../../kernel/context/call.ts'
 import type { EngineContext } from '../../kernel/context/context.ts'
-import type { StandingPorts } from '../../login/standing-call.ts'
+import type { CurrentCallPorts } from '../../login/current-call.ts'
 import { eventAnswers } from './event-answer.ts'
 import type { EventLog, KeptEvent } from './event-log.ts'
 import { type Found, ReaderStream } from './reader-stream.ts'
 import type { TimelineEvent } from './timeline.resource.ts'
 
 /** The ports of a stream of events. */
-export interface EventStreamPorts extends StandingPorts, Pick<EngineContext, 'timetable'> {}
+export interface EventStreamPorts extends CurrentCallPorts, Pick<EngineContext, 'timetable'> {}
 
 /** How many events are handed over at once. */
 const BATCH = 64

@@ -1,5 +1,5 @@
 import { type Call, isAdminCall } from '../../kernel/context/call.ts'
-import { type StandingPorts, standingCall } from '../../login/standing-call.ts'
+import { type CurrentCallPorts, currentCall } from '../../login/current-call.ts'
 
 /** Nothing happened for a while: the reader learns that its stream is alive. */
 export interface QuietStep {
@@ -19,7 +19,7 @@ export type Found<Told> = Told | 'look on' | 'wait' | 'end'
  * what it hands over: who reads slowly costs nothing.
  */
 export abstract class ReaderStream<Told extends object = object> {
-  readonly #ports: StandingPorts
+  readonly #ports: CurrentCallPorts
   #call: Call
   #isOver = false
   #isQuiet = false
@@ -27,7 +27,7 @@ export abstract class ReaderStream<Told extends object = object> {
   #isDoubtful = true
   #wake: (() => void) | undefined
 
-  protected constructor(ports: StandingPorts, call: Call) {
+  protected constructor(ports: CurrentCallPorts, call: Call) {
     this.#ports = ports
     this.#call = call
   }
@@ -100,8 +100,8 @@ export abstract class ReaderStream<Told extends object = object> {
 
   async #judge(): Promise<void> {
     this.#isDoubtful = false
-    const standing = await standingCall(this.#ports, this.#call)
-    if (standing === undefined) this.#isOver = true
-    else this.#call = standing
+    const current = await currentCall(this.#ports, this.#call)
+    if (current === undefined) this.#isOver = true
+    else this.#call = current
   }
 }

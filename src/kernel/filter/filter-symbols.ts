@@ -37,7 +37,7 @@ export interface NamedSymbol extends FilterSymbol {
 }
 
 /** The symbols and entities that a name may lead to. */
-export interface Surroundings {
+export interface ReachableSymbols {
   readonly symbols: SymbolTable
   readonly linked: LinkedSymbols
   /** Called before a look at another kind of entity; it throws where there were too many. */
@@ -48,7 +48,7 @@ export interface Surroundings {
  * Looks a name up: whole, as the way into a JSON field, or as the way to another entity. Error: `unknown symbol '<name>'`,
  * where it stands, and what could stand there.
  */
-export function findSymbol(name: string, { symbols, linked, countLink }: Surroundings, at: number): NamedSymbol {
+export function findSymbol(name: string, { symbols, linked, countLink }: ReachableSymbols, at: number): NamedSymbol {
   let [table, rest]: [SymbolTable, string] = [symbols, name]
   const via: Link[] = []
   for (;;) {

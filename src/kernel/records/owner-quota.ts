@@ -26,10 +26,10 @@ function countOfOwner({ ownerCounts }: Pick<EngineContext, 'ownerCounts'>, owner
 }
 
 /**
- * Makes room for a record that is about to be inserted, by the declaration of its resource: beyond the limit the earliest
+ * Keeps the owner of a record that is about to be inserted within the quota of its resource: beyond the limit the earliest
  * records of its owner are ended, as far as a batch goes. Error: `COULD_NOT_VALIDATE` naming the owner's field and the limit where none is.
  */
-export async function makeRoom<R extends Resource>(
+export async function keepOwnerQuota<R extends Resource>(
   context: Pick<EngineContext, 'ownerCounts' | 'settings'>,
   tx: WriteTransaction,
   resource: R,

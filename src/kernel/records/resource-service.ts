@@ -11,7 +11,7 @@ import type { CreateOf, PatchOf, RecordOf, Resource, StandardOperation } from '.
 import { compareStrings } from '../filter/index.ts'
 import type { Behaviour, PendingRequest } from './behaviour.ts'
 import { deleteBatch, endReasonsOf } from './deletion.ts'
-import { makeRoom } from './owner-quota.ts'
+import { keepOwnerQuota } from './owner-quota.ts'
 import { collectionOf, newRecord, readToDelete } from './read-records.ts'
 import { checkReferences, checkRoleLists, refuseDuplicates, refusingDuplicates } from './references.ts'
 import { MORE, type WriteBatch, writeInBatches } from './write-batches.ts'
@@ -69,7 +69,7 @@ export class ResourceService<R extends Resource> {
       const isTaken = again !== undefined && (await collectionOf(tx, this.resource).get(id)) !== undefined
       if (isTaken) throw invalidField('id', `there is a ${this.resource.definition.singular} with it`, id)
       const record = await this.#checked(tx, call, undefined, draft)
-      await makeRoom(this.#context, tx, this.resource, record)
+      await keepOwnerQuota(this.#context, tx, this.resource, record)
       await collectionOf(tx, this.resource).insert(record)
       await preparation?.dependents?.(tx)
       return record

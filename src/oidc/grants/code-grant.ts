@@ -10,7 +10,7 @@ import { isVerified, methodsOf, type RequestLogin } from '../auth-request.rules.
 import { type AuthRequest, type AuthRequests, isRedirectUri } from '../auth-requests.ts'
 import { invalidGrant, invalidRequest } from '../oauth-error.rules.ts'
 import { issueSessionCertificate } from '../proof-of-possession.ts'
-import { told } from '../request-logins.ts'
+import { knownInfo } from '../request-logins.ts'
 
 import { isComplete, missingOfRequest, policyOf } from '../request-totp.ts'
 import type { SessionClaims } from '../token-claims.rules.ts'
@@ -160,7 +160,7 @@ export class CodeGrant {
           client: {
             configTypes: [...new Set([...request.configTypes, ...login.configTypes])],
             envInfo: undefined,
-            sdkInfo: told(login.sdkInfo),
+            sdkInfo: knownInfo(login.sdkInfo),
           },
           tokens: {
             id,

@@ -8,35 +8,39 @@ import { apiSessions } from './api-session.resource.ts'
 import { isTakenBack } from './revocations.ts'
 
 /** The ports by which a call is judged once more. */
-export type StandingPorts = Pick<EngineContext, 'clock' | 'digest' | 'externalTokens' | 'settings' | 'storage'>
+export type CurrentCallPorts = Pick<EngineContext, 'clock' | 'digest' | 'externalTokens' | 'settings' | 'storage'>
 
 /**
  * Judges once more who opened a stream or a channel earlier, by the tokens that it brought then: the same call with the
  * rights that its identity has now; `undefined` once its API session or its token is over, a factor is missing that its auth
  * policy demands now, or it holds no right any more.
  */
-export async function standingCall(context: StandingPorts, call: Call): Promise<Call | undefined> {
+export async function currentCall(context: CurrentCallPorts, call: Call): Promise<Call | undefined> {
   if (call.by === 'system') return call
   if (call.by === 'anonymous') return undefined
-  const standing = await context.storage.read((tx) => judge(context, tx, call))
-  const caller = standing && (await withSignerProof(context, standing, call.bearerTokens ?? []))
+  const judged = await context.storage.read((tx) => judge(context, tx, call))
+  const caller = judged && (await withSignerProof(context, judged, call.bearerTokens ?? []))
   return caller?.isFullyAuthenticated ? { ...call, caller } : undefined
 }
 
-async function judge(context: StandingPorts, tx: ReadTransaction, { caller }: CallerCall): Promise<Caller | undefined> {
+async function judge(
+  context: CurrentCallPorts,
+  tx: ReadTransaction,
+  { caller }: CallerCall,
+): Promise<Caller | undefined> {
   const now = context.clock.now()
   const stored = await tx.collection(apiSessions).get(caller.apiSession.id)
   if (stored === undefined) return undefined
   // This process may remember a later use than the stored one.
   const lastActivityAt = Math.max(caller.apiSession.lastActivityAt, stored.lastActivityAt)
   const session = { ...stored, lastActivityAt }
-  const standing = await apiSessionValidity(context, tx, session, now)
-  if (standing.is !== 'underway' || !hasRights(standing.identity)) return undefined
+  const judged = await apiSessionValidity(context, tx, session, now)
+  if (judged.is !== 'underway' || !hasRights(judged.identity)) return undefined
   const { accessToken } = caller
   if (accessToken !== undefined) {
-    const ofSession = { z_asid: session.id, sub: standing.identity.id }
+    const ofSession = { z_asid: session.id, sub: judged.identity.id }
     const isOver = accessToken.expiresAt * 1000 <= now
     if (isOver || (await isTakenBack(tx, { ...accessToken, session: ofSession }, now))) return undefined
   }
-  return { ...caller, ...(await callerOfSession(tx, session, standing, caller.token)) }
+  return { ...caller, ...(await callerOfSession(tx, session, judged, caller.token)) }
 }
