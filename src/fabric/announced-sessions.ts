@@ -35,6 +35,8 @@ interface Telling {
 
 /** How many sessions go into one message. */
 const BATCH = 100
+/** The rest of an id that sorts behind every other of its instant: ids have letters and digits. */
+const LAST = '~'
 /** More than end while the sessions are read. */
 const MOST_GONE = 10_000
 
@@ -199,10 +201,11 @@ export class AnnouncedSessions {
 
   /**
    * Routers forget what is missing among all sessions if it is not newer than the newest of them: this one, which nobody has,
-   * stands for the instant (epoch ms) at which they were read.
+   * stands for the instant (epoch ms) at which they were read. It sorts behind all of its instant, so that a session that began and
+   * ended within it is forgotten too.
    */
   #mark(asOf: number): AnnouncedApiSession {
-    return { id: timeOrderedId(asOf, ''), identityId: '', token: this.#context.random.uuid(), certFingerprints: [] }
+    return { id: timeOrderedId(asOf, LAST), identityId: '', token: this.#context.random.uuid(), certFingerprints: [] }
   }
 
   /** A session as routers know it; undefined while a factor is missing, and where its token cannot be read here. */

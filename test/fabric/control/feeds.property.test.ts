@@ -366,3 +366,20 @@ it(
   },
   patience(120_000),
 )
+
+it('a session that began and ended in one instant is forgotten by a router that was at another process meanwhile', async () => {
+  const world = await World.begin()
+  try {
+    await world.logIn()
+    await world.connect(1)
+    await vi.waitFor(() => expect(world.known().apiSessions).toHaveLength(2))
+    world.disconnect()
+    await world.logOut(0)
+    await world.connect(0)
+    world.subscribe(false)
+    await world.expectLevel()
+    expect(world.known().apiSessions).toHaveLength(1)
+  } finally {
+    await world.close()
+  }
+})
