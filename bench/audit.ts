@@ -7,6 +7,8 @@ import { createTestController, type TestController } from 'portcullis/testing'
 import { engineOf } from '../src/controller/guarded-engine.ts'
 import { contextOf } from '../src/engine/engine.ts'
 import { startPostgres } from '../test/support/postgres.ts'
+import { auditByRequest } from './audit-requests.ts'
+import { median } from './dataplane/workloads.ts'
 import type { BenchRow } from './row.ts'
 
 const WRITES = 200
@@ -15,14 +17,16 @@ const TURN = 20
 const ROUNDS = 40
 const WARM_UP = 5
 
-/** Measures a write with the audit trail against the same without it, in turns: its record, and its part of a seal each second. */
+/** Measures a write with the audit trail against the same without it, in turns, in process and over TLS: its record, and its part of a seal. */
 export async function* benchAudit(): AsyncGenerator<BenchRow> {
   const folder = await mkdtemp(join(tmpdir(), 'portcullis-bench-'))
   try {
     yield await compared('SQLite', (name) => sqliteStorage(join(folder, `${name}.db`)))
+    yield await auditByRequest('SQLite', (name) => ({ file: join(folder, `${name}.db`) }))
     const server = await startPostgres({ isDurable: true })
     try {
       yield await compared('PostgreSQL', (name) => postgresStorage({ connection: server.url, tablePrefix: `${name}_` }))
+      yield await auditByRequest('PostgreSQL', (name) => ({ url: server.url, tablePrefix: `${name}_` }))
     } finally {
       await server.stop()
     }
@@ -53,9 +57,9 @@ async function compared(name: string, open: (name: string) => Promise<Storage>):
     await controller.close()
     await storage.close()
   }
-  const [value, without] = [medianOf(sides[0].took) / WRITES, medianOf(sides[1].took) / WRITES]
+  const [value, without] = [median(sides[0].took) / WRITES, median(sides[1].took) / WRITES]
   return {
-    name: `${name}: a service is created with the audit trail, processor`,
+    name: `${name}: a service is created in process with the audit trail, processor`,
     value,
     unit: 'ms',
     ceiling: { name: 'the same without it', value: without },
@@ -80,8 +84,4 @@ async function writeSome({ controller, hasTrail }: Side, round: number, turn: nu
   if (hasTrail && isLast) await engineOf(controller.engine).auditTrail.seal()
   const { user, system } = process.cpuUsage(begin)
   return (user + system) / 1000
-}
-
-function medianOf(numbers: readonly number[]): number {
-  return numbers.toSorted((a, b) => a - b)[numbers.length >> 1] ?? 0
 }
