@@ -31,7 +31,9 @@ export function readEnrollmentToken(jwt: string): EnrollmentToken {
   const claims = claimsIn(jwt)
   const text = (name: string) => (typeof claims[name] === 'string' ? claims[name] : '')
   const issuer = URL.canParse(text('iss')) ? new URL(new URL(text('iss')).origin) : undefined
-  if (issuer?.protocol !== 'https:' || text('em') === '') throw new TypeError('this is no enrollment token')
+  if (issuer?.protocol !== 'https:' || text('em') === '') {
+    throw new TypeError(`this is no enrollment token${isLikePath(jwt) ? pathAdvice(jwt) : ''}`)
+  }
   const listed = Array.isArray(claims.ctrls) ? claims.ctrls.filter((address) => typeof address === 'string') : []
   const one = text('ctrl')
   return {
@@ -42,6 +44,15 @@ export function readEnrollmentToken(jwt: string): EnrollmentToken {
     ...(typeof claims.exp === 'number' && { expiresAt: claims.exp * 1000 }),
     controllers: listed.length > 0 || one === '' ? listed : [one],
   }
+}
+
+/** Whether a text that is no token was meant as the path of a file. Nothing of a damaged token is: it is secret, and begins as JSON does. */
+function isLikePath(text: string): boolean {
+  return /^(?!eyJ)[^\r\n]{1,255}$/.test(text) && /[\\/]|\.(jwt|json|token|txt)$/i.test(text)
+}
+
+function pathAdvice(path: string): string {
+  return `: '${path}' looks like the path of a file; give what is in it, which is await readFile('${path}', 'utf8')`
 }
 
 function claimsIn(jwt: string): Record<string, unknown> {

@@ -79,8 +79,15 @@ function isEnrolled(identity: IdentityFile | EnrolledDevice): identity is Enroll
   return typeof identity === 'object' && identity !== null && typeof identity.controller === 'string'
 }
 
+/** Where identity files come from, for who has none yet. */
+const FILE_MAKERS =
+  "write what enroll() or enrollDevice() of 'portcullis/sdk' answers to it as JSON, or run: portcullis tunnel enroll TOKEN-FILE"
+
 async function parsedFile(path: string): Promise<IdentityFile | EnrolledDevice> {
-  const text = await readFile(path, 'utf8')
+  const text = await readFile(path, 'utf8').catch((cause) => {
+    if (cause?.code !== 'ENOENT') throw cause
+    throw new TypeError(`there is no identity file ${path}: ${FILE_MAKERS}`, { cause })
+  })
   try {
     return JSON.parse(text)
   } catch (cause) {

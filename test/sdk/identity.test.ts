@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { get } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { enroll, type Identity, openIdentity, type ServiceConnection } from 'portcullis/sdk'
+import { enroll, enrollDevice, type Identity, openIdentity, type ServiceConnection } from 'portcullis/sdk'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type ServedNetwork, servedNetwork } from './served-network.ts'
 
@@ -237,11 +237,21 @@ describe('the file of an identity', () => {
     const claims = { iss: network.server.url, em: 'ott', jti: 'x', sub: 'y' }
     const forged = [header, Buffer.from(JSON.stringify(claims)).toString('base64url'), signature].join('.')
     await expect(enroll(forged)).rejects.toMatchObject({ code: 'NOT_AUTHENTICATED' })
-    await expect(enroll('no token')).rejects.toThrow(TypeError)
+    await expect(enroll('no token')).rejects.toThrow(/^this is no enrollment token$/)
+    await expect(enroll(`${jwt.slice(0, 60)}.jwt`)).rejects.toThrow(/^this is no enrollment token$/)
+    for (const jwt of ['laptop.jwt', './tokens/laptop']) {
+      await expect(enrollDevice({ jwt })).rejects.toThrow(
+        `'${jwt}' looks like the path of a file; give what is in it, which is await readFile('${jwt}', 'utf8')`,
+      )
+    }
   })
 
   it.each([
-    ['no file', '/nowhere/laptop.json', 'ENOENT'],
+    [
+      'no file',
+      '/nowhere/laptop.json',
+      /no identity file .*laptop.json: .* enrollDevice.* or run: portcullis tunnel enroll/,
+    ],
     ['no identity', { ztAPI: 'https://localhost' }, 'is no identity'],
     ['no key', { ztAPI: 'https://localhost', id: { cert: 'pem:-----BEGIN A-----' } }, 'lacks id.key'],
     [

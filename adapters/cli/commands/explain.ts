@@ -1,3 +1,4 @@
+import { didYouMean } from '../../../src/base/arguments.ts'
 import { type Explanation, explanationText } from '../../../src/index.ts'
 import { type Answer, type CommandCall, defineCommand, EXIT_NO, EXIT_UNUSABLE } from '../command-line/command.ts'
 import { UsageError } from '../command-line/usage.ts'
@@ -84,12 +85,13 @@ function readQuestion({ options, operands }: ExplainCall): Question {
   return {
     identity: needed('identity', identity),
     service: needed('service', service),
-    type: readType(type ?? options.typed('type') ?? 'dial'),
+    type: type === undefined ? readType('--type', options.typed('type') ?? 'dial') : readType('the second word', type),
   }
 }
 
-function readType(value: string): Question['type'] {
+/** Reads what is asked, of where it was written. */
+function readType(place: string, value: string): Question['type'] {
   if (/^dial$/i.test(value)) return 'Dial'
   if (/^bind$/i.test(value)) return 'Bind'
-  throw new UsageError(`--type takes dial or bind, not '${value}'`)
+  throw new UsageError(`${place} takes dial or bind, not '${value}'${didYouMean(value, ['dial', 'bind'])}`)
 }

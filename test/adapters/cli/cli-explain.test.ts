@@ -56,7 +56,8 @@ describe('portcullis explain', () => {
 
   it.each([
     ['two words', ['laptop', 'payroll'], 'such as: portcullis explain laptop dial payroll'],
-    ['another word', ['laptop', 'open', 'payroll'], "--type takes dial or bind, not 'open'"],
+    ['another word', ['laptop', 'open', 'payroll'], "the second word takes dial or bind, not 'open'"],
+    ['a slip', ['laptop', 'dail', 'payroll'], "the second word takes dial or bind, not 'dail' (did you mean 'dial'?)"],
     [
       'a storage and a controller',
       ['a', 'dial', 'b', '--storage', 'sqlite:x', '--url', 'https://a:1'],
