@@ -79,7 +79,7 @@ function isEnrolled(identity: IdentityFile | EnrolledDevice): identity is Enroll
   return typeof identity === 'object' && identity !== null && typeof identity.controller === 'string'
 }
 
-/** Where identity files come from, for who has none yet. */
+/** Where identity files come from, said to a caller that names one which is missing. */
 const FILE_MAKERS =
   "write what enroll() or enrollDevice() of 'portcullis/sdk' answers to it as JSON, or run: portcullis tunnel enroll TOKEN-FILE"
 
