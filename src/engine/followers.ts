@@ -121,19 +121,16 @@ function tellApiSessions(events: Events, { call, changes, reasons }: RecordedWri
   const isDeleted = deletedIn(changes)
   for (const { operation, before, after } of changesTo(changes, apiSessionRecords)) {
     if (operation === 'insert' && after !== undefined) {
-      const { id: apiSessionId, identityId, ipAddress } = after
-      events.emit('api-session.started', { apiSessionId, identityId, ipAddress, at })
+      events.emit('api-session.started', { ...apiSessionFacts(after), ipAddress: after.ipAddress, at })
     } else if (operation === 'delete' && before !== undefined) {
-      const { id: apiSessionId, identityId } = before
       const reason = apiSessionEnd(before, call, isDeleted, reasons)
-      events.emit('api-session.ended', { apiSessionId, identityId, reason, at })
+      events.emit('api-session.ended', { ...apiSessionFacts(before), reason, at })
     } else if (
       after !== undefined &&
       before?.lastActivityAt !== after.lastActivityAt &&
       isSessionUse({ operation, kind: apiSessionRecords.name, before, after })
     ) {
-      const { id: apiSessionId, identityId } = after
-      events.emit('api-session.refreshed', { apiSessionId, identityId, at })
+      events.emit('api-session.refreshed', { ...apiSessionFacts(after), at })
     }
   }
 }
@@ -190,6 +187,10 @@ function deletedIn(changes: readonly RecordedChange[]): IsDeleted {
     changes.filter(({ operation }) => operation === 'delete').map(({ kind, id }) => `${kind} ${id}`),
   )
   return (kind, id) => deleted.has(`${kind} ${id}`)
+}
+
+function apiSessionFacts({ id: apiSessionId, identityId, tokensExpireAt }: RecordOf<typeof apiSessionRecords>) {
+  return { apiSessionId, identityId, isBearer: tokensExpireAt !== null }
 }
 
 function sessionFacts(

@@ -35,15 +35,23 @@ export interface ControllerEvents {
   'api-session.started': {
     readonly apiSessionId: string
     readonly identityId: string
+    /** True for a session of the OpenID provider, which stands by bearer tokens. */
+    readonly isBearer: boolean
     readonly ipAddress: string
     readonly at: number
   }
   /** The use of an API session was written down, which happens at most once a minute. */
-  'api-session.refreshed': { readonly apiSessionId: string; readonly identityId: string; readonly at: number }
+  'api-session.refreshed': {
+    readonly apiSessionId: string
+    readonly identityId: string
+    readonly isBearer: boolean
+    readonly at: number
+  }
   /** An API session is over: routers let go of what it opened. */
   'api-session.ended': {
     readonly apiSessionId: string
     readonly identityId: string
+    readonly isBearer: boolean
     readonly reason: 'logout' | 'timeout' | 'identity-deleted' | 'removed'
     readonly at: number
   }
@@ -53,6 +61,11 @@ export interface ControllerEvents {
   'session.ended': SessionFacts & {
     readonly reason: SessionEnd
   }
+  /**
+   * A bearer session got a token by which edge routers let it dial or bind a service. Nothing of it is stored, so that no event
+   * tells its end: it is over with its API session at the latest. `sessionId` is the id that the token says.
+   */
+  'service-token.issued': SessionFacts
   /** A one-time token was turned into credentials of an identity or a router. */
   'enrollment.completed': {
     readonly enrollmentId: string
@@ -208,6 +221,7 @@ const NAMES: Readonly<Record<EventName, true>> = {
   'api-session.ended': true,
   'session.created': true,
   'session.ended': true,
+  'service-token.issued': true,
   'enrollment.completed': true,
   'posture.changed': true,
   'access.changed': true,

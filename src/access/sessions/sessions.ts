@@ -31,7 +31,9 @@ interface SessionPorts
 
 type Session = RecordOf<typeof sessions>
 type ServiceRecord = RecordOf<typeof services>
-type Outcome = { readonly session: Session } | { readonly refusedBy: readonly PolicyFailure[] }
+type Outcome =
+  | { readonly session: Session; readonly isKept: boolean }
+  | { readonly refusedBy: readonly PolicyFailure[] }
 
 type SessionRequest = z.output<typeof SessionCreation>
 
@@ -59,7 +61,10 @@ export class Sessions {
     const caller = callerOf(call)
     const outcome = await this.#context.writes.run(call, (tx) => this.#decide(tx, caller, request))
     if ('refusedBy' in outcome) throw this.#refusal(caller, request, outcome.refusedBy)
-    return { session: outcome.session, token: await this.#sign(outcome.session, caller) }
+    const { session, isKept } = outcome
+    const token = await this.#sign(session, caller)
+    if (!isKept) this.#tellIssued(session)
+    return { session, token }
   }
 
   /**
@@ -107,21 +112,20 @@ export class Sessions {
     if (decision.verdict === 'refused') throw new ControllerError('NO_EDGE_ROUTERS_AVAILABLE')
     const question = { ...pair, type }
     if (isJudgedByRouters) {
-      return {
-        session: newRecord(this.#context.random.uuid(), now, { ...question, tags, servicePolicies: [], dueAt: NEVER }),
-      }
+      const facts = { ...question, tags, servicePolicies: [], dueAt: NEVER }
+      return { session: newRecord(this.#context.random.uuid(), now, facts), isKept: false }
     }
     const { items } = await tx.collection(sessions).find({ where: equals('apiSessionId', caller.apiSession.id) })
     const existing = items.find((session) => session.serviceId === serviceId && session.type === type)
     const { policies: servicePolicies, until: dueAt = NEVER } = decision
     if (existing !== undefined) {
       if (dueAt < existing.dueAt) await tx.collection(sessions).update({ ...existing, dueAt })
-      return { session: existing }
+      return { session: existing, isKept: true }
     }
     const session = newRecord(this.#context.random.id(), now, { ...question, tags, servicePolicies, dueAt })
     await keepOwnerQuota(this.#context, tx, sessions, session)
     await tx.collection(sessions).insert(session)
-    return { session }
+    return { session, isKept: true }
   }
 
   /**
@@ -130,6 +134,10 @@ export class Sessions {
    */
   #isJudgedByRouters({ accessToken }: Caller): boolean {
     return this.#context.dataPlane.controlAddresses.length > 0 && accessToken !== undefined
+  }
+
+  #tellIssued({ id: sessionId, createdAt: at, apiSessionId, identityId, serviceId, type }: Session): void {
+    this.#context.events.emit('service-token.issued', { sessionId, apiSessionId, identityId, serviceId, type, at })
   }
 
   #record(

@@ -55,7 +55,9 @@ export const FORMS: Readonly<Record<string, Forms>> = {
     ],
     'circuit.failed': ({ routerId, reason, cause, tookMs, ...facts }) => [
       {
-        ...circuit('failed', { ...facts, ...NO_WAY, path: routerId === '' ? [] : [routerId] }),
+        // Before a path is found it has no routers.
+        ...circuit('failed', { ...facts, ...NO_WAY, path: reason === 'routers-failed' ? [routerId] : [] }),
+        tags: { clientId: facts.identityId, serviceId: facts.serviceId },
         creation_timespan: tookMs * NANOSECONDS,
         failure_cause: cause === undefined ? FAILURE_CAUSES[reason] : ROUTER_CAUSES[cause],
       },
@@ -126,15 +128,14 @@ export const FORMS: Readonly<Record<string, Forms>> = {
     ],
   },
   apiSession: {
-    'api-session.started': ({ apiSessionId, identityId, ipAddress }) => [
-      apiSession('created', apiSessionId, identityId, ipAddress),
-    ],
-    'api-session.refreshed': ({ apiSessionId, identityId }) => [apiSession('refreshed', apiSessionId, identityId, '')],
-    'api-session.ended': ({ apiSessionId, identityId }) => [apiSession('deleted', apiSessionId, identityId, '')],
+    'api-session.started': (event) => [apiSession('created', event, event.ipAddress)],
+    'api-session.refreshed': (event) => [apiSession('refreshed', event, '')],
+    'api-session.ended': (event) => [apiSession('deleted', event, '')],
   },
   session: {
-    'session.created': (event) => [session('created', event)],
-    'session.ended': (event) => [session('deleted', event)],
+    'session.created': (event) => [session('created', 'legacy', event)],
+    'session.ended': (event) => [session('deleted', 'legacy', event)],
+    'service-token.issued': (event) => [session('created', 'jwt', event)],
   },
   authentication: {
     'authentication.attempted': ({ success, method, identityId = '', remoteAddress = '', reason = '' }) => [
@@ -186,10 +187,15 @@ function circuit(eventType: string, event: Omit<ControllerEvents['circuit.moved'
     service_id: serviceId,
     terminator_id: terminatorId,
     instance_id: instanceId,
-    path: { nodes: path, links, ingress_id: ingressId, egress_id: egressId },
+    path: { nodes: listOrNull(path), links: listOrNull(links), ingress_id: ingressId, egress_id: egressId },
     link_count: links.length,
     tags: { clientId: identityId, hostId, serviceId },
   }
+}
+
+/** Deployed controllers write an empty list of a path as null. */
+function listOrNull(list: readonly string[]): readonly string[] | null {
+  return list.length === 0 ? null : list
 }
 
 function dial(eventType: string, at: number, serviceId: string, terminatorId: string) {
@@ -219,19 +225,25 @@ function usage(event: ControllerEvents['circuit.usage'], { version, includes }: 
 }
 
 /** The token is left out: its reader could act by it. */
-function apiSession(eventType: string, id: string, identityId: string, ipAddress: string) {
-  const members = { event_type: eventType, id, type: 'legacy', token: '', identity_id: identityId }
+function apiSession(
+  eventType: string,
+  { apiSessionId: id, identityId, isBearer }: Omit<ControllerEvents['api-session.refreshed'], 'at'>,
+  ipAddress: string,
+) {
+  const type = isBearer ? 'jwt' : 'legacy'
+  const members = { event_type: eventType, id, type, token: '', identity_id: identityId }
   return { ...members, ip_address: ipAddress, cert_generated: false }
 }
 
 function session(
   eventType: string,
+  provider: 'legacy' | 'jwt',
   { sessionId, apiSessionId, identityId, serviceId, type }: ControllerEvents['session.created'],
 ) {
   return {
     event_type: eventType,
     session_type: type,
-    provider: 'legacy',
+    provider,
     id: sessionId,
     api_session_id: apiSessionId,
     identity_id: identityId,

@@ -53,6 +53,7 @@ export class RefreshGrant {
     this.#context.events.emit('api-session.refreshed', {
       apiSessionId: apiSession.id,
       identityId: identity.id,
+      isBearer: true,
       at: this.#context.clock.now(),
     })
     const session = withScopes(certificate?.rebind(renewed.claims) ?? renewed.claims, scopes)

@@ -1,5 +1,8 @@
 import { routerSide } from 'portcullis/fabric'
+import { TEST_ADMIN } from 'portcullis/testing'
 import { expect, it } from 'vitest'
+import { mountOf } from '../../support/mount.ts'
+import { bearing, openIdTokens } from '../../support/openid.ts'
 import { dial, fabricWorld, host, reportLinks, tunnelNetwork } from './fabric-world.ts'
 
 const { CONTENT_TYPE, Fault } = routerSide
@@ -30,7 +33,12 @@ it('circuits are told with their ends, their host, and how long they took and la
     terminator_id: 'terminator-1',
     instance_id: '',
     link_count: 0,
-    path: { nodes: [router.id], links: [], ingress_id: expect.stringMatching(/.{36}/), egress_id: expect.any(String) },
+    path: {
+      nodes: [router.id],
+      links: null,
+      ingress_id: expect.stringMatching(/.{36}/),
+      egress_id: expect.any(String),
+    },
     tags: { clientId: router.id, hostId: router.id, serviceId },
   }
   expect(told).toEqual([
@@ -50,7 +58,37 @@ it('a dial that failed is told with the reason of the router', async () => {
     service_id: serviceId,
     failure_cause: 'NO_TERMINATORS',
     creation_timespan: 0,
+    path: { nodes: null, links: null, ingress_id: '', egress_id: '' },
+    tags: { clientId: router.id, serviceId },
   })
+  expect(Object.keys(Object(told[0]?.tags))).not.toContain('hostId')
+})
+
+it('a bearer session is told as one, and so is its session for a service', async () => {
+  const { told, serviceId, world } = await toldWorld('apiSession', 'session')
+  told.length = 0
+  const mounted = mountOf(world.controller)
+  const { access_token } = await openIdTokens(mounted, TEST_ADMIN)
+  const init = {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ serviceId, type: 'Dial' }),
+  }
+  const answer = await bearing(mounted, access_token, '/edge/client/v1/sessions', init)
+  const { data } = (await answer.json()) as { readonly data: { readonly id: string } }
+  const [started, issued] = told
+  expect(started).toMatchObject({ namespace: 'apiSession', event_type: 'created', type: 'jwt' })
+  expect(issued).toMatchObject({
+    namespace: 'session',
+    event_type: 'created',
+    session_type: 'Dial',
+    provider: 'jwt',
+    id: data.id,
+    api_session_id: started?.id,
+    identity_id: started?.identity_id,
+    service_id: serviceId,
+  })
+  expect(told).toHaveLength(2)
 })
 
 it('a change is told by the entity type of deployed controllers, and its commit by the event alone', async () => {
