@@ -29,7 +29,8 @@ export interface MapProps {
 /** Groups of identities on the left, groups of services on the right, a line where the ones may dial or bind the others. */
 export function MapDrawing({ map, chosen, onChoose }: MapProps) {
   const [hovered, setHovered] = useState<Choice>()
-  const centre = hovered ?? chosen
+  // The chosen group stays lit while the pointer passes over others: one reads its lines.
+  const centre = chosen ?? hovered
   const orders = useMemo(() => ordersOf(map), [map])
   const rows = Math.max(orders.identities.length, orders.services.length)
   const height = HEAD + rows * (BOX.height + BOX.gap)
