@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import type { Operator, PkiStatus } from '../../../src/index.ts'
 import { openPkiDirectory } from '../../node/index.ts'
 import { type Answer, type CommandCall, defineCommand } from '../command-line/command.ts'
@@ -159,7 +160,12 @@ function withKeys(call: PkiCall, work: (keys: Keys) => Promise<Answer>): Promise
       }),
     )
   }
-  const pki = openPkiDirectory(call.options.value('pki') ?? DEFAULT_PKI)
+  const folder = call.options.value('pki') ?? DEFAULT_PKI
+  // Opening makes what is missing: a new root has nothing to do with the network of the storage.
+  if (!existsSync(folder)) {
+    throw new UsageError(`there is no folder '${folder}': --pki names the one that the storage is served with`)
+  }
+  const pki = openPkiDirectory(folder)
   return withOperator(
     call.options,
     async ({ keys }) => work({ ...keys, bundle: async () => (await keys.status()).bundle }),

@@ -109,3 +109,14 @@ describe('portcullis migrate', () => {
     expect([code, stderr]).toEqual([2, 'portcullis: --schema is for a storage postgres://…\n'])
   }, 60_000)
 })
+
+describe('portcullis pki on a storage', () => {
+  it.each([['status'], ['rotate', 'root']])(
+    '%s makes no keys where the folder of the network is not there',
+    async (...words) => {
+      const { code, stderr } = await run('pki', ...words, '--storage', 'sqlite:copy.db', '--pki', 'nowhere')
+      expect([code, stderr]).toEqual([2, expect.stringContaining("there is no folder 'nowhere': --pki names the one")])
+      expect(existsSync(join(cwd, 'nowhere'))).toBe(false)
+    },
+  )
+})
