@@ -42,4 +42,46 @@ describe.skipIf(!HAS_BROWSER)('a picture that is slow, or fails', () => {
     await problem.getByRole('button', { name: 'Try again' }).click()
     await page.locator('.map .group').first().waitFor()
   }, 60_000)
+
+  it('keeps what each of two fields was given whose answers come together', async () => {
+    const { url } = await serveExplorer({ model: NETWORK })
+    const { page } = await openPage(`${url}#/why`)
+    await logIn(page)
+    const giveTogether = async (fields: Readonly<Record<string, string>>) => {
+      const held: (() => Promise<void>)[] = []
+      await page.route('**/search?**', (route) => {
+        held.push(() => route.continue())
+      })
+      for (const [name, text] of Object.entries(fields)) {
+        await page.getByRole('combobox', { name, exact: true }).fill(text)
+        await page.keyboard.press('Enter')
+      }
+      await expect.poll(() => held.length).toBe(Object.keys(fields).length)
+      // Nothing is drawn between the answers, as it is where a machine is busy.
+      await page.evaluate(HOLD_DRAWING)
+      await Promise.all(held.map((letThrough) => letThrough()))
+      await page.unroute('**/search?**')
+    }
+    await giveTogether({ Identity: 'laptop', Service: 'wiki' })
+    await page.getByText("'laptop' may dial 'wiki'").first().waitFor()
+
+    await page.evaluate('location.hash = "#/what-if"')
+    await page.getByRole('button', { name: 'New policy' }).click()
+    await giveTogether({ 'Identity roles': 'visitors', 'Service roles': 'internal' })
+    for (const [label, chip] of [
+      ['Identity roles', '#visitors'],
+      ['Service roles', '#internal'],
+    ] as const) {
+      await page.getByRole('list', { name: label }).getByText(chip).waitFor()
+    }
+    await giveTogether({ Identity: 'laptop', Service: 'wiki' })
+    await page.getByText("'laptop' may dial 'wiki'").first().waitFor()
+  }, 60_000)
 })
+
+/** Holds what is drawn, and what follows it, until both answers are there: browsers let it wait while they are busy. */
+const HOLD_DRAWING = `{
+  const draw = window.requestAnimationFrame
+  window.requestAnimationFrame = (callback) => setTimeout(() => draw(callback), 500)
+  setTimeout(() => { window.requestAnimationFrame = draw }, 400)
+}`

@@ -16,6 +16,15 @@ export const place = computed<Place>(() => {
   return { view, about: new URLSearchParams(about) }
 })
 
+/**
+ * Members of what the view is about now. Fields that are answered later go on from these: two answers may come before the view is
+ * drawn again, and the second one must keep what the first one changed.
+ */
+export function aboutNow(...names: readonly string[]): Record<string, string | undefined> {
+  const { about } = place.peek()
+  return Object.fromEntries(names.map((name) => [name, about.get(name) ?? undefined]))
+}
+
 /** The address of a place; members without a value are left out. */
 export function hrefOf(view: string, about: Readonly<Record<string, string | undefined>> = {}): string {
   const given = Object.entries(about).flatMap(([name, value]) => (value ? [[name, value]] : []))

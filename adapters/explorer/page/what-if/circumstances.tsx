@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { Apis } from '../api/apis.ts'
 import { type Explanation, explain, type Question } from '../api/explanation.ts'
-import { place, stay } from '../navigation/place.ts'
+import { aboutNow, place, stay } from '../navigation/place.ts'
 import { Finder } from '../parts/finder.tsx'
 import { useAnswer } from '../parts/use-answer.ts'
 import { useSettled } from '../parts/use-settled.ts'
@@ -34,7 +34,7 @@ export function Circumstances({ apis, changes }: { apis: Apis; changes: readonly
   )
   const outcome = Object.keys(assumed).length > 0 ? trial.data : undefined
   const choose = (changed: { identity?: string; service?: string }) =>
-    stay('what-if', { identity, service, type, ...changed })
+    stay('what-if', { ...aboutNow('identity', 'service', 'type'), ...changed })
   return (
     <section class="card">
       <h2>Another posture, another time</h2>

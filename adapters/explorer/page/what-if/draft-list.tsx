@@ -4,7 +4,7 @@ import { attributeChip } from '../parts/chip.ts'
 import { ChipsField } from '../parts/chips-field.tsx'
 import { numberText } from '../parts/number-text.ts'
 import type { Change } from './change.ts'
-import { drop, keyOf, put } from './draft.ts'
+import { amendPolicy, drop, keyOf, put } from './draft.ts'
 import { PolicyFields } from './policy-fields.tsx'
 
 /** The changes that are tried, each as a form that tries while somebody edits. */
@@ -51,7 +51,7 @@ function Fields({ apis, change }: { apis: Apis; change: Change }) {
   }
   return (
     <>
-      <PolicyFields apis={apis} policy={change.policy} onChange={(policy) => put({ ...change, policy })} />
+      <PolicyFields apis={apis} policy={change.policy} onChange={(changed) => amendPolicy(change, changed)} />
       {change.action === 'update' && (
         <button
           type="button"

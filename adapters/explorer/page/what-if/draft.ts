@@ -2,7 +2,7 @@ import { effect, signal } from '@preact/signals'
 import { controllerUrl } from '../api/controller-url.ts'
 import { place, stay } from '../navigation/place.ts'
 import { forgetAtLogOut, session } from '../session/session.ts'
-import type { Change } from './change.ts'
+import type { Change, PolicyDraft } from './change.ts'
 
 /** The changes that are tried, in the order in which they would be made. They stay while somebody looks at other views. */
 export const draft = signal<readonly Change[]>([])
@@ -42,6 +42,13 @@ export function put(change: Change): void {
   const others = draft.value.filter((other) => keyOf(other) !== keyOf(change))
   const place = draft.value.findIndex((other) => keyOf(other) === keyOf(change))
   draft.value = place < 0 ? [...others, change] : draft.value.with(place, change)
+}
+
+/** Changes members of the policy that a change is about, as it is tried by now. */
+export function amendPolicy(change: Change, changed: Partial<PolicyDraft>): void {
+  const current = draft.value.find((other) => keyOf(other) === keyOf(change))
+  if (current?.kind !== 'service-policies' || current.action === 'delete') return
+  put({ ...current, policy: { ...current.policy, ...changed } })
 }
 
 export function drop(change: Change): void {

@@ -5,7 +5,8 @@ import type { PolicyDraft } from './change.ts'
 interface Props {
   readonly apis: Apis
   readonly policy: PolicyDraft
-  readonly onChange: (policy: PolicyDraft) => void
+  /** Changes members of the policy as it is by then: fields may be answered one after another before they are drawn again. */
+  readonly onChange: (changed: Partial<PolicyDraft>) => void
 }
 
 /** Who may dial or bind what, and in which state: the members of a service policy. */
@@ -14,20 +15,14 @@ export function PolicyFields({ apis, policy, onChange }: Props) {
     <div class="fields">
       <label>
         Name
-        <input
-          value={policy.name}
-          required
-          onInput={({ currentTarget }) => onChange({ ...policy, name: currentTarget.value })}
-        />
+        <input value={policy.name} required onInput={({ currentTarget }) => onChange({ name: currentTarget.value })} />
       </label>
       <div class="row">
         <label>
           Type
           <select
             value={policy.type}
-            onChange={({ currentTarget }) =>
-              onChange({ ...policy, type: currentTarget.value === 'Bind' ? 'Bind' : 'Dial' })
-            }
+            onChange={({ currentTarget }) => onChange({ type: currentTarget.value === 'Bind' ? 'Bind' : 'Dial' })}
           >
             <option>Dial</option>
             <option>Bind</option>
@@ -38,7 +33,7 @@ export function PolicyFields({ apis, policy, onChange }: Props) {
           <select
             value={policy.semantic}
             onChange={({ currentTarget }) =>
-              onChange({ ...policy, semantic: currentTarget.value === 'AllOf' ? 'AllOf' : 'AnyOf' })
+              onChange({ semantic: currentTarget.value === 'AllOf' ? 'AllOf' : 'AnyOf' })
             }
           >
             <option value="AnyOf">any of the attributes</option>
@@ -52,7 +47,7 @@ export function PolicyFields({ apis, policy, onChange }: Props) {
         chips={policy.identityRoles}
         kind="identities"
         of="roles"
-        onChange={(identityRoles) => onChange({ ...policy, identityRoles })}
+        onChange={(identityRoles) => onChange({ identityRoles })}
       />
       <ChipsField
         apis={apis}
@@ -60,7 +55,7 @@ export function PolicyFields({ apis, policy, onChange }: Props) {
         chips={policy.serviceRoles}
         kind="services"
         of="roles"
-        onChange={(serviceRoles) => onChange({ ...policy, serviceRoles })}
+        onChange={(serviceRoles) => onChange({ serviceRoles })}
       />
       <ChipsField
         apis={apis}
@@ -68,7 +63,7 @@ export function PolicyFields({ apis, policy, onChange }: Props) {
         chips={policy.postureCheckRoles}
         kind="posture-checks"
         of="roles"
-        onChange={(postureCheckRoles) => onChange({ ...policy, postureCheckRoles })}
+        onChange={(postureCheckRoles) => onChange({ postureCheckRoles })}
       />
     </div>
   )

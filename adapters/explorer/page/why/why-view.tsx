@@ -1,6 +1,6 @@
 import type { Apis } from '../api/apis.ts'
 import { explain } from '../api/explanation.ts'
-import { go, hrefOf, place } from '../navigation/place.ts'
+import { aboutNow, go, hrefOf, place } from '../navigation/place.ts'
 import { Finder } from '../parts/finder.tsx'
 import { useAnswer } from '../parts/use-answer.ts'
 import { PathDrawing } from './path-drawing.tsx'
@@ -19,7 +19,7 @@ export function WhyView({ apis }: { apis: Apis }) {
   )
   const names = useNames(apis, identity, service)
   const ask = (changed: { identity?: string; service?: string; type?: string }) =>
-    go('why', { identity, service, type, ...changed })
+    go('why', { ...aboutNow('identity', 'service', 'type'), ...changed })
   const explanation = identity && service ? answer.data : undefined
   return (
     <section class="why">
