@@ -1,15 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import type { Duplex } from 'node:stream'
-import { grouped } from '../../src/base/collections.ts'
 import type { EdgeRefusal } from '../../src/data-plane/edge/edge-refusal.ts'
 import { OF_THIS_PROCESS } from '../../src/data-plane/edge/session-admission.ts'
 import type { FromRouter, Route, ToRouter } from '../../src/ports/fabric/index.ts'
 import type { Channel } from '../channel/channel.ts'
 import { processTimer, type Timer } from '../channel/conversation.ts'
 import { EDGE_HEADER } from '../channel/edge-messages.ts'
-import type { Frame } from '../channel/frame.ts'
 import { readText } from '../channel/header-values.ts'
-import { admitClient, mayStay, NOT_KNOWN_YET, readCertificate } from './edge/edge-admission.ts'
+import { ConnectedEndpoints } from './edge/connected-endpoints.ts'
+import { admitClient, NOT_KNOWN_YET, readCertificate } from './edge/edge-admission.ts'
 import { EdgeChannel } from './edge/edge-channel.ts'
 import { EdgeCircuits } from './edge/edge-circuits.ts'
 import { EdgeListener, type EdgeStranger } from './edge/edge-listener.ts'
@@ -70,13 +69,12 @@ export class EdgeRouter implements CircuitHost {
   readonly #posture: EdgePosture
   readonly #circuits: EdgeCircuits
   readonly #controllers = new Set<ConnectedController>()
-  readonly #channels = new Set<EdgeChannel>()
+  readonly #endpoints: ConnectedEndpoints
   readonly #subscriptionId = randomUUID()
   #cancelLook: () => void
   /** Epoch ms. */
   readonly #doneAt = new Map<Regular, number>()
   #isClosed = false
-  #isJudging = false
 
   constructor(facts: EdgeRouterFacts, router: FabricRouter) {
     this.#facts = facts
@@ -86,6 +84,12 @@ export class EdgeRouter implements CircuitHost {
     const controller = () => this.#anyController()
     const posture = new EdgePosture({ model: this.#model, controller, now: this.#now })
     this.#posture = posture
+    this.#endpoints = new ConnectedEndpoints({
+      model: this.#model,
+      posture,
+      now: this.#now,
+      report: (message) => this.#tellAll(message),
+    })
     this.#circuits = new EdgeCircuits({
       forwarder: router.forwarder,
       now: facts.monotonic ?? (() => performance.now()),
@@ -97,7 +101,7 @@ export class EdgeRouter implements CircuitHost {
       timer: this.#timer,
       circuits: this.#circuits,
       controller,
-      postureRefusal: (host, serviceId) => posture.refusal(host, serviceId, 'Bind'),
+      posture,
     })
     this.#listener = new EdgeListener({
       routerId: facts.id,
@@ -108,7 +112,7 @@ export class EdgeRouter implements CircuitHost {
       admit: (token, stranger) => this.#admit(token, stranger),
       admitted: (client, channel) => this.#admitted(client, channel),
     })
-    this.#model.onChange(() => this.#judgeChannels())
+    this.#model.onChange(() => this.#endpoints.judge())
     this.#cancelLook = this.#timer(LOOK_MS, () => this.#look())
   }
 
@@ -132,7 +136,7 @@ export class EdgeRouter implements CircuitHost {
     this.#controllers.add(controller)
     this.#posture.connected(controller)
     this.#subscribe(controller)
-    this.#reportConnected(true)
+    this.#endpoints.report()
     void this.#hosted.registerAll()
     return {
       take: (message) => this.#take(controller, message),
@@ -148,31 +152,17 @@ export class EdgeRouter implements CircuitHost {
   readonly readValue: ReadsValue = (name) => {
     switch (name) {
       case 'sdk-terminators':
-        return { entries: [...this.#hosted.all()].map(toldTerminator), errors: [] }
+        return { entries: [...this.#hosted.all()].map(terminatorValue), errors: [] }
       case 'ert-terminators':
         return { entries: [], errors: [] }
       case 'router-edge-circuits':
       case 'router-sdk-circuits':
         return { circuits: {} }
       case 'identity-connection-statuses':
-        return { identity_connections: this.#identityConnections() }
+        return { identity_connections: this.#endpoints.identityConnections() }
       default:
         return undefined
     }
-  }
-
-  #identityConnections() {
-    const byIdentity = grouped([...this.#channels], ({ client }) => client.session.identityId)
-    const told = [...byIdentity].map(([identityId, channels]) => {
-      const connections = channels.map(({ client }) => ({
-        id: client.session.id,
-        closed: false,
-        srcAddr: '',
-        dstAddr: '',
-      }))
-      return [identityId, { unreported_count: 0, being_reported_count: 0, connections }] as const
-    })
-    return Object.fromEntries(told)
   }
 
   /** Ends every channel and circuit. */
@@ -180,7 +170,7 @@ export class EdgeRouter implements CircuitHost {
     this.#isClosed = true
     this.#cancelLook()
     this.#listener.close()
-    for (const channel of this.#channels) channel.end()
+    this.#endpoints.end()
     this.#circuits.close()
   }
 
@@ -253,36 +243,19 @@ export class EdgeRouter implements CircuitHost {
         hosted: this.#hosted,
         controller: () => this.#anyController(),
         serviceId: (headers) => this.#serviceId(headers),
-        postureRefusal: (dialer, serviceId) => this.#posture.refusal(dialer, serviceId, 'Dial'),
-        bindRefusal: (host, serviceId) => this.#posture.refusal(host, serviceId, 'Bind'),
-        reported: (reporter, message) => void this.#reported(reporter, message),
+        posture: this.#posture,
+        reported: (reporter, message) => void this.#endpoints.reported(reporter, message),
         updatedClient: (current, token) => this.#updatedClient(current, token),
         troubled: () => undefined,
         closed: (closed) => {
-          this.#channels.delete(closed)
+          this.#endpoints.remove(closed)
           this.#listener.forget(channel)
-          this.#left(closed.client.session)
         },
       },
       channel,
       client,
     )
-    this.#channels.add(edge)
-    this.#tellConnected(client.session.identityId)
-  }
-
-  #left({ id, identityId }: EdgeClient['session']): void {
-    if (![...this.#channels].some(({ client }) => client.session.id === id)) this.#posture.forget(id)
-    this.#tellConnected(identityId)
-  }
-
-  /** Takes the report of an endpoint, which counts for all of its channels. */
-  async #reported(reporter: EdgeChannel, message: Frame): Promise<void> {
-    const { session } = reporter.client
-    await this.#posture.take(reporter.client, message)
-    const channels = [...this.#channels].filter(({ client }) => client.session.id === session.id)
-    for (const channel of channels) channel.judge()
-    if (channels.length === 0) this.#posture.forget(session.id)
+    this.#endpoints.add(edge)
   }
 
   #serviceId(headers: ReadonlyMap<number, Uint8Array>): string {
@@ -315,25 +288,6 @@ export class EdgeRouter implements CircuitHost {
     controller.ask({ type: 'subscribe', ...subscription }).catch(() => undefined)
   }
 
-  /** Sessions and identities may be over: who was let in by them is let go. */
-  #judgeChannels(): void {
-    const now = this.#now()
-    for (const channel of this.#channels) {
-      if (!mayStay(this.#model, channel.client, now)) channel.end()
-    }
-    this.#judgeRightsSoon()
-  }
-
-  /** Of changes that come together the rights of endpoints are judged once, where that is left to this router. */
-  #judgeRightsSoon(): void {
-    if (!this.#posture.isAsked || this.#isJudging) return
-    this.#isJudging = true
-    setImmediate(() => {
-      this.#isJudging = false
-      for (const channel of this.#channels) if (channel.client.isBearer) channel.judge()
-    })
-  }
-
   /** Service sessions are over: what was hosted by them is not hosted any more. Circuits are ended by controllers. */
   #sessionsEnded(ids: readonly string[]): void {
     const ended = new Set(ids)
@@ -343,38 +297,26 @@ export class EdgeRouter implements CircuitHost {
     }
   }
 
-  #tellConnected(identityId: string): void {
-    const connected = [...this.#channels].some(({ client }) => client.session.identityId === identityId)
-    this.#tellAll({ type: 'connect-events', full: false, identities: [{ identityId, connected }] })
-  }
-
-  #reportConnected(full: boolean): void {
-    const present = new Set([...this.#channels].map(({ client }) => client.session.identityId))
-    const identities = [...present].map((identityId) => ({ identityId, connected: true }))
-    this.#tellAll({ type: 'connect-events', full, identities })
-  }
-
   #look(): void {
     if (this.#isClosed) return
     this.#cancelLook = this.#timer(LOOK_MS, () => this.#look())
     const now = this.#now()
-    this.#judgeChannels()
+    this.#endpoints.judge()
     const isDue = (what: Regular, everyMs: number) => {
       if (now - (this.#doneAt.get(what) ?? 0) < everyMs) return false
       this.#doneAt.set(what, now)
       return true
     }
     if (isDue('sessions', KEEP_ALIVE_MS)) {
-      const stored = [...this.#channels].filter(({ client }) => !client.isBearer)
-      const tokens = [...new Set(stored.map(({ client }) => client.token))]
+      const tokens = this.#endpoints.storedTokens()
       if (tokens.length > 0) this.#tellAll({ type: 'api-session-heartbeat', tokens })
     }
-    if (isDue('report', REPORT_MS)) this.#reportConnected(true)
+    if (isDue('report', REPORT_MS)) this.#endpoints.report()
     if (isDue('model', SUBSCRIBE_MS)) for (const controller of this.#controllers) this.#subscribe(controller)
   }
 }
 
-function toldTerminator(bound: BoundService) {
+function terminatorValue(bound: BoundService) {
   const { terminatorId: id, listener, instanceId: instance, cost, precedence, assignsIds, usesXgress } = bound
   return {
     ...{ key: id, id, state: 'established', token: bound.sessionId, listenerId: listener, instance, cost, precedence },

@@ -87,6 +87,17 @@ describe.skipIf(!HAS_BROWSER)('the explorer of a company', () => {
     await page.locator('.map .group-identities').first().hover()
     await page.locator('.map .edge.is-lit').first().waitFor()
     expectLegible(await page.evaluate<Drawn>(DRAWN))
+    // One that is chosen shows its own for as long as it is chosen, wherever the pointer is.
+    const lit = () =>
+      page.locator('.map .edge.is-lit').evaluateAll((lines) => lines.map((line) => line.getAttribute('d')))
+    await page.locator('.map .group-identities').first().click()
+    await page.getByRole('complementary').waitFor()
+    await page.mouse.move(0, 0)
+    const chosen = await lit()
+    expect(chosen.length).toBeGreaterThan(0)
+    await page.locator('.map .group-services').last().hover()
+    await page.locator('.map .group-identities').last().hover()
+    expect(await lit()).toEqual(chosen)
   }, 90_000)
 
   it('draws the strongest line of each group that reaches something, however few of its pairs that are', async () => {

@@ -22,8 +22,6 @@ const SPARED_MS = 1000
 export interface EdgeParts extends DialParts {
   readonly timer: Timer
   readonly hosted: HostedServices
-  /** Why posture keeps a client from hosting a service; undefined where it does not. */
-  bindRefusal(client: EdgeClient, serviceId: string): EdgeRefusal | undefined
   /** The client by its next access token, or why that is none. */
   updatedClient(client: EdgeClient, token: string): Promise<EdgeClient | EdgeRefusal>
   /** The endpoint reports its posture. */
@@ -145,11 +143,11 @@ export class EdgeChannel implements Endpoint<Entry> {
 
   /** Judges again what the endpoint has begun: what it has no right to any more ends. */
   judge(): void {
-    const { postureRefusal, bindRefusal, hosted } = this.#parts
+    const { hosted } = this.#parts
     // A service is judged once, however many connections it has.
     const refusals = {
-      ingress: remembered(postureRefusal, this.#client),
-      egress: remembered(bindRefusal, this.#client),
+      ingress: this.#judged('Dial'),
+      egress: this.#judged('Bind'),
     }
     for (const { state, value } of [...this.#table.all()]) {
       if (value.kind === 'bound') {
@@ -159,6 +157,15 @@ export class EdgeChannel implements Endpoint<Entry> {
         const refusal = refusals[value.side](value.serviceId)
         if (refusal !== undefined) value.cut(refusal.text)
       }
+    }
+  }
+
+  /** Answers why a service is refused to the endpoint by now, and remembers each answer. */
+  #judged(type: 'Dial' | 'Bind') {
+    const known = new Map<string, EdgeRefusal | undefined>()
+    return (serviceId: string) => {
+      if (!known.has(serviceId)) known.set(serviceId, this.#parts.posture.refusal(this.#client, serviceId, type))
+      return known.get(serviceId)
     }
   }
 
@@ -297,13 +304,5 @@ export class EdgeChannel implements Endpoint<Entry> {
     }
     this.#parts.hosted.remove(bound)
     this.#parts.closed(this)
-  }
-}
-
-function remembered(judge: DialParts['postureRefusal'], client: EdgeClient) {
-  const known = new Map<string, EdgeRefusal | undefined>()
-  return (serviceId: string) => {
-    if (!known.has(serviceId)) known.set(serviceId, judge(client, serviceId))
-    return known.get(serviceId)
   }
 }

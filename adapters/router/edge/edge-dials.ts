@@ -9,6 +9,7 @@ import type { ConnectedController } from '../state/controllers.ts'
 import { claimIn } from './edge-admission.ts'
 import type { EdgeCircuits } from './edge-circuits.ts'
 import { EdgeConnection } from './edge-connection.ts'
+import type { EdgePosture } from './edge-posture.ts'
 import { closedMessage, type EdgeClient, type Endpoint, PEER_DATA, xgressHeaders } from './endpoint.ts'
 import type { BoundService } from './hosted-services.ts'
 
@@ -24,8 +25,7 @@ export interface DialParts {
   readonly circuits: EdgeCircuits
   /** A controller to ask; undefined where none is connected. */
   controller(): ConnectedController | undefined
-  /** Why posture keeps a client from dialing a service; undefined where it does not. */
-  postureRefusal(client: EdgeClient, serviceId: string): EdgeRefusal | undefined
+  readonly posture: Pick<EdgePosture, 'refusal'>
   /** The service that a dial names by id or name. */
   serviceId(headers: ReadonlyMap<number, Uint8Array>): string
 }
@@ -84,7 +84,7 @@ export class EdgeDials {
     }
     const controller = this.#parts.controller()
     if (controller === undefined) return refused({ text: 'the router has no controller', hint: 'too-busy' })
-    const refusal = this.#parts.postureRefusal(client, serviceId)
+    const refusal = this.#parts.posture.refusal(client, serviceId, 'Dial')
     if (refusal !== undefined) return refused(refusal)
     const request: CircuitRequest = {
       type: 'create-circuit',

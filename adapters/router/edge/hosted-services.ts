@@ -10,7 +10,8 @@ import type { ConnectedController } from '../state/controllers.ts'
 import { claimIn } from './edge-admission.ts'
 import type { EdgeCircuits } from './edge-circuits.ts'
 import { EdgeConnection } from './edge-connection.ts'
-import { closedMessage, type EdgeClient, type Endpoint, PEER_DATA, xgressHeaders } from './endpoint.ts'
+import type { EdgePosture } from './edge-posture.ts'
+import { closedMessage, type Endpoint, PEER_DATA, xgressHeaders } from './endpoint.ts'
 
 type Route = Extract<ToRouter, { type: 'route' }>
 type Precedence = 'default' | 'required' | 'failed'
@@ -52,9 +53,8 @@ export interface BoundService {
 interface HostingParts {
   readonly timer: Timer
   readonly circuits: EdgeCircuits
+  readonly posture: Pick<EdgePosture, 'refusal'>
   controller(): ConnectedController | undefined
-  /** Why posture keeps a client from hosting a service; undefined where it does not. */
-  postureRefusal(client: EdgeClient, serviceId: string): EdgeRefusal | undefined
 }
 
 /** The services that endpoints host at this router, and how they are dialed. */
@@ -248,7 +248,7 @@ export class HostedServices {
   async #register(bound: BoundService): Promise<EdgeRefusal | undefined> {
     const { host, terminatorId, publicKey, instanceId, instanceSecret } = bound
     const token = new TextDecoder().decode(bound.token)
-    const refusal = this.#parts.postureRefusal(host.client, bound.serviceId)
+    const refusal = this.#parts.posture.refusal(host.client, bound.serviceId, 'Bind')
     if (refusal !== undefined) return refusal
     for (let attempt = 1; ; attempt += 1) {
       const { cost, precedence } = bound
