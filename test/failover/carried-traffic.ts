@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { enroll, type Identity, openIdentity, type ServiceConnection } from 'portcullis/sdk'
@@ -28,6 +27,7 @@ export class CarriedTraffic {
   readonly lost: string[] = []
   readonly #routers: StandaloneRouter[] = []
   readonly #identities: Identity[] = []
+  readonly #clients = new Map<string, Identity>()
   /** How many lines each circuit brought back. */
   readonly #carried = new Map<string, number>()
   #longestGapMs = 0
@@ -55,11 +55,10 @@ export class CarriedTraffic {
     const hosted = await host.host('echo', (connection: ServiceConnection) => void connection.pipe(connection))
     await vi.waitUntil(() => hosted.routers.length === 1, MINUTE)
     for (const sessions of ['api-session', 'bearer'] as const) {
-      const client = await traffic.#identity(admin, 'clients', sessions)
-      for (let count = 0; count < CIRCUITS_OF_EACH; count += 1) {
-        void traffic.#carry(`circuit ${sessions} ${count}`, await client.dial('echo'))
-      }
+      traffic.#clients.set(sessions, await traffic.#identity(admin, 'clients', sessions))
+      for (let count = 1; count < CIRCUITS_OF_EACH; count += 1) await traffic.#dial(sessions)
     }
+    await traffic.dialAgain()
     await traffic.goesOn()
     return traffic
   }
@@ -67,6 +66,11 @@ export class CarriedTraffic {
   get figures(): TrafficFigures {
     const lines = [...this.#carried.values()].reduce((sum, count) => sum + count, 0)
     return { lines, circuits: this.#carried.size, longestGapMs: Math.round(this.#longestGapMs) }
+  }
+
+  /** Every client dials once more, by the session that it has. */
+  async dialAgain(): Promise<void> {
+    for (const sessions of this.#clients.keys()) await this.#dial(sessions)
   }
 
   /** Waits until every circuit has carried lines that were sent after the call. */
@@ -104,6 +108,11 @@ export class CarriedTraffic {
     return opened
   }
 
+  async #dial(sessions: string): Promise<void> {
+    const connection = await this.#clients.get(sessions)?.dial('echo')
+    if (connection !== undefined) void this.#carry(`circuit ${sessions} ${this.#carried.size}`, connection)
+  }
+
   /** Sends lines over a circuit, each after the one before came back as it was. */
   async #carry(name: string, connection: ServiceConnection): Promise<void> {
     let reason = 'it was closed'
@@ -111,18 +120,23 @@ export class CarriedTraffic {
       reason = message
     })
     this.#carried.set(name, 0)
-    const over = once(connection, 'close')
+    // `once` would reject where an error comes first.
+    const over = new Promise((resolve) => connection.once('close', resolve))
     let sent = 0
     let at = performance.now()
     connection.write(`line ${sent}\n`)
-    for await (const line of createInterface({ input: connection, crlfDelay: Number.POSITIVE_INFINITY })) {
-      if (line !== `line ${sent}`) this.lost.push(`${name}: '${line}' came instead of line ${sent}`)
-      this.#longestGapMs = Math.max(this.#longestGapMs, performance.now() - at)
-      this.#carried.set(name, (this.#carried.get(name) ?? 0) + 1)
-      await sleep(PAUSE_MS)
-      sent += 1
-      at = performance.now()
-      connection.write(`line ${sent}\n`)
+    try {
+      for await (const line of createInterface({ input: connection, crlfDelay: Number.POSITIVE_INFINITY })) {
+        if (line !== `line ${sent}`) this.lost.push(`${name}: '${line}' came instead of line ${sent}`)
+        this.#longestGapMs = Math.max(this.#longestGapMs, performance.now() - at)
+        this.#carried.set(name, (this.#carried.get(name) ?? 0) + 1)
+        await sleep(PAUSE_MS)
+        sent += 1
+        at = performance.now()
+        connection.write(`line ${sent}\n`)
+      }
+    } catch {
+      // The reason is known by then.
     }
     await over
     if (!this.#isOver) this.lost.push(`${name}: ${reason}`)

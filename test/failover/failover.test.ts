@@ -1,12 +1,9 @@
-import { chown, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { chown, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { httpsFetch } from 'portcullis/node'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Admin } from '../../examples/traffic/network.ts'
 import { freePorts } from '../../examples/traffic/web.ts'
-import { portcullis, portIn } from '../adapters/cli/cli-process.ts'
 import { CarriedTraffic } from './carried-traffic.ts'
 import {
   type Member,
@@ -18,6 +15,7 @@ import {
   until,
 } from './patroni-cluster.ts'
 import { PrimaryGate } from './primary-gate.ts'
+import { adminOf, ask, freePairs, logIn, type Served, serveWorkers, servicesAt } from './served-workers.ts'
 
 /** All of it takes minutes; `npm run test:slow` kills a primary alone. */
 const isWhole = process.env.PORTCULLIS_FAILOVER === 'all'
@@ -28,18 +26,9 @@ if (missing !== undefined || process.getuid?.() !== 0) {
   )
 }
 
-const ADMIN = { username: 'keeper', password: 'a-secret-of-mine' }
 const MINUTE = 60_000
 /** Writers and readers at once, half of them at each controller. */
 const WRITERS = 8
-
-/** A controller of two workers, as its clients see it. */
-interface Served {
-  readonly process: ReturnType<typeof portcullis>
-  readonly url: string
-  readonly fetch: (request: Request) => Promise<Response>
-  token: string
-}
 
 let folder: string
 let cluster: PatroniCluster
@@ -55,34 +44,6 @@ const stale: string[] = []
 const refused = new Map<number, number>()
 let loops: Promise<void>[] = []
 
-async function ask({ url, fetch, token }: Served, method: string, path: string, body?: object): Promise<Response> {
-  return fetch(
-    new Request(`${url}/edge/management/v1${path}`, {
-      method,
-      headers: { 'content-type': 'application/json', 'zt-session': token },
-      ...(body && { body: JSON.stringify(body) }),
-      signal: AbortSignal.timeout(15_000),
-    }),
-  )
-}
-
-/** The management API of a controller, for what is set up before anything fails. */
-function adminOf(at: Served): Admin {
-  const call: Admin['call'] = async (method, path, body) => {
-    const answer = await ask(at, method, path, body)
-    const text = await answer.text()
-    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`)
-    return JSON.parse(text).data
-  }
-  return { call, create: async (path, body) => String((await call('POST', path, body)).id) }
-}
-
-async function logIn(at: Served): Promise<void> {
-  const answer = await ask(at, 'POST', '/authenticate?method=password', ADMIN)
-  const { data }: { readonly data: { readonly token: string } } = JSON.parse(await answer.text())
-  at.token = data.token
-}
-
 function refuse(status: number): void {
   refused.set(status, (refused.get(status) ?? 0) + 1)
 }
@@ -94,7 +55,7 @@ async function write(at: Served, index: number): Promise<void> {
       const { status } = await ask(at, 'POST', '/services', { name })
       if (status === 201) acknowledged.set(name, performance.now())
       else refuse(status)
-      if (status === 401) await logIn(at)
+      if (status === 401) at.token = await logIn(at)
       if (status >= 400) await sleep(50)
     } catch {
       refuse(0)
@@ -186,23 +147,9 @@ describe.skipIf(missing !== undefined || process.getuid?.() !== 0)('a database t
     cluster.run('pgbouncer', 'setpriv', ['--reuid=postgres', '--regid=postgres', '--clear-groups', 'pgbouncer', config])
     const storage = `postgres://postgres@127.0.0.1:${bouncer}/postgres?prepareStatements=false`
     const [here = 0, there = 0] = await freePairs()
-    const start = async (control: number, other: number): Promise<Served> => {
-      const where = ['--listen', '127.0.0.1:0', '--workers', '2', '--rate-limits', 'off']
-      // Each worker has a port for routers.
-      where.push('--control-listen', `127.0.0.1:${control}`)
-      for (const port of [other, other + 1]) where.push('--control-others', `127.0.0.1:${port}`)
-      const process = portcullis(['serve', ...where, '--pki', 'pki', '--storage', storage], {
-        cwd: folder,
-        variables: { PORTCULLIS_ADMIN_USERNAME: ADMIN.username, PORTCULLIS_ADMIN_PASSWORD: ADMIN.password },
-      })
-      const url = `https://localhost:${portIn(await process.ready)}`
-      const fetch = httpsFetch({ ca: await readFile(join(folder, 'pki/ca.pem'), 'utf8') })
-      const at = { process, url, fetch, token: '' }
-      await logIn(at)
-      return at
-    }
-    const first = await start(here, there)
-    served = [first, await start(there, here)]
+    const place = { folder, storage, port: 0 }
+    const first = await serveWorkers({ ...place, control: here, other: there })
+    served = [first, await serveWorkers({ ...place, control: there, other: here })]
     traffic = await CarriedTraffic.open(adminOf(first), 4)
     loops = Array.from({ length: WRITERS }, (_, index) => {
       const [at = first, other = first] = index % 2 === 0 ? served : served.toReversed()
@@ -317,12 +264,7 @@ describe.skipIf(missing !== undefined || process.getuid?.() !== 0)('a database t
       )
       for (const at of served) {
         const known = new Set<string>()
-        for (let offset = 0; ; offset += 500) {
-          const answer = await ask(at, 'GET', `/services?limit=500&offset=${offset}`)
-          const { data }: { readonly data: readonly { readonly name: string }[] } = JSON.parse(await answer.text())
-          for (const { name } of data) known.add(name)
-          if (data.length < 500) break
-        }
+        for await (const { name } of servicesAt(at)) known.add(name)
         expect([...acknowledged.keys()].filter((name) => !known.has(name))).toEqual([])
       }
       expect([...refused.keys()].filter((status) => status !== 503 && status !== 0)).toEqual([])
@@ -332,14 +274,6 @@ describe.skipIf(missing !== undefined || process.getuid?.() !== 0)('a database t
     MINUTE,
   )
 })
-
-/** Two ports that are free, and those that follow them: each worker takes one. */
-async function freePairs(): Promise<readonly number[]> {
-  const ports = await freePorts(20)
-  return ports
-    .filter((port, at) => ports.every((other, index) => index === at || Math.abs(other - port) > 1))
-    .slice(0, 2)
-}
 
 function bouncerConfig(gatePort: number, port: number): string {
   return `[databases]

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
-const project = fileURLToPath(new URL('../../..', import.meta.url))
+const PROJECT = fileURLToPath(new URL('../../..', import.meta.url))
 
 /** How a run of the command ended, with everything that it wrote. */
 export interface Ended {
@@ -36,14 +36,19 @@ export interface RunOptions {
   /** What it reads from standard input; nothing unless given. */
   readonly input?: string
   readonly variables?: Readonly<Record<string, string>>
+  /** The folder of the source that it runs, with a slash at its end; this project unless given. */
+  readonly project?: string
   /** The system refuses to let a file of the command grow beyond so many blocks of 512 bytes. */
   readonly fileBlocks?: number
 }
 
 /** Runs `portcullis …args` from its source, in a directory and with nothing in its environment but `variables`. */
-export function portcullis(args: readonly string[], { cwd, variables = {}, fileBlocks, input }: RunOptions): Running {
+export function portcullis(
+  args: readonly string[],
+  { cwd, variables = {}, fileBlocks, input, project = PROJECT }: RunOptions,
+): Running {
   const command = ['--conditions=portcullis-source', `${project}adapters/cli/main.ts`, ...args]
-  const node = `${project}node_modules/.bin/node`
+  const node = `${PROJECT}node_modules/.bin/node`
   const [program, ...words] =
     fileBlocks === undefined
       ? [node, ...command]
