@@ -7,6 +7,7 @@ import { benchAudit } from './audit.ts'
 import { benchController } from './controller.ts'
 import { benchCredentials } from './credentials.ts'
 import { benchDataplane } from './dataplane.ts'
+import { benchDelays } from './delays.ts'
 import { benchDials } from './dials.ts'
 import { benchFabric } from './fabric.ts'
 import { benchHolds } from './holds.ts'
@@ -34,6 +35,7 @@ const BENCHES = new Map<string, Bench>([
   ['fabric', benchFabric],
   ['dials', benchDials],
   ['dataplane', benchDataplane],
+  ['delays', benchDelays],
   ['wire', benchWire],
   ['million', benchMillion],
   ['paper', benchPaper],

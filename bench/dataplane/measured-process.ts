@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
+import { LoopHold } from '../fabric/loop-hold.ts'
 
 /** What a process tells of itself, where it can. */
 export interface ToldOfProcess {
@@ -57,4 +58,19 @@ export async function start<Answer>(program: string, message: object) {
     await once(child, 'exit')
   }
   return { answer, process: processOf(child.pid, told), stop }
+}
+
+/** Has the process that calls it answer every further message by what it tells of itself. */
+export function tellWhenAsked(): void {
+  const hold = new LoopHold()
+  process.on('message', () => {
+    const holdMs = hold.take()
+    globalThis.gc?.()
+    const { heapUsed, external } = process.memoryUsage()
+    // The collector held the loop too, which the next turn tells.
+    setTimeout(() => {
+      hold.take()
+      process.send?.({ holdMs, heldBytes: heapUsed + external })
+    }, 10)
+  })
 }

@@ -1,21 +1,10 @@
 // Runs a router of ours in a process of its own. Its first message is the identity; it answers where it is reached, and from then
 // on every question by what it holds and for how long its event loop was held at once since it was asked last.
 import { runRouter } from '../../adapters/router/standalone-router.ts'
-import { LoopHold } from '../fabric/loop-hold.ts'
-
-const hold = new LoopHold()
+import { tellWhenAsked } from './measured-process.ts'
 
 process.once('message', async (identity: Parameters<typeof runRouter>[0]['identity']) => {
   const router = await runRouter({ identity, listen: '127.0.0.1:0', advertise: '127.0.0.1:0' })
   process.send?.({ address: router.address })
-  process.on('message', () => {
-    const holdMs = hold.take()
-    globalThis.gc?.()
-    const { heapUsed, external } = process.memoryUsage()
-    // The collector held the loop too, which the next turn tells.
-    setTimeout(() => {
-      hold.take()
-      process.send?.({ holdMs, heldBytes: heapUsed + external })
-    }, 10)
-  })
+  tellWhenAsked()
 })
