@@ -81,6 +81,15 @@ export class ControllerSession {
     return this.#apiOf(await this.#current())
   }
 
+  /** Begins a new session where the controller says that this one is over; without a controller it stays as it is. */
+  async renewIfOver(): Promise<void> {
+    try {
+      await this.call('session', (api) => api.call('GET /current-identity'))
+    } catch (error) {
+      if (failureOf(error, 'session').code !== 'CONTROLLER_UNREACHABLE') throw error
+    }
+  }
+
   /** The session is over: the next call begins a new one. */
   forget(token: string): void {
     const known = this.#session

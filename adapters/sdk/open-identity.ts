@@ -210,7 +210,11 @@ export function identityOver(connections: IdentityConnections): Identity {
   }
   const routers = new RouterPool({
     ...{ connect, timer, now: connections.now ?? (() => performance.now()) },
-    hello: async () => ({ apiSessionToken: await session.token(), identityId: (await whoAmI()).id, posture: known }),
+    hello: async (mayBeOver) => {
+      // A router that does not know a session waits for it to be announced, where the controller refuses it at once.
+      if (mayBeOver) await session.renewIfOver()
+      return { apiSessionToken: await session.token(), identityId: (await whoAmI()).id, posture: known }
+    },
   })
   const [controller = ''] = connections.controllers
   const renewal = new CertificateRenewal({

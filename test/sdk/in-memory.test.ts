@@ -127,6 +127,25 @@ describe('a test controller with a router in memory', () => {
     await expect(laptop.dial('guarded')).rejects.toMatchObject({ code: 'POSTURE_FAILED' })
   })
 
+  it('lets an endpoint that was disabled dial as soon as it is enabled, and no time passes', async () => {
+    const server = await net.enroll('server', hosts)
+    const laptop = await net.enroll('laptop', clients)
+    await using _hosted = await server.host('plain', echo)
+    const params = { id: laptop.id }
+    for (let round = 0; round < 2; round += 1) {
+      const connection = await laptop.dial('plain')
+      const isCut = once(connection, 'close').catch(() => undefined)
+      connection.on('error', () => undefined).resume()
+      await net.admin.call('POST /identities/{id}/disable', { params, body: { durationMinutes: 0 } })
+      await isCut
+      await expect(laptop.dial('plain')).rejects.toMatchObject({ code: 'NOT_AUTHENTICATED' })
+      await net.admin.call('POST /identities/{id}/enable', { params })
+    }
+    const connection = await laptop.dial('plain')
+    connection.end('hello again')
+    expect(await text(connection)).toBe('hello again')
+  })
+
   it('lets a dial time out when the test lets the time pass', async () => {
     const laptop = await net.enroll('laptop', clients)
     const never = new Promise<boolean>(() => undefined)

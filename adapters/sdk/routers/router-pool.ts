@@ -12,8 +12,8 @@ import { RouterChannel, type RouterGreeting } from './router-channel.ts'
 export interface RouterAccess {
   /** Opens a way to a router, by its address. */
   connect(address: string): Promise<Channel>
-  /** Whom the identity is greeted as. */
-  hello(): Promise<RouterGreeting>
+  /** Whom the identity is greeted as; `mayBeOver` where a router has closed a channel since, as it does when a session ends. */
+  hello(mayBeOver: boolean): Promise<RouterGreeting>
   readonly timer: Timer
   /** Milliseconds of a clock that only goes forward. */
   readonly now: () => number
@@ -26,6 +26,7 @@ export class RouterPool {
   readonly #opening = new Map<string, Promise<RouterChannel>>()
   /** Those of a session before this one: what goes through them goes on, and nothing is begun there. */
   readonly #retired = new Set<RouterChannel>()
+  #hasLostChannel = false
   #isClosed = false
 
   constructor(access: RouterAccess) {
@@ -78,7 +79,9 @@ export class RouterPool {
   }
 
   async #open(address: string): Promise<RouterChannel> {
-    const hello = await this.#access.hello()
+    const mayBeOver = this.#hasLostChannel
+    this.#hasLostChannel = false
+    const hello = await this.#access.hello(mayBeOver)
     const channel = await this.#access.connect(address)
     // It may close before it is open.
     let known: RouterChannel | undefined
@@ -102,7 +105,9 @@ export class RouterPool {
 
   #forget(address: string, closed: RouterChannel): void {
     this.#retired.delete(closed)
-    const left = (this.#channels.get(address) ?? []).filter((channel) => channel !== closed)
+    const known = this.#channels.get(address) ?? []
+    const left = known.filter((channel) => channel !== closed)
+    if (left.length < known.length) this.#hasLostChannel = true
     if (left.length === 0) this.#channels.delete(address)
     else this.#channels.set(address, left)
   }
