@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -104,6 +104,52 @@ describe('backup', () => {
     )
     expect(code).toBe(3)
     expect(value.problems[0]).toContain('audit trail')
+  }, 180_000)
+})
+
+describe('backup drill', () => {
+  const drill = (from: string) => run('backup', 'drill', '--from', from, '--storage', 'sqlite:none', '--pki', 'pki')
+
+  it('leaves nothing beside a backup that it reads, and reads one whose folder is read-only', async () => {
+    await mkdir(at('kept'))
+    await run('snapshot', '--storage', 'sqlite:live.sqlite', '--to', 'kept/copy.sqlite')
+    for (const rest of ['-wal', '-shm']) await rm(at(`kept/copy.sqlite${rest}`), { force: true })
+    const before = await readFile(at('kept/copy.sqlite'))
+    await chmod(at('kept'), 0o500)
+    expect((await drill('kept')).code).toBe(2)
+    expect((await drill('kept/copy.sqlite')).code).toBe(0)
+    await chmod(at('kept'), 0o700)
+    expect(await readdir(at('kept'))).toEqual(['copy.sqlite'])
+    expect((await readFile(at('kept/copy.sqlite'))).equals(before)).toBe(true)
+    const restored = portcullis(['restore', '--from', 'kept/copy.sqlite', '--storage', 'sqlite:back.sqlite'], {
+      cwd: folder,
+    })
+    expect((await restored.ended).code).toBe(0)
+    expect(await readdir(at('kept'))).toEqual(['copy.sqlite'])
+  }, 180_000)
+
+  it('answers 3 for what is no whole backup, and says which', async () => {
+    await run('snapshot', '--storage', 'sqlite:live.sqlite', '--to', 'whole.sqlite')
+    const whole = await readFile(at('whole.sqlite'))
+    const { DatabaseSync } = await import('node:sqlite')
+    const foreign = new DatabaseSync(at('foreign.sqlite'))
+    foreign.exec('create table others (id integer)')
+    foreign.close()
+    const spoiled = Buffer.from(whole)
+    spoiled.fill(0xff, 8192, 65_536)
+    const files = {
+      'cut.sqlite': whole.subarray(0, whole.length >> 1),
+      'spoiled.sqlite': spoiled,
+      'text.sqlite': Buffer.from('no database at all, but words'.repeat(100)),
+      'empty.sqlite': Buffer.alloc(0),
+    }
+    for (const [name, bytes] of Object.entries(files)) await writeFile(at(name), bytes)
+    for (const name of [...Object.keys(files), 'foreign.sqlite']) {
+      const { code, value } = await drill(name)
+      expect([name, code]).toEqual([name, 3])
+      expect(value).toMatchObject({ problems: [expect.stringMatching(/damaged|holds no records of a controller/)] })
+      expect((await readdir(folder)).filter((found) => found.startsWith(`${name}-`))).toEqual([])
+    }
   }, 180_000)
 })
 

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createClient } from '../../../../src/client/index.ts'
 import { createController, type Storage } from '../../../../src/index.ts'
+import { StorageUnavailable } from '../../../../src/storage.ts'
 import { openPkiDirectory } from '../../../node/index.ts'
 import { type Answer, type CommandCall, defineCommand, EXIT_NO } from '../../command-line/command.ts'
 import { UsageError } from '../../command-line/usage.ts'
@@ -59,18 +60,14 @@ export async function drill(
   try {
     const begun = Date.now()
     const file = join(folder, 'scratch.sqlite')
-    await restore(backup, file)
-    const { sqliteStorage } = await import('../../../kysely/index.ts')
-    const problems = [...(await problemsOf(await sqliteStorage(file)))]
+    const { problems, isReadable } = await restored(backup, file)
     const restoredMs = Date.now() - begun
-    const comparison = await compared(call, file)
-    const pki = options.value('pki') ?? '.portcullis/pki'
-    const controller = await started(file, pki).catch((error: unknown) => {
-      problems.push(`no controller starts over it: ${error instanceof Error ? error.message : String(error)}`)
-      return null
-    })
-    const report: DrillReport = { backup, restoredMs, problems, controller, comparison }
-    return { text: textOf(report), value: report, code: problems.length === 0 ? 0 : EXIT_NO }
+    const comparison = isReadable ? await compared(call, file) : null
+    const controller = isReadable ? await started(file, options.value('pki') ?? '.portcullis/pki') : null
+    if (typeof controller === 'string') problems.push(`no controller starts over it: ${controller}`)
+    const answer = typeof controller === 'string' ? null : controller
+    const report: DrillReport = { backup, restoredMs, problems, controller: answer, comparison }
+    return { text: textOf(report, isReadable), value: report, code: problems.length === 0 ? 0 : EXIT_NO }
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
@@ -85,6 +82,19 @@ async function backupOf(from: string | undefined): Promise<string> {
   const latest = (await copiesIn(path)).at(-1)
   if (latest === undefined) throw new UsageError(`--from: ${path} holds no copy of portcullis backup run`)
   return join(path, latest)
+}
+
+/** Restores a backup and finds what is wrong with it. A failure that says nothing of the backup, as a full disk, is thrown. */
+async function restored(backup: string, file: string): Promise<{ problems: string[]; isReadable: boolean }> {
+  const { SchemaMismatch, sqliteStorage } = await import('../../../kysely/index.ts')
+  try {
+    await restore(backup, file)
+    return { problems: [...(await problemsOf(await sqliteStorage(file)))], isReadable: true }
+  } catch (error) {
+    const isDamaged = error instanceof StorageUnavailable && error.reason === 'corrupt'
+    if (isDamaged || error instanceof SchemaMismatch) return { problems: [error.message], isReadable: false }
+    throw error
+  }
 }
 
 async function restore(backup: string, file: string): Promise<void> {
@@ -124,7 +134,16 @@ async function compared(
   }
 }
 
-async function started(file: string, pki: string): Promise<NonNullable<DrillReport['controller']>> {
+/** Starts a scratch controller over a restored storage, and answers how that went; a text says why none starts. */
+async function started(file: string, pki: string): Promise<NonNullable<DrillReport['controller']> | string> {
+  try {
+    return await startedOver(file, pki)
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
+}
+
+async function startedOver(file: string, pki: string): Promise<NonNullable<DrillReport['controller']>> {
   const { sqliteStorage } = await import('../../../kysely/index.ts')
   const begun = Date.now()
   const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined }
@@ -144,10 +163,12 @@ async function started(file: string, pki: string): Promise<NonNullable<DrillRepo
   }
 }
 
-function textOf({ backup, restoredMs, problems, controller, comparison }: DrillReport): string {
+function textOf({ backup, restoredMs, problems, controller, comparison }: DrillReport, isReadable: boolean): string {
   const count = comparison?.differenceCount ?? 0
+  const name = backup.replaceAll(/\/\/[^@\s/]*@/g, '//')
+  if (!isReadable) return [`${name} cannot be restored`, ...problems.map((problem) => `wrong: ${problem}`)].join('\n')
   return [
-    `restored ${backup.replaceAll(/\/\/[^@\s/]*@/g, '//')} in ${restoredMs} ms`,
+    `restored ${name} in ${restoredMs} ms`,
     ...(comparison === null
       ? ['there is no storage to compare with']
       : [
