@@ -37,6 +37,8 @@ export interface SqlLanguage {
   uniqueText(column: Sql): Sql
   /** Whether a unique index of texts also serves to put them in order. */
   readonly ordersByUniqueText: boolean
+  /** Whether one statement may hold others that change tables. */
+  readonly joinsStatements: boolean
   boolean(value: boolean): unknown
   /** A number to compare with a column of any numeric type. */
   number(value: number): Sql
@@ -63,6 +65,7 @@ const SQLITE: SqlLanguage = {
   columnType: (type) => SQLITE_TYPES[type],
   indexTableOptions: 'without rowid',
   ordersByUniqueText: true,
+  joinsStatements: false,
   indexedText: () => undefined,
   indexedPart: (text) => text,
   uniqueText: (column) => column,
@@ -102,6 +105,7 @@ const POSTGRES: SqlLanguage = {
   lockWriters: (scope) => sql`select pg_advisory_xact_lock(hashtext('portcullis'), hashtext(${scope}))`,
   columnType: (type) => POSTGRES_TYPES[type],
   ordersByUniqueText: false,
+  joinsStatements: true,
   indexedText: (column) => sql`left(${column}, ${sql.lit(INDEXED_CHARACTERS)})`,
   indexedPart: (text) =>
     text.length <= INDEXED_CHARACTERS ? text : Array.from(text).slice(0, INDEXED_CHARACTERS).join(''),

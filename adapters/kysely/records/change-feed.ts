@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
-import { sql } from 'kysely'
+import { type CompiledQuery, sql } from 'kysely'
 import type { Change, HistoryPoint } from '../../../src/storage.ts'
-import type { Connection, Row, RowSource } from '../driver/connections.ts'
+import type { Row, RowSource } from '../driver/connections.ts'
 import { type Database, rowInserter, statement } from '../driver/language.ts'
 import { CHANGE_TABLE, STATE_TABLE } from '../schema/bookkeeping.ts'
 import { SchemaMismatch } from '../schema/compare-schemas.ts'
@@ -69,12 +69,12 @@ export function changeFeed(database: Database) {
       position === 0 ? Number(line) : null,
     ],
 
-    /** Stores the place that a commit reaches, and forgets what is too old. */
-    async advance(connection: Connection, before: StoredState, { revision, line }: HistoryPoint): Promise<void> {
+    /** The statements that store the place that a commit reaches, and forget what is too old. */
+    advance(before: StoredState, { revision, line }: HistoryPoint): readonly CompiledQuery[] {
       const due = revision - REMEMBERED_REVISIONS
       const forgotten = due - before.forgotten >= FORGOTTEN_AT_ONCE ? due : before.forgotten
-      if (forgotten > before.forgotten) await connection.run(forget([forgotten]))
-      await connection.run(raise([revision, forgotten, line === undefined ? null : Number(line)]))
+      const raised = raise([revision, forgotten, line === undefined ? null : Number(line)])
+      return forgotten > before.forgotten ? [forget([forgotten]), raised] : [raised]
     },
 
     /**

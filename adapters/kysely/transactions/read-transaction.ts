@@ -24,6 +24,7 @@ import type { Connection, ConnectionSource, Row, RowSource } from '../driver/con
 import type { Database } from '../driver/language.ts'
 import { type ChangeFeed, changeFeed, type StoredState } from '../records/change-feed.ts'
 import { find, findIds, scan } from '../records/find.ts'
+import { type JointStatements, jointStatements } from '../records/joint-statements.ts'
 import { type RecordStatements, recordStatements } from '../records/record-statements.ts'
 import { decodeRecord, pageOf, readable } from '../records/write-record.ts'
 import { isStorable } from '../schema/field-value.ts'
@@ -112,6 +113,7 @@ function ofKind<R>(stored: unknown): R {
 export interface StoredTables {
   readonly database: Database
   readonly feed: ChangeFeed
+  readonly runJointly: JointStatements
   /** The table of a kind. Throws a TypeError for a kind that the storage was not opened for. */
   tableOf(kind: RecordKind): RecordTable
   statementsOf(table: RecordTable): RecordStatements
@@ -122,6 +124,7 @@ export function storedTables(database: Database, kinds: RecordTables): StoredTab
   return {
     database,
     feed: changeFeed(database),
+    runJointly: jointStatements(database),
     tableOf({ name }) {
       const table = kinds.get(name)
       if (table === undefined) throw new TypeError(`the storage was not opened for records of the kind ${name}`)

@@ -115,7 +115,7 @@ export class WriteQueue {
     const uncommitted = new Uncommitted()
     // Nobody else commits meanwhile: what the cache knows stays true, except of what this group changes.
     const cached = cache && (await levelReads(cache, feed, connection, before, known, uncommitted))
-    const deferred = new DeferredRows(connection)
+    const deferred = new DeferredRows(connection, this.#stored.runJointly)
     const outcomes: Outcome[] = []
     const changes: Change[] = []
     const lines = new Map<number, string>()
@@ -134,8 +134,8 @@ export class WriteQueue {
       state = { ...state, revision: state.revision + 1, line }
       lines.set(state.revision, line)
     } while (group.length < GROUP_SIZE && performance.now() - since < GROUP_MS)
-    await deferred.flush()
-    if (state !== before) await this.#stored.feed.advance(connection, before, state)
+    const last = state === before ? [] : feed.advance(before, state)
+    await this.#stored.runJointly(connection, [...deferred.take(), ...last])
     return { outcomes, before, after: state, changes: { changes, lines } }
   }
 

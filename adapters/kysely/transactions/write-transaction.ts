@@ -11,6 +11,7 @@ import type { CachedReads, Uncommitted } from '../cache/cached-collection.ts'
 import type { Connection, Row, RowSource } from '../driver/connections.ts'
 import type { RowInserter } from '../driver/language.ts'
 import type { StoredState } from '../records/change-feed.ts'
+import type { JointStatements } from '../records/joint-statements.ts'
 import {
   deleteRecord,
   insertRecord,
@@ -125,6 +126,7 @@ interface DeferredRow {
  */
 export class DeferredRows {
   readonly #connection: Connection
+  readonly #runJointly: JointStatements
   /** Of the writes of the group that succeeded. */
   #kept: DeferredRow[] = []
   /** Of the write under way. */
@@ -132,24 +134,27 @@ export class DeferredRows {
   /** Of writes that succeeded, added within the savepoint of the write under way, which takes them along when it fails. */
   #inSavepoint: DeferredRow[] = []
 
-  constructor(connection: Connection) {
+  constructor(connection: Connection, runJointly: JointStatements) {
     this.#connection = connection
+    this.#runJointly = runJointly
   }
 
   add(inserter: RowInserter, values: readonly unknown[]): void {
     this.#own.push({ inserter, values })
   }
 
-  /** Adds the rows to the database: they are about to be read, or the group ends. */
+  /** Adds the rows to the database: they are about to be read. */
   async flush(): Promise<void> {
+    await this.#runJointly(this.#connection, this.take())
+  }
+
+  /** The statements that add the rows, which are run next. */
+  take(): readonly CompiledQuery[] {
     const rows = [...this.#kept, ...this.#own]
-    if (rows.length === 0) return
     this.#inSavepoint.push(...this.#kept)
     this.#kept = []
     this.#own = []
-    for (const [inserter, ofTable] of grouped(rows)) {
-      for (const query of inserter(ofTable)) await this.#connection.run(query)
-    }
+    return [...grouped(rows)].flatMap(([inserter, ofTable]) => [...inserter(ofTable)])
   }
 
   /** The write under way succeeded. */

@@ -1,7 +1,9 @@
 import pg from 'pg'
-import { postgresDialect } from 'portcullis/kysely'
-import { afterAll, beforeAll, describe } from 'vitest'
+import { createController, SYSTEM_CALL } from 'portcullis'
+import { kyselyStorage, postgresDialect } from 'portcullis/kysely'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createDatabase, type PostgresDatabase } from '../../support/postgres.ts'
+import { watchedDialect } from '../../support/watched-dialect.ts'
 import { describeCache } from './sql-cache.ts'
 
 let database: PostgresDatabase
@@ -31,4 +33,19 @@ describe('what a storage over PostgreSQL keeps in memory', () => {
       },
     }
   })
+})
+
+it('takes the change feed, the trail and the revision of a commit in one statement', async () => {
+  const asked: string[] = []
+  const dialect = await postgresDialect({ connection: database.url })
+  const controller = await createController({
+    storage: await kyselyStorage({ dialect: () => watchedDialect(dialect(), ({ sql }) => void asked.push(sql)) }),
+    address: 'localhost:1280',
+  })
+  await controller.engine.services.create(SYSTEM_CALL, { name: 'first' })
+  asked.length = 0
+  await controller.engine.services.create(SYSTEM_CALL, { name: 'second' })
+  const bookkeeping = asked.filter((sql) => /audit_records|changes|state/.test(sql) && !/^\s*select/.test(sql))
+  expect(bookkeeping).toHaveLength(1)
+  await controller.close()
 })
