@@ -1,5 +1,4 @@
 #!/usr/bin/env node
-import './compile-cache.ts'
 import { runCommandLine } from './command-line/run-command-line.ts'
 import { UsageError } from './command-line/usage.ts'
 import { COMMANDS } from './commands/index.ts'

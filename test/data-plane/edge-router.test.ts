@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { writePayload } from '../../adapters/channel/circuit-frames.ts'
+import { processTimer } from '../../adapters/channel/conversation.ts'
 import { bodyOf, EDGE_HEADER, EDGE_TYPE, edgeMessage, TRUE, textIn } from '../../adapters/channel/edge-messages.ts'
 import type { Frame } from '../../adapters/channel/frame.ts'
 import { readText, readUint32, textHeader, uint32Header } from '../../adapters/channel/header-values.ts'
@@ -11,10 +12,8 @@ import { adminToken } from '../support/delegate.ts'
 import { type EdgeWorld, edgeWorld, type PlayedEndpoint, until } from '../support/edge-world.ts'
 
 const END = 1
-/** Changes of access that are measured. */
+/** Changes of access, each of which must show. */
 const ROUNDS = 20
-
-const median = (all: readonly number[]) => all.toSorted((one, other) => one - other)[all.length >> 1] ?? Number.NaN
 
 async function hostAndClient(world: EdgeWorld, assigns = true): Promise<readonly [PlayedEndpoint, PlayedEndpoint]> {
   const host = await world.connect(await world.device('host', ['hosts']))
@@ -138,31 +137,21 @@ describe('an edge router in the process of its controller', () => {
   })
 
   it('ends what runs at once when access is gone, lets in at once who has it again, and ends the channel with the session', async () => {
-    const world = await edgeWorld()
+    // No timer of the router runs: whatever follows a change follows it at once.
+    const world = await edgeWorld(() => () => undefined)
     const [, client] = await hostAndClient(world)
     const { admin } = world.controller
-    const times = { cut: [] as number[], granted: [] as number[] }
     const params = { id: client.device.id }
     for (let round = 1; round <= ROUNDS; round += 1) {
-      // The sessions by which it dials are made beforehand: only the change is measured.
       await client.dial(round)
-      const cutAt = performance.now()
       await admin.call('PATCH /identities/{id}', { params, body: { roleAttributes: [] } })
       await until(() => closed(client).length === round)
-      times.cut.push(performance.now() - cutAt)
       expect(await circuitsOf(world)).toEqual([])
-      const grantedAt = performance.now()
       await admin.call('PATCH /identities/{id}', { params, body: { roleAttributes: ['clients'] } })
       expect((await client.dial(ROUNDS + round)).contentType).toBe(EDGE_TYPE.stateConnected)
-      times.granted.push(performance.now() - grantedAt)
       client.send(edgeMessage(EDGE_TYPE.stateClosed, ROUNDS + round))
       await until(async () => (await circuitsOf(world)).length === 0)
     }
-    const told = ([name, all]: [string, number[]]) =>
-      `${name} within ${median(all).toFixed(1)} ms (the longest ${Math.max(...all).toFixed(1)})`
-    console.log(`of ${ROUNDS} changes: ${Object.entries(times).map(told).join(', ')}`)
-    // The promise is 100 ms from the change to its effect in one process, the request that changes it included.
-    for (const all of Object.values(times)) expect(median(all)).toBeLessThan(100)
     await client.device.call('DELETE /current-api-session')
     await until(() => client.isClosed)
   })
@@ -211,7 +200,12 @@ describe('an edge router in the process of its controller', () => {
   })
 
   it('keeps nobody waiting behind messages for somebody who does not read', async () => {
-    const world = await edgeWorld()
+    const waits: number[] = []
+    const world = await edgeWorld((ms, work) => {
+      waits.push(ms)
+      // Whatever is spared stays spared.
+      return ms === 50 ? processTimer(ms, work) : () => undefined
+    })
     const [slow, quick, client] = await Promise.all([
       world.connect(await world.device('slow', ['hosts'])),
       world.connect(await world.device('quick', ['hosts'])),
@@ -232,11 +226,10 @@ describe('an edge router in the process of its controller', () => {
     }
     slow.channel.pause()
     for (let sequence = 0; sequence < 20; sequence += 1) send(0, sequence, 1_000_000)
-    const sentAt = performance.now()
     send(1, 0, 10)
     await until(() => quick.heard.some(({ contentType }) => contentType === EDGE_TYPE.payload))
     // Once 50 ms, and not again for every message.
-    expect(performance.now() - sentAt).toBeLessThan(400)
+    expect(waits.filter((ms) => ms === 50)).toHaveLength(1)
   })
 
   it('answers probes of liveness with what they carry', async () => {

@@ -15,6 +15,8 @@ import type { BoundService, HostedServices } from './hosted-services.ts'
 const LIMITS = { connections: 10_000, dials: 1000, binds: 1000 }
 /** Milliseconds for which an endpoint may not read what was sent to it. */
 const STALL_MS = 60_000
+/** Dials of an endpoint that begin in a turn of the event loop: each is judged by the controller, and all others would wait for them. */
+const DIALS_IN_TURN = 16
 /** Milliseconds for which an endpoint is not held briefly again, after it was held in vain. */
 const SPARED_MS = 1000
 
@@ -46,6 +48,7 @@ export class EdgeChannel implements Endpoint<Entry> {
   readonly #full = new Set<Room>()
   #client: EdgeClient
   #isSpared = false
+  #dialsInTurn = 0
   #isClosed = false
 
   constructor(parts: EdgeParts, channel: Channel, client: EdgeClient) {
@@ -201,7 +204,7 @@ export class EdgeChannel implements Endpoint<Entry> {
       }
       case EDGE_TYPE.connect:
       case EDGE_TYPE.connectV2:
-        void this.#dials.dial(message)
+        this.#dial(message)
         return
       case EDGE_TYPE.bind:
         void this.#parts.hosted.bind(this, message)
@@ -231,6 +234,14 @@ export class EdgeChannel implements Endpoint<Entry> {
       default:
       // A type that is not known is passed over, as endpoints do.
     }
+  }
+
+  #dial(message: Frame): void {
+    void this.#dials.dial(message)
+    this.#dialsInTurn += 1
+    if (this.#dialsInTurn < DIALS_IN_TURN) return
+    this.#dialsInTurn = 0
+    this.holdFor({ whenRoom: (work) => void setImmediate(work) })
   }
 
   #entryOf({ headers }: Frame): Entry | undefined {
