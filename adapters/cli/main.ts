@@ -1,8 +1,8 @@
 #!/usr/bin/env node
-import { runCommandLine } from './command-line/run-command-line.ts'
 import { UsageError } from './command-line/usage.ts'
 import { COMMANDS } from './commands/index.ts'
 import { openTerminal } from './output.ts'
+import { runCommandLine } from './run-command-line.ts'
 
 const { stdin: input, stdout: out, stderr: error, env: environment } = process
 const TERMINAL = openTerminal({ input, out, error }, environment)

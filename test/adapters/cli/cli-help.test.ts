@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { commandHelp } from '../../../adapters/cli/command-line/run-command-line.ts'
 import { COMMANDS } from '../../../adapters/cli/commands/index.ts'
 import { openTerminal } from '../../../adapters/cli/output.ts'
+import { commandHelp } from '../../../adapters/cli/run-command-line.ts'
 import { runProgram } from './run-program.ts'
 
 const ALL = COMMANDS.flatMap(({ commands }) => commands)

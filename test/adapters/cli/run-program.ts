@@ -1,7 +1,7 @@
-import { runCommandLine } from '../../../adapters/cli/command-line/run-command-line.ts'
 import { UsageError } from '../../../adapters/cli/command-line/usage.ts'
 import { COMMANDS } from '../../../adapters/cli/commands/index.ts'
 import { openTerminal } from '../../../adapters/cli/output.ts'
+import { runCommandLine } from '../../../adapters/cli/run-command-line.ts'
 
 /** How a command ended in this process, with everything that it wrote. */
 export interface ProgramRun {

@@ -1,6 +1,5 @@
-import { didYouMean } from '../../../src/base/arguments.ts'
-import { VERSION } from '../../../src/version.ts'
-import type { Style, Terminal } from '../output.ts'
+import { didYouMean } from '../../src/base/arguments.ts'
+import { VERSION } from '../../src/version.ts'
 import {
   type Answer,
   type Command,
@@ -8,9 +7,10 @@ import {
   EXIT_NO,
   type ListedCommand,
   USUAL_EXIT_CODES,
-} from './command.ts'
-import { type OptionDeclarations, readArguments, variableName } from './options.ts'
-import { type Environment, UsageError } from './usage.ts'
+} from './command-line/command.ts'
+import { type OptionDeclarations, readArguments, variableName } from './command-line/options.ts'
+import { type Environment, UsageError } from './command-line/usage.ts'
+import type { Style, Terminal } from './output.ts'
 
 /** The environment and the terminal of a run of the program. */
 export interface ProgramPorts {
