@@ -68,7 +68,7 @@ const SLOW = [
   'test/endings/endings.test.ts',
   // A browser, a process for each command line, passwords and certificates that take long on purpose.
   'test/explorer/journeys.test.ts',
-  'test/adapters/cli/{cli-entities,cli-help,cli-hostile-names,cli-import,cli-network}.test.ts',
+  'test/adapters/cli/{cli-entities,cli-help,cli-hostile-names,cli-import,cli-network,cli-output}.test.ts',
   'test/sdk/{slow-readers,tunnel}.test.ts',
   // Dials that are waited for.
   'test/fabric/control/traced-dials.test.ts',
