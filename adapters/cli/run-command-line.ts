@@ -19,6 +19,8 @@ export interface ProgramPorts {
 }
 
 const HELP_WORDS: readonly (string | undefined)[] = ['--help', '-h', 'help']
+/** Commands that are named for a verb alone. Most kinds of entities have the others. */
+const MOST_MEANT = 3
 const VERSION_WORDS: readonly (string | undefined)[] = ['--version', '-v', 'version']
 
 /** Does what the command line asks; the exit code. Throws {@link UsageError} for what no command is asked by. */
@@ -42,7 +44,9 @@ export async function runCommandLine(
   const below = commands.filter(({ name }) => name.startsWith(`${first} `))
   if (below.length === 0) {
     const names = commands.flatMap(({ name }) => name.split(' ').slice(0, 1))
-    const meant = didYouMean(first, names)
+    const longer = commands.filter(({ name }) => name.endsWith(` ${first}`)).map(({ name }) => `'${name}'`)
+    const isFew = longer.length > 0 && longer.length <= MOST_MEANT
+    const meant = isFew ? ` (did you mean ${longer.join(' or ')}?)` : didYouMean(first, names)
     throw new UsageError(`there is no command '${first}'${meant}; portcullis --help lists the commands`)
   }
   if (HELP_WORDS.includes(second)) return print(prefixHelp(first, below, terminal.style), terminal)
