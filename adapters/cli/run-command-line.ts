@@ -46,7 +46,7 @@ export async function runCommandLine(
     const names = commands.flatMap(({ name }) => name.split(' ').slice(0, 1))
     const longer = commands.filter(({ name }) => name.endsWith(` ${first}`)).map(({ name }) => `'${name}'`)
     const isFew = longer.length > 0 && longer.length <= MOST_MEANT
-    const meant = isFew ? ` (did you mean ${longer.join(' or ')}?)` : didYouMean(first, names)
+    const meant = isFew ? ` (did you mean ${longer.join(' or ')}?)` : meantBy(first, names)
     throw new UsageError(`there is no command '${first}'${meant}; portcullis --help lists the commands`)
   }
   if (HELP_WORDS.includes(second)) return print(prefixHelp(first, below, terminal.style), terminal)
@@ -54,6 +54,16 @@ export async function runCommandLine(
   const verbs = below.map(({ name }) => name.slice(first.length + 1))
   const wrong = second === undefined ? '' : `there is no command '${first} ${second}'${didYouMean(second, verbs)}; `
   throw new UsageError(`${wrong}say what to do: ${names}; portcullis ${first} --help tells more`)
+}
+
+/** ` (did you mean 'identities'?)`, or nothing: kinds are plural, and the last word of several is that of one name. */
+function meantBy(word: string, names: readonly string[]): string {
+  const plural = /s$/.test(word) ? word : `${word.replace(/y$/, 'ie')}s`
+  if (names.includes(plural)) return didYouMean(plural, names)
+  const ending = [...new Set(names)].filter((name) => name.endsWith(`-${plural}`))
+  return ending.length === 0
+    ? didYouMean(word, names)
+    : ` (did you mean ${ending.map((name) => `'${name}'`).join(', ')}?)`
 }
 
 async function runCommand(listed: ListedCommand, args: readonly string[], ports: ProgramPorts): Promise<number> {

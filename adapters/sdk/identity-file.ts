@@ -59,7 +59,7 @@ export async function readIdentity(identity: string | IdentityFile | EnrolledDev
   const folder = isPath ? dirname(resolve(identity)) : process.cwd()
   if (typeof file !== 'object' || file === null || typeof file.id !== 'object' || typeof file.ztAPI !== 'string') {
     throw new TypeError(
-      `${isPath ? identity : 'the identity'} is no identity: it has no ztAPI, or no id with cert and key`,
+      `${isPath ? identity : 'what openIdentity was given'} is no identity: it has no ztAPI, or no id with cert and key; enroll() and enrollDevice() answer one`,
     )
   }
   const { cert, key, ca } = file.id

@@ -87,13 +87,14 @@ export interface AnyRequest {
   readonly signal?: AbortSignal | undefined
 }
 
-/** Makes the request that calls an operation below `base`. Throws `TypeError` when a path parameter is missing. */
+/** Makes the request that calls an operation below `base`. Throws `TypeError` when the route or a path parameter is missing. */
 export function requestFor(
   base: string,
   route: string,
   request: AnyRequest = {},
   token: string | undefined = undefined,
 ): Request {
+  if (typeof route !== 'string') throw new TypeError("call takes a route, such as 'GET /services'")
   const [method = 'GET', template = '/'] = route.split(' ')
   const path = template.replace(/\{(\w+)\}/g, (_, name: string) => pathPart(route, name, request.params?.[name]))
   const url = new URL(base + path)

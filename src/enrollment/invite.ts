@@ -90,8 +90,8 @@ export async function inviteIdentity(
   now: number,
   options: IdentityInvitationOptions = {},
 ): Promise<Invitation> {
-  checkArgument('inviteIdentity', 'name', name, { shape: 'string', isNeeded: true })
-  checkOptions('inviteIdentity', options, IDENTITY_OPTIONS)
+  checkArgument('invite', 'name', name, { shape: 'string', isNeeded: true })
+  checkOptions('invite', options, IDENTITY_OPTIONS)
   const { roleAttributes = [], type = 'Device', isAdmin = false } = options
   const [known] = (await engine.identities.list({ filter: named(name) })).items
   const enrollment = { ott: true }

@@ -48,9 +48,9 @@ describe('controller.invite', () => {
   })
 
   it.each([
-    [{ roleAttribute: ['staff'] }, 'roleAttribute is no option of inviteIdentity; roleAttributes is one'],
-    [{ isAdmin: 'no' }, "inviteIdentity: isAdmin takes a boolean, not 'no'"],
-    [{ type: 'Router' }, "inviteIdentity: type takes 'Device' or 'User' or 'Service', not 'Router'"],
+    [{ roleAttribute: ['staff'] }, 'roleAttribute is no option of invite; roleAttributes is one'],
+    [{ isAdmin: 'no' }, "invite: isAdmin takes a boolean, not 'no'"],
+    [{ type: 'Router' }, "invite: type takes 'Device' or 'User' or 'Service', not 'Router'"],
   ])('tells a mistake in options: %j', async (options, message) => {
     await expect(net.invite('laptop', options as never)).rejects.toThrow(message)
     expect((await net.admin.call('GET /identities', { query: { filter: 'name = "laptop"' } })).data).toEqual([])

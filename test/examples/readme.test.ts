@@ -2,6 +2,8 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { apiDocuments, VERSION } from 'portcullis'
+import { createTestController, type TestController } from 'portcullis/testing'
+import 'portcullis/testing/vitest'
 import { describe, expect, it } from 'vitest'
 import { freePort } from '../support/free-port.ts'
 import { node } from './support/quickstart.ts'
@@ -22,6 +24,21 @@ describe('README.md', () => {
     expect(run.stderr).toBe('')
     expect(run.stdout).toBe(`https://127.0.0.1:${port} offers wiki\n`)
     expect(run.status).toBe(0)
+  })
+
+  it('tests a network with code that runs as it stands', async () => {
+    const [, block = ''] = /```ts\n(import 'portcullis\/testing\/vitest'[\s\S]*?)```/.exec(readme) ?? []
+    const imports = [...block.matchAll(/^import .*'(.*)'.*$/gm)].map(([, name]) => name)
+    expect(imports).toEqual(['portcullis/testing/vitest', 'portcullis/testing', 'vitest'])
+    const code = block.replaceAll(/^import .*$/gm, '')
+    const run: unknown = new Function(
+      'createTestController',
+      'expect',
+      `return (async () => {${code}; return [net, copy] })()`,
+    )
+    const made = await (run as (...given: unknown[]) => Promise<TestController[]>)(createTestController, expect)
+    expect(await made[1]?.reach('laptop')).toEqual({ dial: [], bind: [] })
+    for (const net of made) await net.close()
   })
 
   it.each([...readme.matchAll(/\]\((?!https:)([^)]+)\)/g)].map(([, path]) => [String(path)]))(

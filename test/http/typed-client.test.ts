@@ -48,6 +48,11 @@ it.each(['', '.', '..'])('a path parameter %j is refused before it names another
   await expect(call).rejects.toThrow('DELETE /services/{id} needs params.id')
 })
 
+it('a call without a route is refused in words', async () => {
+  const { management } = await createTestController()
+  await expect(management.call(undefined as never)).rejects.toThrow("call takes a route, such as 'GET /services'")
+})
+
 it('a body that is too large is told by its code, though it comes without an envelope', async () => {
   const controller = await createTestController()
   const admin = await controller.asAdmin()

@@ -252,7 +252,11 @@ describe('the file of an identity', () => {
       '/nowhere/laptop.json',
       /no identity file .*laptop.json: .* enrollDevice.* or run: portcullis tunnel enroll/,
     ],
-    ['no identity', { ztAPI: 'https://localhost' }, 'is no identity'],
+    [
+      'no identity',
+      { ztAPI: 'https://localhost' },
+      /^what openIdentity was given is no identity: .* enrollDevice\(\) answer one$/,
+    ],
     ['no key', { ztAPI: 'https://localhost', id: { cert: 'pem:-----BEGIN A-----' } }, 'lacks id.key'],
     [
       'a key of hardware',

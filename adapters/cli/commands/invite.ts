@@ -79,6 +79,9 @@ function refuseUnfitting({ options }: InviteCall): void {
   const wrong = flags.find((flag) => options.flag(flag)) ?? values.find((name) => options.typed(name) !== undefined)
   if (wrong !== undefined)
     throw new UsageError(`--${wrong} is for ${isRouter ? 'identities' : 'routers: add --router'}`)
+  if (options.typed('advertise') !== undefined && options.typed('config') === undefined) {
+    throw new UsageError('--advertise is for the configuration: add --config FILE')
+  }
   const type = options.typed('type')
   if (type !== undefined && !['Device', 'User', 'Service'].includes(type)) {
     throw new UsageError(`--type takes Device, User or Service, not '${type}'`)

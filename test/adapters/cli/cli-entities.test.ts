@@ -125,7 +125,9 @@ describe('the commands of entities', () => {
     [['services', 'create', '--terminator-strategy', 'x', '--name', 'y'], 1, 'terminatorStrategy'],
     [['services', 'list', '--filter', 'name ='], 1, '400 INVALID_FILTER'],
     [['services', 'list', '--limit', 'x'], 2, '--limit takes a whole number'],
-    [['servces', 'list'], 2, "there is no command 'servces' (did you mean 'services'?)"],
+    [['identity', 'list'], 2, "there is no command 'identity' (did you mean 'identities'?)"],
+    [['policy', 'list'], 2, "there is no command 'policy' (did you mean 'service-policies', "],
+    [['policies', 'list'], 2, "'service-policies'"],
     [
       [
         'service-policies',

@@ -92,6 +92,12 @@ describe('portcullis invite', () => {
   it.each([
     ['no name', [], 'invite takes one name'],
     ['an option of routers', ['laptop', '--config', 'x.yml'], '--config is for routers'],
+    ['an address for no configuration', ['r9', '--router', '--advertise', 'r9:3022'], 'add --config FILE'],
+    [
+      'a folder that is not there',
+      ['r9', '--router', '--out', '/nowhere/r9.jwt'],
+      "'/nowhere/r9.jwt' cannot be written: there is no folder /nowhere",
+    ],
     ['an option of identities', ['r9', '--router', '--admin'], '--admin is for identities'],
     ['a type that there is not', ['laptop', '--type', 'Router'], "not 'Router'"],
     [

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { type Model, ModelError, readModel } from '../../../model/index.ts'
 import { UsageError } from '../../command-line/usage.ts'
 import type { Style, Terminal } from '../../output.ts'
@@ -23,9 +24,12 @@ export async function withoutMistakes<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Refuses to write over a file, unless `force` is given; before anything is asked that takes long. */
+/** Refuses a file in a folder that is not there, and one to write over unless `force` is given; before anything is asked that takes long. */
 export function requireFree(file: string | undefined, force: boolean): void {
-  if (file === undefined || force || !existsSync(file)) return
+  if (file === undefined) return
+  const folder = dirname(file)
+  if (!existsSync(folder)) throw new UsageError(`'${file}' cannot be written: there is no folder ${folder}`)
+  if (force || !existsSync(file)) return
   throw new UsageError(`${file} is there already: --force replaces it`)
 }
 
