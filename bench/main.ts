@@ -8,6 +8,7 @@ import { benchController } from './controller.ts'
 import { benchCredentials } from './credentials.ts'
 import { benchDataplane } from './dataplane.ts'
 import { benchDelays } from './delays.ts'
+import { benchDeployed } from './deployed.ts'
 import { benchDials } from './dials.ts'
 import { benchFabric } from './fabric.ts'
 import { benchHolds } from './holds.ts'
@@ -33,6 +34,7 @@ const BENCHES = new Map<string, Bench>([
   ['scale', benchScale],
   ['holds', benchHolds],
   ['fabric', benchFabric],
+  ['deployed', benchDeployed],
   ['dials', benchDials],
   ['dataplane', benchDataplane],
   ['delays', benchDelays],

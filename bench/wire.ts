@@ -49,7 +49,7 @@ class Servers {
   /** Fills the database that rows begin with. */
   async fill(): Promise<Network> {
     const server = await startPortcullis(this.#directory, `sqlite:${DATABASE}`)
-    const network = await createNetwork(server.port, join(this.#directory, 'pki'))
+    const network = await createNetwork(server.port, join(this.#directory, 'pki', 'ca.pem'))
     await server.stop()
     return network
   }
@@ -67,7 +67,7 @@ class Servers {
     }
     if (kind === 'memory') {
       const server = await startPortcullis(directory, 'memory', profile)
-      return { server, network: await createNetwork(server.port, join(directory, 'pki'), services) }
+      return { server, network: await createNetwork(server.port, join(directory, 'pki', 'ca.pem'), services) }
     }
     const constant = { status: 200, headers: { 'content-type': 'application/json' }, body: ANSWER, burnMs: 0 }
     return { server: await startConstant(directory, { kind, pki: join(directory, 'pki'), ...constant }) }

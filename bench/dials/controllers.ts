@@ -11,6 +11,7 @@ import { portcullis } from '../../test/adapters/cli/cli-process.ts'
 /** A controller in a process of its own, and its admin over HTTPS. */
 export interface RunningController {
   readonly admin: Admin
+  readonly pid: number
   stop(): Promise<void>
 }
 
@@ -20,7 +21,9 @@ interface Place {
   readonly port: number
 }
 
-const ADMIN = { username: 'keeper', password: 'a-secret-of-mine' }
+/** Where a deployed controller keeps the certificate of its authority, from its folder on. */
+export const DEPLOYED_CA = 'pki/root-ca/certs/root-ca.cert'
+const ADMIN = { username: 'keeper', password: 'the-keys-of-the-bench' }
 const PATIENCE_MS = 120_000
 
 /** Portcullis over SQLite, as `portcullis serve` runs it. */
@@ -35,7 +38,7 @@ export async function startPortcullis({ folder, port }: Place): Promise<RunningC
     controller.kill('SIGTERM')
     await controller.ended
   }
-  return { admin: await adminAt(port, join(folder, 'pki', 'ca.pem')), stop }
+  return { admin: await adminAt(port, join(folder, 'pki', 'ca.pem')), pid: controller.pid, stop }
 }
 
 /** The controller of the given program, with an authority and a database of its own. */
@@ -55,7 +58,8 @@ export async function startDeployed(ziti: string, { folder, port }: Place): Prom
   const deadline = Date.now() + PATIENCE_MS
   for (;;) {
     try {
-      return { admin: await adminAt(port, join(folder, 'pki/root-ca/certs/root-ca.cert')), stop }
+      const admin = await adminAt(port, join(folder, DEPLOYED_CA))
+      return { admin, pid: child.pid ?? 0, stop }
     } catch (error) {
       if (child.exitCode !== null || Date.now() > deadline) {
         await stop()

@@ -20,6 +20,8 @@ export interface Load {
   /** Requests as they go over the wire, taken in turns from the given place on. */
   readonly requests: readonly string[]
   readonly from: number
+  /** A request that follows each of them on its connection, with the token of its answer in place of `{token}`. */
+  readonly followedBy?: string
   /** Connection by connection. */
   readonly certificates: readonly ClientCertificate[]
 }
@@ -62,7 +64,8 @@ async function run(load: Load): Promise<LoadOutcome> {
       sent += 1
       const at = performance.now()
       const socket = sockets[index] ?? (await open(load, index))
-      const text = await exchange(socket, request)
+      const first = await exchange(socket, request)
+      const text = load.followedBy === undefined ? first : await exchange(socket, withToken(load.followedBy, first))
       if (isNewEach) socket.end()
       times.push(performance.now() - at)
       answer = text
@@ -86,6 +89,10 @@ function open({ port, certificates }: Load, index: number): Promise<TLSSocket> {
       .once('error', reject)
       .once('secureConnect', () => resolve(socket))
   })
+}
+
+function withToken(request: string, answer: string): string {
+  return request.replace('{token}', /"token":"([^"]+)"/.exec(answer)?.[1] ?? '')
 }
 
 /** Sends a request and resolves with the text of the whole answer, whose length its head tells. */

@@ -6,7 +6,7 @@ import { newKey, selfSigned, signingRequest } from '../../test/contract/http/sig
 import type { ClientCertificate } from './load.ts'
 import { ADMIN } from './processes.ts'
 
-/** What the requests of the benchmark name: 100 services, 20 service policies, and identities, of which one sees all services. */
+/** What the requests of the benchmark name: 100 services, 20 service policies, an edge router for all, and identities, of which one sees all services. */
 export interface Network {
   readonly adminToken: string
   /** The session of an identity that may dial every service. */
@@ -29,10 +29,10 @@ const POLICIES = 20
 const ENROLLED = 16
 const PAGE = 500
 
-/** Fills the empty controller of a port and tells what is there. */
-export async function createNetwork(port: number, pki: string, services = SERVICES): Promise<Network> {
+/** Fills the empty controller of a port, whose authority's certificate is in a file; answers what is there. */
+export async function createNetwork(port: number, caFile: string, services = SERVICES): Promise<Network> {
   const baseUrl = `https://127.0.0.1:${port}`
-  const ca = await readFile(`${pki}/ca.pem`, 'utf8')
+  const ca = await readFile(caFile, 'utf8')
   const fetch = httpsFetch({ ca })
   const query = { method: 'password' } as const
   const anonymous = createManagementClient({ baseUrl, fetch })
@@ -64,6 +64,10 @@ export async function createNetwork(port: number, pki: string, services = SERVIC
       },
     }),
   )
+  await management.call('POST /edge-routers', { body: { name: 'router' } })
+  const everywhere = { name: 'everybody everywhere', semantic: 'AnyOf', edgeRouterRoles: ['#all'] } as const
+  await management.call('POST /edge-router-policies', { body: { ...everywhere, identityRoles: ['#all'] } })
+  await management.call('POST /service-edge-router-policies', { body: { ...everywhere, serviceRoles: ['#all'] } })
   const identityIds = await inParallel(IDENTITIES, async (index) => {
     const externalId = index === 0 ? { externalId: 'alice' } : {}
     const roleAttributes = [`i${index % POLICIES}`]

@@ -7,6 +7,7 @@ import type { Load, LoadOutcome } from './load.ts'
 
 /** A server in a process of its own. */
 export interface ServerProcess {
+  readonly pid: number
   readonly port: number
   /** The processor time that it has used so far, in ms. */
   cpuMs(): Promise<number>
@@ -83,6 +84,7 @@ export function startLoad(): LoadProcess {
 
 function serverProcess(child: ChildProcess, port: number): ServerProcess {
   return {
+    pid: child.pid ?? 0,
     port,
     cpuMs: async () => (await asked<{ cpuMs: number }>(child, 'cpu')).cpuMs,
     memory: () => asked(child, 'memory'),

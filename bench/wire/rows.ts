@@ -23,14 +23,14 @@ export interface WireRow {
   readonly target?: number
 }
 
-const MANAGEMENT = '/edge/management/v1'
+export const MANAGEMENT = '/edge/management/v1'
 const CLIENT = '/edge/client/v1'
 
 const SERVICE = ({ adminToken, serviceIds }: Network) => get(adminToken, `${MANAGEMENT}/services/${serviceIds[7]}`)
 const POST_SERVICE = ({ adminToken }: Network) => [post(`${MANAGEMENT}/services`, { name: 'a service' }, adminToken)]
 const CURRENT_IDENTITY = ({ identityToken }: Network) => get(identityToken, `${CLIENT}/current-identity`)
 const UPDATES = ({ identityToken }: Network) => get(identityToken, `${CLIENT}/current-api-session/service-updates`)
-const CERTIFICATE_LOGIN = () => [post(`${CLIENT}/authenticate?method=cert`, {})]
+export const CERTIFICATE_LOGIN: readonly string[] = [post(`${CLIENT}/authenticate?method=cert`, {})]
 const BODY_LOGIN = { username: 'keeper', password: 'the-keys-of-the-bench' }
 
 /** The rows by their names. */
@@ -75,6 +75,11 @@ export const WIRE_ROWS: ReadonlyMap<string, WireRow> = new Map<string, WireRow>(
       requests: ({ identityToken }) => get(identityToken, `${CLIENT}/services?limit=100`),
     },
   ],
+  ...inBoth('identities', {
+    title: 'list of 100 identities',
+    requests: ({ adminToken }) => get(adminToken, `${MANAGEMENT}/identities?limit=100`),
+    target: 1.5,
+  }),
   ...inBoth('enroll', {
     title: 'enrollment by one-time token and CSR',
     requests: ({ enrollmentTokens, csr }) =>
@@ -84,14 +89,14 @@ export const WIRE_ROWS: ReadonlyMap<string, WireRow> = new Map<string, WireRow>(
   }),
   ...inBoth('cert-login-new', {
     title: 'certificate login, new connection',
-    requests: CERTIFICATE_LOGIN,
+    requests: () => CERTIFICATE_LOGIN,
     hasCertificate: true,
     isNewEach: true,
     target: 2.8,
   }),
   ...inBoth('cert-login', {
     title: 'certificate login, kept connection',
-    requests: CERTIFICATE_LOGIN,
+    requests: () => CERTIFICATE_LOGIN,
     hasCertificate: true,
     target: 0.6,
   }),
@@ -101,7 +106,7 @@ export const WIRE_ROWS: ReadonlyMap<string, WireRow> = new Map<string, WireRow>(
       title: `certificate login, kept connection, ${services} services to see`,
       server: 'memory',
       services,
-      requests: CERTIFICATE_LOGIN,
+      requests: () => CERTIFICATE_LOGIN,
       hasCertificate: true,
       target: 0.6,
     },
@@ -144,11 +149,11 @@ function patches({ adminToken, identityIds }: Network): readonly string[] {
   )
 }
 
-function get(token: string, path: string): readonly string[] {
+export function get(token: string, path: string): readonly string[] {
   return [`GET ${path} HTTP/1.1\r\nhost: localhost\r\naccept: application/json\r\nzt-session: ${token}\r\n\r\n`]
 }
 
-function post(path: string, body: object, token?: string, authorization?: string): string {
+export function post(path: string, body: object, token?: string, authorization?: string): string {
   return write('POST', path, body, token, authorization)
 }
 

@@ -10,6 +10,9 @@ import { privilegedIdentities } from './trust.ts'
 /** The secrets of an enrollment: anybody who knows them can enroll as its identity. */
 type InvitationSecrets = Pick<RecordOf<typeof enrollments>, 'jwt' | 'token'>
 
+/** The secrets as a caller sees them who may not. */
+export const NO_SECRETS: InvitationSecrets = { jwt: '', token: '' }
+
 /** Callers that may invite identities, and therefore see their invitations. */
 const INVITE_IDENTITIES: readonly Permission[] = [
   { entity: 'enrollment', action: 'create' },
@@ -30,10 +33,11 @@ export function shownSecrets(
   { jwt, token }: InvitationSecrets,
   invited: RightsHolder | 'router',
 ): InvitationSecrets {
-  return mayInvite(call, invited) ? { jwt, token } : { jwt: '', token: '' }
+  return mayInvite(call, invited) ? { jwt, token } : NO_SECRETS
 }
 
-function mayInvite(call: Call, invited: RightsHolder | 'router'): boolean {
+/** Reports whether a caller sees the secrets of enrollments of `invited`, an identity or `router`. */
+export function mayInvite(call: Call, invited: RightsHolder | 'router'): boolean {
   if (isAdminCall(call)) return true
   if (call.by !== 'caller' || !call.caller.isFullyAuthenticated) return false
   const { identity } = call.caller

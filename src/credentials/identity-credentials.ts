@@ -50,8 +50,7 @@ export class CredentialsFeed implements IdentityCredentialsFeed {
 
   #keep(id: string, known: Known, found: Map<string, IdentityCredentials>): void {
     found.set(id, known)
-    // One-time tokens are kept nowhere but in the store.
-    if (known.enrollments.length === 0) this.#known.set(id, known)
+    this.#known.set(id, known)
   }
 
   async #catchUp(tx: ReadTransaction, changes: readonly Change[] | undefined): Promise<void> {

@@ -1,12 +1,11 @@
 import { isAdministrator, isDisabled } from '../authority/authority.rules.ts'
-import { shownSecrets } from '../authority/invitation-secrets.ts'
+import { mayInvite, NO_SECRETS } from '../authority/invitation-secrets.ts'
 import { instant } from '../base/time.ts'
 import { endOf } from '../credentials/login-basis.rules.ts'
 import { cas } from '../enrollment/ca.resource.ts'
 import type { enrollments } from '../enrollment/enrollment.resource.ts'
 import { type Call, isAdminCall, knownCaller } from '../kernel/context/call.ts'
 import type { EngineContext, IdentityCredentials } from '../kernel/context/context.ts'
-import type { EntityRef } from '../kernel/declaration/fields.ts'
 import type { RecordOf } from '../kernel/declaration/resource.ts'
 import { ids, isIn } from '../kernel/filter/index.ts'
 import { type Detail, entityRef } from '../kernel/records/render.ts'
@@ -36,63 +35,74 @@ export async function identityMembers(
   const routers = await context.presence.at(tx)
   return records.map((identity) => {
     const credentials = known.get(identity.id) ?? NO_CREDENTIALS
-    const state = {
+    return keptMembers(context, credentials, {
       disabled: isDisabled(identity, now),
       status: connectionStatus(context, routers, identity),
       hasApiSession: live.has(identity.id),
-    }
-    // An identity that has enrolled looks the same to everybody, again and again.
-    if (credentials.enrollments.length === 0) return enrolledMembers(context, credentials, state)
-    return membersOf(credentials, state, outstanding(call, identity, credentials, authorities))
+      ...(credentials.enrollments.length === 0 ? ENROLLED : invitationView(call, identity)),
+      authorities: credentials.enrollments.map(({ caId }) => authorities.get(caId ?? '')),
+    })
   })
 }
 
 const NO_CREDENTIALS: IdentityCredentials = { authenticators: {}, enrollments: [], isMfaEnabled: false }
 
-/** The state of an identity that follows from time and connections. */
-interface LivingState {
+/** What a caller sees of the outstanding enrollments of an identity. */
+interface InvitationView {
+  readonly showsEnrollments: boolean
+  readonly showsSecrets: boolean
+}
+
+/** The state of an identity that follows from time, connections, the caller and other entities. */
+interface LivingState extends InvitationView {
   readonly disabled: boolean
   readonly status: IdentityConnectionStatus
   readonly hasApiSession: boolean
+  /** The authorities that its enrollments ask for, one by one. */
+  readonly authorities: readonly (RecordOf<typeof cas> | undefined)[]
 }
 
-function membersOf(
-  { authenticators, isMfaEnabled }: IdentityCredentials,
-  { disabled, status, hasApiSession }: LivingState,
-  enrollment: Detail,
-): Detail {
-  return {
-    authenticators,
-    disabled,
-    edgeRouterConnectionStatus: status,
-    hasEdgeRouterConnection: status === 'online',
-    enrollment,
-    hasApiSession,
-    interfaces: null,
-    isMfaEnabled,
-  }
-}
+const ENROLLED: InvitationView = { showsEnrollments: false, showsSecrets: false }
 
-/** The members of an identity without outstanding enrollments. */
-function enrolledMembers(
+/** The members of an identity: the same ones as before while nothing that they show changes, whoever asks for them. */
+function keptMembers(
   { texts }: Pick<EngineContext, 'texts'>,
   credentials: IdentityCredentials,
   state: LivingState,
 ): Detail {
-  const sources = [state.disabled, state.status, state.hasApiSession]
-  return texts.made('enrolled', credentials, () => texts.keep(membersOf(credentials, state, {})), sources)
+  const { disabled, status, hasApiSession, showsEnrollments, showsSecrets, authorities } = state
+  const { authenticators, isMfaEnabled } = credentials
+  const members = () =>
+    texts.keep({
+      authenticators,
+      disabled,
+      edgeRouterConnectionStatus: status,
+      hasEdgeRouterConnection: status === 'online',
+      enrollment: showsEnrollments ? outstanding(credentials, state) : {},
+      hasApiSession,
+      interfaces: null,
+      isMfaEnabled,
+    })
+  const sources = [disabled, status, hasApiSession, showsEnrollments, showsSecrets, ...authorities]
+  return texts.made('credentials', credentials, members, sources)
+}
+
+function invitationView(call: Call, identity: RecordOf<typeof identities>): InvitationView {
+  // Not even the existence of an admin is shown.
+  const showsEnrollments = isAdminCall(call) || !isAdministrator(identity)
+  return { showsEnrollments, showsSecrets: mayInvite(call, identity) }
 }
 
 /** The outstanding enrollments of an identity by method, with the secrets that the caller may see. */
-function outstanding(
-  call: Call,
-  identity: RecordOf<typeof identities>,
-  { enrollments }: IdentityCredentials,
-  authorities: ReadonlyMap<string, EntityRef>,
-): Detail {
-  // Not even the existence of an admin is shown.
-  if (!isAdminCall(call) && isAdministrator(identity)) return {}
-  const shown = enrollments.map((one) => shownEnrollment({ ...one, ...shownSecrets(call, one, identity) }, authorities))
+function outstanding({ enrollments }: IdentityCredentials, { showsSecrets, authorities }: LivingState): Detail {
+  const shown = enrollments.map((one, at) => {
+    const { id, method, expiresAt, caId, ...secrets } = one
+    const { jwt, token } = showsSecrets ? secrets : NO_SECRETS
+    const authority = authorities[at]
+    const ca = authority === undefined ? null : entityRef(cas, authority)
+    const members = { expiresAt: instant(expiresAt), id, jwt, token }
+    return [method, method === 'ottca' ? { ...members, ca, caId } : members]
+  })
   return Object.fromEntries(shown)
 }
 
@@ -125,18 +135,9 @@ function connectionStatus(
 async function authoritiesOf(
   tx: ReadTransaction,
   invitations: readonly RecordOf<typeof enrollments>[],
-): Promise<ReadonlyMap<string, EntityRef>> {
+): Promise<ReadonlyMap<string, RecordOf<typeof cas>>> {
   const wanted = invitations.flatMap(({ caId }) => caId ?? [])
   if (wanted.length === 0) return new Map()
   const { items } = await tx.collection(cas).find({ where: ids(wanted) })
-  return new Map(items.map((ca) => [ca.id, entityRef(cas, ca)]))
-}
-
-function shownEnrollment(
-  enrollment: RecordOf<typeof enrollments>,
-  authorities: ReadonlyMap<string, EntityRef>,
-): readonly [string, Detail] {
-  const { id, method, token, jwt, expiresAt, caId } = enrollment
-  const outstanding = { expiresAt: instant(expiresAt), id, jwt, token }
-  return [method, method === 'ottca' ? { ...outstanding, ca: authorities.get(caId ?? '') ?? null, caId } : outstanding]
+  return new Map(items.map((ca) => [ca.id, ca]))
 }

@@ -60,6 +60,9 @@ describe('reading is not acting', () => {
   ])('%s sees that there are enrollments, and none of their secrets', async (...permissions) => {
     const here = await scene([...permissions, 'identity.read', 'enrollment.read'])
     const secrets = Object.values(await secretsOf(here.admin, here)).flat()
+    // Answers are kept: whoever looked before must not matter.
+    const seen = await everythingAbout(here.admin, here)
+    expect(secrets.every((secret) => seen.includes(secret))).toBe(true)
     const text = await everythingAbout(here.management, here)
     expect(text).toContain(here.invited.device)
     expect(secrets.filter((secret) => secret.length < 8 || text.includes(secret))).toEqual([])
@@ -70,6 +73,7 @@ describe('reading is not acting', () => {
     async (...permissions) => {
       const here = await scene(permissions)
       const secrets = await secretsOf(here.admin, here)
+      await everythingAbout(here.admin, here)
       const text = await everythingAbout(here.management, here)
       expect(secrets.device.every((secret) => text.includes(secret))).toBe(true)
       const hidden = [...secrets.strong, ...secrets.boss, ...secrets.router]

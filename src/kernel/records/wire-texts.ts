@@ -27,7 +27,7 @@ interface Made {
 }
 
 /** Purposes for which values are made of objects: the same object may serve several. */
-type Purpose = 'own members' | 'enrolled' | 'unguarded' | 'without configs' | 'online' | 'offline' | 'fingerprint'
+type Purpose = 'own members' | 'credentials' | 'unguarded' | 'without configs' | 'online' | 'offline' | 'fingerprint'
 
 /** Compositions of one form. Callers of different rights see the same entity with members of their own. */
 const MOST_COMPOSITIONS = 4
