@@ -10,7 +10,7 @@ import type { BenchRow } from './row.ts'
 import type { Load } from './wire/load.ts'
 import { createNetwork, type Network } from './wire/network.ts'
 import { type LoadProcess, startLoad, startPortcullis } from './wire/processes.ts'
-import { CERTIFICATE_LOGIN, get, MANAGEMENT, post } from './wire/rows.ts'
+import { CERTIFICATE_LOGIN, get, MANAGEMENT, SESSION } from './wire/rows.ts'
 
 /** A controller that answers, with its network. */
 interface Measured {
@@ -47,10 +47,10 @@ const WORKLOADS: readonly Workload[] = [
   {
     title: 'session with a new login, kept connection',
     target: '1.2 ms',
-    load: ({ certificates, serviceIds }) => ({
+    load: (network) => ({
       requests: CERTIFICATE_LOGIN,
-      certificates,
-      followedBy: post('/edge/client/v1/sessions', { serviceId: serviceIds[0], type: 'Dial' }, '{token}'),
+      certificates: network.certificates,
+      followedBy: SESSION(network),
     }),
   },
 ]

@@ -87,7 +87,7 @@ class Measuring {
   }
 
   async #round(server: ServerProcess, forMs: number): Promise<LoadOutcome & { readonly cpuMs: number }> {
-    const { isOnce, isNewEach = false, hasCertificate } = this.#row
+    const { isOnce, isNewEach = false, hasCertificate, followedBy } = this.#row
     const requests = this.#requests
     const load: Load = {
       port: server.port,
@@ -98,6 +98,7 @@ class Measuring {
       requests,
       from: this.#from,
       certificates: hasCertificate ? this.#bench.network.certificates : [],
+      ...(followedBy && { followedBy: followedBy(this.#bench.network) }),
     }
     const before = await server.cpuMs()
     const outcome = await this.#bench.load.run(load)

@@ -12,6 +12,8 @@ export interface WireRow {
   readonly below?: ConstantServerKind
   /** The requests, which are sent in turns. */
   requests(network: Network): readonly string[]
+  /** A request that follows each of them, with the token of its answer in place of `{token}`. */
+  followedBy?(network: Network): string
   /** Whether each request can be sent once: the row ends when all have been. */
   readonly isOnce?: true
   /** Whether each request has a connection of its own. */
@@ -31,6 +33,8 @@ const POST_SERVICE = ({ adminToken }: Network) => [post(`${MANAGEMENT}/services`
 const CURRENT_IDENTITY = ({ identityToken }: Network) => get(identityToken, `${CLIENT}/current-identity`)
 const UPDATES = ({ identityToken }: Network) => get(identityToken, `${CLIENT}/current-api-session/service-updates`)
 export const CERTIFICATE_LOGIN: readonly string[] = [post(`${CLIENT}/authenticate?method=cert`, {})]
+export const SESSION = ({ serviceIds }: Network) =>
+  post(`${CLIENT}/sessions`, { serviceId: serviceIds[0], type: 'Dial' }, '{token}')
 const BODY_LOGIN = { username: 'keeper', password: 'the-keys-of-the-bench' }
 
 /** The rows by their names. */
@@ -111,6 +115,13 @@ export const WIRE_ROWS: ReadonlyMap<string, WireRow> = new Map<string, WireRow>(
       target: 0.6,
     },
   ]),
+  ...inBoth('session', {
+    title: 'service session with a new login, kept connection',
+    requests: () => CERTIFICATE_LOGIN,
+    followedBy: SESSION,
+    hasCertificate: true,
+    target: 1.2,
+  }),
   [
     'password-login',
     { title: 'password login', requests: () => [post(`${CLIENT}/authenticate?method=password`, BODY_LOGIN)] },

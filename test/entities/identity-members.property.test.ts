@@ -34,6 +34,15 @@ const command = fc.oneof(
   fc.record({ do: fc.constant('look' as const), at: fc.array(owner, { minLength: 1, maxLength: 3 }) }),
 )
 
+type Command = typeof command extends fc.Arbitrary<infer C> ? C : never
+
+/** Chance seldom brings these together. */
+const RENAMED_AUTHORITY: Command[] = [
+  { do: 'put', kind: 'enrollments', owner: 0, variant: 2 },
+  { do: 'look', at: [0] },
+  { do: 'renameAuthority', owner: 1 },
+]
+
 /** What a record of a kind holds in one of its variants; the storage keeps whatever fields it is given. */
 function fieldsOf(kind: string, identityId: string, variant: number, now: number, caId: string): object {
   const base = { id: `${kind} of ${identityId}`, createdAt: 0, updatedAt: now, tags: {}, identityId }
@@ -128,7 +137,7 @@ it('an identity is shown as by a process that remembers nothing, whatever was wr
       }
       for (const id of ids) await look(id)
     }),
-    runs(60, 20),
+    { ...runs(60, 20), examples: [[RENAMED_AUTHORITY]] },
   )
 })
 
