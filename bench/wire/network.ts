@@ -77,7 +77,9 @@ export async function createNetwork(port: number, caFile: string, services = SER
   const enrollmentTokens: string[] = []
   for (let offset = 0; offset < IDENTITIES; offset += PAGE) {
     const { data: page } = await management.call('GET /enrollments', { query: { limit: PAGE, offset } })
-    enrollmentTokens.push(...page.flatMap(({ method, token }) => (method !== 'ott' || token === undefined ? [] : [token])))
+    enrollmentTokens.push(
+      ...page.flatMap(({ method, token }) => (method !== 'ott' || token === undefined ? [] : [token])),
+    )
   }
   const key = newKey()
   const csr = signingRequest(key)

@@ -164,7 +164,7 @@ export function get(token: string, path: string): readonly string[] {
   return [`GET ${path} HTTP/1.1\r\nhost: localhost\r\naccept: application/json\r\nzt-session: ${token}\r\n\r\n`]
 }
 
-export function post(path: string, body: object, token?: string, authorization?: string): string {
+function post(path: string, body: object, token?: string, authorization?: string): string {
   return write('POST', path, body, token, authorization)
 }
 
