@@ -145,12 +145,18 @@ const TRUE = writeDer(DER_TAGS.boolean, Uint8Array.of(0xff))
 export function clientExtensions({ x509 }: Library, signing: Certificate): (names: ClientNames) => Uint8Array[] {
   const { digitalSignature, keyEncipherment, dataEncipherment } = x509.KeyUsageFlags
   const { subjectKeyId } = signing.extensions
-  const same = [
-    new x509.KeyUsagesExtension(digitalSignature | keyEncipherment | dataEncipherment, true),
-    new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.clientAuth]),
-    ...(subjectKeyId === undefined ? [] : [new x509.AuthorityKeyIdentifierExtension(subjectKeyId)]),
-  ].map(({ rawData }) => new Uint8Array(rawData))
-  return ({ spiffeId, isNameless }) => [...same, altName(spiffeId, isNameless)]
+  const write = () =>
+    [
+      new x509.KeyUsagesExtension(digitalSignature | keyEncipherment | dataEncipherment, true),
+      new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.clientAuth]),
+      ...(subjectKeyId === undefined ? [] : [new x509.AuthorityKeyIdentifierExtension(subjectKeyId)]),
+    ].map(({ rawData }) => new Uint8Array(rawData))
+  // Written for the first certificate: most starts, and forks of a test, issue none.
+  let same: readonly Uint8Array[] | undefined
+  return ({ spiffeId, isNameless }) => {
+    same ??= write()
+    return [...same, altName(spiffeId, isNameless)]
+  }
 }
 
 function altName(spiffeId: string, isCritical: boolean): Uint8Array {
