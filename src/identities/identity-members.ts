@@ -47,7 +47,7 @@ export async function identityMembers(
 
 const NO_CREDENTIALS: IdentityCredentials = { authenticators: {}, enrollments: [], isMfaEnabled: false }
 
-/** What a caller sees of the outstanding enrollments of an identity. */
+/** The part of an invitation that a caller sees: its outstanding enrollments, with their tokens or without them. */
 interface InvitationView {
   readonly showsEnrollments: boolean
   readonly showsSecrets: boolean
@@ -64,7 +64,7 @@ interface LivingState extends InvitationView {
 
 const ENROLLED: InvitationView = { showsEnrollments: false, showsSecrets: false }
 
-/** The members of an identity: the same ones as before while nothing that they show changes, whoever asks for them. */
+/** The members of an identity: the same ones as before while nothing that they show changes. Callers of equal rights share them. */
 function keptMembers(
   { texts }: Pick<EngineContext, 'texts'>,
   credentials: IdentityCredentials,
