@@ -8,12 +8,16 @@ export interface AssumedFacts extends EndpointFacts {
   readonly mfa?: boolean
 }
 
-/** Circumstances other than those of now. */
-export interface Circumstances {
+/** Facts and an instant other than those of now. */
+export interface AssumedCircumstances {
   /** Taken as if the endpoint had just reported it, on top of what it did report. */
   readonly posture?: AssumedFacts
   /** The instant in question, epoch ms. */
   readonly at?: number
+}
+
+/** Circumstances of an assertion other than those of now. */
+export interface Circumstances extends AssumedCircumstances {
   /**
    * Takes an identity or service that does not exist as one that is denied, for a test that has deleted it. Default: false, and
    * an assertion about it fails: most often the name is misspelled.
@@ -21,7 +25,8 @@ export interface Circumstances {
   readonly mayBeAbsent?: boolean
 }
 
-const CIRCUMSTANCES: OptionRules<Circumstances> = { posture: 'object', at: 'number', mayBeAbsent: 'boolean' }
+const ASSUMED: OptionRules<AssumedCircumstances> = { posture: 'object', at: 'number' }
+const CIRCUMSTANCES: OptionRules<Circumstances> = { ...ASSUMED, mayBeAbsent: 'boolean' }
 
 /** A controller that can be asked who may reach what. */
 export type Explaining = { readonly engine: Pick<Controller['engine'], 'explain'> }
@@ -45,13 +50,13 @@ async function explainAccess(net: Explaining, ...question: AccessQuestion): Prom
   const { mayBeAbsent = false } = circumstances
   const explanation = await net.engine.explain(identity, service, type, assumed(circumstances))
   const { reason } = explanation
-  if (!mayBeAbsent && reason === 'identity-unknown') throw await absent('identity', identity)
-  if (!mayBeAbsent && reason === 'service-unknown') throw await absent('service', service)
+  if (!mayBeAbsent && reason === 'identity-unknown') throw await unknown('identity', identity, ABSENCE_ADVICE)
+  if (!mayBeAbsent && reason === 'service-unknown') throw await unknown('service', service, ABSENCE_ADVICE)
   return explanation
 }
 
 /** The circumstances in the words of the engine. */
-function assumed({ posture, at }: Circumstances): ExplainOptions {
+function assumed({ posture, at }: AssumedCircumstances): ExplainOptions {
   const { mfa, ...facts } = posture ?? {}
   checkArgument('access', 'posture.mfa', mfa, 'boolean')
   const reported = posture === undefined ? {} : { posture: postureResponses(facts) }
@@ -68,9 +73,9 @@ export interface Reach {
 export async function reachOf(
   { engine }: { readonly engine: Pick<Controller['engine'], 'explain' | 'services'> },
   identity: string,
-  circumstances: Circumstances = {},
+  circumstances: AssumedCircumstances = {},
 ): Promise<Reach> {
-  checkOptions('reach', circumstances, CIRCUMSTANCES)
+  checkOptions('reach', circumstances, ASSUMED)
   const asked = assumed(circumstances)
   const { items } = await engine.services.find()
   const reached = async (type: 'Dial' | 'Bind') => {
@@ -80,15 +85,17 @@ export async function reachOf(
   }
   // A network without services tells nobody that the name is misspelled.
   const { reason } = await engine.explain(identity, 'any service', 'Dial')
-  if (reason === 'identity-unknown') throw await absent('identity', identity)
+  if (reason === 'identity-unknown') throw await unknown('identity', identity)
   return { dial: await reached('Dial'), bind: await reached('Bind') }
 }
 
-/** Without it a denial that is asserted would hold for ever by a slip of the pen. */
-async function absent(kind: string, name: string): Promise<Error> {
+/** How to assert a denial of what was deleted. */
+const ABSENCE_ADVICE = ': pass { mayBeAbsent: true } where that counts as denied'
+
+/** Without this error a denial that is asserted would hold for ever by a slip of the pen. */
+async function unknown(kind: string, name: string, advice = ''): Promise<Error> {
   const { AssertionError } = await import('node:assert')
-  const message = `there is no ${kind} '${name}': pass { mayBeAbsent: true } where that counts as denied`
-  return new AssertionError({ message, operator: 'access' })
+  return new AssertionError({ message: `there is no ${kind} '${name}'${advice}`, operator: 'access' })
 }
 
 /**

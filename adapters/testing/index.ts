@@ -8,6 +8,7 @@
 export {
   type AccessMatchers,
   type AccessQuestion,
+  type AssumedCircumstances,
   type AssumedFacts,
   accessMatchers,
   assertAllows,
@@ -21,8 +22,6 @@ export { createTestController, TEST_ADMIN } from './create-test-controller.ts'
 export type { Endpoints, NewIdentity, ServiceSession, TestDevice, TestEndpoint } from './endpoints.ts'
 export { type FakeClock, type FakeScheduler, fakeClock, fakeScheduler, liveClock } from './fake-clock.ts'
 export * from './fake-router.ts'
-export { type EnrolledRouter, enrollEdgeRouter } from './fake-router.ts'
-
 export { type LogEntry, plainPasswordHasher, recordingLogger, seededRandom } from './fakes.ts'
 export { ConnectionDropped, type Fault, type FaultFilter, type Faults } from './faults.ts'
 export type { RecordedRequest } from './request-record.ts'

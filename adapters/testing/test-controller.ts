@@ -12,7 +12,7 @@ import type { EndpointFacts } from '../../src/policy.ts'
 import type { FabricController } from '../fabric/index.ts'
 import type { ModelInput } from '../model/index.ts'
 import type { RunningRouter } from '../router/index.ts'
-import type { Circumstances, Reach } from './access-expectations.ts'
+import type { AssumedCircumstances, Reach } from './access-expectations.ts'
 import type { AuthenticatorApp } from './authenticator-app.ts'
 import type { Endpoints } from './endpoints.ts'
 import type { FakeClock } from './fake-clock.ts'
@@ -79,7 +79,7 @@ export interface TestController extends Omit<Controller, 'as' | 'events'>, Endpo
    * @example
    * expect(await net.reach('laptop')).toEqual({ dial: ['wiki'], bind: [] })
    */
-  reach(identity: string, circumstances?: Circumstances): Promise<Reach>
+  reach(identity: string, circumstances?: AssumedCircumstances): Promise<Reach>
   /** Faults of requests, from within the test and from outside. */
   readonly faults: Faults
   /**

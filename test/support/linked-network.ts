@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer, get } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -80,6 +80,7 @@ export class LinkedNetwork {
       await processes.stop()
       await server.close({ graceMs: 0 })
       await controller.close()
+      await rm(folder, { recursive: true, force: true })
     })
   }
 

@@ -40,7 +40,8 @@ describe('the reach of an identity', () => {
   })
 
   it('is told of nobody who is not there, whatever services there are', async () => {
-    await expect(net.reach('lap-top')).rejects.toThrow("there is no identity 'lap-top'")
+    await expect(net.reach('lap-top')).rejects.toThrow(/^there is no identity 'lap-top'$/)
+    await expect(net.reach('laptop', { mayBeAbsent: true } as never)).rejects.toThrow('mayBeAbsent')
     await using empty = await createTestController()
     await expect(empty.reach('laptop')).rejects.toThrow("there is no identity 'laptop'")
   })

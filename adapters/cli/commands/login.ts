@@ -58,7 +58,7 @@ const OWN_BUNDLE = '.portcullis/pki/ca.pem'
 async function logIn(call: CommandCall<LoginOption>): Promise<Answer> {
   const { options, operands, environment, terminal } = call
   if (operands.length > 1) throw new UsageError('login takes one https://HOST:PORT; the password is no argument')
-  const url = readControllerUrl(operands[0] ?? DEFAULT_URL)
+  const url = readControllerUrl(operands[0] ?? DEFAULT_URL, 'login')
   const trusted = await trustBundle(options.value('ca'))
   const username = options.value('username') ?? 'admin'
   const password = await readPassword({ options, terminal, isNew: false })

@@ -117,9 +117,9 @@ function noLogin(profile: string | undefined, url: string | undefined): UsageErr
   return new UsageError(`nobody is logged in: portcullis login https://HOST:PORT, or --url with ${credentials}`)
 }
 
-/** The address of a controller without a path. Throws {@link UsageError}. */
-export function readControllerUrl(value: string): string {
+/** The address of a controller without a path, as an option or a command takes it. Throws {@link UsageError}, which names the taker. */
+export function readControllerUrl(value: string, taker = '--url'): string {
   const url = URL.canParse(value) ? new URL(value) : undefined
   if (url?.protocol === 'https:' && url.pathname === '/' && url.username === '') return url.origin
-  throw new UsageError(`--url takes https://HOST:PORT, not '${value}'`)
+  throw new UsageError(`${taker} takes https://HOST:PORT, not '${value}'`)
 }

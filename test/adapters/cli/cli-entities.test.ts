@@ -170,6 +170,14 @@ describe('the commands of entities', () => {
     expect(login).toMatchObject({ code: 1, stderr: expect.stringContaining(message) })
   })
 
+  it.each([
+    [['login', 'ctrl:1280'], "login takes https://HOST:PORT, not 'ctrl:1280'"],
+    [['services', 'list', '--url', 'ctrl:1280'], "--url takes https://HOST:PORT, not 'ctrl:1280'"],
+  ])('%j name what took an address that is none', async (line, message) => {
+    const refused = await runProgram(line, { PORTCULLIS_CONFIG_DIR: join(network.folder, 'none') })
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining(message) })
+  })
+
   it('tell where nobody is logged in', async () => {
     const nobody = await runProgram(['services', 'list'], { PORTCULLIS_CONFIG_DIR: join(network.folder, 'none') })
     expect(nobody).toMatchObject({ code: 2, stderr: expect.stringContaining('portcullis login https://HOST:PORT') })
