@@ -5,7 +5,7 @@
  */
 export type { ConnectionOptions } from './driver/connections.ts'
 export type { DatabaseOptions } from './driver/language.ts'
-export { type PostgresOptions, postgresDialect } from './driver/postgres-dialect.ts'
+export { type PostgresConnection, type PostgresOptions, postgresDialect } from './driver/postgres-dialect.ts'
 export type { SqliteDriverOptions } from './driver/sqlite-connection.ts'
 export { sqliteDialect } from './driver/sqlite-dialect.ts'
 export type { CopyProgress, OnCopyProgress } from './driver/sqlite-file.ts'

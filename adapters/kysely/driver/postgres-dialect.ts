@@ -3,10 +3,41 @@ import type { Client, PoolConfig } from 'pg'
 import { checkOptions, type OptionRules } from '../../../src/base/arguments.ts'
 import { BUSY_TIMEOUT_MS, type ConnectionOptions, READ_CONNECTIONS } from './connections.ts'
 
+/**
+ * The options of a pool of `pg` by which a server is found and logged in to. A value of `PoolConfig`, with all of its options, fits too.
+ * The type is written out here, because hosts on SQLite have no types of `pg`.
+ */
+export interface PostgresConnection {
+  readonly connectionString?: string | undefined
+  readonly host?: string | undefined
+  readonly port?: number | undefined
+  readonly database?: string | undefined
+  readonly user?: string | undefined
+  /** The password, or a function that is asked for it at each new connection: tokens of a cloud end. */
+  readonly password?: string | (() => string | Promise<string>) | undefined
+  /** Options of `tls.connect`; `true` verifies the server by the roots of Node. */
+  readonly ssl?: boolean | object | undefined
+  readonly application_name?: string | undefined
+  /** Parameters of the session, as `-c search_path=tenant`. */
+  readonly options?: string | undefined
+  readonly keepAlive?: boolean | undefined
+  readonly connectionTimeoutMillis?: number | undefined
+  readonly idleTimeoutMillis?: number | null | undefined
+  readonly lock_timeout?: number | undefined
+  readonly statement_timeout?: number | false | undefined
+  readonly query_timeout?: number | undefined
+  readonly idle_in_transaction_session_timeout?: number | undefined
+  readonly max?: number | undefined
+  readonly min?: number | undefined
+  readonly maxUses?: number | undefined
+  readonly maxLifetimeSeconds?: number | undefined
+  readonly allowExitOnIdle?: boolean | undefined
+}
+
 /** How a PostgreSQL database is reached. */
 export interface PostgresOptions {
-  /** `postgres://user:password@host:port/database`, or what `pg` takes as the configuration of a pool. */
-  readonly connection: string | PoolConfig
+  /** `postgres://user:password@host:port/database`, or options of a pool of `pg`. */
+  readonly connection: string | PostgresConnection
   /**
    * Whether statements that are run again and again are prepared; not for poolers that cannot. Default: true, unless the URL says
    * `prepareStatements=false`.
