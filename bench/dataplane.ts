@@ -17,7 +17,7 @@ const KILOBYTE = 1024
 const PARTS = ['stream', 'streams', 'echo', 'dials', 'memory', 'holds']
 
 /**
- * What an edge router costs: ours, a deployed one where `ZITI` names a program, and as the floor a process that pipes TLS to TLS.
+ * The cost of an edge router: ours, a deployed one where `ZITI` names a program, and as the floor a process that pipes TLS to TLS.
  * The same endpoints in this process dial and host through each, in turns. Processor time is that of the process in question.
  */
 export async function* benchDataplane(parts: readonly string[] = PARTS): AsyncGenerator<BenchRow> {

@@ -6,7 +6,7 @@ import type { BenchRow } from './row.ts'
 const PARTS = ['access', 'neighbours']
 
 /**
- * What delays endpoints at a controller with its router in one process, over TLS from other processes: `access`, how soon a change of
+ * Delays of endpoints at a controller with its router in one process, over TLS from other processes: `access`, how soon a change of
  * access shows; `neighbours`, how long one waits for its echoes while another one takes all it can get.
  */
 export async function* benchDelays(parts: readonly string[] = PARTS): AsyncGenerator<BenchRow> {

@@ -235,7 +235,7 @@ class HoldWatch {
   }
 
   async stop(): Promise<{ readonly longest: number; readonly longestOfOwn: number }> {
-    // What was collected is told a moment later.
+    // The collector tells of an object a moment after it was collected.
     await new Promise((resolve) => setTimeout(resolve, 20))
     this.#isOver = true
     await new Promise((resolve) => setImmediate(resolve))

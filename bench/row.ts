@@ -4,7 +4,7 @@ export interface BenchRow {
   value: number
   unit: string
   ceiling?: { name: string; value: number }
-  /** What performance.md asks for, in words. */
+  /** The target of performance.md, in words. */
   target?: string
   /** For how long (ms) the event loop was held at once while it ran. */
   longestHoldMs?: number

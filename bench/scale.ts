@@ -57,7 +57,7 @@ export async function serviceList(
   return { name: `${size}: list 100 services as an identity`, ...timing, ceiling, target: '<1 ms (W4)' }
 }
 
-/** What administrators ask of access. */
+/** The questions of administrators about access. */
 export async function accessQuestions({ controller, size }: Pick<Network, 'controller' | 'size'>): Promise<BenchRow[]> {
   const { engine } = controller
   const random = seeded(2)

@@ -14,7 +14,7 @@ const RATE = Number(process.env.PORTCULLIS_SOAK_RATE ?? 40)
 const MINUTE_MS = Number(process.env.PORTCULLIS_SOAK_SAMPLE_MS ?? 60_000)
 /** Caches and compiled code have their size after a sixth of the time. */
 const WARM = Math.ceil(MINUTES / 6)
-/** What is alive may grow by so much of itself. */
+/** The heap that is alive may grow by this part of itself. */
 const TOLERANCE = 0.1
 
 const directory = await mkdtemp(join(tmpdir(), 'portcullis-soak-'))

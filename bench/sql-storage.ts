@@ -141,7 +141,7 @@ async function sameStatements(directory: string): Promise<number> {
   return rate
 }
 
-/** What SQLite itself does with a row of the same size, a commit each, in per second. */
+/** Commits of SQLite itself with a row of the same size each, per second. */
 function bareInserts(file: string): number {
   const database = new DatabaseSync(file)
   database.exec(

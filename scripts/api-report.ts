@@ -1,4 +1,4 @@
-// What each entry point of the package exports, as declarations without comments: npm run api-report writes it to
+// The exports of each entry point of the package, as declarations without comments: npm run api-report writes it to
 // docs/api-report, where a review sees what a change adds, changes or takes away; with --check it complains where that is not
 // what there is.
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

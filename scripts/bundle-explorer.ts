@@ -1,4 +1,4 @@
-// What browsers load of the explorer: `adapters/explorer/page` with the packages that it uses, minified.
+// The page of the explorer for browsers: `adapters/explorer/page` with the packages that it uses, minified.
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'

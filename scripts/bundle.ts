@@ -44,7 +44,7 @@ const bundle = await rolldown({
   // Bundled packages are taken as the modules that their manifests name, of which what nobody imports can be left out.
   resolve: { mainFields: ['module', 'main'] },
   plugins: [buildDate, minifyPackages],
-  // What is imported by the name of a package.
+  // Imports by the name of a package.
   external: (id) => /^[^./]/.test(id) && !isBundled(id),
 })
 const { output } = await bundle.write({
@@ -94,7 +94,7 @@ await declarations.write({
 await declarations.close()
 await rm(new URL('dist/declared', root), { recursive: true })
 
-// What browsers load of the explorer stands beside it as files.
+// The page of the explorer stands beside it as files, for browsers.
 for (const [name, bytes] of await bundleExplorer()) {
   const file = new URL(`dist/adapters/explorer/page/${name}`, root)
   await mkdir(new URL('.', file), { recursive: true })

@@ -1,4 +1,4 @@
-/** What a release is judged by before anything else is done. */
+/** The facts by which a release is judged before anything else is done. */
 export interface ReleaseFacts {
   /** The manifest of the package. */
   readonly manifest: {
@@ -10,11 +10,11 @@ export interface ReleaseFacts {
   readonly changelog: string
   /** The names of the files in `.changeset`. */
   readonly changesets: readonly string[]
-  /** What `git status --porcelain` tells. */
+  /** The output of `git status --porcelain`. */
   readonly changedFiles: string
 }
 
-/** What is missing for a release, one line each; empty when nothing is. */
+/** Lists the things that a release lacks, one line each; empty when it lacks nothing. */
 export function releaseNeeds({ manifest, changelog, changesets, changedFiles }: ReleaseFacts): readonly string[] {
   const { version, repository, homepage } = manifest
   const waiting = changesets.filter((name) => name.endsWith('.md') && name !== 'README.md')

@@ -70,7 +70,7 @@ export async function* rowsOfAccess(network: ServedNetwork): AsyncGenerator<Benc
 
 type Change = readonly [what: string, write: () => Promise<unknown>]
 
-/** What one change cuts, and the other lets in again. */
+/** The delays of a change that cuts access, and of the one that gives it back. */
 async function* rowsOf(
   kind: string,
   client: Identity,

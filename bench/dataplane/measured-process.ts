@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { LoopHold } from '../fabric/loop-hold.ts'
 
-/** What a process tells of itself, where it can. */
+/** Figures that a process tells of itself, where it can. */
 export interface ToldOfProcess {
   /** Milliseconds for which its event loop was held at once since it was asked last. */
   readonly holdMs?: number

@@ -40,7 +40,7 @@ async function measure(): Promise<BenchRow[]> {
   return rows
 }
 
-/** What the process holds, and what of it is alive. The garbage collector runs after the first is taken. */
+/** Bytes that the process holds, and bytes of it that are alive. The garbage collector runs after the first is taken. */
 function memory(when: string): BenchRow[] {
   const resident = process.memoryUsage().rss / 1e6
   const ownKb = Number(/RssAnon:\s+(\d+) kB/.exec(readFileSync('/proc/self/status', 'utf8'))?.[1])

@@ -14,7 +14,7 @@ const SIZE = { identities: 5_000, services: 500, routers: 20 } as const
 const FEW = 20
 const MANY = 10_000
 
-/** What costs the same however many policies grant the same: 10,000 service policies against 20. */
+/** Work that costs the same however many policies grant the same: 10,000 service policies against 20. */
 export async function benchManyPolicies(): Promise<BenchRow[]> {
   const few = await figures(FEW)
   const many = await figures(MANY)

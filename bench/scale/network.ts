@@ -119,7 +119,7 @@ export async function sessionOf(controller: TestController, identityId: string):
   return (await controller.client().call('POST /authenticate', login)).data.token
 }
 
-/** What is alive, in MB (where the garbage collector can be run). */
+/** The heap that is alive, in MB (where the garbage collector can be run). */
 export function memoryMegabytes(): number {
   globalThis.gc?.()
   const { heapUsed, arrayBuffers } = process.memoryUsage()

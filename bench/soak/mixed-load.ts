@@ -9,7 +9,7 @@ export interface MixedLoad {
   step(): Promise<number>
 }
 
-/** What devices and administrators do all day, over TLS against the server of a port. */
+/** The daily work of devices and administrators, over TLS against the server of a port. */
 export async function mixedLoad(port: number, pki: string, network: Network): Promise<MixedLoad> {
   const baseUrl = `https://127.0.0.1:${port}`
   const ca = await readFile(`${pki}/ca.pem`, 'utf8')

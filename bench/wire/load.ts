@@ -8,7 +8,7 @@ export interface ClientCertificate {
   readonly cert: string
 }
 
-/** What to send, and for how long. */
+/** The request to send, and for how long. */
 export interface Load {
   readonly port: number
   readonly connections: number
@@ -26,7 +26,7 @@ export interface Load {
   readonly certificates: readonly ClientCertificate[]
 }
 
-/** What came back. */
+/** The answers, counted. */
 export interface LoadOutcome {
   readonly count: number
   readonly elapsedMs: number

@@ -4,7 +4,7 @@ import type { Network } from './network.ts'
 import { type LoadProcess, type ServerProcess, startConstant } from './processes.ts'
 import type { WireRow } from './rows.ts'
 
-/** What a server costs by the request. */
+/** The cost of a server by the request. */
 export interface Cost {
   /** Processor time of its process, in ms, in its first second. */
   readonly first: number
@@ -15,10 +15,10 @@ export interface Cost {
   readonly perSecond: number
 }
 
-/** What a row costs, and what bare servers cost that answer the same bytes. */
+/** The cost of a row, and that of bare servers that answer the same bytes. */
 export interface RowCost extends Cost {
   readonly bare: Cost
-  /** What bare Node costs beyond the time that it keeps the processor busy, which is what the row costs beyond bare Node. */
+  /** The warm cost of bare Node that keeps its processor busy as long as the row does, less that time. */
   readonly burning: number
   readonly below?: Cost
   readonly bytes: number

@@ -6,7 +6,7 @@ import { newKey, selfSigned, signingRequest } from '../../test/contract/http/sig
 import type { ClientCertificate } from './load.ts'
 import { ADMIN } from './processes.ts'
 
-/** What the requests of the benchmark name: 100 services, 20 service policies, an edge router for all, and identities, of which one sees all services. */
+/** The entities that requests of the benchmark name: 100 services, 20 service policies, an edge router for all, and identities, of which one sees all services. */
 export interface Network {
   readonly adminToken: string
   /** The session of an identity that may dial every service. */

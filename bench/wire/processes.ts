@@ -11,7 +11,7 @@ export interface ServerProcess {
   readonly port: number
   /** The processor time that it has used so far, in ms. */
   cpuMs(): Promise<number>
-  /** What it holds, and what is left of that when the garbage collector has run, in bytes. */
+  /** The heap in use, and the part of it that is left when the garbage collector has run, in bytes. */
   memory(): Promise<ServerMemory>
   stop(): Promise<void>
 }

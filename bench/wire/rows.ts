@@ -4,7 +4,7 @@ import type { Network } from './network.ts'
 /** One row of the benchmark: what is sent to which server. To add a request to the benchmark, add a row. */
 export interface WireRow {
   readonly title: string
-  /** What answers; `portcullis serve` over SQLite unless given. */
+  /** The server that answers; `portcullis serve` over SQLite unless given. */
   readonly server?: 'sqlite' | 'memory' | ConstantServerKind
   /** How many services an identity may see; 100 unless given, and only where `server` is memory. */
   readonly services?: number

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import type { ConnectionInfo } from 'portcullis'
 import { ADDRESS_HEADER, CERTIFICATE_HEADER } from './proxy.ts'
 
-/** What the proxy says of the connection that it ended. Nobody but the proxy may reach the port where this is believed. */
+/** Reads the proxy's headers about the connection that it ended. Nobody but the proxy may reach the port where they are believed. */
 export function connectionBehindProxy({ headers }: IncomingMessage): ConnectionInfo {
   const address = headers[ADDRESS_HEADER]
   const certificate = headers[CERTIFICATE_HEADER]

@@ -13,7 +13,7 @@ const pki = await openPkiDirectory(`${folder}/pki`)
 const controller = await createController({
   pki,
   storage: await sqliteStorage(`${folder}/network.sqlite`),
-  // What clients call is the proxy.
+  // Clients call the proxy.
   address: `localhost:${port}`,
   admin: { username: 'admin', password },
 })

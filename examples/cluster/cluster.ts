@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { ADMIN, startMember } from './member.ts'
 import { roundRobin } from './round-robin.ts'
 
-/** What the clients of the cluster saw. `lost` and `stale` are to be 0. */
+/** The counts of the clients of the cluster. `lost` and `stale` are to be 0. */
 export interface ClusterOutcome {
   readonly acknowledged: number
   /** Requests that were not answered, because their process was killed. */

@@ -5,7 +5,7 @@ import type { Company, Ids } from './steps/create-network.ts'
 
 const TYPES = ['Dial', 'Bind'] as const
 
-/** What an identity gets when it asks for sessions of every service: by service name. */
+/** The answers to an identity that asks for sessions of every service, by service name. */
 export async function accessOf(company: Company, client: DeviceClient): Promise<ReadonlyMap<string, string>> {
   const failing = await failingChecks(client, company.postureChecks)
   const access = new Map<string, string>()

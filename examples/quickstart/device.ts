@@ -1,7 +1,7 @@
 import { type ApiClient, type ClientApi, createClient } from 'portcullis/client'
 import { httpsFetch } from 'portcullis/node'
 
-/** What a device shows of itself in TLS, both PEM: its certificate, followed by intermediates, and its private key. */
+/** The credentials of a device in TLS, both PEM: its certificate, followed by intermediates, and its private key. */
 export interface DeviceCertificate {
   readonly cert: string
   readonly key: string

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { connect } from 'node:tls'
 import { decodeJwt, jwtVerify } from 'jose'
 
-/** What a verified enrollment token invites to. */
+/** The invitation in a verified enrollment token. */
 export interface Invitation {
   /** The URL of the controller that issued the token. */
   readonly issuer: string

@@ -18,7 +18,7 @@ const GUARDED_SERVICE = 'payroll'
 const HOST = 'app-server'
 const LEFT_TO_THE_READER = 'phone'
 
-/** What shells report for a process that Ctrl-C ended. */
+/** The exit code that shells report for a process that Ctrl-C ended. */
 const EXIT_INTERRUPTED = 130
 
 /** The whole quickstart, step by step; `started` hears of the controller as soon as it serves. */

@@ -28,7 +28,7 @@ export function describeService(service: ListedService): string {
   return `${service.name}: ${service.permissions.join(', ')}, ${isPassing(service) ? 'passing' : 'not passing'} (${posture})`
 }
 
-/** What a managed laptop would report to a posture query. */
+/** Posture responses of a managed laptop. */
 export function responseTo(query: { readonly id: string; readonly queryType: string }): PostureResponse {
   switch (query.queryType) {
     case 'DOMAIN':

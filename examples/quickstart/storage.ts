@@ -3,7 +3,7 @@ import type { Storage } from 'portcullis'
 import { sqliteStorage } from 'portcullis/kysely'
 import { DATABASE_FILE } from './files.ts'
 
-/** What the quickstart keeps its records in, and what that means for the next run. */
+/** The storage of the quickstart, and its meaning for the next run. */
 export async function openStorage(): Promise<{ readonly storage: Storage; readonly note: string }> {
   const isNew = !existsSync(DATABASE_FILE)
   const storage = await sqliteStorage(DATABASE_FILE)

@@ -16,7 +16,7 @@ import {
 
 type Records = ReadonlyMap<string, StoredRecord>
 
-/** What is committed. Nothing in it is ever changed, so that a read may go on holding it. */
+/** Committed records. Nothing in it is ever changed, so that a read may go on holding it. */
 interface Committed {
   readonly revision: number
   readonly tables: ReadonlyMap<string, Records>
@@ -81,7 +81,7 @@ class MapTransaction implements WriteTransaction {
 
   collection<T extends StoredRecord>(kind: RecordKind<T>): Collection<T> {
     this.#lifetime.assertOpen()
-    // What is kept under the name of a kind was inserted as a record of that kind.
+    // Records under the name of a kind were inserted as records of that kind.
     const records = () => this.#recordsOf(kind.name) as ReadonlyMap<string, T>
     const put = (record: T, operation: Change['operation']) => {
       for (const field of kind.unique) {
@@ -111,7 +111,7 @@ class MapTransaction implements WriteTransaction {
       findIds: async (query) => find(query).page.map(({ id }) => id),
       scan: async function* () {
         const { page } = find()
-        // What is asked for may come in one slice, and with more fields.
+        // An answer may come in one slice, and with more fields than were asked for.
         if (page.length > 0) yield { items: structuredClone(page) }
       },
       insert: async (record) => {
@@ -135,7 +135,7 @@ class MapTransaction implements WriteTransaction {
     }
   }
 
-  /** What is committed when the write succeeds: a write that changed nothing makes no revision. */
+  /** The state that a successful write commits: a write that changed nothing makes no revision. */
   result(): Committed {
     if (this.#changes.length === 0) return this.#before
     const changes = [...this.#before.changes, ...this.#changes]

@@ -45,7 +45,7 @@ export async function runOwnTraffic(tell: (line: string) => void): Promise<Traff
     await letRoutersCarry(admin, host.id, other.id)
     const toWeb = (connection: ServiceConnection) => {
       const socket = connect({ port: web.port, host: '127.0.0.1', allowHalfOpen: true })
-      // What breaks one ends both.
+      // A failure of one ends both.
       pipeline(connection, socket, () => undefined)
       pipeline(socket, connection, () => undefined)
     }

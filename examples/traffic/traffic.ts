@@ -13,7 +13,7 @@ import { ZitiProcesses } from './ziti.ts'
 
 const ADMIN = { username: 'admin', password: 'admin-of-the-example' }
 
-/** What the example saw. */
+/** The outcome of the example. */
 export interface TrafficFigures {
   /** Milliseconds from revoking the policy to the last byte of a running connection. */
   readonly cutAfterMs: number

@@ -3,7 +3,7 @@ import { createServer, get, type IncomingMessage } from 'node:http'
 import { createServer as createTcpServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** What the example carries: a file, and a clock that never stops ticking. */
+/** The services of the example: a file, and a clock that never stops ticking. */
 export const FILE = 'carried by a zero-trust network\n'.repeat(5000)
 const TICK_MS = 50
 

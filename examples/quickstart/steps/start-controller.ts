@@ -13,7 +13,7 @@ const ROUTER = { name: 'er-cloud', roleAttributes: ['cloud'] }
 /** A controller that answers over HTTPS, with an edge router on the same port. */
 export interface ServedController {
   readonly url: string
-  /** What clients verify the server with, PEM. */
+  /** The CA certificates by which clients verify the server, PEM. */
   readonly ca: string
   readonly admin: Admin
   /** The edge router of this process. */
