@@ -5,7 +5,7 @@ import { seeded } from './seeded.ts'
 const IDENTITIES = 100_000
 const SERVICES = 2_000
 const EDGE_ROUTERS = 500
-/** The attributes of OpenZiti's own "large" scenario: each is spread over one in so many entities. */
+/** The attributes of OpenZiti's own "large" scenario: each is spread over one entity in this number. */
 const SPREAD = [2, 2, 3, 4, 5, 8, 10, 10]
 
 /** Measures the access index at 100,000 identities, 2,000 services, 500 edge routers and 250/250/100 policies, seed fixed. */
@@ -176,7 +176,7 @@ function elapsed(work: () => unknown): number {
   return performance.now() - start
 }
 
-/** The median of five rounds, each the mean of so many runs, in ms; a round before them warms up. */
+/** The median of five rounds, each the mean of some runs, in ms; a round before them warms up. */
 function timed(runs: number, work: () => unknown): { value: number; unit: string } {
   const round = (): number =>
     elapsed(() => {
@@ -187,7 +187,7 @@ function timed(runs: number, work: () => unknown): { value: number; unit: string
   return { value: rounds[2] ?? 0, unit: 'ms' }
 }
 
-/** The least that a union of so many bitsets over so many entities can cost, in ms: the words and the loop, nothing else. */
+/** The least that a union of bitsets over the entities can cost, in ms: the words and the loop, nothing else. */
 function orCeiling(sets: number, entities: number): number {
   const words = Math.ceil(entities / 32)
   const bitsets = Array.from({ length: sets }, (_, i) => new Uint32Array(words).fill(i))
@@ -197,7 +197,7 @@ function orCeiling(sets: number, entities: number): number {
   }).value
 }
 
-/** The least that an answer with so many ids can cost, in ms: one array, filled in a plain loop. */
+/** The least that an answer with that number of ids can cost, in ms: one array, filled in a plain loop. */
 function listCeiling(entities: number): number {
   const ids = Array.from({ length: entities }, (_, number) => scatter(number))
   return timed(50, () => {

@@ -172,7 +172,7 @@ async function sessionToken(): Promise<BenchRow> {
   }
 }
 
-/** Runs `work`, so many at once, until it is warm and then for two seconds; how often it was done in one. */
+/** Runs `work`, several at once, until it is warm and then for two seconds; how often it was done in one. */
 async function perSecond(work: () => Promise<unknown>, parallel: number): Promise<number> {
   for (const until = performance.now() + 700; performance.now() < until; ) await work()
   const from = performance.now()

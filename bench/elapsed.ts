@@ -5,7 +5,7 @@ export async function elapsed(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - begin
 }
 
-/** Milliseconds that work takes on the average of so many rounds, after one to warm up. */
+/** Milliseconds that work takes on the average of some rounds, after one to warm up. */
 export async function milliseconds(rounds: number, work: (round: number) => Promise<unknown>): Promise<number> {
   await work(0)
   const total = await elapsed(async () => {

@@ -1,5 +1,5 @@
 // Writes types that follow from declarations out as what they are, in the declarations that the package publishes: an entity
-// is an object with its members. Editors and compilers of who uses the package then read neither schemas nor how types follow
+// is an object with its members. Editors and compilers of users of the package then read neither schemas nor how types follow
 // from them.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'

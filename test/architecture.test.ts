@@ -55,16 +55,17 @@ function topicOf(path: string): string {
   return path.split('/')[1] ?? ''
 }
 
-/** What a module declares in the words of the field: a resource, an operation, the operations of one. */
+/** Declarations of a module in the words of the field: a resource, an operation, the operations of one. */
 const ROW = /^(?:defineResource|defineOperation|crud|crudForAdmins|aliases)\b/
 
-/** What others import by a name of the field: an object, a list, the answer of a function; no function and no literal. */
+/** Values that others import by a name of the field: an object, a list, the answer of a function; no function and no literal. */
 const NAMED_VALUE = /^(?:\{|\[\s*$|[\w.]+(?:<.*>)?\()/
 
 /** Frameworks have an adapter of one file, and each its folder: that is what an import names. The page is a project of its own. */
 const FOLDERS_OF_ONE = /^(?:src|src\/data-plane|adapters\/(?:express|fastify|hono|opentelemetry|explorer(?:\/.*)?))$/
 
 const product = [...sources('src'), ...sources('adapters')]
+const written = [...product, ...['test', 'examples', 'scripts', 'bench'].flatMap((folder) => sources(folder))]
 const library = product.filter(({ path }) => !path.startsWith('adapters/explorer/page/'))
 
 /** Where the whole context is taken, because it is handed on to parts that are not known there. Everything else names what it takes. */
@@ -78,7 +79,7 @@ const HANDED_ON: Readonly<Record<string, string>> = {
   'src/oidc/token-issue.ts': 'what the OpenID provider is made of, whose parts name what they take',
 }
 
-/** What a module knows of constants of the program: schemas, documents, and a certificate that never changes. */
+/** Constants of the program that a module knows: schemas, documents, and a certificate that never changes. */
 const KNOWN_OF_CONSTANTS = [
   'src/http/openapi/openapi-schema.ts',
   'src/kernel/declaration/words.ts',
@@ -201,7 +202,7 @@ describe('the code base', () => {
   })
 
   it('says it in plain English: no comment begins with "What", none says "so many", "whoever" or "for who"', () => {
-    const unclear = library.flatMap(({ path, text }) =>
+    const unclear = written.flatMap(({ path, text }) =>
       [
         ...text.matchAll(
           /(?:\/\*\*|\/\/|^ *\*) *(?:What |[^\n]*\b(?:[Ss]o many|[Ss]o much|manieth|of whom|as of which|into being|[Ww]hoever|(?:of|for|to) who)\b)[^\n]*/gm,

@@ -36,7 +36,7 @@ import { storageContract } from 'portcullis/storage/contract'
 import { assertAllows, assertDenies, createTestController, fakeClock, liveClock } from 'portcullis/testing'
 import { afterAll, describe, expect, it } from 'vitest'
 
-/** What a program without types passes. */
+/** Arguments of a program without types. */
 function untyped<T>(value: unknown): T {
   return value as T
 }

@@ -26,7 +26,7 @@ beforeAll(async () => {
 const create = (options: Partial<ControllerOptions>) =>
   createController({ storage: memoryStorage(), address: 'controller.example.org:1280', pki, ...options })
 
-/** What a program without types may pass. */
+/** Arguments that a program without types may pass. */
 const untyped = <T>(value: unknown) => value as T
 
 describe('the address of a controller', () => {

@@ -68,7 +68,7 @@ function pour(connection: ServiceConnection): void {
   write()
 }
 
-/** Does something again and again, so and so many of it at once; what is refused is tried again. */
+/** Does something again and again, some of it at once; a refusal is tried again. */
 function again(atOnce: number, work: () => Promise<unknown>): void {
   const go = (): void => void work().then(go, () => setImmediate(go))
   for (let index = 0; index < atOnce; index += 1) go()

@@ -10,7 +10,7 @@ import { services } from '../../src/services/service.resource.ts'
 import { givePassword } from '../../test/support/identity-state.ts'
 import { seeded } from '../seeded.ts'
 
-/** The attributes of the large scenario: each is spread over one in so many entities. */
+/** The attributes of the large scenario: each is spread over one entity in this number. */
 export const SPREAD = [2, 2, 3, 4, 5, 8, 10, 10]
 
 export interface Size {

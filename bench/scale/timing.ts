@@ -23,7 +23,7 @@ export interface Timing {
   readonly longestHoldMs: number
 }
 
-/** Runs work so many times after a tenth as many to warm up, one turn of the event loop apart. */
+/** Runs `work` `runs` times after a tenth as many to warm up, one turn of the event loop apart. */
 export async function timed(runs: number, work: () => Promise<void>): Promise<Timing> {
   for (let run = 0; run < Math.ceil(runs / 10); run += 1) await work()
   const delay = monitorEventLoopDelay({ resolution: 1 })
@@ -50,7 +50,7 @@ export async function cpuMs(runs: number, work: () => Promise<unknown>): Promise
   return (user + system) / 1000 / runs
 }
 
-/** The median, in ms, of so many runs that hold the thread, after a tenth as many to warm up. */
+/** The median, in ms, of `runs` runs that hold the thread, after a tenth as many to warm up. */
 export function timedSync(runs: number, work: () => unknown): number {
   for (let run = 0; run < Math.ceil(runs / 10); run += 1) work()
   const times = Array.from({ length: runs }, () => {

@@ -7,7 +7,7 @@ import { adminToken, ask, cpuMs } from '../scale/timing.ts'
 const PLACES: readonly Place[] = ['memory', 'sqlite', 'postgres']
 const RUNS = 5
 const ROUNDS = 100
-/** So many requests are on their way at once, as clients on kept connections send them. */
+/** Requests that are on their way at once, as clients on kept connections send them. */
 const AT_ONCE = [16, 1]
 
 interface Asked {

@@ -13,7 +13,7 @@ import { edgeRouters } from '../../src/routers/edge-router.resource.ts'
 import { services } from '../../src/services/service.resource.ts'
 import { terminators } from '../../src/services/terminator.resource.ts'
 
-/** One request that takes much away: what is stored before it, about so many records, and the request. */
+/** One request that takes much away: the setup that stores about `count` records, and the request. */
 export interface Scenario {
   readonly name: string
   seed(storage: Storage, count: number): Promise<void>
@@ -146,7 +146,7 @@ async function seedNetwork(storage: Storage): Promise<void> {
   })
 }
 
-/** So many service sessions of an identity, in a hundredth as many API sessions. */
+/** Service sessions of an identity, in a hundredth as many API sessions. */
 async function seedSessions(
   storage: Storage,
   count: number,

@@ -13,7 +13,7 @@ export interface Load {
   readonly port: number
   readonly connections: number
   readonly forMs: number
-  /** Sends no more than so many. */
+  /** Sends at most this number. */
   readonly most: number
   /** Whether each request opens a connection of its own. */
   readonly isNewEach: boolean

@@ -4,7 +4,7 @@ export interface RouterConfig {
   readonly files: string
   readonly linkPort: number
   readonly edgePort: number
-  /** A service that it dials for whoever connects to a port, or nothing: then it hosts. */
+  /** A service that it dials for programs that connect to a port, or nothing: then it hosts. */
   readonly proxied?: { readonly service: string; readonly port: number }
 }
 

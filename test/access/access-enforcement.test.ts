@@ -192,7 +192,7 @@ it('a change that cannot be enforced at once is enforced a minute later', async 
 it('a restart judges the sessions of its store, so that one left by a crash does not outlive it', async () => {
   const here = await stage()
   const context = contextOf(engineOf(here.controller.engine))
-  // What a crash right after the commit of a change leaves: the change without its consequence.
+  // The state that a crash right after the commit of a change leaves: the change without its consequence.
   await here.controller.storage.write((tx) => tx.collection(servicePolicies).delete(here.policyId))
   expect(await here.sessions()).toHaveLength(2)
   await resume(context)

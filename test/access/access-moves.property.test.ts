@@ -72,7 +72,7 @@ it(
         const naive = new NaiveAccess()
         const moves = new AccessMoves()
         for (const [revision, { kind, id, make, isRemoval }] of sequence.entries()) {
-          // What is not there is removed by nobody.
+          // An attribute that is not there is removed by nobody.
           if (kind === 'service-policies' && !naive.has(kind, id) && isRemoval) continue
           const before = IDENTITIES.map((identity) => naive.has('identities', identity) && reachOf(naive, identity))
           moves.during(index, { kind, id }, () => make(index))

@@ -211,7 +211,7 @@ const ANSWERS: Readonly<Record<string, string>> = {
   granted: 'session',
 }
 
-/** The answer to who dials at a router: whether the router may be used comes before posture. */
+/** The answer to a client that dials at a router: whether the router may be used comes before posture. */
 function dialAnswer({ naive, carrying }: Oracle, who: number, identityId: string, serviceId: string, routerId: string) {
   if (!naive.allows(identityId, serviceId, 'Dial')) return 'no policy lets the identity dial the service'
   const common = naive.commonEdgeRouters(identityId, serviceId)

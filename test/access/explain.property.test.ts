@@ -117,7 +117,7 @@ describe('an explanation', () => {
   })
 })
 
-/** What POST /sessions answers for each reason that an enabled identity can meet. */
+/** The answer of POST /sessions for each reason that an enabled identity can meet. */
 const REFUSALS: Readonly<Record<string, readonly string[]>> = {
   'no-policy-for-pair': ['NOT_FOUND'],
   'only-other-type': ['COULD_NOT_VALIDATE'],

@@ -7,7 +7,7 @@ import { type Person, type World, world } from '../support/world.ts'
 const SECOND = 1000
 const params = (id: string) => ({ params: { id } })
 
-/** What the person reads in its service list with all configs, without the seconds that merely tick away. */
+/** The service list of the person with all configs, without the seconds that merely tick away. */
 async function seen({ api }: Person): Promise<string> {
   const { data } = await api.call('GET /services', { query: { limit: 500, configTypes: ['all'] } })
   const steady = data.map((service) => ({
@@ -176,7 +176,7 @@ const edits: fc.Arbitrary<Edit> = fc.oneof(
       (here) =>
         here.admin.call('PATCH /config-types/{id}', { ...params(here.colourId), body: { name } }),
   ),
-  // What nobody sees in a service list.
+  // Changes that nobody sees in a service list.
   at.map(
     (n): Edit =>
       async (here) => {

@@ -1,5 +1,5 @@
 /**
- * What the wire reference (8.2 to 8.4) asks of a caller: nothing, an API session whose second factor may be missing, an
+ * The demands of the wire reference (8.2 to 8.4) on a caller: nothing, an API session whose second factor may be missing, an
  * API session, to be an admin (or, to read, `admin_readonly`), or a permission. Our own operations may ask for any permission.
  */
 export type AccessRule = 'open' | 'partial' | 'auth' | 'admin' | 'delegate' | 'reader' | { readonly permission: string }
@@ -62,7 +62,7 @@ const WORDS: Readonly<Record<string, string>> = {
   'transit-routers': 'router',
 }
 
-/** What is below an entity and belongs to it, so that acting on it is to read or to update the entity. */
+/** Things below an entity that belong to it, so that acting on them is to read or to update the entity. */
 const PARTS: ReadonlySet<string> = new Set([
   'disable',
   'enable',
@@ -110,7 +110,7 @@ const ACTIONS: Readonly<Record<string, string>> = {
   DELETE: 'delete',
 }
 
-/** What of the data plane is shown, or changed, by whom who is no admin. */
+/** Parts of the data plane that are shown to, or changed by, a caller who is no admin. */
 const OF_FABRIC: Readonly<Record<string, AccessRule>> = {
   'DELETE /circuits/{id}': { permission: 'ops.delete' },
   'DELETE /links/{id}': { permission: 'ops.delete' },

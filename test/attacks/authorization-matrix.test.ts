@@ -144,17 +144,17 @@ function isLetIn(credential: Credential, { api, route }: Row): boolean {
   if (credential === 'pending' || credential === 'pending reader') return false
   if (rule === 'auth' || credential === 'admin') return true
   if (credential === 'readonly') return rule === 'reader' || (isRead && !ADMINS_ONLY.test(route))
-  // What tells of several kinds takes the right to read them all.
+  // An answer that tells of several kinds takes the right to read them all.
   if (rule === 'reader') return false
   if (rule === 'admin') return false
   if (rule === 'delegate') return credential === 'service'
   return credential === 'exact' || (credential === 'service' && rule.permission.startsWith('service.'))
 }
 
-/** What nobody does without the certificate that it is about, which these callers do not present. */
+/** Operations that nobody may do without the certificate that they are about, which these callers do not present. */
 const NEEDS_CERTIFICATE = /^POST \/current-identity\/authenticators\/\{id\}\/extend(-verify)?$/
 
-/** What even `admin_readonly` does not read, or have routers asked. */
+/** Operations that even `admin_readonly` does not read, or have routers asked. */
 const ADMINS_ONLY =
   /^(GET \/(summary|(cluster|database|raft)\/.*|controller-settings.*|webhooks.*|ws-api)|POST \/inspections)$/
 

@@ -60,7 +60,7 @@ describe('reading is not acting', () => {
   ])('%s sees that there are enrollments, and none of their secrets', async (...permissions) => {
     const here = await scene([...permissions, 'identity.read', 'enrollment.read'])
     const secrets = Object.values(await secretsOf(here.admin, here)).flat()
-    // Answers are kept: whoever looked before must not matter.
+    // Answers are kept: an earlier reader must not matter.
     const seen = await everythingAbout(here.admin, here)
     expect(secrets.every((secret) => seen.includes(secret))).toBe(true)
     const text = await everythingAbout(here.management, here)

@@ -13,7 +13,7 @@ const ATTACKER = '127.0.0.2'
 /** More than all places together. */
 const SOCKETS = 700
 
-/** What somebody holds at the listener who opened sockets and said nothing; those that are closed are not among them. */
+/** Opens sockets at the listener and says nothing on them. Answers those that are still open. */
 function occupy(listener: ControlListener, chain: readonly Uint8Array[], remoteAddress: string, count: number) {
   const sockets = Array.from({ length: count }, () => {
     const [own, theirs] = duplexPair()

@@ -194,7 +194,7 @@ describe('an edge router under attack', () => {
         ;[attacker, taken] = await admittedBytes(world, client, token)
         opened += 1
       }
-      // What is loaded and compiled at first stays.
+      // Memory that is loaded and compiled at first stays.
       if (round === Math.floor(CHANGED / 4)) before = usedBytes()
     }
     const grownKb = (usedBytes() - before) / 1024

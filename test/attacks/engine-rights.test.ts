@@ -73,7 +73,7 @@ async function ask(
   askers.set(who, { who, call: { by: 'caller', caller }, token: caller.token })
 }
 
-/** Whoever may differ at an operation: of the permissions those of everything, of each kind whole, and of its own kind. */
+/** Callers that an operation may treat differently: of the permissions those of everything, of each kind whole, and of its own kind. */
 function askersOf(right: Right): readonly Asker[] {
   const access = rowOf(right)?.shape.access
   const own = typeof access === 'object' ? `${access.entity}.` : '.'

@@ -47,7 +47,7 @@ async function target() {
 }
 type Target = Awaited<ReturnType<typeof target>>
 
-/** What a delegate has of its own to attack with. */
+/** The entities of a delegate to attack with. */
 async function weapons() {
   const authority = await newAuthority('of mallory')
   return { authority, idp: await identityProvider(ISSUER), certPem: selfSigned(newKey(), '/CN=mallory') }

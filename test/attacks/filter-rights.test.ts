@@ -6,7 +6,7 @@ import { mount } from '../support/mount.ts'
 import { apisOf, person } from '../support/people.ts'
 import { newAuthority, now, registered } from '../support/third-party.ts'
 
-/** A network whose names are secrets for who may not read them, and a caller who holds some permissions. */
+/** A network whose names are secrets for those who may not read them, and a caller who holds some permissions. */
 async function scene(permissions: readonly string[]) {
   const mounted = await mount()
   const admin = await adminOf(mounted)

@@ -26,7 +26,7 @@ const OPERATIONS = [
   ...operationsOf(FABRIC, DOCUMENTS.fabric),
   ...operationsOf(PORTCULLIS, DOCUMENTS.portcullis),
 ]
-/** What may answer 501: copies of a storage that makes none. */
+/** Operations that may answer 501: copies of a storage that makes none. */
 const NOT_IMPLEMENTED = /\/database\/snapshot/
 
 interface FuzzedOperation {

@@ -11,11 +11,11 @@ import { authorizeQuery, begin, encoded, FORM, openIdTokens, proofKey } from '..
 import { authPolicy } from '../support/people.ts'
 import { IS_SHORT } from '../support/suite.ts'
 
-/** Every so manieth request is sent; `npm run test:fuzz` sends all of them. */
+/** One request in `EVERY` is sent; `npm run test:fuzz` sends all of them. */
 const EVERY = process.env.PORTCULLIS_FUZZ_REQUESTS !== undefined ? 1 : IS_SHORT ? 31 : 5
 const JSON_TYPE = { 'content-type': 'application/json' }
 const TEXTS = SHAPES.filter((shape) => typeof shape !== 'symbol').map(asText)
-/** What may be sent in a header: no controls, and nothing beyond Latin 1. */
+/** Text that may be sent in a header: no controls, and nothing beyond Latin 1. */
 const HEADER_TEXTS = [
   ...TEXTS.map((text) => text.replace(/[^\x20-\x7e]/g, '?')),
   '\xff\xfe',
@@ -40,7 +40,7 @@ const HEADERS = [
 
 type Sent = readonly [path: string, request: RawRequest]
 
-/** What came of requests: those that failed, and how many were answered by each status. */
+/** The outcome of requests: those that failed, and how many were answered by each status. */
 class Outcome {
   readonly failed: string[] = []
   readonly statuses = new Map<number, number>()
@@ -202,7 +202,7 @@ describe('every type of JSON in the place of every other', () => {
   }, 600_000)
 })
 
-/** What the provider takes, as forms and queries: a request that goes well, to be changed in one place. */
+/** The requests of the provider, as forms and queries: each goes well, to be changed in one place. */
 async function providerForms(mounted: MountedController) {
   const { access_token, refresh_token, id_token } = await openIdTokens(mounted)
   const id = await begin(mounted, proofKey())
@@ -275,7 +275,7 @@ async function providerForms(mounted: MountedController) {
   ] as const
 }
 
-/** What is asked for by GET, and what by nothing else. */
+/** Paths that are asked for by GET, and by nothing else. */
 const IS_SHOWN =
   /^(authorize|end_session|userinfo|logged-out|login\/(username|password|cert|ext-jwt|auth-queries|signer))/
 const IS_ONLY_SHOWN = /^(logged-out|login\/(auth-queries|signer))/

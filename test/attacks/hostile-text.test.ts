@@ -50,7 +50,7 @@ describe('A25: a device that enrolls with', () => {
   })
 })
 
-/** What is longer than any request is not even looked at. */
+/** A text that is longer than any request is not even looked at. */
 function expectRefusedRequest(answer: Answer): void {
   expect(answer.status).toBe(400)
   const isLong = answer.body.error.cause?.reason === 'clientCsr in body should be at most 65536 chars long'

@@ -21,7 +21,7 @@ import {
 import { authPolicy, login, person } from '../support/people.ts'
 import { IS_SHORT } from '../support/suite.ts'
 
-/** Every so manieth token is tried at a door, another one at each; `npm run test:fuzz` tries all of them. */
+/** One token in `EVERY` is tried at a door, another one at each; `npm run test:fuzz` tries all of them. */
 const EVERY = process.env.PORTCULLIS_FUZZ_REQUESTS !== undefined ? 1 : IS_SHORT ? 29 : 3
 const HEADER = ['alg', 'kid', 'typ', 'cty', 'crit', 'b64', 'jwk', 'jku', 'x5c', 'x5u', 'x5t', 'zip', 'enc', 'iss']
 const CLAIMS = ['iss', 'sub', 'aud', 'exp', 'nbf', 'iat', 'jti', 'cnf', 'act', 'z_t', 'z_asid', 'z_cfs', 'z_acf']
@@ -139,7 +139,7 @@ describe('a token with any shape in any place of its header and claims', () => {
           for (const [door, present] of Object.entries({ ...letIn, ...others })) {
             sent += 1
             if (sent % EVERY !== 0) continue
-            // What ends sessions would end the one that the next tokens are of.
+            // A door that ends sessions would end the one that the next tokens are of.
             if (isSigned && /revoking|logging out/.test(door) && kind !== 'external') continue
             const { status } = await present(hostile)
             const isLetIn = !isSigned && door in letIn && status !== 401

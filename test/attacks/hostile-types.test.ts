@@ -5,7 +5,7 @@ import { FABRIC, PORTCULLIS } from '../support/api-rows.ts'
 import { asJson, typeIn } from '../support/generated-requests.ts'
 import { mount } from '../support/mount.ts'
 
-/** What no type is: values that fail when they are made text of, members of every object, and other kinds of values. */
+/** Values of no type: those that fail when they are made text of, members of every object, and other kinds of values. */
 const HOSTILE: readonly unknown[] = [
   { toString: 1 },
   { toString: null, valueOf: null },

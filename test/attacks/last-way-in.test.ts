@@ -90,7 +90,7 @@ it('a password that wrong ones locked for a short time keeps an administrator fr
   expect((await management.patch('/auth-policies/default', { primary: { updb: { maxAttempts: 9 } } })).status).toBe(200)
 })
 
-/** A signer with a pinned certificate that ends so many milliseconds from now. */
+/** A signer with a pinned certificate that ends the given milliseconds from now. */
 async function pinnedSigner(management: ForeignClient, endsInMs: number): Promise<string> {
   const certificate = await issueAuthority({ subject: `CN=signer ${endsInMs}`, notAfter: now + endsInMs })
   const signer = { audience: 'portcullis', enabled: true, useExternalId: true, certPem: pemOf(certificate) }

@@ -124,7 +124,7 @@ describe('generated requests to the provider', () => {
   }, 600_000)
 })
 
-/** What generated requests are made of: ids of logins in several states, codes, tokens, and names of things. */
+/** The parts of generated requests: ids of logins in several states, codes, tokens, and names of things. */
 async function wordsOf(mounted: MountedController): Promise<string[]> {
   const key = proofKey()
   const [fresh, done] = [await begin(mounted, key), await begin(mounted, key)]

@@ -10,7 +10,7 @@ import { apisOf, person } from '../support/people.ts'
 
 const CSR = signingRequest(newKey())
 
-/** What of somebody else’s an identity may hold the id of. */
+/** Things of somebody else that an identity may hold the id of. */
 async function belongingsOf(mounted: MountedController) {
   const { admin, alice: bob, serviceId } = await network(mounted)
   const sessionId = await create(bob.api, '/sessions', { serviceId, type: 'Dial' })

@@ -35,7 +35,7 @@ async function scene(storage: Storage = memoryStorage()) {
   return { mounted, admin, alice, storage, ...(await apisOf(mounted, alice)) }
 }
 
-/** What is stored of the posture of all identities, as JSON. */
+/** The stored posture of all identities, as JSON. */
 function storedBytes(storage: Storage): Promise<number> {
   return storage.read(async (tx) => {
     const kinds: readonly RecordKind[] = [postureData, reportedProcesses, endpointStates]

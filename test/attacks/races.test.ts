@@ -83,7 +83,7 @@ async function twoControllers() {
 }
 type Scene = Awaited<ReturnType<typeof twoControllers>>
 
-/** What is wrong with the store: references to nothing, and what is left of somebody who is out. */
+/** Faults of the store: references to nothing, and the rest of somebody who is out. */
 function leftovers({ one }: Scene, { id }: Person) {
   return one.controller.storage.read(async (tx) => {
     const own = (record: { readonly identityId: string }) => record.identityId === id
@@ -100,7 +100,7 @@ function leftovers({ one }: Scene, { id }: Person) {
 
 const NOTHING = { inconsistencies: [], apiSessions: 0, sessions: 0, views: 0 }
 
-/** What takes bob's session from him. */
+/** Acts that take bob's session from him. */
 const ENDS: readonly [string, (scene: Scene) => Promise<Answer>][] = [
   ['disabled', ({ admin, bob }) => admin.post(`/identities/${bob.id}/disable`, { durationMinutes: 0 })],
   ['deleted', ({ admin, bob }) => admin.delete(`/identities/${bob.id}`)],
@@ -114,7 +114,7 @@ const ENDS: readonly [string, (scene: Scene) => Promise<Answer>][] = [
   ],
 ]
 
-/** What bob asks for with his session. */
+/** Requests of bob with his session. */
 const REQUESTS: readonly [string, (scene: Scene) => Promise<Answer>][] = [
   ['a service session', ({ api, serviceId }) => api.post('/sessions', { serviceId, type: 'Dial' })],
   ['a posture report', ({ api }) => api.post('/posture-response', { id: 'd', typeId: 'DOMAIN', domain: 'corp' })],

@@ -19,7 +19,7 @@ async function openOn(open: () => ReturnType<typeof memoryStorage> | ReturnType<
   return { mounted, admin: await adminOf(mounted), anybody: foreignClient(mounted, CLIENT) }
 }
 
-/** The outcomes of so many who ask the same at once, and how often each came. */
+/** The outcomes of several who ask the same at once, and how often each came. */
 async function rush(times: number, ask: () => Promise<Answer>): Promise<Readonly<Record<string, number>>> {
   const counts: Record<string, number> = {}
   for (const { status, body } of await Promise.all(Array.from({ length: times }, ask))) {

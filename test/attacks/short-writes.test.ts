@@ -25,7 +25,7 @@ import { apisOf, login, person } from '../support/people.ts'
 
 /** More than one write does of anything, and as much as a test can wait for. */
 const MANY = 450
-/** What one write changes at most: its part of something long, and what goes with the end of it. */
+/** The most that one write changes: its part of something long, and what goes with the end of it. */
 const MOST = 150
 
 /** A device with a session for a service, and as many sessions more. */

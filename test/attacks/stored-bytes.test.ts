@@ -26,7 +26,7 @@ function emptyRecord({ name, fields, defaults = {} }: Resource): RecordOf<Resour
   return Object.fromEntries([['id', `some ${name}`], ...entries, ['createdAt', 0], ['updatedAt', 0], ['tags', {}]])
 }
 
-/** A value of a kind with about so many bytes. */
+/** A value of a kind with about the given bytes. */
 const LARGE: Readonly<Record<string, (bytes: number) => unknown>> = {
   string: textOf,
   set: (bytes) => [textOf(bytes - 4)],

@@ -38,7 +38,7 @@ async function scene(algorithm = 'ES256') {
   return { mounted, admin, idp, alice, now, ways, send }
 }
 
-/** Claims that every way would accept, signed by whoever wants to be the provider. */
+/** Claims that every way would accept, signed by somebody who wants to be the provider. */
 const goodClaims = (idp: Provider, sub: string, now: number) => {
   const seconds = Math.floor(now / 1000)
   return { iss: idp.issuer, aud: 'network', sub, iat: seconds, exp: seconds + 300 }
@@ -172,7 +172,7 @@ describe('A14: a token is good from one second to another', () => {
     ['exp', -1, 200],
     ['exp', 0, 401],
     ['exp', 1, 401],
-    // The clock of who issued it may be a minute ahead.
+    // The clock of the issuer may be a minute ahead.
     ['nbf', -61, 401],
     ['nbf', -60, 200],
     ['nbf', 1, 200],

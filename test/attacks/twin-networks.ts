@@ -87,7 +87,7 @@ async function addAll(admin: ForeignClient, name: string, ids: Record<string, st
   await add('/external-jwt-signers', signer)
 }
 
-/** Changes of one entity of each kind, without its name, which references show to whoever sees these. */
+/** Changes of one entity of each kind, without its name, which references show to everybody who sees these. */
 const CHANGES: readonly (readonly [permission: string, path: string, change: object])[] = [
   ['identity', '/identities', { roleAttributes: ['z'], externalId: 'z', tags: { key: 'z' } }],
   ['service', '/services', { roleAttributes: ['z'], tags: { key: 'z' }, terminatorStrategy: 'weighted' }],

@@ -97,7 +97,7 @@ describe('a list answers alike in two networks that differ in what its reader ma
         if (base === CLIENT && set.length > 0) continue
         const [here, there] = [clientOf(twins.base, base, set), clientOf(twin, base, set)]
         const whole = await asked(here, path, 'limit=500')
-        // What is shown differs where the reader may see that; what is refused tells nothing.
+        // A shown value differs where the reader may see it; a refusal tells nothing.
         if (!whole.startsWith('200') || whole !== (await asked(there, path, 'limit=500'))) continue
         for (const [name, kind] of namesOf(path)) {
           let refused = 0

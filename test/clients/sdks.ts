@@ -15,7 +15,7 @@ const JVM = join(import.meta.dirname, 'jvm')
 
 /** An unmodified SDK, ready to enroll with a token file and to dial a service. */
 export interface Sdk {
-  /** What happened, a line each; `environment` is added to the one of this process. */
+  /** Enrolls with the token, dials the service, and answers its steps, a line each; `environment` is added to the one of this process. */
   drive(jwtFile: string, service: string): Promise<string[]>
   /** Starts a program that dials, or hosts, an echo; it writes a line when it is done, or hosts, and `tick` one for each echo. */
   carry(jwtFile: string, role: 'dial' | 'tick' | 'host', service: string): ChildProcess

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { createFairCapacity } from '../../src/concurrency/fair-capacity.ts'
 
-/** What somebody does: comes in, takes more, begins to work or to wait, or leaves. `who` picks one of those present. */
+/** The act of somebody: comes in, takes more, begins to work or to wait, or leaves. `who` picks one of those present. */
 const step = fc.record({
   what: fc.constantFrom('enter', 'enter', 'take', 'take', 'take', 'work', 'wait', 'leave'),
   who: fc.nat(30),

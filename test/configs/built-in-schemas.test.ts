@@ -34,7 +34,7 @@ const RELEASED_INTERCEPT = (() => {
   }
 })()
 
-/** What a form that is made from a schema holds before anybody fills it in: an empty list for what says that it is one. */
+/** The values of a form that is made from a schema, before anybody fills it in: an empty list for a member that says that it is one. */
 function emptyForm({ properties }: JsonSchemaDocument): Record<string, unknown> {
   const lists = Object.entries(Object(properties)).filter(([, member]) => Object(member).type === 'array')
   return Object.fromEntries(lists.map(([name]) => [name, []]))

@@ -1,7 +1,7 @@
 import { IS_SHORT } from '../support/suite.ts'
 
 /**
- * What of the HTTP contract is run. An adapter matters to how requests, bodies, headers and certificates are read and answers
+ * The part of the HTTP contract to run. An adapter matters to how requests, bodies, headers and certificates are read and answers
  * written; a storage to what is kept, found and removed. What the APIs do is the same behind each of them.
  */
 export type ContractPart = 'all' | 'what an adapter matters to' | 'what a storage matters to'

@@ -28,7 +28,7 @@ const mustBeIssued = (certificate: IssuedCertificate) => {
   return certificate
 }
 
-/** What the engine relies on in every `Pki`. `makePki` answers an authority that is valid at `now` of the support file. */
+/** The duties of every `Pki` on which the engine relies. `makePki` answers an authority that is valid at `now` of the support file. */
 export const pkiContract = (name: string, makePki: () => Promise<Pki>): void => {
   describe(`PKI contract: ${name}`, () => {
     let pki: Pki

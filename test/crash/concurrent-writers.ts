@@ -1,9 +1,9 @@
 import { type ServedController, textIn } from './served-controller.ts'
 
-/** What is known of one name: `open` was asked and not answered, so that either outcome is right. */
+/** The knowledge about one name: `open` was asked and not answered, so that either outcome is right. */
 export type Known = { readonly state: 'present' | 'absent' | 'open'; readonly version: number }
 
-/** What the writers were told, by name; a version is the last one that was acknowledged. */
+/** The answers to the writers, by name; a version is the last one that was acknowledged. */
 export type Ledger = Map<string, Known>
 
 const WRITERS = 6

@@ -11,7 +11,7 @@ export interface CrashOutcome {
 const writingTime = (round: number) => 30 + ((round * 67) % 220)
 
 /**
- * Kills a serving process so many times during concurrent writes, starts the next on the same storage, and checks after each
+ * Kills a serving process several times during concurrent writes, starts the next on the same storage, and checks after each
  * start what the writers were told.
  */
 export async function runCrashRounds(storage: string, cwd: string, rounds: number): Promise<CrashOutcome> {
@@ -29,13 +29,13 @@ export async function runCrashRounds(storage: string, cwd: string, rounds: numbe
     await expectWhole(controller)
     await expectIntegrity(controller)
   }
-  // What one round left must not be lost in a later one.
+  // A write that survived one round must not be lost in a later one.
   await expectAcknowledged(controller, ledger, 'r')
   await controller.kill()
   return { acknowledged }
 }
 
-/** So many rounds as `PORTCULLIS_CRASH_ROUNDS` says for a storage (`sqlite=1000,postgres=200`), or as many as in `npm test`. */
+/** The rounds that `PORTCULLIS_CRASH_ROUNDS` says for a storage (`sqlite=1000,postgres=200`), or those of `npm test`. */
 export function roundsOf(storage: 'sqlite' | 'postgres', short: number): number {
   const found = new RegExp(`${storage}=(\\d+)`).exec(process.env.PORTCULLIS_CRASH_ROUNDS ?? '')
   return found === null ? short : Number(found[1])

@@ -55,7 +55,7 @@ it('connections have an id each, one at a time, as many as may be, and a dial th
           if (one?.state === 'dialing') one.state = 'abandoned'
           else if (isThere) known = known.filter((other) => other !== one)
         } else {
-          // Somebody who was here before releases nothing of who is here now.
+          // A connection that was here before releases nothing of one that is here now.
           expect(table.release(id, value)).toBe(false)
           expect(table.release(id, one?.value ?? value)).toBe(one !== undefined)
           known = known.filter((other) => other !== one)

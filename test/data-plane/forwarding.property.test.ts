@@ -36,7 +36,7 @@ const network = fc.record({
     minLength: 1,
     maxLength: 4,
   }),
-  /** Ways that are laid while traffic flows: after so many ms, for which circuit, over which path. */
+  /** Ways that are laid while traffic flows: after how many ms, for which circuit, over which path. */
   moves: fc.array(
     fc.record({ at: fc.integer({ min: 0, max: 4000 }), circuit: fc.nat(3), path: fc.nat(PATHS.length - 1) }),
     { maxLength: 8 },

@@ -174,7 +174,7 @@ describe('a router that is linked and means harm', () => {
     expect(taken).toEqual(['victim good'])
     clock.turn(16_000)
     const faults = told.flatMap((message) => (message.type === 'fault' ? [message] : []))
-    // What it invents is told once, and bounded.
+    // Links that it invents are told once, and bounded.
     expect(faults.every(({ id }) => id.split(' ').length <= 1000)).toBe(true)
   })
 

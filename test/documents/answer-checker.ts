@@ -9,7 +9,7 @@ type Json = Readonly<Record<string, unknown>>
 export interface AnswerChecker {
   /** Operations that were answered with success, as `client GET /services`. */
   readonly succeeded: ReadonlySet<string>
-  /** What an answer has that its document does not say, or has not that it says. */
+  /** Members of an answer that its document does not list, and those that it lists and the answer has not. */
   faultsOf(request: Request, response: Response): Promise<readonly string[]>
 }
 

@@ -57,7 +57,7 @@ async function served(): Promise<MountedController> {
   return mounted
 }
 
-/** What a generated client calls instead of the global `fetch`, which trusts no private CA. */
+/** The function that a generated client calls instead of the global `fetch`, which trusts no private CA. */
 function overSocket(mounted: MountedController) {
   return async (request: Request) => {
     const { pathname, search } = new URL(request.url)

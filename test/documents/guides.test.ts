@@ -75,7 +75,7 @@ describe('the guide to errors', () => {
 describe('paths of the repository', () => {
   const pathsIn = (text: string) =>
     [...text.matchAll(/`((?:src|test|adapters|scripts|bench)\/[^`\s]*)`/g)].map(([, path = '']) => path)
-  // These two are for who changes the product, and say so.
+  // These two are for developers of the product, and say so.
   const OF_CONTRIBUTORS = ['decisions.md', 'performance.md']
 
   it.each(guides.filter((name) => !OF_CONTRIBUTORS.includes(name)))('are not in %s, which the package has', (name) => {

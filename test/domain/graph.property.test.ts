@@ -66,7 +66,7 @@ function attributesIn(index: AccessIndex, kind: GroupedKind): readonly (readonly
   return ids.flatMap((id, slot) => (id === undefined ? [] : [[id, attributesOf(slot)] as const]))
 }
 
-/** What is drawn, with the ids of the members of each group. */
+/** The picture, with the ids of the members of each group. */
 function draw({ entities, gone, policies }: Network, by: 'role-attribute' | 'policy', most: number) {
   const index = new AccessIndex()
   for (const { kind, ...one } of entities) index.putEntity(kind, one)

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { type OfferedSigner, offeredSigners } from '../../src/credentials/signers/offered-signers.rules.ts'
 
-/** Signers of an administrator and of up to eight delegates, some of whom made many. */
+/** Signers of an administrator and of up to eight delegates; some of these made many. */
 const network = fc
   .record({
     trusted: fc.integer({ min: 0, max: 25 }),
@@ -48,7 +48,7 @@ it('of the signers that strangers are offered, administrators come first and no 
         }
       }
       expect(shown.toSorted()).toEqual(places.toSorted())
-      // The oldest ones of each are shown: making another one changes nothing for who knows the page.
+      // The oldest ones of each are shown: making another one changes nothing for those who know the page.
       for (const by of delegates) {
         const own = offered.filter(({ decidedById }) => decidedById === by).map(({ createdAt }) => createdAt)
         expect(own.toSorted()).toEqual(own.map((_, at) => at))

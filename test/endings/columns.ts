@@ -27,7 +27,7 @@ export interface Column {
   readonly at: 'own' | 'other' | 'each'
   /** Asks; a refusal is false. */
   ask(place: Place): Promise<boolean>
-  /** What the oracle says; undefined where both are right. */
+  /** The verdict of the oracle; undefined where both are right. */
   expects(judge: Judge, made: ProcessName): boolean | undefined
   /** Only for ways that have it. */
   isThere?(held: Held): boolean
@@ -44,7 +44,7 @@ async function isGood(place: Place, kind: Kind, path: string, more: Asking & { r
   return (await scene.process(at).ask(method, path, { ...beside, ...zt, ...asking })).status < 300
 }
 
-/** What shows by itself that something ended. */
+/** Events that show an ending by themselves. */
 const LOOKED_AT: readonly Column[] = [
   ...KINDS.flatMap((kind): readonly Column[] => [
     {
@@ -150,7 +150,7 @@ const LOOKED_AT: readonly Column[] = [
   },
 ]
 
-/** What is asked with a session. */
+/** Requests that are sent with a session. */
 const ASKED: readonly Column[] = [
   ...KINDS.flatMap((kind): readonly Column[] => [
     {
@@ -297,7 +297,7 @@ const ASKED: readonly Column[] = [
   },
 ]
 
-/** What is good once. */
+/** Tokens and codes that are good once. */
 const USED_UP: readonly Column[] = [
   {
     name: 'refresh token',

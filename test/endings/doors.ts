@@ -16,7 +16,7 @@ export interface Door {
   readonly how: Column['how']
   /** Asks. A refusal is false. */
   ask(): Promise<boolean>
-  /** What the oracle says; undefined where both are right. */
+  /** The verdict of the oracle; undefined where both are right. */
   expects(judge: Judge): boolean | undefined
 }
 

@@ -5,11 +5,11 @@ import { openScene, type Scene } from './scene.ts'
 import type { Process, ProcessName } from './two-processes.ts'
 import type { Network, Way } from './ways.ts'
 
-/** What is at hand while something ends. */
+/** Everything at hand while something ends. */
 export interface Stage extends Scene {
   /** The process at which it is ended. */
   readonly by: Process
-  /** What the subject holds, by the process that made it. */
+  /** The holdings of the subject, by the process that made them. */
   readonly held: AllHeld
   /** Asks as the administrator. Throws for a refusal. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every kind.
@@ -24,9 +24,9 @@ export interface Ending {
   readonly ways: readonly Way[]
   /** When the subject logs in: epoch ms. */
   startsAt?(network: Network): number
-  /** What has to be so before the subject logs in. */
+  /** Preparations before the subject logs in. */
   prepare?(scene: Scene): Promise<unknown>
-  /** What it ends by itself, which no administrator sees. */
+  /** The parts that it ends by itself, which no administrator sees. */
   readonly ends?: readonly Fiat[]
   end(stage: Stage): Promise<unknown>
   /** Whether others lose the same. */
@@ -103,7 +103,7 @@ export async function cellsOf(
   }
 }
 
-/** What concerns others too. */
+/** Endings that concern others too. */
 const GLOBAL: readonly Fiat[] = ['channels-r1', 'channels-r2', 'process-A', 'clients']
 
 export function stageOf(scene: Scene, by: ProcessName, held: Stage['held']) {

@@ -12,7 +12,7 @@ import { PROCESSES, type ProcessName } from './two-processes.ts'
 import { buildNetwork, WAYS, type Way } from './ways.ts'
 
 const network = await buildNetwork()
-/** What can come after anything else: it needs no beginning of its own, and both processes go on. */
+/** Endings that can come after anything else: they need no beginning of their own, and both processes go on. */
 const STEPS = [...ENDINGS, ...RESTORATIONS].filter(
   ({ startsAt, prepare, ends = [], isOfItself }) =>
     startsAt === undefined && prepare === undefined && !isOfItself && !ends.includes('process-A'),
@@ -41,7 +41,7 @@ async function wrongAfter(way: Way, steps: readonly Step[]): Promise<readonly st
     await stage.see()
     for (const { ending, by } of steps) {
       const at = { ...stage, by: scene.process(by), admin: scene.process(by).told.bind(scene.process(by)) }
-      // What is over already, or gone, cannot end again.
+      // An ending that is over already, or gone, cannot happen again.
       const isDone = await ending.end(at).then(
         () => true,
         () => false,

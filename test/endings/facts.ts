@@ -17,7 +17,7 @@ const KINDS = [
   'edge-routers',
 ] as const
 
-/** What an administrator sees of a network at an instant. */
+/** Facts that an administrator sees of a network at an instant. */
 export interface Facts {
   readonly now: number
   readonly of: Readonly<Record<(typeof KINDS)[number], Entities>>
@@ -43,7 +43,7 @@ function selects(roles: readonly string[], semantic: string, { id, roleAttribute
   const hits = (role: string) =>
     role === '#all' || (role.startsWith('@') ? role.slice(1) === id : roleAttributes.includes(role.slice(1)))
   if (semantic === 'AnyOf') return roles.some(hits)
-  // Whoever is named is selected, whatever the attributes say.
+  // An entity that is named is selected, whatever the attributes say.
   if (named.some(hits)) return true
   const attributes = roles.filter((role) => role.startsWith('#'))
   return attributes.length > 0 && attributes.every(hits)

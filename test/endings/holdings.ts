@@ -17,7 +17,7 @@ interface ServiceSession {
   readonly token: string
 }
 
-/** What was derived from logins at one process. */
+/** Everything derived from logins at one process. */
 export interface Held {
   readonly zt: string
   readonly ztId: string
@@ -45,7 +45,7 @@ export interface Held {
 export const addressOf = ({ subject }: Pick<Scene, 'subject'>, made: ProcessName, kind: Kind) =>
   `host-${subject.way}-${made}-${kind}`
 
-/** What a client presents that dials without a service session. */
+/** The credentials of a client that dials without a service session. */
 export const namingIdentity = ({ subject }: Pick<Scene, 'subject'>, access: string) => ({
   [HEADER.circuitApiSessionToken]: access,
   [HEADER.circuitIdentityId]: subject.id,
@@ -105,7 +105,7 @@ export async function holdAt(scene: Scene, name: ProcessName): Promise<Held> {
   }
 }
 
-/** What somebody holds to whom nothing should happen. */
+/** The holdings of somebody to whom nothing should happen. */
 export interface SmallHolding {
   readonly zt: string
   readonly tokens: Tokens
@@ -158,7 +158,7 @@ function laid(dialed: Dialed): string {
   return dialed.circuitId
 }
 
-/** What has to be there before anything ends. */
+/** Answers a value that has to be there before anything ends. Throws where it is not. */
 function sure<T>(value: T | undefined | false, what: string): T {
   if (value === undefined || value === false) throw new Error(`${what} is refused to begin with`)
   return value

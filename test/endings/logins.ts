@@ -38,7 +38,7 @@ export class Logins {
     return totp(this.subject.secret ?? '', this.#now())
   }
 
-  /** What accompanies every request of the subject: its certificate, and the token of a signer that its policy demands. */
+  /** Credentials that accompany every request of the subject: its certificate, and the token of a signer that its policy demands. */
   async beside(access?: string): Promise<Pick<Asking, 'certificate' | 'bearers'>> {
     const { way, certificate } = this.subject
     const proof = way === 'signed' ? [await signedBy(this.#network.second, 'signed@example', this.#now())] : []

@@ -5,7 +5,7 @@ import type { Network, Subject } from './ways.ts'
 type Kind = 'zt' | 'bearer'
 type Made = 'A' | 'B'
 
-/** What was ended by itself, with nothing else that it is derived from. */
+/** An ending by itself, with nothing else that the fact is derived from. */
 export type Fiat =
   | `zt-${Made}`
   | `bearer-${Made}`
@@ -31,7 +31,7 @@ export interface OwnPlace {
   readonly partnerId: string
 }
 
-/** What a signer or an authority says that decides whom it lets in. */
+/** Members of a signer or an authority that decide whom it lets in. */
 const DECISIVE = ['issuer', 'audience', 'certPem', 'kid', 'claimsProperty', 'useExternalId', 'externalIdClaim'] as const
 
 /**
@@ -83,7 +83,7 @@ export class Judge {
     return this.stands('zt', made) && this.#lacksFactor(this.#now)
   }
 
-  /** What user info asks of a session. */
+  /** The demands of user info on a session. */
   isTold(made: Made): boolean | undefined {
     return this.acts('bearer', made)
   }
@@ -92,7 +92,7 @@ export class Judge {
     return this.acts(kind, made) && this.#mayManage(this.#now)
   }
 
-  /** By bearer tokens routers judge the posture, not whoever opens a session. */
+  /** With bearer tokens routers judge the posture, not the opening of a session. */
   opens(type: 'Dial' | 'Bind', kind: Kind, made: Made): boolean | undefined {
     if (kind === 'bearer' && this.#fiats.has('posture')) return undefined
     return this.acts(kind, made) && this.#mayUse(this.#now, type)
@@ -157,7 +157,7 @@ export class Judge {
     return this.#always((facts) => this.#isCarried(facts, 'Bind')) && this.#isTerminatorGood(kind, made)
   }
 
-  /** A terminator of whom others are not led to any more may be listed until its router takes it away. */
+  /** A terminator to which others are not led any more may be listed until its router takes it away. */
   isListed(kind: Kind, made: Made): boolean | undefined {
     if (this.#fiats.has('terminators')) return false
     return this.#isTerminatorGood(kind, made) || undefined
@@ -193,7 +193,7 @@ export class Judge {
     return (this.acts('zt', 'A') || this.logsIn()) && this.#mayUse(this.#now, 'Dial')
   }
 
-  /** What it hosts it may have to host again, which takes a while. */
+  /** Whether the terminators of the SDK are dialed: it may have to host again first, which takes a while. */
   sdkIsDialed(place: OwnPlace): boolean | undefined {
     const isAble = (this.acts('zt', 'A') || this.logsIn()) && this.#mayUse(this.#now, 'Bind')
     if (!isAble || !this.#isCarriedAt(this.#now, 'Bind', place)) return false

@@ -12,7 +12,7 @@ import { URL_OF_ALL } from './two-processes.ts'
 export interface OwnDoor {
   readonly column: string
   ask(): Promise<boolean>
-  /** What the oracle says; undefined where both are right. */
+  /** The verdict of the oracle; undefined where both are right. */
   expects(judge: Judge): boolean | undefined
 }
 

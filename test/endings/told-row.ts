@@ -24,7 +24,7 @@ const CALLED: Readonly<Record<Way, string>> = {
   signed: 'password and external token',
 }
 
-/** What the guide says of an ending: for each of its columns whether that ends, all of it or a part, waits for a factor, or goes on. */
+/** The row of the guide for an ending: for each of its columns whether that ends, all of it or a part, waits for a factor, or goes on. */
 export function toldRow(cells: readonly Cell[]): string {
   const told = TOLD.map(([, columns]) => {
     const concerned = cells.filter(({ column }) => columns.test(column))

@@ -27,7 +27,7 @@ export type ProcessName = 'A' | 'B'
 export const PROCESSES: readonly ProcessName[] = ['A', 'B']
 export const otherThan = (name: ProcessName): ProcessName => (name === 'A' ? 'B' : 'A')
 
-/** What a request says beside its path. */
+/** The parts of a request beside its path. */
 export interface Asking {
   /** The token of `zt-session`. */
   readonly zt?: string | undefined
@@ -57,7 +57,7 @@ export class Process {
   readonly name: ProcessName
   readonly controller: Controller
   readonly listener: OpenListener
-  /** What was logged. */
+  /** The lines of the log. */
   readonly logged: ReturnType<typeof recordingLogger>['entries']
   readonly routers = new Map<string, RouterEar>()
   #adminToken: string | undefined

@@ -314,7 +314,7 @@ describe('logging in with a third-party certificate', () => {
   })
 })
 
-/** An administrator says that a CA may let in whoever it likes. */
+/** An administrator says that a CA may let in anybody it likes. */
 async function trust(mounted: MountedController, id: string): Promise<void> {
   const { token } = await adminOf(mounted)
   const answer = await foreignClient(mounted, '/portcullis/v1', token).put(`/trust-anchors/${id}`, {

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { engineOf } from '../../src/controller/guarded-engine.ts'
 import { apiSessions } from '../../src/login/api-session.resource.ts'
 
-/** What a host may hand in that no types hold back, as from JavaScript. */
+/** Values that a host may hand in that no types hold back, as from JavaScript. */
 function untyped<T>(value: unknown): T {
   return value as T
 }

@@ -15,8 +15,8 @@ type PartOf<T> = {
   string
 
 /**
- * What a method takes beside the call: arguments that it accepts as they are, by the names of its parameters. `inner` marks
- * what takes values that the engine made itself (records, transactions, callers) or asks without anything of its own.
+ * Arguments that a method accepts beside the call, by the names of its parameters. `inner` marks
+ * methods that take values that the engine made itself (records, transactions, callers) or asks without anything of its own.
  */
 type Taken = Readonly<Record<string, unknown>> | 'inner'
 interface Case {
@@ -274,7 +274,7 @@ const CASES: { readonly [P in PartOf<ControllerEngine>]: { readonly [M in Method
 
 const SimulationBody = z.object({ changes: SimulatedChanges })
 
-/** What no parameter and no member of any request may be. */
+/** Values that no parameter and no member of any request may be. */
 const HOSTILE: readonly unknown[] = [() => 1, Symbol('x'), 'a\u0000b', '\ud800', new Map(), new Date(Number.NaN), 1n]
 
 /** A value in place of one member: the argument with it, and the member that an error has to name. */

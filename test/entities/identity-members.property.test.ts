@@ -43,7 +43,7 @@ const RENAMED_AUTHORITY: Command[] = [
   { do: 'renameAuthority', owner: 1 },
 ]
 
-/** What a record of a kind holds in one of its variants; the storage keeps whatever fields it is given. */
+/** A record of a kind in one of its variants; the storage keeps any fields that it is given. */
 function fieldsOf(kind: string, identityId: string, variant: number, now: number, caId: string): object {
   const base = { id: `${kind} of ${identityId}`, createdAt: 0, updatedAt: now, tags: {}, identityId }
   const [isFirst, isOdd] = [variant < 2, variant % 2 === 1]

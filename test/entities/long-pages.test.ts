@@ -5,7 +5,7 @@ import { EVENT_LOOP_TURNS } from '../../src/platform/system-runtime.ts'
 import { adminToken } from '../support/delegate.ts'
 
 const PAGE = 500
-/** No more than so many entities are rendered, and written, without a look at the clock. */
+/** The most entities that are rendered, and written, without a look at the clock. */
 const MOST_AT_ONCE = 50
 
 afterEach(() => vi.restoreAllMocks())

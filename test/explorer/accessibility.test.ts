@@ -28,7 +28,7 @@ interface Violation {
   readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[]
 }
 
-/** What axe finds on the page as it is, of whatever weight. */
+/** The findings of axe on the page as it is, of any weight. */
 async function foundOn(page: Page, view: string): Promise<readonly string[]> {
   // A transition that is under way has colours of its own.
   await page.waitForTimeout(400)

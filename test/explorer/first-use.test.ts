@@ -9,7 +9,7 @@ const NEWCOMERS = Array.from({ length: 4 }, (_, number) => ({
   roleAttributes: ['newcomers', `desk-${number}`],
 }))
 
-/** What somebody stumbled over who knew nothing of the page. */
+/** Each test is a place where somebody stumbled who knew nothing of the page. */
 describe.skipIf(!HAS_BROWSER)('the explorer for who sees it for the first time', () => {
   afterAll(closeBrowser)
 

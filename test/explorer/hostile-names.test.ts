@@ -59,7 +59,7 @@ describe.skipIf(!HAS_BROWSER)('the explorer over a network of hostile names', ()
     await look(`#/manage?kind=identities&id=${identity?.id}`, 'Enrollment')
     await look('#/json?kind=services', '<img')
     await look(`#/json?kind=identities&id=${identity?.id}`, 'Copy')
-    // What the address says is text as well.
+    // The text of the address is text as well.
     await look('#/json?kind=<img src=x onerror=globalThis.harmed=1>&id=<script>', 'All kinds')
     expect(await page.evaluate('globalThis.harmed')).toBeUndefined()
     expect(await page.evaluate('globalThis.violations')).toEqual([])

@@ -43,7 +43,7 @@ describe.skipIf(!HAS_BROWSER)('the explorer in a browser', () => {
       'company-domain',
     )
 
-    // What if: an attribute that is added is seen at once, before anything is written.
+    // An attribute that is added is seen at once, before anything is written.
     await page.getByRole('link', { name: 'What if', exact: true }).click()
     await pick(page, 'An identity, a service', 'phone')
     await pick(page, 'Role attributes', 'staff')

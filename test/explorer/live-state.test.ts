@@ -114,7 +114,7 @@ describe.skipIf(!HAS_BROWSER)('Live as a state', () => {
   }, 60_000)
 
   it('tells what happened before a restart, by the audit trail', async () => {
-    // Whoever closes a controller closes its storage.
+    // Closing a controller closes its storage.
     const storage = { ...memoryStorage(), close: async () => undefined }
     const before = await createTestController({ clock: 'live', storage, model: MODEL })
     await before.admin.call('POST /services', { body: { name: 'made-before-the-restart' } })

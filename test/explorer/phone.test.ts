@@ -5,7 +5,7 @@ import { NETWORK } from './network.ts'
 
 const PHONE = { viewport: { width: 390, height: 844 } }
 
-/** What can be scrolled sideways, or reaches beyond the window: nothing of a view on a phone. */
+/** Elements that can be scrolled sideways, or reach beyond the window: no view on a phone has one. */
 const TOO_WIDE = `[...document.querySelectorAll('main, main *')]
   .filter((one) => one.getBoundingClientRect().right > innerWidth + 1 || (one.scrollWidth > one.clientWidth + 1 && /auto|scroll/.test(getComputedStyle(one).overflowX)))
   .map((one) => one.tagName + '.' + (one.getAttribute('class') ?? ''))`

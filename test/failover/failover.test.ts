@@ -238,7 +238,7 @@ describe.skipIf(missing !== undefined || process.getuid?.() !== 0)('a database t
     async () => {
       for (const { toEtcd } of cluster.members) toEtcd.cut()
       await until(async () => (await cluster.primary()) === undefined)
-      // What was on its way when the last primary stepped down.
+      // Writes that were on their way when the last primary stepped down.
       await sleep(1000)
       const before = acknowledged.size
       await sleep(5000)

@@ -148,7 +148,7 @@ export function postmasterOf(data: string): number | undefined {
   }
 }
 
-/** What a member answers to a question of its role. */
+/** The answer of a member to a question of its role. */
 export async function statusOf({ api }: Pick<Member, 'api'>, role: 'primary' | 'sync' | 'replica'): Promise<number> {
   try {
     return (await fetch(`http://127.0.0.1:${api}/${role}`, { signal: AbortSignal.timeout(1000) })).status

@@ -5,7 +5,7 @@ import { ask, logIn, type Served } from './served-workers.ts'
 const WRITERS = 4
 const READERS = 4
 const PAUSE_MS = 10
-/** Each controller acknowledges so many writes, and lets so many logins in, before the load counts as going on. */
+/** Writes that each controller acknowledges, and logins that it lets in, before the load counts as going on. */
 const WRITES_OF_EACH = 40
 const LOGINS_OF_EACH = 2
 const PATIENCE_MS = 120_000

@@ -104,7 +104,7 @@ export async function* servicesAt(at: Served): AsyncIterable<ListedService> {
   }
 }
 
-/** What a list says of a service. */
+/** A service as a list shows it. */
 export interface ListedService {
   readonly id: string
   readonly name: string

@@ -6,7 +6,7 @@ import { divide, isWithin } from '../../src/insight/reach/divide.rules.ts'
 const DEPARTMENTS = ['engineering', 'finance', 'sales', 'legal', 'hr']
 const SITES = ['berlin', 'tokyo', 'london']
 const POLICIES = 6
-/** What a large rest is divided into where the others leave no room. */
+/** The most parts that a large rest is divided into where the others leave no room. */
 const PLACES_OF_REST = 4
 
 /** A class as companies have them: a department, perhaps a site and what else somebody is given, and some policies. */

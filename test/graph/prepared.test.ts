@@ -34,7 +34,7 @@ describe('reach that is worked out ahead', () => {
     await prepared.engine.prepareReach()
     const mounted = await filled()
     const explorer = withExplorer(mounted)
-    // What is worked out already is waited for, and not made again.
+    // Reach that was worked out already is waited for, and not made again.
     await mounted.engine.prepareReach()
     const cold = await filled()
     // The one that works out everything comes last: whatever the runtime has learnt by then is to its good.

@@ -24,7 +24,7 @@ const signer = (jwksEndpoint: string) => ({
   jwksEndpoint,
 })
 
-/** What a client sees: option, its lenient value, by default, when loosened. */
+/** The answers that a client sees: option, its lenient value, by default, when loosened. */
 const ROWS: readonly [TestControllerOptions, string, Seen, Seen, Look][] = [
   [
     { allowTotpReuse: true },
@@ -160,7 +160,7 @@ describe.each(ROWS)('%j: %s', (option, _what, strict, lenient, look) => {
   })
 })
 
-/** What follows `compat` alone: by default, and with it. */
+/** Options that follow `compat` alone: by default, and with it. */
 const PROFILE: readonly [string, unknown, unknown, Look<unknown>][] = [
   [
     'the status of posture responses that come together',

@@ -15,7 +15,7 @@ export interface Session {
 
 export type Code = 'right' | 'wrong' | 'recovery'
 
-/** What the interface document says of one identity, one CA and what they hold, as naively as it can be said. */
+/** The rules of the interface document for one identity, one CA and what they hold, as naively as they can be said. */
 export class CredentialModel {
   now: number
   disabled = false

@@ -42,7 +42,7 @@ function mountedAt(controller: TestController, { port, url }: RunningServer, ca?
   return { url, controller, clock: controller.clock, fetch: client.fetch, dispose: async () => client.close() }
 }
 
-/** What an operator sets up: people may dial `web` from computers of the domain `corp`. */
+/** The network of an operator: people may dial `web` from computers of the domain `corp`. */
 async function createModel(admin: ForeignClient) {
   const identityId = await create(admin, '/identities', {
     name: 'alice',
@@ -74,7 +74,7 @@ async function createModel(admin: ForeignClient) {
   return { identityId, serviceId, checkId, jwt }
 }
 
-/** The certificate that the TLS server presents, whoever signed it. */
+/** The certificate that the TLS server presents, of any issuer. */
 async function presentedBy({ port }: RunningServer): Promise<X509Certificate> {
   const socket = await openTls(port)
   const certificate = socket.getPeerX509Certificate()

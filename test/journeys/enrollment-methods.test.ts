@@ -83,7 +83,7 @@ async function invited(name: string, enrollment: object, method: string) {
   return { id, token }
 }
 
-/** The controllers as the client API lists them, which whoever enrolls is told too. */
+/** The controllers as the client API lists them, and as an enrollment answers them. */
 async function controllers() {
   const { data } = (await foreignClient(mounted, CLIENT, admin.token).get('/controllers')).body
   expect(data).toHaveLength(1)

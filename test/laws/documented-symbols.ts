@@ -1,6 +1,6 @@
 export type Kind = 'text' | 'integer' | 'boolean' | 'instant' | 'set' | 'map'
 
-/** What filters of all lists may name. */
+/** The symbols that filters of all lists may name. */
 export const COMMON = {
   id: 'text',
   createdAt: 'instant',

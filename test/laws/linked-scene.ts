@@ -32,7 +32,7 @@ export interface Terminator {
   readonly service: Service
 }
 
-/** What there is in the network, told apart from how it is stored. */
+/** The entities of the network, told apart from how they are stored. */
 export interface LinkedScene {
   readonly '/configs': readonly Config[]
   readonly '/services': readonly Service[]

@@ -9,7 +9,7 @@ type Json = Readonly<Record<string, unknown>>
 const DOCUMENT = (await apiDocuments('v0')).management
 const CANARY = 'canary'
 
-/** What records keep and no schema shows. */
+/** Members that records keep and no schema shows. */
 const INTERNAL = ['tokenDigest', 'passwordHash', 'mayAuthenticateAdmins', 'disabledAt', 'lockedAt', 'failedAttempts']
 
 /** Every member that any schema of either API names, whatever it belongs to. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { create, type ForeignClient, read } from '../contract/http/foreign-client.ts'
 import { newKey, selfSigned, signingRequest } from '../contract/http/signing-request.ts'
 
-/** What a request is made of: the values of its path, its query and its body. */
+/** The parts of a request: the values of its path, its query and its body. */
 export interface ValidRequest {
   readonly path: string
   readonly body: unknown

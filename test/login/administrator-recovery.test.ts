@@ -61,7 +61,7 @@ describe('resetting the password of an administrator', () => {
     secondary: { requireTotp: false, requireExtJwtSigner: null, ...secondary },
   })
   const underPolicy = async ({ engine, id }: Network, body: object) => {
-    // What only the compiler knows of requests is beside the point here.
+    // The types of requests, which only the compiler knows, are beside the point here.
     const { id: authPolicyId } = await engine.authPolicies.create(SYSTEM_CALL, body as never)
     await engine.identities.patch(SYSTEM_CALL, id, { authPolicyId })
   }

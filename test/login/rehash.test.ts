@@ -9,7 +9,7 @@ import type { MountedController } from '../contract/http/mount.ts'
 import { mount } from '../support/mount.ts'
 import { login, type Person, person } from '../support/people.ts'
 
-/** What a deployed controller keeps of a password: base64 of the hash and of a salt of ten octets. */
+/** A password as a deployed controller keeps it: base64 of the hash and of a salt of ten octets. */
 function deployed(password: string) {
   const nonce = Buffer.from('0123456789')
   const parameters = { memory: 3 * 1024, passes: 1, parallelism: 4, tagLength: 32 }

@@ -72,7 +72,7 @@ describe('moving a network over', () => {
     expect(report.notes).toEqual([expect.stringContaining('the password of admin')])
     expect(await checkMoved(admin, entities, operator)).toEqual({ differences: [], pairs: 21 })
     expect(await operator.checkIntegrity()).toEqual([])
-    // What was taken over is not taken over twice.
+    // An import that is made again takes over nothing twice.
     const again = await operator.importEntities(entities)
     expect(again.counts.filter(({ created, updated }) => created + updated > 0)).toEqual([])
     const policies = await operator.show('edge-router-policies')

@@ -220,7 +220,7 @@ describe('a login that somebody else began cannot be taken over', () => {
     expect(idIn(victim)).not.toBe(id)
     expect((await mounted.fetch(`/oidc/authorize/callback?id=${id}`)).status).toBe(400)
     expect((await mounted.fetch(`/oidc/login/auth-queries?id=${id}`)).status).toBe(401)
-    // Whoever logged in goes on.
+    // A session that began before goes on.
     expect((await exchangeCode(mounted, await codeOf(mounted, idIn(victim)), key)).status).toBe(200)
   })
 

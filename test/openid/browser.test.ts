@@ -126,7 +126,7 @@ describe.skipIf(CHROMIUM === undefined)('the login page in a browser without scr
     const authPolicyId = await create(admin, '/auth-policies', policy)
     const who = await person(mounted, admin, 'cay', { authPolicyId })
     if (external === undefined) throw new Error('no signer')
-    // What a screen reader is told.
+    // The words that a screen reader is told.
     const told = await page.locator('main').ariaSnapshot()
     expect(told).toContain('- heading "Log in" [level=1]')
     expect(told).toContain('- textbox "Password"')

@@ -31,7 +31,7 @@ async function adminOf(mounted: MountedController) {
   return foreignClient(mounted, MANAGEMENT, (await login(mounted)).body.data.token)
 }
 
-/** What the management API lists of revocations. */
+/** The revocations that the management API lists. */
 async function revocationsOf(
   mounted: MountedController,
 ): Promise<readonly { readonly id: string; readonly type: string }[]> {

@@ -22,7 +22,7 @@ async function provider() {
   return { mounted, options, server: await oauth.processDiscoveryResponse(issuer, answer) }
 }
 
-/** What the client sends, through a client that verifies the server's certificate. */
+/** The request of the client, through a client that verifies the server's certificate. */
 function fetchOf(mounted: MountedController) {
   return async (url: string, request: Pick<RawRequest, 'method' | 'headers'> & { readonly body?: unknown }) => {
     const { pathname, search } = new URL(url)

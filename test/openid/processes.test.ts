@@ -94,7 +94,7 @@ it('a refresh token that is presented at two processes at once is answered by bo
   for (const at of [first, second]) {
     for (const { access_token } of [one, other]) expect((await bearing(at, access_token)).status).toBe(200)
   }
-  // Whoever goes on with one of them at one process has used the other up for every process.
+  // Going on with one of them at one process uses the other up for every process.
   const next = (await (await refresh(second, one.refresh_token)).json()) as Tokens
   expect((await bearing(first, next.access_token)).status).toBe(200)
   expect((await refresh(first, other.refresh_token)).status).toBe(400)

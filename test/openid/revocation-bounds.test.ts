@@ -53,7 +53,7 @@ describe('one caller cannot make revocations grow', () => {
     expect((await revoke(mounted, last.access_token)).status).toBe(200)
     for (const token of [last.access_token, access_token, kept.access_token]) {
       expect((await bearing(mounted, token)).status).toBe(401)
-      // What is left of the session adds nothing.
+      // A token of a session that is revoked adds nothing.
       expect((await revoke(mounted, token)).status).toBe(200)
     }
     expect((await refresh(mounted, refresh_token)).status).toBe(400)

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 
-/** What a module imports of its own package before it runs, as the bundler writes it. */
+/** The imports of a module from its own package before it runs, as the bundler writes them. */
 const OWN_IMPORT = /^(?:import|export)\s(?:[^'";]*?\sfrom\s)?["'](\.[^"']+)["']/gm
 
 /** Bytes, gzipped, of what each entry point of an installed package loads of the package itself. */

@@ -175,7 +175,7 @@ beforeAll(async () => {
   tarball = join(project, (await readdir(project)).find((name) => name.endsWith('.tgz')) ?? '')
   await writeFile(join(project, 'package.json'), JSON.stringify({ name: 'new-user', private: true, type: 'module' }))
   await run('npm', ['install', tarball, '--no-audit', '--no-fund', '--loglevel=error'], { cwd: project })
-  // What the package itself brings is counted before anything else is there.
+  // The files of the package itself are counted before anything else is there.
   lock = JSON.parse(await readFile(join(project, 'package-lock.json'), 'utf8'))
   bytesInstalled = await bytesBelow(join(project, 'node_modules'))
   const nodes = NODES.map((version) => `node-${version.split('.')[0]}@npm:node@${version}`)

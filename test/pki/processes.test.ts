@@ -121,7 +121,7 @@ it('changes of every key under two processes over PostgreSQL: no login, no token
   }
   // An invitation from before both changes.
   expect(await redeem(other, invited[0] ?? '')).toMatchObject({ status: 200 })
-  // What depends on the key of the server is told before it changes.
+  // Facts that depend on the key of the server are told before it changes.
   expect((await pki(url, 'status')).value.server.outstandingEnrollments).toBe(1)
   const refused = await pki(url, 'rotate', 'server')
   expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('1 outstanding enrollments')])

@@ -32,14 +32,14 @@ const count = async (send: Send, path: string, filter: string) => {
   return told.total
 }
 
-/** What takes bob's session from him. */
+/** Acts that take bob's session from him. */
 const ENDS: Readonly<Record<string, (other: Send, who: Bob) => Promise<Told>>> = {
   disabled: (other, { id }) => other('POST', `/identities/${id}/disable`, { durationMinutes: 0 }),
   deleted: (other, { id }) => other('DELETE', `/identities/${id}`),
   'without the authenticator': (other, { authenticator }) => other('DELETE', `/authenticators/${authenticator}`),
 }
 
-/** What bob asks for with his session. */
+/** Requests of bob with his session. */
 const REQUESTS: Readonly<Record<string, (who: Bob, world: TwoProcesses, serviceId: string) => Promise<Told>>> = {
   'a service session': ({ self }, _, serviceId) => self('POST', '/sessions', { serviceId, type: 'Dial' }),
   'a posture report': ({ self }) => self('POST', '/posture-response', { id: 'd', typeId: 'DOMAIN', domain: 'corp' }),
@@ -115,7 +115,7 @@ const sameName: Prepare = async (world, name) => {
   return { acts: [() => create(0), () => create(1)], check: async (told) => exactlyOne(told) }
 }
 
-/** What is needed is not deleted while something begins to need it. */
+/** An entity is not deleted while something begins to need it. */
 const policyInUse: Prepare = async (world, name) => {
   const who = await bob(world, name)
   const { data } = await who.admin('GET', '/auth-policies/default')
@@ -167,7 +167,7 @@ const sessionOfLostPolicy = (serviceId: string): Prepare => {
   }
 }
 
-/** What an administrator does while it is one no more is not done. */
+/** An act of somebody who is an administrator no more is not done. */
 const demoted: Prepare = async (world, name) => {
   const who = await bob(world, name)
   await who.admin('PATCH', `/identities/${who.id}`, { isAdmin: true })
@@ -194,7 +194,7 @@ const demoted: Prepare = async (world, name) => {
   }
 }
 
-/** Two administrators, of whom each disables the other: one of them stays. */
+/** Two administrators disable each other: one of them stays. */
 const lastAdministrators: Prepare = async (world, name) => {
   const who = await bob(world, name)
   await who.admin('PATCH', `/identities/${who.id}`, { isAdmin: true })

@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import { racePairs } from './race-pairs.ts'
 import { made, twoProcesses } from './two-processes.ts'
 
-/** So many rounds of each pair as `PORTCULLIS_RACE_ROUNDS` says, or one. */
+/** The rounds of each pair: `PORTCULLIS_RACE_ROUNDS`, or one. */
 export const RACE_ROUNDS = Number(process.env.PORTCULLIS_RACE_ROUNDS ?? 1)
 
 function after(milliseconds: number): Promise<void> {

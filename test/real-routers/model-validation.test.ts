@@ -63,7 +63,7 @@ async function startRouter(name: string, id: string): Promise<ChildProcess> {
   throw new Error(`router ${name} did not come online`)
 }
 
-/** What routers before the line 2.1 are not asked to compare, because they would end; later ones judge posture and compare all. */
+/** Kinds that routers before the line 2.1 are not asked to compare, because they would end; later ones judge posture and compare all. */
 async function partsLeftOut(): Promise<readonly string[]> {
   const { capabilities } = await admin.call('GET', `/edge-routers/${routerId}`)
   const words: readonly unknown[] = Array.isArray(capabilities) ? capabilities : []
@@ -102,7 +102,7 @@ describe.skipIf(ziti === undefined)('a real router compares its data model with 
     await newRouter('other')
     routerId = await newRouter('router')
     subscribedAt = Date.now()
-    // What routers derive for connected clients is compared as well.
+    // Records that routers derive for connected clients are compared as well.
     await device('host', 'hosts')
     await device('client', 'clients')
     processes.start(file('host.log'), ['tunnel', 'host', '--identity', file('host.json')])

@@ -29,7 +29,7 @@ let server: RunningServer
 let admin: Admin
 let ports: readonly number[]
 let dialPolicy: string
-/** What clients asked for, as `METHOD path`. */
+/** The requests of clients, as `METHOD path`. */
 const asked: string[] = []
 const ids = new Map<string, string>()
 const file = (name: string) => join(folder, name)
@@ -66,7 +66,7 @@ const listOf = async (path: string) =>
 const sessionsOf = async (name: string) =>
   (await listOf('/api-sessions?limit=500')).filter(({ identityId }) => identityId === idOf(name))
 
-/** What a change does to running traffic: ms until it stands still, and until a file comes through again. */
+/** The effect of a change on running traffic: ms until it stands still, and until a file comes through again. */
 async function change(cut: () => Promise<unknown>, grant: () => Promise<unknown>) {
   const port = ports.at(-1) ?? 0
   await fetchFile(port)
@@ -247,7 +247,7 @@ describe.skipIf(ziti === undefined)('unmodified clients and a router with logins
   }, 120_000)
 })
 
-/** What a router keeps of the data model, which it writes down every half minute: entities by type and id, and relations. */
+/** The data model of a router, which it writes down every half minute: entities by type and id, and relations. */
 async function keptModel(name: string): Promise<readonly string[]> {
   const bytes = gunzipSync(await readFile(file(`${name}.model.gz`)))
   const { events } = routerSide.StateEvents.decode(bytes)

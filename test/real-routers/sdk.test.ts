@@ -97,7 +97,7 @@ beforeAll(async () => {
   }
   processes.start(file('host.log'), ['tunnel', 'host', '--identity', file('host.json')])
   laptop = await openIdentity(await enrolled('laptop', 'clients'))
-  // What is in the file does as well, also of an identity that the other program enrolled.
+  // The services of the file work too, also for an identity that the other program enrolled.
   box = await openIdentity(JSON.parse(await readFile(await enrolled('box', 'hosts'), 'utf8')))
 }, 120_000)
 

@@ -11,7 +11,7 @@ let files = 0
 afterAll(() => rmSync(folder, { recursive: true }))
 
 const FINGERPRINTS = { er1: 'aa'.repeat(20), er2: 'bb'.repeat(20), another: 'cc'.repeat(20) } as const
-/** A change is noticed so many milliseconds later at the latest. */
+/** The longest time until a change is noticed, ms. */
 const NOTICED_MS = 2_000
 
 /** Gives an edge router a certificate, as its enrollment does. */
@@ -58,7 +58,7 @@ describe('a router that is connected to another process', () => {
     ['given another certificate', 'fingerprint', ({ here, id }) => enrollRouter(here, id, FINGERPRINTS.another)],
   ])('is let go of there when it is %s here', async (_, reason, change) => {
     const two = await twoControllers()
-    // What is known from the start is told apart from what changes later.
+    // Facts that are known from the start are told apart from those that change later.
     await two.there.elapse(NOTICED_MS)
     await change(two)
     expect(two.told).toEqual([])

@@ -86,7 +86,7 @@ describe('an identity of a network', () => {
       connection.end()
     })()
     for (let before = -1; before !== written; await sleep(300)) before = written
-    // What waits on the way is bounded: sockets, the router, and a megabyte at the end that does not read.
+    // Bytes that wait on the way are bounded: sockets, the router, and a megabyte at the end that does not read.
     expect(written * 0.25).toBeLessThan(35)
     let received = 0
     for await (const bytes of arrived ?? []) received += bytes.length
@@ -151,7 +151,7 @@ describe('an identity of a network', () => {
   it('hosts no more connections than it wants to, also of callers who come at once and are judged slowly', async () => {
     const box = await network.identity('small-box', 'hosts')
     const open: ServiceConnection[] = []
-    // What is open at the end is lost with its host.
+    // Circuits that are open at the end are lost with their host.
     const ignore = (connection: ServiceConnection) => connection.on('error', () => undefined)
     await using _hosted = await box.host('plain', (connection: ServiceConnection) => void open.push(connection), {
       maxConnections: 2,

@@ -96,7 +96,7 @@ describe('a test controller with a router in memory', () => {
     const connection = await (await live.enroll('laptop', clients)).dial('app')
     connection.end('still here')
     expect(await text(connection)).toBe('still here')
-    // What listens ends, and the router in memory goes on.
+    // The listener ends, and the router in memory goes on.
     await listening.close()
     const again = await live.as('laptop').dial('app')
     again.end('on its own')

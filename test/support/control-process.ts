@@ -5,7 +5,7 @@ import { openControlListener } from 'portcullis/fabric'
 import { postgresStorage, sqliteStorage } from 'portcullis/kysely'
 import { FakeRouter } from 'portcullis/testing'
 
-/** What the parent tells. */
+/** The task that the parent gives. */
 export interface ControlProcessTask {
   readonly where: { readonly file: string } | { readonly url: string }
   readonly pki: PkiMaterial

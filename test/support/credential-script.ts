@@ -22,7 +22,7 @@ const request = (method: ScriptedRequest['method'], path: string, more: Partial<
 const manage = (method: ScriptedRequest['method'], path: string, body?: object) =>
   request(method, `management/v1/${path}`, body && { body })
 
-/** What holders of credentials do: certificates, CAs, MFA, posture, sessions, external JWTs and routers, one after the other. */
+/** Acts of holders of credentials: certificates, CAs, MFA, posture, sessions, external JWTs and routers, one after the other. */
 export async function credentialScript(): Promise<CredentialScript> {
   const authority = await newAuthority('third party')
   const issuer = await issueClient({ subject: 'CN=issuer' })
@@ -144,7 +144,7 @@ export async function credentialScript(): Promise<CredentialScript> {
         const { id } = await find(kind, name)
         return createCsrPem({ subject: `CN=${String(id)}` })
       },
-      /** A certificate by the authority that proves it to be at the disposal of who registered it as a CA. */
+      /** A certificate by the authority: it proves that those who registered it as a CA hold its key. */
       proof: async ({ find }, name) => {
         const { verificationToken } = await find('cas', name)
         return (await clientOf(authority, String(verificationToken))).cert

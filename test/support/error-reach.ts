@@ -7,7 +7,7 @@ export function errorReach(program: ts.Program): (node: Body) => readonly string
   const checker = program.getTypeChecker()
   const known = new Map<Body, { readonly codes: Set<string>; readonly calls: Set<Body> }>()
 
-  /** What is done by a name: functions with a body, classes that are made. Ports have none. */
+  /** Code that runs by a name: functions with a body, classes that are made. Ports have none. */
   function bodiesOf(name: ts.Node): readonly Body[] {
     const found = checker.getSymbolAtLocation(name)
     const symbol = found && found.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(found) : found

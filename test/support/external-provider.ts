@@ -76,7 +76,7 @@ export async function externalProvider(now: () => number) {
     base,
     /** Follows a redirect there and answers the way back. */
     visit: (location: string) => authorize(new URL(location)),
-    /** What an administrator enters for it. */
+    /** The signer that an administrator enters for it. */
     signer: {
       name: 'Corporate login',
       enabled: true,

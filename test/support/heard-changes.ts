@@ -2,11 +2,11 @@ import type { TestController } from 'portcullis/testing'
 import { engineOf } from '../../src/controller/guarded-engine.ts'
 import { contextOf } from '../../src/engine/engine.ts'
 
-/** What was changed since somebody began to listen, each change as a line, sorted. */
+/** The changes since somebody began to listen, each as a line, sorted. */
 export interface Changes {
-  /** What a follower of writes heard. */
+  /** The writes that a follower heard. */
   readonly heard: readonly string[]
-  /** What the storage tells of. */
+  /** The changes that the storage tells. */
   readonly told: readonly string[]
 }
 

@@ -23,7 +23,7 @@ function sizesOf<K extends string>(
   return Object.fromEntries(sizes)
 }
 
-/** What can be asked of both: everything but the sets that only mean something inside of an index. */
+/** Questions that can be asked of both: everything but the sets that only mean something inside of an index. */
 export type ComparableAccess = Omit<
   AccessIndex,
   'audienceOf' | 'entitiesNamed' | 'identitiesIn' | 'isIn' | 'reachOf' | 'roster' | 'selection' | 'servicesIn'

@@ -20,7 +20,7 @@ export interface ScriptedRequest {
 
 const ROUNDS = 8
 
-/** What operators and devices do with a network, in an order that makes every request succeed. */
+/** Acts of operators and devices in a network, in an order that makes every request succeed. */
 export function networkScript(): readonly ScriptedRequest[] {
   return Array.from({ length: ROUNDS }, (_, index) => round(index)).flat()
 }

@@ -13,7 +13,7 @@ type Reached = Pick<MountedController, 'fetch'>
 /** Parameters by name; what is undefined is not sent. */
 export type Parameters = Readonly<Record<string, string | undefined>>
 
-/** What the token endpoint answers. */
+/** The answer of the token endpoint. */
 export interface Tokens {
   readonly access_token: string
   readonly refresh_token: string

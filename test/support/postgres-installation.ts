@@ -3,7 +3,7 @@ import { delimiter, join } from 'node:path'
 
 /** Where the programs of PostgreSQL are looked for. */
 export interface PostgresPlaces {
-  /** The folder of `initdb` and `postgres`, from whoever knows better. */
+  /** The folder of `initdb` and `postgres`, from an environment that knows better. */
   readonly given: string | undefined
   /** Where Debian's packages put each version in a folder of its own. */
   readonly debian: string

@@ -8,7 +8,7 @@ import pg from 'pg'
 import { findPostgres, POSTGRES_PLACES } from './postgres-installation.ts'
 
 export interface PostgresServer {
-  /** What `pg` takes as a connection: the database `postgres` of the server, as its superuser. */
+  /** A connection as `pg` takes it: the database `postgres` of the server, as its superuser. */
   readonly url: string
   stop(): Promise<void>
   /** Ends the server at once, without a word to its clients; what was not durable may be lost. */
@@ -32,7 +32,7 @@ export interface PostgresServerOptions {
 interface Installation {
   /** The folder of `initdb` and `postgres`. */
   readonly bin: string
-  /** What runs a command as somebody other than root, whom PostgreSQL refuses. */
+  /** The words before a command that make it run as somebody other than root, whom PostgreSQL refuses. */
   readonly as: readonly string[]
   readonly owner: { readonly uid: number; readonly gid: number } | undefined
 }
@@ -120,9 +120,9 @@ let databases = 0
 
 /** A database of its own on a server that all tests of this process share, and how it is given back. */
 export interface PostgresDatabase {
-  /** What `pg` takes as a connection, as a superuser. */
+  /** A connection as `pg` takes it, as a superuser. */
   readonly url: string
-  /** Removes the database, whoever is still connected. */
+  /** Removes the database, also when somebody is still connected. */
   drop(): Promise<void>
 }
 

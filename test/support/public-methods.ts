@@ -1,6 +1,6 @@
 import ts from 'typescript'
 
-/** A method that whoever has a value of a class can call. */
+/** A method that everybody with a value of the class can call. */
 export interface PublicMethod {
   /** `Class.method` */
   readonly name: string

@@ -66,7 +66,7 @@ const KINDS: readonly Kind[] = [
 ]
 
 /**
- * Makes so many changes of what routers decide by, one after the other: entities are created, changed and deleted, and have
+ * Makes `count` changes of the facts that routers decide by, one after the other: entities are created, changed and deleted, and have
  * configs of their own unless `withOverrides` is false.
  */
 export async function changeAtRandom(

@@ -5,7 +5,7 @@ import { withExplorer } from 'portcullis/explorer'
 import { postgresStorage } from 'portcullis/kysely'
 import { openPkiDirectory, serve } from 'portcullis/node'
 
-/** What the parent tells. */
+/** The task that the parent gives. */
 export interface RoutedProcessTask {
   /** The connection string of the database. */
   readonly url: string

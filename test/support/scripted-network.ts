@@ -8,7 +8,7 @@ import { STEP_MS, totp } from './totp.ts'
 
 type Found = Readonly<Record<string, unknown>>
 
-/** What the places of a script are filled from. */
+/** The values for the places of a script. */
 export interface Facts {
   /** A record of the management API by its name; empty when there is none. */
   find(kind: string, name: string): Promise<Found>
@@ -101,13 +101,13 @@ export async function startNetwork(
       const { id } = await find('identities', name)
       return String((await findWhere('authenticators', `identity = "${String(id)}" and method = "cert"`)).certPem)
     },
-    /** A code that was never used, of the app of who an API session belongs to. */
+    /** A code that was never used, of the app of the owner of an API session. */
     totp: async (_, as) => {
       const { data } = await send({ method: 'GET', path: 'client/v1/current-identity/mfa', as })
       const url = member(data, 'provisioningUrl')
       if (typeof url === 'string' && url !== '') secrets.set(as, new URL(url).searchParams.get('secret') ?? '')
       await controller.elapse(STEP_MS)
-      // What follows from the time alone is no part of the request to come.
+      // Effects of time alone happen now, so that they are no part of the request to come.
       await Promise.all([
         find('identities', 'none'),
         send({ method: 'GET', path: 'client/v1/current-api-session', as }),
@@ -134,7 +134,7 @@ export async function startNetwork(
   }
 }
 
-/** What is found in an object by a path of members; undefined when a part of it is missing. */
+/** The value at a path of members in an object; undefined when a part of it is missing. */
 function member(data: unknown, ...path: readonly string[]): unknown {
   return path.reduce<unknown>(
     (value, name) => (typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined),

@@ -4,9 +4,9 @@ import { createController, type PkiMaterial } from 'portcullis'
 import { postgresStorage } from 'portcullis/kysely'
 import { type Address, serve } from 'portcullis/node'
 
-/** What the parent tells. */
+/** The task that the parent gives. */
 export interface ServedProcessTask {
-  /** What `pg` takes as a connection. */
+  /** A connection as `pg` takes it. */
   readonly url: string
   readonly pki: PkiMaterial
   /** Port 0 lets the system choose. */

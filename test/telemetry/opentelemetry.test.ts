@@ -133,7 +133,7 @@ describe('the trace of a request', () => {
   })
 })
 
-/** What the SDK of OpenTelemetry was told, as lines of Prometheus. */
+/** The measurements that the SDK of OpenTelemetry was told, as lines of Prometheus. */
 function linesOf(metrics: readonly MetricData[]): readonly string[] {
   return metrics.flatMap((metric) => {
     const { name, unit } = metric.descriptor

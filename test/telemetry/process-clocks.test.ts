@@ -13,7 +13,7 @@ import { withSharedPki } from '../support/shared-pki.ts'
 const NOW = Date.UTC(2026, 5, 1)
 const SECOND_MS = 1000
 
-/** Two controllers over one storage, of which one has a clock that is ahead by so many milliseconds. */
+/** Two controllers over one storage, of which one has a clock that is ahead by the given milliseconds. */
 async function two(aheadMs: number) {
   const storage = memoryStorage()
   const warnings: string[] = []
@@ -32,7 +32,7 @@ const readiness = async (controller: TestController) => {
   return [answer.status, await answer.text()]
 }
 
-/** What each process may see of the other first. */
+/** Facts that one process makes and the other may see before its own clock has come to them. */
 const WAYS: readonly (readonly [string, (behind: TestController, ahead: TestController) => Promise<unknown>])[] = [
   [
     'a session that the other began',
@@ -109,7 +109,7 @@ describe('two processes over one storage whose clocks differ', () => {
       const { access_token, refresh_token } = await openIdTokens(ahead)
       expect((await bearing(behind, access_token)).status).toBe(status)
       expect((await refresh(behind, refresh_token)).status).toBe(status === 200 ? 200 : 400)
-      // Tokens end when they say so, by the clock of whoever is asked.
+      // Tokens end when they say so, by the clock of the process that is asked.
       const { exp = 0 } = decodeJwt(access_token)
       behind.clock.set(exp * SECOND_MS)
       expect((await bearing(behind, access_token)).status).toBe(401)

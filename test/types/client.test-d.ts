@@ -27,7 +27,7 @@ export async function use(): Promise<readonly (string | undefined)[]> {
   ]
 }
 
-/** What may be left out: a request without parts, a query of optional members, a body that is optional. */
+/** Calls that leave out all they may: a request without parts, a query of optional members, a body that is optional. */
 export async function briefly(): Promise<void> {
   await management.call('GET /services')
   await management.call('GET /services', { query: { roleFilter: ['#web'], asIdentity: 'laptop' } })
@@ -91,7 +91,7 @@ export async function variants(): Promise<readonly (string | undefined)[]> {
   ]
 }
 
-/** What clients read has a name each, and the code of an error is one of a list. */
+/** Types that clients read have a name each, and the code of an error is one of a list. */
 export function named(identity: Identity, error: ApiError): string {
   // @ts-expect-error there is no such member
   identity.passwordHash

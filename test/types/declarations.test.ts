@@ -29,7 +29,7 @@ const OPTIONS: ts.CompilerOptions = {
   skipLibCheck: true,
 }
 
-/** What the compiler writes of the client and of everything that it names, as the build does. */
+/** The output of the compiler for the client and for everything that it names, as in the build. */
 function writtenDeclarations(): ReadonlyMap<string, string> {
   const written = new Map<string, string>()
   const program = ts.createProgram({

@@ -16,7 +16,7 @@ const ENTRIES = Object.entries(
   return source === undefined ? [] : [{ specifier: join('portcullis', name), path: join(ROOT, source) }]
 })
 
-/** What examples take as given, as the readers of a manual do. */
+/** The names that examples take as given, as the readers of a manual do. */
 const GIVEN: Readonly<Record<string, string>> = {
   controller: `import('portcullis').Controller`,
   engine: `import('portcullis').HostEngine`,
@@ -62,7 +62,7 @@ const GIVEN: Readonly<Record<string, string>> = {
   open: `Parameters<typeof import('portcullis/fabric').openOperatorConnection>[1]`,
 }
 
-/** What examples import from elsewhere. */
+/** The imports of examples from elsewhere. */
 const IMPORTS: Readonly<Record<string, string>> = {
   readFile: `import { readFile } from 'node:fs/promises'`,
   writeFile: `import { writeFile } from 'node:fs/promises'`,

@@ -73,7 +73,7 @@ it('goes on by another process over the database when the one that tells is kill
   await once(one, 'exit')
   const killedAt = performance.now()
   const toldBefore = target.received.length
-  // Whoever is left tells of everything, its own changes included, once the lease of the first has run out.
+  // The process that is left tells of everything, its own changes included, once the lease of the first has run out.
   const isWhole = () => [...created].every((name) => storyOf(target.received).includes(`updated ${name}`))
   await vi.waitUntil(isWhole, { timeout: 120_000, interval: 500 })
   const seconds = Math.round((performance.now() - killedAt) / 1000)
@@ -103,7 +103,7 @@ function noteLines(child: ReturnType<typeof toldProcess>, word: string, noted: S
   })
 }
 
-/** What was told for the first time, in order: whatever is told again was told before. */
+/** The events that were told for the first time, in order: an event that is told again was told before. */
 function firstsOf(received: readonly Received[]): readonly string[] {
   const firsts = new Map(received.toReversed().map((message) => [message.id, message]))
   return storyOf([...firsts.values()].toReversed())

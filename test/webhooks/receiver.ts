@@ -53,7 +53,7 @@ export function signatureOf({ headers, body }: Received, secret: string): string
   return `v1,${createHmac('sha256', key).update(text).digest('base64')}`
 }
 
-/** What happened to services, as `created a`, in the order of arrival. */
+/** The events of services, as `created a`, in the order of arrival. */
 export function storyOf(received: readonly Received[]): readonly string[] {
   return received.flatMap(({ event: { type, data } }) =>
     data.entity?.kind === 'services' ? [`${type.replace('entity.', '')} ${data.entity.name}`] : [],

@@ -6,7 +6,7 @@ import type { ServedController } from './start-controller.ts'
 
 /**
  * Enrolls the other identities and authenticates as each of them, adding them to `clients`. The identity `leftOut` keeps
- * its token for whoever reads the story.
+ * its token for the readers of the story.
  */
 export async function enrollOthers(
   { url, ca }: ServedController,

@@ -37,7 +37,7 @@ afterAll(() => {
   rmSync(cwd, { recursive: true })
 })
 
-/** What doctor finds, without what is well. */
+/** The findings of doctor, without those that are well. */
 async function findings(...args: readonly string[]) {
   const { code, stdout } = await run(['doctor', '--json', ...args])
   const found: readonly { readonly level: string; readonly text: string }[] = JSON.parse(stdout)

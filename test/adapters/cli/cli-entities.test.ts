@@ -22,7 +22,7 @@ describe('the commands of entities', () => {
   it('are those of the management API and webhooks, no more and no less', async () => {
     type Documented = { readonly paths: Readonly<Record<string, object>> }
     const documents = await apiDocuments('0')
-    // What is below others of our own API is no entity that is kept.
+    // Webhooks alone are entities of our own API; its other paths keep nothing.
     const own = Object.entries((documents.portcullis as Documented).paths).filter(([path]) =>
       /^\/webhooks\b/.test(path),
     )

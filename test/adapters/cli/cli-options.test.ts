@@ -14,7 +14,7 @@ const read = (args: readonly string[], variables: Variables = {}) => {
   const { options } = readArguments(SERVE_OPTIONS, args, variables, { command: 'serve', takesOperands: false })
   return readServeOptions(options, variables)
 }
-/** What a usage error says, that `work` throws. */
+/** The message of a usage error that `work` throws. */
 function refusalOf(work: () => unknown): string {
   try {
     work()

@@ -18,7 +18,7 @@ export interface Running {
   /** Resolves with the ready line; rejects with what the command wrote when it ends before. */
   readonly ready: Promise<string>
   readonly ended: Promise<Ended>
-  /** What it wrote to standard error until now. */
+  /** Its standard error until now. */
   stderrSoFar(): string
   stdoutSoFar(): string
   readonly pid: number
@@ -33,12 +33,12 @@ const running = new Set<ChildProcess>()
 
 export interface RunOptions {
   readonly cwd: string
-  /** What it reads from standard input; nothing unless given. */
+  /** Its standard input; nothing unless given. */
   readonly input?: string
   readonly variables?: Readonly<Record<string, string>>
   /** The folder of the source that it runs, with a slash at its end; this project unless given. */
   readonly project?: string
-  /** The system refuses to let a file of the command grow beyond so many blocks of 512 bytes. */
+  /** The system refuses to let a file of the command grow beyond this number of blocks of 512 bytes. */
   readonly fileBlocks?: number
 }
 
@@ -59,7 +59,7 @@ export function portcullis(
     env: { PATH: process.env.PATH ?? '', ...(fileBlocks === undefined ? COMPILED : {}), ...variables },
     stdio: ['pipe', 'pipe', 'pipe'],
   })
-  // What ends without reading its input closes the pipe.
+  // A process that ends without reading its input closes the pipe.
   child.stdin.on('error', () => undefined).end(input)
   running.add(child)
   let stdout = ''

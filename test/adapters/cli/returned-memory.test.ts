@@ -8,7 +8,7 @@ function youngBytes(): number {
 }
 
 it('a controller that has started gives back what the young generation of the collector grew to', () => {
-  // What survives for a while makes it grow, as modules do that are being loaded.
+  // Objects that survive for a while make it grow, as modules do that are being loaded.
   let kept: object[] = []
   for (let count = 0; count < 1_500_000; count += 1) {
     kept.push({ count })

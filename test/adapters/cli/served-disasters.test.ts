@@ -79,7 +79,7 @@ describe('portcullis serve on SQLite', () => {
       const before = await serveOn('sqlite:pages.db', cwd)
       const ids: string[] = []
       for (let turn = 0; turn < 20; turn += 1) ids.push(textIn((await create(before, `mail${turn}`)).data, 'id'))
-      // What is in the write-ahead log must be in the file.
+      // Writes in the write-ahead log must be in the file.
       await before.stop()
       const controller = await serveOn('sqlite:pages.db', cwd, before.token)
       const whole = readFileSync(file)

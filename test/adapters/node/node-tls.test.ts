@@ -11,7 +11,7 @@ import { openTls, receiveAll, receiveUntil } from './tls-client.ts'
 
 let certificates: Record<'server' | 'other' | 'root' | 'intermediate' | 'leaf' | 'expired' | 'selfSigned', Issued>
 let server: RunningServer
-/** What the controller was told of the connection, request by request. */
+/** The facts about the connection that the controller was told, request by request. */
 const connections: (ConnectionInfo | undefined)[] = []
 
 const fetch: ControllerFetch = async (request, connection) => {
@@ -121,7 +121,7 @@ describe('the TLS server', () => {
       const { serverCertPem, serverKeyPem } = await createPkiMaterial({ ...request, ...(serverKey && { serverKey }) })
       const own = await serve({ fetch, tls: () => ({ cert: serverCertPem, key: serverKeyPem }) }, { port: 0 })
       const accepted: string[] = []
-      // Also those that OpenSSL keeps for the old: whoever asks must say so by the lowest level of security.
+      // Also those that OpenSSL keeps for old peers: a client must ask for them by the lowest level of security.
       const offered = getCiphers().filter((name) => !name.startsWith('tls_'))
       for (const name of offered) {
         const ciphers = `${name.toUpperCase()}:@SECLEVEL=0`
@@ -138,7 +138,7 @@ describe('the TLS server', () => {
     },
   )
 
-  // What the SDKs offer: Go's defaults, BoringSSL and mbed TLS of the C SDK, and the JVM's.
+  // The offers of the SDKs: Go's defaults, BoringSSL and mbed TLS of the C SDK, and the JVM's.
   it.each([
     ['Go', 'ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256:ECDHE-ECDSA-AES256-GCM-SHA384', 'X25519:P-256'],
     ['mbed TLS', 'ECDHE-ECDSA-AES256-GCM-SHA384:ECDHE-ECDSA-CHACHA20-POLY1305:AES256-GCM-SHA384', 'P-384:P-256'],

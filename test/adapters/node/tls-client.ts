@@ -23,7 +23,7 @@ export async function receiveAll(socket: TLSSocket): Promise<string> {
   return received
 }
 
-/** What a connection receives up to and including `mark`. */
+/** The text that a connection receives up to and including `mark`. */
 export async function receiveUntil(socket: TLSSocket, mark: string): Promise<string> {
   let received = ''
   while (!received.includes(mark)) {

@@ -170,7 +170,7 @@ export function describeCache(fresh: () => Promise<CachedDatabase>): void {
         await resumed.happened
       })
     const storage = await kyselyStorage({ dialect: paused, kinds })
-    // What it writes itself a storage need not catch up with.
+    // A storage need not catch up with its own writes.
     const other = await kyselyStorage({ dialect, kinds })
     const change = (id: string, cost: number) =>
       other.write((tx) => tx.collection(machines).update(machine(id, { cost })))

@@ -6,7 +6,7 @@ import { expect, it } from 'vitest'
 import { insertAll, machine, machines, ticket, tickets, where } from '../../../adapters/storage-contract/kinds.ts'
 import { replayDatabase } from '../../support/released-database.ts'
 
-/** What a later version adds to machines, with and without defaults. */
+/** Columns that a later version adds to machines, with and without defaults. */
 const later: RecordKind<StoredRecord & Record<string, unknown>> = {
   name: machines.name,
   fields: {
@@ -35,7 +35,7 @@ const doors: RecordKind<StoredRecord & { readonly name: string }> = {
 
 export type FreshDatabase = () => Promise<KyselyStorageOptions>
 
-/** Declares the tests of how tables come into being and change; `fresh` names an empty database. */
+/** Declares the tests of how tables are made and changed; `fresh` names an empty database. */
 export function describeMigrations(fresh: FreshDatabase): void {
   async function using<T>(options: KyselyStorageOptions, work: (storage: Storage) => Promise<T>): Promise<T> {
     const storage = await kyselyStorage(options)

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest'
 import { get, insertAll, machine, machines, ticket, tickets } from '../../../adapters/storage-contract/kinds.ts'
 
 export interface SharedDatabase {
-  /** What a process needs to know to open it. */
+  /** The facts by which a process opens it. */
   readonly where: { readonly file: string } | { readonly url: string; readonly schema: string }
   open(): Promise<Storage>
 }

@@ -12,7 +12,7 @@ const credentials = await credentialScript()
 const script = [...networkScript(), ...credentials.requests]
 
 const IS_MATRIX = process.env.PORTCULLIS_STORAGE_MATRIX === 'all'
-/** In a server each call takes longer: unless all are asked for, one of so many fails. */
+/** In a server each call takes longer: unless all are asked for, one call in this number fails. */
 const SERVER_STRIDE = IS_MATRIX ? 1 : 20
 
 let database: PostgresDatabase
@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => database.drop())
 
 /**
- * What a request did: its answer, the length of the list in it, and which kinds of records changed how. The first look at the
+ * The outcome of a request: its answer, the length of the list in it, and which kinds of records changed how. The first look at the
  * services of a new API session is no part of it: it may be taken later. Nor is the audit trail, which is sealed later.
  */
 interface Outcome {

@@ -31,7 +31,7 @@ async function served() {
   return { mounted, admin, anew, damage, operate, snapshots }
 }
 
-/** What of a stored policy cannot be used, as SQL has it. */
+/** Columns of a stored policy that cannot be used, as SQL has them. */
 const DAMAGES = [
   ['a text that is no JSON', `update auth_policies set "primary" = '{"updb' where id = 'default'`],
   ['an object without what is declared', `update auth_policies set "primary" = '{}' where id = 'default'`],

@@ -1,11 +1,11 @@
-/** What the management API says of one kind of entity. Names are left to the tests. */
+/** The management API of one kind of entity. Names are left to the tests. */
 export interface Kind {
   readonly path: string
   /** The word in messages: `service policy with id x not found`. */
   readonly singular: string
-  /** What a create request must have beside the name. */
+  /** Members that a create request must have beside the name. */
   readonly minimal: Readonly<Record<string, unknown>>
-  /** What every PATCH request has beside the members that it changes. */
+  /** Members that every PATCH request has beside those that it changes. */
   readonly discriminator?: Readonly<Record<string, unknown>>
   /** Members without which a create request is refused. */
   readonly required: readonly string[]

@@ -4,7 +4,7 @@ import { adminOf, create, read } from './foreign-client.ts'
 import type { Mount } from './mount.ts'
 import { CHECKS, SHA256 } from './posture-check-forms.ts'
 
-/** What each type cannot be without. */
+/** The members that each type cannot be without. */
 const REQUIRED: readonly [string, object, string][] = [
   ['OS', {}, 'operatingSystems'],
   ['OS', { operatingSystems: [] }, 'operatingSystems'],
@@ -26,7 +26,7 @@ const REQUIRED: readonly [string, object, string][] = [
   ['PROCESS_MULTI', { semantic: 'AllOf', processes: [{ osType: 'Linux' }] }, 'processes.0.path'],
 ]
 
-/** What the deployed admin console sends of the types that were not chosen. */
+/** The members of types that were not chosen, as the deployed admin console sends them. */
 const BLANK_FORM = {
   domains: [],
   macAddresses: [],
@@ -40,7 +40,7 @@ const BLANK_FORM = {
   promptOnWake: '',
 }
 
-/** What the form of the admin console holds before anybody fills it in: all of it is sent, whatever type is chosen. */
+/** The form of the admin console before anybody fills it in: all of it is sent, for any chosen type. */
 const CONSOLE_FORM = {
   semantic: 'AllOf',
   roleAttributes: [],

@@ -6,7 +6,7 @@ export interface PostureCase {
   readonly failing: readonly Report[]
   /** Reports that pass it, together. */
   readonly passing: readonly Report[]
-  /** What the client is asked beside the type. */
+  /** The facts that the client is asked for beside the type. */
   readonly asks: Readonly<Record<string, unknown>>
 }
 

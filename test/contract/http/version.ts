@@ -62,7 +62,7 @@ export function describeVersion(open: Mount): void {
       const sent = { headers: { host: 'controller.test:1280' } }
       const answers = await Promise.all(asked.map((below) => anybody.send('GET', `${path}${below}`, sent)))
       const statuses = answers.map(({ status }) => status)
-      // What needs a session is there as well.
+      // Paths that need a session are there as well.
       expect(statuses.some((status) => status === 200 || status === 401)).toBe(true)
     }
     const closed = foreignClient(await open({ oidc: false }), '')

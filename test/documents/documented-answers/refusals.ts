@@ -14,7 +14,7 @@ export const refusals: Scene = async (open) => {
     const takesBody = ['POST', 'PUT', 'PATCH'].includes(method)
     const body = takesBody ? { body: {} } : {}
     await foreignClient(mounted, base).send(method, path, body)
-    // Whoever ends its session cannot go on.
+    // A caller that ends its session cannot go on.
     if (template === '/current-api-session') continue
     const known = foreignClient(mounted, base, admin.token)
     await known.send(method, path, body)

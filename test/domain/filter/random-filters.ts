@@ -6,7 +6,7 @@ import { SYMBOLS } from './gadgets.ts'
 const isSpellable = (any: string) =>
   Array.from(any).every((character) => character >= ' ' || '\f\n\r\t'.includes(character))
 
-/** What filters compare and records hold: small pools, so that they often meet, and now and then anything. */
+/** Values that filters compare and records hold: small pools, so that they often meet, and now and then anything. */
 const text = fc.oneof(
   { weight: 4, arbitrary: fc.constantFrom('', 'a', 'A', 'ab', 'b "', '\\n', '\uff5a', '\u{1f600}', '5') },
   {

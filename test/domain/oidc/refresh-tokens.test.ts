@@ -68,7 +68,7 @@ interface Given {
   readonly answer: string | undefined
 }
 
-/** What happened to a session, all of it: nothing is forgotten, and every question is answered from it. */
+/** The whole history of a session: nothing is forgotten, and every question is answered from it. */
 class History {
   readonly #given: Given[] = [{ jti: '0', answerTo: undefined, answer: undefined }]
   readonly #presented: { jti: string; at: number; by: Prover; how: Step['how'] }[] = []

@@ -13,7 +13,7 @@ import {
 export const SESSION = 'session-1'
 export const START = Date.UTC(2026, 0, 1)
 
-/** An instant so many seconds after the start. */
+/** The instant that comes the given seconds after the start. */
 export function at(seconds: number): number {
   return START + seconds * 1000
 }

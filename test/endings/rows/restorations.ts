@@ -3,7 +3,7 @@ import type { Ending } from '../ending.ts'
 import { WAYS } from '../ways.ts'
 import { METHODS, patchIdentity } from './identities.ts'
 
-/** What gives back what an ending took: whatever was derived before stays over. */
+/** Changes that give back what an ending took: everything derived before stays over. */
 export const RESTORATIONS: readonly Ending[] = [
   {
     name: 'identity enabled',

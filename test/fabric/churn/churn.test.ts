@@ -90,7 +90,7 @@ it('routers, links, hosts and controllers come and go, and nothing stays behind'
     for (let second = 0; second < PATIENCE_SECONDS; second += 1) {
       await elapse(SECOND)
       for (const router of routers) router.confirm()
-      // What was sent arrives.
+      // Messages that were sent arrive meanwhile.
       await sleep(100)
       differences = await differencesNow()
       if (differences.length === 0) return

@@ -3,7 +3,7 @@ import { expect, it, vi } from 'vitest'
 import { dial, type FabricWorld, fabricWorld, host, reportLinks, tunnelNetwork } from './fabric-world.ts'
 import { pair, TUNNELER } from './linked-pair.ts'
 
-/** What the API answers of the wire, and the sentences about it. */
+/** The answers of the API about the wire, and the sentences about it. */
 async function wireOf(world: FabricWorld, asked: object = {}) {
   const question = { identity: 'client', service: 'web', ...asked }
   const { wire, text } = await world.call('POST', '/portcullis/v1/explain', question)

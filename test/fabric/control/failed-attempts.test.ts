@@ -7,7 +7,7 @@ import { pair, routesOf, TUNNELER, unroutesOf } from './linked-pair.ts'
 const { CONTENT_TYPE } = routerSide
 const FAILURE = { success: false, code: 0, message: 'invalid link destination link-1' } as const
 
-/** What a router was told of circuits, in order. */
+/** Messages to a router about circuits, in order. */
 const toldOf = (router: FakeRouter) =>
   router.received.flatMap(({ contentType }) => {
     if (contentType === CONTENT_TYPE.route) return 'route'

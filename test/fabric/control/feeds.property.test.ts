@@ -189,7 +189,7 @@ class World {
     await new Promise((resolve) => setImmediate(resolve))
   }
 
-  /** What a router has to know, worked out from what the API shows. */
+  /** Everything that a router has to know, worked out from the answers of the API. */
   async expected() {
     const kinds = ['identities', 'services', 'service-policies', 'posture-checks'] as const
     const [people = [], services = [], policies = [], checks = []] = await Promise.all(

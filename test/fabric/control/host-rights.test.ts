@@ -6,7 +6,7 @@ import { dial, host, tunnelNetwork, twoProcesses } from './fabric-world.ts'
 import { dialedBy, logIn, registered, sdkWorld, sessionOf, unroutes } from './sdk-world.ts'
 
 const { CONTENT_TYPE } = routerSide
-/** What another process did is noticed within it, ms. */
+/** A change by another process is noticed within it, ms. */
 const NOTICED_MS = 2000
 const NOBODY =
   /^service web has no terminators|^the terminators of service web are on routers that are connected to other/

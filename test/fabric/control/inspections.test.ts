@@ -30,7 +30,7 @@ it('a router that does not answer, or goes, is told as an error, and the others 
   gone.close()
   await vi.waitFor(() => expect(world.told('router.connection').at(-1)).toMatchObject({ isOnline: false }))
   await answer(other, { values: [value('config', '{}')], errors: ['half of it'] })
-  // What was sent before is taken by the time that this is answered.
+  // Messages that were sent before are taken by the time that this is answered.
   await other.request(CONTENT_TYPE.ping)
   await vi.waitFor(() => expect(world.told('router.connection').some(({ isOnline }) => !isOnline)).toBe(true))
   await world.controller.elapse(10_000)

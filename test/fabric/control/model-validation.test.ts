@@ -13,7 +13,7 @@ async function follow(router: FakeRouter): Promise<void> {
   await router.next(({ contentType }) => contentType === CONTENT_TYPE.modelState)
 }
 
-/** What a router was asked to compare; a state in pieces is put together as routers do. */
+/** The state that a router was asked to compare; a state in pieces is put together as routers do. */
 async function asked(router: FakeRouter) {
   const frame = await router.next(({ contentType }) => contentType === CONTENT_TYPE.validateModel)
   const state = Buffer.concat([...ValidateModel.decode(bodyOf(frame)).state])

@@ -12,7 +12,7 @@ function subscribe(router: FakeRouter, from: { readonly currentIndex?: number; r
   )
 }
 
-/** What a router knows that applies every event in order, refusing gaps as routers do. */
+/** The knowledge of a router that applies every event in order, refusing gaps as routers do. */
 function modelOf(router: FakeRouter) {
   const relations = new Map<string, Set<string>>()
   const entities = new Map<string, string>()
@@ -209,7 +209,7 @@ it('a router that knows more than the store waits for it a few seconds, and then
   const world = await fabricWorld()
   const router = await world.router('r1')
   subscribe(router, { currentIndex: 1_000_000, timelineId: 'another' })
-  // Whoever asks later is served later.
+  // A router that asks later is served later.
   const othersAreServed = async (name: string) => {
     const other = await world.router(name)
     subscribe(other)

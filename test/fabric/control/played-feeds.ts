@@ -6,7 +6,7 @@ const { CONTENT_TYPE, HEADER } = routerSide
 type Event = ReturnType<typeof routerSide.StateEvents.decode>['events'][number]
 type ApiSession = ReturnType<typeof routerSide.ApiSessions.decode>['apiSessions'][number]
 
-/** What a router saved of its model. */
+/** The state of its model that a router saved. */
 export interface SavedModel {
   readonly index: number
   readonly timelineId: string
@@ -15,7 +15,7 @@ export interface SavedModel {
 }
 
 /**
- * What a router keeps of that which controllers feed it, by the rules of routers of the line 2.1: it takes the model from the
+ * The model that a router keeps of the feeds of controllers, by the rules of routers of the line 2.1: it takes the model from the
  * one subscription that it has, drops what is not newer, subscribes anew where a change set does not follow what it has, and
  * forgets API sessions that a full list does not name unless they are newer than its newest.
  */

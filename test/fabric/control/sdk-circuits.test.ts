@@ -58,7 +58,7 @@ it('a circuit has the id that its router proposes, and no other circuit has it t
   expect(second).toEqual({ refused: 'there is a circuit of this id' })
   expect(await dial('with blank')).toEqual({ refused: 'invalid circuit id' })
   await world.call('DELETE', '/fabric/v1/circuits/proposed-1', { immediate: true })
-  // What its routers still do for it must not be mistaken for a new one.
+  // A circuit that its routers still carry must not be mistaken for a new one.
   expect(await dial('proposed-1')).toEqual({ refused: 'there is a circuit of this id' })
   expect((await dial('')).circuitId).toMatch(/^[\da-f-]{36}$/)
 })

@@ -89,7 +89,7 @@ export function dialedBy(
   })
 }
 
-/** What a router was told to forget. */
+/** Circuits that a router was told to forget. */
 export function unroutes(router: FakeRouter) {
   return router.all(CONTENT_TYPE.unroute).map((frame) => routerSide.Unroute.decode(bodyOf(frame)))
 }

@@ -6,7 +6,7 @@ import { unroutes } from './sdk-world.ts'
 
 const { CONTENT_TYPE, Fault, PeerStateChanges } = routerSide
 const TUNNELER = { isTunnelerEnabled: true }
-/** What another process did is noticed within it, ms. */
+/** A change by another process is noticed within it, ms. */
 const NOTICED_MS = 2000
 
 type Ends = (world: FabricWorld, id: string) => Promise<unknown>

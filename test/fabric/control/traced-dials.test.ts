@@ -88,7 +88,7 @@ it('a router that says nothing, no terminator and no link are where it stopped',
   const none = await traceOf(world, () => dial(client))
   expect(none).toMatchObject({ outcome: 'stopped', stoppedAt: 'terminators' })
   expect(none.text).toMatch(/at the choice of a terminator: there was no terminator\.$/)
-  // What no client gets as far as to ask is answered at once.
+  // A dial that fails before a client is asked is answered at once.
   await world.call('DELETE', `/service-policies/${network.dial}`)
   const denied = await traceOf(world, async () => undefined)
   expect(denied).toMatchObject({ outcome: 'cannot-dial', stoppedAt: 'policies', steps: [] })

@@ -18,7 +18,7 @@ async function routerOf({ mounted, admin }: Stage) {
   return { id, key, cert, csr, enroll }
 }
 
-/** What credentials come from and turn into: CAs, enrollments, authenticators, certificates. */
+/** The sources of credentials, and what they turn into: CAs, enrollments, authenticators, certificates. */
 export const CREDENTIALS: readonly Row[] = [
   [
     'CA',

@@ -22,7 +22,7 @@ export const elapse = async ({ clock }: MountedController, ms: number) => {
 /** An identity with a password. */
 export const aliceOf = ({ mounted, admin }: Stage, change: object = {}) =>
   person(mounted, admin, 'alice', { ...change })
-/** The instant in so many milliseconds, as the wire has it. */
+/** The instant that comes after the given milliseconds, as the wire has it. */
 export const after = ({ mounted }: Stage, ms: number) => new Date(mounted.clock.now() + ms).toISOString()
 /** The state of the caller's MFA enrollment. */
 export const mfaOf = async (api: ForeignClient) => {

@@ -1,4 +1,4 @@
-// What a host does on any runtime: an admin logs in, and a config that its type does not allow is refused.
+// The work of a host on any runtime: an admin logs in, and a config that its type does not allow is refused.
 import { createController } from 'portcullis'
 import { createManagementClient } from 'portcullis/client'
 import { memoryStorage } from 'portcullis/memory'

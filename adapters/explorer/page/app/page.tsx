@@ -3,7 +3,7 @@ import { LoginView } from '../session/login-view.tsx'
 import { resumeSession, session } from '../session/session.ts'
 import { Shell } from './shell.tsx'
 
-/** The whole page: the views of who is logged in, here before a reload or in another tab, or the login. */
+/** The whole page: the views of a logged in caller, who may have logged in before a reload or in another tab, or the login. */
 export function Page() {
   const [isAsked, setAsked] = useState(false)
   useEffect(() => {

@@ -6,7 +6,7 @@ import { CopyButton } from '../parts/copy-button.tsx'
 import { type Change, isWhole } from './change.ts'
 import { curlOf } from './curl.ts'
 
-/** The changes as text, for who makes them in another way: in a model file, or from a shell. */
+/** The changes as text, to be made in another way: in a model file, or from a shell. */
 export function CopyAs({ apis, changes }: { apis: Apis; changes: readonly Change[] }) {
   const [text, setText] = useState<string>()
   const [problem, setProblem] = useState<string>()

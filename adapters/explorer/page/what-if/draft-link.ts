@@ -70,7 +70,7 @@ async function policyOf(apis: Apis, linked: unknown): Promise<PolicyDraft> {
   }
 }
 
-/** The entries of a role list with the names of whom they name by id. */
+/** The entries of a role list, those by id with the names instead. */
 async function chipsOf(
   { management }: Apis,
   kind: 'identities' | 'services' | 'posture-checks',
