@@ -33,7 +33,7 @@ async function tell(story: Story, options: Options, started: (controller: Served
     createNetwork(controller, tick),
   )
   const { laptop, certificate } = await step(`Enrollment of ${DEVICE}`, async (tick) => {
-    const certificate = await enrollIdentity(company, DEVICE, ca, tick)
+    const certificate = await enrollIdentity(company, DEVICE, tick)
     const laptop = await logInByCertificate(url, ca, certificate)
     tick(`${DEVICE} authenticated with its certificate over mTLS`)
     return { laptop, certificate }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { createClient, createManagementClient } from 'portcullis/client'
 import { httpsFetch } from 'portcullis/node'
 import { describe, expect, it } from 'vitest'
-import { createSigningRequest } from '../../examples/quickstart/signing-request.ts'
+import { newKey, signingRequest } from '../contract/http/signing-request.ts'
 import { PASSWORD, startExample, stopped } from './support/started.ts'
 
 describe('examples/behind-proxy', () => {
@@ -16,9 +16,11 @@ describe('examples/behind-proxy', () => {
     const body = { name: 'laptop', type: 'Default' as const, isAdmin: false, enrollment: { ott: true } }
     const { id } = (await admin.call('POST /identities', { body })).data
     const token = (await admin.call('GET /identities/{id}', { params: { id } })).data.enrollment.ott?.token ?? ''
-    const { key, csr } = await createSigningRequest('laptop')
+    const key = newKey()
     const nobody = createClient({ baseUrl, fetch })
-    const { cert } = (await nobody.call('POST /enroll/ott', { query: { token }, body: { clientCsr: csr } })).data
+    const { cert } = (
+      await nobody.call('POST /enroll/ott', { query: { token }, body: { clientCsr: signingRequest(key) } })
+    ).data
 
     const logIn = { query: { method: 'cert' as const }, body: {} }
     const device = createClient({ baseUrl, fetch: httpsFetch({ ca, cert, key }) })

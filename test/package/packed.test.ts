@@ -269,7 +269,9 @@ describe('the packed package in an empty project', () => {
   })
 
   it('brings examples that run where they are copied to', async () => {
-    await run('npm', ['install', 'express', 'kysely', '--no-audit', '--no-fund', '--loglevel=error'], { cwd: project })
+    await run('npm', ['install', 'express', 'kysely', 'yaml', '--no-audit', '--no-fund', '--loglevel=error'], {
+      cwd: project,
+    })
     await cp(join(project, 'node_modules/portcullis/examples'), join(project, 'examples'), { recursive: true })
     const flags = ['--no-warnings', 'examples/express/main.ts']
     const env = { ...process.env, PORT: '0', ADMIN_PASSWORD: 'a-long-password' }
@@ -279,6 +281,9 @@ describe('the packed package in an empty project', () => {
     expect(String(line)).toMatch(/^https:\/\/localhost:\d+ is served/)
     example.kill('SIGTERM')
     expect(await ended).toEqual([0, null])
+    const quickstart = ['--no-warnings', 'examples/quickstart/main.ts', '--once', '--listen', '127.0.0.1:0']
+    const told = await run(nodeOf('24'), quickstart, { cwd: project })
+    expect(told.stdout).toContain('edge router er-cloud, encrypted from end to end: "salaries, for laptop"')
   })
 
   it('passes the tests that import it by its name', async () => {

@@ -164,7 +164,7 @@ async function qrCode(text: string): Promise<string> {
 
 function nextStep({ options }: InviteCall, out: string | undefined, config: string | undefined): string {
   if (out === undefined) return ''
-  if (config !== undefined) return `: ziti router enroll ${config} --jwt ${out}`
+  if (config !== undefined) return `: ziti router enroll ${config} --jwt ${out}, or portcullis router enroll ${out}`
   return options.flag('router')
     ? `: portcullis router enroll ${out}`
     : `: portcullis tunnel enroll ${out}, or ziti edge enroll ${out}`

@@ -98,18 +98,22 @@ function askReachOf(call: ReachCall, of: { identity: string } | { service: strin
   })
 }
 
+/** A policy is not enough where posture fails or no edge router may carry the traffic. */
+const ASIDE = 'Posture and edge routers aside: portcullis explain IDENTITY dial SERVICE counts them.'
+
 function reachText({ kind, entity, counts }: Reach, reached: Reach['reached'], isCut: boolean): string {
   const name = `'${visibleLine(entity.name)}'`
   const { dial, bind } = counts
   const head =
     kind === 'identities'
-      ? `${name} may dial ${counted(dial, 'service')} and bind ${counted(bind, 'service')}, posture aside.`
-      : `${name} may be dialed by ${dial} and bound by ${bind} identities, posture aside.`
+      ? `${name} may dial ${counted(dial, 'service')} and bind ${counted(bind, 'service')} by service policies.`
+      : `${name} may be dialed by ${dial} and bound by ${bind} identities by service policies.`
   const lines = reached.map(({ name: other, types, policies }) => {
     const by = policies.map((policy) => `${visibleLine(policy.name)}${policy.isGuarded ? ' if posture passes' : ''}`)
     return `  ${visibleLine(other)}: ${types.join(' and ')} by ${listed(by)}`
   })
-  return [head, ...lines, ...(isCut ? ['  and others: --all lists them'] : [])].join('\n')
+  const rest = isCut ? ['  and others: --all lists them'] : []
+  return [head, ...lines, ...rest, ...(reached.length > 0 ? [ASIDE] : [])].join('\n')
 }
 
 /** Tells what would come of giving a role attribute to everybody who has another one. Throws `UsageError` without both. */

@@ -21,11 +21,17 @@ export interface PostgresConnection {
   /** Parameters of the session, as `-c search_path=tenant`. */
   readonly options?: string | undefined
   readonly keepAlive?: boolean | undefined
+  /** How long opening a connection may take, ms. */
   readonly connectionTimeoutMillis?: number | undefined
+  /** A connection that is idle for this long is closed, ms; with `null` or 0 it stays. */
   readonly idleTimeoutMillis?: number | null | undefined
+  /** How long a statement waits for a lock, ms. */
   readonly lock_timeout?: number | undefined
+  /** How long a statement may run in the server, ms. */
   readonly statement_timeout?: number | false | undefined
+  /** How long the driver waits for the answer of a query, ms. */
   readonly query_timeout?: number | undefined
+  /** A session that holds a transaction without using it for this long is ended, ms. */
   readonly idle_in_transaction_session_timeout?: number | undefined
   readonly max?: number | undefined
   readonly min?: number | undefined

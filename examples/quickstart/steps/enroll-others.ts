@@ -22,7 +22,7 @@ export async function enrollOthers(
       tick(`${name} is left to you, see below`)
       continue
     }
-    const certificate = await enrollIdentity(company, name, ca, () => undefined)
+    const certificate = await enrollIdentity(company, name, () => undefined)
     all.set(name, await logInByCertificate(url, ca, certificate))
     tick(`${name} enrolled and authenticated`)
   }

@@ -13,7 +13,7 @@ interface Named {
 /** A service that an identity reaches, or an identity that reaches a service. */
 export interface Reached extends Named {
   readonly types: readonly AccessType[]
-  /** The service policies that grant it, posture aside. */
+  /** The service policies that grant it, posture and edge routers aside. */
   readonly policies: readonly (Named & { readonly type: AccessType; readonly isGuarded: boolean })[]
   /** Whether an identity is connected; null for services. */
   readonly status: 'online' | 'offline' | 'unknown' | null

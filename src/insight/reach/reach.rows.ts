@@ -44,7 +44,7 @@ const ReachData: z.ZodType<Reach, Reach> = described(
         }),
         {
           id: 'The id of the service, or of the identity.',
-          types: 'What may be done, posture aside.',
+          types: 'What may be done, posture and edge routers aside.',
           policies: 'The service policies that grant it.',
           status: 'Whether an identity is connected; null for services.',
         },

@@ -49,13 +49,15 @@ afterAll(async () => {
   await rm(cwd, { recursive: true })
 })
 
+const ASIDE = 'Posture and edge routers aside: portcullis explain IDENTITY dial SERVICE counts them.\n'
+
 describe('the questions of an operator on the command line', () => {
   it('are answered in words', async () => {
     expect(await run('who', 'payroll')).toBe(
-      "'payroll' may be dialed by 1 and bound by 0 identities, posture aside.\n  ben: Dial by money\n",
+      `'payroll' may be dialed by 1 and bound by 0 identities by service policies.\n  ben: Dial by money\n${ASIDE}`,
     )
     expect(await run('reach', 'ben')).toBe(
-      "'ben' may dial 1 service and bind no service, posture aside.\n  payroll: Dial by money\n",
+      `'ben' may dial 1 service and bind no service by service policies.\n  payroll: Dial by money\n${ASIDE}`,
     )
     expect(await run('what-if', 'berlin', '#finance')).toBe(
       'With #finance everybody who has #berlin would gain 1 access.\n  + anna Dial payroll\n',
