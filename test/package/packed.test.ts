@@ -6,6 +6,7 @@ import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import ts from 'typescript'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { freePort } from '../support/free-port.ts'
 import { loadedBy } from './loaded-by.ts'
 
 const run = promisify(execFile)
@@ -281,7 +282,13 @@ describe('the packed package in an empty project', () => {
     expect(String(line)).toMatch(/^https:\/\/localhost:\d+ is served/)
     example.kill('SIGTERM')
     expect(await ended).toEqual([0, null])
-    const quickstart = ['--no-warnings', 'examples/quickstart/main.ts', '--once', '--listen', '127.0.0.1:0']
+    const quickstart = [
+      '--no-warnings',
+      'examples/quickstart/main.ts',
+      '--once',
+      '--listen',
+      `127.0.0.1:${await freePort()}`,
+    ]
     const told = await run(nodeOf('24'), quickstart, { cwd: project })
     expect(told.stdout).toContain('edge router er-cloud, encrypted from end to end: "salaries, for laptop"')
   })
