@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { visibleLine } from '../../src/base/text.ts'
 import { UsageError } from './command-line/usage.ts'
 import { COMMANDS } from './commands/index.ts'
 import { openTerminal } from './output.ts'
@@ -10,7 +11,9 @@ const TERMINAL = openTerminal({ input, out, error }, environment)
 const READER_LEFT = 141
 
 function refusal(problem: unknown): number {
-  TERMINAL.tell(problem instanceof Error ? problem.message : String(problem))
+  const places = problem instanceof UsageError ? problem.places : []
+  for (const place of places) error.write(`${visibleLine(place)}\n`)
+  if (places.length === 0) TERMINAL.tell(problem instanceof Error ? problem.message : String(problem))
   return problem instanceof UsageError ? 2 : 1
 }
 

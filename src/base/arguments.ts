@@ -117,10 +117,12 @@ function kindOf(value: unknown): string {
   return Array.isArray(value) ? 'array' : typeof value
 }
 
-/** The option that somebody meant who wrote something near it. */
+/** The option that somebody meant who wrote something near it, or those that there are. */
 function meant(name: string, rules: Readonly<Record<string, OptionRule>>): string {
-  const near = nearest(name, Object.keys(rules))
-  return near === undefined ? '' : `; ${near} is one`
+  const names = Object.keys(rules)
+  const near = nearest(name, names)
+  if (near !== undefined) return `; ${near} is one`
+  return names.length === 0 ? '; it takes none' : `; it takes ${names.join(', ')}`
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

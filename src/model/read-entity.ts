@@ -1,11 +1,18 @@
 import { membersOf, POSTURE_CHECK_TYPE_IDS } from '../access/posture/rules/index.ts'
 import { didYouMean } from '../base/arguments.ts'
 import { ControllerError } from '../base/errors.ts'
+import { listed } from '../base/text.ts'
 import { inputName } from '../kernel/declaration/quirks.ts'
 import { readCreate } from '../resources/entity-requests.ts'
 import { FORMS } from './assertions.ts'
 import { type Body, isMap, type ModelKind, SERVICE_CONFIGS } from './managed-kinds.ts'
 import { type Path, pathOf } from './model-problem.ts'
+
+/** The words of the controller for a value that is none of some. */
+const CHOICES = /should be one of \[(.*)\]$/
+
+/** A value that no member with choices has, so that the controller lists them. */
+const NO_CHOICE = '?'
 
 /** A mistake in an entity, and the member in which it is. */
 export interface EntityProblem {
@@ -45,12 +52,20 @@ function requestProblems(kind: ModelKind, request: Body): readonly EntityProblem
     const field = error.details?.field ?? /^([\w.]+) in input/.exec(error.message)?.[1] ?? ''
     const path = field === 'input' ? [] : pathOf(field)
     const value = path.reduce<unknown>((inside, part) => Reflect.get(Object(inside), part), request)
-    return [
-      {
-        path,
-        message: inWordsOfFiles(error.message.replace(`${field} in input `, '').replace(`${field} `, ''), value),
-      },
-    ]
+    const message = error.message.replace(`${field} in input `, '').replace(`${field} `, '')
+    const choices = message === 'is required' && path.length === 1 ? choicesOf(kind, request, field) : undefined
+    return [{ path, message: choices === undefined ? inWordsOfFiles(message, value) : `${message}: ${choices}` }]
+  }
+}
+
+/** The values of a member that has only some, as `Device or User`; undefined for others. */
+function choicesOf(kind: ModelKind, request: Body, member: string): string | undefined {
+  try {
+    readCreate(kind.resource, { ...request, [member]: NO_CHOICE })
+    return undefined
+  } catch (error) {
+    const [, choices] = CHOICES.exec(error instanceof Error ? error.message : '') ?? []
+    return choices && listed(choices.split(' '), 'or')
   }
 }
 
@@ -60,7 +75,7 @@ function inWordsOfFiles(message: string, value: unknown): string {
   if (form === 'string' && typeof value !== 'object') return `must be a text: '${value}' in quotes`
   if (form === 'array' && typeof value === 'string') return `must be a list, as ['${value}']`
   if (form !== undefined) return `must be ${FORMS[form] ?? `a ${form}`}`
-  const [, allowed] = /^should be one of \[(.*)\]$/.exec(message) ?? []
+  const [, allowed] = CHOICES.exec(message) ?? []
   return allowed === undefined ? message : `${message}${didYouMean(String(value), allowed.split(' '))}`
 }
 

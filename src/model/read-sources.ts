@@ -58,7 +58,7 @@ function unknownKeys(source: Source, value: object): readonly Problem[] {
     .map((key) => ({
       place: source.place([key]),
       subject: key,
-      message: `a model has no such member${didYouMean(key, known)}; it may have ${known.join(', ')}`,
+      message: `a model has no such member${didYouMean(key, known) || `; it may have ${known.join(', ')}`}`,
     }))
 }
 

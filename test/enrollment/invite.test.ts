@@ -49,6 +49,7 @@ describe('controller.invite', () => {
 
   it.each([
     [{ roleAttribute: ['staff'] }, 'roleAttribute is no option of invite; roleAttributes is one'],
+    [{ attributes: ['staff'] }, 'attributes is no option of invite; it takes '],
     [{ isAdmin: 'no' }, "invite: isAdmin takes a boolean, not 'no'"],
     [{ type: 'Router' }, "invite: type takes 'Device' or 'User' or 'Service', not 'Router'"],
   ])('tells a mistake in options: %j', async (options, message) => {

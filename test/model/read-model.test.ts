@@ -49,6 +49,9 @@ describe('reading a model', () => {
       "network.yaml:5:5: servicePolicies 'staff', identityRoles: is empty: give it a value, or leave it out",
     ])
     expect(await problemsOf('services:\n  - name:\n')).toEqual(['network.yaml:2:5: services[0], name: is required'])
+    expect(await problemsOf('servicePolicies: [{ name: staff, semantic: AnyOf }]')).toEqual([
+      "network.yaml:1:19: servicePolicies 'staff', type: is required: Dial or Bind",
+    ])
     const { entities } = await readModel({ name: 'network.yaml', text: '{}' }, { services: [] })
     expect(entities).toEqual([])
   })

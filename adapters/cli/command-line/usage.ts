@@ -1,8 +1,15 @@
-/** A command that cannot be done as it was asked: it ends with code 2. The message is one line that says what to change. */
+/** A command that cannot be done as it was asked: it ends with code 2. The message says what to change, in one line unless it has `places`. */
 export class UsageError extends Error {
-  constructor(message: string, options?: ErrorOptions) {
+  /** Mistakes in files, a line each that begins with the place: `network.yaml:12:5: …`, so that editors and CI jump there. */
+  readonly places: readonly string[]
+
+  constructor(
+    message: string,
+    { places = [], ...options }: ErrorOptions & { readonly places?: readonly string[] } = {},
+  ) {
     super(message, options)
     this.name = 'UsageError'
+    this.places = places
   }
 }
 

@@ -80,6 +80,11 @@ describe('portcullis test', () => {
     await writeFile(join(cwd, 'wrong.yaml'), 'services:\n  - { nam: wiki }\n')
     const wrong = await run('test', 'network.yaml', 'wrong.yaml')
     expect(wrong).toMatchObject({ code: 2, stdout: '' })
+    // A line each, which begins with its place: editors and CI jump there.
+    expect(wrong.stderr.trim().split('\n')).toEqual([
+      expect.stringMatching(/^wrong\.yaml:2:7: services\[0\], nam: is unknown/),
+      expect.stringMatching(/^wrong\.yaml:2:5: services\[0\], name: is required$/),
+    ])
     expect(wrong.stderr).toContain("wrong.yaml:2:7: services[0], nam: is unknown (did you mean 'name'?)")
   })
 

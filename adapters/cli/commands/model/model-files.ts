@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { type Model, ModelError, readModel } from '../../../model/index.ts'
+import { type Model, ModelError, problemText, readModel } from '../../../model/index.ts'
 import { UsageError } from '../../command-line/usage.ts'
 import type { Style, Terminal } from '../../output.ts'
 
@@ -17,7 +17,9 @@ export async function withoutMistakes<T>(work: () => Promise<T>): Promise<T> {
     return await work()
   } catch (error) {
     const isFileError = error instanceof Error && 'code' in error && 'path' in error
-    if (error instanceof ModelError) throw new UsageError(error.message, { cause: error })
+    if (error instanceof ModelError) {
+      throw new UsageError(error.message, { cause: error, places: error.problems.map(problemText) })
+    }
     if (isFileError)
       throw new UsageError(`${error.path}: ${error.message.replace(/, \w+ '.*'$/, '')}`, { cause: error })
     throw error
