@@ -23,6 +23,7 @@ export {
   type ModelAssertion,
   type ModelEntity,
   ModelError,
+  type ModelIdentity,
   type ModelKey,
   mermaid,
   Network,

@@ -53,7 +53,11 @@ function at(value: unknown, ...path: readonly string[]): JsonObject {
   return isMap(found) ? found : {}
 }
 
-function entitySchema({ key, links }: ModelKind, request: JsonObject, network: Network | undefined): JsonObject {
+function entitySchema(
+  { key, links, assumed }: ModelKind,
+  request: JsonObject,
+  network: Network | undefined,
+): JsonObject {
   const properties = Object.fromEntries(
     Object.entries(at(request, 'properties')).map(([name, schema]) => {
       const link = links.find(({ path }) => path.length === 1 && path[0] === name)
@@ -64,7 +68,9 @@ function entitySchema({ key, links }: ModelKind, request: JsonObject, network: N
     }),
   )
   const own = key === 'identities' ? { [SERVICE_CONFIGS]: PAIRS } : {}
-  return { ...request, properties: { ...properties, ...own }, additionalProperties: false }
+  const asked: readonly unknown[] = Array.isArray(request.required) ? request.required : []
+  const required = asked.filter((name) => !Object.hasOwn(assumed, String(name)))
+  return { ...request, properties: { ...properties, ...own }, required, additionalProperties: false }
 }
 
 type Link = ModelKind['links'][number]

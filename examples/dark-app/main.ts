@@ -10,9 +10,9 @@ const admin = { username: 'admin', password: 'admin-of-the-example' }
 /** Staff reach both apps, guests the wiki; one identity hosts them. */
 const MODEL = `
 identities:
-  - { name: app-server, type: Service, isAdmin: false }
-  - { name: keeper, type: User, isAdmin: false, roleAttributes: [staff] }
-  - { name: guest, type: User, isAdmin: false }
+  - { name: app-server, type: Service }
+  - { name: keeper, type: User, roleAttributes: [staff] }
+  - { name: guest, type: User }
 services:
   - { name: wiki, encryptionRequired: true }
   - { name: payroll, encryptionRequired: true }

@@ -3,9 +3,9 @@ import { defineModel } from 'portcullis/model'
 /** The network of the program under test: staff may dial what is internal, from managed devices. */
 export default defineModel({
   identities: [
-    { name: 'laptop', type: 'Device', isAdmin: false, roleAttributes: ['staff'] },
-    { name: 'visitor', type: 'User', isAdmin: false },
-    { name: 'server', type: 'Service', isAdmin: false, roleAttributes: ['hosts'] },
+    { name: 'laptop', type: 'Device', roleAttributes: ['staff'] },
+    { name: 'visitor', type: 'User' },
+    { name: 'server', type: 'Service', roleAttributes: ['hosts'] },
   ],
   services: [
     { name: 'wiki', roleAttributes: ['internal'] },

@@ -16,9 +16,18 @@ import type {
 import type { Assertion } from './assertions.ts'
 import type { ServiceConfigPair } from './managed-kinds.ts'
 
+/** An identity of a model: of the type `Default`, and no administrator, unless it says so. */
+export interface ModelIdentity
+  extends Omit<IdentityCreate, 'type' | 'isAdmin'>,
+    Partial<Pick<IdentityCreate, 'type' | 'isAdmin'>> {
+  /** Configs that the identity sees for services instead of the services' own. */
+  readonly serviceConfigs?: readonly ServiceConfigPair[]
+}
+
 /**
  * A network as a model file describes it. Every entity is the body of the request that creates it, with names wherever the
- * API takes ids: `configs: ['intercept-wiki']`, `serviceRoles: ['@wiki']`, `authPolicyId: 'Default'`.
+ * API takes ids: `configs: ['intercept-wiki']`, `serviceRoles: ['@wiki']`, `authPolicyId: 'Default'`. An identity is no
+ * administrator, and of the type `Default`, unless it says so.
  */
 export interface NetworkModel {
   readonly externalJwtSigners?: readonly ExternalJwtSignerCreate[]
@@ -30,8 +39,7 @@ export interface NetworkModel {
   readonly services?: readonly ServiceCreate[]
   readonly edgeRouters?: readonly EdgeRouterCreate[]
   readonly transitRouters?: readonly TransitRouterCreate[]
-  /** `serviceConfigs` are configs that the identity sees for services instead of the services' own. */
-  readonly identities?: readonly (IdentityCreate & { readonly serviceConfigs?: readonly ServiceConfigPair[] })[]
+  readonly identities?: readonly ModelIdentity[]
   readonly servicePolicies?: readonly ServicePolicyCreate[]
   readonly edgeRouterPolicies?: readonly EdgeRouterPolicyCreate[]
   readonly serviceEdgeRouterPolicies?: readonly ServiceEdgeRouterPolicyCreate[]
@@ -45,7 +53,7 @@ export interface NetworkModel {
  *
  * @example
  * export default defineModel({
- *   identities: [{ name: 'laptop', type: 'Device', isAdmin: false, roleAttributes: ['employees'] }],
+ *   identities: [{ name: 'laptop', roleAttributes: ['employees'] }],
  *   assertions: [{ never: { identity: ['#contractor'], dial: ['#confidential'] } }],
  * })
  */

@@ -10,7 +10,7 @@ export {
   type MatrixAssertion,
   type TriedAssertion,
 } from './assertions.ts'
-export { defineModel, type NetworkModel } from './define-model.ts'
+export { defineModel, type ModelIdentity, type NetworkModel } from './define-model.ts'
 export { dot, mermaid } from './drawings.ts'
 export {
   entityDifference,

@@ -46,7 +46,11 @@ export interface ModelKind {
   readonly key: ModelKey
   readonly resource: Resource
   readonly links: readonly Link[]
+  /** Members that the API asks for and a model file may leave out, with the values that they have then. */
+  readonly assumed: Body
 }
+
+const ASSUMED: Partial<Record<ModelKey, Body>> = { identities: { type: 'Default', isAdmin: false } }
 
 /** The links that lie deeper than the fields that the declarations speak of. */
 const DEEPER_LINKS: Partial<Record<ModelKey, readonly Link[]>> = {
@@ -67,7 +71,8 @@ export const MODEL_KEYS = Object.keys(RESOURCE_OF) as readonly ModelKey[]
 /** Every kind of entity that a model file holds, in the order in which entities are created. */
 export const MODEL_KINDS: readonly ModelKind[] = MODEL_KEYS.map((key) => {
   const resource: Resource = RESOURCE_OF[key]
-  return { key, resource, links: [...declaredLinks(resource), ...(DEEPER_LINKS[key] ?? [])] }
+  const links = [...declaredLinks(resource), ...(DEEPER_LINKS[key] ?? [])]
+  return { key, resource, links, assumed: ASSUMED[key] ?? {} }
 })
 
 /** The kind of a member of a model file. */

@@ -87,10 +87,10 @@ function readEntity(
   kind: ModelKind,
   source: Source,
   path: Path,
-  body: unknown,
+  written: unknown,
   problems: Problem[],
 ): ModelEntity | undefined {
-  if (!isMap(body)) {
+  if (!isMap(written)) {
     problems.push({
       place: source.place(path),
       subject: pathText(path),
@@ -98,6 +98,7 @@ function readEntity(
     })
     return undefined
   }
+  const body = { ...kind.assumed, ...written }
   const name = typeof body.name === 'string' && body.name !== '' ? body.name : undefined
   for (const { path: inner, message } of entityProblems(kind, body)) {
     const subject = [name === undefined ? pathText(path) : `${kind.key} '${name}'`, pathText(inner)]
