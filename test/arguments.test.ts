@@ -238,7 +238,7 @@ const WRONG: readonly (readonly [string, (wrong: <T>(value: unknown) => T) => un
       await using net = await createTestController()
       await net.elapse(Number.NaN)
     },
-    'elapse: milliseconds takes milliseconds from 0 on, not NaN',
+    'elapse: milliseconds takes 0 or more, not NaN',
   ],
 ]
 
@@ -258,7 +258,9 @@ describe('an argument that the compiler would have refused is told by its name',
     await net.enroll('laptop')
     const { faults } = net
     expect(() => faults.next(untyped({ status: 500 }))).toThrow('faults.next: status takes 429 or 503, not 500')
-    expect(() => faults.next(untyped({ delay: 5 }))).toThrow('faults.next takes an object with one of status, delayMs')
+    expect(() => faults.next(untyped({ delay: 5 }))).toThrow(
+      'faults.next takes an object with one of status, delayMs, drop, storage, not delay',
+    )
     expect(() => faults.every(2, untyped({ status: 503, retryAfter: 1 }))).toThrow('retryAfterMs is one')
     await expect(net.posture('laptop').report(untyped({ domian: 'x' }))).rejects.toThrow('domain is one')
     await expect(net.listen(untyped({ prt: 1 }))).rejects.toThrow('prt is no option of listen; port is one')

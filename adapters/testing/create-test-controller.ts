@@ -192,8 +192,7 @@ async function controllerWith(options: TestControllerOptions, apps: Map<string, 
 const SPAN: OptionRule = {
   shape: 'number',
   isNeeded: true,
-  problem: (value: number) =>
-    value >= 0 && value < Infinity ? undefined : `takes milliseconds from 0 on, not ${value}`,
+  problem: (value: number) => (value >= 0 && value < Infinity ? undefined : `takes 0 or more, not ${value}`),
 }
 
 /** A storage that was written to before may hold ids of earlier seeds. */

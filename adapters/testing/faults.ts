@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { knownRoutes, operationAt, type Route } from '../../src/apis/route-finder.ts'
 import { checkArgument, checkOptions, didYouMean, type OptionRule } from '../../src/base/arguments.ts'
+import { listed } from '../../src/base/text.ts'
 import type { ControllerFetch, Scheduler, Storage } from '../../src/index.ts'
 import { StorageUnavailable } from '../../src/storage.ts'
 
@@ -62,7 +63,10 @@ function checkFault(owner: string, fault: Fault, of: FaultFilter): void {
   const hint = 'an object with one of status, delayMs, drop, storage'
   checkArgument(owner, 'fault', fault, { isNeeded: true, hint })
   const kind = Object.keys(FAULTS).find((name) => name in fault)
-  if (kind === undefined) throw new TypeError(`${owner} takes ${hint}`)
+  if (kind === undefined) {
+    const given = Object.keys(fault).map((name) => `${name}${didYouMean(name, Object.keys(FAULTS))}`)
+    throw new TypeError(`${owner} takes ${hint}${given.length === 0 ? '' : `, not ${listed(given)}`}`)
+  }
   checkOptions(owner, fault, FAULTS[kind] ?? {})
   if (typeof of === 'string' && !knownRoutes().includes(of)) {
     throw new TypeError(`${owner}: no operation has the route '${of}'${didYouMean(of, knownRoutes())}`)

@@ -164,7 +164,11 @@ function operationsOn(net: TestController): Readonly<Record<string, Work>> {
       return net.invite(String(name), options as Parameters<TestController['invite']>[1])
     },
     'GET /requests': () => net.requests.slice(earlier),
-    'GET /reach': (_, query) => net.reach(query.get('identity') ?? ''),
+    'GET /reach': (_, query) => {
+      const identity = query.get('identity')
+      if (identity === null) throw new Error('reach needs an identity: GET /reach?identity=laptop')
+      return net.reach(identity)
+    },
   }
 }
 
@@ -221,7 +225,15 @@ async function bodyOf(request: IncomingMessage): Promise<Readonly<Record<string,
     pieces.push(piece)
   }
   if (length === 0) return {}
-  const body: unknown = JSON.parse(Buffer.concat(pieces).toString())
+  const body = jsonIn(Buffer.concat(pieces).toString())
   if (typeof body !== 'object' || body === null || Array.isArray(body)) throw new Error('the body is no JSON object')
   return { ...body }
+}
+
+function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw new Error('the body is no JSON', { cause: error })
+  }
 }

@@ -76,12 +76,15 @@ describe('a throwaway controller', () => {
   })
 
   it.each([
-    ['POST', '/clock', { elapseMs: -1 }, 400, 'takes milliseconds from 0 on'],
+    ['POST', '/clock', { elapseMs: -1 }, 400, 'takes 0 or more'],
     ['POST', '/clock', {}, 400, 'elapseMs is needed'],
     ['POST', '/faults', { status: 500 }, 400, 'takes 429 or 503'],
     ['POST', '/faults', { status: 503, route: 'GET /service' }, 400, "did you mean 'GET /services'?"],
     ['POST', '/invitations', { name: 'box2', admin: true }, 400, 'admin is no option of invitations'],
     ['POST', '/invitations', { name: 'laptop' }, 409, 'has enrolled already'],
+    ['POST', '/clock', '{elapse', 400, 'the body is no JSON'],
+    ['POST', '/faults', { statu: 503 }, 400, "not statu (did you mean 'status'?)"],
+    ['GET', '/reach', undefined, 400, 'needs an identity'],
     ['POST', '/invitations', '[]', 400, 'no JSON object'],
     ['POST', '/invitations', 'x'.repeat(70_000), 400, 'too long'],
     ['GET', '/reach?identity=nobody', undefined, 400, "there is no identity 'nobody'"],
