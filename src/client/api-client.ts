@@ -8,7 +8,7 @@ import {
   requestFor,
   withAdviceOnTrust,
 } from './answer.ts'
-import type { AnswerOf, AnySignature, RequestArguments } from './types.ts'
+import type { AnswerOf, AnySignature, RequestArguments, RequestOf } from './types.ts'
 
 /** The token of the API session that requests are sent in: given, or of a login that is done again when the session is over. */
 class SessionToken {
@@ -97,6 +97,11 @@ const REQUEST: OptionRules<AnyRequest> = {
 /** The operations of an API, by route. */
 export type AnyApi<Api> = { readonly [Route in keyof Api]: AnySignature }
 
+/** The arguments behind a route. With a route that there is not compilers take all for it: the route is then what they complain of. */
+type ArgumentsAt<Api extends AnyApi<Api>, R extends keyof Api & string> = keyof Api & string extends R
+  ? [request?: RequestOf<Api[R]>]
+  : RequestArguments<Api[R]>
+
 /** Calls operations of one API by their route, typed by their declarations. */
 export interface ApiClient<Api extends AnyApi<Api>> {
   /**
@@ -109,7 +114,7 @@ export interface ApiClient<Api extends AnyApi<Api>> {
    * @example
    * const { data: service } = await management.call('GET /services/{id}', { params: { id } })
    */
-  call<R extends keyof Api & string>(route: R, ...request: RequestArguments<Api[R]>): Promise<AnswerOf<Api[R]>>
+  call<R extends keyof Api & string>(route: R, ...request: ArgumentsAt<Api, R>): Promise<AnswerOf<Api[R]>>
   /**
    * All items of a list, page after page, in the order of `sort` (by default of the controller). `limit` is the size of a
    * page, 500 unless given. What is created or deleted meanwhile may be missed, or come twice, as in any list by pages.

@@ -40,6 +40,10 @@ export async function briefly(): Promise<void> {
 
 /** Every way in which a request can lack what its operation needs. */
 export async function incomplete(): Promise<void> {
+  await management.call(
+    // @ts-expect-error there is no such route, and that is all that is told
+    'GET /service',
+  )
   // @ts-expect-error the path has a parameter
   await management.call('GET /services/{id}')
   // @ts-expect-error the path has a parameter
