@@ -27,8 +27,11 @@ const SQL_FLOORS = ['driver', 'schema', 'records/filter', 'records', 'cache', 't
 const sqlFloors = SQL_FLOORS.map((floor, height) => ({
   name: `sql-${floor}-looks-down`,
   severity: 'error',
-  from: { path: `^adapters/kysely/${floor}/[^/]+$` },
-  to: { path: '^adapters/kysely/', pathNot: `^adapters/kysely/(${SQL_FLOORS.slice(0, height + 1).join('|')})/[^/]+$` },
+  from: { path: `^adapters/storage/kysely/${floor}/[^/]+$` },
+  to: {
+    path: '^adapters/storage/kysely/',
+    pathNot: `^adapters/storage/kysely/(${SQL_FLOORS.slice(0, height + 1).join('|')})/[^/]+$`,
+  },
 }))
 
 module.exports = {
@@ -71,15 +74,15 @@ module.exports = {
     layer('adapters-use-the-front-door', '^adapters/([^/]+)', [
       '^adapters/$1',
       '^adapters/(node|memory|kysely|fabric|model|explorer|router|sdk|testing)/index[.]ts$',
-      '^adapters/node/(connection-info|http/mount-prefix|https-fetch|signing-request|token-issuer)[.]ts$',
-      '^adapters/channel/',
+      '^adapters/web/node/(connection-info|http/mount-prefix|https-fetch|signing-request|token-issuer)[.]ts$',
+      '^adapters/network/channel/',
       '^src/(index|client/(index|answer)|model/index|policy|storage|version)[.]ts$',
       ...CONCURRENCY,
       // Adapters of the fabric speak by its ports and its rules, which a host does not see.
       '^src/ports/fabric/index[.]ts$',
       '^src/fabric/rules/index[.]ts$',
       '^src/data-plane/',
-      '^adapters/sdk/in-process-identity[.]ts$',
+      '^adapters/network/sdk/in-process-identity[.]ts$',
       '^src/base/(addresses|arguments|bytes|collections|text)[.]ts$',
       '^src/controller/option-shapes[.]ts$',
       '^src/apis/route-finder[.]ts$',

@@ -1,4 +1,4 @@
-import { AccessIndex, type EntityKind, type IndexedPolicy } from '../src/access/index/index.ts'
+import { AccessIndex, type EntityKind, type IndexedPolicy } from '../src/facts/access/index/index.ts'
 import type { BenchRow } from './row.ts'
 import { seeded } from './seeded.ts'
 

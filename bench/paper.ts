@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import { createTestController } from 'portcullis/testing'
-import { modelCodec } from '../adapters/fabric/messages/model-codec.ts'
+import { modelCodec } from '../adapters/network/fabric/messages/model-codec.ts'
 import { engineOf } from '../src/controller/guarded-engine.ts'
 import { contextOf } from '../src/engine/engine.ts'
 import { DataModel } from '../src/fabric/model/data-model.ts'

@@ -1,11 +1,11 @@
-// The page of the explorer for browsers: `adapters/explorer/page` with the packages that it uses, minified.
+// The page of the explorer for browsers: `adapters/tools/explorer/page` with the packages that it uses, minified.
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { rolldown } from 'rolldown'
 
 const root = join(import.meta.dirname, '..')
-const folder = join(root, 'adapters/explorer/page')
+const folder = join(root, 'adapters/tools/explorer/page')
 
 /**
  * The files of the page by name, as they are served: a document, scripts, a stylesheet, an icon. Names of scripts and styles

@@ -73,7 +73,7 @@ flattenDeclarations([
 ])
 
 nameRecords(declared(''), {
-  names: fileURLToPath(new URL('src/resources/record-names.ts', root)),
+  names: fileURLToPath(new URL('src/facts/resources/record-names.ts', root)),
   file: declared('resources/record-names.d.ts'),
 })
 
@@ -96,7 +96,7 @@ await rm(new URL('dist/declared', root), { recursive: true })
 
 // The page of the explorer stands beside it as files, for browsers.
 for (const [name, bytes] of await bundleExplorer()) {
-  const file = new URL(`dist/adapters/explorer/page/${name}`, root)
+  const file = new URL(`dist/adapters/tools/explorer/page/${name}`, root)
   await mkdir(new URL('.', file), { recursive: true })
   await writeFile(file, bytes)
 }

@@ -23,7 +23,7 @@ export { VERSION } from './version.ts'
 
 // To mount it, and to answer for its APIs.
 export type { ConnectionInfo, ControllerFetch, PlainAnswer, PlainFetch, PlainRequest } from './http/exchange.ts'
-export type { HostHooks } from './ports/host-rules.ts'
+export type { HostHooks } from './facts/network/host-rules.ts'
 export type { AuthorizationRequest, AuthorizedCaller, HostAuthorization } from './http/pipeline/authorize.ts'
 export type { CorsOptions } from './http/pipeline/cors.ts'
 export { apiDocuments } from './controller/front-doors.ts'
@@ -32,7 +32,7 @@ export type { ApiDocuments } from './apis/documents.ts'
 // To call it in process. Requests and wire forms are types of `portcullis/client`.
 export type { CallEngine, HostEngine } from './engine/host-engine.ts'
 export type { HostEntities, ListQuestion } from './engine/host-entities.ts'
-export { type AnonymousCall, type Call, type Caller, SYSTEM_CALL, type SystemCall } from './kernel/context/call.ts'
+export { type AnonymousCall, type Call, type Caller, SYSTEM_CALL, type SystemCall } from './context/call.ts'
 export { ControllerError, type ErrorCode } from './base/errors.ts'
 export type { Invitation, RouterInvitation } from './enrollment/invite.ts'
 export type {
@@ -56,29 +56,29 @@ export type {
   TerminatorRecord,
   TransitRouterRecord,
   WebhookRecord,
-} from './resources/record-names.ts'
+} from './facts/resources/record-names.ts'
 
 // To ask it about access.
-export type { ExplainOptions } from './access/explain/explain.ts'
-export { type Explanation, explanationText, type Reason, type Suggestion } from './access/explain/index.ts'
+export type { ExplainOptions } from './access/explain.ts'
+export { type Explanation, explanationText, type Reason, type Suggestion } from './facts/access/explain/index.ts'
 export type { SimulationPage, SimulationResult } from './access/simulation/audience-changes.ts'
 export type { SimulatedChange } from './access/simulation/resolve-changes.ts'
 export type { NetworkFinding } from './access/network-findings.ts'
-export type { PostureResponse } from './access/posture/rules/index.ts'
+export type { PostureResponse } from './facts/access/posture/rules/index.ts'
 
 // To hear of it.
-export { type ControllerEvents, EVENT_NAMES, type EventName, type SessionEnd } from './ports/events.ts'
+export { type ControllerEvents, EVENT_NAMES, type EventName, type SessionEnd } from './facts/network/events.ts'
 export type { Instrument, Metrics, Reading, RequestSpan, Telemetry, TracedRequest } from './ports/telemetry.ts'
 
 // For delivery that is certain.
 export type { EventHandler, SubscriptionOptions } from './webhooks/event-deliveries.ts'
 export type { EventMessage } from './webhooks/event-message.ts'
-export type { DeliveryReport } from './webhooks/delivery-questions.resource.ts'
+export type { DeliveryReport } from './facts/webhooks/delivery-questions.resource.ts'
 
 // To read who did what.
-export type { AuditEntry, AuditPage, AuditRequest } from './audit/audit-questions.resource.ts'
+export type { AuditEntry, AuditPage, AuditRequest } from './facts/audit/audit-questions.resource.ts'
 export type { AuditFinding, AuditTampering } from './audit/audit-verification.ts'
-export type { UndoPlan } from './audit/change-undo.rules.ts'
+export type { UndoPlan } from './facts/audit/change-undo.rules.ts'
 
 // To operate on its store without serving it.
 export { openOperator } from './controller/front-doors.ts'
@@ -88,7 +88,7 @@ export type { ImportedEntity, ImportOptions, ImportReport } from './network/data
 
 // To give it what it is built on: storages are written with `portcullis/storage`, control channels with `portcullis/fabric`.
 export type { FindQuery, Page, Storage } from './ports/record-storage.ts'
-export type { PkiStatus } from './pki/pki-requests.resource.ts'
+export type { PkiStatus } from './facts/pki/pki-requests.resource.ts'
 export type { KeySigner, PasswordHasher, SignatureAlgorithm } from './ports/credentials.ts'
 export type { Clock, JsonSchema, Logger, Random, RateLimiters, Scheduler, Taken } from './ports/runtime.ts'
 export type { KeyStore } from './platform/sealed-key-store.ts'
@@ -101,4 +101,4 @@ export type {
   RouterHello,
   RouterPresence,
 } from './ports/router-presence.ts'
-export type { ControlPlane, ControlPlaneOptions } from './ports/fabric/index.ts'
+export type { ControlPlane, ControlPlaneOptions } from './facts/fabric/messages/index.ts'

@@ -5,6 +5,7 @@
  * @module portcullis/policy
  */
 
+export { type RoleEntries, type RoleSelector, readRoles, type Semantic, selects } from './base/roles.ts'
 export {
   type AccessFacts,
   type CheckExplanation,
@@ -23,7 +24,7 @@ export {
   type SuggestionKind,
   type WireExplanation,
   type WireFacts,
-} from './access/explain/index.ts'
+} from './facts/access/explain/index.ts'
 export {
   AccessIndex,
   type AccessType,
@@ -34,7 +35,7 @@ export {
   type IndexedPolicy,
   type PolicyKind,
   type SlotSet,
-} from './access/index/index.ts'
+} from './facts/access/index/index.ts'
 export {
   type EndpointPosture,
   type Exceptions,
@@ -49,7 +50,7 @@ export {
   type Violation,
   violationText,
   type Witness,
-} from './access/invariants/index.ts'
+} from './facts/access/invariants/index.ts'
 export {
   applyResponses,
   type CheckedMultiProcess,
@@ -90,5 +91,4 @@ export {
   type ProcessSemantic,
   postureResponses,
   recordMfaPass,
-} from './access/posture/rules/index.ts'
-export { type RoleEntries, type RoleSelector, readRoles, type Semantic, selects } from './base/roles.ts'
+} from './facts/access/posture/rules/index.ts'

@@ -7,6 +7,7 @@
  */
 export { Gate, type Patience } from './concurrency/gate.ts'
 export { Lifetime } from './concurrency/lifetime.ts'
+export { RECORD_KINDS } from './facts/resources/index.ts'
 export {
   both,
   type Comparison,
@@ -47,4 +48,3 @@ export {
   UniqueViolation,
   type WriteTransaction,
 } from './ports/record-storage.ts'
-export { RECORD_KINDS } from './resources/index.ts'

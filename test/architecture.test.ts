@@ -66,16 +66,16 @@ const FOLDERS_OF_ONE = /^(?:src|src\/data-plane|adapters\/(?:express|fastify|hon
 
 const product = [...sources('src'), ...sources('adapters')]
 const written = [...product, ...['test', 'examples', 'scripts', 'bench'].flatMap((folder) => sources(folder))]
-const library = product.filter(({ path }) => !path.startsWith('adapters/explorer/page/'))
+const library = product.filter(({ path }) => !path.startsWith('adapters/tools/explorer/page/'))
 
 /** Where the whole context is taken, because it is handed on to parts that are not known there. Everything else names what it takes. */
 const HANDED_ON: Readonly<Record<string, string>> = {
   'src/engine/engine.ts': 'makes every service',
   'src/engine/entity-services.ts': 'makes a service for each resource',
   'src/entities/entity-reader.ts': 'hands it to the computed members of any resource',
-  'src/kernel/records/behaviour.ts': 'hands it to the hooks of any resource',
-  'src/kernel/records/render.ts': 'hands it to the computed members of any resource',
-  'src/kernel/records/resource-service.ts': 'hands it to the hooks of its resource',
+  'src/records/behaviour.ts': 'hands it to the hooks of any resource',
+  'src/records/render.ts': 'hands it to the computed members of any resource',
+  'src/records/resource-service.ts': 'hands it to the hooks of its resource',
   'src/oidc/token-issue.ts': 'what the OpenID provider is made of, whose parts name what they take',
 }
 
@@ -83,14 +83,14 @@ const HANDED_ON: Readonly<Record<string, string>> = {
 const KNOWN_OF_CONSTANTS = [
   'src/http/openapi/openapi-schema.ts',
   'src/kernel/declaration/words.ts',
-  'src/network/specs.rows.ts',
+  'src/apis/network/specs.rows.ts',
   'src/platform/x509/certificate.ts',
 ]
 
 /** Modules with a variable of their own: what is loaded once, and doors that a class opens. Nothing in them belongs to a request. */
 const LOADED_ONCE = [
-  'adapters/sdk/end-to-end.ts',
-  'adapters/testing/global-setup.ts',
+  'adapters/network/sdk/end-to-end.ts',
+  'adapters/tools/testing/global-setup.ts',
   'src/apis/route-finder.ts',
   'src/controller/guarded-engine.ts',
   'src/engine/engine.ts',
@@ -151,7 +151,7 @@ describe('the code base', () => {
 
   it('writes in one place: nothing but the door of writes calls the write of the storage', () => {
     const writers = sources('src').filter(({ text }) => /\bstorage\b[^\n]*\.write\(/i.test(text))
-    expect(writers.map(({ path }) => path)).toEqual(['src/kernel/context/writes.ts'])
+    expect(writers.map(({ path }) => path)).toEqual(['src/context/writes.ts'])
     const holders = sources('src').filter(({ text }) =>
       /\b(?:Writable|Write)Storage\b|Pick<Storage, [^>]*'write'/.test(text),
     )

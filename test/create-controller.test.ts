@@ -12,8 +12,8 @@ import { memoryStorage } from 'portcullis/memory'
 import { httpsFetch, serve } from 'portcullis/node'
 import { createTestController, fakeClock, fakeScheduler, recordingLogger } from 'portcullis/testing'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { SYSTEM_CALL } from '../src/context/call.ts'
 import { engineOf } from '../src/controller/guarded-engine.ts'
-import { SYSTEM_CALL } from '../src/kernel/context/call.ts'
 
 const admin = { username: 'admin', password: 'a-long-password' }
 const hosts = ['controller.example.org']

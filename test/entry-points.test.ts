@@ -65,16 +65,16 @@ describe('what an entry point loads', () => {
 
   it('portcullis/storage/contract: no test runner, and of packages what the storage entry loads', async () => {
     const loaded = await loadedBy('portcullis/storage/contract')
-    expect(loaded).toContain('adapters/storage-contract/index.ts')
+    expect(loaded).toContain('adapters/storage/contract/index.ts')
     const outside = loaded.filter(
-      (name) => !name.startsWith('adapters/storage-contract/') && !BELOW_SERVICES.has(floorOf(name)),
+      (name) => !name.startsWith('adapters/storage/contract/') && !BELOW_SERVICES.has(floorOf(name)),
     )
     expect(outside.toSorted()).toEqual(['node:assert/strict', 'src/storage.ts', 'zod'])
   })
 
   it('portcullis/memory: neither HTTP nor PKI', async () => {
     const loaded = await loadedBy('portcullis/memory')
-    expect(loaded).toContain('adapters/memory/index.ts')
+    expect(loaded).toContain('adapters/storage/memory/index.ts')
     expect(loaded.filter((name) => ['services', 'rows', 'platform'].includes(floorOf(name)))).toEqual([])
     const outside = loaded.filter((name) => !/^(src|adapters)\//.test(name))
     expect(outside.toSorted()).toEqual(['node:async_hooks', 'zod'])
@@ -85,28 +85,28 @@ describe('what an entry point loads', () => {
     expect(loaded).toContain('src/controller/front-doors.ts')
     expect(loaded.filter((name) => !name.startsWith('src/'))).toEqual([])
     expect(loaded.filter((name) => ['services', 'rows', 'declarations'].includes(floorOf(name)))).toEqual([
-      'src/kernel/context/call.ts',
+      'src/context/call.ts',
     ])
   })
 
   it('portcullis/testing: of packages only the one without which nothing works', async () => {
     // Certificates, JSON schemas, TOTP, QR codes, password hashes and tokens are loaded by what first needs them.
     const loaded = await loadedBy('portcullis/testing')
-    expect(loaded).toContain('adapters/testing/create-test-controller.ts')
+    expect(loaded).toContain('adapters/tools/testing/create-test-controller.ts')
     const outside = loaded.filter((name) => !/^(src|adapters)\//.test(name) && !name.startsWith('node:'))
     expect(outside).toEqual(['zod'])
   })
 
   it('portcullis/opentelemetry: its peer, and of the product only its version and what checks arguments', async () => {
     const loaded = await loadedBy('portcullis/opentelemetry')
-    expect(loaded).toContain('adapters/opentelemetry/index.ts')
+    expect(loaded).toContain('adapters/tools/opentelemetry/index.ts')
     const others = loaded.filter((name) => !/^adapters\/opentelemetry\/|^src\/base\/arguments\.ts$/.test(name))
     expect(others.toSorted()).toEqual(['@opentelemetry/api', 'src/version.ts'])
   })
 
   it('portcullis/hono: nothing of Node, and of the product only what reads a connection and checks arguments', async () => {
     const loaded = await loadedBy('portcullis/hono')
-    expect(loaded).toContain('adapters/hono/index.ts')
+    expect(loaded).toContain('adapters/web/hono/index.ts')
     expect(loaded.filter((name) => name.startsWith('node:'))).toEqual([])
     expect(loaded.filter((name) => /^src\/(?!base\/arguments\.ts$)/.test(name))).toEqual([])
   })

@@ -1,9 +1,16 @@
-import type { Channel } from '../../adapters/channel/channel.ts'
-import { Conversation } from '../../adapters/channel/conversation.ts'
-import { bodyOf, EDGE_HEADER, EDGE_TYPE, edgeMessage, TRUE, textIn } from '../../adapters/channel/edge-messages.ts'
-import type { Frame } from '../../adapters/channel/frame.ts'
-import { readBool, readUint32, textHeader, uint32Header } from '../../adapters/channel/header-values.ts'
-import { connectToRouter } from '../../adapters/sdk/routers/router-pool.ts'
+import type { Channel } from '../../adapters/network/channel/channel.ts'
+import { Conversation } from '../../adapters/network/channel/conversation.ts'
+import {
+  bodyOf,
+  EDGE_HEADER,
+  EDGE_TYPE,
+  edgeMessage,
+  TRUE,
+  textIn,
+} from '../../adapters/network/channel/edge-messages.ts'
+import type { Frame } from '../../adapters/network/channel/frame.ts'
+import { readBool, readUint32, textHeader, uint32Header } from '../../adapters/network/channel/header-values.ts'
+import { connectToRouter } from '../../adapters/network/sdk/routers/router-pool.ts'
 import type { CarriedStream } from './carried-stream.ts'
 
 /** Who an endpoint is, and by which session. */

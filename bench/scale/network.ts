@@ -1,12 +1,16 @@
 import type { Storage } from 'portcullis'
 import { createTestController, type TestController } from 'portcullis/testing'
-import { edgeRouterPolicies, serviceEdgeRouterPolicies, servicePolicies } from '../../src/access/policy.resource.ts'
 import { engineOf } from '../../src/controller/guarded-engine.ts'
 import { contextOf } from '../../src/engine/engine.ts'
-import { identities } from '../../src/identities/identity.resource.ts'
+import {
+  edgeRouterPolicies,
+  serviceEdgeRouterPolicies,
+  servicePolicies,
+} from '../../src/facts/access/policy.resource.ts'
+import { identities } from '../../src/facts/identities/identity.resource.ts'
+import { edgeRouters } from '../../src/facts/routers/edge-router.resource.ts'
+import { services } from '../../src/facts/services/service.resource.ts'
 import type { RecordOf, Resource } from '../../src/kernel/declaration/resource.ts'
-import { edgeRouters } from '../../src/routers/edge-router.resource.ts'
-import { services } from '../../src/services/service.resource.ts'
 import { givePassword } from '../../test/support/identity-state.ts'
 import { seeded } from '../seeded.ts'
 

@@ -1,5 +1,5 @@
-import { servicePolicies } from '../../src/access/policy.resource.ts'
-import { postureChecks } from '../../src/access/posture/posture-check.resource.ts'
+import { servicePolicies } from '../../src/facts/access/policy.resource.ts'
+import { postureChecks } from '../../src/facts/access/posture/posture-check.resource.ts'
 import type { RecordOf } from '../../src/kernel/declaration/resource.ts'
 import type { BenchRow } from '../row.ts'
 import { network } from './network.ts'

@@ -1,5 +1,5 @@
 import { fakeClock, fakeScheduler, recordingLogger } from 'portcullis/testing'
-import { Timetable } from '../../src/kernel/context/timetable.ts'
+import { Timetable } from '../../src/context/timetable.ts'
 import type { BenchRow } from '../row.ts'
 import { timed, timedSync } from './timing.ts'
 

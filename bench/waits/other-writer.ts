@@ -1,6 +1,6 @@
-import { SYSTEM_CALL } from '../../src/kernel/context/call.ts'
-import type { EngineContext } from '../../src/kernel/context/context.ts'
-import { services } from '../../src/services/service.resource.ts'
+import { SYSTEM_CALL } from '../../src/context/call.ts'
+import type { EngineContext } from '../../src/context/context.ts'
+import { services } from '../../src/facts/services/service.resource.ts'
 
 const PAUSE_MS = 3
 

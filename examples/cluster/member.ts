@@ -7,9 +7,9 @@ import { dirname, join } from 'node:path'
 /** How `portcullis` is started: from its sources in a clone, as it was built in the installed package. */
 function programArguments(): readonly string[] {
   const root = dirname(createRequire(import.meta.url).resolve('portcullis/package.json'))
-  const source = join(root, 'adapters/cli/main.ts')
+  const source = join(root, 'adapters/tools/cli/main.ts')
   if (existsSync(source)) return ['--conditions=portcullis-source', source]
-  return [join(root, 'dist/adapters/cli/main.js')]
+  return [join(root, 'dist/adapters/tools/cli/main.js')]
 }
 
 export const ADMIN = { username: 'keeper', password: 'a-secret-of-mine' } as const

@@ -1,10 +1,5 @@
-import type { AccessIndexFeed } from '../kernel/context/context.ts'
-import { StoreLevel } from '../kernel/context/store-level.ts'
-import type { RecordOf, Resource } from '../kernel/declaration/resource.ts'
-import { type Change, DamagedRecord, type HistoryPoint, type ReadTransaction } from '../ports/record-storage.ts'
-import type { Turns } from '../ports/runtime.ts'
-import { resourceNamed } from '../resources/index.ts'
-import type { AccessMoves } from './access-moves.ts'
+import type { AccessIndexFeed } from '../context/context.ts'
+import { StoreLevel } from '../context/store-level.ts'
 import {
   AccessIndex,
   type AccessType,
@@ -14,7 +9,12 @@ import {
   type IndexedPolicy,
   type PolicyKind,
   type SlotSet,
-} from './index/index.ts'
+} from '../facts/access/index/index.ts'
+import { resourceNamed } from '../facts/resources/index.ts'
+import type { RecordOf, Resource } from '../kernel/declaration/resource.ts'
+import { type Change, DamagedRecord, type HistoryPoint, type ReadTransaction } from '../ports/record-storage.ts'
+import type { Turns } from '../ports/runtime.ts'
+import type { AccessMoves } from './access-moves.ts'
 
 const ENTITY_KINDS: readonly EntityKind[] = ['identities', 'services', 'edge-routers', 'posture-checks']
 const ACCESS_TYPES = ['Bind', 'Dial'] as const satisfies readonly AccessType[]

@@ -1,4 +1,4 @@
-import { type AccessIndex, type AccessType, SlotSet } from './index/index.ts'
+import { type AccessIndex, type AccessType, SlotSet } from '../facts/access/index/index.ts'
 
 /** Moves that are remembered; who did not look since the oldest of them compares what it sees. */
 const MOST_MOVES = 256

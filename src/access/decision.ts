@@ -1,12 +1,12 @@
 import { grouped } from '../base/collections.ts'
-import type { EngineContext } from '../kernel/context/context.ts'
+import type { EngineContext } from '../context/context.ts'
+import { type Decision, type DecisionFacts, decideAccess, type GuardedGrant } from '../facts/access/decision.rules.ts'
+import type { AccessIndex, AccessType, Grant } from '../facts/access/index/index.ts'
+import { servicePolicies } from '../facts/access/policy.resource.ts'
+import { evaluatePolicies, type PolicyFailure } from '../facts/access/posture/rules/index.ts'
 import { ids } from '../kernel/filter/index.ts'
 import type { ReadTransaction } from '../ports/record-storage.ts'
-import { type Decision, type DecisionFacts, decideAccess, type GuardedGrant } from './decision.rules.ts'
-import type { AccessIndex, AccessType, Grant } from './index/index.ts'
-import { servicePolicies } from './policy.resource.ts'
 import { type CheckedGrant, checkedGrants, posturesOf } from './posture/posture-of.ts'
-import { evaluatePolicies, type PolicyFailure } from './posture/rules/index.ts'
 
 /** The ports that every decision about access takes. */
 export type DecisionPorts = Pick<EngineContext, 'access' | 'settings' | 'turns'>

@@ -1,14 +1,14 @@
 import { hasAdministratorWhoLogsIn } from '../authority/last-administrator.ts'
 import { isYetToCome } from '../base/time.ts'
-import type { EngineContext } from '../kernel/context/context.ts'
+import type { EngineContext } from '../context/context.ts'
+import type { AccessIndex, EntityKind, PolicyKind } from '../facts/access/index/index.ts'
+import { edgeRouterPolicies, serviceEdgeRouterPolicies, servicePolicies } from '../facts/access/policy.resource.ts'
+import { apiSessions } from '../facts/login/api-session.resource.ts'
+import { services } from '../facts/services/service.resource.ts'
 import type { Resource } from '../kernel/declaration/resource.ts'
-import { collectionOf } from '../kernel/records/read-records.ts'
-import { apiSessions } from '../login/api-session.resource.ts'
 import type { Pki } from '../ports/pki.ts'
 import type { ReadTransaction } from '../ports/record-storage.ts'
-import { services } from '../services/service.resource.ts'
-import type { AccessIndex, EntityKind, PolicyKind } from './index/index.ts'
-import { edgeRouterPolicies, serviceEdgeRouterPolicies, servicePolicies } from './policy.resource.ts'
+import { collectionOf } from '../records/read-records.ts'
 
 /** The ports of findings about the network. */
 type FindingPorts = Pick<EngineContext, 'access' | 'clock' | 'pki' | 'storage'>

@@ -1,11 +1,11 @@
 import { ControllerError, invalidField } from '../base/errors.ts'
-import type { Behaviour } from '../kernel/records/behaviour.ts'
 import {
   type EdgeRouterPolicies,
   edgeRouterPolicies,
   type ServicePolicies,
   servicePolicies,
-} from './policy.resource.ts'
+} from '../facts/access/policy.resource.ts'
+import type { Behaviour } from '../records/behaviour.ts'
 
 /** A service policy grants Dial or Bind; `Invalid` exists in the vocabulary only. */
 export const servicePolicyBehaviour: Behaviour<ServicePolicies> = {

@@ -1,4 +1,3 @@
-import type { Operation, Signature } from '../http/operations/operation.ts'
 import type {
   EdgeRouter,
   EdgeRouterPolicy,
@@ -7,7 +6,8 @@ import type {
   Service,
   ServiceEdgeRouterPolicy,
   ServicePolicy,
-} from '../resources/wire-names.ts'
+} from '../facts/resources/wire-names.ts'
+import type { Operation, Signature } from '../http/operations/operation.ts'
 import * as client from './client-api.ts'
 import * as fabric from './fabric-api.ts'
 import * as management from './management-api.ts'

@@ -3,27 +3,27 @@
  * exported is not served.
  */
 
-export { explainOperation } from '../access/explain/explain.rows.ts'
-export { simulateOperation } from '../access/simulation/simulate.rows.ts'
-export { auditHeadOperation, auditOperation } from '../audit/audit.rows.ts'
-export { planUndoOperation, undoOperation } from '../audit/undo.rows.ts'
-export { listServiceConfigsOperation } from '../configs/service-configs.rows.ts'
-export { traceDialOperation } from '../fabric/circuits/trace-dial.rows.ts'
-export { graphMembersOperation, graphOperation, matrixOperation, searchOperation } from '../insight/graph/graph.rows.ts'
+export { explainOperation } from './access/explain.rows.ts'
+export { simulateOperation } from './access/simulate.rows.ts'
+export { auditHeadOperation, auditOperation } from './audit/audit.rows.ts'
+export { planUndoOperation, undoOperation } from './audit/undo.rows.ts'
+export { listServiceConfigsOperation } from './configs/service-configs.rows.ts'
+export { traceDialOperation } from './fabric/trace-dial.rows.ts'
+export { eventsOperation } from './insight/events.rows.ts'
+export { graphMembersOperation, graphOperation, matrixOperation, searchOperation } from './insight/graph.rows.ts'
 export {
   accessMapMembersOperation,
   accessMapOperation,
   findingsOperation,
   reachOperation,
-} from '../insight/reach/reach.rows.ts'
-export { eventsOperation } from '../insight/timeline/events.rows.ts'
-export { trafficOperations } from '../insight/traffic/traffic.rows.ts'
-export { listTrustOperation, setTrustOperation } from '../network/trust.rows.ts'
-export { validateModelOperation } from '../network/validate-model.rows.ts'
+} from './insight/reach.rows.ts'
+export { trafficOperations } from './insight/traffic.rows.ts'
+export { listTrustOperation, setTrustOperation } from './network/trust.rows.ts'
+export { validateModelOperation } from './network/validate-model.rows.ts'
 export {
   changeAuthorityOperation,
   pkiOperation,
   pkiOutstandingOperation,
   rotateKeysOperation,
-} from '../pki/pki.rows.ts'
-export { webhookDeliveryOperations, webhookEntities } from '../webhooks/webhooks.rows.ts'
+} from './pki/pki.rows.ts'
+export { webhookDeliveryOperations, webhookEntities } from './webhooks/webhooks.rows.ts'

@@ -1,22 +1,22 @@
-import type { AccessSince, Explanation, SinceChange } from '../access/explain/explanation.rules.ts'
-import { servicePolicies } from '../access/policy.resource.ts'
-import { identities } from '../identities/identity.resource.ts'
-import { SYSTEM_CALL } from '../kernel/context/call.ts'
-import type { EngineContext } from '../kernel/context/context.ts'
-import type { RecordOf } from '../kernel/declaration/resource.ts'
-import { both, equals, ids, isIn } from '../kernel/filter/index.ts'
-import type { ReadTransaction } from '../ports/record-storage.ts'
-import { resourceNamed } from '../resources/index.ts'
-import { services } from '../services/service.resource.ts'
+import { SYSTEM_CALL } from '../context/call.ts'
+import type { EngineContext } from '../context/context.ts'
+import type { AccessSince, Explanation, SinceChange } from '../facts/access/explain/explanation.rules.ts'
+import { servicePolicies } from '../facts/access/policy.resource.ts'
 import {
   type DecidingRecord,
   type GrantBeginning,
   type GrantHistory,
   type GrantingKind,
   grantedSince,
-} from './access-since.rules.ts'
+} from '../facts/audit/access-since.rules.ts'
+import { auditRecords } from '../facts/audit/audit-record.resource.ts'
+import { identities } from '../facts/identities/identity.resource.ts'
+import { resourceNamed } from '../facts/resources/index.ts'
+import { services } from '../facts/services/service.resource.ts'
+import type { RecordOf } from '../kernel/declaration/resource.ts'
+import { both, equals, ids, isIn } from '../kernel/filter/index.ts'
+import type { ReadTransaction } from '../ports/record-storage.ts'
 import { auditEntries } from './audit-entry.ts'
-import { auditRecords } from './audit-record.resource.ts'
 import { firstRecordId, recordsOf } from './audit-sealing.ts'
 
 /** Policies that one question looks back from: those that were created first. */

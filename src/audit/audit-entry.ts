@@ -1,11 +1,11 @@
-import { identities } from '../identities/identity.resource.ts'
-import { type Call, isAdminCall, mayRead } from '../kernel/context/call.ts'
+import { type Call, isAdminCall, mayRead } from '../context/call.ts'
+import type { AuditEntry } from '../facts/audit/audit-questions.resource.ts'
+import type { auditRecords, FieldChange } from '../facts/audit/audit-record.resource.ts'
+import { identities } from '../facts/identities/identity.resource.ts'
+import { RESOURCES } from '../facts/resources/index.ts'
 import type { RecordOf } from '../kernel/declaration/resource.ts'
 import { ids } from '../kernel/filter/index.ts'
 import type { ReadTransaction } from '../ports/record-storage.ts'
-import { RESOURCES } from '../resources/index.ts'
-import type { AuditEntry } from './audit-questions.resource.ts'
-import type { auditRecords, FieldChange } from './audit-record.resource.ts'
 
 type AuditRecord = RecordOf<typeof auditRecords>
 

@@ -1,6 +1,14 @@
 import { ControllerError } from '../base/errors.ts'
-import type { Call } from '../kernel/context/call.ts'
-import type { EngineContext } from '../kernel/context/context.ts'
+import type { Call } from '../context/call.ts'
+import type { EngineContext } from '../context/context.ts'
+import {
+  type AuditHead,
+  type AuditPage,
+  AuditPageRequest,
+  type AuditRequest,
+} from '../facts/audit/audit-questions.resource.ts'
+import { auditRecords, auditSeals, auditStates } from '../facts/audit/audit-record.resource.ts'
+import { sealId } from '../facts/audit/audit-trail.rules.ts'
 import { readRequest } from '../kernel/declaration/read-body.ts'
 import type { RecordOf } from '../kernel/declaration/resource.ts'
 import {
@@ -15,11 +23,8 @@ import {
 import type { CurrentCallPorts } from '../login/current-call.ts'
 import type { ReadTransaction } from '../ports/record-storage.ts'
 import { auditEntries, mayReadRecord } from './audit-entry.ts'
-import { type AuditHead, type AuditPage, AuditPageRequest, type AuditRequest } from './audit-questions.resource.ts'
-import { auditRecords, auditSeals, auditStates } from './audit-record.resource.ts'
 import { CHAIN, lastRecordId, recordsOf, unsealed } from './audit-sealing.ts'
 import { AuditStream } from './audit-stream.ts'
-import { sealId } from './audit-trail.rules.ts'
 import type { AuditTrail } from './audit-trail.ts'
 import { type AuditFinding, verifyTrail } from './audit-verification.ts'
 

@@ -1,10 +1,10 @@
 import { utf8Bytes } from '../base/bytes.ts'
+import { auditRecords, auditSeals, auditStates, type SealedRecord } from '../facts/audit/audit-record.resource.ts'
+import { NO_HASH, recordText, sealId, sealText } from '../facts/audit/audit-trail.rules.ts'
 import type { RecordOf } from '../kernel/declaration/resource.ts'
 import { type Filter, ids } from '../kernel/filter/index.ts'
-import { newRecord } from '../kernel/records/read-records.ts'
 import type { ReadTransaction, WriteTransaction } from '../ports/record-storage.ts'
-import { auditRecords, auditSeals, auditStates, type SealedRecord } from './audit-record.resource.ts'
-import { NO_HASH, recordText, sealId, sealText } from './audit-trail.rules.ts'
+import { newRecord } from '../records/read-records.ts'
 
 type AuditRecord = RecordOf<typeof auditRecords>
 type AuditState = RecordOf<typeof auditStates>

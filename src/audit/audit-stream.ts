@@ -1,7 +1,7 @@
+import type { Call } from '../context/call.ts'
+import type { AuditEntry, AuditPage, AuditRequest } from '../facts/audit/audit-questions.resource.ts'
 import { type Found, ReaderStream } from '../insight/timeline/reader-stream.ts'
-import type { Call } from '../kernel/context/call.ts'
 import type { CurrentCallPorts } from '../login/current-call.ts'
-import type { AuditEntry, AuditPage, AuditRequest } from './audit-questions.resource.ts'
 
 /** Records that are handed over at once. */
 const BATCH = 200

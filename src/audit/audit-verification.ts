@@ -1,10 +1,10 @@
-import type { EngineContext } from '../kernel/context/context.ts'
+import type { EngineContext } from '../context/context.ts'
+import { auditRecords, auditSeals, auditStates } from '../facts/audit/audit-record.resource.ts'
+import { recordText, sealId, sealText } from '../facts/audit/audit-trail.rules.ts'
 import type { RecordOf } from '../kernel/declaration/resource.ts'
-import { ifReadable } from '../kernel/records/read-records.ts'
 import type { ReadTransaction } from '../ports/record-storage.ts'
-import { auditRecords, auditSeals, auditStates } from './audit-record.resource.ts'
+import { ifReadable } from '../records/read-records.ts'
 import { CHAIN, recordsOf } from './audit-sealing.ts'
-import { recordText, sealId, sealText } from './audit-trail.rules.ts'
 
 type AuditState = RecordOf<typeof auditStates>
 type AuditSeal = RecordOf<typeof auditSeals>

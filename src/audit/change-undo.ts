@@ -3,14 +3,9 @@ import type { SimulationPage, SimulationResult } from '../access/simulation/audi
 import type { SimulatedChange } from '../access/simulation/resolve-changes.ts'
 import { ControllerError, invalidField, notFound } from '../base/errors.ts'
 import { canonicalJson } from '../base/text.ts'
-import { type Call, mayRead } from '../kernel/context/call.ts'
-import type { EngineContext } from '../kernel/context/context.ts'
-import { inputName } from '../kernel/declaration/quirks.ts'
-import { readId, readValue } from '../kernel/declaration/read-body.ts'
-import type { RecordOf, Resource, StandardOperation } from '../kernel/declaration/resource.ts'
-import { RESOURCES } from '../resources/index.ts'
-import { auditEntries, mayReadRecord } from './audit-entry.ts'
-import { auditRecords } from './audit-record.resource.ts'
+import { type Call, mayRead } from '../context/call.ts'
+import type { EngineContext } from '../context/context.ts'
+import { auditRecords } from '../facts/audit/audit-record.resource.ts'
 import {
   type Undoing,
   type UndoneKind,
@@ -18,7 +13,12 @@ import {
   type UndoPlan,
   undoing,
   undoText,
-} from './change-undo.rules.ts'
+} from '../facts/audit/change-undo.rules.ts'
+import { RESOURCES } from '../facts/resources/index.ts'
+import { inputName } from '../kernel/declaration/quirks.ts'
+import { readId, readValue } from '../kernel/declaration/read-body.ts'
+import type { RecordOf, Resource, StandardOperation } from '../kernel/declaration/resource.ts'
+import { auditEntries, mayReadRecord } from './audit-entry.ts'
 
 /** The operations on the entities of one resource, of any kind. */
 interface UndoneEntities {

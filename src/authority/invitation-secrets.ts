@@ -1,10 +1,10 @@
 import { ControllerError } from '../base/errors.ts'
-import type { enrollments } from '../enrollment/enrollment.resource.ts'
-import { type Call, isAdminCall } from '../kernel/context/call.ts'
+import { type Call, isAdminCall } from '../context/call.ts'
+import { covers, type Permission, permits, type RightsHolder } from '../facts/authority/authority.rules.ts'
+import type { enrollments } from '../facts/enrollment/enrollment.resource.ts'
 import type { RecordOf } from '../kernel/declaration/resource.ts'
 import { fieldOf, leavesOf } from '../kernel/filter/index.ts'
 import type { FindQuery, ReadTransaction } from '../ports/record-storage.ts'
-import { covers, type Permission, permits, type RightsHolder } from './authority.rules.ts'
 import { privilegedIdentities } from './trust.ts'
 
 /** The secrets of an enrollment: anybody who knows them can enroll as its identity. */

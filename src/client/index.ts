@@ -8,7 +8,7 @@ import type { ClientApi, ManagementApi, PortcullisApi } from '../apis/apis.ts'
 import { type ApiClient, type ClientOptions, createApiClient } from './api-client.ts'
 
 export type { ClientApi, ManagementApi, PortcullisApi } from '../apis/apis.ts'
-export type * from '../resources/wire-names.ts'
+export type * from '../facts/resources/wire-names.ts'
 export type { ListRequest, ListRoute } from './answer.ts'
 export type { ApiClient, ClientOptions, Fetch } from './api-client.ts'
 export { givingRoleAttribute, type RecordedChange, takingBack } from './trial-changes.ts'

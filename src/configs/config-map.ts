@@ -1,9 +1,9 @@
 import { invalidField } from '../base/errors.ts'
+import { configs, configTypes, serviceConfigs } from '../facts/configs/config.resource.ts'
+import type { services } from '../facts/services/service.resource.ts'
 import type { RecordOf } from '../kernel/declaration/resource.ts'
 import { both, equals, type Filter, ids, isIn } from '../kernel/filter/index.ts'
 import type { ReadTransaction } from '../ports/record-storage.ts'
-import type { services } from '../services/service.resource.ts'
-import { configs, configTypes, serviceConfigs } from './config.resource.ts'
 
 /** Configs of one service as an identity sees them: the data of each by the name of its type. */
 export type ConfigMap = Readonly<Record<string, Readonly<Record<string, unknown>>>>

@@ -1,11 +1,11 @@
 import { invalidField, notFound } from '../base/errors.ts'
-import type { EngineContext } from '../kernel/context/context.ts'
+import type { EngineContext } from '../context/context.ts'
+import { type Configs, type ConfigTypes, configs, configTypes } from '../facts/configs/config.resource.ts'
+import { BUILT_IN_CONFIG_TYPES, isFormerSchema } from '../facts/configs/config-types.rules.ts'
 import type { RecordOf } from '../kernel/declaration/resource.ts'
-import type { Behaviour } from '../kernel/records/behaviour.ts'
-import { ifReadable, newRecord } from '../kernel/records/read-records.ts'
 import type { WriteTransaction } from '../ports/record-storage.ts'
-import { type Configs, type ConfigTypes, configs, configTypes } from './config.resource.ts'
-import { BUILT_IN_CONFIG_TYPES, isFormerSchema } from './config-types.rules.ts'
+import type { Behaviour } from '../records/behaviour.ts'
+import { ifReadable, newRecord } from '../records/read-records.ts'
 
 type Data = RecordOf<Configs>['data']
 

@@ -1,16 +1,16 @@
 import type { z } from 'zod'
 import { invalidField, notFound } from '../base/errors.ts'
-import { identities } from '../identities/identity.resource.ts'
-import type { Call } from '../kernel/context/call.ts'
-import type { EngineContext } from '../kernel/context/context.ts'
+import type { Call } from '../context/call.ts'
+import type { EngineContext } from '../context/context.ts'
+import { configs, configTypes, ServiceConfigPairs, serviceConfigs } from '../facts/configs/config.resource.ts'
+import { identities } from '../facts/identities/identity.resource.ts'
+import { services } from '../facts/services/service.resource.ts'
 import { readId, readRequest } from '../kernel/declaration/read-body.ts'
 import type { RecordOf } from '../kernel/declaration/resource.ts'
 import { both, equals } from '../kernel/filter/index.ts'
-import { newRecord } from '../kernel/records/read-records.ts'
-import { writeEachInParts } from '../kernel/records/write-batches.ts'
 import type { ReadTransaction, WriteTransaction } from '../ports/record-storage.ts'
-import { services } from '../services/service.resource.ts'
-import { configs, configTypes, ServiceConfigPairs, serviceConfigs } from './config.resource.ts'
+import { newRecord } from '../records/read-records.ts'
+import { writeEachInParts } from '../records/write-batches.ts'
 
 /** The ports of configs given to identities. */
 type ServiceConfigPorts = Pick<EngineContext, 'clock' | 'random' | 'storage' | 'writes'>

@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import { ControllerError } from '../base/errors.ts'
+import type { Call, Caller } from '../context/call.ts'
 import { requireValidSession } from '../credentials/api-session-validity.ts'
 import { type ControllerEngine, contextOf } from '../engine/engine.ts'
 import type { CallEngine, HostEngine } from '../engine/host-engine.ts'
 import { readListQuery } from '../http/operations/list-query.ts'
 import type { Answer, Operation } from '../http/operations/operation.ts'
 import { authorize } from '../http/pipeline/authorize.ts'
-import type { Call, Caller } from '../kernel/context/call.ts'
 import { readId, readRequest } from '../kernel/declaration/read-body.ts'
 import { RIGHTS, type Right, rowOf } from './call-rights.ts'
 

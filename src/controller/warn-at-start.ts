@@ -1,6 +1,6 @@
 import { hostOf } from '../base/addresses.ts'
-import { authenticators } from '../credentials/authenticator.resource.ts'
-import type { EngineContext } from '../kernel/context/context.ts'
+import type { EngineContext } from '../context/context.ts'
+import { authenticators } from '../facts/credentials/authenticator.resource.ts'
 import { equals } from '../kernel/filter/index.ts'
 import type { ControllerOptions } from './controller-options.ts'
 

@@ -1,10 +1,10 @@
 import { ControllerError } from '../base/errors.ts'
+import { type AuthPolicies, authPolicies } from '../facts/credentials/auth-policy.resource.ts'
+import { externalJwtSigners } from '../facts/credentials/signers/external-jwt-signer.resource.ts'
 import type { RecordOf } from '../kernel/declaration/resource.ts'
-import type { Behaviour } from '../kernel/records/behaviour.ts'
-import { missingOf } from '../kernel/records/references.ts'
 import type { ReadTransaction } from '../ports/record-storage.ts'
-import { type AuthPolicies, authPolicies } from './auth-policy.resource.ts'
-import { externalJwtSigners } from './signers/external-jwt-signer.resource.ts'
+import type { Behaviour } from '../records/behaviour.ts'
+import { missingOf } from '../records/references.ts'
 
 type AuthPolicy = RecordOf<typeof authPolicies>
 

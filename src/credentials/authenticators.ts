@@ -1,17 +1,7 @@
 import type { z } from 'zod'
 import { ControllerError, invalidField, notFound } from '../base/errors.ts'
-import { cas } from '../enrollment/ca.resource.ts'
-import { identities } from '../identities/identity.resource.ts'
-import { type Call, callerOf } from '../kernel/context/call.ts'
-import type { EngineContext } from '../kernel/context/context.ts'
-import { readId, readRequest } from '../kernel/declaration/read-body.ts'
-import type { RecordOf } from '../kernel/declaration/resource.ts'
-import { both, equals } from '../kernel/filter/index.ts'
-import { deleteBatch, endReasonsOf } from '../kernel/records/deletion.ts'
-import { refuseDuplicates, refusingDuplicates } from '../kernel/records/references.ts'
-import { MORE, type WriteBatch, writeInBatches } from '../kernel/records/write-batches.ts'
-import { apiSessions } from '../login/api-session.resource.ts'
-import type { WriteTransaction } from '../ports/record-storage.ts'
+import { type Call, callerOf } from '../context/call.ts'
+import type { EngineContext } from '../context/context.ts'
 import {
   type AuthenticatorCreate,
   AuthenticatorCreation,
@@ -22,10 +12,20 @@ import {
   OwnPasswordReplacement,
   PasswordChange,
   PasswordReplacement,
-} from './authenticator.resource.ts'
+} from '../facts/credentials/authenticator.resource.ts'
+import { NO_FAILED_ATTEMPTS } from '../facts/credentials/lockout.rules.ts'
+import { cas } from '../facts/enrollment/ca.resource.ts'
+import { identities } from '../facts/identities/identity.resource.ts'
+import { apiSessions } from '../facts/login/api-session.resource.ts'
+import { readId, readRequest } from '../kernel/declaration/read-body.ts'
+import type { RecordOf } from '../kernel/declaration/resource.ts'
+import { both, equals } from '../kernel/filter/index.ts'
+import type { WriteTransaction } from '../ports/record-storage.ts'
+import { deleteBatch, endReasonsOf } from '../records/deletion.ts'
+import { refuseDuplicates, refusingDuplicates } from '../records/references.ts'
+import { MORE, type WriteBatch, writeInBatches } from '../records/write-batches.ts'
 import { trustedCertificate } from './certificate-holder.ts'
 import { type InvitationPorts, insertInvitation, inviteToEnroll, refuseInvited } from './enrollment-tokens.ts'
-import { NO_FAILED_ATTEMPTS } from './lockout.rules.ts'
 import { endApiSessions, endLoginsUnderWay } from './login-basis.ts'
 import { requirePasswordRate } from './login-rate-limits.ts'
 import { admitPassword, newAuthenticator, newPasswordHash } from './new-authenticator.ts'

@@ -1,15 +1,15 @@
 import { ControllerError, invalidField } from '../base/errors.ts'
-import { cas } from '../enrollment/ca.resource.ts'
-import { identities } from '../identities/identity.resource.ts'
-import type { EngineContext } from '../kernel/context/context.ts'
+import type { EngineContext } from '../context/context.ts'
+import { authPolicies } from '../facts/credentials/auth-policy.resource.ts'
+import { authenticators } from '../facts/credentials/authenticator.resource.ts'
+import { externalIdOf } from '../facts/credentials/signers/claims.rules.ts'
+import { cas } from '../facts/enrollment/ca.resource.ts'
+import { identities } from '../facts/identities/identity.resource.ts'
 import type { RecordOf } from '../kernel/declaration/resource.ts'
 import { equals } from '../kernel/filter/index.ts'
-import { findOne } from '../kernel/records/read-records.ts'
 import type { CertificateFacts, CsrProblem } from '../ports/pki.ts'
 import type { ReadTransaction, WriteTransaction } from '../ports/record-storage.ts'
-import { authPolicies } from './auth-policy.resource.ts'
-import { authenticators } from './authenticator.resource.ts'
-import { externalIdOf } from './signers/claims.rules.ts'
+import { findOne } from '../records/read-records.ts'
 
 type Authenticator = RecordOf<typeof authenticators>
 type Ca = RecordOf<typeof cas>

@@ -1,13 +1,13 @@
 import { shownSecrets } from '../authority/invitation-secrets.ts'
 import { ControllerError } from '../base/errors.ts'
-import { type Enrollments, enrollments } from '../enrollment/enrollment.resource.ts'
-import { identities } from '../identities/identity.resource.ts'
-import type { EngineContext } from '../kernel/context/context.ts'
+import type { EngineContext } from '../context/context.ts'
+import { type Enrollments, enrollments } from '../facts/enrollment/enrollment.resource.ts'
+import { identities } from '../facts/identities/identity.resource.ts'
 import type { RecordOf } from '../kernel/declaration/resource.ts'
 import { both, equals, ids } from '../kernel/filter/index.ts'
-import type { Behaviour } from '../kernel/records/behaviour.ts'
-import { newRecord } from '../kernel/records/read-records.ts'
 import type { ReadTransaction, WriteTransaction } from '../ports/record-storage.ts'
+import type { Behaviour } from '../records/behaviour.ts'
+import { newRecord } from '../records/read-records.ts'
 
 /** The ports by which an enrollment token is issued. */
 export type InvitationPorts = Pick<EngineContext, 'dataPlane' | 'random' | 'settings' | 'tokens'>

@@ -1,12 +1,12 @@
 import { BoundedMap } from '../base/collections.ts'
-import { enrollments } from '../enrollment/enrollment.resource.ts'
-import type { IdentityCredentials, IdentityCredentialsFeed } from '../kernel/context/context.ts'
-import { StoreLevel } from '../kernel/context/store-level.ts'
+import type { IdentityCredentials, IdentityCredentialsFeed } from '../context/context.ts'
+import { StoreLevel } from '../context/store-level.ts'
+import { authenticators } from '../facts/credentials/authenticator.resource.ts'
+import { enrollments } from '../facts/enrollment/enrollment.resource.ts'
+import { mfas } from '../facts/login/mfa.resource.ts'
 import type { RecordOf, Resource } from '../kernel/declaration/resource.ts'
 import { isIn } from '../kernel/filter/index.ts'
-import { mfas } from '../login/mfa/mfa.resource.ts'
 import { type Change, DamagedRecord, type HistoryPoint, type ReadTransaction } from '../ports/record-storage.ts'
-import { authenticators } from './authenticator.resource.ts'
 
 /** The records that belong to identities and say how they authenticate. */
 const KINDS: readonly Resource[] = [authenticators, enrollments, mfas]

@@ -1,18 +1,8 @@
 import { ControllerError } from '../base/errors.ts'
-import { cas } from '../enrollment/ca.resource.ts'
-import type { identities } from '../identities/identity.resource.ts'
-import type { EngineContext } from '../kernel/context/context.ts'
-import { whatIsLeft } from '../kernel/context/recorded-changes.ts'
-import type { RecordOf } from '../kernel/declaration/resource.ts'
-import { equals } from '../kernel/filter/index.ts'
-import { deleteEach } from '../kernel/records/deletion.ts'
-import type { MORE, WriteBatch } from '../kernel/records/write-batches.ts'
-import { apiSessions } from '../login/api-session.resource.ts'
-import { authRequests } from '../oidc/auth-request.resource.ts'
-import type { ReadTransaction, WriteTransaction } from '../ports/record-storage.ts'
-import type { authPolicies } from './auth-policy.resource.ts'
-import { authenticators } from './authenticator.resource.ts'
-import type { CertificateHolder } from './certificate-holder.ts'
+import type { EngineContext } from '../context/context.ts'
+import { whatIsLeft } from '../context/recorded-changes.ts'
+import type { authPolicies } from '../facts/credentials/auth-policy.resource.ts'
+import { authenticators } from '../facts/credentials/authenticator.resource.ts'
 import {
   authenticatorIdOfSigner,
   type BasisFacts,
@@ -25,8 +15,18 @@ import {
   NO_AUTHENTICATOR,
   type SignerProof,
   trustAnchorOf,
-} from './login-basis.rules.ts'
-import { externalJwtSigners } from './signers/external-jwt-signer.resource.ts'
+} from '../facts/credentials/login-basis.rules.ts'
+import { externalJwtSigners } from '../facts/credentials/signers/external-jwt-signer.resource.ts'
+import { cas } from '../facts/enrollment/ca.resource.ts'
+import type { identities } from '../facts/identities/identity.resource.ts'
+import { apiSessions } from '../facts/login/api-session.resource.ts'
+import { authRequests } from '../facts/oidc/auth-request.resource.ts'
+import type { RecordOf } from '../kernel/declaration/resource.ts'
+import { equals } from '../kernel/filter/index.ts'
+import type { ReadTransaction, WriteTransaction } from '../ports/record-storage.ts'
+import { deleteEach } from '../records/deletion.ts'
+import type { MORE, WriteBatch } from '../records/write-batches.ts'
+import type { CertificateHolder } from './certificate-holder.ts'
 
 /** Ends the API sessions of an identity or an authenticator, with their service sessions, as far as a batch goes. */
 export function endApiSessions(

@@ -1,6 +1,6 @@
 import { networkOf } from '../base/addresses.ts'
 import { TooManyAttempts } from '../base/errors.ts'
-import type { EngineContext } from '../kernel/context/context.ts'
+import type { EngineContext } from '../context/context.ts'
 import type { RateLimiter, RateLimiters } from '../ports/runtime.ts'
 
 /** Takes room under a key. Error: `SERVER_TOO_MANY_REQUESTS` when none is left. */

@@ -1,8 +1,8 @@
-import { SYSTEM_CALL } from '../kernel/context/call.ts'
-import type { EngineContext } from '../kernel/context/context.ts'
-import { newRecord } from '../kernel/records/read-records.ts'
+import { SYSTEM_CALL } from '../context/call.ts'
+import type { EngineContext } from '../context/context.ts'
+import { signingKeys } from '../facts/credentials/signing-key.resource.ts'
 import type { TokenJudgement } from '../ports/credentials.ts'
-import { signingKeys } from './signing-key.resource.ts'
+import { newRecord } from '../records/read-records.ts'
 
 /** The ports by which a signing key is published. */
 type SigningKeyPorts = Pick<EngineContext, 'clock' | 'logger' | 'pki' | 'storage' | 'tokens' | 'writes'>

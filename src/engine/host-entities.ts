@@ -1,7 +1,7 @@
-import type { Call } from '../kernel/context/call.ts'
+import type { Call } from '../context/call.ts'
+import type * as records from '../facts/resources/record-names.ts'
+import type * as wire from '../facts/resources/wire-names.ts'
 import type { FindQuery, Page } from '../ports/record-storage.ts'
-import type * as records from '../resources/record-names.ts'
-import type * as wire from '../resources/wire-names.ts'
 
 /**
  * The operations of a host on the entities of one resource. `Kept` is a record as the engine keeps it, in which instants are

@@ -1,25 +1,25 @@
 import { z } from 'zod'
 import { ControllerError } from '../base/errors.ts'
-import { authenticators } from '../credentials/authenticator.resource.ts'
+import { type Call, redeemed } from '../context/call.ts'
+import type { EngineContext } from '../context/context.ts'
 import { isValidAt } from '../credentials/certificate-holder.ts'
 import { newAuthenticator } from '../credentials/new-authenticator.ts'
+import { authenticators } from '../facts/credentials/authenticator.resource.ts'
 import {
   externalIdOf,
   formatIdentityName,
   type NameSymbols,
   numberedName,
-} from '../credentials/signers/claims.rules.ts'
-import { identities, PLAIN_IDENTITY } from '../identities/identity.resource.ts'
-import { type Call, redeemed } from '../kernel/context/call.ts'
-import type { EngineContext } from '../kernel/context/context.ts'
+} from '../facts/credentials/signers/claims.rules.ts'
+import { cas } from '../facts/enrollment/ca.resource.ts'
+import { identities, PLAIN_IDENTITY } from '../facts/identities/identity.resource.ts'
 import { readValue } from '../kernel/declaration/read-body.ts'
 import type { RecordOf } from '../kernel/declaration/resource.ts'
-import { requireQuota } from '../kernel/records/owner-quota.ts'
-import { findOne, newRecord } from '../kernel/records/read-records.ts'
-import { refusingDuplicates } from '../kernel/records/references.ts'
 import type { CertificateFacts } from '../ports/pki.ts'
 import type { ReadTransaction } from '../ports/record-storage.ts'
-import { cas } from './ca.resource.ts'
+import { requireQuota } from '../records/owner-quota.ts'
+import { findOne, newRecord } from '../records/read-records.ts'
+import { refusingDuplicates } from '../records/references.ts'
 import { checkClaimedFields, refusingUsedCertificate, requireAdmission } from './enrollment.ts'
 
 /** The ports of enrollment by a CA. */

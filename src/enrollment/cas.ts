@@ -1,10 +1,10 @@
 import { invalidField, unacceptableField } from '../base/errors.ts'
-import { claimProblem, DEFAULT_IDENTITY_NAME_FORMAT, withCriteria } from '../credentials/signers/claims.rules.ts'
-import { isAdminCall } from '../kernel/context/call.ts'
+import { isAdminCall } from '../context/call.ts'
+import { claimProblem, DEFAULT_IDENTITY_NAME_FORMAT, withCriteria } from '../facts/credentials/signers/claims.rules.ts'
+import { type Cas, cas } from '../facts/enrollment/ca.resource.ts'
 import type { RecordOf } from '../kernel/declaration/resource.ts'
-import type { Behaviour } from '../kernel/records/behaviour.ts'
-import { findOne } from '../kernel/records/read-records.ts'
-import { type Cas, cas } from './ca.resource.ts'
+import type { Behaviour } from '../records/behaviour.ts'
+import { findOne } from '../records/read-records.ts'
 
 type Ca = RecordOf<typeof cas>
 

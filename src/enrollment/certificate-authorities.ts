@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import { ControllerError, notFound } from '../base/errors.ts'
+import type { Call } from '../context/call.ts'
+import type { EngineContext } from '../context/context.ts'
 import { isValidAt } from '../credentials/certificate-holder.ts'
-import type { Call } from '../kernel/context/call.ts'
-import type { EngineContext } from '../kernel/context/context.ts'
+import { cas } from '../facts/enrollment/ca.resource.ts'
 import { readId, readValue } from '../kernel/declaration/read-body.ts'
 import type { RecordOf } from '../kernel/declaration/resource.ts'
 import type { CertificateFacts, CertificateProblem } from '../ports/pki.ts'
-import { cas } from './ca.resource.ts'
 
 type Ca = RecordOf<typeof cas>
 

@@ -1,13 +1,13 @@
 import { ControllerError, notFound } from '../base/errors.ts'
-import { authenticators } from '../credentials/authenticator.resource.ts'
+import { type Call, callerOf } from '../context/call.ts'
+import type { EngineContext } from '../context/context.ts'
 import { refusedCsr } from '../credentials/certificate-holder.ts'
 import { withCertificate } from '../credentials/login-basis.ts'
-import { type Call, callerOf } from '../kernel/context/call.ts'
-import type { EngineContext } from '../kernel/context/context.ts'
+import { authenticators } from '../facts/credentials/authenticator.resource.ts'
+import { apiSessions } from '../facts/login/api-session.resource.ts'
 import { Pem } from '../kernel/declaration/fields.ts'
 import { readId, readValue } from '../kernel/declaration/read-body.ts'
 import type { RecordOf } from '../kernel/declaration/resource.ts'
-import { apiSessions } from '../login/api-session.resource.ts'
 import type { WriteTransaction } from '../ports/record-storage.ts'
 
 type Authenticator = RecordOf<typeof authenticators>

@@ -3,7 +3,8 @@ import { refuseAdminChange } from '../authority/containment.ts'
 import { refuseQuestionsAboutSecrets } from '../authority/invitation-secrets.ts'
 import { administrators } from '../authority/trust.ts'
 import { ControllerError, invalidField, notFound, unacceptableField } from '../base/errors.ts'
-import { EnrollmentExpiry } from '../credentials/authenticator.resource.ts'
+import { type Call, isAdminCall } from '../context/call.ts'
+import type { EngineContext } from '../context/context.ts'
 import {
   type Invitation,
   type InvitationPorts,
@@ -11,17 +12,16 @@ import {
   inviteToEnroll,
 } from '../credentials/enrollment-tokens.ts'
 import type { EntityReader } from '../entities/entity-reader.ts'
-import { identities } from '../identities/identity.resource.ts'
-import { type Call, isAdminCall } from '../kernel/context/call.ts'
-import type { EngineContext } from '../kernel/context/context.ts'
+import { EnrollmentExpiry } from '../facts/credentials/authenticator.resource.ts'
+import { cas } from '../facts/enrollment/ca.resource.ts'
+import { type EnrollmentCreate, EnrollmentCreation, enrollments } from '../facts/enrollment/enrollment.resource.ts'
+import { identities } from '../facts/identities/identity.resource.ts'
+import type { DetailOf } from '../facts/resources/wire-forms.ts'
 import { readId, readRequest } from '../kernel/declaration/read-body.ts'
 import type { RecordOf } from '../kernel/declaration/resource.ts'
 import { both, type Filter, isIn, matches } from '../kernel/filter/index.ts'
-import { readToDelete } from '../kernel/records/read-records.ts'
 import type { FindQuery, Page, ReadTransaction } from '../ports/record-storage.ts'
-import type { DetailOf } from '../resources/wire-forms.ts'
-import { cas } from './ca.resource.ts'
-import { type EnrollmentCreate, EnrollmentCreation, enrollments } from './enrollment.resource.ts'
+import { readToDelete } from '../records/read-records.ts'
 
 /** The ports of stored enrollments. */
 interface EnrollmentRecordPorts extends InvitationPorts, Pick<EngineContext, 'clock' | 'storage' | 'writes'> {}

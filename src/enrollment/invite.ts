@@ -1,7 +1,7 @@
 import { hostOf, requireAddress } from '../base/addresses.ts'
 import { checkArgument, checkOptions, type OptionRules } from '../base/arguments.ts'
 import { ControllerError } from '../base/errors.ts'
-import type { EdgeRouter, EdgeRouterCreate, Identity, IdentityCreate } from '../resources/wire-names.ts'
+import type { EdgeRouter, EdgeRouterCreate, Identity, IdentityCreate } from '../facts/resources/wire-names.ts'
 
 /** Milliseconds for which a renewed token is good. */
 const RENEWED_FOR_MS = 24 * 3_600_000

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { EngineContext } from '../kernel/context/context.ts'
+import type { EngineContext } from '../context/context.ts'
 import { readValue } from '../kernel/declaration/read-body.ts'
 import type { CertificateFacts } from '../ports/pki.ts'
 

@@ -1,6 +1,6 @@
-import { SYSTEM_CALL } from '../kernel/context/call.ts'
-import type { EngineContext } from '../kernel/context/context.ts'
-import type { CertificateConfirmation } from '../ports/fabric/index.ts'
+import { SYSTEM_CALL } from '../context/call.ts'
+import type { EngineContext } from '../context/context.ts'
+import type { CertificateConfirmation } from '../facts/fabric/messages/index.ts'
 import type { ReadTransaction } from '../ports/record-storage.ts'
 import {
   certify,

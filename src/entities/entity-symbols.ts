@@ -1,10 +1,10 @@
-import type { EngineContext } from '../kernel/context/context.ts'
+import type { EngineContext } from '../context/context.ts'
+import { resourceNamed } from '../facts/resources/index.ts'
 import { linkedBy } from '../kernel/declaration/derive.ts'
 import type { ComputedSymbol, RecordOf, Resource } from '../kernel/declaration/resource.ts'
 import { ids } from '../kernel/filter/index.ts'
-import { everyRecord } from '../kernel/records/read-records.ts'
 import type { ReadTransaction } from '../ports/record-storage.ts'
-import { resourceNamed } from '../resources/index.ts'
+import { everyRecord } from '../records/read-records.ts'
 
 type AnyRecord = RecordOf<Resource>
 

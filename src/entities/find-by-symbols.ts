@@ -1,7 +1,7 @@
 import type { RecordOf, Resource } from '../kernel/declaration/resource.ts'
 import { both, compareBy, type Filter } from '../kernel/filter/index.ts'
-import { collectionOf, pageOf } from '../kernel/records/read-records.ts'
 import type { FindQuery, Page, ReadTransaction } from '../ports/record-storage.ts'
+import { collectionOf, pageOf } from '../records/read-records.ts'
 import { computedSymbol, type SymbolPorts, type SymbolScope, symbolScope, symbolValues } from './entity-symbols.ts'
 import { resolveFilter } from './resolve-filter.ts'
 

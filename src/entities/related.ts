@@ -1,7 +1,7 @@
-import type { AccessIndex, AccessType, OrderedIds } from '../access/index/index.ts'
+import type { AccessIndex, AccessType, OrderedIds } from '../facts/access/index/index.ts'
+import { RESOURCES } from '../facts/resources/index.ts'
+import { edgeRouters } from '../facts/routers/edge-router.resource.ts'
 import type { ReadTransaction } from '../ports/record-storage.ts'
-import { RESOURCES } from '../resources/index.ts'
-import { edgeRouters } from '../routers/edge-router.resource.ts'
 
 type Answer = (index: AccessIndex, id: string, type: AccessType | undefined) => OrderedIds
 

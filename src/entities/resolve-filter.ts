@@ -1,6 +1,7 @@
-import type { AccessIndex, EntityKind, PolicyKind, SlotSet } from '../access/index/index.ts'
 import { ControllerError } from '../base/errors.ts'
-import { type Call, isAdminCall, mayRead } from '../kernel/context/call.ts'
+import { type Call, isAdminCall, mayRead } from '../context/call.ts'
+import type { AccessIndex, EntityKind, PolicyKind, SlotSet } from '../facts/access/index/index.ts'
+import { resourceNamed } from '../facts/resources/index.ts'
 import type { ComputedSymbol, Resource } from '../kernel/declaration/resource.ts'
 import {
   type Filter,
@@ -15,7 +16,6 @@ import {
   whereOf,
   withWhere,
 } from '../kernel/filter/index.ts'
-import { resourceNamed } from '../resources/index.ts'
 import { computedSymbol, linkOf, type SymbolScope, symbolScope, symbolValues, targetsOf } from './entity-symbols.ts'
 
 /**

@@ -1,10 +1,10 @@
-import type { EntityKind } from '../access/index/index.ts'
-import type { EngineContext } from '../kernel/context/context.ts'
+import type { EngineContext } from '../context/context.ts'
+import type { EntityKind } from '../facts/access/index/index.ts'
+import { RESOURCES, resourceNamed } from '../facts/resources/index.ts'
 import type { RecordOf, Resource } from '../kernel/declaration/resource.ts'
 import { compareStrings } from '../kernel/filter/index.ts'
-import { pageOf } from '../kernel/records/read-records.ts'
 import type { FindQuery, Page, ReadTransaction } from '../ports/record-storage.ts'
-import { RESOURCES, resourceNamed } from '../resources/index.ts'
+import { pageOf } from '../records/read-records.ts'
 
 /** Who may use a role attribute, and how many of each kind do, by the word of the deployed stores, with their ids when asked for. */
 export interface RoleAttributeUse {

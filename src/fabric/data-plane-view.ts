@@ -1,13 +1,7 @@
-import type { DialFailure, ServiceReach } from '../access/explain/service-reach.rules.ts'
-import type { Call } from '../kernel/context/call.ts'
-import type { DataPlaneFigures, DataPlaneView, LinkChange, ModelComparison } from '../kernel/context/context.ts'
-import type { RecordOf } from '../kernel/declaration/resource.ts'
-import type { CircuitQuestion, CircuitView, OperatorChannel, OperatorSession } from '../ports/fabric/index.ts'
-import type { ReadTransaction } from '../ports/record-storage.ts'
-import type { services } from '../services/service.resource.ts'
-import type { FabricParts } from './assemble-fabric.ts'
-import type { DialQuestion } from './circuits/dial-traces.ts'
-import type { Holders } from './processes/holders.ts'
+import type { Call } from '../context/call.ts'
+import type { DataPlaneFigures, DataPlaneView, LinkChange, ModelComparison } from '../context/context.ts'
+import type { DialFailure, ServiceReach } from '../facts/access/explain/service-reach.rules.ts'
+import type { CircuitQuestion, CircuitView, OperatorChannel, OperatorSession } from '../facts/fabric/messages/index.ts'
 import {
   type DialTrace,
   dynamicCost,
@@ -15,7 +9,13 @@ import {
   type InspectionResult,
   type Link,
   UNKNOWN_LATENCY_MS,
-} from './rules/index.ts'
+} from '../facts/fabric/rules/index.ts'
+import type { services } from '../facts/services/service.resource.ts'
+import type { RecordOf } from '../kernel/declaration/resource.ts'
+import type { ReadTransaction } from '../ports/record-storage.ts'
+import type { FabricParts } from './assemble-fabric.ts'
+import type { DialQuestion } from './circuits/dial-traces.ts'
+import type { Holders } from './processes/holders.ts'
 
 /** The data plane as operators see it, circuits of other processes included, and what they may do to it. */
 export class FabricView implements DataPlaneView {

@@ -1,9 +1,7 @@
 import { Lifetime } from '../concurrency/lifetime.ts'
+import { SYSTEM_CALL } from '../context/call.ts'
+import type { DataPlaneView } from '../context/context.ts'
 import { provideOwnRouter } from '../enrollment/own-router.ts'
-import { identities } from '../identities/identity.resource.ts'
-import { SYSTEM_CALL } from '../kernel/context/call.ts'
-import type { DataPlaneView } from '../kernel/context/context.ts'
-import { findOne } from '../kernel/records/read-records.ts'
 import type {
   ChannelRefusal,
   ControlPlane,
@@ -19,23 +17,25 @@ import type {
   SocketAdmission,
   ToRouter,
   VerifiedSocket,
-} from '../ports/fabric/index.ts'
+} from '../facts/fabric/messages/index.ts'
+import { identities } from '../facts/identities/identity.resource.ts'
 import type { DisconnectReason } from '../ports/router-presence.ts'
+import { findOne } from '../records/read-records.ts'
 import type { Presence } from '../routers/presence.ts'
 import { admitRouter, routerFacts } from '../routers/router-admission.ts'
 import { assembleFabric, type FabricHost, type FabricParts } from './assemble-fabric.ts'
 import { ChangeFollower, disabledRouters, followChanges, termsOf } from './change-follower.ts'
-import { shutOut } from './circuits/shut-out.ts'
+import { boundedLinkListeners } from './channels/bounded-reports.ts'
+import { refusalOf, verifySocket } from './channels/channel-admission.ts'
+import type { ConnectedRouter } from './channels/connected-routers.ts'
+import { removed } from './channels/peers.ts'
 import { controllerIdOf } from './controller-id.ts'
 import { FabricView } from './data-plane-view.ts'
 import { Holders } from './processes/holders.ts'
 import { SealedProofs } from './processes/process-proofs.ts'
 import { RelayedRouters } from './processes/relayed-routers.ts'
 import { ConnectedSession } from './router-session.ts'
-import { refusalOf, verifySocket } from './routers/admission.ts'
-import { boundedLinkListeners } from './routers/bounded-reports.ts'
-import type { ConnectedRouter } from './routers/connected-routers.ts'
-import { removed } from './routers/peers.ts'
+import { shutOut } from './shut-out.ts'
 
 /** Milliseconds after which what another process did is noticed at the latest, half of what is promised. */
 const LOOK_MS = 1000

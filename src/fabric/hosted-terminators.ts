@@ -1,10 +1,6 @@
 import { toBase64 } from '../base/bytes.ts'
-import { SYSTEM_CALL } from '../kernel/context/call.ts'
-import type { EngineContext } from '../kernel/context/context.ts'
-import { equals } from '../kernel/filter/index.ts'
-import { keepOwnerQuota } from '../kernel/records/owner-quota.ts'
-import { newRecord } from '../kernel/records/read-records.ts'
-import { writeEachInParts } from '../kernel/records/write-batches.ts'
+import { SYSTEM_CALL } from '../context/call.ts'
+import type { EngineContext } from '../context/context.ts'
 import type {
   FromRouter,
   PeerData,
@@ -12,9 +8,16 @@ import type {
   TerminatorUpdate,
   ToRouter,
   TunnelTerminatorRequest,
-} from '../ports/fabric/index.ts'
+} from '../facts/fabric/messages/index.ts'
+import type { Precedence } from '../facts/fabric/rules/index.ts'
+import { terminators } from '../facts/services/terminator.resource.ts'
+import { equals } from '../kernel/filter/index.ts'
 import type { WriteTransaction } from '../ports/record-storage.ts'
-import { terminators } from '../services/terminator.resource.ts'
+import { keepOwnerQuota } from '../records/owner-quota.ts'
+import { newRecord } from '../records/read-records.ts'
+import { writeEachInParts } from '../records/write-batches.ts'
+import { RouterRefusal } from './channels/channel-admission.ts'
+import type { ConnectedRouter } from './channels/connected-routers.ts'
 import { claimOf, type GrantedClaim, granted, ownClaim } from './circuits/dial-rights.ts'
 import { recordedPeerData } from './circuits/peer-data.ts'
 import {
@@ -25,9 +28,6 @@ import {
 } from './circuits/presented-tokens.ts'
 import type { ServiceRights } from './circuits/service-rights.ts'
 import type { Terminator } from './circuits/terminator-selection.ts'
-import { RouterRefusal } from './routers/admission.ts'
-import type { ConnectedRouter } from './routers/connected-routers.ts'
-import type { Precedence } from './rules/index.ts'
 
 /** The ports by which terminators are hosted. */
 export interface HostingPorts

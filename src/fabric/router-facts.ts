@@ -1,4 +1,4 @@
-import type { FromRouter, Misbehaviour, RouterAlert, ToRouter } from '../ports/fabric/index.ts'
+import type { FromRouter, Misbehaviour, RouterAlert, ToRouter } from '../facts/fabric/messages/index.ts'
 import { routerFacts } from '../routers/router-admission.ts'
 import type { FabricParts } from './assemble-fabric.ts'
 import {
@@ -7,8 +7,8 @@ import {
   boundedIdentities,
   boundedInterfaces,
   boundedLinkListeners,
-} from './routers/bounded-reports.ts'
-import type { ConnectedRouter } from './routers/connected-routers.ts'
+} from './channels/bounded-reports.ts'
+import type { ConnectedRouter } from './channels/connected-routers.ts'
 
 type FactMessage = Extract<
   FromRouter,

@@ -1,13 +1,13 @@
 import { ControllerError } from '../base/errors.ts'
-import { logFailure } from '../kernel/context/background-failure.ts'
-import type { FromRouter, Misbehaviour, RouterSession, ToRouter } from '../ports/fabric/index.ts'
+import { logFailure } from '../context/background-failure.ts'
+import type { FromRouter, Misbehaviour, RouterSession, ToRouter } from '../facts/fabric/messages/index.ts'
 import type { FabricParts } from './assemble-fabric.ts'
+import { RouterRefusal } from './channels/channel-admission.ts'
+import type { ConnectedRouter } from './channels/connected-routers.ts'
 import { CircuitMessages } from './circuits/circuit-messages.ts'
-import { shutOutStrangers } from './circuits/shut-out.ts'
 import { foreignTerminator } from './hosted-terminators.ts'
 import { RouterFacts } from './router-facts.ts'
-import { RouterRefusal } from './routers/admission.ts'
-import type { ConnectedRouter } from './routers/connected-routers.ts'
+import { shutOutStrangers } from './shut-out.ts'
 
 const MINUTE_MS = 60_000
 

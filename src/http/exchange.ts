@@ -1,4 +1,4 @@
-import type { OpenOperatorSession } from '../ports/fabric/index.ts'
+import type { OpenOperatorSession } from '../facts/fabric/messages/index.ts'
 
 /** A request in plain values: what is asked of it, without the streams of a web `Request`. */
 export interface PlainRequest {

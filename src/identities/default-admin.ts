@@ -1,10 +1,10 @@
-import { authenticators } from '../credentials/authenticator.resource.ts'
+import type { EngineContext } from '../context/context.ts'
 import { newAuthenticator } from '../credentials/new-authenticator.ts'
-import type { EngineContext } from '../kernel/context/context.ts'
+import { authenticators } from '../facts/credentials/authenticator.resource.ts'
+import { identities, PLAIN_IDENTITY } from '../facts/identities/identity.resource.ts'
 import type { RecordOf } from '../kernel/declaration/resource.ts'
-import { newRecord } from '../kernel/records/read-records.ts'
 import type { ReadTransaction, WriteTransaction } from '../ports/record-storage.ts'
-import { identities, PLAIN_IDENTITY } from './identity.resource.ts'
+import { newRecord } from '../records/read-records.ts'
 
 type Identity = RecordOf<typeof identities>
 

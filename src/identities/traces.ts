@@ -2,10 +2,10 @@ import type { z } from 'zod'
 import { requireCovered } from '../authority/containment.ts'
 import { invalidField, notFound } from '../base/errors.ts'
 import { parseGoDuration } from '../base/time.ts'
-import type { Call } from '../kernel/context/call.ts'
-import type { EngineContext } from '../kernel/context/context.ts'
+import type { Call } from '../context/call.ts'
+import type { EngineContext } from '../context/context.ts'
+import { identities, TraceRequest } from '../facts/identities/identity.resource.ts'
 import { readId, readRequest } from '../kernel/declaration/read-body.ts'
-import { identities, TraceRequest } from './identity.resource.ts'
 
 const CHANNELS = ['selectPath', 'establishPath'] as const
 

@@ -1,10 +1,10 @@
-import { hasRights } from '../authority/authority.rules.ts'
+import type { Call, Caller, CallerCall } from '../context/call.ts'
+import type { EngineContext } from '../context/context.ts'
 import { apiSessionValidity, callerOfSession } from '../credentials/api-session-validity.ts'
-import { withSignerProof } from '../credentials/signers/external-logins.ts'
-import type { Call, Caller, CallerCall } from '../kernel/context/call.ts'
-import type { EngineContext } from '../kernel/context/context.ts'
+import { withSignerProof } from '../credentials/external-logins.ts'
+import { hasRights } from '../facts/authority/authority.rules.ts'
+import { apiSessions } from '../facts/login/api-session.resource.ts'
 import type { ReadTransaction } from '../ports/record-storage.ts'
-import { apiSessions } from './api-session.resource.ts'
 import { isTakenBack } from './revocations.ts'
 
 /** The ports by which a call is judged once more. */

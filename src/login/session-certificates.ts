@@ -1,16 +1,16 @@
 import { ControllerError, notFound } from '../base/errors.ts'
-import { authenticators } from '../credentials/authenticator.resource.ts'
+import { type Call, callerOf } from '../context/call.ts'
+import type { EngineContext } from '../context/context.ts'
 import { refusedCsr } from '../credentials/certificate-holder.ts'
-import { type Call, callerOf } from '../kernel/context/call.ts'
-import type { EngineContext } from '../kernel/context/context.ts'
+import { authenticators } from '../facts/credentials/authenticator.resource.ts'
+import { apiSessionCertificates, apiSessions } from '../facts/login/api-session.resource.ts'
 import { Pem } from '../kernel/declaration/fields.ts'
 import { readId, readValue } from '../kernel/declaration/read-body.ts'
 import type { RecordOf } from '../kernel/declaration/resource.ts'
 import { equals } from '../kernel/filter/index.ts'
-import { keepOwnerQuota } from '../kernel/records/owner-quota.ts'
-import { newRecord, pageOf } from '../kernel/records/read-records.ts'
 import type { FindQuery, Page } from '../ports/record-storage.ts'
-import { apiSessionCertificates, apiSessions } from './api-session.resource.ts'
+import { keepOwnerQuota } from '../records/owner-quota.ts'
+import { newRecord, pageOf } from '../records/read-records.ts'
 
 /** The ports of certificates of API sessions. */
 type SessionCertificatePorts = Pick<

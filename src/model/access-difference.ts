@@ -6,7 +6,7 @@ import {
   type IndexedPolicy,
   revert,
   SlotSet,
-} from '../access/index/index.ts'
+} from '../facts/access/index/index.ts'
 import type { Body } from './managed-kinds.ts'
 import { sameValue } from './read-entity.ts'
 

@@ -1,5 +1,5 @@
-import type { AccessType } from '../access/index/index.ts'
 import { type RoleSelector, selects } from '../base/roles.ts'
+import type { AccessType } from '../facts/access/index/index.ts'
 import type { ModelKey } from './managed-kinds.ts'
 import type { Network } from './network-model.ts'
 

@@ -12,7 +12,7 @@ import type {
   ServiceEdgeRouterPolicyCreate,
   ServicePolicyCreate,
   TransitRouterCreate,
-} from '../resources/wire-names.ts'
+} from '../facts/resources/wire-names.ts'
 import type { Assertion } from './assertions.ts'
 import type { ServiceConfigPair } from './managed-kinds.ts'
 

@@ -1,5 +1,12 @@
-import type { AccessType } from '../access/index/index.ts'
-import type { EndpointPosture, Invariant, PolicySet, PresentCheck, PresentEntity } from '../access/invariants/index.ts'
+import type { RoleSelector } from '../base/roles.ts'
+import type { AccessType } from '../facts/access/index/index.ts'
+import type {
+  EndpointPosture,
+  Invariant,
+  PolicySet,
+  PresentCheck,
+  PresentEntity,
+} from '../facts/access/invariants/index.ts'
 import {
   applyResponses,
   emptyPostureData,
@@ -8,8 +15,7 @@ import {
   type PostureCheck,
   postureResponses,
   recordMfaPass,
-} from '../access/posture/rules/index.ts'
-import type { RoleSelector } from '../base/roles.ts'
+} from '../facts/access/posture/rules/index.ts'
 import type { AssertedPosture, InvariantAssertion } from './assertions.ts'
 import type { Body, ModelKey } from './managed-kinds.ts'
 

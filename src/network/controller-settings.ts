@@ -1,13 +1,13 @@
 import type { z } from 'zod'
 import { invalidField, notFound } from '../base/errors.ts'
-import type { Call } from '../kernel/context/call.ts'
-import type { EngineContext } from '../kernel/context/context.ts'
+import type { Call } from '../context/call.ts'
+import type { EngineContext } from '../context/context.ts'
+import { controllerSettings, SettingsChange, SettingsCreation } from '../facts/network/controller-settings.resource.ts'
+import { redirectUriProblem } from '../facts/oidc/auth-request.rules.ts'
 import { readId, readRequest } from '../kernel/declaration/read-body.ts'
 import type { RecordOf } from '../kernel/declaration/resource.ts'
-import { newRecord } from '../kernel/records/read-records.ts'
-import { redirectUriProblem } from '../oidc/auth-request.rules.ts'
 import type { ReadTransaction, WriteTransaction } from '../ports/record-storage.ts'
-import { controllerSettings, SettingsChange, SettingsCreation } from './controller-settings.resource.ts'
+import { newRecord } from '../records/read-records.ts'
 
 /** The ports of the settings of the controller. */
 type SettingsPorts = Pick<EngineContext, 'clock' | 'settings' | 'storage' | 'writes'>

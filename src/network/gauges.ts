@@ -1,6 +1,6 @@
-import type { IndexCounts } from '../access/index/index.ts'
-import type { DataPlaneFigures } from '../kernel/context/context.ts'
-import type { ControllerEvents, EventName, Events } from '../ports/events.ts'
+import type { DataPlaneFigures } from '../context/context.ts'
+import type { IndexCounts } from '../facts/access/index/index.ts'
+import type { ControllerEvents, EventName, Events } from '../facts/network/events.ts'
 import type { Instrument, MetricAttributes, Metrics, Reading } from '../ports/telemetry.ts'
 
 /** The state of deliveries to subscribers, over all of them. */

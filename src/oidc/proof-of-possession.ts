@@ -1,7 +1,7 @@
 import { isValidAt, refusedCsr } from '../credentials/certificate-holder.ts'
+import { OAuthError } from '../facts/oidc/oauth-error.rules.ts'
+import type { ReadToken } from '../facts/oidc/token-claims.rules.ts'
 import type { CertificateFacts } from '../ports/pki.ts'
-import { OAuthError } from './oauth-error.rules.ts'
-import type { ReadToken } from './token-claims.rules.ts'
 import type { ProviderContext } from './token-issue.ts'
 
 /** The token to be presented, as far as it says by whom. */

@@ -1,13 +1,14 @@
 import { ControllerError, notFound } from '../base/errors.ts'
-import { authPolicies } from '../credentials/auth-policy.resource.ts'
+import { type Call, type MissingFactors, redeemed } from '../context/call.ts'
+import type { EngineContext } from '../context/context.ts'
 import { provesStill } from '../credentials/login-basis.ts'
-import { externalJwtSigners } from '../credentials/signers/external-jwt-signer.resource.ts'
-import { identities } from '../identities/identity.resource.ts'
-import { type Call, type MissingFactors, redeemed } from '../kernel/context/call.ts'
-import type { EngineContext } from '../kernel/context/context.ts'
+import { authPolicies } from '../facts/credentials/auth-policy.resource.ts'
+import { externalJwtSigners } from '../facts/credentials/signers/external-jwt-signer.resource.ts'
+import { identities } from '../facts/identities/identity.resource.ts'
+import { mfas } from '../facts/login/mfa.resource.ts'
+import { authRequests } from '../facts/oidc/auth-request.resource.ts'
+import type { RequestLogin } from '../facts/oidc/auth-request.rules.ts'
 import type { RecordOf } from '../kernel/declaration/resource.ts'
-import { findOne } from '../kernel/records/read-records.ts'
-import { mfas } from '../login/mfa/mfa.resource.ts'
 import {
   insertMfa,
   type MfaRecord,
@@ -16,10 +17,9 @@ import {
   newMfa,
   removeMfa,
   withCode,
-} from '../login/mfa/mfa-records.ts'
+} from '../login/mfa-records.ts'
 import type { ReadTransaction, WriteTransaction } from '../ports/record-storage.ts'
-import { authRequests } from './auth-request.resource.ts'
-import type { RequestLogin } from './auth-request.rules.ts'
+import { findOne } from '../records/read-records.ts'
 import type { AuthRequests } from './auth-requests.ts'
 import type { ProviderContext } from './token-issue.ts'
 

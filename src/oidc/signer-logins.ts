@@ -1,21 +1,21 @@
 import { BoundedMap } from '../base/collections.ts'
-import { externalJwtSigners } from '../credentials/signers/external-jwt-signer.resource.ts'
-import { enabledSigners } from '../credentials/signers/external-logins.ts'
-import { offeredSigners } from '../credentials/signers/offered-signers.rules.ts'
-import { type Call, SYSTEM_CALL } from '../kernel/context/call.ts'
-import type { EngineContext } from '../kernel/context/context.ts'
-import type { RecordOf } from '../kernel/declaration/resource.ts'
-import type { TokenEndpoints } from '../ports/credentials.ts'
-import { authRequests } from './auth-request.resource.ts'
-import { challengeOf, type SignerLogin } from './auth-request.rules.ts'
-import type { AuthRequest, AuthRequests } from './auth-requests.ts'
+import { type Call, SYSTEM_CALL } from '../context/call.ts'
+import type { EngineContext } from '../context/context.ts'
+import { enabledSigners } from '../credentials/external-logins.ts'
+import { externalJwtSigners } from '../facts/credentials/signers/external-jwt-signer.resource.ts'
+import { offeredSigners } from '../facts/credentials/signers/offered-signers.rules.ts'
+import { authRequests } from '../facts/oidc/auth-request.resource.ts'
+import { challengeOf, type SignerLogin } from '../facts/oidc/auth-request.rules.ts'
 import {
   authorizationUrl,
   discoveryUrl,
   type ExternalProvider,
   readProvider,
   targetTokenIn,
-} from './external-provider.rules.ts'
+} from '../facts/oidc/external-provider.rules.ts'
+import type { RecordOf } from '../kernel/declaration/resource.ts'
+import type { TokenEndpoints } from '../ports/credentials.ts'
+import type { AuthRequest, AuthRequests } from './auth-requests.ts'
 import type { LoginStep, RequestLogins } from './request-logins.ts'
 import type { RequestTotp } from './request-totp.ts'
 import type { ProviderContext } from './token-issue.ts'

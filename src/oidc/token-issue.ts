@@ -1,6 +1,12 @@
-import type { EngineContext } from '../kernel/context/context.ts'
-import { leftHalf } from './auth-request.rules.ts'
-import { type IdTokenFacts, type Issue, idTokenClaims, type SessionClaims, tokenClaims } from './token-claims.rules.ts'
+import type { EngineContext } from '../context/context.ts'
+import { leftHalf } from '../facts/oidc/auth-request.rules.ts'
+import {
+  type IdTokenFacts,
+  type Issue,
+  idTokenClaims,
+  type SessionClaims,
+  tokenClaims,
+} from '../facts/oidc/token-claims.rules.ts'
 
 /** The ports by which tokens are issued. */
 type TokenIssuePorts = Pick<ProviderContext, 'clock' | 'digest' | 'provider' | 'random' | 'settings' | 'tokens'>

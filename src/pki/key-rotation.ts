@@ -1,19 +1,12 @@
 import { ControllerError, invalidField, notFound } from '../base/errors.ts'
-import { authenticators } from '../credentials/authenticator.resource.ts'
-import { enrollments } from '../enrollment/enrollment.resource.ts'
-import { identities } from '../identities/identity.resource.ts'
-import { logFailure } from '../kernel/context/background-failure.ts'
-import type { Call } from '../kernel/context/call.ts'
-import type { EngineContext } from '../kernel/context/context.ts'
-import { readId, readRequest } from '../kernel/declaration/read-body.ts'
-import { ids } from '../kernel/filter/index.ts'
-import { newRecord } from '../kernel/records/read-records.ts'
-import type { FormerGeneration, NewGeneration } from '../ports/pki.ts'
-import type { WriteTransaction } from '../ports/record-storage.ts'
-import { edgeRouters } from '../routers/edge-router.resource.ts'
-import { transitRouters } from '../routers/transit-router.resource.ts'
-import { issuingAt, stateAt } from './generations.rules.ts'
-import { networkAuthorities } from './network-authority.resource.ts'
+import { logFailure } from '../context/background-failure.ts'
+import type { Call } from '../context/call.ts'
+import type { EngineContext } from '../context/context.ts'
+import { authenticators } from '../facts/credentials/authenticator.resource.ts'
+import { enrollments } from '../facts/enrollment/enrollment.resource.ts'
+import { identities } from '../facts/identities/identity.resource.ts'
+import { issuingAt, stateAt } from '../facts/pki/generations.rules.ts'
+import { networkAuthorities } from '../facts/pki/network-authority.resource.ts'
 import {
   type AuthorityChange,
   AuthorityChangeRequest,
@@ -21,7 +14,14 @@ import {
   type RenewalHolder,
   type RotationRequest,
   RotationRequestBody,
-} from './pki-requests.resource.ts'
+} from '../facts/pki/pki-requests.resource.ts'
+import { edgeRouters } from '../facts/routers/edge-router.resource.ts'
+import { transitRouters } from '../facts/routers/transit-router.resource.ts'
+import { readId, readRequest } from '../kernel/declaration/read-body.ts'
+import { ids } from '../kernel/filter/index.ts'
+import type { FormerGeneration, NewGeneration } from '../ports/pki.ts'
+import type { WriteTransaction } from '../ports/record-storage.ts'
+import { newRecord } from '../records/read-records.ts'
 import { askForRenewal, countRenewed, outstandingDevices, outstandingRouters } from './renewal-campaign.ts'
 import { type AuthorityRecord, StoredKeys } from './stored-keys.ts'
 

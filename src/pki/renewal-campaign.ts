@@ -1,11 +1,11 @@
-import { authenticators } from '../credentials/authenticator.resource.ts'
-import { SYSTEM_CALL } from '../kernel/context/call.ts'
-import type { EngineContext } from '../kernel/context/context.ts'
+import { SYSTEM_CALL } from '../context/call.ts'
+import type { EngineContext } from '../context/context.ts'
+import { authenticators } from '../facts/credentials/authenticator.resource.ts'
+import { networkAuthorities } from '../facts/pki/network-authority.resource.ts'
+import { edgeRouters } from '../facts/routers/edge-router.resource.ts'
+import { transitRouters } from '../facts/routers/transit-router.resource.ts'
 import { both, equals, type Filter } from '../kernel/filter/index.ts'
 import type { ReadTransaction } from '../ports/record-storage.ts'
-import { edgeRouters } from '../routers/edge-router.resource.ts'
-import { transitRouters } from '../routers/transit-router.resource.ts'
-import { networkAuthorities } from './network-authority.resource.ts'
 import type { AuthorityRecord } from './stored-keys.ts'
 
 /** How many holders are asked in one write: others write in between. */

@@ -1,15 +1,15 @@
 import { Gate } from '../concurrency/gate.ts'
-import { signingKeys } from '../credentials/signing-key.resource.ts'
+import { logFailure } from '../context/background-failure.ts'
+import { type Call, SYSTEM_CALL } from '../context/call.ts'
+import type { EngineContext } from '../context/context.ts'
 import { MAX_KEPT } from '../credentials/signing-keys.ts'
-import { logFailure } from '../kernel/context/background-failure.ts'
-import { type Call, SYSTEM_CALL } from '../kernel/context/call.ts'
-import type { EngineContext } from '../kernel/context/context.ts'
+import { signingKeys } from '../facts/credentials/signing-key.resource.ts'
+import { issuingAt, nextTurn } from '../facts/pki/generations.rules.ts'
+import { networkAuthorities } from '../facts/pki/network-authority.resource.ts'
 import type { RecordOf } from '../kernel/declaration/resource.ts'
-import { newRecord } from '../kernel/records/read-records.ts'
 import type { NewServerCertificate } from '../ports/pki.ts'
 import type { ReadTransaction, WriteTransaction } from '../ports/record-storage.ts'
-import { issuingAt, nextTurn } from './generations.rules.ts'
-import { networkAuthorities } from './network-authority.resource.ts'
+import { newRecord } from '../records/read-records.ts'
 
 export type AuthorityRecord = RecordOf<typeof networkAuthorities>
 type ServerRecord = RecordOf<typeof signingKeys>

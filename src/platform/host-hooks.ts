@@ -1,8 +1,8 @@
 import mitt from 'mitt'
 import { checkArgument, didYouMean } from '../base/arguments.ts'
 import { callIsolated } from '../concurrency/call-isolated.ts'
-import { type ControllerEvents, EVENT_NAMES, type Events } from '../ports/events.ts'
-import type { HostHooks, HostRules } from '../ports/host-rules.ts'
+import { type ControllerEvents, EVENT_NAMES, type Events } from '../facts/network/events.ts'
+import type { HostHooks, HostRules } from '../facts/network/host-rules.ts'
 import type { Logger } from '../ports/runtime.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { Claims } from '../credentials/signers/claims.rules.ts'
+import type { Claims } from '../facts/credentials/signers/claims.rules.ts'
 
 /** One-way fingerprints of high-entropy secrets: what the store keeps instead of a session token. */
 export interface Digest {

@@ -1,4 +1,4 @@
-import type { LinkListener, ReportedInterface } from './fabric/index.ts'
+import type { LinkListener, ReportedInterface } from '../facts/fabric/messages/index.ts'
 
 /** Versions that a router tells of itself. */
 export interface RouterVersion {

@@ -1,4 +1,6 @@
-import { StoreLevel } from '../kernel/context/store-level.ts'
+import { StoreLevel } from '../context/store-level.ts'
+import { controllerProcesses, routerConnections } from '../facts/routers/router-connection.resource.ts'
+import { capabilityNames } from '../facts/routers/router-fields.resource.ts'
 import type { Change, HistoryPoint, ReadTransaction } from '../ports/record-storage.ts'
 import type {
   IdentityConnectionStatus,
@@ -6,8 +8,6 @@ import type {
   RouterConnection,
   RouterPresence,
 } from '../ports/router-presence.ts'
-import { controllerProcesses, routerConnections } from './router-connection.resource.ts'
-import { capabilityNames } from './router-fields.resource.ts'
 
 /** How a router stands towards the data plane; offline routers have no addresses. */
 export function presenceMembers(presence: RouterPresence, id: string) {

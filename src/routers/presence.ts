@@ -1,10 +1,12 @@
 import { callIsolated } from '../concurrency/call-isolated.ts'
-import type { DataPlanePresence } from '../kernel/context/context.ts'
-import { changesTo, type RecordedChange } from '../kernel/context/recorded-changes.ts'
-import { placeOf } from '../kernel/context/store-level.ts'
-import type { Timetable } from '../kernel/context/timetable.ts'
-import type { Writes } from '../kernel/context/writes.ts'
-import type { Events } from '../ports/events.ts'
+import type { DataPlanePresence } from '../context/context.ts'
+import { changesTo, type RecordedChange } from '../context/recorded-changes.ts'
+import { placeOf } from '../context/store-level.ts'
+import type { Timetable } from '../context/timetable.ts'
+import type { Writes } from '../context/writes.ts'
+import type { Events } from '../facts/network/events.ts'
+import { edgeRouters } from '../facts/routers/edge-router.resource.ts'
+import { transitRouters } from '../facts/routers/transit-router.resource.ts'
 import type { ReadTransaction, Storage } from '../ports/record-storage.ts'
 import type {
   DisconnectReason,
@@ -20,10 +22,8 @@ import type {
 import type { Clock, Logger } from '../ports/runtime.ts'
 import { ConnectionRecords } from './connection-records.ts'
 import { ConnectedIdentities, OtherConnections, UNKNOWN_MS } from './connections.ts'
-import { edgeRouters } from './edge-router.resource.ts'
 import { admitRouter, type RouterFacts, routerFacts } from './router-admission.ts'
 import { RouterWatch } from './router-watch.ts'
-import { transitRouters } from './transit-router.resource.ts'
 
 interface Ports {
   readonly storage: Storage

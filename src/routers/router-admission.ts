@@ -1,7 +1,7 @@
+import { edgeRouters } from '../facts/routers/edge-router.resource.ts'
+import { transitRouters } from '../facts/routers/transit-router.resource.ts'
 import type { ReadTransaction } from '../ports/record-storage.ts'
 import type { RouterAdmission } from '../ports/router-presence.ts'
-import { edgeRouters } from './edge-router.resource.ts'
-import { transitRouters } from './transit-router.resource.ts'
 
 /** The facts that decide whether a router may be connected. */
 export interface RouterFacts {

@@ -1,10 +1,10 @@
-import { changesAfter, placeOf } from '../kernel/context/store-level.ts'
-import type { Timetable } from '../kernel/context/timetable.ts'
+import { changesAfter, placeOf } from '../context/store-level.ts'
+import type { Timetable } from '../context/timetable.ts'
+import { edgeRouters } from '../facts/routers/edge-router.resource.ts'
+import { transitRouters } from '../facts/routers/transit-router.resource.ts'
 import { type HistoryPoint, isSamePoint, type ReadTransaction, type Storage } from '../ports/record-storage.ts'
 import type { Clock } from '../ports/runtime.ts'
-import { edgeRouters } from './edge-router.resource.ts'
 import { type RouterFacts, routerFacts } from './router-admission.ts'
-import { transitRouters } from './transit-router.resource.ts'
 
 interface Ports {
   readonly storage: Storage

@@ -1,5 +1,9 @@
 import { type DecisionPorts, factsFor, reachableServices } from '../access/decision.ts'
 import type { CheckedGrant } from '../access/posture/posture-of.ts'
+import { ALL_CONFIG_TYPES, type ConfigMap, configMaps } from '../configs/config-map.ts'
+import type { Caller } from '../context/call.ts'
+import type { EngineContext } from '../context/context.ts'
+import { placeOf } from '../context/store-level.ts'
 import {
   emptyPostureData,
   nextDeadline,
@@ -7,16 +11,12 @@ import {
   type PostureData,
   postureQuery,
   queryUpdatedAt,
-} from '../access/posture/rules/index.ts'
-import { ALL_CONFIG_TYPES, type ConfigMap, configMaps } from '../configs/config-map.ts'
-import type { Caller } from '../kernel/context/call.ts'
-import type { EngineContext } from '../kernel/context/context.ts'
-import { placeOf } from '../kernel/context/store-level.ts'
+} from '../facts/access/posture/rules/index.ts'
+import { services } from '../facts/services/service.resource.ts'
 import type { RecordOf } from '../kernel/declaration/resource.ts'
 import { ids } from '../kernel/filter/index.ts'
-import { ownDetail } from '../kernel/records/render.ts'
 import type { HistoryPoint, ReadTransaction } from '../ports/record-storage.ts'
-import { services } from './service.resource.ts'
+import { ownDetail } from '../records/render.ts'
 
 /** The ports of the view of services. */
 export interface ServiceViewPorts extends DecisionPorts, Pick<EngineContext, 'clock' | 'digest' | 'texts'> {}

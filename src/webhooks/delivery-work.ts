@@ -1,13 +1,13 @@
-import { type auditRecords, auditStates } from '../audit/audit-record.resource.ts'
 import { CHAIN, recordsAfter, recordsOf } from '../audit/audit-sealing.ts'
 import { grouped } from '../base/collections.ts'
+import { type auditRecords, auditStates } from '../facts/audit/audit-record.resource.ts'
+import { eventCursors, eventDeliveries } from '../facts/webhooks/delivery.resource.ts'
+import { MOST_WAITING, TAKEN_AT_ONCE, takenNow, trialAt } from '../facts/webhooks/delivery.rules.ts'
 import type { RecordOf } from '../kernel/declaration/resource.ts'
 import { both, equals, type Filter } from '../kernel/filter/index.ts'
-import { newRecord } from '../kernel/records/read-records.ts'
 import type { DeliveryFigures } from '../network/gauges.ts'
 import type { ReadTransaction } from '../ports/record-storage.ts'
-import { eventCursors, eventDeliveries } from './delivery.resource.ts'
-import { MOST_WAITING, TAKEN_AT_ONCE, takenNow, trialAt } from './delivery.rules.ts'
+import { newRecord } from '../records/read-records.ts'
 import { type EventMessage, eventMessages, subjectOf } from './event-message.ts'
 
 type AuditRecord = RecordOf<typeof auditRecords>

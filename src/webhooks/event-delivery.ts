@@ -1,10 +1,10 @@
 import { Gate } from '../concurrency/gate.ts'
-import { SYSTEM_CALL } from '../kernel/context/call.ts'
-import type { EngineContext } from '../kernel/context/context.ts'
-import { newRecord } from '../kernel/records/read-records.ts'
+import { SYSTEM_CALL } from '../context/call.ts'
+import type { EngineContext } from '../context/context.ts'
+import { eventCursors, eventDeliveries } from '../facts/webhooks/delivery.resource.ts'
+import { AT_ONCE, chanceOf, isDown, LEASE_MS, nextAttemptAt, ROUND_MS } from '../facts/webhooks/delivery.rules.ts'
 import type { WriteTransaction } from '../ports/record-storage.ts'
-import { eventCursors, eventDeliveries } from './delivery.resource.ts'
-import { AT_ONCE, chanceOf, isDown, LEASE_MS, nextAttemptAt, ROUND_MS } from './delivery.rules.ts'
+import { newRecord } from '../records/read-records.ts'
 import {
   type Cursor,
   type Delivery,

@@ -1,7 +1,7 @@
 import { auditEntries } from '../audit/audit-entry.ts'
-import type { AuditEntry } from '../audit/audit-questions.resource.ts'
-import type { auditRecords } from '../audit/audit-record.resource.ts'
-import { SYSTEM_CALL } from '../kernel/context/call.ts'
+import { SYSTEM_CALL } from '../context/call.ts'
+import type { AuditEntry } from '../facts/audit/audit-questions.resource.ts'
+import type { auditRecords } from '../facts/audit/audit-record.resource.ts'
 import type { RecordOf } from '../kernel/declaration/resource.ts'
 import type { ReadTransaction } from '../ports/record-storage.ts'
 

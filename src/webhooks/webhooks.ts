@@ -1,17 +1,21 @@
 import { auditFilter } from '../audit/audit-reading.ts'
-import { AUDIT_TYPES } from '../audit/audit-record.resource.ts'
 import { lastRecordId } from '../audit/audit-sealing.ts'
 import { invalidField, notFound, unacceptableField } from '../base/errors.ts'
-import type { Call } from '../kernel/context/call.ts'
-import type { EngineContext } from '../kernel/context/context.ts'
+import type { Call } from '../context/call.ts'
+import type { EngineContext } from '../context/context.ts'
+import { AUDIT_TYPES } from '../facts/audit/audit-record.resource.ts'
+import { eventCursors, eventDeliveries } from '../facts/webhooks/delivery.resource.ts'
+import { isWantedType } from '../facts/webhooks/delivery.rules.ts'
+import {
+  type DeliveryReport,
+  DeliverySelection,
+  type DeliverySelectionRequest,
+} from '../facts/webhooks/delivery-questions.resource.ts'
+import { type Webhooks, webhooks } from '../facts/webhooks/webhook.resource.ts'
 import { readId, readRequest } from '../kernel/declaration/read-body.ts'
 import type { RecordOf } from '../kernel/declaration/resource.ts'
-import type { Behaviour } from '../kernel/records/behaviour.ts'
-import { eventCursors, eventDeliveries } from './delivery.resource.ts'
-import { isWantedType } from './delivery.rules.ts'
-import { type DeliveryReport, DeliverySelection, type DeliverySelectionRequest } from './delivery-questions.resource.ts'
+import type { Behaviour } from '../records/behaviour.ts'
 import { deliveriesOf, newCursor } from './delivery-work.ts'
-import { type Webhooks, webhooks } from './webhook.resource.ts'
 
 type Webhook = RecordOf<typeof webhooks>
 type Ports = Pick<EngineContext, 'clock' | 'random' | 'sealer' | 'storage' | 'writes'>

@@ -2,10 +2,10 @@ import type { Storage } from 'portcullis'
 import { memoryStorage } from 'portcullis/memory'
 import type { TestControllerOptions } from 'portcullis/testing'
 import { describe, expect, it } from 'vitest'
-import { servicePolicies } from '../../src/access/policy.resource.ts'
-import { resume } from '../../src/access/sessions/enforcement.ts'
+import { resume } from '../../src/access/service-sessions/enforcement.ts'
 import { engineOf } from '../../src/controller/guarded-engine.ts'
 import { contextOf } from '../../src/engine/engine.ts'
+import { servicePolicies } from '../../src/facts/access/policy.resource.ts'
 import { type Person, type World, world } from '../support/world.ts'
 
 interface Staged extends World {

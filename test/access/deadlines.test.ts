@@ -7,7 +7,7 @@ import {
   type TestControllerOptions,
 } from 'portcullis/testing'
 import { describe, expect, it } from 'vitest'
-import { Timetable } from '../../src/kernel/context/timetable.ts'
+import { Timetable } from '../../src/context/timetable.ts'
 import { type MfaRule, type Person, type World, world } from '../support/world.ts'
 
 const SECOND = 1000

@@ -1,10 +1,10 @@
 import type { Storage } from 'portcullis'
 import { createTestController, type TestController } from 'portcullis/testing'
 import { expect, it, onTestFinished } from 'vitest'
-import { servicePolicies } from '../../src/access/policy.resource.ts'
-import { identities } from '../../src/identities/identity.resource.ts'
+import { servicePolicies } from '../../src/facts/access/policy.resource.ts'
+import { identities } from '../../src/facts/identities/identity.resource.ts'
+import { services } from '../../src/facts/services/service.resource.ts'
 import type { Resource } from '../../src/kernel/declaration/resource.ts'
-import { services } from '../../src/services/service.resource.ts'
 import { adminToken, delegate } from '../support/delegate.ts'
 
 const IDENTITIES = 500

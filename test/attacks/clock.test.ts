@@ -1,6 +1,6 @@
 import { memoryStorage } from 'portcullis/memory'
 import { describe, expect, it } from 'vitest'
-import { apiSessions } from '../../src/login/api-session.resource.ts'
+import { apiSessions } from '../../src/facts/login/api-session.resource.ts'
 import { KnownProviders } from '../../src/oidc/signer-logins.ts'
 import { adminOf } from '../contract/http/foreign-client.ts'
 import { mount } from '../support/mount.ts'

@@ -2,11 +2,11 @@
 import { once } from 'node:events'
 import { type Duplex, duplexPair } from 'node:stream'
 import { describe, expect, it, vi } from 'vitest'
-import type { Channel } from '../../adapters/channel/channel.ts'
-import { channelPair } from '../../adapters/channel/channel-pair.ts'
-import { EDGE_HEADER, EDGE_TYPE, edgeMessage, TRUE, textIn } from '../../adapters/channel/edge-messages.ts'
-import { encodeFrame, type Frame, FrameReader } from '../../adapters/channel/frame.ts'
-import { readBool, readUint32, textHeader, uint32Header } from '../../adapters/channel/header-values.ts'
+import type { Channel } from '../../adapters/network/channel/channel.ts'
+import { channelPair } from '../../adapters/network/channel/channel-pair.ts'
+import { EDGE_HEADER, EDGE_TYPE, edgeMessage, TRUE, textIn } from '../../adapters/network/channel/edge-messages.ts'
+import { encodeFrame, type Frame, FrameReader } from '../../adapters/network/channel/frame.ts'
+import { readBool, readUint32, textHeader, uint32Header } from '../../adapters/network/channel/header-values.ts'
 import { type EdgeWorld, edgeWorld, type PlayedEndpoint, until } from '../support/edge-world.ts'
 
 const KIB = 1024

@@ -1,10 +1,16 @@
 import { once } from 'node:events'
 import { Duplex } from 'node:stream'
 import { describe, expect, it } from 'vitest'
-import { channelPair } from '../../adapters/channel/channel-pair.ts'
-import { CIRCUIT_HEADER, EDGE_HEADER, EDGE_TYPE, edgeMessage, textIn } from '../../adapters/channel/edge-messages.ts'
-import { encodeFrame } from '../../adapters/channel/frame.ts'
-import { readText, textHeader, uint32Header } from '../../adapters/channel/header-values.ts'
+import { channelPair } from '../../adapters/network/channel/channel-pair.ts'
+import {
+  CIRCUIT_HEADER,
+  EDGE_HEADER,
+  EDGE_TYPE,
+  edgeMessage,
+  textIn,
+} from '../../adapters/network/channel/edge-messages.ts'
+import { encodeFrame } from '../../adapters/network/channel/frame.ts'
+import { readText, textHeader, uint32Header } from '../../adapters/network/channel/header-values.ts'
 import { type EdgeWorld, edgeWorld, type PlayedEndpoint, until } from '../support/edge-world.ts'
 import { usedBytes } from '../support/used-bytes.ts'
 

@@ -1,8 +1,8 @@
 import { type AnonymousCall, type Call, ControllerError, SYSTEM_CALL } from 'portcullis'
 import { createTestController, type TestController } from 'portcullis/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { PERMISSIONS } from '../../src/authority/permissions.resource.ts'
 import { RIGHTS, type Right, rowOf } from '../../src/controller/call-rights.ts'
+import { PERMISSIONS } from '../../src/facts/authority/permissions.resource.ts'
 import {
   adminOf,
   CLIENT,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { PERMISSIONS } from '../../src/authority/permissions.resource.ts'
+import { PERMISSIONS } from '../../src/facts/authority/permissions.resource.ts'
 import {
   type Answer,
   adminOf,

@@ -4,12 +4,12 @@ import { join } from 'node:path'
 import { createPkiMaterial, type Storage } from 'portcullis'
 import { sqliteStorage } from 'portcullis/kysely'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { sessions } from '../../src/access/sessions/session.resource.ts'
-import { apiSessions } from '../../src/login/api-session.resource.ts'
-import { mfas } from '../../src/login/mfa/mfa.resource.ts'
+import { sessions } from '../../src/facts/access/session.resource.ts'
+import { apiSessions } from '../../src/facts/login/api-session.resource.ts'
+import { mfas } from '../../src/facts/login/mfa.resource.ts'
+import { serviceViews } from '../../src/facts/services/service.resource.ts'
 import { findInconsistencies } from '../../src/network/database/data-integrity.ts'
 import { EVENT_LOOP_TURNS } from '../../src/platform/system-runtime.ts'
-import { serviceViews } from '../../src/services/service.resource.ts'
 import {
   type Answer,
   adminOf,

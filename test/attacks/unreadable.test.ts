@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { PERMISSIONS } from '../../src/authority/permissions.resource.ts'
+import { PERMISSIONS } from '../../src/facts/authority/permissions.resource.ts'
 import { adminOf, CLIENT, type ForeignClient, foreignClient, MANAGEMENT } from '../contract/http/foreign-client.ts'
 import type { MountedController } from '../contract/http/mount.ts'
 import { COMMON, conditionsOn, type Kind, SYMBOLS } from '../laws/documented-symbols.ts'

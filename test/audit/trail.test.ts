@@ -1,8 +1,8 @@
 import { openOperator, SYSTEM_CALL } from 'portcullis'
 import { createTestController, type TestController, type TestControllerOptions } from 'portcullis/testing'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import type { AuditRequest } from '../../src/audit/audit-questions.resource.ts'
-import { auditRecords, auditSeals, auditStates } from '../../src/audit/audit-record.resource.ts'
+import type { AuditRequest } from '../../src/facts/audit/audit-questions.resource.ts'
+import { auditRecords, auditSeals, auditStates } from '../../src/facts/audit/audit-record.resource.ts'
 import { adminToken, delegate, ownApi } from '../support/delegate.ts'
 import { givePassword } from '../support/identity-state.ts'
 

@@ -1,11 +1,11 @@
 import { createConnection, createServer, type Socket } from 'node:net'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Channel } from '../../adapters/channel/channel.ts'
-import { channelPair } from '../../adapters/channel/channel-pair.ts'
-import { ChannelSocket } from '../../adapters/channel/channel-socket.ts'
-import { Conversation, NoAnswer } from '../../adapters/channel/conversation.ts'
-import type { Frame } from '../../adapters/channel/frame.ts'
+import type { Channel } from '../../adapters/network/channel/channel.ts'
+import { channelPair } from '../../adapters/network/channel/channel-pair.ts'
+import { ChannelSocket } from '../../adapters/network/channel/channel-socket.ts'
+import { Conversation, NoAnswer } from '../../adapters/network/channel/conversation.ts'
+import type { Frame } from '../../adapters/network/channel/frame.ts'
 
 const FRAME = { headers: 65_536, body: 1024 * 1024 }
 const LIMITS = {

@@ -1,8 +1,8 @@
 import { duplexPair } from 'node:stream'
 import { expect, it, vi } from 'vitest'
-import { ChannelSocket } from '../../adapters/channel/channel-socket.ts'
-import type { Frame } from '../../adapters/channel/frame.ts'
-import { WebSocketStream } from '../../adapters/channel/websocket-stream.ts'
+import { ChannelSocket } from '../../adapters/network/channel/channel-socket.ts'
+import type { Frame } from '../../adapters/network/channel/frame.ts'
+import { WebSocketStream } from '../../adapters/network/channel/websocket-stream.ts'
 import { message } from '../support/operator-client.ts'
 
 const FRAME_LIMITS = { headers: 1024, body: 2 ** 24 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { ConnectionTable } from '../../src/data-plane/edge/connection-table.ts'
+import { ConnectionTable } from '../../src/facts/data-plane/edge/connection-table.ts'
 
 const LIMITS = { connections: 6, dials: 3, binds: 2 }
 

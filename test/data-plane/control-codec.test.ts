@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { CONTENT_TYPE } from '../../adapters/fabric/messages/content-types.ts'
-import { readMessage } from '../../adapters/fabric/messages/read-message.ts'
-import { readToRouter } from '../../adapters/fabric/messages/read-to-router.ts'
-import { writeFromRouter } from '../../adapters/fabric/messages/write-from-router.ts'
-import { writeMessage } from '../../adapters/fabric/messages/write-message.ts'
-import type { FromRouter, ToRouter } from '../../src/ports/fabric/index.ts'
+import { CONTENT_TYPE } from '../../adapters/network/fabric/messages/content-types.ts'
+import { readMessage } from '../../adapters/network/fabric/messages/read-message.ts'
+import { readToRouter } from '../../adapters/network/fabric/messages/read-to-router.ts'
+import { writeFromRouter } from '../../adapters/network/fabric/messages/write-from-router.ts'
+import { writeMessage } from '../../adapters/network/fabric/messages/write-message.ts'
+import type { FromRouter, ToRouter } from '../../src/facts/fabric/messages/index.ts'
 
 const peerData = new Map([[1003, Uint8Array.of(1, 2, 3)]])
 const connections = [{ type: 'link.default', source: 'tcp:a:1', target: 'tcp:b:2' }]

@@ -5,7 +5,7 @@ import {
   PAYLOAD_FLAG,
   type Payload,
   XgressEnd,
-} from '../../src/data-plane/xgress/index.ts'
+} from '../../src/facts/data-plane/xgress/index.ts'
 
 const CIRCUITS = 150
 const ECHOES = 10

@@ -1,13 +1,20 @@
 import { describe, expect, it } from 'vitest'
-import { writePayload } from '../../adapters/channel/circuit-frames.ts'
-import { processTimer } from '../../adapters/channel/conversation.ts'
-import { bodyOf, EDGE_HEADER, EDGE_TYPE, edgeMessage, TRUE, textIn } from '../../adapters/channel/edge-messages.ts'
-import type { Frame } from '../../adapters/channel/frame.ts'
-import { readText, readUint32, textHeader, uint32Header } from '../../adapters/channel/header-values.ts'
-import { modelCodec } from '../../adapters/fabric/messages/model-codec.ts'
-import { claimIn } from '../../adapters/router/edge/edge-admission.ts'
-import { RouterModel } from '../../adapters/router/state/router-model.ts'
-import type { PolicySide } from '../../src/ports/fabric/index.ts'
+import { writePayload } from '../../adapters/network/channel/circuit-frames.ts'
+import { processTimer } from '../../adapters/network/channel/conversation.ts'
+import {
+  bodyOf,
+  EDGE_HEADER,
+  EDGE_TYPE,
+  edgeMessage,
+  TRUE,
+  textIn,
+} from '../../adapters/network/channel/edge-messages.ts'
+import type { Frame } from '../../adapters/network/channel/frame.ts'
+import { readText, readUint32, textHeader, uint32Header } from '../../adapters/network/channel/header-values.ts'
+import { modelCodec } from '../../adapters/network/fabric/messages/model-codec.ts'
+import { claimIn } from '../../adapters/network/router/edge/edge-admission.ts'
+import { RouterModel } from '../../adapters/network/router/state/router-model.ts'
+import type { PolicySide } from '../../src/facts/fabric/messages/index.ts'
 import { adminToken } from '../support/delegate.ts'
 import { type EdgeWorld, edgeWorld, type PlayedEndpoint, until } from '../support/edge-world.ts'
 

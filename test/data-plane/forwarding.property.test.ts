@@ -5,9 +5,9 @@ import {
   ForwardFaults,
   ForwardingTable,
   MOST_WAITING_FAULTS,
-} from '../../src/data-plane/forwarding/index.ts'
-import { type Acknowledgement, type Payload, XgressEnd } from '../../src/data-plane/xgress/index.ts'
-import { forwardsOf } from '../../src/fabric/rules/index.ts'
+} from '../../src/facts/data-plane/forwarding/index.ts'
+import { type Acknowledgement, type Payload, XgressEnd } from '../../src/facts/data-plane/xgress/index.ts'
+import { forwardsOf } from '../../src/facts/fabric/rules/index.ts'
 import { patience, runs } from '../support/property-runs.ts'
 import { randomFrom } from '../support/seeded-random.ts'
 

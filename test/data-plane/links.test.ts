@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { duplexPair } from 'node:stream'
 import { describe, expect, it, vi } from 'vitest'
-import { writePayload } from '../../adapters/channel/circuit-frames.ts'
-import type { Frame } from '../../adapters/channel/frame.ts'
-import { readBool, textHeader, uint32Header, uint64Header } from '../../adapters/channel/header-values.ts'
-import type { Destination } from '../../adapters/router/forwarder.ts'
-import { DEAD_LATENCY_NS, duplicateOutcome } from '../../src/data-plane/forwarding/link-rules.ts'
+import { writePayload } from '../../adapters/network/channel/circuit-frames.ts'
+import type { Frame } from '../../adapters/network/channel/frame.ts'
+import { readBool, textHeader, uint32Header, uint64Header } from '../../adapters/network/channel/header-values.ts'
+import type { Destination } from '../../adapters/network/router/forwarder.ts'
+import { DEAD_LATENCY_NS, duplicateOutcome } from '../../src/facts/data-plane/forwarding/link-rules.ts'
 import { PlayedPeer, routerUnderTest, until } from '../support/played-peer.ts'
 
 function payload(circuitId: string, body = 'hi', flags = 0): Frame {

@@ -4,12 +4,12 @@ import { connect, createServer, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { enroll, type IdentityOptions, openIdentity, type ServiceConnection } from 'portcullis/sdk'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { enrollRouter, type RouterIdentity } from '../../adapters/router/control/router-enrollment.ts'
+import { enrollRouter, type RouterIdentity } from '../../adapters/network/router/control/router-enrollment.ts'
 import {
   runRouter,
   type StandaloneRouter,
   type StandaloneRouterOptions,
-} from '../../adapters/router/standalone-router.ts'
+} from '../../adapters/network/router/standalone-router.ts'
 import type { Admin } from '../../examples/traffic/network.ts'
 import { LinkedNetwork, until } from '../support/linked-network.ts'
 import { changeAtRandom } from '../support/random-changes.ts'

@@ -1,9 +1,15 @@
 import { describe, expect, it } from 'vitest'
-import { bodyOf, EDGE_HEADER, EDGE_TYPE, edgeMessage, TRUE } from '../../adapters/channel/edge-messages.ts'
-import type { Frame } from '../../adapters/channel/frame.ts'
-import { readText, readUint32, textHeader, uint32Header, uint64Header } from '../../adapters/channel/header-values.ts'
-import { answerOfEnd, type TraceRoute, writeControl } from '../../adapters/channel/trace-routes.ts'
-import type { ChannelTrace, TraceChannels } from '../../src/ports/fabric/index.ts'
+import { bodyOf, EDGE_HEADER, EDGE_TYPE, edgeMessage, TRUE } from '../../adapters/network/channel/edge-messages.ts'
+import type { Frame } from '../../adapters/network/channel/frame.ts'
+import {
+  readText,
+  readUint32,
+  textHeader,
+  uint32Header,
+  uint64Header,
+} from '../../adapters/network/channel/header-values.ts'
+import { answerOfEnd, type TraceRoute, writeControl } from '../../adapters/network/channel/trace-routes.ts'
+import type { ChannelTrace, TraceChannels } from '../../src/facts/fabric/messages/index.ts'
 import { type EdgeWorld, edgeWorld, type PlayedEndpoint, until } from '../support/edge-world.ts'
 import { PlayedPeer, routerUnderTest } from '../support/played-peer.ts'
 

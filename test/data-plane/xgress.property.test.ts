@@ -8,7 +8,7 @@ import {
   LINGER_MS,
   type Payload,
   XgressEnd,
-} from '../../src/data-plane/xgress/index.ts'
+} from '../../src/facts/data-plane/xgress/index.ts'
 import { patience, runs } from '../support/property-runs.ts'
 import { randomFrom } from '../support/seeded-random.ts'
 

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { PERMISSIONS } from '../../src/authority/permissions.resource.ts'
+import { PERMISSIONS } from '../../src/facts/authority/permissions.resource.ts'
 import { STATUS_OF } from '../../src/http/pipeline/problem.ts'
 import { freePort } from '../support/free-port.ts'
 

@@ -6,8 +6,8 @@ import {
   type EntityKind,
   type OrderedIds,
   type PolicyKind,
-} from '../../src/access/index/index.ts'
-import { SlotSet } from '../../src/access/index/slot-set.ts'
+} from '../../src/facts/access/index/index.ts'
+import { SlotSet } from '../../src/facts/access/index/slot-set.ts'
 import { type ComparableAccess, NaiveAccess } from '../support/naive-access.ts'
 import { patience, runs } from '../support/property-runs.ts'
 

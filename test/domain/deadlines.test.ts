@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { Deadlines } from '../../src/kernel/context/timetable.ts'
+import { Deadlines } from '../../src/context/timetable.ts'
 
 const key = fc.integer({ min: 0, max: 9 }).map(String)
 const instant = fc.integer({ min: 0, max: 30 })

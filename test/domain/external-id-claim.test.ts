@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { claimProblem, type ExternalIdClaim, externalIdOf } from '../../src/credentials/signers/claims.rules.ts'
+import { claimProblem, type ExternalIdClaim, externalIdOf } from '../../src/facts/credentials/signers/claims.rules.ts'
 
 const plain: ExternalIdClaim = {
   location: 'COMMON_NAME',

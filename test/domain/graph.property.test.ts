@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { AccessIndex } from '../../src/access/index/index.ts'
 import { selects } from '../../src/base/roles.ts'
+import { AccessIndex } from '../../src/facts/access/index/index.ts'
 import {
   type Classified,
   ClassTable,
@@ -13,7 +13,7 @@ import {
   gather,
   type LinkType,
   RolePolicies,
-} from '../../src/insight/graph/index.ts'
+} from '../../src/facts/insight/graph/index.ts'
 import { patience, runs } from '../support/property-runs.ts'
 
 const TYPES: readonly LinkType[] = ['Dial', 'Bind', 'edge-router', 'service-edge-router']

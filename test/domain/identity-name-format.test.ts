@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { formatIdentityName, numberedName } from '../../src/credentials/signers/claims.rules.ts'
+import { formatIdentityName, numberedName } from '../../src/facts/credentials/signers/claims.rules.ts'
 
 const symbols = { caName: 'Acme', caId: 'ca1', commonName: 'device', requestedName: 'mine', identityId: 'id1' }
 

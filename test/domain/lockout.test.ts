@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { afterFailure, isLocked, NO_FAILED_ATTEMPTS } from '../../src/credentials/lockout.rules.ts'
+import { afterFailure, isLocked, NO_FAILED_ATTEMPTS } from '../../src/facts/credentials/lockout.rules.ts'
 
 const MINUTE_MS = 60_000
 

@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { type BasisFacts, basisEnds, byHost, type LetIn, lostBasis } from '../../src/credentials/login-basis.rules.ts'
+import {
+  type BasisFacts,
+  basisEnds,
+  byHost,
+  type LetIn,
+  lostBasis,
+} from '../../src/facts/credentials/login-basis.rules.ts'
 
 const NOW = 1_000_000
 const person = { id: 'ann', externalId: 'ann@example', isAdmin: false, isDefaultAdmin: false, permissions: [] }

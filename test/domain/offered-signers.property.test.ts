@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { type OfferedSigner, offeredSigners } from '../../src/credentials/signers/offered-signers.rules.ts'
+import { type OfferedSigner, offeredSigners } from '../../src/facts/credentials/signers/offered-signers.rules.ts'
 
 /** Signers of an administrator and of up to eight delegates; some of these made many. */
 const network = fc

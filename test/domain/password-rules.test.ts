@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { adminPasswordWeakness, passwordWeakness } from '../../src/credentials/password.rules.ts'
+import { adminPasswordWeakness, passwordWeakness } from '../../src/facts/credentials/password.rules.ts'
 
 const none = { minPasswordLength: 5, requireMixedCase: false, requireNumberChar: false, requireSpecialChar: false }
 

@@ -1,6 +1,6 @@
 import { type ControlListener, routerSide } from 'portcullis/fabric'
 import { bodyOf, type EnrolledRouter, FakeRouter } from 'portcullis/testing'
-import { ApiSessions, ApiSessionsAdded } from '../../adapters/fabric/messages/edge-definitions.ts'
+import { ApiSessions, ApiSessionsAdded } from '../../adapters/network/fabric/messages/edge-definitions.ts'
 
 const { CONTENT_TYPE, HEADER, textHeader } = routerSide
 type Texts = Readonly<Record<number, string>>

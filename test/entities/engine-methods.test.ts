@@ -2,10 +2,10 @@ import { type Call, ControllerError, SYSTEM_CALL } from 'portcullis'
 import { createTestController, type TestController } from 'portcullis/testing'
 import { expect, it } from 'vitest'
 import { z } from 'zod'
-import { SimulatedChanges } from '../../src/access/access-questions.resource.ts'
-import { ServiceConfigPairs } from '../../src/configs/config.resource.ts'
 import { engineOf } from '../../src/controller/guarded-engine.ts'
 import { ControllerEngine } from '../../src/engine/engine.ts'
+import { SimulatedChanges } from '../../src/facts/access/access-questions.resource.ts'
+import { ServiceConfigPairs } from '../../src/facts/configs/config.resource.ts'
 import { readBody, readRequest } from '../../src/kernel/declaration/read-body.ts'
 
 type MethodOf<T> = { [M in keyof T]: T[M] extends (...given: never) => unknown ? M : never }[keyof T] & string

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it, onTestFinished } from 'vitest'
-import { WireTexts } from '../../src/kernel/records/wire-texts.ts'
+import { WireTexts } from '../../src/context/wire-texts.ts'
 import { runs } from '../support/property-runs.ts'
 
 const texts = new WireTexts()

@@ -1,6 +1,6 @@
 import { createTestController } from 'portcullis/testing'
 import { afterEach, expect, it, vi } from 'vitest'
-import { SYSTEM_CALL } from '../../src/kernel/context/call.ts'
+import { SYSTEM_CALL } from '../../src/context/call.ts'
 import { EVENT_LOOP_TURNS } from '../../src/platform/system-runtime.ts'
 import { adminToken } from '../support/delegate.ts'
 

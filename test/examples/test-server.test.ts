@@ -7,7 +7,9 @@ const root = join(import.meta.dirname, '../..')
 const run = promisify(execFile)
 
 /** The command of this source, as `npx portcullis` is that of an installed package. */
-const PORTCULLIS = [process.execPath, '--conditions=portcullis-source', join(root, 'adapters/cli/main.ts')].join(' ')
+const PORTCULLIS = [process.execPath, '--conditions=portcullis-source', join(root, 'adapters/tools/cli/main.ts')].join(
+  ' ',
+)
 
 const LANGUAGES = [
   { language: 'Go', needs: ['go', 'version'], command: ['go', 'test', '-count=1'], folder: 'go', passed: /^ok\s/m },

@@ -2,7 +2,7 @@ import { applyModel, planModel, readModel, readNetwork } from 'portcullis/model'
 import { createTestController, TEST_ADMIN } from 'portcullis/testing'
 import { expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { modelFileOf } from '../../adapters/explorer/page/what-if/model-file.ts'
+import { modelFileOf } from '../../adapters/tools/explorer/page/what-if/model-file.ts'
 
 /** An identity and a service with something in every member that a model file holds. */
 const MODEL = {

@@ -2,8 +2,8 @@ import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { enroll, type Identity, openIdentity, type ServiceConnection } from 'portcullis/sdk'
 import { vi } from 'vitest'
-import { enrollRouter } from '../../adapters/router/control/router-enrollment.ts'
-import { runRouter, type StandaloneRouter } from '../../adapters/router/standalone-router.ts'
+import { enrollRouter } from '../../adapters/network/router/control/router-enrollment.ts'
+import { runRouter, type StandaloneRouter } from '../../adapters/network/router/standalone-router.ts'
 import type { Admin } from '../../examples/traffic/network.ts'
 
 const CIRCUITS_OF_EACH = 4

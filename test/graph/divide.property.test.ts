@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { EntityClass } from '../../src/insight/graph/classes.rules.ts'
-import { divide, isWithin } from '../../src/insight/reach/divide.rules.ts'
+import type { EntityClass } from '../../src/facts/insight/graph/classes.rules.ts'
+import { divide, isWithin } from '../../src/facts/insight/reach/divide.rules.ts'
 
 const DEPARTMENTS = ['engineering', 'finance', 'sales', 'legal', 'hr']
 const SITES = ['berlin', 'tokyo', 'london']

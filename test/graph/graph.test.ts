@@ -1,6 +1,6 @@
 import { createTestController } from 'portcullis/testing'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { SYSTEM_CALL } from '../../src/kernel/context/call.ts'
+import { SYSTEM_CALL } from '../../src/context/call.ts'
 import { adminToken, delegate, ownApi } from '../support/delegate.ts'
 
 const ANY = { semantic: 'AnyOf' } as const

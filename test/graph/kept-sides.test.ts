@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { ClassTable } from '../../src/insight/graph/classes.rules.ts'
-import { inSlices, Partition, sharedTurns } from '../../src/insight/graph/partition.ts'
-import { type GraphPolicy, type GroupedKind, RolePolicies } from '../../src/insight/graph/role-policies.rules.ts'
+import { ClassTable } from '../../src/facts/insight/graph/classes.rules.ts'
+import { type GraphPolicy, type GroupedKind, RolePolicies } from '../../src/facts/insight/graph/role-policies.rules.ts'
+import { inSlices, Partition, sharedTurns } from '../../src/insight/reach/partition.ts'
 
 const PEOPLE = [
   ['anna', ['staff', 'berlin']],

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { WireTexts } from '../../src/context/wire-texts.ts'
 import { KeptLists } from '../../src/http/pipeline/kept-lists.ts'
-import { WireTexts } from '../../src/kernel/records/wire-texts.ts'
 import { runs } from '../support/property-runs.ts'
 
 const texts = new WireTexts()

@@ -2,9 +2,9 @@ import { openOperator, SYSTEM_CALL } from 'portcullis'
 import { memoryStorage } from 'portcullis/memory'
 import { createTestController, plainPasswordHasher, recordingLogger, TEST_ADMIN } from 'portcullis/testing'
 import { describe, expect, it } from 'vitest'
-import { authPolicies } from '../../src/credentials/auth-policy.resource.ts'
-import { authenticators } from '../../src/credentials/authenticator.resource.ts'
-import { mfas } from '../../src/login/mfa/mfa.resource.ts'
+import { authPolicies } from '../../src/facts/credentials/auth-policy.resource.ts'
+import { authenticators } from '../../src/facts/credentials/authenticator.resource.ts'
+import { mfas } from '../../src/facts/login/mfa.resource.ts'
 
 const PASSWORD = 'a-password-of-the-operator'
 const UPDB = {
@@ -110,7 +110,7 @@ describe('resetting the password of an administrator', () => {
       'under a policy that is gone',
       ({ storage, id }) =>
         storage.write(async (tx) => {
-          const { identities } = await import('../../src/identities/identity.resource.ts')
+          const { identities } = await import('../../src/facts/identities/identity.resource.ts')
           const known = await tx.collection(identities).get(id)
           if (known !== undefined) await tx.collection(identities).update({ ...known, authPolicyId: 'gone' })
         }),

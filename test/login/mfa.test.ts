@@ -261,7 +261,7 @@ describe('recovery codes', () => {
   it('A19: and secrets are not readable in the store', async () => {
     const { mounted, alice } = await scene()
     const { secret, recoveryCodes } = await completeMfa(mounted, alice)
-    const { mfas } = await import('../../src/login/mfa/mfa.resource.ts')
+    const { mfas } = await import('../../src/facts/login/mfa.resource.ts')
     const { items } = await mounted.controller.storage.read((tx) => tx.collection(mfas).find())
     const stored = JSON.stringify(items)
     for (const plain of [secret, ...recoveryCodes]) expect(stored).not.toContain(plain)

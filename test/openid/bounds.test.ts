@@ -1,7 +1,7 @@
 import { TEST_ADMIN } from 'portcullis/testing'
 import { describe, expect, it } from 'vitest'
 import { DEFAULT_LIMITS } from '../../src/base/limits.ts'
-import { authRequests } from '../../src/oidc/auth-request.resource.ts'
+import { authRequests } from '../../src/facts/oidc/auth-request.resource.ts'
 import { PendingRequests } from '../../src/oidc/auth-requests.ts'
 import type { MountedController } from '../contract/http/mount.ts'
 import { mount } from '../support/mount.ts'

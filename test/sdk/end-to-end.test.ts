@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import sodium from 'libsodium-wrappers'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { type EndToEnd, loadEndToEnd } from '../../adapters/sdk/end-to-end.ts'
+import { type EndToEnd, loadEndToEnd } from '../../adapters/network/sdk/end-to-end.ts'
 
 let cipher: EndToEnd
 

@@ -4,8 +4,8 @@ import { text } from 'node:stream/consumers'
 import express from 'express'
 import { Hono } from 'hono'
 import { describe, expect, it } from 'vitest'
-import { appServer, type HostedApp, type HostedAppOptions } from '../../adapters/sdk/hosted-app.ts'
-import type { ServiceConnection } from '../../adapters/sdk/service-connection.ts'
+import { appServer, type HostedApp, type HostedAppOptions } from '../../adapters/network/sdk/hosted-app.ts'
+import type { ServiceConnection } from '../../adapters/network/sdk/service-connection.ts'
 
 const CALLER = { id: 'an-id', name: 'laptop', claimedName: 'admin' }
 

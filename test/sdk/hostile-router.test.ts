@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { channelPair } from '../../adapters/channel/channel-pair.ts'
-import { processTimer } from '../../adapters/channel/conversation.ts'
-import { EDGE_HEADER, EDGE_TYPE } from '../../adapters/channel/edge-messages.ts'
-import type { Frame } from '../../adapters/channel/frame.ts'
-import { boolHeader, readUint32, textHeader, uint32Header } from '../../adapters/channel/header-values.ts'
-import { RouterChannel } from '../../adapters/sdk/routers/router-channel.ts'
-import type { ServiceConnection } from '../../adapters/sdk/service-connection.ts'
+import { channelPair } from '../../adapters/network/channel/channel-pair.ts'
+import { processTimer } from '../../adapters/network/channel/conversation.ts'
+import { EDGE_HEADER, EDGE_TYPE } from '../../adapters/network/channel/edge-messages.ts'
+import type { Frame } from '../../adapters/network/channel/frame.ts'
+import { boolHeader, readUint32, textHeader, uint32Header } from '../../adapters/network/channel/header-values.ts'
+import { RouterChannel } from '../../adapters/network/sdk/routers/router-channel.ts'
+import type { ServiceConnection } from '../../adapters/network/sdk/service-connection.ts'
 
 /** A router that admits everybody and says then what a test wants. */
 async function connected() {

@@ -1,6 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { meaningOf, pauseAfter, type RouterOffer, renewAfter, routersToTry } from '../../src/data-plane/sdk-dialing.ts'
+import {
+  meaningOf,
+  pauseAfter,
+  type RouterOffer,
+  renewAfter,
+  routersToTry,
+} from '../../src/facts/data-plane/sdk-dialing.ts'
 
 describe('what a refusal of a router means', () => {
   it.each([

@@ -1,12 +1,12 @@
 import { openControlListener } from 'portcullis/fabric'
 import { createTestController, type TestController, type TestDevice } from 'portcullis/testing'
-import type { Channel } from '../../adapters/channel/channel.ts'
-import { channelPair } from '../../adapters/channel/channel-pair.ts'
-import { Conversation, type Message, type Timer } from '../../adapters/channel/conversation.ts'
-import { bodyOf, EDGE_HEADER, EDGE_TYPE, edgeMessage, TRUE } from '../../adapters/channel/edge-messages.ts'
-import type { Frame } from '../../adapters/channel/frame.ts'
-import { readBool, readUint32, textHeader, uint32Header } from '../../adapters/channel/header-values.ts'
-import { openOwnRouter, type RunningRouter } from '../../adapters/router/index.ts'
+import type { Channel } from '../../adapters/network/channel/channel.ts'
+import { channelPair } from '../../adapters/network/channel/channel-pair.ts'
+import { Conversation, type Message, type Timer } from '../../adapters/network/channel/conversation.ts'
+import { bodyOf, EDGE_HEADER, EDGE_TYPE, edgeMessage, TRUE } from '../../adapters/network/channel/edge-messages.ts'
+import type { Frame } from '../../adapters/network/channel/frame.ts'
+import { readBool, readUint32, textHeader, uint32Header } from '../../adapters/network/channel/header-values.ts'
+import { openOwnRouter, type RunningRouter } from '../../adapters/network/router/index.ts'
 
 const ALL = { semantic: 'AnyOf' } as const
 

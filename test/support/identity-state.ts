@@ -1,11 +1,11 @@
 import { SYSTEM_CALL } from 'portcullis'
 import type { TestController } from 'portcullis/testing'
 import { engineOf } from '../../src/controller/guarded-engine.ts'
-import { authPolicies } from '../../src/credentials/auth-policy.resource.ts'
-import { authenticators } from '../../src/credentials/authenticator.resource.ts'
 import { newAuthenticator } from '../../src/credentials/new-authenticator.ts'
 import { contextOf } from '../../src/engine/engine.ts'
-import { identities } from '../../src/identities/identity.resource.ts'
+import { authPolicies } from '../../src/facts/credentials/auth-policy.resource.ts'
+import { authenticators } from '../../src/facts/credentials/authenticator.resource.ts'
+import { identities } from '../../src/facts/identities/identity.resource.ts'
 
 /** Differences from the default auth policy. */
 export interface AuthPolicyChange {

@@ -1,4 +1,4 @@
-import { WireTexts } from '../../src/kernel/records/wire-texts.ts'
+import { WireTexts } from '../../src/context/wire-texts.ts'
 
 // `PORTCULLIS_KEPT_TEXTS=off npx vitest run` has every test in a process that keeps no texts.
 WireTexts.isOff = true

@@ -9,12 +9,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { createController } from 'portcullis'
 import { memoryStorage } from 'portcullis/memory'
 import { type ServeOptions, serve } from 'portcullis/node'
-import { enrollRouter as enrollOwn } from '../../adapters/router/control/router-enrollment.ts'
+import { enrollRouter as enrollOwn } from '../../adapters/network/router/control/router-enrollment.ts'
 import {
   runRouter,
   type StandaloneRouter,
   type StandaloneRouterOptions,
-} from '../../adapters/router/standalone-router.ts'
+} from '../../adapters/network/router/standalone-router.ts'
 import { enrollDevice } from '../../examples/traffic/enroll.ts'
 import { type Admin, logIn } from '../../examples/traffic/network.ts'
 import { routerConfig } from '../../examples/traffic/router-config.ts'

@@ -8,7 +8,7 @@ import type {
   IndexedEntity,
   IndexedPolicy,
   PolicyKind,
-} from '../../src/access/index/index.ts'
+} from '../../src/facts/access/index/index.ts'
 
 const sides: Record<PolicyKind, readonly EntityKind[]> = {
   'service-policies': ['identities', 'services', 'posture-checks'],

@@ -103,7 +103,7 @@ describe('a throwaway controller', () => {
 })
 
 describe('portcullis test-server', () => {
-  const flags = ['--conditions=portcullis-source', join(root, 'adapters/cli/main.ts'), 'test-server']
+  const flags = ['--conditions=portcullis-source', join(root, 'adapters/tools/cli/main.ts'), 'test-server']
 
   it('prints one line of JSON, and ends when its standard input does', async () => {
     const child = spawn(process.execPath, flags, { stdio: ['pipe', 'pipe', 'inherit'] })

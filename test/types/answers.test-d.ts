@@ -1,10 +1,9 @@
 // Compiled by `npm run check:types`, never run: what handlers may and may not answer.
 import { z } from 'zod'
+import { identities } from '../../src/facts/identities/identity.resource.ts'
+import { services } from '../../src/facts/services/service.resource.ts'
 import { defineOperation, wireSchema } from '../../src/http/operations/define-operation.ts'
 import { DONE } from '../../src/http/operations/operation.ts'
-
-import { identities } from '../../src/identities/identity.resource.ts'
-import { services } from '../../src/services/service.resource.ts'
 
 const base = { summary: 'An operation', access: 'admin' } as const
 const data = z.object({ name: z.string(), at: z.iso.datetime(), kind: z.enum(['a', 'b']) })

@@ -1,14 +1,19 @@
 import type { Profile } from '../../base/compatibility.ts'
 import { invalidField } from '../../base/errors.ts'
-import type { RecordOf } from '../../kernel/declaration/resource.ts'
-import type { Behaviour } from '../../kernel/records/behaviour.ts'
 import {
   type PostureChecks,
   type PostureCheckTypes,
   postureChecks,
   postureCheckTypes,
-} from './posture-check.resource.ts'
-import { membersOf, POSTURE_CHECK_TYPE_IDS, type PostureCheck, type PostureCheckMember } from './rules/index.ts'
+} from '../../facts/access/posture/posture-check.resource.ts'
+import {
+  membersOf,
+  POSTURE_CHECK_TYPE_IDS,
+  type PostureCheck,
+  type PostureCheckMember,
+} from '../../facts/access/posture/rules/index.ts'
+import type { RecordOf } from '../../kernel/declaration/resource.ts'
+import type { Behaviour } from '../../records/behaviour.ts'
 
 /** The rule that a stored posture check stands for; nothing passes one of a type that does not exist. */
 export function postureCheckOf(record: RecordOf<typeof postureChecks>): PostureCheck {

@@ -1,14 +1,19 @@
 import { grouped } from '../../base/collections.ts'
+import type { GuardedGrant } from '../../facts/access/decision.rules.ts'
+import type { Grant } from '../../facts/access/index/index.ts'
+import { postureChecks } from '../../facts/access/posture/posture-check.resource.ts'
+import { endpointStates, postureData, reportedProcesses } from '../../facts/access/posture/posture-data.resource.ts'
+import {
+  emptyPostureData,
+  type PostureCheck,
+  type PostureData,
+  type SessionPosture,
+} from '../../facts/access/posture/rules/index.ts'
 import type { RecordOf } from '../../kernel/declaration/resource.ts'
 import { equals, ids, isIn } from '../../kernel/filter/index.ts'
-import { ifReadable } from '../../kernel/records/read-records.ts'
 import type { ReadTransaction } from '../../ports/record-storage.ts'
-import type { GuardedGrant } from '../decision.rules.ts'
-import type { Grant } from '../index/index.ts'
-import { postureChecks } from './posture-check.resource.ts'
+import { ifReadable } from '../../records/read-records.ts'
 import { impassable, postureCheckOf } from './posture-checks.ts'
-import { endpointStates, postureData, reportedProcesses } from './posture-data.resource.ts'
-import { emptyPostureData, type PostureCheck, type PostureData, type SessionPosture } from './rules/index.ts'
 
 type PostureRecord = RecordOf<typeof postureData>
 

@@ -1,19 +1,10 @@
 import { z } from 'zod'
 import { jsonBytes } from '../../base/bytes.ts'
 import { tooLarge } from '../../base/limits.ts'
-import { type Call, type Caller, callerOf } from '../../kernel/context/call.ts'
-import type { EngineContext } from '../../kernel/context/context.ts'
-import { readId, readInput, readValue } from '../../kernel/declaration/read-body.ts'
-import type { RecordOf } from '../../kernel/declaration/resource.ts'
-import { equals, ids } from '../../kernel/filter/index.ts'
-import type { ReadTransaction } from '../../ports/record-storage.ts'
-import { services } from '../../services/service.resource.ts'
-import { type DecisionPorts, factsFor, reachableServices } from '../decision.ts'
-import { PostureResponse as PostureResponseSchema } from './posture-check.resource.ts'
-import { failedServiceRequests } from './posture-data.resource.ts'
-import { wholePostureOf } from './posture-of.ts'
-
-import { changePosture } from './posture-store.ts'
+import { type Call, type Caller, callerOf } from '../../context/call.ts'
+import type { EngineContext } from '../../context/context.ts'
+import { PostureResponse as PostureResponseSchema } from '../../facts/access/posture/posture-check.resource.ts'
+import { failedServiceRequests } from '../../facts/access/posture/posture-data.resource.ts'
 import {
   applyResponses,
   mayBeginGrace,
@@ -22,7 +13,15 @@ import {
   postureDataView,
   type ServiceTimeout,
   serviceTimeouts,
-} from './rules/index.ts'
+} from '../../facts/access/posture/rules/index.ts'
+import { services } from '../../facts/services/service.resource.ts'
+import { readId, readInput, readValue } from '../../kernel/declaration/read-body.ts'
+import type { RecordOf } from '../../kernel/declaration/resource.ts'
+import { equals, ids } from '../../kernel/filter/index.ts'
+import type { ReadTransaction } from '../../ports/record-storage.ts'
+import { type DecisionPorts, factsFor, reachableServices } from '../decision.ts'
+import { wholePostureOf } from './posture-of.ts'
+import { changePosture } from './posture-store.ts'
 
 /** The ports of posture reports. */
 interface PosturePorts extends DecisionPorts, Pick<EngineContext, 'clock' | 'storage' | 'writes'> {}

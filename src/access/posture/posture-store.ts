@@ -1,14 +1,20 @@
-import type { EngineContext } from '../../kernel/context/context.ts'
-import { whatIsLeft } from '../../kernel/context/recorded-changes.ts'
+import type { EngineContext } from '../../context/context.ts'
+import { whatIsLeft } from '../../context/recorded-changes.ts'
+import { endpointStates, postureData } from '../../facts/access/posture/posture-data.resource.ts'
+import {
+  clearMfa,
+  emptyPostureData,
+  type PostureData,
+  type PostureResponse,
+  sessionPosture,
+} from '../../facts/access/posture/rules/index.ts'
+import { apiSessions } from '../../facts/login/api-session.resource.ts'
 import type { RecordOf } from '../../kernel/declaration/resource.ts'
 import { equals, ids } from '../../kernel/filter/index.ts'
-import { ifReadable, newRecord } from '../../kernel/records/read-records.ts'
-import { apiSessions } from '../../login/api-session.resource.ts'
 import type { WriteTransaction } from '../../ports/record-storage.ts'
-import { endpointStates, postureData } from './posture-data.resource.ts'
+import { ifReadable, newRecord } from '../../records/read-records.ts'
 import { knownPosture, statesWithin } from './posture-of.ts'
 import { processesLike, storeParts, storeProcesses, totalsOf, youngest } from './process-parts.ts'
-import { clearMfa, emptyPostureData, type PostureData, type PostureResponse, sessionPosture } from './rules/index.ts'
 
 type PostureRecord = RecordOf<typeof postureData>
 

@@ -1,10 +1,14 @@
 import { jsonBytes } from '../../base/bytes.ts'
-import { whatIsLeft } from '../../kernel/context/recorded-changes.ts'
+import { whatIsLeft } from '../../context/recorded-changes.ts'
+import { reportedProcesses } from '../../facts/access/posture/posture-data.resource.ts'
+import {
+  MAX_REPORTED_PROCESSES,
+  type ProcessReports,
+  type ReportedProcess,
+} from '../../facts/access/posture/rules/index.ts'
 import { equals, ids } from '../../kernel/filter/index.ts'
-import { newRecord } from '../../kernel/records/read-records.ts'
 import type { WriteTransaction } from '../../ports/record-storage.ts'
-import { reportedProcesses } from './posture-data.resource.ts'
-import { MAX_REPORTED_PROCESSES, type ProcessReports, type ReportedProcess } from './rules/index.ts'
+import { newRecord } from '../../records/read-records.ts'
 
 /** Records that hold the processes of one identity: a report of one process writes an eighth of them. */
 const PARTS = 8

@@ -1,8 +1,15 @@
 import { invalidField } from '../../base/errors.ts'
+import {
+  type AccessIndex,
+  type AccessType,
+  applying,
+  type IndexChange,
+  reverting,
+  SlotSet,
+} from '../../facts/access/index/index.ts'
+import type { PostureResponse } from '../../facts/access/posture/rules/index.ts'
 import { compareStrings } from '../../kernel/filter/index.ts'
 import type { Turns } from '../../ports/runtime.ts'
-import { type AccessIndex, type AccessType, applying, type IndexChange, reverting, SlotSet } from '../index/index.ts'
-import type { PostureResponse } from '../posture/rules/index.ts'
 
 const ACCESS_TYPES = ['Bind', 'Dial'] as const satisfies readonly AccessType[]
 

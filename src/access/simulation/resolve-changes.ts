@@ -1,15 +1,15 @@
 import { invalidField, notFound } from '../../base/errors.ts'
+import type { IndexChange } from '../../facts/access/index/index.ts'
+import { asCreate, asPatch } from '../../facts/resources/entity-requests.ts'
+import { resourceNamed } from '../../facts/resources/index.ts'
+import type * as wire from '../../facts/resources/wire-names.ts'
 import type { RecordOf, Resource } from '../../kernel/declaration/resource.ts'
-import { newRecord } from '../../kernel/records/read-records.ts'
-import { checkRoleLists } from '../../kernel/records/references.ts'
-import { mergePatch } from '../../kernel/records/resource-service.ts'
 import type { ReadTransaction } from '../../ports/record-storage.ts'
 import type { Turns } from '../../ports/runtime.ts'
-import { asCreate, asPatch } from '../../resources/entity-requests.ts'
-import { resourceNamed } from '../../resources/index.ts'
-import type * as wire from '../../resources/wire-names.ts'
+import { newRecord } from '../../records/read-records.ts'
+import { checkRoleLists } from '../../records/references.ts'
+import { mergePatch } from '../../records/resource-service.ts'
 import { indexedEntity, indexedPolicy } from '../access-feed.ts'
-import type { IndexChange } from '../index/index.ts'
 
 /** An entity or policy before all changes and after them. */
 interface Touched {

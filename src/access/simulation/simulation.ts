@@ -1,8 +1,8 @@
 import { Gate } from '../../concurrency/gate.ts'
+import { PairCursor, PairLimit, SimulatedChanges } from '../../facts/access/access-questions.resource.ts'
+import type { AccessIndex, IndexChange } from '../../facts/access/index/index.ts'
 import { readRequest, readValue } from '../../kernel/declaration/read-body.ts'
 import type { ReadTransaction } from '../../ports/record-storage.ts'
-import { PairCursor, PairLimit, SimulatedChanges } from '../access-questions.resource.ts'
-import type { AccessIndex, IndexChange } from '../index/index.ts'
 import { AccessMirror } from './access-mirror.ts'
 import {
   affectedServices,

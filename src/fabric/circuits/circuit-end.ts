@@ -1,7 +1,7 @@
 import { BoundedMap } from '../../base/collections.ts'
-import type { EngineContext } from '../../kernel/context/context.ts'
-import type { ConnectedRouter, ConnectedRouters } from '../routers/connected-routers.ts'
-import { type CircuitEnd, closed, routersOf } from '../rules/index.ts'
+import type { EngineContext } from '../../context/context.ts'
+import { type CircuitEnd, closed, routersOf } from '../../facts/fabric/rules/index.ts'
+import type { ConnectedRouter, ConnectedRouters } from '../channels/connected-routers.ts'
 import { type Circuit, factsOf, type OpenCircuits, wayOf } from './open-circuits.ts'
 
 /** How many routers are remembered that were away when a circuit ended that they carry, and how many circuits of each. */

@@ -1,5 +1,4 @@
-import { sessions } from '../../access/sessions/session.resource.ts'
-import { ids } from '../../kernel/filter/index.ts'
+import { sessions } from '../../facts/access/session.resource.ts'
 import type {
   CircuitRequest,
   CircuitUsage,
@@ -7,12 +6,13 @@ import type {
   FromRouter,
   ToRouter,
   TunnelCircuitRequest,
-} from '../../ports/fabric/index.ts'
-import { services } from '../../services/service.resource.ts'
+} from '../../facts/fabric/messages/index.ts'
+import { firstRouter, lastRouter, passes } from '../../facts/fabric/rules/index.ts'
+import { services } from '../../facts/services/service.resource.ts'
+import { ids } from '../../kernel/filter/index.ts'
 import type { FabricParts } from '../assemble-fabric.ts'
-import { RouterRefusal } from '../routers/admission.ts'
-import type { ConnectedRouter } from '../routers/connected-routers.ts'
-import { firstRouter, lastRouter, passes } from '../rules/index.ts'
+import { RouterRefusal } from '../channels/channel-admission.ts'
+import type { ConnectedRouter } from '../channels/connected-routers.ts'
 import type { LaidCircuit } from './circuit-setup.ts'
 import { type AskRight, dialRight, tunnelDialRight } from './dial-rights.ts'
 import { type Circuit, factsOf } from './open-circuits.ts'

@@ -1,5 +1,5 @@
-import type { DialFailure } from '../../access/explain/service-reach.rules.ts'
 import { BoundedMap } from '../../base/collections.ts'
+import type { DialFailure } from '../../facts/access/explain/service-reach.rules.ts'
 
 /** Pairs of identity and service; beyond it, the pair whose dial failed longest ago is forgotten. */
 const MOST_REMEMBERED = 10_000

@@ -1,8 +1,8 @@
-import type { EngineContext, LinkChange } from '../../kernel/context/context.ts'
-import type { ConnectedRouters } from '../routers/connected-routers.ts'
-import type { Network } from '../routers/network.ts'
-import { removed } from '../routers/peers.ts'
-import type { Link, LinkReport } from '../rules/index.ts'
+import type { EngineContext, LinkChange } from '../../context/context.ts'
+import type { Link, LinkReport } from '../../facts/fabric/rules/index.ts'
+import type { ConnectedRouters } from '../channels/connected-routers.ts'
+import type { Network } from '../channels/network.ts'
+import { removed } from '../channels/peers.ts'
 import type { Rerouting } from './rerouting.ts'
 
 const NANOSECONDS = 1_000_000

@@ -1,5 +1,5 @@
 import { BoundedMap } from '../../base/collections.ts'
-import type { CircuitQuestion, CircuitView, PeerData } from '../../ports/fabric/index.ts'
+import type { CircuitQuestion, CircuitView, PeerData } from '../../facts/fabric/messages/index.ts'
 import {
   type CircuitCourse,
   type CircuitEnds,
@@ -8,7 +8,7 @@ import {
   type Path,
   type TerminatorUse,
   UNUSED,
-} from '../rules/index.ts'
+} from '../../facts/fabric/rules/index.ts'
 import type { Party } from './service-rights.ts'
 
 /** How many circuits are remembered after their end. */

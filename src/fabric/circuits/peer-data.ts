@@ -1,5 +1,5 @@
 import { toHex } from '../../base/bytes.ts'
-import type { PeerData } from '../../ports/fabric/index.ts'
+import type { PeerData } from '../../facts/fabric/messages/index.ts'
 import type { Terminator } from './terminator-selection.ts'
 
 /** Items that the controller itself reads or writes. */

@@ -1,15 +1,15 @@
-import { sessions } from '../../access/sessions/session.resource.ts'
-import type { Claims } from '../../credentials/signers/claims.rules.ts'
+import type { EngineContext } from '../../context/context.ts'
 import { judgeToken } from '../../credentials/signing-keys.ts'
-import type { EngineContext } from '../../kernel/context/context.ts'
+import { sessions } from '../../facts/access/session.resource.ts'
+import type { Claims } from '../../facts/credentials/signers/claims.rules.ts'
+import { apiSessions } from '../../facts/login/api-session.resource.ts'
+import { revocations } from '../../facts/login/revocation.resource.ts'
+import { type ReadToken, readToken } from '../../facts/oidc/token-claims.rules.ts'
 import { ids } from '../../kernel/filter/index.ts'
-import { findOne } from '../../kernel/records/read-records.ts'
-import { apiSessions } from '../../login/api-session.resource.ts'
-import { revocations } from '../../login/revocation.resource.ts'
 import { isTakenBack } from '../../login/revocations.ts'
-import { type ReadToken, readToken } from '../../oidc/token-claims.rules.ts'
 import type { ReadTransaction } from '../../ports/record-storage.ts'
-import { RouterRefusal } from '../routers/admission.ts'
+import { findOne } from '../../records/read-records.ts'
+import { RouterRefusal } from '../channels/channel-admission.ts'
 
 /** The ports by which presented tokens are verified. */
 export type PresentedTokenPorts = Pick<EngineContext, 'clock' | 'logger' | 'storage' | 'tokens'>

@@ -1,5 +1,4 @@
-import type { EngineContext } from '../../kernel/context/context.ts'
-import type { Network } from '../routers/network.ts'
+import type { EngineContext } from '../../context/context.ts'
 import {
   circuitsOver,
   detourOf,
@@ -9,7 +8,8 @@ import {
   type Path,
   routersLeft,
   worthwhileDetours,
-} from '../rules/index.ts'
+} from '../../facts/fabric/rules/index.ts'
+import type { Network } from '../channels/network.ts'
 import type { CircuitEnds } from './circuit-end.ts'
 import { type Circuit, factsOf, MOVING_ATTEMPT, type OpenCircuits, wayOf } from './open-circuits.ts'
 import type { RouteExchange } from './route-exchange.ts'

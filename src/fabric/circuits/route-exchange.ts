@@ -1,7 +1,6 @@
-import type { DialFailureCause } from '../../access/explain/service-reach.rules.ts'
-import type { EngineContext } from '../../kernel/context/context.ts'
-import type { FromRouter, PeerData } from '../../ports/fabric/index.ts'
-import type { ConnectedRouters } from '../routers/connected-routers.ts'
+import type { EngineContext } from '../../context/context.ts'
+import type { DialFailureCause } from '../../facts/access/explain/service-reach.rules.ts'
+import type { FromRouter, PeerData } from '../../facts/fabric/messages/index.ts'
 import {
   answered,
   attemptState,
@@ -11,7 +10,8 @@ import {
   type Path,
   type RouteAttempt,
   routerGone,
-} from '../rules/index.ts'
+} from '../../facts/fabric/rules/index.ts'
+import type { ConnectedRouters } from '../channels/connected-routers.ts'
 import type { Circuit } from './open-circuits.ts'
 
 type RouteResult = Extract<FromRouter, { type: 'route-result' }>

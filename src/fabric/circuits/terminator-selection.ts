@@ -1,8 +1,5 @@
-import type { Decision } from '../../access/decision.rules.ts'
-import type { CircuitFailure } from '../../access/explain/service-reach.rules.ts'
-import type { RecordOf } from '../../kernel/declaration/resource.ts'
-import type { Random } from '../../ports/runtime.ts'
-import type { terminators } from '../../services/terminator.resource.ts'
+import type { Decision } from '../../facts/access/decision.rules.ts'
+import type { CircuitFailure } from '../../facts/access/explain/service-reach.rules.ts'
 import {
   type Candidate,
   chooseTerminator,
@@ -10,7 +7,10 @@ import {
   type Path,
   type TerminatorStrategy,
   type Topology,
-} from '../rules/index.ts'
+} from '../../facts/fabric/rules/index.ts'
+import type { terminators } from '../../facts/services/terminator.resource.ts'
+import type { RecordOf } from '../../kernel/declaration/resource.ts'
+import type { Random } from '../../ports/runtime.ts'
 import type { OpenCircuits } from './open-circuits.ts'
 
 export type Terminator = RecordOf<typeof terminators>

@@ -1,17 +1,11 @@
 import { z } from 'zod'
-import { explain } from '../../access/explain/explain.ts'
-import { type Explanation, explanationText } from '../../access/explain/index.ts'
+import { explain } from '../../access/explain.ts'
 import { ControllerError, notFound } from '../../base/errors.ts'
 import { quoted } from '../../base/text.ts'
 import { instant } from '../../base/time.ts'
-import { identities } from '../../identities/identity.resource.ts'
-import type { Call } from '../../kernel/context/call.ts'
-import type { EngineContext } from '../../kernel/context/context.ts'
-import { readValue } from '../../kernel/declaration/read-body.ts'
-import { ids } from '../../kernel/filter/index.ts'
-import { currentCall } from '../../login/current-call.ts'
-import { edgeRouters } from '../../routers/edge-router.resource.ts'
-import { transitRouters } from '../../routers/transit-router.resource.ts'
+import type { Call } from '../../context/call.ts'
+import type { EngineContext } from '../../context/context.ts'
+import { type Explanation, explanationText } from '../../facts/access/explain/index.ts'
 import {
   type DialStation,
   type DialStep,
@@ -20,7 +14,13 @@ import {
   dialText,
   dialVerdict,
   stationOf,
-} from '../rules/index.ts'
+} from '../../facts/fabric/rules/index.ts'
+import { identities } from '../../facts/identities/identity.resource.ts'
+import { edgeRouters } from '../../facts/routers/edge-router.resource.ts'
+import { transitRouters } from '../../facts/routers/transit-router.resource.ts'
+import { readValue } from '../../kernel/declaration/read-body.ts'
+import { ids } from '../../kernel/filter/index.ts'
+import { currentCall } from '../../login/current-call.ts'
 
 /** The dial to follow: identity and service by id or name. */
 export interface TraceQuestion {

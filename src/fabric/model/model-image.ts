@@ -1,6 +1,6 @@
-import { AccessIndex, type IndexedPolicy } from '../../access/index/index.ts'
+import { AccessIndex, type IndexedPolicy } from '../../facts/access/index/index.ts'
+import type { ModelEntity, ModelEvent, PolicySide } from '../../facts/fabric/messages/index.ts'
 import type { Digest } from '../../ports/credentials.ts'
-import type { ModelEntity, ModelEvent, PolicySide } from '../../ports/fabric/index.ts'
 import type { ChangedConfigs } from './router-configs.ts'
 
 type Sides = Readonly<Record<PolicySide, readonly string[]>>

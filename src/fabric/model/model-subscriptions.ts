@@ -1,8 +1,8 @@
 import { Gate } from '../../concurrency/gate.ts'
-import { logFailure } from '../../kernel/context/background-failure.ts'
-import type { EngineContext } from '../../kernel/context/context.ts'
-import type { ModelCodec, ModelEvent, ModelSubscription } from '../../ports/fabric/index.ts'
-import type { ConnectedRouter } from '../routers/connected-routers.ts'
+import { logFailure } from '../../context/background-failure.ts'
+import type { EngineContext } from '../../context/context.ts'
+import type { ModelCodec, ModelEvent, ModelSubscription } from '../../facts/fabric/messages/index.ts'
+import type { ConnectedRouter } from '../channels/connected-routers.ts'
 import { DataModel, type DataModelPorts, type WrittenModel } from './data-model.ts'
 import type { ModelStep } from './model-image.ts'
 

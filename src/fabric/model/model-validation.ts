@@ -1,9 +1,14 @@
 import { ControllerError, notFound } from '../../base/errors.ts'
-import { serviceConfigs } from '../../configs/config.resource.ts'
-import type { EngineContext, ModelComparison } from '../../kernel/context/context.ts'
-import type { FromRouter, ModelEvent } from '../../ports/fabric/index.ts'
-import type { ConnectedRouter, ConnectedRouters } from '../routers/connected-routers.ts'
-import { differencesOf, type ModelDifference, partsNotCompared, survivesOverrides } from '../rules/index.ts'
+import type { EngineContext, ModelComparison } from '../../context/context.ts'
+import { serviceConfigs } from '../../facts/configs/config.resource.ts'
+import type { FromRouter, ModelEvent } from '../../facts/fabric/messages/index.ts'
+import {
+  differencesOf,
+  type ModelDifference,
+  partsNotCompared,
+  survivesOverrides,
+} from '../../facts/fabric/rules/index.ts'
+import type { ConnectedRouter, ConnectedRouters } from '../channels/connected-routers.ts'
 import type { ModelSubscriptions } from './model-subscriptions.ts'
 
 interface Pending {

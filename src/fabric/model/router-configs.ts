@@ -1,4 +1,4 @@
-import type { ModelEntity, ModelEvent } from '../../ports/fabric/index.ts'
+import type { ModelEntity, ModelEvent } from '../../facts/fabric/messages/index.ts'
 
 type ConfigEntity = Extract<ModelEntity, { type: 'config' }>
 

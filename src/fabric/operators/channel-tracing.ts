@@ -1,6 +1,6 @@
-import type { EngineContext } from '../../kernel/context/context.ts'
-import type { ChannelTrace, TraceChannels, TracesSet } from '../../ports/fabric/index.ts'
-import type { ConnectedRouter, ConnectedRouters } from '../routers/connected-routers.ts'
+import type { EngineContext } from '../../context/context.ts'
+import type { ChannelTrace, TraceChannels, TracesSet } from '../../facts/fabric/messages/index.ts'
+import type { ConnectedRouter, ConnectedRouters } from '../channels/connected-routers.ts'
 
 /** Milliseconds within which routers say which of their channels they trace. */
 const ANSWER_MS = 5000

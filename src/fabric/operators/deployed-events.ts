@@ -1,5 +1,5 @@
-import type { EngineContext } from '../../kernel/context/context.ts'
-import type { ControllerEvents, EventName } from '../../ports/events.ts'
+import type { EngineContext } from '../../context/context.ts'
+import type { ControllerEvents, EventName } from '../../facts/network/events.ts'
 import { type EventChoice, isChosen, kindOf, readChoice } from './event-choice.ts'
 import { FORMS } from './event-forms.ts'
 

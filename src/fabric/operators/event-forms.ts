@@ -1,5 +1,5 @@
-import type { CircuitFailure, DialFailureCause } from '../../access/explain/service-reach.rules.ts'
-import type { ControllerEvents, EventName } from '../../ports/events.ts'
+import type { CircuitFailure, DialFailureCause } from '../../facts/access/explain/service-reach.rules.ts'
+import type { ControllerEvents, EventName } from '../../facts/network/events.ts'
 import type { EventChoice } from './event-choice.ts'
 
 type Form<E extends EventName> = (

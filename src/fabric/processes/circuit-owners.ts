@@ -1,6 +1,6 @@
 import { BoundedMap } from '../../base/collections.ts'
-import type { EngineContext } from '../../kernel/context/context.ts'
-import type { ProcessChannel } from '../../ports/fabric/index.ts'
+import type { EngineContext } from '../../context/context.ts'
+import type { ProcessChannel } from '../../facts/fabric/messages/index.ts'
 
 /** How many circuits of one other process are remembered; of those beyond them the others are asked. */
 const MOST_REMEMBERED = 500_000

@@ -1,6 +1,6 @@
 import { Lifetime } from '../../concurrency/lifetime.ts'
-import { logFailure } from '../../kernel/context/background-failure.ts'
-import type { EngineContext, LinkChange } from '../../kernel/context/context.ts'
+import { logFailure } from '../../context/background-failure.ts'
+import type { EngineContext, LinkChange } from '../../context/context.ts'
 import type {
   CircuitQuestion,
   CircuitView,
@@ -8,10 +8,10 @@ import type {
   FromHolder,
   ProcessProofs,
   ToHolder,
-} from '../../ports/fabric/index.ts'
+} from '../../facts/fabric/messages/index.ts'
+import type { DialTrace } from '../../facts/fabric/rules/index.ts'
 import type { Presence } from '../../routers/presence.ts'
 import type { DialQuestion, FollowedDial } from '../circuits/dial-traces.ts'
-import type { DialTrace } from '../rules/index.ts'
 import type { Holder, RelayedRouters } from './relayed-routers.ts'
 
 interface Parts {

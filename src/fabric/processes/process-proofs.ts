@@ -1,6 +1,6 @@
 import { toHex } from '../../base/bytes.ts'
-import type { EngineContext } from '../../kernel/context/context.ts'
-import type { ProcessProofs, ProcessSide } from '../../ports/fabric/index.ts'
+import type { EngineContext } from '../../context/context.ts'
+import type { ProcessProofs, ProcessSide } from '../../facts/fabric/messages/index.ts'
 
 /** The purpose under which proofs are sealed, so that nothing else that is sealed counts as one. */
 const PURPOSE = 'controller process'

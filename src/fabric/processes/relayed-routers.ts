@@ -1,11 +1,17 @@
-import type { FromHolder, FromRouter, HeldRouter, HolderChannel, RouterSession } from '../../ports/fabric/index.ts'
+import type {
+  FromHolder,
+  FromRouter,
+  HeldRouter,
+  HolderChannel,
+  RouterSession,
+} from '../../facts/fabric/messages/index.ts'
+import type { ConnectedRouter, ConnectedRouters } from '../channels/connected-routers.ts'
+import type { Network } from '../channels/network.ts'
+import type { Peers } from '../channels/peers.ts'
+import type { RouterInspections } from '../channels/router-inspections.ts'
 import type { CircuitEnds } from '../circuits/circuit-end.ts'
 import type { OpenCircuits } from '../circuits/open-circuits.ts'
 import type { RouteExchange } from '../circuits/route-exchange.ts'
-import type { RouterInspections } from '../inspections/router-inspections.ts'
-import type { ConnectedRouter, ConnectedRouters } from '../routers/connected-routers.ts'
-import type { Network } from '../routers/network.ts'
-import type { Peers } from '../routers/peers.ts'
 
 /** A process over the same store whose routers this one uses. */
 export interface Holder {

@@ -1,4 +1,4 @@
-import type { EngineContext, LinkChange } from '../../kernel/context/context.ts'
+import type { EngineContext, LinkChange } from '../../context/context.ts'
 import type {
   FromRouter,
   HeldRouter,
@@ -6,14 +6,14 @@ import type {
   ProcessSession,
   ToHolder,
   ToRouter,
-} from '../../ports/fabric/index.ts'
+} from '../../facts/fabric/messages/index.ts'
+import { type Link, UNKNOWN_LATENCY_MS } from '../../facts/fabric/rules/index.ts'
+import type { ConnectedRouter, ConnectedRouters } from '../channels/connected-routers.ts'
+import type { Network } from '../channels/network.ts'
 import type { CircuitEnds } from '../circuits/circuit-end.ts'
 import type { DialTraces, FollowedDial } from '../circuits/dial-traces.ts'
 import type { OpenCircuits } from '../circuits/open-circuits.ts'
 import type { RouteExchange } from '../circuits/route-exchange.ts'
-import type { ConnectedRouter, ConnectedRouters } from '../routers/connected-routers.ts'
-import type { Network } from '../routers/network.ts'
-import { type Link, UNKNOWN_LATENCY_MS } from '../rules/index.ts'
 import type { CircuitOwners, UsingProcess } from './circuit-owners.ts'
 
 interface Parts {

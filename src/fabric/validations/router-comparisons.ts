@@ -1,12 +1,18 @@
 import { z } from 'zod'
-import type { EngineContext } from '../../kernel/context/context.ts'
+import type { EngineContext } from '../../context/context.ts'
+import {
+  compareCircuits,
+  compareHosted,
+  compareIdentities,
+  compareLinks,
+  type Validated,
+} from '../../facts/fabric/rules/index.ts'
+import { terminators } from '../../facts/services/terminator.resource.ts'
 import { equals } from '../../kernel/filter/index.ts'
 import type { Presence } from '../../routers/presence.ts'
-import { terminators } from '../../services/terminator.resource.ts'
+import type { ConnectedRouters } from '../channels/connected-routers.ts'
+import type { Network } from '../channels/network.ts'
 import type { OpenCircuits } from '../circuits/open-circuits.ts'
-import type { ConnectedRouters } from '../routers/connected-routers.ts'
-import type { Network } from '../routers/network.ts'
-import { compareCircuits, compareHosted, compareIdentities, compareLinks, type Validated } from '../rules/index.ts'
 
 type Compared = 'circuits' | 'links' | 'sdk-terminators' | 'ert-terminators' | 'identity-connections'
 

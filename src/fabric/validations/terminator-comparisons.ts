@@ -1,14 +1,14 @@
 import { grouped } from '../../base/collections.ts'
-import type { EngineContext } from '../../kernel/context/context.ts'
+import type { EngineContext } from '../../context/context.ts'
+import type { FromRouter } from '../../facts/fabric/messages/index.ts'
+import type { TerminatorSideState, TerminatorState, Validated } from '../../facts/fabric/rules/index.ts'
+import { edgeRouters } from '../../facts/routers/edge-router.resource.ts'
+import { services } from '../../facts/services/service.resource.ts'
+import type { terminators } from '../../facts/services/terminator.resource.ts'
 import type { RecordOf } from '../../kernel/declaration/resource.ts'
 import { ids } from '../../kernel/filter/index.ts'
-import type { FromRouter } from '../../ports/fabric/index.ts'
-import { edgeRouters } from '../../routers/edge-router.resource.ts'
-import { services } from '../../services/service.resource.ts'
-import type { terminators } from '../../services/terminator.resource.ts'
+import type { ConnectedRouter, ConnectedRouters } from '../channels/connected-routers.ts'
 import type { HostedTerminators } from '../hosted-terminators.ts'
-import type { ConnectedRouter, ConnectedRouters } from '../routers/connected-routers.ts'
-import type { TerminatorSideState, TerminatorState, Validated } from '../rules/index.ts'
 
 type StoredTerminator = RecordOf<typeof terminators>
 type Answer = { readonly state: TerminatorSideState; readonly detail: string }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Permission } from '../../authority/authority.rules.ts'
+import type { Permission } from '../../facts/authority/authority.rules.ts'
 import { meaningOf } from '../../kernel/declaration/words.ts'
 import { ListQuery, RoleFilterQuery } from '../operations/list-query.ts'
 import type { Access, Credential, OperationShape } from '../operations/operation.ts'

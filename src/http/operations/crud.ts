@@ -1,9 +1,9 @@
-import type { Permission } from '../../authority/authority.rules.ts'
 import type { ErrorCode } from '../../base/errors.ts'
+import type { Permission } from '../../facts/authority/authority.rules.ts'
+import { RESOURCES } from '../../facts/resources/index.ts'
+import type { CreateBodyOf, PatchBodyOf, ReplaceBodyOf, ShownOf } from '../../facts/resources/wire-forms.ts'
 import { patchSpellings } from '../../kernel/declaration/read-body.ts'
 import type { Resource, StandardOperation } from '../../kernel/declaration/resource.ts'
-import { RESOURCES } from '../../resources/index.ts'
-import type { CreateBodyOf, PatchBodyOf, ReplaceBodyOf, ShownOf } from '../../resources/wire-forms.ts'
 import { defineOperation } from './define-operation.ts'
 import { type Access, Created, type CreatedData, created, DONE, type Operation } from './operation.ts'
 

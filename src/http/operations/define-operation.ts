@@ -1,10 +1,10 @@
 import type { z } from 'zod'
+import type { Call } from '../../context/call.ts'
 import type { ControllerEngine } from '../../engine/engine.ts'
-import type { Call } from '../../kernel/context/call.ts'
+import type { ShownOf } from '../../facts/resources/wire-forms.ts'
+import type { Serializable } from '../../facts/resources/wire-types.ts'
 import type { Resource } from '../../kernel/declaration/resource.ts'
 import type { FindQuery, Page } from '../../ports/record-storage.ts'
-import type { ShownOf } from '../../resources/wire-forms.ts'
-import type { Serializable } from '../../resources/wire-types.ts'
 import type { ApiDocuments, VersionFacts } from '../pipeline/router.ts'
 import type { BodyOf, DataOf, InputOf, KindOf, Operation, OperationShape, QueryOf } from './operation.ts'
 

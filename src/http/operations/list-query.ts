@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { ControllerError, invalidField } from '../../base/errors.ts'
+import { resourceNamed } from '../../facts/resources/index.ts'
 import {
   both,
   type Filter,
@@ -11,7 +12,6 @@ import {
   type SymbolTable,
 } from '../../kernel/filter/index.ts'
 import type { FindQuery } from '../../ports/record-storage.ts'
-import { resourceNamed } from '../../resources/index.ts'
 
 const IntegerText = z.string().meta({ type: 'integer' })
 

@@ -1,11 +1,11 @@
 import { z } from 'zod'
-import type { Permission } from '../../authority/authority.rules.ts'
 import type { ErrorCode } from '../../base/errors.ts'
+import type { Permission } from '../../facts/authority/authority.rules.ts'
+import type { OpenOperatorSession } from '../../facts/fabric/messages/operators.ts'
 import { Links } from '../../kernel/declaration/fields.ts'
 import type { Resource } from '../../kernel/declaration/resource.ts'
 import { described } from '../../kernel/declaration/words.ts'
 import type { SymbolTable } from '../../kernel/filter/index.ts'
-import type { OpenOperatorSession } from '../../ports/fabric/operators.ts'
 import type { Page } from '../../ports/record-storage.ts'
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'

@@ -1,7 +1,7 @@
 import { networkOf } from '../../base/addresses.ts'
 import { TooManyAttempts } from '../../base/errors.ts'
 import { FairGate } from '../../concurrency/gate.ts'
-import type { Caller } from '../../kernel/context/call.ts'
+import type { Caller } from '../../context/call.ts'
 import type { Turns } from '../../ports/runtime.ts'
 
 /** When a caller with too many requests may ask again, in ms. */

@@ -1,7 +1,7 @@
 import type { Profile } from '../../base/compatibility.ts'
 import { ControllerError } from '../../base/errors.ts'
+import type { Call, Caller } from '../../context/call.ts'
 import type { ControllerEngine } from '../../engine/engine.ts'
-import type { Call, Caller } from '../../kernel/context/call.ts'
 import type { Logger, Turns } from '../../ports/runtime.ts'
 import type { ConnectionInfo, PlainAnswer, PlainRequest } from '../exchange.ts'
 import type { Operation } from '../operations/operation.ts'

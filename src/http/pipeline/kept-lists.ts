@@ -1,6 +1,6 @@
 import { concatenated } from '../../base/bytes.ts'
 import { BoundedMap } from '../../base/collections.ts'
-import type { WireTexts } from '../../kernel/records/wire-texts.ts'
+import type { WireTexts } from '../../context/wire-texts.ts'
 
 /** How the answer with a list begins. */
 export const LIST_HEAD = '{"data":['

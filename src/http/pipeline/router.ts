@@ -1,6 +1,6 @@
 import { ControllerError } from '../../base/errors.ts'
 import { isStorable } from '../../base/text.ts'
-import { OIDC_BASE } from '../../oidc/discovery.rules.ts'
+import { OIDC_BASE } from '../../facts/oidc/discovery.rules.ts'
 import type { Operation } from '../operations/operation.ts'
 
 interface Node {

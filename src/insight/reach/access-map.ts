@@ -1,19 +1,19 @@
 import type { z } from 'zod'
 import { invalidField, notFound } from '../../base/errors.ts'
-import type { EngineContext } from '../../kernel/context/context.ts'
-import { readRequest } from '../../kernel/declaration/read-body.ts'
-import { type FoundMembers, pageOfClasses } from '../graph/graph-members.ts'
-import { edgesOf } from '../graph/index.ts'
-import type { Names } from '../graph/names.ts'
-import { inSlices, type MapSide, type Partition } from '../graph/partition.ts'
-import { classesWithin, type Divided, divide, isWithin, type Scope } from './divide.rules.ts'
+import type { EngineContext } from '../../context/context.ts'
+import { edgesOf } from '../../facts/insight/graph/index.ts'
+import { classesWithin, type Divided, divide, isWithin, type Scope } from '../../facts/insight/reach/divide.rules.ts'
 import {
   type AccessMap,
   type MapGroup,
   type MapRequest,
   type ScopeMembersRequest,
   ScopeSteps,
-} from './reach.resource.ts'
+} from '../../facts/insight/reach/reach.resource.ts'
+import { readRequest } from '../../kernel/declaration/read-body.ts'
+import { type FoundMembers, pageOfClasses } from './graph-members.ts'
+import type { Names } from './names.ts'
+import { inSlices, type MapSide, type Partition } from './partition.ts'
 
 /** Who may dial or bind what within two scopes, in few groups. Error: `COULD_NOT_VALIDATE` for a scope of another make. */
 export async function accessMap(

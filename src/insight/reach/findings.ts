@@ -1,14 +1,19 @@
 import type { z } from 'zod'
 import type { NameEntry, NameOrder } from '../../base/name-order.ts'
-import { enrollments } from '../../enrollment/enrollment.resource.ts'
-import { type Call, mayRead } from '../../kernel/context/call.ts'
-import type { EngineContext } from '../../kernel/context/context.ts'
-import { terminators } from '../../services/terminator.resource.ts'
-import { pageOfIds } from '../graph/graph-members.ts'
-import type { GraphPolicy, GroupedKind, LinkType } from '../graph/index.ts'
-import type { Names } from '../graph/names.ts'
-import { inSlices, type Partition, type SelectingPolicies } from '../graph/partition.ts'
-import { FINDING_KINDS, type Finding, type FindingKind, type FindingsRequest } from './reach.resource.ts'
+import { type Call, mayRead } from '../../context/call.ts'
+import type { EngineContext } from '../../context/context.ts'
+import { enrollments } from '../../facts/enrollment/enrollment.resource.ts'
+import type { GraphPolicy, GroupedKind, LinkType } from '../../facts/insight/graph/index.ts'
+import {
+  FINDING_KINDS,
+  type Finding,
+  type FindingKind,
+  type FindingsRequest,
+} from '../../facts/insight/reach/reach.resource.ts'
+import { terminators } from '../../facts/services/terminator.resource.ts'
+import { pageOfIds } from './graph-members.ts'
+import type { Names } from './names.ts'
+import { inSlices, type Partition, type SelectingPolicies } from './partition.ts'
 
 /** The ports by which findings are made. */
 type FindingsPorts = Pick<EngineContext, 'clock' | 'presence' | 'storage' | 'turns'>

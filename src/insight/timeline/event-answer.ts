@@ -1,14 +1,14 @@
 import { visibleLine } from '../../base/text.ts'
-import { identities } from '../../identities/identity.resource.ts'
-import { type Call, mayRead } from '../../kernel/context/call.ts'
+import { type Call, mayRead } from '../../context/call.ts'
+import { identities } from '../../facts/identities/identity.resource.ts'
+import type { TimelineEvent } from '../../facts/insight/timeline.resource.ts'
+import { RESOURCES } from '../../facts/resources/index.ts'
+import { edgeRouters } from '../../facts/routers/edge-router.resource.ts'
+import { services } from '../../facts/services/service.resource.ts'
 import type { Resource } from '../../kernel/declaration/resource.ts'
 import { ids } from '../../kernel/filter/index.ts'
 import type { ReadTransaction } from '../../ports/record-storage.ts'
-import { RESOURCES } from '../../resources/index.ts'
-import { edgeRouters } from '../../routers/edge-router.resource.ts'
-import { services } from '../../services/service.resource.ts'
 import type { KeptEvent } from './event-log.ts'
-import type { TimelineEvent } from './timeline.resource.ts'
 
 /** The members of events that hold the id of an entity, and what they are called in answers. */
 const ENTITIES: readonly { readonly member: string; readonly shown: Shown; readonly resource: Resource }[] = [

@@ -1,5 +1,5 @@
-import type { ControllerEvents, EventName } from '../../ports/events.ts'
-import { readerOfKind } from '../../resources/index.ts'
+import type { ControllerEvents, EventName } from '../../facts/network/events.ts'
+import { readerOfKind } from '../../facts/resources/index.ts'
 
 /** An event as it is kept. */
 export interface KeptEvent {

@@ -1,10 +1,10 @@
-import { type Call, isAdminCall, mayRead } from '../../kernel/context/call.ts'
-import type { EngineContext } from '../../kernel/context/context.ts'
+import { type Call, isAdminCall, mayRead } from '../../context/call.ts'
+import type { EngineContext } from '../../context/context.ts'
+import type { TimelineEvent } from '../../facts/insight/timeline.resource.ts'
 import type { CurrentCallPorts } from '../../login/current-call.ts'
 import { eventAnswers } from './event-answer.ts'
 import type { EventLog, KeptEvent } from './event-log.ts'
 import { type Found, ReaderStream } from './reader-stream.ts'
-import type { TimelineEvent } from './timeline.resource.ts'
 
 /** The ports of a stream of events. */
 export interface EventStreamPorts extends CurrentCallPorts, Pick<EngineContext, 'timetable'> {}

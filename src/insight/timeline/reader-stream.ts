@@ -1,4 +1,4 @@
-import { type Call, isAdminCall } from '../../kernel/context/call.ts'
+import { type Call, isAdminCall } from '../../context/call.ts'
 import { type CurrentCallPorts, currentCall } from '../../login/current-call.ts'
 
 /** Nothing happened for a while: the reader learns that its stream is alive. */

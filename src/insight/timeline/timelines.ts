@@ -1,17 +1,17 @@
 import type { z } from 'zod'
 import { TooManyAttempts } from '../../base/errors.ts'
-import type { Call } from '../../kernel/context/call.ts'
-import type { EngineContext } from '../../kernel/context/context.ts'
-import { changesAfter, placeOf } from '../../kernel/context/store-level.ts'
+import type { Call } from '../../context/call.ts'
+import type { EngineContext } from '../../context/context.ts'
+import { changesAfter, placeOf } from '../../context/store-level.ts'
+import { type Timeline, TimelineRequest } from '../../facts/insight/timeline.resource.ts'
+import type { ControllerEvents, EventName } from '../../facts/network/events.ts'
+import { traitsOf } from '../../facts/resources/index.ts'
 import { readRequest } from '../../kernel/declaration/read-body.ts'
-import type { ControllerEvents, EventName } from '../../ports/events.ts'
 import { type HistoryPoint, isSamePoint } from '../../ports/record-storage.ts'
-import { traitsOf } from '../../resources/index.ts'
 import { eventAnswers } from './event-answer.ts'
 import { EventLog, factsOf, readerOf, TOLD_EVENTS } from './event-log.ts'
 import { EventStream, type EventStreamPorts, mayHear, type StreamSource } from './event-stream.ts'
 import type { ReaderStream } from './reader-stream.ts'
-import { type Timeline, TimelineRequest } from './timeline.resource.ts'
 
 /** The ports of timelines. */
 interface TimelinePorts extends EventStreamPorts, Pick<EngineContext, 'events' | 'random'> {}

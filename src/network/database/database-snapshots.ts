@@ -1,5 +1,5 @@
 import { ControllerError } from '../../base/errors.ts'
-import type { EngineContext } from '../../kernel/context/context.ts'
+import type { EngineContext } from '../../context/context.ts'
 
 /** Milliseconds between two snapshots. */
 const INTERVAL_MS = 60_000

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { required, withoutDefault } from '../../kernel/declaration/fields.ts'
 import type { RecordOf, Resource } from '../../kernel/declaration/resource.ts'
-import { idsIn } from '../../kernel/records/references.ts'
 import type { DamagedRecord, StoredRecord } from '../../ports/record-storage.ts'
+import { idsIn } from '../../records/references.ts'
 
 /** Something that the declarations rule out: a reference to nothing, or a value that two records share. */
 export interface Inconsistency {

@@ -1,7 +1,8 @@
-import type { Call } from '../../kernel/context/call.ts'
-import { CLIENT_IDS } from '../auth-request.rules.ts'
-import { invalidRequest, OAuthError } from '../oauth-error.rules.ts'
-import { type ReadToken, withScopes } from '../token-claims.rules.ts'
+import type { Call } from '../../context/call.ts'
+import { CLIENT_IDS } from '../../facts/oidc/auth-request.rules.ts'
+import { invalidRequest, OAuthError } from '../../facts/oidc/oauth-error.rules.ts'
+import { afterExchange, type Prover } from '../../facts/oidc/refresh-tokens.rules.ts'
+import { type ReadToken, withScopes } from '../../facts/oidc/token-claims.rules.ts'
 import type { ProviderContext, TokenIssue, TokenResponse } from '../token-issue.ts'
 import {
   judgePresented,
@@ -12,7 +13,6 @@ import {
   type TokenSessionPorts,
 } from '../token-sessions.ts'
 import { certifyAgain, narrowedScopes, presentationOf, proverOf } from './refresh-grant.ts'
-import { afterExchange, type Prover } from './refresh-tokens.rules.ts'
 
 /** The ports of an exchange of tokens. */
 interface ExchangePorts extends TokenSessionPorts, Pick<ProviderContext, 'pki' | 'random'> {}

@@ -1,10 +1,15 @@
-import type { Call } from '../../kernel/context/call.ts'
-import { invalidGrant, invalidRequest, OAuthError } from '../oauth-error.rules.ts'
+import type { Call } from '../../context/call.ts'
+import { invalidGrant, invalidRequest, OAuthError } from '../../facts/oidc/oauth-error.rules.ts'
+import { afterRotation, type Presentation, type Prover } from '../../facts/oidc/refresh-tokens.rules.ts'
+import {
+  type ReadToken,
+  type SessionClaims,
+  withCertificates,
+  withScopes,
+} from '../../facts/oidc/token-claims.rules.ts'
 import { isBound, issueSessionCertificate, namedKey } from '../proof-of-possession.ts'
-import { type ReadToken, type SessionClaims, withCertificates, withScopes } from '../token-claims.rules.ts'
 import type { ProviderContext, TokenIssue, TokenResponse } from '../token-issue.ts'
 import { judgePresented, liveSession, renewSession, type TokenSessionPorts } from '../token-sessions.ts'
-import { afterRotation, type Presentation, type Prover } from './refresh-tokens.rules.ts'
 
 /** The ports of a grant for a refresh token. */
 interface RefreshPorts extends TokenSessionPorts, Pick<ProviderContext, 'events' | 'pki' | 'random'> {}

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { COMMANDS } from '../../../adapters/cli/commands/index.ts'
-import { openTerminal } from '../../../adapters/cli/output.ts'
-import { commandHelp } from '../../../adapters/cli/run-command-line.ts'
+import { COMMANDS } from '../../../adapters/tools/cli/commands/index.ts'
+import { openTerminal } from '../../../adapters/tools/cli/output.ts'
+import { commandHelp } from '../../../adapters/tools/cli/run-command-line.ts'
 import { runProgram } from './run-program.ts'
 
 const ALL = COMMANDS.flatMap(({ commands }) => commands)
@@ -38,7 +38,7 @@ describe('help', () => {
 
   it('of the program loads nothing of the engine', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'portcullis-help-'))
-    const main = join(import.meta.dirname, '../../../adapters/cli/main.ts')
+    const main = join(import.meta.dirname, '../../../adapters/tools/cli/main.ts')
     const hook = `import { registerHooks } from 'node:module'
 registerHooks({ resolve(specifier, context, next) {
   const resolved = next(specifier, context)

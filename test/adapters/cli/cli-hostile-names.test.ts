@@ -6,8 +6,8 @@ import { sqliteStorage } from 'portcullis/kysely'
 import { applyModel, modelText, readModel, readNetwork } from 'portcullis/model'
 import { openPkiDirectory, serve } from 'portcullis/node'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { COLLECTIONS } from '../../../adapters/cli/commands/entities/entities.ts'
-import { openTerminal } from '../../../adapters/cli/output.ts'
+import { COLLECTIONS } from '../../../adapters/tools/cli/commands/entities/entities.ts'
+import { openTerminal } from '../../../adapters/tools/cli/output.ts'
 import { runProgram } from './run-program.ts'
 
 const ADMIN = { PORTCULLIS_ADMIN_USERNAME: 'keeper', PORTCULLIS_ADMIN_PASSWORD: 'a-secret-of-mine' }

@@ -6,10 +6,10 @@ import { type Controller, createController } from 'portcullis'
 import { memoryStorage } from 'portcullis/memory'
 import { type RunningServer, serve } from 'portcullis/node'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { UsageError } from '../../../adapters/cli/command-line/usage.ts'
-import { COMMANDS } from '../../../adapters/cli/commands/index.ts'
-import { openTerminal } from '../../../adapters/cli/output.ts'
-import { runCommandLine } from '../../../adapters/cli/run-command-line.ts'
+import { UsageError } from '../../../adapters/tools/cli/command-line/usage.ts'
+import { COMMANDS } from '../../../adapters/tools/cli/commands/index.ts'
+import { openTerminal } from '../../../adapters/tools/cli/output.ts'
+import { runCommandLine } from '../../../adapters/tools/cli/run-command-line.ts'
 
 const ADMIN = { PORTCULLIS_ADMIN_USERNAME: 'keeper', PORTCULLIS_ADMIN_PASSWORD: 'a-secret-of-mine' }
 const NETWORK = fileURLToPath(new URL('../../../examples/quickstart/network.yaml', import.meta.url))

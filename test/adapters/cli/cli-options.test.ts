@@ -2,12 +2,12 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { readArguments } from '../../../adapters/cli/command-line/options.ts'
-import { UsageError } from '../../../adapters/cli/command-line/usage.ts'
-import { SERVE_OPTIONS } from '../../../adapters/cli/commands/serve/option-declarations.ts'
-import { readServeOptions } from '../../../adapters/cli/commands/serve/serve-options.ts'
-import { missingPart } from '../../../adapters/cli/input/address.ts'
-import { openStorage } from '../../../adapters/cli/input/open-storage.ts'
+import { readArguments } from '../../../adapters/tools/cli/command-line/options.ts'
+import { UsageError } from '../../../adapters/tools/cli/command-line/usage.ts'
+import { SERVE_OPTIONS } from '../../../adapters/tools/cli/commands/serve/option-declarations.ts'
+import { readServeOptions } from '../../../adapters/tools/cli/commands/serve/serve-options.ts'
+import { missingPart } from '../../../adapters/tools/cli/input/address.ts'
+import { openStorage } from '../../../adapters/tools/cli/input/open-storage.ts'
 
 type Variables = Readonly<Record<string, string>>
 const read = (args: readonly string[], variables: Variables = {}) => {

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 const PROJECT = fileURLToPath(new URL('../../..', import.meta.url))
-const PROGRAM = `"${PROJECT}node_modules/.bin/node" --conditions=portcullis-source "${PROJECT}adapters/cli/main.ts"`
+const PROGRAM = `"${PROJECT}node_modules/.bin/node" --conditions=portcullis-source "${PROJECT}adapters/tools/cli/main.ts"`
 /** Lines of some 60 bytes each: more than a pipe holds. */
 const ASSERTIONS = 3000
 

@@ -47,7 +47,7 @@ export function portcullis(
   args: readonly string[],
   { cwd, variables = {}, fileBlocks, input, project = PROJECT }: RunOptions,
 ): Running {
-  const command = ['--conditions=portcullis-source', `${project}adapters/cli/main.ts`, ...args]
+  const command = ['--conditions=portcullis-source', `${project}adapters/tools/cli/main.ts`, ...args]
   const node = `${PROJECT}node_modules/.bin/node`
   const [program, ...words] =
     fileBlocks === undefined

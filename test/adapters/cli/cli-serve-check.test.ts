@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 
 describe('portcullis serve --check', () => {
-  const main = join(import.meta.dirname, '../../../adapters/cli/main.ts')
+  const main = join(import.meta.dirname, '../../../adapters/tools/cli/main.ts')
   async function check(text: string, args: readonly string[] = [], environment: Record<string, string> = {}) {
     const place = await mkdtemp(join(tmpdir(), 'portcullis-check-'))
     onTestFinished(() => rm(place, { recursive: true }))

@@ -1,6 +1,6 @@
 import { getHeapSpaceStatistics } from 'node:v8'
 import { expect, it } from 'vitest'
-import { returnUnusedMemory } from '../../../adapters/cli/commands/serve/serve-until-stopped.ts'
+import { returnUnusedMemory } from '../../../adapters/tools/cli/commands/serve/serve-until-stopped.ts'
 
 /** Bytes that the young generation of the collector has taken from the system. */
 function youngBytes(): number {

@@ -1,7 +1,7 @@
-import { UsageError } from '../../../adapters/cli/command-line/usage.ts'
-import { COMMANDS } from '../../../adapters/cli/commands/index.ts'
-import { openTerminal } from '../../../adapters/cli/output.ts'
-import { runCommandLine } from '../../../adapters/cli/run-command-line.ts'
+import { UsageError } from '../../../adapters/tools/cli/command-line/usage.ts'
+import { COMMANDS } from '../../../adapters/tools/cli/commands/index.ts'
+import { openTerminal } from '../../../adapters/tools/cli/output.ts'
+import { runCommandLine } from '../../../adapters/tools/cli/run-command-line.ts'
 
 /** How a command ended in this process, with everything that it wrote. */
 export interface ProgramRun {

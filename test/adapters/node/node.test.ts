@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import type { ControllerFetch } from 'portcullis'
 import { createListener } from 'portcullis/node'
 import { describe, expect, it } from 'vitest'
-import { growingBytes } from '../../../adapters/node/http/body.ts'
+import { growingBytes } from '../../../adapters/web/node/http/body.ts'
 import { echo, exchange, gate, parseResponse, requestText, withHttpServer } from './raw-http.ts'
 
 const ask = (fetch: ControllerFetch, text: string) =>

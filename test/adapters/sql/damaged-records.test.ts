@@ -8,8 +8,8 @@ import { postgresStorage, sqliteStorage } from 'portcullis/kysely'
 import type { RecordKind } from 'portcullis/storage'
 import { createTestController, TEST_ADMIN } from 'portcullis/testing'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { get, insertAll, machine, machines, tickets } from '../../../adapters/storage-contract/kinds.ts'
-import { mfas } from '../../../src/login/mfa/mfa.resource.ts'
+import { get, insertAll, machine, machines, tickets } from '../../../adapters/storage/contract/kinds.ts'
+import { mfas } from '../../../src/facts/login/mfa.resource.ts'
 import {
   adminOf,
   CLIENT,

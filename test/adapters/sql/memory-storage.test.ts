@@ -1,8 +1,8 @@
 import type { Storage } from 'portcullis'
 import { memoryStorage } from 'portcullis/memory'
 import { describe, expect, it } from 'vitest'
-import { ChangeFeed } from '../../../adapters/memory/state.ts'
-import { insertAll, machine, machines, ticket, tickets, where } from '../../../adapters/storage-contract/kinds.ts'
+import { insertAll, machine, machines, ticket, tickets, where } from '../../../adapters/storage/contract/kinds.ts'
+import { ChangeFeed } from '../../../adapters/storage/memory/state.ts'
 import { describeStorageContract } from '../../contract/storage.ts'
 
 describeStorageContract('memory', async () => {

@@ -3,7 +3,7 @@ import type { FindQuery } from 'portcullis'
 import { kyselyStorage } from 'portcullis/kysely'
 import { type Filter, type Literal, type Operand, RECORD_KINDS, type RecordKind } from 'portcullis/storage'
 import { expect, it } from 'vitest'
-import { resourceNamed } from '../../../src/resources/index.ts'
+import { resourceNamed } from '../../../src/facts/resources/index.ts'
 import { watchedDialect } from '../../support/watched-dialect.ts'
 
 /** How the database says it would answer a statement; a line that matches `scan` looks at every row of a table. */

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sqliteStorage } from 'portcullis/kysely'
-import { entries, machines, tickets } from '../../../adapters/storage-contract/kinds.ts'
+import { entries, machines, tickets } from '../../../adapters/storage/contract/kinds.ts'
 import { describeStorageContract } from '../../contract/storage.ts'
 
 const kinds = [machines, tickets, entries]

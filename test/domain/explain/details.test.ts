@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { explanationText, MISSING_KINDS, type MissingPosture } from '../../../src/access/explain/index.ts'
-import { emptyPostureData, type PostureCheck, type PostureData } from '../../../src/access/posture/rules/index.ts'
 import type { Semantic } from '../../../src/base/roles.ts'
+import { explanationText, MISSING_KINDS, type MissingPosture } from '../../../src/facts/access/explain/index.ts'
+import { emptyPostureData, type PostureCheck, type PostureData } from '../../../src/facts/access/posture/rules/index.ts'
 import { CORP, explained, NOW, policy } from './facts.ts'
 
 describe('the role entries of a policy', () => {

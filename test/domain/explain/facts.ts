@@ -1,5 +1,5 @@
-import { type AccessFacts, explainAccess, type PolicyUnderReview } from '../../../src/access/explain/index.ts'
-import { emptyPostureData, type PostureCheck } from '../../../src/access/posture/rules/index.ts'
+import { type AccessFacts, explainAccess, type PolicyUnderReview } from '../../../src/facts/access/explain/index.ts'
+import { emptyPostureData, type PostureCheck } from '../../../src/facts/access/posture/rules/index.ts'
 
 export const NOW = Date.UTC(2026, 0, 1)
 

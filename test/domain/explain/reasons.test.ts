@@ -5,7 +5,7 @@ import {
   REASONS,
   type Reason,
   type SuggestionKind,
-} from '../../../src/access/explain/index.ts'
+} from '../../../src/facts/access/explain/index.ts'
 import { CORP, explained, policy, router } from './facts.ts'
 
 interface Row {

@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { type AccessFacts, explanationText, WIRE_OBSTACLES, type WireFacts } from '../../../src/access/explain/index.ts'
+import {
+  type AccessFacts,
+  explanationText,
+  WIRE_OBSTACLES,
+  type WireFacts,
+} from '../../../src/facts/access/explain/index.ts'
 import { explained, NOW, router } from './facts.ts'
 
 const WORKS: WireFacts = { obstacle: undefined, hostRouters: [router('r3', false)], lastFailure: null }

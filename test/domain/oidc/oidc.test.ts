@@ -11,16 +11,16 @@ import {
   requireChallenge,
   scopesOf,
   withParameters,
-} from '../../../src/oidc/auth-request.rules.ts'
-import { chooseIssuer, issuerProblem, issuersOf } from '../../../src/oidc/discovery.rules.ts'
+} from '../../../src/facts/oidc/auth-request.rules.ts'
+import { chooseIssuer, issuerProblem, issuersOf } from '../../../src/facts/oidc/discovery.rules.ts'
 
 import {
   authorizationUrl,
   discoveryUrl,
   readProvider,
   targetTokenIn,
-} from '../../../src/oidc/external-provider.rules.ts'
-import { isRevoked, type Revoked } from '../../../src/oidc/grants/refresh-tokens.rules.ts'
+} from '../../../src/facts/oidc/external-provider.rules.ts'
+import { isRevoked, type Revoked } from '../../../src/facts/oidc/refresh-tokens.rules.ts'
 import {
   idTokenClaims,
   readToken,
@@ -29,7 +29,7 @@ import {
   tokenClaims,
   withCertificates,
   withScopes,
-} from '../../../src/oidc/token-claims.rules.ts'
+} from '../../../src/facts/oidc/token-claims.rules.ts'
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 

@@ -6,7 +6,7 @@ import {
   type LiveToken,
   type Presentation,
   type Prover,
-} from '../../../src/oidc/grants/refresh-tokens.rules.ts'
+} from '../../../src/facts/oidc/refresh-tokens.rules.ts'
 import { runs } from '../../support/property-runs.ts'
 
 const GRACE_MS = 10_000

@@ -7,7 +7,7 @@ import {
   type PostureResponse,
   type ProcessCheck,
   type ProcessMultiCheck,
-} from '../../../src/access/posture/rules/index.ts'
+} from '../../../src/facts/access/posture/rules/index.ts'
 
 /** The API session, and the instant, of every test that names no other. */
 export const SESSION = 'session-1'

@@ -4,7 +4,7 @@ import {
   emptyPostureData,
   evaluateCheck,
   postureResponses,
-} from '../../../src/access/posture/rules/index.ts'
+} from '../../../src/facts/access/posture/rules/index.ts'
 
 const NOW = Date.UTC(2026, 0, 1)
 

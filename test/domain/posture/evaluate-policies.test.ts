@@ -6,7 +6,7 @@ import {
   explainFailure,
   type PostureCheck,
   recordMfaPass,
-} from '../../../src/access/posture/rules/index.ts'
+} from '../../../src/facts/access/posture/rules/index.ts'
 import {
   at,
   domainCheck,

@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { AccessIndex } from '../../../src/access/index/index.ts'
+import { AccessIndex } from '../../../src/facts/access/index/index.ts'
 import {
   applyResponses,
   emptyPostureData,
   evaluatePolicies,
   firstPassing,
   type PostureCheck,
-} from '../../../src/access/posture/rules/index.ts'
+} from '../../../src/facts/access/posture/rules/index.ts'
 import { NaiveAccess } from '../../support/naive-access.ts'
 import { runs } from '../../support/property-runs.ts'
 

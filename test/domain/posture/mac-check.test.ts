@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { emptyPostureData, evaluateCheck, normaliseHex } from '../../../src/access/posture/rules/index.ts'
+import { emptyPostureData, evaluateCheck, normaliseHex } from '../../../src/facts/access/posture/rules/index.ts'
 import { macCheck, reported, SESSION, START } from './checks.ts'
 
 describe('MAC posture check', () => {

@@ -12,7 +12,7 @@ import {
   recordMfaPass,
   recordSdkInfo,
   timeoutRemaining,
-} from '../../../src/access/posture/rules/index.ts'
+} from '../../../src/facts/access/posture/rules/index.ts'
 import { at, mfaCheck, osCheck, reported, SESSION } from './checks.ts'
 
 /** The posture data after events told as `<second> <pass|wake|unlock|no event|remove MFA>, …`. */

@@ -5,7 +5,7 @@ import {
   postureDataView,
   recordMfaPass,
   recordSdkInfo,
-} from '../../../src/access/posture/rules/index.ts'
+} from '../../../src/facts/access/posture/rules/index.ts'
 import { at, reported, SESSION, START } from './checks.ts'
 
 const never = { lastUpdatedAt: null, postureCheckId: '', timedOut: false }

@@ -5,7 +5,7 @@ import {
   postureQuery,
   queryUpdatedAt,
   recordMfaPass,
-} from '../../../src/access/posture/rules/index.ts'
+} from '../../../src/facts/access/posture/rules/index.ts'
 import {
   at,
   domainCheck,

@@ -8,7 +8,7 @@ import {
   recordMfaPass,
   recordSdkInfo,
   sessionPosture,
-} from '../../../src/access/posture/rules/index.ts'
+} from '../../../src/facts/access/posture/rules/index.ts'
 import { at, reported, SESSION, START } from './checks.ts'
 
 const report = { postureCheckId: 'c1', lastUpdatedAt: START }

@@ -17,7 +17,7 @@ import {
   postureQuery,
   recordMfaPass,
   timeoutRemaining,
-} from '../../../src/access/posture/rules/index.ts'
+} from '../../../src/facts/access/posture/rules/index.ts'
 import { mfaCheck, SESSION } from './checks.ts'
 
 // Few values each, so that reports and checks meet often; arbitrary text beside them.

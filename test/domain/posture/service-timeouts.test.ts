@@ -5,7 +5,7 @@ import {
   emptyPostureData,
   recordMfaPass,
   serviceTimeouts,
-} from '../../../src/access/posture/rules/index.ts'
+} from '../../../src/facts/access/posture/rules/index.ts'
 import { at, macCheck, mfaCheck, SESSION, START } from './checks.ts'
 
 const passed = recordMfaPass(emptyPostureData(), SESSION, START)

@@ -4,7 +4,7 @@ import {
   storedOperatingSystems,
   storedProcess,
   storedProcesses,
-} from '../../../src/access/posture/rules/index.ts'
+} from '../../../src/facts/access/posture/rules/index.ts'
 
 const process = { osType: 'LINUX', path: '/usr/bin/Av', hashes: ['AB:12'], signerFingerprint: '9F-01' }
 const multi = { osType: 'Linux', path: '/a', hashes: ['AB 12'], signerFingerprints: ['9F'] }

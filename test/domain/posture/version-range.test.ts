@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { evaluateCheck, parseVersionRange } from '../../../src/access/posture/rules/index.ts'
+import { evaluateCheck, parseVersionRange } from '../../../src/facts/access/posture/rules/index.ts'
 import { osCheck, reported, SESSION, START } from './checks.ts'
 
 function admits(range: string, version: string): boolean {

@@ -8,7 +8,7 @@ import {
   ChannelTrace,
   ValidateTerminators as RouterValidation,
   TraceChannels,
-} from '../../../adapters/fabric/messages/fabric-definitions.ts'
+} from '../../../adapters/network/fabric/messages/fabric-definitions.ts'
 import {
   HostCount,
   OPERATOR_CONTENT,
@@ -16,7 +16,7 @@ import {
   VALIDATION_CONTENT,
   ValidateTerminators,
   ValidationBegun,
-} from '../../../adapters/fabric/operators/definitions.ts'
+} from '../../../adapters/network/fabric/operators/definitions.ts'
 import { message, OperatorClient } from '../../support/operator-client.ts'
 import { enrollTlsRouter, overTls } from '../../support/tls-router.ts'
 import { host, tunnelNetwork } from './fabric-world.ts'

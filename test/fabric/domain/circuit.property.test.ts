@@ -16,7 +16,7 @@ import {
   passes,
   routerGone,
   routersLeft,
-} from '../../../src/fabric/rules/index.ts'
+} from '../../../src/facts/fabric/rules/index.ts'
 import { runs } from '../../support/property-runs.ts'
 
 const ROUTERS = ['a', 'b', 'c', 'd', 'e']

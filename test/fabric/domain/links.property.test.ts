@@ -11,7 +11,7 @@ import {
   Topology,
   withLatency,
   worthwhileDetours,
-} from '../../../src/fabric/rules/index.ts'
+} from '../../../src/facts/fabric/rules/index.ts'
 import { runs } from '../../support/property-runs.ts'
 
 const report = (iteration: number, target = 'b') => ({

@@ -5,7 +5,7 @@ import {
   type ModelDifference,
   partsNotCompared,
   survivesOverrides,
-} from '../../../src/fabric/rules/index.ts'
+} from '../../../src/facts/fabric/rules/index.ts'
 
 it.each([
   ['1.6', [], { judges: false, survives: false, parts: ['config-overrides', 'revocations'] }],

@@ -7,7 +7,7 @@ import {
   Topology,
   type TopologyLink,
   type TopologyRouter,
-} from '../../../src/fabric/rules/index.ts'
+} from '../../../src/facts/fabric/rules/index.ts'
 
 import { runs } from '../../support/property-runs.ts'
 

@@ -9,7 +9,7 @@ import {
   dynamicCost,
   type TerminatorStrategy,
   UNUSED,
-} from '../../../src/fabric/rules/index.ts'
+} from '../../../src/facts/fabric/rules/index.ts'
 import { runs } from '../../support/property-runs.ts'
 
 const precedence = fc.constantFrom('required' as const, 'default' as const, 'failed' as const)

@@ -1,8 +1,8 @@
 /** A peer that sends more than fits a turn of the event loop has others wait for some of it at a time. */
 import { duplexPair } from 'node:stream'
 import { expect, it } from 'vitest'
-import { ChannelSocket, type SocketLimits } from '../../../adapters/channel/channel-socket.ts'
-import { encodeFrame, type Frame } from '../../../adapters/channel/frame.ts'
+import { ChannelSocket, type SocketLimits } from '../../../adapters/network/channel/channel-socket.ts'
+import { encodeFrame, type Frame } from '../../../adapters/network/channel/frame.ts'
 
 const FRAME = { headers: 4096, body: 4096 }
 const LIMITS: SocketLimits = {

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { decodeMask, encodeMask } from '../../../adapters/channel/capability-mask.ts'
-import { FrameAllowance } from '../../../adapters/channel/channel-socket.ts'
-import { encodeFrame, type Frame, FrameError, FrameReader } from '../../../adapters/channel/frame.ts'
+import { decodeMask, encodeMask } from '../../../adapters/network/channel/capability-mask.ts'
+import { FrameAllowance } from '../../../adapters/network/channel/channel-socket.ts'
+import { encodeFrame, type Frame, FrameError, FrameReader } from '../../../adapters/network/channel/frame.ts'
 import {
   bytesMapHeader,
   readBytesMap,
@@ -10,7 +10,7 @@ import {
   readTextMap,
   readUint32,
   textMapHeader,
-} from '../../../adapters/channel/header-values.ts'
+} from '../../../adapters/network/channel/header-values.ts'
 import { runs } from '../../support/property-runs.ts'
 import { bytesOf, hexOf } from './bytes.ts'
 

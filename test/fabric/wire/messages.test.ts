@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { FrameError } from '../../../adapters/channel/frame.ts'
+import { FrameError } from '../../../adapters/network/channel/frame.ts'
 import {
   COUNT,
   field,
@@ -12,11 +12,11 @@ import {
   ProtobufError,
   repeated,
   TEXT,
-} from '../../../adapters/channel/protobuf/index.ts'
-import { CONTENT_TYPE } from '../../../adapters/fabric/messages/content-types.ts'
-import { modelCodec } from '../../../adapters/fabric/messages/model-codec.ts'
-import { readMessage } from '../../../adapters/fabric/messages/read-message.ts'
-import { writeMessage } from '../../../adapters/fabric/messages/write-message.ts'
+} from '../../../adapters/network/channel/protobuf/index.ts'
+import { CONTENT_TYPE } from '../../../adapters/network/fabric/messages/content-types.ts'
+import { modelCodec } from '../../../adapters/network/fabric/messages/model-codec.ts'
+import { readMessage } from '../../../adapters/network/fabric/messages/read-message.ts'
+import { writeMessage } from '../../../adapters/network/fabric/messages/write-message.ts'
 import { runs } from '../../support/property-runs.ts'
 import { bytesOf, hexOf } from './bytes.ts'
 

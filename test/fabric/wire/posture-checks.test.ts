@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { postureCheckFields } from '../../../adapters/fabric/messages/model-codec.ts'
+import { postureCheckFields } from '../../../adapters/network/fabric/messages/model-codec.ts'
 
 it('an operating system of any version reaches routers as a range that every version is in', () => {
   const operatingSystems = [

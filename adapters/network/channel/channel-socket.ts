@@ -1,0 +1,215 @@
+import type { Duplex } from 'node:stream'
+import { Lifetime } from '../../../src/concurrency/lifetime.ts'
+import type { Channel, ChannelListener } from './channel.ts'
+import { type Frame, type FrameLimits, FrameReader } from './frame.ts'
+import { Outgoing, type OutgoingLimits } from './outgoing.ts'
+
+/** The frames that a peer may send: `perSecond` on average, and `burst` at once after a rest. */
+export interface FrameRate {
+  readonly perSecond: number
+  readonly burst: number
+}
+
+/** Counts frames against a rate. Instants are milliseconds of any clock that only goes forward. */
+export class FrameAllowance {
+  readonly #rate: FrameRate
+  #left: number
+  #at: number
+
+  constructor(rate: FrameRate, now: number) {
+    this.#rate = rate
+    this.#left = rate.burst
+    this.#at = now
+  }
+
+  /** Takes frames; answers for how many milliseconds the peer has to wait before the next, 0 for not at all. */
+  take(frames: number, now: number): number {
+    const earned = ((now - this.#at) / 1000) * this.#rate.perSecond
+    this.#left = Math.min(this.#rate.burst, this.#left + earned) - frames
+    this.#at = now
+    return this.#left >= 0 ? 0 : Math.ceil((-this.#left / this.#rate.perSecond) * 1000)
+  }
+}
+
+/** Limits of the cost of one socket. */
+export interface SocketLimits {
+  readonly frame: FrameLimits
+  readonly outgoing: OutgoingLimits
+  readonly rate: FrameRate
+}
+
+/**
+ * Frames of one peer that one turn of the event loop gives out: the system brings megabytes in a turn, and all others would wait for
+ * them. Counted, not timed: on a busy machine a slice of time holds too little to be worth a turn.
+ */
+const MOST_IN_TURN = 128
+/** Milliseconds for which a peer may go on reading what was sent before the end. */
+const ENDING_MS = 1000
+
+/** Frames over one socket, both ways. */
+export class ChannelSocket implements Channel {
+  readonly #socket: Duplex
+  readonly #outgoing: Outgoing
+  readonly #allowance: FrameAllowance
+  readonly #reader: FrameReader
+  #listener: ChannelListener
+  readonly #lifetime = new Lifetime('the socket is closed')
+  #isEnding = false
+  #isPaused = false
+  #isDelivering = false
+  /** Frames that were given out in this turn of the event loop. */
+  #inTurn = 0
+  /** Others have the event loop before the next frame. */
+  #isResting = false
+  #isDestroyed = false
+  /** The socket is closed, and messages that came before wait for {@link resume}. */
+  #isGone = false
+  /** When something arrived last, ms of the monotonic clock. */
+  heardAt = performance.now()
+
+  constructor(socket: Duplex, limits: SocketLimits, helloLimits: FrameLimits, listener: ChannelListener) {
+    this.#socket = socket
+    this.#listener = listener
+    this.#reader = new FrameReader(helloLimits)
+    this.#allowance = new FrameAllowance(limits.rate, performance.now())
+    this.#outgoing = new Outgoing(socket, limits.outgoing, {
+      onDrained: () => this.#listener.onDrain?.(),
+      onStalled: () => this.#fail('slow-reader'),
+    })
+    socket.on('data', (bytes: Uint8Array) => this.#read(bytes))
+    // `close` reports a broken connection as well.
+    socket.on('error', () => undefined)
+    socket.once('close', () => this.#closed())
+  }
+
+  get queuedBytes(): number {
+    return this.#outgoing.queuedBytes
+  }
+
+  listen(listener: ChannelListener): void {
+    this.#listener = listener
+  }
+
+  /** From now on the peer is known: it may send more, and somebody else listens. */
+  admit(limits: FrameLimits, listener: ChannelListener): void {
+    this.#reader.allow(limits)
+    this.#listener = listener
+  }
+
+  send(frame: Frame): void {
+    this.#outgoing.write(frame)
+  }
+
+  /** Takes nothing more in until {@link resume}, and gives out nothing: what arrived in one piece with the last message waits too. */
+  pause(): void {
+    this.#isPaused = true
+    this.#socket.pause()
+  }
+
+  resume(): void {
+    this.#isPaused = false
+    if (this.#isResting) return
+    this.#socket.resume()
+    queueMicrotask(() => {
+      this.#deliver()
+      if (this.#isGone && !this.#isPaused && !this.#isResting) this.#over()
+    })
+  }
+
+  /** Closes at once. */
+  destroy(): void {
+    this.#isDestroyed = true
+    this.#socket.destroy()
+    if (this.#isGone) this.#over()
+  }
+
+  /** Closes when what was sent has gone out and the peer has closed too, or after a second. What it sends is passed over. */
+  close(): void {
+    this.#isEnding = true
+    this.#outgoing.end()
+    this.resume()
+    setTimeout(() => this.#socket.destroy(), ENDING_MS).unref()
+  }
+
+  #read(bytes: Uint8Array): void {
+    if (!this.#lifetime.isOpen || this.#isEnding) return
+    this.heardAt = performance.now()
+    this.#reader.add(bytes)
+    this.#deliver()
+  }
+
+  #deliver(): void {
+    if (this.#isDelivering || this.#isResting) return
+    this.#isDelivering = true
+    let frames = 0
+    try {
+      while (this.#lifetime.isOpen && !this.#isEnding && !this.#isPaused && !this.#isResting) {
+        const frame = this.#next()
+        if (frame === undefined) break
+        frames += 1
+        this.#listener.onMessage(frame)
+        this.#count()
+      }
+    } finally {
+      this.#isDelivering = false
+    }
+    const waitMs = frames === 0 ? 0 : this.#allowance.take(frames, this.heardAt)
+    if (waitMs === 0) return
+    this.#listener.onTrouble?.('flood')
+    this.pause()
+    setTimeout(() => this.resume(), waitMs).unref()
+  }
+
+  #count(): void {
+    if (this.#inTurn === 0) {
+      setImmediate(() => {
+        this.#inTurn = 0
+      })
+    }
+    this.#inTurn += 1
+    if (this.#inTurn === MOST_IN_TURN) this.#rest()
+  }
+
+  /** The rest of what arrived waits for the next turn of the event loop, and nothing more is read until then. */
+  #rest(): void {
+    this.#isResting = true
+    this.#socket.pause()
+    setImmediate(() => {
+      this.#isResting = false
+      if (!this.#isPaused) this.resume()
+    })
+  }
+
+  #next(): Frame | undefined {
+    try {
+      return this.#reader.next()
+    } catch {
+      this.#fail('malformed')
+      return undefined
+    }
+  }
+
+  #fail(what: 'malformed' | 'slow-reader'): void {
+    if (!this.#lifetime.isOpen) return
+    this.#listener.onTrouble?.(what)
+    this.destroy()
+  }
+
+  #closed(): void {
+    const isWaiting = this.#isPaused || this.#isResting
+    this.#isGone = isWaiting && !this.#isEnding && !this.#isDestroyed && this.#hasMore()
+    if (!this.#isGone) this.#over()
+  }
+
+  #hasMore(): boolean {
+    try {
+      return this.#reader.hasFrame
+    } catch {
+      return false
+    }
+  }
+
+  #over(): void {
+    if (this.#lifetime.end()) this.#listener.onClose()
+  }
+}

@@ -1,0 +1,193 @@
+import {
+  type CircuitSide,
+  type EndReason,
+  type Reading,
+  XgressEnd,
+} from '../../../src/facts/data-plane/xgress/index.ts'
+import type { Chunk } from '../../../src/facts/data-plane/xgress/payload.ts'
+import { readAcknowledgement, readPayload, writeAcknowledgement, writePayload } from './circuit-frames.ts'
+import { type Message, processTimer, type Timer } from './conversation.ts'
+import { EDGE_TYPE } from './edge-messages.ts'
+import type { Frame } from './frame.ts'
+
+/** An end of a circuit that is to be opened. */
+export interface EndFacts {
+  readonly circuitId: string
+  readonly side: CircuitSide
+}
+
+/** The reader and writer at an end, and the way to the other one. */
+export interface EndListener {
+  /** A payload or an acknowledgement for the other end. */
+  send(message: Message): void
+  /** {@link CircuitEnd.read} has something. */
+  readable(): void
+  /** Everything that was written has gone out. */
+  writable(): void
+  /** The end is over: its controller has to hear of that, unless it ended the circuit itself. */
+  over(reason: EndReason): void
+}
+
+/** Milliseconds between two looks at what has to be sent again. */
+const TICK_MS = 100
+
+/** The ends of circuits that this process keeps order and windows for. */
+export class CircuitEnds {
+  readonly #now: () => number
+  readonly #timer: Timer
+  readonly #ends = new Set<CircuitEnd>()
+  /** Those for which time counts: something is under way, or they are about to end. */
+  readonly #busy = new Set<CircuitEnd>()
+  #cancel: (() => void) | undefined
+
+  /** `now` is ms of a clock that only goes forward. */
+  constructor(now: () => number, timer: Timer = processTimer) {
+    this.#now = now
+    this.#timer = timer
+  }
+
+  get size(): number {
+    return this.#ends.size
+  }
+
+  /** Opens an end; the one that dialed begins by {@link CircuitEnd.start}. */
+  open(facts: EndFacts, listener: EndListener): CircuitEnd {
+    const end: CircuitEnd = new CircuitEnd(
+      facts,
+      this.#now,
+      {
+        send: (message) => listener.send(message),
+        readable: () => listener.readable(),
+        writable: () => listener.writable(),
+        over: (reason) => {
+          this.#ends.delete(end)
+          this.#busy.delete(end)
+          listener.over(reason)
+        },
+      },
+      () => this.#watch(end),
+    )
+    this.#ends.add(end)
+    this.#watch(end)
+    return end
+  }
+
+  /** Ends all of them without a word. */
+  close(): void {
+    this.#cancel?.()
+    this.#cancel = undefined
+    for (const end of this.#ends) end.abort()
+  }
+
+  #watch(end: CircuitEnd): void {
+    if (end.isOver) return
+    this.#busy.add(end)
+    this.#cancel ??= this.#timer(TICK_MS, () => this.#tick())
+  }
+
+  #tick(): void {
+    for (const end of this.#busy) {
+      end.tick()
+      if (end.isQuiet) this.#busy.delete(end)
+    }
+    this.#cancel = this.#busy.size === 0 ? undefined : this.#timer(TICK_MS, () => this.#tick())
+  }
+}
+
+/** One end of a circuit: what is written comes out at the other one, whole and in order, and the other way round. */
+export class CircuitEnd {
+  readonly #end: XgressEnd
+  readonly #now: () => number
+  readonly #active: () => void
+  #isAcknowledging = false
+
+  constructor({ circuitId, side }: EndFacts, now: () => number, listener: EndListener, active: () => void) {
+    this.#now = now
+    this.#active = active
+    this.#end = new XgressEnd(
+      { circuitId, side, now: now() },
+      {
+        payload: (payload) => listener.send(writePayload(payload)),
+        acknowledgement: (acknowledgement) => listener.send(writeAcknowledgement(acknowledgement)),
+        readable: () => listener.readable(),
+        writable: () => listener.writable(),
+        over: (reason) => listener.over(reason),
+      },
+    )
+  }
+
+  get isOver(): boolean {
+    return this.#end.isOver
+  }
+
+  /** Whether time changes nothing until something is written or arrives. */
+  get isQuiet(): boolean {
+    return this.#end.isQuiet
+  }
+
+  /** Bytes that were written and wait for room: who writes stops while there are many. */
+  get waitingBytes(): number {
+    return this.#end.waitingBytes
+  }
+
+  start(): void {
+    this.#end.start(this.#now())
+    this.#active()
+  }
+
+  /** Answers whether nothing waits: `writable` is called later otherwise. */
+  write(chunk: Chunk): boolean {
+    const isFree = this.#end.write(chunk, this.#now())
+    this.#active()
+    return isFree
+  }
+
+  /** Nothing more is written; the other direction may go on. */
+  finish(): void {
+    this.#end.finish(this.#now())
+    this.#active()
+  }
+
+  /** Ends both directions; what was written still goes out. */
+  close(): void {
+    this.#end.close(this.#now())
+    this.#active()
+  }
+
+  /** Ends at once: the circuit is gone. */
+  abort(): void {
+    this.#end.abort()
+  }
+
+  read(): Reading | undefined {
+    return this.#end.read(this.#now())
+  }
+
+  tick(): void {
+    this.#end.tick(this.#now())
+  }
+
+  /** Takes a payload or an acknowledgement of the other end. */
+  take(frame: Frame): void {
+    if (frame.contentType === EDGE_TYPE.payload) {
+      const payload = readPayload(frame)
+      if (payload === undefined) return
+      this.#end.takePayload(payload, this.#now())
+      this.#acknowledgeSoon()
+    } else if (frame.contentType === EDGE_TYPE.acknowledgement) {
+      const acknowledgement = readAcknowledgement(frame)
+      if (acknowledgement !== undefined) this.#end.takeAcknowledgement(acknowledgement, this.#now())
+    }
+    this.#active()
+  }
+
+  /** Frames that came together are acknowledged together. */
+  #acknowledgeSoon(): void {
+    if (this.#isAcknowledging) return
+    this.#isAcknowledging = true
+    queueMicrotask(() => {
+      this.#isAcknowledging = false
+      this.#end.acknowledge()
+    })
+  }
+}

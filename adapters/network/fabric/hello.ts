@@ -1,0 +1,120 @@
+import { randomBytes, timingSafeEqual } from 'node:crypto'
+import type { RouterGreeting, RouterSoftware } from '../../../src/facts/fabric/messages/index.ts'
+import { JUDGED_BY_CONTROLLER } from '../../../src/facts/fabric/rules/index.ts'
+import { decodeMask, encodeMask } from '../channel/capability-mask.ts'
+import { type Frame, FrameError, type FrameLimits } from '../channel/frame.ts'
+import { boolHeader, readBool, readText, textHeader, uint32Header } from '../channel/header-values.ts'
+import { CONTENT_TYPE, HEADER } from './messages/content-types.ts'
+import { Listeners } from './messages/fabric-definitions.ts'
+
+/** Bytes that a peer may send before anybody knows who it is; a longer hello is refused. */
+export const HELLO_LIMITS: FrameLimits = { headers: 16_384, body: 4192 }
+/** The sequence of a hello and of its answer. */
+const HELLO_SEQUENCE = -1
+/** Bit of a router that uses the newer header keys and several sockets. */
+const MULTI_CHANNEL = 1
+/**
+ * The abilities of this controller, by bits: terminators and circuits of the second form (1, 3), links reported by one end
+ * (2), the data model (4), several sockets (5), service sessions as signed tokens (6), and that it judges whatever a router leaves
+ * to it.
+ */
+const CAPABILITIES = encodeMask([1, 2, 3, 4, 5, 6, JUDGED_BY_CONTROLLER])
+const VERSION = ['v2.0.0', 'portcullis', '', 'node', 'any'].join('|')
+const SECRET_BYTES = 16
+const LONGEST_ID = 128
+
+/** How a router opens a socket. */
+export interface Hello {
+  readonly greeting: RouterGreeting
+  /** Which of the router's sockets it is, for example `ctrl.default`. */
+  readonly socketType: string
+  readonly isGrouped: boolean
+  readonly isFirst: boolean
+  /** The group that it belongs to, or wants to found; empty for none. */
+  readonly connectionId: string
+  readonly secret: Uint8Array | undefined
+}
+
+/** Reads the first frame of a socket, or why its hello is refused. Throws {@link FrameError} for what is no hello. */
+export function readHello({ contentType, headers, body: [id = new Uint8Array(0)] }: Frame): Hello | string {
+  if (contentType !== CONTENT_TYPE.hello) throw new FrameError('the first frame is no hello')
+  const routerId = new TextDecoder().decode(id)
+  const version = readText(headers, HEADER.version)
+  if (version === undefined) return 'no version header provided'
+  if (routerId === '' || routerId.length > LONGEST_ID) return 'a hello without id'
+  const capabilities = decodeMask(headers.get(HEADER.helloCapabilities) ?? new Uint8Array(0))
+  const isNew = capabilities.includes(MULTI_CHANNEL)
+  const connectionId = readText(headers, HEADER.connectionId) ?? ''
+  const isGrouped = readBool(headers, HEADER.isGrouped) ?? false
+  // The older key of the listeners means the secret of a group in a grouped hello.
+  const listenersKey = isNew || isGrouped ? HEADER.helloListeners : HEADER.legacyHelloListeners
+  return {
+    greeting: {
+      routerId,
+      software: readVersion(version),
+      capabilities,
+      linkListeners: Listeners.decode(headers.get(listenersKey) ?? new Uint8Array(0)).listeners,
+      isResumed: connectionId !== '',
+    },
+    socketType: readText(headers, HEADER.underlayType) ?? '',
+    isGrouped,
+    isFirst: readBool(headers, HEADER.isFirstOfGroup) ?? false,
+    connectionId,
+    secret: isGrouped ? headers.get(HEADER.groupSecret) : undefined,
+  }
+}
+
+/** A fresh secret for a group whose router brings none. */
+export function newGroupSecret(): Uint8Array {
+  return randomBytes(SECRET_BYTES)
+}
+
+/** Compares secrets in a time that tells nothing of them. */
+export function isSameSecret(left: Uint8Array, right: Uint8Array | undefined): boolean {
+  return right !== undefined && left.length === right.length && timingSafeEqual(left, right)
+}
+
+/** The answer that lets a router in. */
+export function acceptance(
+  { isGrouped, socketType }: Hello,
+  group: { readonly id: string; readonly secret: Uint8Array; readonly controllerId: string },
+): Frame {
+  const headers = new Map([
+    [HEADER.replyFor, int32(HELLO_SEQUENCE)],
+    [HEADER.success, boolHeader(true)],
+    [HEADER.connectionId, textHeader(group.id)],
+    [HEADER.id, textHeader(group.controllerId)],
+    [HEADER.version, textHeader(VERSION)],
+    [HEADER.helloCapabilities, CAPABILITIES],
+    [HEADER.legacyCapabilities, CAPABILITIES],
+    ...(isGrouped
+      ? ([
+          [HEADER.isGrouped, boolHeader(true)],
+          [HEADER.groupSecret, group.secret],
+        ] as const)
+      : []),
+    ...(socketType === '' ? [] : [[HEADER.underlayType, textHeader(socketType)] as const]),
+  ])
+  return { contentType: CONTENT_TYPE.result, sequence: HELLO_SEQUENCE, headers, body: [] }
+}
+
+/** The answer that turns a router away; routers log the reason. */
+export function rejection(reason: string): Frame {
+  const headers = new Map([
+    [HEADER.replyFor, int32(HELLO_SEQUENCE)],
+    [HEADER.success, boolHeader(false)],
+  ])
+  const body = [new TextEncoder().encode(reason)]
+  return { contentType: CONTENT_TYPE.result, sequence: HELLO_SEQUENCE, headers, body }
+}
+
+function int32(value: number): Uint8Array {
+  return uint32Header(value >>> 0)
+}
+
+function readVersion(text: string): RouterSoftware {
+  const [version = '', revision = '', buildDate = '', os = '', arch = ''] = text.slice(0, LONGEST_VERSION).split('|')
+  return { version, revision, buildDate, os, arch }
+}
+
+const LONGEST_VERSION = 512

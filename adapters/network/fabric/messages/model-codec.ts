@@ -1,0 +1,173 @@
+import type { ModelCodec, ModelEntity, ModelEvent } from '../../../../src/facts/fabric/messages/index.ts'
+import { canonicalOsType } from '../../../../src/facts/fabric/rules/index.ts'
+import type { PostureCheck } from '../../../../src/policy.ts'
+import { BLANK, ChangeSetEvents, Event, StateEvents, type WireEvent } from './model-definitions.ts'
+
+type Fields = typeof BLANK.postureCheck
+
+/** Routers admit no version where a check names none, which here means any. */
+const ANY_VERSION: readonly string[] = ['>=0.0.0']
+
+/** A posture check as routers read it. */
+export function postureCheckFields(check: PostureCheck): Fields {
+  const { id, name, typeId } = check
+  return { ...BLANK.postureCheck, id, name, typeId, ...asked(check) }
+}
+
+function asked(check: PostureCheck): Partial<Fields> {
+  switch (check.typeId) {
+    case 'MAC':
+      return { mac: check }
+    case 'MFA':
+      return { mfa: check }
+    case 'OS':
+      return {
+        osList: {
+          osList: check.operatingSystems.map(({ type, versions }) => ({
+            osType: type,
+            osVersions: versions.length === 0 ? ANY_VERSION : versions,
+          })),
+        },
+      }
+    case 'PROCESS': {
+      const { signerFingerprint, ...process } = check.process
+      return { process: { ...process, fingerprints: signerFingerprint ? [signerFingerprint] : [] } }
+    }
+    case 'PROCESS_MULTI': {
+      const processes = check.processes.map(({ signerFingerprints, ...process }) => ({
+        ...process,
+        fingerprints: signerFingerprints,
+      }))
+      return { processMulti: { semantic: check.semantic, processes } }
+    }
+    case 'DOMAIN':
+      return { domains: check }
+    // The protocol has a form for these types alone: of another one routers learn its name.
+    default:
+      return {}
+  }
+}
+
+/** A posture check of which nothing but its id is known. */
+export function unknownCheck(id: string): Fields {
+  return { ...BLANK.postureCheck, id, name: id }
+}
+
+type ProcessFields = NonNullable<Fields['process']>
+
+/** A posture check that routers have learnt; one of a type for which the protocol has no form, which nobody passes. */
+export function postureCheckOf({ id, name, mac, mfa, osList, process, processMulti, domains }: Fields): PostureCheck {
+  if (mac !== undefined) return { id, name, typeId: 'MAC', ...mac }
+  if (mfa !== undefined) return { id, name, typeId: 'MFA', ...mfa }
+  if (domains !== undefined) return { id, name, typeId: 'DOMAIN', ...domains }
+  if (osList !== undefined) return { id, name, typeId: 'OS', operatingSystems: osList.osList.flatMap(systemOf) }
+  // Endpoints name no check when they report a process to a router: what one check asks for is found by its path.
+  const asked = processMulti ?? { semantic: 'AllOf', processes: process === undefined ? [] : [process] }
+  const semantic = asked.semantic === 'AllOf' ? 'AllOf' : 'AnyOf'
+  return { id, name, typeId: 'PROCESS_MULTI', semantic, processes: asked.processes.map(processOf) }
+}
+
+function systemOf({
+  osType,
+  osVersions: versions,
+}: {
+  readonly osType: string
+  readonly osVersions: readonly string[]
+}) {
+  const type = canonicalOsType(osType)
+  return type === undefined ? [] : [{ type, versions }]
+}
+
+function processOf({ osType: system, path, hashes, fingerprints }: ProcessFields) {
+  // Deployed controllers send an empty text for a signer that nobody asks for.
+  const asked = (values: readonly string[]) => values.filter((value) => value !== '')
+  // The system of a process is not compared: an endpoint has the paths of its own.
+  return {
+    path,
+    hashes: asked(hashes),
+    signerFingerprints: asked(fingerprints),
+    osType: canonicalOsType(system) ?? 'Linux',
+  }
+}
+
+/** Writes the data model as routers read it. */
+export const modelCodec: ModelCodec = {
+  state: (events) => StateEvents.encode({ events: events.map(wireEvent) }),
+  changes: (events) => ChangeSetEvents.encode({ changes: events.map(wireEvent) }),
+}
+
+const NO_EVENT = Event.blank()
+const UTF8 = new TextEncoder()
+
+function wireEvent(event: ModelEvent): WireEvent {
+  switch (event.action) {
+    case 'create':
+    case 'update':
+      return { ...NO_EVENT, action: event.action, ...entityFields(event.entity) }
+    case 'delete':
+      return { ...NO_EVENT, action: 'delete', ...deletedFields(event.type, event.id) }
+    case 'relate':
+    case 'separate': {
+      const { policyId, entityIds: relatedEntityIds, side: relatedEntityType } = event
+      const add = event.action === 'relate'
+      return { ...NO_EVENT, servicePolicyChange: { policyId, relatedEntityIds, relatedEntityType, add } }
+    }
+  }
+}
+
+function entityFields(entity: ModelEntity): Partial<WireEvent> {
+  switch (entity.type) {
+    case 'identity': {
+      const serviceConfigs = new Map([...entity.serviceConfigs].map(([id, configs]) => [id, { configs }]))
+      return { identity: { ...entity, serviceConfigs, appDataJson: UTF8.encode(entity.appDataJson) } }
+    }
+    case 'service':
+      return { service: entity }
+    case 'service-policy':
+      return { servicePolicy: entity }
+    case 'posture-check':
+      return { postureCheck: postureCheckFields(entity.check) }
+    case 'public-key':
+      return { publicKey: entity }
+    case 'revocation': {
+      const { id, expiresAt, kind: type, issuedBefore } = entity
+      return { revocation: { id, type, expiresAt: timestamp(expiresAt), issuedBefore: timestamp(issuedBefore) } }
+    }
+    case 'config-type':
+      return { configType: entity }
+    case 'config':
+      return { config: entity }
+    case 'router':
+      return { router: entity }
+  }
+}
+
+/** Of what is gone routers read the id alone. */
+function deletedFields(type: ModelEntity['type'], id: string): Partial<WireEvent> {
+  switch (type) {
+    case 'identity':
+      return { identity: { ...BLANK.identity, id } }
+    case 'service':
+      return { service: { ...BLANK.service, id } }
+    case 'service-policy':
+      return { servicePolicy: { ...BLANK.servicePolicy, id } }
+    case 'posture-check':
+      return { postureCheck: { ...BLANK.postureCheck, id } }
+    case 'public-key':
+      return { publicKey: { ...BLANK.publicKey, kid: id } }
+    case 'revocation':
+      return { revocation: { ...BLANK.revocation, id } }
+    case 'config-type':
+      return { configType: { ...BLANK.configType, id } }
+    case 'config':
+      return { config: { ...BLANK.config, id } }
+    case 'router':
+      return { router: { ...BLANK.router, id } }
+  }
+}
+
+/** An instant of epoch milliseconds. */
+function timestamp(instant: number | undefined): { readonly seconds: number; readonly nanos: number } | undefined {
+  if (instant === undefined) return undefined
+  return { seconds: Math.floor(instant / 1000), nanos: (instant % 1000) * 1_000_000 }
+}

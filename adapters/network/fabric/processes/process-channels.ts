@@ -1,0 +1,40 @@
+import type { DialProcess, ProcessSession } from '../../../../src/facts/fabric/messages/index.ts'
+import type { ControlPlane } from '../../../../src/index.ts'
+import { ProcessConnection, type ProcessSocket, provenSocket } from './process-connection.ts'
+import { readFromHolder, readToHolder } from './process-messages.ts'
+
+/** The part of the data plane that other processes use. */
+export type ProcessPlane = Pick<ControlPlane, 'proofs' | 'serveProcess'>
+
+/** Serves another process on a socket, once it proved to be one. Rejects, with the socket closed, for everybody else. */
+export async function acceptProcess(plane: ProcessPlane, socket: ProcessSocket): Promise<void> {
+  const proven = await provenSocket(socket, 'accepted', plane.proofs)
+  let session: ProcessSession | undefined
+  const connection = new ProcessConnection(
+    proven,
+    (frame) => {
+      const message = readToHolder(frame)
+      if (message !== undefined) session?.received(message)
+    },
+    () => session?.closed(),
+  )
+  session = plane.serveProcess(connection)
+  proven.resume()
+}
+
+/** Dials other processes by sockets that somebody else opens. */
+export function processDialer(open: (address: string) => Promise<ProcessSocket>): DialProcess {
+  return async (address, proofs, listener) => {
+    const proven = await provenSocket(await open(address), 'dialed', proofs)
+    const connection = new ProcessConnection(
+      proven,
+      (frame) => {
+        const message = readFromHolder(frame)
+        if (message !== undefined) listener.received(message)
+      },
+      () => listener.closed(),
+    )
+    proven.resume()
+    return connection
+  }
+}

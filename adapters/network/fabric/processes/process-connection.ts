@@ -1,0 +1,119 @@
+import type { Duplex } from 'node:stream'
+import type { FromHolder, ProcessProofs, ProcessSide, ToHolder } from '../../../../src/facts/fabric/messages/index.ts'
+import { ChannelSocket, type SocketLimits } from '../../channel/channel-socket.ts'
+import type { Frame, FrameLimits } from '../../channel/frame.ts'
+import { HELLO_LIMITS } from '../hello.ts'
+import type { WireMessage } from '../messages/write-message.ts'
+import { PROCESS_TYPE, textMessage, textOf, writeProcessMessage } from './process-messages.ts'
+
+/** A socket between two processes, with the value that tells its TLS connection from all others. */
+export interface ProcessSocket {
+  readonly stream: Duplex
+  readonly binding: Uint8Array
+}
+
+/** Milliseconds for the proofs of both sides. */
+const PROOF_MS = 5000
+/** Milliseconds between heartbeats, and of silence after which the other process is given up. */
+const BEAT_MS = 5000
+const SILENCE_MS = 15_000
+const FRAME: FrameLimits = { headers: 65_536, body: 32 * 1024 * 1024 }
+const LIMITS: SocketLimits = {
+  frame: FRAME,
+  outgoing: { bytes: 256 * 1024 * 1024, stallMs: 15_000 },
+  // The other process is trusted: it passes on what hundreds of routers send.
+  rate: { perSecond: 1_000_000, burst: 1_000_000 },
+}
+
+/** Frames between two processes that proved to each other that they are processes over the same store. */
+export class ProcessConnection {
+  readonly #socket: ChannelSocket
+  readonly #heartbeat: NodeJS.Timeout
+  #sequence = 0
+
+  /** Listens for messages; `received` may throw for one that is malformed, which ends the connection. */
+  constructor(socket: ChannelSocket, received: (frame: Frame) => void, closed: () => void) {
+    this.#socket = socket
+    this.#heartbeat = setInterval(() => this.#beat(), BEAT_MS).unref()
+    socket.admit(FRAME, {
+      onMessage: (frame) => {
+        if (frame.contentType === PROCESS_TYPE.heartbeat) return
+        try {
+          received(frame)
+        } catch {
+          socket.destroy()
+        }
+      },
+      onClose: () => {
+        clearInterval(this.#heartbeat)
+        closed()
+      },
+    })
+  }
+
+  send(message: ToHolder | FromHolder): void {
+    const written = writeProcessMessage(message)
+    if (written !== undefined) this.#write(written)
+  }
+
+  close(): void {
+    this.#socket.close()
+  }
+
+  #beat(): void {
+    if (performance.now() - this.#socket.heardAt > SILENCE_MS) this.#socket.destroy()
+    else this.#write(textMessage(PROCESS_TYPE.heartbeat, ''))
+  }
+
+  #write(message: WireMessage): void {
+    this.#sequence = (this.#sequence + 1) & 0x7f_ff_ff_ff
+    this.#socket.send({ ...message, sequence: this.#sequence })
+  }
+}
+
+/**
+ * Shows the other side of a socket that this process is one, and has it show the same; answers the socket, paused. Who dialed speaks
+ * first, so that nobody who is no process hears a proof of the other side. Rejects, with the socket closed, for everybody else.
+ */
+export async function provenSocket(
+  { stream, binding }: ProcessSocket,
+  side: ProcessSide,
+  proofs: ProcessProofs,
+): Promise<ChannelSocket> {
+  let heard: (frame: Frame) => void = () => undefined
+  let lost: (reason: Error) => void = () => undefined
+  const first = new Promise<Frame>((resolve, reject) => {
+    heard = resolve
+    lost = reject
+  })
+  // It may be lost before anybody waits for it.
+  first.catch(() => undefined)
+  const timer = setTimeout(() => socket.destroy(), PROOF_MS).unref()
+  const socket = new ChannelSocket(stream, LIMITS, HELLO_LIMITS, {
+    onMessage: (frame) => {
+      socket.pause()
+      heard(frame)
+    },
+    onClose: () => lost(new Error('the connection was closed before the other process proved to be one')),
+  })
+  try {
+    const prove = async () => {
+      const proof = textMessage(PROCESS_TYPE.proof, await proofs.prove(side, binding))
+      socket.send({ ...proof, sequence: 0 })
+    }
+    if (side === 'dialed') await prove()
+    const frame = await first
+    const isProof = frame.contentType === PROCESS_TYPE.proof
+    const processId = isProof
+      ? await proofs.verify(textOf(frame), side === 'dialed' ? 'accepted' : 'dialed', binding)
+      : undefined
+    if (processId === undefined) throw new Error('the other side is no other process over the same store')
+    if (side === 'accepted') await prove()
+    return socket
+  } catch (error) {
+    socket.destroy()
+    throw error
+  } finally {
+    clearTimeout(timer)
+  }
+}

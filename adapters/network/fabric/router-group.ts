@@ -1,0 +1,256 @@
+import { Lifetime } from '../../../src/concurrency/lifetime.ts'
+import type { FromRouter, RouterChannel, RouterSession, ToRouter } from '../../../src/facts/fabric/messages/index.ts'
+import type { ChannelListener } from '../channel/channel.ts'
+import type { ChannelSocket } from '../channel/channel-socket.ts'
+import type { Frame } from '../channel/frame.ts'
+import { boolHeader, uint32Header, uint64Header } from '../channel/header-values.ts'
+import { CONTENT_TYPE, HEADER } from './messages/content-types.ts'
+import { notTaken, readMessage } from './messages/read-message.ts'
+import { type WireMessage, writeMessage } from './messages/write-message.ts'
+
+/** Milliseconds within which an edge router that is heard again answers the hello that it was sent; it does so at once. */
+const ANSWER_MS = 2000
+
+/**
+ * The messages that wait in a router's queue when its channel is there again: everything that it numbered before it answered the hello
+ * that it was sent then. That may be ten seconds later, because routers of the line 1.6 tell what they have before they begin to
+ * send. Who asked for a circuit that long ago has given up, and the host would wait for a client that never comes.
+ */
+export class Backlog {
+  /** The sequence of the answer; 0 where none came in time, so that nothing counts as older. */
+  readonly #answer: Promise<number>
+  #answered: (sequence: number) => void = () => undefined
+
+  constructor() {
+    this.#answer = new Promise((resolve) => {
+      this.#answered = resolve
+    })
+  }
+
+  /** The router is heard: it answers soon, or not at all. */
+  begin(): void {
+    setTimeout(() => this.#answered(0), ANSWER_MS).unref()
+  }
+
+  /** The router answers the hello; later answers change nothing. */
+  end({ sequence }: Frame): void {
+    this.#answered(sequence)
+  }
+
+  /** Whether a message is of the backlog, as soon as that is known. */
+  async holds({ sequence }: Frame): Promise<boolean> {
+    return sequence < (await this.#answer)
+  }
+}
+
+/** How a channel finds out that its peer is gone without a word, all in milliseconds. */
+export interface HeartbeatTimes {
+  readonly everyMs: number
+  /** A router that is silent on all sockets for longer is gone. */
+  readonly silenceMs: number
+}
+
+const HIGH = 'ctrl.high'
+const DEFAULT = 'ctrl.default'
+/** Messages that circuits wait for: they do not stand behind large ones. */
+const URGENT: ReadonlySet<ToRouter['type']> = new Set(['route', 'unroute', 'circuit-created', 'refusal'])
+/** How many messages of one router are worked on at a time; a gate would keep those beyond it, this refuses them. */
+const MOST_IN_HAND = 4096
+/** Messages as bytes: one that is sent to many routers is written once. */
+const WRITTEN = new WeakMap<ToRouter, WireMessage>()
+const OK = new TextEncoder().encode('ok')
+const CIRCUIT_REQUESTS: ReadonlySet<FromRouter['type']> = new Set(['create-circuit', 'create-tunnel-circuit'])
+/** A router that still waits for such a dial dials again. */
+const OUTDATED: ToRouter = {
+  type: 'refusal',
+  code: 'internal',
+  hint: 'default',
+  message: 'the dial was asked for before the router was connected again',
+}
+const NANOSECONDS = 1_000_000n
+
+/** The channel of one router: one socket or several, by their types, that come and go while it lasts. */
+export class RouterGroup implements RouterChannel {
+  readonly id: string
+  readonly secret: Uint8Array
+  readonly routerId: string
+  readonly #onClosed: () => void
+  readonly #sockets = new Map<string, ChannelSocket>()
+  readonly #waiting: WireMessage[] = []
+  readonly #heartbeat: NodeJS.Timeout
+  readonly #times: HeartbeatTimes
+  readonly #backlog: Backlog | undefined
+  #session: RouterSession | undefined
+  #sequence = 0
+  #inHand = 0
+  #isHeard = false
+  readonly #lifetime = new Lifetime('the channel is closed')
+
+  constructor(
+    facts: {
+      readonly id: string
+      readonly secret: Uint8Array
+      readonly routerId: string
+      /** The router goes on with a channel that it had before. */
+      readonly isResumed: boolean
+    },
+    times: HeartbeatTimes,
+    onClosed: () => void,
+  ) {
+    this.id = facts.id
+    this.secret = facts.secret
+    this.routerId = facts.routerId
+    this.#backlog = facts.isResumed ? new Backlog() : undefined
+    this.#times = times
+    this.#onClosed = onClosed
+    this.#heartbeat = setInterval(() => this.#beat(), times.everyMs).unref()
+  }
+
+  get sockets(): ReadonlyMap<string, number> {
+    return new Map([...this.#sockets.keys()].map((type) => [type === '' ? DEFAULT : type, 1]))
+  }
+
+  get isClosed(): boolean {
+    return !this.#lifetime.isOpen
+  }
+
+  /** The router is connected: what it sends is for the session. */
+  begin(session: RouterSession): void {
+    this.#session = session
+    if (this.isClosed) session.closed()
+  }
+
+  /** Adds a socket, in place of another one of its type. What waited for a socket goes out. */
+  attach(type: string, socket: ChannelSocket): void {
+    if (this.isClosed) {
+      socket.destroy()
+      return
+    }
+    const before = this.#sockets.get(type)
+    this.#sockets.set(type, socket)
+    before?.destroy()
+    for (const message of this.#waiting.splice(0)) this.#write(socket, message)
+    // A router that resumed a channel may have nothing to say, and counts when it is heard.
+    if (!this.#isHeard && this.#backlog !== undefined) this.#beat()
+  }
+
+  /** Makes the listener of a socket of this group. */
+  listenerOf(type: string, socket: ChannelSocket): ChannelListener {
+    return {
+      onMessage: (frame) => this.#receive(socket, frame),
+      onTrouble: (what) => this.#session?.misbehaved(what),
+      onClose: () => {
+        if (this.#sockets.get(type) !== socket) return
+        this.#sockets.delete(type)
+        if (this.#sockets.size === 0) this.close()
+      },
+    }
+  }
+
+  send(message: ToRouter): void {
+    if (this.isClosed) return
+    const written = WRITTEN.get(message) ?? writeMessage(message)
+    WRITTEN.set(message, written)
+    const socket = this.#socketFor(message)
+    if (socket === undefined) this.#waiting.push(written)
+    else this.#write(socket, written)
+  }
+
+  close(): void {
+    if (!this.#lifetime.end()) return
+    clearInterval(this.#heartbeat)
+    // Frames that were sent before go out: a router that is disconnected learns first what it has to forget.
+    for (const socket of this.#sockets.values()) socket.close()
+    this.#sockets.clear()
+    this.#onClosed()
+    this.#session?.closed()
+  }
+
+  #socketFor({ type }: ToRouter): ChannelSocket | undefined {
+    const [first] = this.#sockets.values()
+    const ofClass = this.#sockets.get(URGENT.has(type) ? HIGH : DEFAULT)
+    return ofClass ?? this.#sockets.get(DEFAULT) ?? first
+  }
+
+  #receive(socket: ChannelSocket, frame: Frame): void {
+    if (!this.#isHeard) {
+      this.#isHeard = true
+      this.#backlog?.begin()
+      this.#session?.heard()
+    }
+    const sent = frame.headers.get(HEADER.heartbeat)
+    if (sent !== undefined) this.#writeHeaders(socket, [[HEADER.heartbeatResponse, sent]])
+    switch (frame.contentType) {
+      case CONTENT_TYPE.heartbeat:
+        return
+      case CONTENT_TYPE.ping:
+      case CONTENT_TYPE.latency:
+        this.#reply(socket, frame, {
+          contentType: CONTENT_TYPE.result,
+          headers: new Map([[HEADER.success, boolHeader(true)]]),
+          body: [OK],
+        })
+        return
+      default:
+        void this.#hand(socket, frame)
+    }
+  }
+
+  async #hand(socket: ChannelSocket, frame: Frame): Promise<void> {
+    if (this.#inHand >= MOST_IN_HAND) {
+      // A request that is not answered is asked again.
+      this.#session?.misbehaved('flood')
+      return
+    }
+    this.#inHand += 1
+    const answer = await this.#answerTo(frame)
+    this.#inHand -= 1
+    if (answer !== undefined) this.#reply(socket, frame, writeMessage(answer, frame.contentType))
+  }
+
+  async #answerTo(frame: Frame): Promise<ToRouter | undefined> {
+    if (frame.contentType === CONTENT_TYPE.clientHello) this.#backlog?.end(frame)
+    let message: FromRouter | undefined
+    try {
+      message = readMessage(frame)
+    } catch {
+      this.#session?.misbehaved('malformed')
+      return notTaken(frame, 'malformed message')
+    }
+    if (message === undefined) return notTaken(frame, 'this controller does not take messages of this kind')
+    if (CIRCUIT_REQUESTS.has(message.type) && (await this.#backlog?.holds(frame))) return OUTDATED
+    return this.#session?.receive(message)
+  }
+
+  /** Answers on the socket that asked, or on another one when that is gone. */
+  #reply(socket: ChannelSocket, { sequence, headers }: Frame, message: WireMessage): void {
+    if (this.isClosed) return
+    const reflected = headers.get(HEADER.reflected)
+    const replyFor = [HEADER.replyFor, uint32Header(sequence >>> 0)] as const
+    const extra = reflected === undefined ? [replyFor] : [replyFor, [HEADER.reflected, reflected] as const]
+    const [first = socket] = this.#sockets.values()
+    const open = [...this.#sockets.values()].includes(socket) ? socket : first
+    this.#write(open, { ...message, headers: new Map([...message.headers, ...extra]) })
+  }
+
+  /** Heartbeats show the router that we are here; one that has been silent for too long is gone. */
+  #beat(): void {
+    const sockets = [...this.#sockets.values()]
+    // Routers answer on whichever socket they like: silence on one of them means nothing.
+    const heardAt = Math.max(...sockets.map((socket) => socket.heardAt))
+    const isSilent = performance.now() - heardAt > this.#times.silenceMs
+    for (const socket of sockets) {
+      if (isSilent) socket.destroy()
+      else this.#writeHeaders(socket, [[HEADER.heartbeat, uint64Header(BigInt(Date.now()) * NANOSECONDS)]])
+    }
+  }
+
+  #writeHeaders(socket: ChannelSocket, headers: readonly (readonly [number, Uint8Array])[]): void {
+    this.#write(socket, { contentType: CONTENT_TYPE.heartbeat, headers: new Map(headers), body: [] })
+  }
+
+  #write(socket: ChannelSocket, message: WireMessage): void {
+    this.#sequence = (this.#sequence + 1) & 0x7f_ff_ff_ff
+    socket.send({ ...message, sequence: this.#sequence })
+  }
+}

@@ -1,0 +1,266 @@
+import type { FromRouter, LinkListener, ToRouter } from '../../../../src/facts/fabric/messages/index.ts'
+import { JUDGED_BY_CONTROLLER } from '../../../../src/facts/fabric/rules/index.ts'
+import type { ChannelSocket, SocketLimits } from '../../channel/channel-socket.ts'
+import { Conversation, processTimer, type Timer } from '../../channel/conversation.ts'
+import type { Frame } from '../../channel/frame.ts'
+import { boolHeader, readBool, readText, textHeader, uint64Header } from '../../channel/header-values.ts'
+import { routerSide } from '../../fabric/index.ts'
+import type { TracedChannel } from '../state/channel-traces.ts'
+import type { ConnectedController, ControllerListener } from '../state/controllers.ts'
+import { CLOSED_SILENTLY, dialSocket, type RouterCredentials } from '../state/opened-socket.ts'
+
+const { CONTENT_TYPE, HEADER, decodeMask, encodeMask, readToRouter, writeFromRouter } = routerSide
+
+/** The router as it introduces itself. */
+export interface RouterIntroduction {
+  readonly routerId: string
+  /** As the line of deployed routers whose wire it speaks; peers decide by it how they open links. */
+  readonly version: string
+  readonly linkListeners: readonly LinkListener[]
+  readonly credentials: () => RouterCredentials
+}
+
+/** The ALPN protocol of control channels. */
+const CONTROL_PROTOCOL = 'ziti-ctrl'
+const LIMITS: SocketLimits = {
+  // The model of a large network is one message.
+  frame: { headers: 65_536, body: 268_435_456 },
+  rate: { perSecond: 10_000_000, burst: 10_000_000 },
+  outgoing: { bytes: 67_108_864, stallMs: 15_000 },
+}
+/** Bit of a router that uses the newer keys of headers and several sockets. */
+const MULTI_CHANNEL = 1
+/** The header by which controllers of the line 1.6 learn that a router dials its links itself, and the message in it. */
+const LEGACY_METADATA = 11
+const MANAGES_LINKS = Uint8Array.of(0x0a, 0x01, 0x01)
+const ANSWER_MS = 30_000
+/** Milliseconds between heartbeats, and of silence after which a controller is given up. */
+const BEAT_MS = 10_000
+const SILENT_MS = 30_000
+const NANOSECONDS = 1_000_000n
+/** Messages that a controller answers; all others it takes without a word. */
+const ASKED: ReadonlySet<FromRouter['type']> = new Set([
+  'verify-router',
+  'interfaces',
+  'create-circuit',
+  'create-tunnel-circuit',
+  'create-terminator',
+  'create-tunnel-terminator',
+  'update-terminator',
+  'remove-terminators',
+  'confirm-certificate',
+  'quiesce',
+  'dequiesce',
+  'decommission',
+])
+
+/** A controller that was dialed and let the router in. Nothing arrives before {@link ControlChannel.begin}. */
+export class ControlChannel implements ConnectedController {
+  readonly id: string
+  readonly judgesPosture: boolean
+  readonly traced: TracedChannel
+  readonly #routerId: string
+  readonly #socket: ChannelSocket
+  readonly #conversation: Conversation
+  readonly #timer: Timer
+  #listener: ControllerListener | undefined
+  #onLost: () => void = () => undefined
+  #onSpoken: () => void = () => undefined
+  #heardAt = performance.now()
+  #hasSpoken = false
+  #cancelBeat: () => void = () => undefined
+
+  constructor(
+    { id, capabilities }: { readonly id: string; readonly capabilities: readonly number[] },
+    routerId: string,
+    socket: ChannelSocket,
+    timer: Timer = processTimer,
+  ) {
+    this.id = id
+    this.judgesPosture = capabilities.includes(JUDGED_BY_CONTROLLER)
+    this.#routerId = routerId
+    this.#socket = socket
+    this.#timer = timer
+    this.#conversation = new Conversation(
+      socket,
+      { onMessage: (frame) => this.#receive(frame), onClose: () => this.#closed(), onTrouble: () => socket.destroy() },
+      timer,
+    )
+    const conversation = this.#conversation
+    this.traced = {
+      owner: routerId,
+      name: 'ctrl',
+      get watch() {
+        return conversation.watch
+      },
+      set watch(watch) {
+        conversation.watch = watch
+      },
+    }
+  }
+
+  /**
+   * From now on messages go to a listener, and `onLost` is called at the end; `onSpoken` when the controller says something for the
+   * first time, if only by the answer to a heartbeat.
+   */
+  begin(listener: ControllerListener, onLost: () => void, onSpoken: () => void = () => undefined): void {
+    this.#listener = listener
+    this.#onSpoken = onSpoken
+    this.#onLost = onLost
+    this.#beat()
+    this.#socket.resume()
+  }
+
+  async ask(message: FromRouter): Promise<ToRouter | undefined> {
+    const written = writeFromRouter(message, this.#routerId)
+    if (written === undefined) return undefined
+    if (!ASKED.has(message.type)) {
+      this.#conversation.send(written)
+      return undefined
+    }
+    return readToRouter(await this.#conversation.ask(written, ANSWER_MS), written.contentType)
+  }
+
+  close(): void {
+    this.#socket.close()
+  }
+
+  /** Whether the controller has said anything since it let the router in. */
+  get hasSpoken(): boolean {
+    return this.#hasSpoken
+  }
+
+  #receive(frame: Frame): void {
+    this.#heardAt = performance.now()
+    if (!this.#hasSpoken) {
+      this.#hasSpoken = true
+      this.#onSpoken()
+    }
+    const beat = frame.headers.get(HEADER.heartbeat)
+    if (beat !== undefined) this.#sendBeat(HEADER.heartbeatResponse, beat)
+    switch (frame.contentType) {
+      case CONTENT_TYPE.heartbeat:
+        return
+      case CONTENT_TYPE.ping:
+      case CONTENT_TYPE.latency:
+        this.#conversation.reply(frame, {
+          contentType: CONTENT_TYPE.result,
+          headers: new Map([[HEADER.success, boolHeader(true)]]),
+          body: [textHeader('ok')],
+        })
+        return
+      default:
+        void this.#hand(frame)
+    }
+  }
+
+  async #hand(frame: Frame): Promise<void> {
+    try {
+      const message = readToRouter(frame)
+      if (message === undefined) return
+      const answer = await this.#listener?.take(message)
+      const written = answer === undefined ? undefined : writeFromRouter(answer, this.#routerId)
+      if (written !== undefined) this.#conversation.reply(frame, written)
+    } catch {
+      // A message that cannot be read is as one that was lost: its controller asks again.
+    }
+  }
+
+  #beat(): void {
+    if (performance.now() - this.#heardAt > SILENT_MS) {
+      this.#socket.destroy()
+      return
+    }
+    this.#sendBeat(HEADER.heartbeat, uint64Header(BigInt(Date.now()) * NANOSECONDS))
+    this.#cancelBeat = this.#timer(BEAT_MS, () => this.#beat())
+  }
+
+  #sendBeat(key: number, value: Uint8Array): void {
+    this.#conversation.send({ contentType: CONTENT_TYPE.heartbeat, headers: new Map([[key, value]]), body: [] })
+  }
+
+  #closed(): void {
+    this.#cancelBeat()
+    this.#listener?.lost()
+    this.#onLost()
+  }
+}
+
+/**
+ * Dials a controller and introduces the router, in the form that controllers of the line 1.6 want or in the newer one. Rejects with the
+ * reason where it is not let in, or nobody answers in time.
+ */
+export async function dialController(
+  address: string,
+  router: RouterIntroduction,
+  isOfOldLine = false,
+): Promise<ControlChannel> {
+  const { routerId, version, linkListeners, credentials } = router
+  const listeners = routerSide.Listeners.encode({ listeners: linkListeners })
+  const software = [version, 'portcullis', '', process.platform, process.arch].join('|')
+  const greet = async (facts: readonly (readonly [number, Uint8Array])[]) => {
+    const headers = new Map([[HEADER.version, textHeader(software)] as const, ...facts])
+    const hello = { contentType: CONTENT_TYPE.hello, sequence: -1, headers, body: [textHeader(routerId)] }
+    const { socket, frame } = await dialSocket({
+      ...{ address, alpn: CONTROL_PROTOCOL, limits: LIMITS, hello },
+      credentials: credentials(),
+    })
+    const id = readText(frame.headers, HEADER.id) ?? ''
+    const capabilities = decodeMask(frame.headers.get(HEADER.helloCapabilities) ?? new Uint8Array(0))
+    if (readBool(frame.headers, HEADER.success) === true && id !== '')
+      return { socket, controller: { id, capabilities } }
+    socket.destroy()
+    throw new Error(`refused: ${Buffer.concat(frame.body).toString().slice(0, 256)}`)
+  }
+  const { socket, controller } = await greet(
+    isOfOldLine
+      ? [
+          [HEADER.legacyHelloListeners, listeners],
+          [LEGACY_METADATA, MANAGES_LINKS],
+        ]
+      : [
+          [HEADER.helloCapabilities, encodeMask([MULTI_CHANNEL, JUDGED_BY_CONTROLLER])],
+          [HEADER.helloListeners, listeners],
+          [HEADER.underlayType, textHeader('ctrl.default')],
+          [HEADER.isGrouped, boolHeader(true)],
+          [HEADER.isFirstOfGroup, boolHeader(true)],
+        ],
+  )
+  return new ControlChannel(controller, routerId, socket)
+}
+
+/**
+ * Introduces a router to a controller, waits until it says something, and leaves again; answers the controller's id. Rejects
+ * with why the router is not let in.
+ */
+export async function probeController(
+  address: string,
+  identity: RouterCredentials & { readonly id: string },
+): Promise<string> {
+  const router = { routerId: identity.id, version: 'v2.0.0', linkListeners: [], credentials: () => identity }
+  // Controllers of the line 1.6 answer the hello of every router, and close then whom they do not let in.
+  for (const isOfOldLine of [false, true]) {
+    const channel = await dialController(address, router, isOfOldLine).catch((error: unknown) => {
+      throw error instanceof Error && error.message === CLOSED_SILENTLY ? new Error(NOT_LET_IN) : error
+    })
+    if (await speaks(channel)) return channel.id
+  }
+  throw new Error(NOT_LET_IN)
+}
+
+/** How a controller of a deployed line refuses a router, for whatever reason. */
+const NOT_LET_IN = 'it closes the connection without a word: the router is deleted, disabled, or connected already'
+
+/** Whether the other end says anything before it closes; the channel is closed then. */
+async function speaks(channel: ControlChannel): Promise<boolean> {
+  await new Promise<void>((resolve) => {
+    const cancel = processTimer(ANSWER_MS, resolve)
+    const heard = () => {
+      cancel()
+      resolve()
+    }
+    channel.begin({ take: async () => undefined, lost: () => undefined }, heard, heard)
+  })
+  channel.close()
+  return channel.hasSpoken
+}

@@ -1,0 +1,137 @@
+import type { ToRouter } from '../../../../src/facts/fabric/messages/index.ts'
+import type { ControllerListener, TakesControllers } from '../state/controllers.ts'
+import { dialedHost } from '../state/opened-socket.ts'
+import { type ControlChannel, dialController, type RouterIntroduction } from './control-channel.ts'
+
+/** How the connections of a router to its controllers are kept. */
+export interface ControlConnectionsSettings {
+  readonly router: RouterIntroduction
+  /** Where controllers are, such as `tls:controller.example.org:6262`. */
+  readonly addresses: readonly string[]
+  /** The addresses of controllers changed: for the next start. */
+  readonly onAddresses?: (addresses: readonly string[]) => void
+  readonly log?: (event: string, fields: Readonly<Record<string, unknown>>) => void
+}
+
+type Addresses = Extract<ToRouter, { type: 'controller-addresses' }>
+
+/** Milliseconds between two tries, from the first to the longest: a controller that restarts finds its routers soon. */
+const FIRST_RETRY_MS = 500
+const MOST_RETRY_MS = 60_000
+/** Addresses that a controller may name. */
+const MOST_ADDRESSES = 64
+
+/** One address, and what is known behind it. */
+interface Place {
+  channel: ControlChannel | undefined
+  failures: number
+  /** The form in which the router introduces itself: that of the line 1.6. */
+  isOfOldLine: boolean
+  cancel: () => void
+}
+
+/** Keeps one channel to every controller of a network, and follows where controllers say that they are. */
+export class ControlConnections {
+  readonly #settings: ControlConnectionsSettings
+  readonly #router: TakesControllers
+  readonly #places = new Map<string, Place>()
+  readonly #indexes = new Map<string, number>()
+  #isClosed = false
+
+  constructor(settings: ControlConnectionsSettings, router: TakesControllers) {
+    this.#settings = settings
+    this.#router = router
+    for (const address of settings.addresses) this.#add(address)
+  }
+
+  /** The ids of the controllers that are connected. */
+  get connected(): readonly string[] {
+    return [...this.#places.values()].flatMap(({ channel }) => (channel === undefined ? [] : [channel.id]))
+  }
+
+  /** Asks every controller to lead circuits around the router. Never rejects: one that cannot do it is none that waits. */
+  async quiesce(): Promise<void> {
+    const channels = [...this.#places.values()].flatMap(({ channel }) => channel ?? [])
+    await Promise.allSettled(channels.map((channel) => channel.ask({ type: 'quiesce' })))
+  }
+
+  close(): void {
+    this.#isClosed = true
+    for (const { channel, cancel } of this.#places.values()) {
+      cancel()
+      channel?.close()
+    }
+    this.#places.clear()
+  }
+
+  #add(address: string): void {
+    if (this.#places.has(address) || this.#places.size >= MOST_ADDRESSES) return
+    dialedHost(address)
+    const place: Place = { channel: undefined, failures: 0, isOfOldLine: false, cancel: () => undefined }
+    this.#places.set(address, place)
+    void this.#connect(address, place)
+  }
+
+  async #connect(address: string, place: Place): Promise<void> {
+    const { router, log } = this.#settings
+    try {
+      const channel = await dialController(address, router, place.isOfOldLine)
+      if (this.#isClosed || this.#places.get(address) !== place) return channel.close()
+      // One controller may be reached by several addresses; it wants its router once.
+      if (this.connected.includes(channel.id)) {
+        channel.close()
+        return this.#retry(address, place)
+      }
+      place.channel = channel
+      place.failures = 0
+      log?.('controller.connected', { address, controllerId: channel.id })
+      channel.begin(this.#following(channel, this.#router.connected(channel)), () => {
+        place.channel = undefined
+        // Controllers of the line 1.6 accept the newer hello, and close then without a word.
+        if (!channel.hasSpoken) place.isOfOldLine = !place.isOfOldLine
+        log?.('controller.lost', { address, controllerId: channel.id })
+        this.#retry(address, place)
+      })
+    } catch (error) {
+      log?.('controller.not-reached', { address, error: error instanceof Error ? error.message : String(error) })
+      this.#retry(address, place)
+    }
+  }
+
+  #retry(address: string, place: Place): void {
+    if (this.#isClosed || this.#places.get(address) !== place) return
+    const delayMs = Math.min(MOST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(place.failures, 10))
+    place.failures += 1
+    const timer = setTimeout(() => void this.#connect(address, place), delayMs * (0.5 + Math.random()))
+    place.cancel = () => clearTimeout(timer)
+  }
+
+  /** The router's listener, and the addresses that its controller tells. */
+  #following(channel: ControlChannel, listener: ControllerListener): ControllerListener {
+    return {
+      lost: () => listener.lost(),
+      take: async (message) => {
+        if (message.type !== 'controller-addresses') return listener.take(message)
+        this.#follow(channel, message)
+        return undefined
+      },
+    }
+  }
+
+  #follow(channel: ControlChannel, { index, isComplete, controllers }: Addresses): void {
+    if (index < (this.#indexes.get(channel.id) ?? 0)) return
+    this.#indexes.set(channel.id, index)
+    const told = controllers.flatMap(({ addresses }) => addresses).filter((address) => address.startsWith('tls:'))
+    // A list that forgets everybody is a mistake: the router would be lost for ever.
+    if (told.length === 0) return
+    for (const address of told) this.#add(address)
+    if (isComplete) {
+      for (const [address, { channel: open, cancel }] of this.#places) {
+        if (told.includes(address) || open !== undefined) continue
+        cancel()
+        this.#places.delete(address)
+      }
+    }
+    this.#settings.onAddresses?.([...this.#places.keys()])
+  }
+}

@@ -1,0 +1,57 @@
+import { createRouterRequests } from '../../enrollment/signing-request.ts'
+import {
+  type EnrollmentToken,
+  provenIssuer,
+  readEnrollmentToken,
+  type TokenIssuer,
+} from '../../enrollment/token-issuer.ts'
+import type { RouterCredentials } from '../state/opened-socket.ts'
+
+/** A router that a controller enrolled: who it is, how it proves it, and where its controllers are. */
+export interface RouterIdentity extends RouterCredentials {
+  readonly id: string
+  /** Whether endpoints connect to it, or it only passes on what other routers send. */
+  readonly kind: 'edge' | 'transit'
+  /** Addresses of controllers, such as `tls:controller.example.org:6262`. */
+  readonly controllers: readonly string[]
+}
+
+const KINDS: Readonly<Record<string, RouterIdentity['kind']>> = { erott: 'edge', trott: 'transit' }
+
+/**
+ * Enrolls a router by the token that its controller made for it, of Portcullis or a deployed one. `hosts` are the names and
+ * addresses under which it will be reached. Rejects where the token is none, expired or used, or where another server answers than
+ * the one that signed it.
+ */
+export async function enrollRouter(jwt: string, hosts: readonly string[]): Promise<RouterIdentity> {
+  const token = readEnrollmentToken(jwt)
+  const kind = KINDS[token.method]
+  if (kind === undefined || token.subject === '' || token.token === '') {
+    throw new Error('this is no enrollment token of a router')
+  }
+  if (token.expiresAt === undefined || token.expiresAt < Date.now()) {
+    throw new Error('the enrollment token has expired: ask for another one')
+  }
+  const issuer = await provenIssuer(jwt, token)
+  if (issuer === undefined) throw new Error(`${token.issuer.host} is not the controller that signed the token`)
+  const { keyPem: key, clientCsrPem, serverCsrPem } = await createRouterRequests(token.subject, hosts)
+  const certificates = await redeem(issuer, token, { certCsr: clientCsrPem, serverCertCsr: serverCsrPem })
+  return { id: token.subject, kind, key, ...certificates, controllers: token.controllers }
+}
+
+async function redeem(
+  issuer: TokenIssuer,
+  { method, token }: EnrollmentToken,
+  requests: object,
+): Promise<Pick<RouterCredentials, 'clientCert' | 'serverCert' | 'ca'>> {
+  const path = `/edge/client/v1/enroll?method=${method}&token=${encodeURIComponent(token)}`
+  const { status, body } = await issuer.ask(path, requests)
+  const answer = Object(JSON.parse(body))
+  if (status !== 200) {
+    throw new Error(`the controller refused the enrollment: ${status} ${String(Object(answer.error).message)}`)
+  }
+  const { cert: clientCert, serverCert, ca } = Object(answer.data)
+  const isWhole = [clientCert, serverCert, ca].every((pem) => typeof pem === 'string' && pem !== '')
+  if (!isWhole) throw new Error('the controller answered without certificates')
+  return { clientCert, serverCert, ca }
+}

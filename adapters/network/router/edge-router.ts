@@ -1,0 +1,326 @@
+import { randomUUID } from 'node:crypto'
+import type { Duplex } from 'node:stream'
+import type { EdgeRefusal } from '../../../src/facts/data-plane/edge/edge-refusal.ts'
+import { OF_THIS_PROCESS } from '../../../src/facts/data-plane/edge/session-admission.ts'
+import type { FromRouter, Route, ToRouter } from '../../../src/facts/fabric/messages/index.ts'
+import type { Channel } from '../channel/channel.ts'
+import { processTimer, type Timer } from '../channel/conversation.ts'
+import { EDGE_HEADER } from '../channel/edge-messages.ts'
+import { readText } from '../channel/header-values.ts'
+import { ConnectedEndpoints } from './edge/connected-endpoints.ts'
+import { admitClient, NOT_KNOWN_YET, readCertificate } from './edge/edge-admission.ts'
+import { EdgeChannel } from './edge/edge-channel.ts'
+import { EdgeCircuits } from './edge/edge-circuits.ts'
+import { EdgeListener, type EdgeStranger } from './edge/edge-listener.ts'
+import { EdgePosture } from './edge/edge-posture.ts'
+import type { EdgeClient } from './edge/endpoint.ts'
+import { type BoundService, HostedServices } from './edge/hosted-services.ts'
+import type { CircuitHost, FabricRouter } from './fabric-router.ts'
+import type { EgressOutcome } from './forwarder.ts'
+import type { ReadsValue } from './inspected-values.ts'
+import type { ConnectedController, ControllerListener } from './state/controllers.ts'
+import { RouterModel } from './state/router-model.ts'
+
+/** Facts about an edge router that it learns from its owner. */
+export interface EdgeRouterFacts {
+  readonly id: string
+  /** The network's trust bundle, PEM. */
+  readonly caPem: string
+  /** Its version, as endpoints and other routers read it. */
+  readonly version: string
+  /** Where endpoints reach it: `host:port`; empty for a router that listens nowhere. */
+  readonly advertise: string
+  readonly timer?: Timer
+  /** Epoch ms. */
+  readonly now?: () => number
+  /** Milliseconds of a clock that only goes forward. */
+  readonly monotonic?: () => number
+}
+
+/** Milliseconds between looks for tokens that have expired and circuits that carry nothing. */
+const LOOK_MS = 5000
+/** Milliseconds between messages that keep the sessions of connected endpoints alive. */
+const KEEP_ALIVE_MS = 60_000
+/** Milliseconds between full reports of the connected endpoints. */
+const REPORT_MS = 300_000
+/** Milliseconds after which the model is asked for again: controllers of the field stop telling after an hour. */
+const SUBSCRIBE_MS = 1_800_000
+/** A circuit that a new session of an endpoint may wait for, ms. */
+const SESSION_MS = 5000
+const SESSION_LOOK_MS = 50
+/** Turns of the event loop within which the process of the controller tells its router of a change. */
+const LATE_TURNS = 16
+
+/** Work that is done again and again. */
+type Regular = 'sessions' | 'report' | 'model'
+
+/**
+ * An edge router: endpoints connect to it, dial services and host them. Rights are decided by the controllers that it is connected to,
+ * but for the posture of bearer sessions where a controller leaves that to it.
+ */
+export class EdgeRouter implements CircuitHost {
+  readonly #facts: EdgeRouterFacts
+  #advertise: string
+  readonly #timer: Timer
+  readonly #now: () => number
+  readonly #model = new RouterModel()
+  readonly #listener: EdgeListener
+  readonly #hosted: HostedServices
+  readonly #posture: EdgePosture
+  readonly #circuits: EdgeCircuits
+  readonly #controllers = new Set<ConnectedController>()
+  readonly #endpoints: ConnectedEndpoints
+  readonly #subscriptionId = randomUUID()
+  #cancelLook: () => void
+  /** Epoch ms. */
+  readonly #doneAt = new Map<Regular, number>()
+  #isClosed = false
+
+  constructor(facts: EdgeRouterFacts, router: FabricRouter) {
+    this.#facts = facts
+    this.#advertise = facts.advertise
+    this.#timer = facts.timer ?? processTimer
+    this.#now = facts.now ?? Date.now
+    const controller = () => this.#anyController()
+    const posture = new EdgePosture({ model: this.#model, controller, now: this.#now })
+    this.#posture = posture
+    this.#endpoints = new ConnectedEndpoints({
+      model: this.#model,
+      posture,
+      now: this.#now,
+      report: (message) => this.#tellAll(message),
+    })
+    this.#circuits = new EdgeCircuits({
+      forwarder: router.forwarder,
+      now: facts.monotonic ?? (() => performance.now()),
+      timer: this.#timer,
+      tellEnd: (circuitId, subject, controllerId) =>
+        router.tell({ type: 'fault', subject, id: circuitId, iteration: 0 }, controllerId),
+    })
+    this.#hosted = new HostedServices({
+      timer: this.#timer,
+      circuits: this.#circuits,
+      controller,
+      posture,
+    })
+    this.#listener = new EdgeListener({
+      routerId: facts.id,
+      version: facts.version,
+      get asksPosture() {
+        return posture.isAsked
+      },
+      admit: (token, stranger) => this.#admit(token, stranger),
+      admitted: (client, channel) => this.#admitted(client, channel),
+    })
+    this.#model.onChange(() => this.#endpoints.judge())
+    this.#cancelLook = this.#timer(LOOK_MS, () => this.#look())
+  }
+
+  get id(): string {
+    return this.#facts.id
+  }
+
+  /** Takes a TLS socket on which an endpoint is expected. */
+  accept(socket: Duplex, stranger: EdgeStranger): void {
+    if (this.#isClosed) socket.destroy()
+    else this.#listener.accept(socket, stranger)
+  }
+
+  /** Takes a channel of an endpoint in this process, whose first message is its hello. */
+  greet(channel: Channel, stranger: EdgeStranger): void {
+    if (this.#isClosed) channel.destroy()
+    else this.#listener.greet(channel, stranger)
+  }
+
+  connected(controller: ConnectedController): ControllerListener {
+    this.#controllers.add(controller)
+    this.#posture.connected(controller)
+    this.#subscribe(controller)
+    this.#endpoints.report()
+    void this.#hosted.registerAll()
+    return {
+      take: (message) => this.#take(controller, message),
+      lost: () => void this.#controllers.delete(controller),
+    }
+  }
+
+  dial(route: Route, controllerId: string): Promise<EgressOutcome> {
+    return this.#hosted.dial(route, controllerId)
+  }
+
+  /** Shows who is connected and what is hosted here. No endpoint is asked: circuits whose windows it keeps are left out. */
+  readonly readValue: ReadsValue = (name) => {
+    switch (name) {
+      case 'sdk-terminators':
+        return { entries: [...this.#hosted.all()].map(terminatorValue), errors: [] }
+      case 'ert-terminators':
+        return { entries: [], errors: [] }
+      case 'router-edge-circuits':
+      case 'router-sdk-circuits':
+        return { circuits: {} }
+      case 'identity-connection-statuses':
+        return { identity_connections: this.#endpoints.identityConnections() }
+      default:
+        return undefined
+    }
+  }
+
+  /** Ends every channel and circuit. */
+  close(): void {
+    this.#isClosed = true
+    this.#cancelLook()
+    this.#listener.close()
+    this.#endpoints.end()
+    this.#circuits.close()
+  }
+
+  /** Endpoints reach it at another `host:port` from now on; answers what its controllers have to hear. */
+  moveTo(advertise: string): FromRouter {
+    this.#advertise = advertise
+    return this.#hello
+  }
+
+  get #hello(): FromRouter {
+    const [hostname = ''] = this.#advertise.split(':')
+    const listeners = this.#advertise === '' ? [] : [{ protocol: 'tls', advertise: this.#advertise }]
+    return { type: 'edge-hello', hostname, listeners }
+  }
+
+  async #take(controller: ConnectedController, message: ToRouter): Promise<FromRouter | undefined> {
+    switch (message.type) {
+      case 'edge-hello':
+        return this.#hello
+      case 'api-sessions-added':
+        this.#model.takeSessions(message)
+        return undefined
+      case 'api-sessions-updated':
+        this.#model.updateSessions(message.sessions)
+        return undefined
+      case 'api-sessions-removed':
+        this.#model.removeSessions(message.tokens, message.ids)
+        return undefined
+      case 'sessions-removed':
+        this.#sessionsEnded(message.ids)
+        return undefined
+      case 'model-state':
+        this.#model.takeState(message)
+        return undefined
+      case 'model-changes':
+        if (!this.#model.takeChanges(message)) this.#subscribe(controller)
+        return undefined
+      case 'validate-model':
+        return { type: 'model-validated', differences: this.#model.differencesFrom(message.events) }
+      case 'validate-terminators': {
+        const states = message.terminators.map(({ id }) => {
+          const valid = this.#hosted.has(id)
+          return [id, { valid, detail: valid ? '' : 'not hosted at this router' }] as const
+        })
+        return { type: 'terminators-validated', states: new Map(states) }
+      }
+      default:
+        return undefined
+    }
+  }
+
+  async #admit(token: string, { chain, isOfProcess }: EdgeStranger): Promise<EdgeClient | string> {
+    const certificate = isOfProcess ? OF_THIS_PROCESS : readCertificate(chain, this.#facts.caPem)
+    const until = this.#now() + SESSION_MS
+    for (let turn = 0; ; turn += 1) {
+      const admitted = await admitClient(this.#model, token, certificate, this.#now())
+      if (typeof admitted !== 'string' || this.#isClosed) return admitted
+      // A session that began a moment ago may be announced a moment later: turns of the event loop pass also where a test stops the clock.
+      if (turn < LATE_TURNS) await new Promise<void>((resolve) => setImmediate(resolve))
+      else if (admitted !== NOT_KNOWN_YET || this.#now() >= until) return admitted
+      else await new Promise<void>((resolve) => this.#timer(SESSION_LOOK_MS, resolve))
+    }
+  }
+
+  #admitted(client: EdgeClient, channel: Channel): void {
+    const edge: EdgeChannel = new EdgeChannel(
+      {
+        timer: this.#timer,
+        circuits: this.#circuits,
+        hosted: this.#hosted,
+        controller: () => this.#anyController(),
+        serviceId: (headers) => this.#serviceId(headers),
+        posture: this.#posture,
+        reported: (reporter, message) => void this.#endpoints.reported(reporter, message),
+        updatedClient: (current, token) => this.#updatedClient(current, token),
+        troubled: () => undefined,
+        closed: (closed) => {
+          this.#endpoints.remove(closed)
+          this.#listener.forget(channel)
+        },
+      },
+      channel,
+      client,
+    )
+    this.#endpoints.add(edge)
+  }
+
+  #serviceId(headers: ReadonlyMap<number, Uint8Array>): string {
+    const named = readText(headers, EDGE_HEADER.service) ?? ''
+    const isName = headers.get(EDGE_HEADER.serviceNaming)?.[0] === 1
+    if (!isName) return named
+    for (const { id, name } of this.#model.all('service')) if (name === named) return id
+    return ''
+  }
+
+  async #updatedClient(current: EdgeClient, token: string): Promise<EdgeClient | EdgeRefusal> {
+    const certificate = current.certificate
+    const updated = await admitClient(this.#model, token, certificate, this.#now())
+    if (typeof updated === 'string') return { text: updated, code: 2 }
+    if (updated.session.id !== current.session.id) return { text: 'the token is of another api session', code: 2 }
+    return updated
+  }
+
+  #anyController(): ConnectedController | undefined {
+    const [first] = this.#controllers
+    return first
+  }
+
+  #tellAll(message: FromRouter): void {
+    for (const controller of this.#controllers) controller.ask(message).catch(() => undefined)
+  }
+
+  #subscribe(controller: ConnectedController): void {
+    const subscription = { ...this.#model.position, subscriptionId: this.#subscriptionId }
+    controller.ask({ type: 'subscribe', ...subscription }).catch(() => undefined)
+  }
+
+  /** Service sessions are over: what was hosted by them is not hosted any more. Circuits are ended by controllers. */
+  #sessionsEnded(ids: readonly string[]): void {
+    const ended = new Set(ids)
+    for (const bound of [...this.#hosted.all()]) {
+      if (ended.has(bound.sessionId))
+        this.#hosted.close(bound, { text: 'the session is over', code: 3, hint: 'start-over' })
+    }
+  }
+
+  #look(): void {
+    if (this.#isClosed) return
+    this.#cancelLook = this.#timer(LOOK_MS, () => this.#look())
+    const now = this.#now()
+    this.#endpoints.judge()
+    const isDue = (what: Regular, everyMs: number) => {
+      if (now - (this.#doneAt.get(what) ?? 0) < everyMs) return false
+      this.#doneAt.set(what, now)
+      return true
+    }
+    if (isDue('sessions', KEEP_ALIVE_MS)) {
+      const tokens = this.#endpoints.storedTokens()
+      if (tokens.length > 0) this.#tellAll({ type: 'api-session-heartbeat', tokens })
+    }
+    if (isDue('report', REPORT_MS)) this.#endpoints.report()
+    if (isDue('model', SUBSCRIBE_MS)) for (const controller of this.#controllers) this.#subscribe(controller)
+  }
+}
+
+function terminatorValue(bound: BoundService) {
+  const { terminatorId: id, listener, instanceId: instance, cost, precedence, assignsIds, usesXgress } = bound
+  return {
+    ...{ key: id, id, state: 'established', token: bound.sessionId, listenerId: listener, instance, cost, precedence },
+    ...{ assignIds: assignsIds, useSdkXgress: usesXgress, supportsInspect: false, operationActive: false },
+    ...{ createTime: '', lastAttempt: '' },
+  }
+}

@@ -1,0 +1,319 @@
+import { ConnectionTable } from '../../../../src/facts/data-plane/edge/connection-table.ts'
+import { EDGE_ERROR, type EdgeRefusal } from '../../../../src/facts/data-plane/edge/edge-refusal.ts'
+import type { Channel, ChannelTrouble, Lane } from '../../channel/channel.ts'
+import { circuitOf, sideOf } from '../../channel/circuit-frames.ts'
+import { Conversation, type Message, type Timer } from '../../channel/conversation.ts'
+import { CIRCUIT_HEADER, EDGE_HEADER, EDGE_TYPE, edgeMessage, textIn } from '../../channel/edge-messages.ts'
+import type { Frame } from '../../channel/frame.ts'
+import { boolHeader, readText, readUint32, textHeader } from '../../channel/header-values.ts'
+import type { EdgeConnection, EdgeSide } from './edge-connection.ts'
+import { type DialParts, EdgeDials } from './edge-dials.ts'
+import { type EdgeClient, type Endpoint, type Room, refusalHeaders } from './endpoint.ts'
+import type { BoundService, HostedServices } from './hosted-services.ts'
+
+/** How much one endpoint may have at a router. */
+const LIMITS = { connections: 10_000, dials: 1000, binds: 1000 }
+/** Milliseconds for which an endpoint may not read what was sent to it. */
+const STALL_MS = 60_000
+/** Dials of an endpoint that begin in a turn of the event loop: each is judged by the controller, and all others would wait for them. */
+const DIALS_IN_TURN = 16
+/** Milliseconds for which an endpoint is not held briefly again, after it was held in vain. */
+const SPARED_MS = 1000
+
+/** The parts of a router that its channels share. */
+export interface EdgeParts extends DialParts {
+  readonly timer: Timer
+  readonly hosted: HostedServices
+  /** The client by its next access token, or why that is none. */
+  updatedClient(client: EdgeClient, token: string): Promise<EdgeClient | EdgeRefusal>
+  /** The endpoint reports its posture. */
+  reported(channel: EdgeChannel, message: Frame): void
+  troubled(channel: EdgeChannel, what: ChannelTrouble): void
+  closed(channel: EdgeChannel): void
+}
+
+type Entry = EdgeConnection | BoundService
+
+/** The channel of one endpoint: what it dials, what it hosts, and what is dialed to it. */
+export class EdgeChannel implements Endpoint<Entry> {
+  readonly #parts: EdgeParts
+  readonly #channel: Channel
+  readonly #conversation: Conversation
+  readonly #table = new ConnectionTable<Entry>(LIMITS)
+  readonly #dials: EdgeDials
+  /** Connections whose windows the endpoint keeps, by circuit: it may dial what it hosts, and have both ends of one. */
+  readonly #circuits = { ingress: new Map<string, EdgeConnection>(), egress: new Map<string, EdgeConnection>() }
+  readonly #waitingForRoom: (() => void)[] = []
+  /** Places that are full, for which nothing is read from the endpoint. */
+  readonly #full = new Set<Room>()
+  #client: EdgeClient
+  #isSpared = false
+  #dialsInTurn = 0
+  #isClosed = false
+
+  constructor(parts: EdgeParts, channel: Channel, client: EdgeClient) {
+    this.#parts = parts
+    this.#channel = channel
+    this.#client = client
+    const listener = {
+      onMessage: (message: Frame) => this.#take(message),
+      onDrain: () => this.#drained(),
+      onTrouble: (what: ChannelTrouble) => parts.troubled(this, what),
+      onClose: () => this.#closed(),
+    }
+    this.#conversation = new Conversation(channel, listener, parts.timer)
+    this.#dials = new EdgeDials(parts, this, this.#table)
+  }
+
+  get client(): EdgeClient {
+    return this.#client
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed
+  }
+
+  get queuedBytes(): number {
+    return this.#channel.queuedBytes
+  }
+
+  get size(): number {
+    return this.#table.size
+  }
+
+  send(message: Message, lane: Lane = 'control'): void {
+    this.#conversation.send(message, lane)
+  }
+
+  ask(message: Message, timeoutMs: number): Promise<Frame> {
+    return this.#conversation.ask(message, timeoutMs, 'control')
+  }
+
+  reply(to: Frame, message: Message, lane: Lane = 'control'): void {
+    this.#conversation.reply(to, message, lane)
+  }
+
+  whenDrained(work: () => void): void {
+    this.#waitingForRoom.push(work)
+  }
+
+  holdFor(room: Room, mostMs = STALL_MS): void {
+    const isBrief = mostMs < STALL_MS
+    if (this.#full.has(room) || (isBrief && this.#isSpared)) return
+    this.#full.add(room)
+    this.#channel.pause()
+    const resume = () => {
+      cancel()
+      if (this.#full.delete(room) && this.#full.size === 0) this.#channel.resume()
+    }
+    const cancel = this.#parts.timer(mostMs, () => {
+      if (isBrief) this.#spare()
+      resume()
+    })
+    room.whenRoom(resume)
+  }
+
+  /** Messages for others have waited behind one for an endpoint that does not read, and do not wait for the next one too. */
+  #spare(): void {
+    this.#isSpared = true
+    this.#parts.timer(SPARED_MS, () => {
+      this.#isSpared = false
+    })
+  }
+
+  /** An id for somebody who dials the endpoint. */
+  freeId(): number | undefined {
+    return this.#table.freeId()
+  }
+
+  bind(id: number, entry: Entry): 'taken' | 'too-many' | undefined {
+    return this.#table.bind(id, entry)
+  }
+
+  accept(id: number, entry: Entry): boolean {
+    return this.#table.accept(id, entry) === undefined
+  }
+
+  release(id: number, entry: Entry): boolean {
+    if (entry.kind === 'connection') this.#circuits[entry.side].delete(entry.circuitId)
+    return this.#table.release(id, entry)
+  }
+
+  entered(id: number, circuitId: string): void {
+    const entry = this.#table.get(id)
+    if (entry?.kind === 'connection' && entry.usesXgress) this.#circuits[entry.side].set(circuitId, entry)
+  }
+
+  /** Judges again what the endpoint has begun: what it has no right to any more ends. */
+  judge(): void {
+    const { hosted } = this.#parts
+    // A service is judged once, however many connections it has.
+    const refusals = {
+      ingress: this.#judged('Dial'),
+      egress: this.#judged('Bind'),
+    }
+    for (const { state, value } of [...this.#table.all()]) {
+      if (value.kind === 'bound') {
+        const refusal = refusals.egress(value.serviceId)
+        if (refusal !== undefined) hosted.close(value, refusal)
+      } else if (state === 'open') {
+        const refusal = refusals[value.side](value.serviceId)
+        if (refusal !== undefined) value.cut(refusal.text)
+      }
+    }
+  }
+
+  /** Answers why a service is refused to the endpoint by now, and remembers each answer. */
+  #judged(type: 'Dial' | 'Bind') {
+    const known = new Map<string, EdgeRefusal | undefined>()
+    return (serviceId: string) => {
+      if (!known.has(serviceId)) known.set(serviceId, this.#parts.posture.refusal(this.#client, serviceId, type))
+      return known.get(serviceId)
+    }
+  }
+
+  /** Ends the channel. */
+  end(): void {
+    this.#channel.close()
+  }
+
+  #take(message: Frame): void {
+    switch (message.contentType) {
+      case EDGE_TYPE.data: {
+        const connection = this.#entryOf(message)
+        if (connection?.kind === 'connection') connection.sent(message)
+        return
+      }
+      case EDGE_TYPE.payload:
+      case EDGE_TYPE.acknowledgement:
+        this.#endOf(readText(message.headers, CIRCUIT_HEADER.circuit), sideOf(message))?.sentPayload(message)
+        return
+      case EDGE_TYPE.circuitControl:
+        this.#namedEnd(message, circuitOf(message))?.traces.sentControl(message)
+        return
+      case EDGE_TYPE.traceRoute:
+      case EDGE_TYPE.traceRouteAnswer: {
+        const connection = this.#entryOf(message)
+        if (connection?.kind === 'connection') connection.traces.sent(message)
+        return
+      }
+      case EDGE_TYPE.circuitClose: {
+        const connection = this.#namedEnd(message, textIn(message))
+        if (connection !== undefined) this.#closedByEndpoint(connection.id)
+        return
+      }
+      case EDGE_TYPE.connect:
+      case EDGE_TYPE.connectV2:
+        this.#dial(message)
+        return
+      case EDGE_TYPE.bind:
+        void this.#parts.hosted.bind(this, message)
+        return
+      case EDGE_TYPE.unbind:
+        this.#unbind(message)
+        return
+      case EDGE_TYPE.updateBind: {
+        const bound = this.#entryOf(message)
+        if (bound?.kind === 'bound') this.#parts.hosted.update(bound, message)
+        return
+      }
+      case EDGE_TYPE.stateClosed: {
+        const id = readUint32(message.headers, EDGE_HEADER.connection)
+        if (id !== undefined) this.#closedByEndpoint(id)
+        return
+      }
+      case EDGE_TYPE.posture:
+        this.#parts.reported(this, message)
+        return
+      case EDGE_TYPE.latency:
+        this.#answerProbe(message)
+        return
+      case EDGE_TYPE.updateToken:
+        void this.#updateToken(message)
+        return
+      default:
+      // A type that is not known is passed over, as endpoints do.
+    }
+  }
+
+  #dial(message: Frame): void {
+    void this.#dials.dial(message)
+    this.#dialsInTurn += 1
+    if (this.#dialsInTurn < DIALS_IN_TURN) return
+    this.#dialsInTurn = 0
+    this.holdFor({ whenRoom: (work) => void setImmediate(work) })
+  }
+
+  #entryOf({ headers }: Frame): Entry | undefined {
+    const id = readUint32(headers, EDGE_HEADER.connection)
+    return id === undefined ? undefined : this.#table.get(id)
+  }
+
+  /** The connection that is an end of a circuit; where the endpoint has both, that of a side. */
+  #endOf(circuitId: string | undefined, side: EdgeSide): EdgeConnection | undefined {
+    if (circuitId === undefined) return undefined
+    const other = side === 'ingress' ? 'egress' : 'ingress'
+    return this.#circuits[side].get(circuitId) ?? this.#circuits[other].get(circuitId)
+  }
+
+  /** The same for a message that names no side, but may name its connection. */
+  #namedEnd(message: Frame, circuitId: string | undefined): EdgeConnection | undefined {
+    const entry = this.#entryOf(message)
+    const isNamed = entry?.kind === 'connection' && entry.usesXgress && entry.circuitId === circuitId
+    return isNamed ? entry : this.#endOf(circuitId, 'ingress')
+  }
+
+  #unbind(message: Frame): void {
+    const bound = this.#entryOf(message)
+    if (bound?.kind !== 'bound') return
+    this.#table.release(bound.connectionId, bound)
+    this.#parts.hosted.remove([bound])
+    // One that waits for an answer frees its binding by it; others pass it over.
+    this.reply(message, edgeMessage(EDGE_TYPE.stateClosed, bound.connectionId))
+  }
+
+  #closedByEndpoint(id: number): void {
+    const closed = this.#table.close(id)
+    if (closed?.value.kind === 'bound') this.#parts.hosted.remove([closed.value])
+    else if (closed?.state === 'open') closed.value.left()
+  }
+
+  #answerProbe(message: Frame): void {
+    const probe = message.headers.get(EDGE_HEADER.probe)
+    const headers = new Map<number, Uint8Array>([[EDGE_HEADER.isAccepted, boolHeader(true)]])
+    if (probe !== undefined) headers.set(EDGE_HEADER.probe, probe)
+    this.reply(message, { contentType: EDGE_TYPE.result, headers, body: [] })
+  }
+
+  async #updateToken(message: Frame): Promise<void> {
+    const updated = this.#client.isBearer
+      ? await this.#parts.updatedClient(this.#client, textIn(message))
+      : { text: 'the connection was not opened by an access token', code: EDGE_ERROR['invalid-api-session-type'] }
+    if ('session' in updated) {
+      this.#client = updated
+      this.judge()
+      this.reply(message, { contentType: EDGE_TYPE.tokenUpdated, headers: new Map(), body: [] })
+      return
+    }
+    const headers = refusalHeaders(updated)
+    this.reply(message, { contentType: EDGE_TYPE.tokenNotUpdated, headers, body: [textHeader(updated.text)] })
+    this.end()
+  }
+
+  #drained(): void {
+    for (const work of this.#waitingForRoom.splice(0)) work()
+  }
+
+  #closed(): void {
+    this.#isClosed = true
+    this.#drained()
+    const all = this.#table.clear()
+    const bound: BoundService[] = []
+    for (const { state, value } of all) {
+      if (value.kind === 'bound') bound.push(value)
+      else if (state === 'open') value.left()
+    }
+    this.#parts.hosted.remove(bound)
+    this.#parts.closed(this)
+  }
+}

@@ -1,0 +1,291 @@
+import type { Reading } from '../../../../src/facts/data-plane/xgress/index.ts'
+import { PAYLOAD_ITEM } from '../../../../src/facts/data-plane/xgress/index.ts'
+import type { CircuitEnd } from '../../channel/circuit-ends.ts'
+import { forwarded } from '../../channel/circuit-frames.ts'
+import { bodyOf, DATA_FLAG, EDGE_HEADER, EDGE_TYPE, edgeMessage } from '../../channel/edge-messages.ts'
+import type { Frame } from '../../channel/frame.ts'
+import { uint32Header } from '../../channel/header-values.ts'
+import type { Destination, Forwarder } from '../forwarder.ts'
+import { ConnectionTraces } from './connection-traces.ts'
+import type { Endpoint, Room } from './endpoint.ts'
+
+/** Who dialed is at the ingress, who hosts at the egress. */
+export type EdgeSide = 'ingress' | 'egress'
+
+/** The part of an endpoint that its connections need. */
+type Way = Pick<Endpoint<EdgeConnection>, 'send' | 'queuedBytes' | 'whenDrained' | 'holdFor' | 'release' | 'entered'>
+
+/** The circuits of a router, as its connections reach them. */
+export interface ConnectionCircuits {
+  readonly forwarder: Forwarder
+  /** The endpoint ended a circuit, or nothing can be carried on: its controller hears of it. */
+  over(connection: EdgeConnection): void
+  /** Nothing more comes to a connection. */
+  detach(connection: EdgeConnection): void
+}
+
+/** A data message of an endpoint, as it is to arrive at the other end: one message stays one message. */
+interface EdgeData {
+  readonly body: readonly Uint8Array[]
+  readonly flags: Uint8Array | undefined
+  readonly trace: Uint8Array | undefined
+}
+
+/**
+ * How data goes on. `waiting`: the other end is not here yet. `spliced`: it is a connection at this router whose endpoint
+ * leaves windows to routers too, and TCP has both. `kept`: this router keeps order and windows for the endpoint.
+ * `forwarded`: the endpoint keeps them itself.
+ */
+type Onward =
+  | { readonly kind: 'waiting'; readonly early: EdgeData[]; bytes: number }
+  | { readonly kind: 'spliced'; readonly peer: EdgeConnection }
+  | { readonly kind: 'kept'; readonly end: CircuitEnd }
+  | { readonly kind: 'forwarded' }
+
+/** Bytes that may wait for an endpoint before those that send to it are slowed down. */
+const MOST_WAITING_BYTES = 2 * 1024 * 1024
+/** Bytes beyond which payloads for it are dropped, which who keeps the windows sends again. */
+const MOST_FORWARDED_BYTES = 8 * 1024 * 1024
+/** Bytes that a host may send before the client's end is there. */
+const MOST_EARLY_BYTES = 1024 * 1024
+/** Bytes that may wait for the window of a circuit before its endpoint is slowed down. */
+const MOST_UNSENT_BYTES = 1024 * 1024
+/** Milliseconds for which an endpoint that keeps windows is slowed down for another: its other circuits wait too. */
+const HOLD_MS = 50
+const END = uint32Header(DATA_FLAG.end)
+const UTF8 = new TextEncoder()
+
+/** A connection of an endpoint, as one end of a circuit. */
+export class EdgeConnection implements Destination {
+  readonly kind = 'connection'
+  readonly id: number
+  readonly side: EdgeSide
+  readonly usesXgress: boolean
+  /** The service that it was dialed for, as far as the token of its end tells; else empty. */
+  readonly serviceId: string
+  readonly #endpoint: Way
+  readonly #circuits: ConnectionCircuits
+  readonly #idBytes: Uint8Array
+  #circuitId = ''
+  #address = ''
+  #onward: Onward
+  #isOver = false
+  #traces: ConnectionTraces | undefined
+  readonly #waitingForWindow: (() => void)[] = []
+  readonly #window: Room = { whenRoom: (work) => void this.#waitingForWindow.push(work) }
+
+  constructor(
+    endpoint: Way,
+    circuits: ConnectionCircuits,
+    facts: Pick<EdgeConnection, 'id' | 'side' | 'usesXgress' | 'serviceId'>,
+  ) {
+    this.#endpoint = endpoint
+    this.#circuits = circuits
+    this.id = facts.id
+    this.side = facts.side
+    this.usesXgress = facts.usesXgress
+    this.serviceId = facts.serviceId
+    this.#idBytes = uint32Header(facts.id)
+    this.#onward = facts.usesXgress ? { kind: 'forwarded' } : { kind: 'waiting', early: [], bytes: 0 }
+  }
+
+  /** Empty until the circuit is there. */
+  get circuitId(): string {
+    return this.#circuitId
+  }
+
+  get address(): string {
+    return this.#address
+  }
+
+  /** The circuit is there. */
+  enter(circuitId: string, address: string): void {
+    this.#circuitId = circuitId
+    this.#address = address
+    this.#endpoint.entered(this.id, circuitId)
+  }
+
+  /** Everything goes straight to a connection at this router. */
+  splice(peer: EdgeConnection): void {
+    this.#goOn({ kind: 'spliced', peer })
+  }
+
+  /** The router keeps order and windows for the endpoint. */
+  keep(end: CircuitEnd): void {
+    this.#goOn({ kind: 'kept', end })
+    this.#read(end)
+  }
+
+  get isFull(): boolean {
+    return this.#endpoint.queuedBytes > MOST_WAITING_BYTES
+  }
+
+  whenRoom(work: () => void): void {
+    this.#endpoint.whenDrained(work)
+  }
+
+  /** A message of the circuit for an endpoint that keeps windows itself, or a control. */
+  take(_circuitId: string, frame: Frame): void {
+    if (this.#isOver) return
+    if (frame.contentType === EDGE_TYPE.circuitControl) this.traces.take(frame)
+    else if (this.usesXgress) this.#takeForwarded(frame)
+  }
+
+  #takeForwarded(frame: Frame): void {
+    const isPayload = frame.contentType === EDGE_TYPE.payload
+    if (isPayload && this.#endpoint.queuedBytes > MOST_FORWARDED_BYTES) return
+    const { contentType, headers, body } = forwarded(frame)
+    const addressed = new Map(headers).set(EDGE_HEADER.connection, this.#idBytes)
+    this.#endpoint.send({ contentType, headers: addressed, body }, 'data')
+  }
+
+  /** The controller ended the circuit. */
+  dropped(): void {
+    this.ended('the circuit was ended by its controller')
+  }
+
+  /** There is something to read at the end that the router keeps. */
+  readable(): void {
+    if (this.#onward.kind === 'kept') this.#read(this.#onward.end)
+  }
+
+  /** The circuit is over: the endpoint hears why, behind what was sent to it before. */
+  ended(reason: string): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    if (this.#onward.kind === 'kept') this.#onward.end.close()
+    else this.#circuits.detach(this)
+    if (!this.#endpoint.release(this.id, this)) return
+    this.#endpoint.send(edgeMessage(EDGE_TYPE.stateClosed, this.id, [], UTF8.encode(reason)), 'data')
+  }
+
+  /** The endpoint has lost its right: nothing more passes, and the controller that laid the circuit hears of it. */
+  cut(reason: string): void {
+    if (this.#isOver) return
+    const onward = this.#onward
+    if (onward.kind !== 'kept') this.#circuits.over(this)
+    this.ended(reason)
+    if (onward.kind === 'kept') onward.end.abort()
+    else if (onward.kind === 'spliced') onward.peer.ended('')
+  }
+
+  /** The host refused the dial. */
+  refused(): void {
+    this.#isOver = true
+    this.#circuits.detach(this)
+    this.#endpoint.release(this.id, this)
+    if (this.#onward.kind === 'kept') this.#onward.end.abort()
+  }
+
+  /** The endpoint closed the connection, or is gone: what it sent before arrives. */
+  left(): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    if (this.#onward.kind === 'kept') this.#onward.end.close()
+    else {
+      this.#circuits.over(this)
+      if (this.#onward.kind === 'spliced') this.#onward.peer.ended('')
+    }
+  }
+
+  /** The endpoint sent data. */
+  sent({ headers, body }: Frame): void {
+    if (this.#isOver) return
+    this.#pass({ body, flags: headers.get(EDGE_HEADER.flags), trace: headers.get(EDGE_HEADER.probe) })
+  }
+
+  /** The endpoint sent a payload, an acknowledgement or a control of the circuit. */
+  sentPayload(message: Frame): void {
+    if (!this.usesXgress || this.#isOver) return
+    const destination = this.#circuits.forwarder.forward(this.#address, message)
+    if (destination?.isFull) this.#endpoint.holdFor(destination, HOLD_MS)
+  }
+
+  /** Questions for the way of the circuit, and answers; made for the first of them. */
+  get traces(): ConnectionTraces {
+    this.#traces ??= new ConnectionTraces(this, this.#endpoint, (frame) =>
+      this.#circuits.forwarder.forward(this.#address, frame),
+    )
+    return this.#traces
+  }
+
+  #goOn(onward: Onward): void {
+    const before = this.#onward
+    this.#onward = onward
+    if (before.kind === 'waiting') for (const data of before.early) this.#pass(data)
+  }
+
+  #pass(data: EdgeData): void {
+    const onward = this.#onward
+    switch (onward.kind) {
+      case 'waiting':
+        onward.early.push(data)
+        onward.bytes += data.body.reduce((sum, { length }) => sum + length, EARLY_COST)
+        if (onward.bytes <= MOST_EARLY_BYTES) return
+        this.#circuits.over(this)
+        this.ended('too much data before the other end was there')
+        return
+      case 'spliced':
+        this.#circuits.forwarder.passed(this.#circuitId, this.#address)
+        onward.peer.deliver(data)
+        if (onward.peer.isFull) this.#endpoint.holdFor(onward.peer)
+        return
+      case 'kept':
+        this.#write(onward.end, data)
+        return
+      default:
+      // An endpoint that keeps windows itself sends payloads.
+    }
+  }
+
+  /** Gives the endpoint what the other one sent. */
+  deliver({ body, flags, trace }: EdgeData): void {
+    if (this.#isOver) return
+    const headers = new Map<number, Uint8Array>([[EDGE_HEADER.connection, this.#idBytes]])
+    if (flags !== undefined) headers.set(EDGE_HEADER.flags, flags)
+    if (trace !== undefined) headers.set(EDGE_HEADER.probe, trace)
+    this.#endpoint.send({ contentType: EDGE_TYPE.data, headers, body }, 'data')
+  }
+
+  #write(end: CircuitEnd, { body, flags, trace }: EdgeData): void {
+    const isEnd = ((flags?.[0] ?? 0) & DATA_FLAG.end) !== 0
+    const items = new Map<number, Uint8Array>()
+    if (trace !== undefined) items.set(PAYLOAD_ITEM.trace, trace)
+    if (flags !== undefined && !isEnd) items.set(PAYLOAD_ITEM.edgeFlags, flags)
+    const bytes = bodyOf({ body })
+    if (bytes.length > 0 || (items.size > 0 && !isEnd)) end.write({ items, body: bytes })
+    if (isEnd) end.finish()
+    if (end.waitingBytes > MOST_UNSENT_BYTES) this.#endpoint.holdFor(this.#window)
+  }
+
+  /** Everything that was written at the end that the router keeps has gone out, or never will. */
+  writable(): void {
+    for (const work of this.#waitingForWindow.splice(0)) work()
+  }
+
+  /** Reads as long as the endpoint takes it. */
+  #read(end: CircuitEnd): void {
+    while (!this.#isOver) {
+      if (this.isFull) {
+        this.whenRoom(() => this.#read(end))
+        return
+      }
+      const reading = end.read()
+      if (reading === undefined) return
+      this.#deliverReading(reading)
+    }
+  }
+
+  #deliverReading(reading: Reading): void {
+    if (reading.type === 'closed') this.ended('')
+    else if (reading.type === 'end') this.deliver({ body: [], flags: END, trace: undefined })
+    else {
+      const { items, body } = reading.chunk
+      const [flags, trace] = [items.get(PAYLOAD_ITEM.edgeFlags), items.get(PAYLOAD_ITEM.trace)]
+      this.deliver({ body: body.length === 0 ? [] : [body], flags, trace })
+    }
+  }
+}
+
+/** Bytes that a message costs beside its own. */
+const EARLY_COST = 128

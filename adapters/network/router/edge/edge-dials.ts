@@ -1,0 +1,148 @@
+import type { ConnectionTable } from '../../../../src/facts/data-plane/edge/connection-table.ts'
+import { EDGE_ERROR, type EdgeRefusal } from '../../../../src/facts/data-plane/edge/edge-refusal.ts'
+import type { FromRouter, ToRouter } from '../../../../src/facts/fabric/messages/index.ts'
+import type { Message } from '../../channel/conversation.ts'
+import { EDGE_HEADER, EDGE_TYPE, edgeMessage, TRUE, textIn } from '../../channel/edge-messages.ts'
+import type { Frame } from '../../channel/frame.ts'
+import { readBool, readText, readUint32, textHeader } from '../../channel/header-values.ts'
+import type { ConnectedController } from '../state/controllers.ts'
+import { claimIn } from './edge-admission.ts'
+import type { EdgeCircuits } from './edge-circuits.ts'
+import { EdgeConnection } from './edge-connection.ts'
+import type { EdgePosture } from './edge-posture.ts'
+import { closedMessage, type EdgeClient, type Endpoint, PEER_DATA, xgressHeaders } from './endpoint.ts'
+import type { BoundService } from './hosted-services.ts'
+
+type Created = Extract<ToRouter, { type: 'circuit-created' }>
+type CircuitRequest = Extract<FromRouter, { type: 'create-circuit' }>
+type Entry = EdgeConnection | BoundService
+
+/** The headers of a dial that the controller passes on to the other end. */
+const PEER_HEADERS = [EDGE_HEADER.publicKey, EDGE_HEADER.callerName, EDGE_HEADER.applicationData, EDGE_HEADER.marker]
+
+/** The parts of a router that dials need. */
+export interface DialParts {
+  readonly circuits: EdgeCircuits
+  /** A controller to ask; undefined where none is connected. */
+  controller(): ConnectedController | undefined
+  readonly posture: Pick<EdgePosture, 'refusal'>
+  /** The service that a dial names by id or name. */
+  serviceId(headers: ReadonlyMap<number, Uint8Array>): string
+}
+
+/** The dials of one endpoint: a controller lays the circuit of each, and the endpoint learns how that went. */
+export class EdgeDials {
+  readonly #parts: DialParts
+  readonly #endpoint: Endpoint<Entry>
+  readonly #table: ConnectionTable<Entry>
+
+  constructor(parts: DialParts, endpoint: Endpoint<Entry>, table: ConnectionTable<Entry>) {
+    this.#parts = parts
+    this.#endpoint = endpoint
+    this.#table = table
+  }
+
+  /** Follows a dial to its answer. The endpoint may give it up meanwhile, and the circuit then ends. */
+  async dial(message: Frame): Promise<void> {
+    const { headers } = message
+    const id = readUint32(headers, EDGE_HEADER.connection)
+    if (id === undefined) return this.#refuse(message, 0, { text: 'a dial without connection id' })
+    const usesXgress = readBool(headers, EDGE_HEADER.usesXgress) ?? false
+    const { circuits } = this.#parts
+    const isV2 = message.contentType === EDGE_TYPE.connectV2
+    const serviceId = isV2 ? this.#parts.serviceId(headers) : claimIn(textIn(message), 'sub')
+    const connection = new EdgeConnection(this.#endpoint, circuits, { id, side: 'ingress', usesXgress, serviceId })
+    const problem = this.#table.dial(id, connection)
+    if (problem !== undefined) {
+      const text = problem === 'taken' ? `connection id ${id} is in use` : 'too many connections'
+      return this.#refuse(message, id, { text, hint: 'too-busy' })
+    }
+    const answer = await this.#createCircuit(message, serviceId)
+    const isWanted = this.#table.open(id, connection)
+    if (answer.type === 'refused') {
+      if (isWanted) this.#endpoint.release(id, connection)
+      return this.#refuse(message, id, answer.refusal, answer.circuitId)
+    }
+    const { created, controller } = answer
+    const isThere = circuits.forwarder.controllerOf(created.circuitId) !== undefined
+    if (!isWanted || !isThere) {
+      if (isWanted) this.#endpoint.release(id, connection)
+      circuits.unwanted(created.circuitId, controller.id)
+      return this.#refuse(message, id, { text: 'the circuit ended while it was laid' }, created.circuitId)
+    }
+    this.#endpoint.reply(message, connected(message, connection, created, controller), 'data')
+    circuits.dialed(connection, created.circuitId, created.address)
+  }
+
+  async #createCircuit(message: Frame, serviceId: string) {
+    const { headers } = message
+    const { client } = this.#endpoint
+    const isV2 = message.contentType === EDGE_TYPE.connectV2
+    if (isV2 && !client.isBearer) {
+      const text = 'a dial without service session needs an api session of access tokens'
+      return refused({ text, code: EDGE_ERROR['invalid-api-session-type'] })
+    }
+    const controller = this.#parts.controller()
+    if (controller === undefined) return refused({ text: 'the router has no controller', hint: 'too-busy' })
+    const refusal = this.#parts.posture.refusal(client, serviceId, 'Dial')
+    if (refusal !== undefined) return refused(refusal)
+    const request: CircuitRequest = {
+      type: 'create-circuit',
+      sessionToken: isV2 ? undefined : textIn(message),
+      apiSessionToken: client.token,
+      identityId: client.session.identityId,
+      serviceId: isV2 ? serviceId : '',
+      circuitId: undefined,
+      instanceId: readText(headers, EDGE_HEADER.instance) ?? '',
+      peerData: peerData(message, client),
+    }
+    try {
+      const created = await controller.ask(request)
+      if (created?.type === 'circuit-created') return { type: 'created' as const, created, controller }
+      if (created?.type !== 'refusal') return refused({ text: 'the controller did not answer' })
+      const { code, hint, message: text, circuitId } = created
+      return refused({ text, hint, code: EDGE_ERROR[code] }, circuitId)
+    } catch (error) {
+      return refused({ text: error instanceof Error ? error.message : String(error), hint: 'too-busy' })
+    }
+  }
+
+  #refuse(to: Frame, id: number, refusal: EdgeRefusal, circuitId?: string): void {
+    this.#endpoint.reply(to, closedMessage(id, refusal, circuitId), 'data')
+  }
+}
+
+/** The answer to a dial that succeeded, with the data of the host. */
+function connected(
+  { headers }: Frame,
+  connection: EdgeConnection,
+  { circuitId, address, peerData }: Created,
+  owner: ConnectedController,
+): Message {
+  const xgress = connection.usesXgress ? xgressHeaders(owner.id, address) : []
+  return edgeMessage(EDGE_TYPE.stateConnected, connection.id, [
+    [EDGE_HEADER.circuit, textHeader(circuitId)],
+    [EDGE_HEADER.publicKey, peerData.get(EDGE_HEADER.publicKey)],
+    [EDGE_HEADER.stickiness, peerData.get(PEER_DATA.stickiness)],
+    [EDGE_HEADER.assignedConnection, readBool(headers, EDGE_HEADER.assignedConnection) ? TRUE : undefined],
+    ...xgress,
+  ])
+}
+
+/** Facts of the dialer for the host: some that it says itself, and its identity, for which the router vouches. */
+function peerData({ headers }: Frame, { session, name }: EdgeClient): ReadonlyMap<number, Uint8Array> {
+  const data = new Map<number, Uint8Array>()
+  for (const key of PEER_HEADERS) {
+    const value = headers.get(key)
+    if (value !== undefined) data.set(key, value)
+  }
+  const stickiness = headers.get(EDGE_HEADER.stickiness)
+  if (stickiness !== undefined) data.set(PEER_DATA.stickiness, stickiness)
+  data.set(PEER_DATA.dialerId, textHeader(session.identityId))
+  data.set(PEER_DATA.dialerName, textHeader(name))
+  return data
+}
+
+function refused(refusal: EdgeRefusal, circuitId?: string) {
+  return { type: 'refused' as const, refusal, circuitId }
+}

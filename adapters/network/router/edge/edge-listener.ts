@@ -1,0 +1,225 @@
+import { randomBytes, randomUUID, timingSafeEqual } from 'node:crypto'
+import type { Duplex } from 'node:stream'
+import { networkOf } from '../../../../src/base/addresses.ts'
+import { createFairCapacity } from '../../../../src/concurrency/fair-capacity.ts'
+import { encodeMask } from '../../channel/capability-mask.ts'
+import type { Channel } from '../../channel/channel.ts'
+import { ChannelGroup } from '../../channel/channel-group.ts'
+import { ChannelSocket, type SocketLimits } from '../../channel/channel-socket.ts'
+import { EDGE_HEADER, EDGE_TYPE, TRUE } from '../../channel/edge-messages.ts'
+import type { Frame, FrameLimits } from '../../channel/frame.ts'
+import { boolHeader, readBool, readText, textHeader, uint32Header } from '../../channel/header-values.ts'
+import type { EdgeClient } from './endpoint.ts'
+
+/** Bytes that an endpoint may send before anybody knows who it is. */
+const HELLO_LIMITS: FrameLimits = { headers: 32_768, body: 4096 }
+const FRAME_LIMITS: FrameLimits = { headers: 65_536, body: 1024 * 1024 }
+/** Bytes beyond which an endpoint that does not read is given up; who sends to it is slowed down long before. */
+const MOST_QUEUED_BYTES = 16 * 1024 * 1024
+/** Milliseconds for which an endpoint may read nothing of what waits for it. */
+const STALL_MS = 60_000
+const LIMITS: SocketLimits = {
+  frame: FRAME_LIMITS,
+  outgoing: { bytes: MOST_QUEUED_BYTES, stallMs: STALL_MS },
+  rate: { perSecond: 100_000, burst: 200_000 },
+}
+/** Milliseconds for a socket to say who it is. */
+const HELLO_MS = 5000
+/** A hello and its answer stand outside of the numbers of the messages. */
+const HELLO_SEQUENCE = -1
+/**
+ * How many sockets may be unknown yet, of all networks and of one. A further one takes the place of the one that has been
+ * unknown for longest, of the network that has most.
+ */
+const PLACES = { total: 512, perNetwork: 256 }
+
+/** The peer on a socket, as far as TLS tells. */
+export interface EdgeStranger {
+  /** The certificates of the handshake, DER, leaf first. */
+  readonly chain: readonly Uint8Array[]
+  readonly remoteAddress: string | undefined
+  /** Whether it is of the router's own process, where nobody shows a certificate. */
+  readonly isOfProcess?: true
+}
+
+/** The router, as its listener asks it. */
+export interface EdgeHost {
+  readonly routerId: string
+  /** As endpoints read it: five parts, separated by bars. */
+  readonly version: string
+  /** Judges who presents a token; a text says why it is refused. */
+  admit(token: string, stranger: EdgeStranger): Promise<EdgeClient | string>
+  /** Whether endpoints are to report their posture to it. */
+  readonly asksPosture: boolean
+  /** A client is let in; from now on its channel is for the router. */
+  admitted(client: EdgeClient, channel: Channel): void
+}
+
+/** Sockets that are one channel. */
+interface Group {
+  readonly sockets: ChannelGroup
+  readonly secret: Uint8Array
+  /** The API session of its founder: all of its sockets show one. */
+  readonly sessionId: string
+}
+
+/** The abilities of this router, by bits: dials without a service session (2), and telling that a bind is established (6). */
+const CAPABILITIES = [2, 6] as const
+/** The ability to judge the posture of bearer sessions. */
+const JUDGES_POSTURE = 5
+/** The type of a socket that is not for data. */
+const CONTROL_SOCKET = 'edge.control'
+/** Sockets of one channel: those of the field open three. */
+const MOST_SOCKETS = 16
+const SECRET_BYTES = 16
+
+/** Takes the sockets of endpoints, from whatever accepts TLS connections, and lets in who may be. */
+export class EdgeListener {
+  readonly #host: EdgeHost
+  readonly #places = createFairCapacity(PLACES)
+  readonly #strangers = new Set<Channel>()
+  readonly #groups = new Map<string, Group>()
+
+  constructor(host: EdgeHost) {
+    this.#host = host
+  }
+
+  /** Takes a socket on which an endpoint is expected. */
+  accept(socket: Duplex, stranger: EdgeStranger): void {
+    const nobody = { onMessage: () => undefined, onClose: () => undefined }
+    const channel = new ChannelSocket(socket, LIMITS, HELLO_LIMITS, nobody)
+    this.greet(channel, stranger, () => channel.admit(FRAME_LIMITS, nobody))
+  }
+
+  /** Takes a channel whose first message is the hello of an endpoint; `widen` lets it send more than that. */
+  greet(channel: Channel, stranger: EdgeStranger, widen: () => void = () => undefined): void {
+    const place = this.#places.enter(networkOf(stranger.remoteAddress ?? ''), () => channel.destroy())
+    const timer = setTimeout(() => channel.destroy(), HELLO_MS)
+    timer.unref()
+    let isGone = false
+    const settle = () => {
+      clearTimeout(timer)
+      place.leave()
+      this.#strangers.delete(channel)
+    }
+    const onClose = () => {
+      isGone = true
+      settle()
+    }
+    const listener = {
+      onMessage: (hello: Frame) => {
+        // A peer that sends before it was let in is no endpoint.
+        channel.pause()
+        clearTimeout(timer)
+        channel.listen({ onMessage: () => channel.destroy(), onTrouble: () => channel.destroy(), onClose })
+        this.#judge(channel, hello, stranger).then(
+          (client) => {
+            settle()
+            if (isGone || client === undefined) return
+            widen()
+            this.#admit(channel, hello, client)
+            channel.resume()
+          },
+          () => channel.destroy(),
+        )
+      },
+      onTrouble: () => channel.destroy(),
+      onClose,
+    }
+    this.#strangers.add(channel)
+    channel.listen(listener)
+    place.take(1)
+  }
+
+  close(): void {
+    for (const channel of this.#strangers) channel.destroy()
+  }
+
+  /** The endpoint that says hello; undefined where it was refused. */
+  async #judge(channel: Channel, hello: Frame, stranger: EdgeStranger): Promise<EdgeClient | undefined> {
+    const token =
+      hello.contentType === EDGE_TYPE.hello ? readText(hello.headers, EDGE_HEADER.apiSessionToken) : undefined
+    if (hello.contentType !== EDGE_TYPE.hello) channel.destroy()
+    const client = token === undefined ? 'a hello without session token' : await this.#host.admit(token, stranger)
+    if (typeof client === 'string') {
+      refuse(channel, hello, client)
+      return undefined
+    }
+    return client
+  }
+
+  /** Somebody is let in: it begins a channel, or adds a socket to one that it has. */
+  #admit(channel: Channel, hello: Frame, client: EdgeClient): void {
+    const { headers } = hello
+    const id = readText(headers, EDGE_HEADER.connectionId) || randomUUID()
+    if (!readBool(headers, EDGE_HEADER.isGrouped)) {
+      channel.send(this.#acceptance(hello, id))
+      this.#host.admitted(client, channel)
+      return
+    }
+    const lane = readText(headers, EDGE_HEADER.socketType) === CONTROL_SOCKET ? 'control' : 'data'
+    const isFirst = readBool(headers, EDGE_HEADER.isFirstOfGroup) ?? false
+    const known = this.#groups.get(id)
+    if (known === undefined ? !isFirst : !isMember(known, hello, client)) {
+      refuse(channel, hello, known === undefined ? 'no such group' : 'incorrect group secret')
+      return
+    }
+    const group = known ?? this.#found(id, hello, client)
+    channel.send(this.#acceptance(hello, id, group.secret))
+    if (!group.sockets.add(channel, lane)) channel.destroy()
+    else if (known === undefined) this.#host.admitted(client, group.sockets)
+  }
+
+  #found(id: string, { headers }: Frame, client: EdgeClient): Group {
+    const brought = headers.get(EDGE_HEADER.groupSecret)
+    const sockets: ChannelGroup = new ChannelGroup(MOST_SOCKETS)
+    const group = { sockets, secret: brought ?? randomBytes(SECRET_BYTES), sessionId: client.session.id }
+    this.#groups.set(id, group)
+    return group
+  }
+
+  /** A channel is over. */
+  forget(channel: Channel): void {
+    for (const [id, { sockets }] of this.#groups) if (sockets === channel) this.#groups.delete(id)
+  }
+
+  #acceptance(hello: Frame, id: string, secret?: Uint8Array): Frame {
+    const type = hello.headers.get(EDGE_HEADER.socketType)
+    const { asksPosture } = this.#host
+    return answerTo(hello, [
+      [EDGE_HEADER.connectionId, textHeader(id)],
+      [EDGE_HEADER.isAccepted, TRUE],
+      [EDGE_HEADER.version, textHeader(this.#host.version)],
+      [EDGE_HEADER.routerName, textHeader(this.#host.routerId)],
+      [EDGE_HEADER.supportsBindSuccess, TRUE],
+      [EDGE_HEADER.routerCapabilities, encodeMask(asksPosture ? [...CAPABILITIES, JUDGES_POSTURE] : CAPABILITIES)],
+      ...(asksPosture ? ([[EDGE_HEADER.supportsPosture, TRUE]] as const) : []),
+      ...(secret === undefined
+        ? []
+        : ([
+            [EDGE_HEADER.isGrouped, TRUE],
+            [EDGE_HEADER.groupSecret, secret],
+          ] as const)),
+      ...(secret === undefined || type === undefined ? [] : [[EDGE_HEADER.socketType, type] as const]),
+    ])
+  }
+}
+
+/** Any client may name the group of another one. */
+function isMember({ secret, sessionId }: Group, { headers }: Frame, client: EdgeClient): boolean {
+  const shown = headers.get(EDGE_HEADER.groupSecret) ?? new Uint8Array(0)
+  return sessionId === client.session.id && shown.length === secret.length && timingSafeEqual(shown, secret)
+}
+
+/** Endpoints log the reason. */
+function refuse(channel: Channel, hello: Frame, reason: string): void {
+  channel.send(answerTo(hello, [[EDGE_HEADER.isAccepted, boolHeader(false)]], reason))
+  channel.close()
+}
+
+/** Some endpoints number their hello, and wait for an answer to that number. */
+function answerTo({ sequence }: Frame, headers: readonly (readonly [number, Uint8Array])[], text = ''): Frame {
+  const replyFor = [EDGE_HEADER.replyFor, uint32Header(sequence >>> 0)] as const
+  const body = text === '' ? [] : [new TextEncoder().encode(text)]
+  return { contentType: EDGE_TYPE.result, sequence: HELLO_SEQUENCE, headers: new Map([replyFor, ...headers]), body }
+}

@@ -1,0 +1,88 @@
+import {
+  EDGE_ERROR,
+  type EdgeRefusal,
+  refusalJson,
+  refusalText,
+} from '../../../../src/facts/data-plane/edge/edge-refusal.ts'
+import type {
+  OF_THIS_PROCESS,
+  PresentableSession,
+  PresentedCertificate,
+} from '../../../../src/facts/data-plane/edge/session-admission.ts'
+import type { Lane } from '../../channel/channel.ts'
+import type { Message } from '../../channel/conversation.ts'
+import { EDGE_HEADER, EDGE_TYPE, edgeMessage, TRUE } from '../../channel/edge-messages.ts'
+import type { Frame } from '../../channel/frame.ts'
+import { textHeader, uint32Header } from '../../channel/header-values.ts'
+
+/** Facts that the two ends of a circuit learn of each other by the controller, under other numbers than endpoints use. */
+export const PEER_DATA = { stickiness: 1114, dialerId: 1115, dialerName: 1116 } as const
+
+/** A refusal for endpoints that read more than its words. */
+export function refusalHeaders(refusal: EdgeRefusal): Map<number, Uint8Array> {
+  const headers = new Map<number, Uint8Array>()
+  if (refusal.code === undefined && refusal.hint === undefined) return headers
+  headers.set(EDGE_HEADER.errorCode, uint32Header(refusal.code ?? EDGE_ERROR.internal))
+  return headers.set(EDGE_HEADER.error, textHeader(refusalJson(refusal)))
+}
+
+/** That a connection is refused, or over. */
+export function closedMessage(id: number, refusal: EdgeRefusal, circuitId?: string): Message {
+  const circuit = circuitId === undefined ? undefined : textHeader(circuitId)
+  const headers = [[EDGE_HEADER.circuit, circuit] as const, ...refusalHeaders(refusal)]
+  return edgeMessage(EDGE_TYPE.stateClosed, id, headers, textHeader(refusalText(refusal)))
+}
+
+/** That an endpoint has the windows of a circuit itself: whose circuit it is, and its own address in it. */
+export function xgressHeaders(ownerId: string, address: string): readonly (readonly [number, Uint8Array])[] {
+  return [
+    [EDGE_HEADER.usesXgress, TRUE],
+    [EDGE_HEADER.circuitOwner, textHeader(ownerId)],
+    [EDGE_HEADER.circuitAddress, textHeader(address)],
+  ]
+}
+
+/** The endpoint of an edge channel, and its session. */
+export interface EdgeClient {
+  readonly session: PresentableSession
+  /** As it was presented: the token of a stored session, or an access token. */
+  readonly token: string
+  readonly isBearer: boolean
+  /** Of its TLS handshake. */
+  readonly certificate: PresentedCertificate | typeof OF_THIS_PROCESS | undefined
+  /** The name of its identity. */
+  readonly name: string
+}
+
+/** A place that has room again at some time. */
+export interface Room {
+  /** Runs once, when there is room. */
+  whenRoom(work: () => void): void
+}
+
+/** An endpoint at the other end of an edge channel, for its connections and for what it hosts. */
+export interface Endpoint<Entry> {
+  readonly client: EdgeClient
+  readonly isClosed: boolean
+  /** Bytes that wait for it. */
+  readonly queuedBytes: number
+  send(message: Message, lane?: Lane): void
+  reply(to: Frame, message: Message, lane?: Lane): void
+  ask(message: Message, timeoutMs: number): Promise<Frame>
+  /** Runs once what waits for it has gone out, or it is gone. */
+  whenDrained(work: () => void): void
+  /** Reads nothing from it until there is room where it sends to, or `mostMs` milliseconds have passed. */
+  holdFor(room: Room, mostMs?: number): void
+  /** An id for somebody who dials it; undefined where it has too many connections. */
+  freeId(): number | undefined
+  /** Takes what it binds under an id; answers why it cannot, if so. */
+  bind(id: number, entry: Entry): 'taken' | 'too-many' | undefined
+  /** Takes what is dialed to it; false where the id is taken. */
+  accept(id: number, entry: Entry): boolean
+  /** Gives an id back, if it is still the one of the entry. */
+  release(id: number, entry: Entry): boolean
+  /** A connection has its circuit. */
+  entered(id: number, circuitId: string): void
+  /** Ends the channel. */
+  end(): void
+}

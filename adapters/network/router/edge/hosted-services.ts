@@ -1,0 +1,336 @@
+import { randomBytes } from 'node:crypto'
+import { EDGE_ERROR, type EdgeRefusal, hostFailure } from '../../../../src/facts/data-plane/edge/edge-refusal.ts'
+import type { FromRouter, ToRouter } from '../../../../src/facts/fabric/messages/index.ts'
+import { NoAnswer, type Timer } from '../../channel/conversation.ts'
+import { bodyOf, EDGE_HEADER, EDGE_TYPE, edgeMessage, TRUE, textIn } from '../../channel/edge-messages.ts'
+import type { Frame } from '../../channel/frame.ts'
+import { readBool, readText, readUint32, textHeader, uint32Header } from '../../channel/header-values.ts'
+import type { EgressOutcome } from '../forwarder.ts'
+import type { ConnectedController } from '../state/controllers.ts'
+import { claimIn } from './edge-admission.ts'
+import type { EdgeCircuits } from './edge-circuits.ts'
+import { EdgeConnection } from './edge-connection.ts'
+import type { EdgePosture } from './edge-posture.ts'
+import { closedMessage, type Endpoint, PEER_DATA, xgressHeaders } from './endpoint.ts'
+
+type Route = Extract<ToRouter, { type: 'route' }>
+type Precedence = 'default' | 'required' | 'failed'
+type Host = Endpoint<EdgeConnection | BoundService>
+
+const PRECEDENCES: readonly Precedence[] = ['default', 'required', 'failed']
+/** Milliseconds for a host to take what is dialed to it. */
+const DIAL_MS = 5000
+/** How often a terminator is offered to a controller that is busy, and the milliseconds between. */
+const TRIES = 3
+const BUSY_MS = 1000
+const ID_LETTERS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+const ID_LENGTH = 22
+
+/** A service that an endpoint hosts: its terminator. */
+export interface BoundService {
+  readonly kind: 'bound'
+  readonly host: Host
+  readonly connectionId: number
+  readonly terminatorId: string
+  /** As the endpoint sent it: it expects the same bytes with every dial. */
+  readonly token: Uint8Array
+  /** The service, as far as the token tells; else empty. */
+  readonly serviceId: string
+  /** Of the service session whose token it is, as far as the token tells; empty for others. */
+  readonly sessionId: string
+  readonly listener: string
+  readonly instanceId: string
+  readonly instanceSecret: Uint8Array
+  readonly publicKey: Uint8Array | undefined
+  /** The router chooses the ids of connections that are dialed to it; else the endpoint does. */
+  readonly assignsIds: boolean
+  readonly usesXgress: boolean
+  cost: number
+  precedence: Precedence
+}
+
+/** The parts of the router that hosting needs. */
+interface HostingParts {
+  readonly timer: Timer
+  readonly circuits: EdgeCircuits
+  readonly posture: Pick<EdgePosture, 'refusal'>
+  controller(): ConnectedController | undefined
+}
+
+/** The services that endpoints host at this router, and how they are dialed. */
+export class HostedServices {
+  readonly #parts: HostingParts
+  readonly #byId = new Map<string, BoundService>()
+  /** By identity and listener: an endpoint that binds again goes on with the terminator that it had. */
+  readonly #byListener = new Map<string, BoundService>()
+
+  constructor(parts: HostingParts) {
+    this.#parts = parts
+  }
+
+  get size(): number {
+    return this.#byId.size
+  }
+
+  has(terminatorId: string): boolean {
+    return this.#byId.has(terminatorId)
+  }
+
+  /** An endpoint hosts a service. */
+  async bind(host: Host, message: Frame): Promise<void> {
+    const connectionId = readUint32(message.headers, EDGE_HEADER.connection)
+    if (connectionId === undefined) return
+    const before = this.#ofListener(host, message)
+    if (before?.host === host && before.connectionId === connectionId) return this.#bound(before, message)
+    if (before?.host === host && connectionId < before.connectionId) {
+      return host.reply(message, closedMessage(connectionId, { text: 'a newer bind of the listener is there' }))
+    }
+    const terminatorId = before?.terminatorId ?? newId()
+    const bound = this.#read(host, connectionId, terminatorId, message)
+    const problem = host.bind(connectionId, bound)
+    if (problem !== undefined) {
+      const text = problem === 'taken' ? `connection id ${connectionId} is in use` : 'too many binds'
+      return host.reply(message, closedMessage(connectionId, { text, hint: 'not-retriable' }))
+    }
+    if (before !== undefined) this.#replace(before)
+    this.#keep(bound)
+    const refusal = await this.#register(bound)
+    if (this.#byId.get(terminatorId) !== bound) {
+      // Gone, or taken over, while the controller was asked.
+      if (!this.#byId.has(terminatorId)) this.#withdraw([terminatorId])
+      return
+    }
+    if (refusal === undefined) return this.#bound(bound, message)
+    this.#forget(bound)
+    host.release(connectionId, bound)
+    host.reply(message, closedMessage(connectionId, refusal))
+  }
+
+  /** An endpoint changes cost or precedence of what it hosts. */
+  update(bound: BoundService, { headers }: Frame): void {
+    const cost = headers.has(EDGE_HEADER.cost) ? readCost(headers) : undefined
+    const precedence = headers.has(EDGE_HEADER.precedence) ? readPrecedence(headers) : undefined
+    bound.cost = cost ?? bound.cost
+    bound.precedence = precedence ?? bound.precedence
+    const { terminatorId } = bound
+    this.#tell({ type: 'update-terminator', terminatorId, cost, precedence })
+  }
+
+  /** Nobody hosts these any more. */
+  remove(gone: readonly BoundService[]): void {
+    const own = gone.filter((bound) => this.#byId.get(bound.terminatorId) === bound)
+    for (const bound of own) this.#forget(bound)
+    this.#withdraw(own.map(({ terminatorId }) => terminatorId))
+  }
+
+  /** Ends hosting, and the endpoint hears why. */
+  close(bound: BoundService, refusal: EdgeRefusal): void {
+    this.remove([bound])
+    if (bound.host.release(bound.connectionId, bound)) bound.host.send(closedMessage(bound.connectionId, refusal))
+  }
+
+  all(): Iterable<BoundService> {
+    return this.#byId.values()
+  }
+
+  /** Tells a controller that is connected anew about everything that is hosted. */
+  async registerAll(): Promise<void> {
+    for (const bound of [...this.#byId.values()]) {
+      const refusal = await this.#register(bound)
+      if (refusal !== undefined && this.#byId.get(bound.terminatorId) === bound) this.close(bound, refusal)
+    }
+  }
+
+  /** Dials the host of a terminator for a circuit. */
+  async dial(route: Route, controllerId: string): Promise<EgressOutcome> {
+    const { egress, timeoutMs } = route
+    const bound = this.#byId.get(egress?.destination ?? '')
+    if (egress === undefined || bound === undefined || bound.host.isClosed) {
+      return { success: false, cause: 'invalid-terminator', message: 'the terminator is not at this router' }
+    }
+    const { host, usesXgress, connectionId, serviceId } = bound
+    const assigned = bound.assignsIds ? host.freeId() : undefined
+    if (bound.assignsIds && assigned === undefined) {
+      return { success: false, cause: 'no-resources', message: 'the host has too many connections' }
+    }
+    const begin = (id: number) => {
+      const connection = new EdgeConnection(host, this.#parts.circuits, { id, side: 'egress', usesXgress, serviceId })
+      if (!host.accept(id, connection)) return undefined
+      this.#parts.circuits.hosting(connection, route)
+      return connection
+    }
+    // Known before the host hears of it: its first bytes come at once.
+    const early = assigned === undefined ? undefined : begin(assigned)
+    const dial = this.#dialMessage(bound, route, egress, { assigned, controllerId })
+    let answer: Frame
+    try {
+      answer = await host.ask(dial, Math.min(DIAL_MS, timeoutMs))
+    } catch (error) {
+      early?.ended('the dial timed out')
+      const cause = error instanceof NoAnswer && error.why === 'time-out' ? 'dial-timed-out' : 'connection-refused'
+      return {
+        success: false,
+        cause,
+        message: cause === 'dial-timed-out' ? 'the host did not answer' : 'the host is gone',
+      }
+    }
+    if (answer.contentType !== EDGE_TYPE.dialSuccess) {
+      const message = textIn(answer) || 'the host refused'
+      early?.refused()
+      return { success: false, cause: hostFailure(message), message }
+    }
+    if (early === undefined) {
+      const chosen = bodyOf(answer)
+      const id = chosen.length < 4 ? undefined : new DataView(chosen.buffer, chosen.byteOffset).getUint32(0, true)
+      if (id === undefined || begin(id) === undefined) {
+        return { success: false, cause: 'generic', message: 'the host answered with an id that is in use' }
+      }
+      host.reply(answer, edgeMessage(EDGE_TYPE.stateConnected, connectionId), 'data')
+    }
+    const publicKey = answer.headers.get(EDGE_HEADER.publicKey)
+    return {
+      success: true,
+      peerData: publicKey === undefined ? new Map() : new Map([[EDGE_HEADER.publicKey, publicKey]]),
+    }
+  }
+
+  #dialMessage(
+    { connectionId, token, usesXgress }: BoundService,
+    { circuitId }: Route,
+    { address, peerData }: NonNullable<Route['egress']>,
+    { assigned, controllerId }: { readonly assigned: number | undefined; readonly controllerId: string },
+  ) {
+    const xgress = usesXgress ? xgressHeaders(controllerId, address) : []
+    return edgeMessage(
+      EDGE_TYPE.dial,
+      connectionId,
+      [
+        [EDGE_HEADER.circuit, textHeader(circuitId)],
+        [EDGE_HEADER.callerName, peerData.get(EDGE_HEADER.callerName) ?? new Uint8Array(0)],
+        [EDGE_HEADER.publicKey, peerData.get(EDGE_HEADER.publicKey)],
+        [EDGE_HEADER.applicationData, peerData.get(EDGE_HEADER.applicationData)],
+        [EDGE_HEADER.marker, peerData.get(EDGE_HEADER.marker)],
+        [EDGE_HEADER.dialerId, peerData.get(PEER_DATA.dialerId)],
+        [EDGE_HEADER.dialerName, peerData.get(PEER_DATA.dialerName)],
+        [EDGE_HEADER.assignedConnection, assigned === undefined ? undefined : uint32Header(assigned)],
+        ...xgress,
+      ],
+      token,
+    )
+  }
+
+  #read(host: Host, connectionId: number, terminatorId: string, message: Frame): BoundService {
+    const { headers } = message
+    return {
+      kind: 'bound',
+      host,
+      connectionId,
+      terminatorId,
+      token: bodyOf(message),
+      serviceId: claimIn(textIn(message), 'sub'),
+      sessionId: claimIn(textIn(message), 'jti'),
+      listener: listenerKey(host, message),
+      instanceId: readText(headers, EDGE_HEADER.instance) ?? '',
+      instanceSecret: headers.get(EDGE_HEADER.instanceSecret) ?? new Uint8Array(0),
+      publicKey: headers.get(EDGE_HEADER.publicKey),
+      assignsIds: readBool(headers, EDGE_HEADER.assignedConnection) ?? false,
+      usesXgress: readBool(headers, EDGE_HEADER.usesXgress) ?? false,
+      cost: readCost(headers),
+      precedence: readPrecedence(headers),
+    }
+  }
+
+  /** The bind of the same listener before; of one without id that of the same session under the same name. */
+  #ofListener(host: Host, message: Frame): BoundService | undefined {
+    return this.#byListener.get(listenerKey(host, message))
+  }
+
+  async #register(bound: BoundService): Promise<EdgeRefusal | undefined> {
+    const { host, terminatorId, publicKey, instanceId, instanceSecret } = bound
+    const token = new TextDecoder().decode(bound.token)
+    const refusal = this.#parts.posture.refusal(host.client, bound.serviceId, 'Bind')
+    if (refusal !== undefined) return refusal
+    for (let attempt = 1; ; attempt += 1) {
+      const { cost, precedence } = bound
+      const answer = await this.#ask({
+        type: 'create-terminator',
+        address: terminatorId,
+        sessionToken: token,
+        apiSessionToken: host.client.token,
+        peerData: publicKey === undefined ? new Map() : new Map([[EDGE_HEADER.publicKey, publicKey]]),
+        cost,
+        precedence,
+        instanceId,
+        instanceSecret,
+      })
+      if (answer?.type === 'terminator-created') return undefined
+      if (answer?.type === 'terminator-refused' && answer.hint !== 'too-busy') {
+        return { text: answer.message, code: EDGE_ERROR[answer.code], hint: answer.hint }
+      }
+      if (attempt === TRIES) return { text: 'no controller took the terminator', code: EDGE_ERROR.internal }
+      await new Promise<void>((resolve) => this.#parts.timer(BUSY_MS, resolve))
+    }
+  }
+
+  async #ask(message: FromRouter): Promise<ToRouter | undefined> {
+    return this.#parts
+      .controller()
+      ?.ask(message)
+      .catch(() => undefined)
+  }
+
+  #tell(message: FromRouter): void {
+    void this.#ask(message)
+  }
+
+  #bound({ host, connectionId, assignsIds }: BoundService, message: Frame): void {
+    const headers = [[EDGE_HEADER.assignedConnection, assignsIds ? TRUE : undefined] as const]
+    host.reply(message, edgeMessage(EDGE_TYPE.stateConnected, connectionId, headers))
+    if (readBool(message.headers, EDGE_HEADER.supportsBindSuccess)) {
+      host.send(edgeMessage(EDGE_TYPE.bindSuccess, connectionId))
+    }
+  }
+
+  #keep(bound: BoundService): void {
+    this.#byId.set(bound.terminatorId, bound)
+    this.#byListener.set(bound.listener, bound)
+  }
+
+  #forget(bound: BoundService): void {
+    this.#byId.delete(bound.terminatorId)
+    if (this.#byListener.get(bound.listener) === bound) this.#byListener.delete(bound.listener)
+  }
+
+  /** Another bind goes on with the terminator. */
+  #replace(before: BoundService): void {
+    this.#forget(before)
+    const { host, connectionId } = before
+    const refusal = { text: 'newer terminator found for listener id', code: EDGE_ERROR.internal }
+    if (host.release(connectionId, before)) host.send(closedMessage(connectionId, refusal))
+  }
+
+  #withdraw(terminatorIds: readonly string[]): void {
+    if (terminatorIds.length > 0) this.#tell({ type: 'remove-terminators', terminatorIds })
+  }
+}
+
+function listenerKey({ client }: Host, message: Frame): string {
+  const { identityId } = client.session
+  const listener = message.headers.get(EDGE_HEADER.listener)
+  if (listener !== undefined) return `${identityId} ${Buffer.from(listener).toString('hex')}`
+  const instance = readText(message.headers, EDGE_HEADER.instance) ?? ''
+  return `${identityId} ${textIn(message)} ${instance}`
+}
+
+/** Of two bytes, or four. */
+function readCost(headers: ReadonlyMap<number, Uint8Array>): number {
+  return (readUint32(headers, EDGE_HEADER.cost) ?? 0) & 0xff_ff
+}
+
+function readPrecedence(headers: ReadonlyMap<number, Uint8Array>): Precedence {
+  return PRECEDENCES[headers.get(EDGE_HEADER.precedence)?.[0] ?? 0] ?? 'default'
+}
+
+function newId(): string {
+  return Array.from(randomBytes(ID_LENGTH), (byte) => ID_LETTERS[byte % ID_LETTERS.length]).join('')
+}

@@ -1,0 +1,197 @@
+import { ForwardFaults, ForwardingTable, type ToldCircuit } from '../../../src/facts/data-plane/forwarding/index.ts'
+import type { FromRouter, PeerData, Route } from '../../../src/facts/fabric/messages/index.ts'
+import { circuitOf, isFarewell, isOfCircuit, isRetransmission } from '../channel/circuit-frames.ts'
+import { processTimer, type Timer } from '../channel/conversation.ts'
+import { EDGE_TYPE } from '../channel/edge-messages.ts'
+import type { Frame } from '../channel/frame.ts'
+import { answered, readControl, writeControl } from '../channel/trace-routes.ts'
+
+/** The destination of messages of circuits: a link to another router, or an end of a circuit at this one. */
+export interface Destination {
+  /** A message of a circuit, as it arrived: it must not be changed. */
+  take(circuitId: string, frame: Frame): void
+  /** More waits for it than should: who sends is to pause. */
+  readonly isFull: boolean
+  /** Runs once, when there is room again. */
+  whenRoom(work: () => void): void
+  /** The circuit is dropped here. */
+  dropped?(circuitId: string): void
+}
+
+/** The answer of a host to a dial, as its controller hears it. */
+export type EgressOutcome =
+  | { readonly success: true; readonly peerData: PeerData }
+  | {
+      readonly success: false
+      readonly cause: Extract<FromRouter, { type: 'route-result' }>['cause']
+      readonly message: string
+    }
+
+/** Why a route cannot be followed: the circuit names a link that is not there, or there is no room. */
+export type RouteProblem =
+  | { readonly cause: 'invalid-link'; readonly linkId: string }
+  | { readonly cause: 'no-end' }
+  | { readonly cause: 'no-room' }
+
+/** The clock and the callbacks of a forwarder. */
+export interface ForwarderSettings {
+  /** The router, as it answers who asks for the way of a circuit. */
+  readonly routerId: string
+  /** Milliseconds of any clock that only goes forward. */
+  readonly now: () => number
+  /** Tells a controller something, or all of them where it is undefined. */
+  readonly tell: (controllerId: string | undefined, message: FromRouter) => void
+  readonly timer?: Timer
+}
+
+/** Milliseconds between two looks at circuits that end, and between two at idle ones and faults. */
+const ENDING_EVERY_MS = 1000
+const IDLE_EVERY_MS = 60_000
+const NANOSECONDS = 1_000_000
+
+/** Passes messages of circuits from links and ends to links and ends, as controllers laid them. */
+export class Forwarder {
+  readonly #settings: ForwarderSettings
+  readonly #table = new ForwardingTable()
+  readonly #faults: ForwardFaults
+  readonly #destinations = new Map<string, Destination>()
+  readonly #timer: Timer
+  #cancel: () => void
+  #askedAt: number
+
+  constructor(settings: ForwarderSettings) {
+    this.#settings = settings
+    this.#faults = new ForwardFaults(settings.now())
+    this.#askedAt = settings.now()
+    this.#timer = settings.timer ?? processTimer
+    this.#cancel = this.#timer(ENDING_EVERY_MS, () => this.#look())
+  }
+
+  /** The number of circuits that are laid over this router. */
+  get circuits(): number {
+    return this.#table.size
+  }
+
+  /** The circuits that are laid over this router, `most` of them at the most. */
+  laidCircuits(most: number): readonly ToldCircuit[] {
+    return this.#table.circuits(this.#settings.now(), most)
+  }
+
+  /** From now on an address is reached; answers what takes it away again. */
+  attach(address: string, destination: Destination): () => void {
+    this.#destinations.set(address, destination)
+    return () => {
+      if (this.#destinations.get(address) === destination) this.#destinations.delete(address)
+    }
+  }
+
+  has(address: string): boolean {
+    return this.#destinations.has(address)
+  }
+
+  /**
+   * Lays a circuit as a controller asks, or another way for it; answers why not, if so. The end that hosts must be
+   * attached before, the one that dialed may come later.
+   */
+  route(
+    controllerId: string,
+    { circuitId, forwards }: Pick<Route, 'circuitId' | 'forwards'>,
+  ): RouteProblem | undefined {
+    for (const { dstAddress, dstType } of forwards) {
+      if (dstType === 'start' || this.#destinations.has(dstAddress)) continue
+      return dstType === 'link' ? { cause: 'invalid-link', linkId: dstAddress } : { cause: 'no-end' }
+    }
+    if (!this.#table.lay(circuitId, controllerId, forwards, this.#settings.now())) return { cause: 'no-room' }
+    this.#faults.forget(circuitId)
+    return undefined
+  }
+
+  /** Drops a circuit: at once, or when it has been quiet for 5 s. */
+  unroute(circuitId: string, now: boolean): void {
+    if (now) this.#drop(circuitId)
+    else this.#table.dropWhenQuiet(circuitId)
+  }
+
+  /** The controller that laid a circuit. */
+  controllerOf(circuitId: string): string | undefined {
+    return this.#table.controllerOf(circuitId)
+  }
+
+  /**
+   * Passes a message on that came from an address; answers where it went. One that goes nowhere is dropped, and reported if nobody
+   * was to expect that.
+   */
+  forward(source: string, frame: Frame): Destination | undefined {
+    const circuitId = isOfCircuit(frame) ? circuitOf(frame) : undefined
+    if (circuitId === undefined) return undefined
+    const address = this.#table.destination(circuitId, source, this.#settings.now(), !isRetransmission(frame))
+    const destination = address === undefined ? undefined : this.#destinations.get(address)
+    if (frame.contentType === EDGE_TYPE.circuitControl) this.#passControl(circuitId, frame, source, destination)
+    else if (destination !== undefined) destination.take(circuitId, frame)
+    else if (frame.contentType === EDGE_TYPE.payload && !isFarewell(frame)) {
+      this.#faults.note(circuitId, this.#table.controllerOf(circuitId))
+    }
+    return destination
+  }
+
+  /** Passes a control on, or answers who asks for the way and meant this router. */
+  #passControl(circuitId: string, frame: Frame, source: string, destination: Destination | undefined): void {
+    const trace = readControl(frame)
+    const hops = Math.max((trace?.hops ?? 0) - 1, 0)
+    if (trace === undefined || trace.isAnswer) destination?.take(circuitId, frame)
+    else if (destination !== undefined && hops > 0) {
+      destination.take(circuitId, { ...frame, ...writeControl({ ...trace, hops }) })
+    } else {
+      const hop = { hopType: 'forwarder', hopId: this.#settings.routerId }
+      const answer = destination ? { hops, ...hop } : { hops: trace.hops, ...hop, error: 'the circuit ends here' }
+      this.#destinations.get(source)?.take(circuitId, { ...frame, ...writeControl(answered(trace, answer)) })
+    }
+  }
+
+  /** Something of a circuit passed between two ends at this router, which needed no forwarding. */
+  passed(circuitId: string, source: string): void {
+    this.#table.destination(circuitId, source, this.#settings.now())
+  }
+
+  close(): void {
+    this.#cancel()
+  }
+
+  #look(): void {
+    const now = this.#settings.now()
+    for (const circuitId of this.#table.dropQuiet(now, (id, forwards) => this.#tellDropped(id, forwards))) {
+      this.#faults.forget(circuitId)
+    }
+    for (const { controllerId, circuitIds } of this.#faults.report(now)) {
+      const subject = controllerId === undefined ? 'forward-of-unknown-owner' : 'forward'
+      this.#settings.tell(controllerId, { type: 'fault', subject, id: circuitIds.join(' '), iteration: 0 })
+    }
+    if (now - this.#askedAt >= IDLE_EVERY_MS) {
+      this.#askedAt = now
+      this.#askForIdle(now)
+    }
+    this.#cancel = this.#timer(ENDING_EVERY_MS, () => this.#look())
+  }
+
+  #askForIdle(now: number): void {
+    const byController = new Map<string, Map<string, number>>()
+    for (const { circuitId, controllerId, idleMs } of this.#table.idle(now)) {
+      const known = byController.get(controllerId) ?? new Map<string, number>()
+      byController.set(controllerId, known.set(circuitId, Math.round(idleMs) * NANOSECONDS))
+    }
+    for (const [controllerId, idleTimes] of byController) {
+      this.#settings.tell(controllerId, { type: 'circuit-confirmation', circuitIds: [...idleTimes.keys()], idleTimes })
+    }
+  }
+
+  #drop(circuitId: string): void {
+    const forwards = this.#table.forwardsOf(circuitId)
+    this.#table.drop(circuitId)
+    this.#faults.forget(circuitId)
+    if (forwards !== undefined) this.#tellDropped(circuitId, forwards)
+  }
+
+  #tellDropped(circuitId: string, forwards: ReadonlyMap<string, string>): void {
+    for (const address of forwards.values()) this.#destinations.get(address)?.dropped?.(circuitId)
+  }
+}

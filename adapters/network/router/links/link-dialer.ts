@@ -1,0 +1,219 @@
+import { randomUUID } from 'node:crypto'
+import { groupsMeet, linkKey, redialDelayMs } from '../../../../src/facts/data-plane/forwarding/link-rules.ts'
+import type {
+  FromRouter,
+  LinkListener as ListenerFacts,
+  PeerChange,
+} from '../../../../src/facts/fabric/messages/index.ts'
+import type { SocketLimits } from '../../channel/channel-socket.ts'
+import type { Forwarder } from '../forwarder.ts'
+import type { ChannelTraces } from '../state/channel-traces.ts'
+import { dialSocket, type RouterCredentials } from '../state/opened-socket.ts'
+import { LINK_PROTOCOL, LINK_SOCKET, type LinkHello, readLinkAnswer, writeLinkHello } from './link-hello.ts'
+import type { LinkClock, LinkFacts, LinkSocket, RouterLink } from './router-link.ts'
+
+/** Everything that the links of a router need around them. */
+export interface LinksSettings {
+  readonly routerId: string
+  /** As of now: they change when they are renewed. */
+  readonly credentials: () => RouterCredentials
+  /** Where this router accepts links, as it tells its controllers. */
+  readonly listeners: readonly ListenerFacts[]
+  /** Groups of listeners that it dials; `default` unless given. None for a router that only accepts. */
+  readonly dialGroups?: readonly string[]
+  readonly forwarder: Forwarder
+  readonly traces: ChannelTraces
+  readonly clock: LinkClock
+  /** A fraction from 0 up to 1. */
+  readonly random: () => number
+  /** Tells all controllers. */
+  readonly tell: (message: FromRouter) => void
+  /** Whether a controller knows a router by the SHA-1 of its certificate, lower-case hexadecimal digits. */
+  readonly verify: (routerId: string, fingerprint: string) => Promise<boolean>
+  /** Hears of events that its operator may want to know. */
+  readonly log?: (event: string, fields: Readonly<Record<string, unknown>>) => void
+}
+
+/** A peer as controllers tell of it. */
+interface Peer {
+  readonly version: string
+  readonly isHealthy: boolean
+  readonly listeners: readonly ListenerFacts[]
+}
+
+/** The attempts to link with one listener of a peer. */
+interface DialEntry {
+  readonly peerId: string
+  readonly linkId: string
+  iteration: number
+  failures: number
+  isDialing: boolean
+  cancel: () => void
+}
+
+/** The links that a dialer adds to. */
+interface HeldLinks {
+  /** Whether a link of a key is open. */
+  isHeld(key: string): boolean
+  /** Takes a link whose first socket is open; undefined where another one of its key stays. */
+  opened(facts: LinkFacts, socket: LinkSocket): RouterLink | undefined
+}
+
+/** The cost of a socket of a link. */
+export const LINK_LIMITS: SocketLimits = {
+  // The largest message of an endpoint, with room for what routers add.
+  frame: { headers: 65_536, body: 16 * 1024 * 1024 },
+  // A fast sender is slowed by its windows; a circuit of small messages has many.
+  rate: { perSecond: 10_000_000, burst: 10_000_000 },
+  outgoing: { bytes: 67_108_864, stallMs: 15_000 },
+}
+
+/** Dials other routers as controllers tell of them, again and again until there is a link. */
+export class LinkDialer {
+  readonly #settings: LinksSettings
+  readonly #links: HeldLinks
+  readonly #peers = new Map<string, Peer>()
+  readonly #dials = new Map<string, DialEntry>()
+  #isClosed = false
+
+  constructor(settings: LinksSettings, links: HeldLinks) {
+    this.#settings = settings
+    this.#links = links
+  }
+
+  /** Takes news of other routers; answers which are gone for good. */
+  peersChanged(changes: readonly PeerChange[]): readonly string[] {
+    const others = changes.filter(({ id }) => id !== this.#settings.routerId)
+    for (const { id, version, state, listeners } of others) {
+      if (state === 'removed') this.#forget(id)
+      else {
+        const isHealthy = state === 'healthy'
+        const before = this.#peers.get(id)
+        // A peer that is away tells no listeners: it is sought where it was.
+        const known = isHealthy ? listeners : (before?.listeners ?? [])
+        this.#peers.set(id, { version, isHealthy, listeners: known })
+        // One that is back, or has moved, has failed nobody.
+        if (isHealthy && (before?.isHealthy !== true || !isSamePlace(before.listeners, known))) this.#beginAnew(id)
+        this.dial(id)
+      }
+    }
+    return others.filter(({ state }) => state === 'removed').map(({ id }) => id)
+  }
+
+  /** Dials the listeners of a peer to which there is no link. */
+  dial(peerId: string): void {
+    const peer = this.#peers.get(peerId)
+    const { dialGroups = ['default'], listeners, clock, random } = this.#settings
+    if (peer === undefined || this.#isClosed) return
+    for (const listener of peer.listeners) {
+      const { protocol, localBinding, groups } = listener
+      if (protocol !== 'tls' || !groupsMeet(dialGroups, groups)) continue
+      const key = linkKey({ ownBinding: listeners[0]?.localBinding ?? '', protocol, peerId, peerBinding: localBinding })
+      const isNew = !this.#dials.has(key)
+      const entry = this.#dials.get(key) ?? newDial(peerId)
+      this.#dials.set(key, entry)
+      if (this.#links.isHeld(key) || entry.isDialing) continue
+      entry.cancel()
+      const delayMs = isNew ? 0 : redialDelayMs(entry.failures, peer.isHealthy, random())
+      entry.cancel = clock.timer(delayMs, () => void this.#dial(key, { ...peer, id: peerId }, listener))
+    }
+  }
+
+  close(): void {
+    this.#isClosed = true
+    for (const { cancel } of this.#dials.values()) cancel()
+    this.#dials.clear()
+  }
+
+  #beginAnew(peerId: string): void {
+    for (const entry of this.#dials.values()) if (entry.peerId === peerId) entry.failures = 0
+  }
+
+  #forget(peerId: string): void {
+    this.#peers.delete(peerId)
+    for (const [key, entry] of this.#dials) {
+      if (entry.peerId !== peerId) continue
+      entry.cancel()
+      this.#dials.delete(key)
+    }
+  }
+
+  async #dial(key: string, peer: Peer & { readonly id: string }, listener: ListenerFacts): Promise<void> {
+    const entry = this.#dials.get(key)
+    if (entry === undefined || entry.isDialing || this.#links.isHeld(key) || this.#isClosed) return
+    entry.isDialing = true
+    entry.iteration += 1
+    const { routerId, listeners, log } = this.#settings
+    const hello: LinkHello = {
+      linkId: entry.linkId,
+      connectionId: randomUUID(),
+      routerId,
+      peerVersion: peer.version,
+      binding: listeners[0]?.localBinding ?? '',
+      iteration: entry.iteration,
+      meantRouterId: peer.id,
+      isGrouped: true,
+      isFirst: true,
+      socketType: LINK_SOCKET.data,
+      secret: undefined,
+    }
+    try {
+      const { socket, answer } = await this.#open(listener.address, hello, peer.id)
+      const facts = { id: entry.linkId, peerId: peer.id, iteration: entry.iteration, isDialed: true, key }
+      entry.failures = 0
+      const isWanted = !this.#isClosed && this.#dials.get(key) === entry
+      const link = isWanted ? this.#links.opened({ ...facts, dialAddress: listener.address }, socket) : undefined
+      if (!isWanted) socket.channel.destroy()
+      socket.channel.resume()
+      const { secret } = answer
+      if (link !== undefined && secret !== undefined) void this.#openMore(link, listener.address, { ...hello, secret })
+    } catch (error) {
+      entry.failures += 1
+      log?.('link.dial-failed', { peerId: peer.id, address: listener.address, error: String(error) })
+    }
+    entry.isDialing = false
+    if (!this.#links.isHeld(key)) this.dial(peer.id)
+  }
+
+  /** One more socket, so that acknowledgements do not stand behind payloads. A link lasts without it. */
+  async #openMore(link: RouterLink, address: string, hello: LinkHello): Promise<void> {
+    const more: LinkHello = { ...hello, isFirst: false, socketType: LINK_SOCKET.acknowledgements }
+    try {
+      const { socket } = await this.#open(address, more, link.facts.peerId)
+      if (!link.attach(socket)) socket.channel.destroy()
+      socket.channel.resume()
+    } catch (error) {
+      this.#settings.log?.('link.dial-failed', { peerId: link.facts.peerId, address, error: String(error) })
+    }
+  }
+
+  async #open(address: string, hello: LinkHello, peerId: string) {
+    const credentials = this.#settings.credentials()
+    const dial = { address, alpn: LINK_PROTOCOL, credentials, limits: LINK_LIMITS, hello: writeLinkHello(hello) }
+    const { socket: channel, frame, stream } = await dialSocket(dial)
+    try {
+      const answer = readLinkAnswer(frame)
+      // The controller says who listens where, and the certificate that it is that place.
+      if (answer.routerId !== peerId) throw new Error('another router answered')
+      const localAddress = `tcp:${stream.localAddress}:${stream.localPort}`
+      const remoteAddress = `tcp:${stream.remoteAddress}:${stream.remotePort}`
+      const type = answer.secret === undefined ? 'single' : hello.socketType
+      return {
+        socket: { channel, type: type === 'single' ? LINK_SOCKET.data : type, localAddress, remoteAddress },
+        answer,
+      }
+    } catch (error) {
+      channel.destroy()
+      throw error
+    }
+  }
+}
+
+function isSamePlace(left: readonly ListenerFacts[], right: readonly ListenerFacts[]): boolean {
+  return left.map(({ address }) => address).join() === right.map(({ address }) => address).join()
+}
+
+function newDial(peerId: string): DialEntry {
+  const linkId = randomUUID().replaceAll('-', '').slice(0, 22)
+  return { peerId, linkId, iteration: 0, failures: 0, isDialing: false, cancel: () => undefined }
+}

@@ -1,0 +1,259 @@
+import { Lifetime } from '../../../../src/concurrency/lifetime.ts'
+import { linkLiveness } from '../../../../src/facts/data-plane/forwarding/link-rules.ts'
+import type { Channel, ChannelTrouble } from '../../channel/channel.ts'
+import { forwarded, isOfCircuit } from '../../channel/circuit-frames.ts'
+import type { Message, Timer, Watch } from '../../channel/conversation.ts'
+import { EDGE_TYPE } from '../../channel/edge-messages.ts'
+import type { Frame } from '../../channel/frame.ts'
+import { boolHeader, uint32Header, uint64Header } from '../../channel/header-values.ts'
+import type { Destination } from '../forwarder.ts'
+import type { TracedChannel } from '../state/channel-traces.ts'
+import { LINK_SOCKET } from './link-hello.ts'
+
+/** A link as it was agreed. */
+export interface LinkFacts {
+  readonly id: string
+  readonly peerId: string
+  readonly iteration: number
+  readonly isDialed: boolean
+  /** Links of one key are duplicates. */
+  readonly key: string
+  /** Where it was dialed; empty for one that was accepted. */
+  readonly dialAddress: string
+}
+
+/** One connection of a link, as it is reported. */
+export interface LinkSocket {
+  readonly channel: Channel
+  readonly type: string
+  readonly localAddress: string
+  readonly remoteAddress: string
+}
+
+/** The owner of a link. */
+export interface LinkListener {
+  /** A message of a circuit came; answers where it went. */
+  received(link: RouterLink, frame: Frame): Destination | undefined
+  /** The round trip was measured, nanoseconds; undefined where the peer has not answered for long. */
+  measured(link: RouterLink, nanoseconds: number | undefined): void
+  /** A socket came or went. */
+  changed(link: RouterLink): void
+  troubled(link: RouterLink, what: ChannelTrouble): void
+  over(link: RouterLink): void
+}
+
+/** The clock of a link: ms, and a timer that follows it. */
+export interface LinkClock {
+  readonly now: () => number
+  readonly timer: Timer
+}
+
+const RESULT = 2
+const LATENCY = 3
+const HEARTBEAT = 5
+const KEY = { replyFor: 1, success: 2, heartbeat: 5, heartbeatAnswer: 6, reflected: 128 } as const
+/** Milliseconds to the first heartbeat, and between two. */
+const FIRST_BEAT_MS = 1000
+const BEAT_MS = 10_000
+const NANOSECONDS = 1_000_000
+/** Sockets of one link: a peer opens four. */
+const MOST_SOCKETS = 8
+/** Bytes that wait for a peer before those that send to it pause, and before they go on. */
+const FULL_BYTES = 2_097_152
+const ROOM_BYTES = 524_288
+/** Milliseconds of a pause at the most: routers that wait for each other in a circle go on, and drop what is too much. */
+const LONGEST_PAUSE_MS = 100
+/**
+ * Bytes that wait for a peer before payloads are dropped: their sender sends them again, and slows down. Acknowledgements wait
+ * longer, because without them everything is sent again.
+ */
+const MOST_PAYLOAD_BYTES = 16_777_216
+const MOST_OTHER_BYTES = 25_165_824
+
+/** A link to another router: one socket or several, which lasts as long as one of them for payloads does. */
+export class RouterLink implements Destination, TracedChannel {
+  readonly facts: LinkFacts
+  watch: Watch | undefined
+  readonly #clock: LinkClock
+  readonly #listener: LinkListener
+  readonly #sockets = new Set<LinkSocket>()
+  readonly #lifetime = new Lifetime('the link is closed')
+  #sequence = 0
+  #answeredAt: number
+  #cancelBeat: () => void
+  #droppedPayloads = 0
+  #changes = 0
+  #waiting: (() => void)[] = []
+  readonly #paused = new Set<Channel>()
+
+  constructor(facts: LinkFacts, clock: LinkClock, listener: LinkListener) {
+    this.facts = facts
+    this.#clock = clock
+    this.#listener = listener
+    this.#answeredAt = clock.now()
+    this.#cancelBeat = clock.timer(FIRST_BEAT_MS, () => this.#beat())
+  }
+
+  get owner(): string {
+    return this.facts.id
+  }
+
+  get name(): string {
+    return `l/${this.facts.id}`
+  }
+
+  get isOpen(): boolean {
+    return this.#lifetime.isOpen
+  }
+
+  get sockets(): readonly LinkSocket[] {
+    return [...this.#sockets]
+  }
+
+  /** How often a socket came or went. */
+  get changes(): number {
+    return this.#changes
+  }
+
+  /** Payloads that the peer was too slow for. */
+  get droppedPayloads(): number {
+    return this.#droppedPayloads
+  }
+
+  /** Adds a socket; answers false where the link is over or has enough of them. */
+  attach(socket: LinkSocket): boolean {
+    if (!this.isOpen || this.#sockets.size >= MOST_SOCKETS) return false
+    this.#sockets.add(socket)
+    this.#changes += 1
+    socket.channel.listen({
+      onMessage: (frame) => this.#receive(socket, frame),
+      onTrouble: (what) => this.#listener.troubled(this, what),
+      onClose: () => this.#lost(socket),
+      onDrain: () => this.#makeRoom(),
+    })
+    if (this.#sockets.size > 1) this.#listener.changed(this)
+    return true
+  }
+
+  get isFull(): boolean {
+    const channel = this.#channelFor(LINK_SOCKET.data)
+    return channel !== undefined && channel.queuedBytes > FULL_BYTES
+  }
+
+  whenRoom(work: () => void): void {
+    this.#waiting.push(work)
+  }
+
+  take(_circuitId: string, frame: Frame): void {
+    const isPayload = frame.contentType === EDGE_TYPE.payload
+    const channel = this.#channelFor(isPayload ? LINK_SOCKET.data : LINK_SOCKET.acknowledgements)
+    if (channel === undefined) return
+    if (channel.queuedBytes > (isPayload ? MOST_PAYLOAD_BYTES : MOST_OTHER_BYTES)) this.#droppedPayloads += 1
+    else this.#send(channel, forwarded(frame))
+  }
+
+  /** Closes every socket. */
+  close(): void {
+    if (!this.#lifetime.end()) return
+    this.#cancelBeat()
+    for (const { channel } of this.#sockets) channel.close()
+    this.#sockets.clear()
+    for (const work of this.#waiting.splice(0)) work()
+    this.#listener.over(this)
+  }
+
+  #receive({ channel }: LinkSocket, frame: Frame): void {
+    const { headers, contentType, sequence } = frame
+    this.watch?.(frame, true)
+    const asked = headers.get(KEY.heartbeat)
+    if (asked !== undefined)
+      this.#send(channel, { contentType: HEARTBEAT, headers: new Map([[KEY.heartbeatAnswer, asked]]), body: [] })
+    const answered = headers.get(KEY.heartbeatAnswer)
+    if (answered !== undefined) this.#answered(answered)
+    if (isOfCircuit(frame)) {
+      const destination = this.#listener.received(this, frame)
+      if (destination?.isFull === true && contentType === EDGE_TYPE.payload) this.#pause(channel, destination)
+    } else if (contentType === LATENCY) {
+      const reflected = headers.get(KEY.reflected)
+      const answer = new Map([
+        [KEY.replyFor, uint32Header(sequence >>> 0)],
+        [KEY.success, boolHeader(true)],
+        ...(reflected === undefined ? [] : [[KEY.reflected, reflected] as const]),
+      ])
+      this.#send(channel, { contentType: RESULT, headers: answer, body: [] })
+    }
+  }
+
+  /** Reads no more from a peer while what it sends goes to one that is slower. */
+  #pause(channel: Channel, destination: Destination): void {
+    if (this.#paused.has(channel)) return
+    this.#paused.add(channel)
+    channel.pause()
+    const resume = () => {
+      if (!this.#paused.delete(channel)) return
+      cancel()
+      channel.resume()
+    }
+    const cancel = this.#clock.timer(LONGEST_PAUSE_MS, resume)
+    destination.whenRoom(resume)
+  }
+
+  #makeRoom(): void {
+    const channel = this.#channelFor(LINK_SOCKET.data)
+    if (channel !== undefined && channel.queuedBytes > ROOM_BYTES) return
+    for (const work of this.#waiting.splice(0)) work()
+  }
+
+  /** The peer gave back the time of a heartbeat. */
+  #answered(value: Uint8Array): void {
+    if (value.length < 8) return
+    const sentNs = new DataView(value.buffer, value.byteOffset, 8).getBigUint64(0, true)
+    const nanoseconds = Math.round(this.#clock.now() * NANOSECONDS) - Number(sentNs)
+    // One that was never sent measures nothing.
+    if (nanoseconds < 0 || nanoseconds > 10 * BEAT_MS * NANOSECONDS) return
+    this.#answeredAt = this.#clock.now()
+    this.#listener.measured(this, nanoseconds)
+  }
+
+  #beat(): void {
+    const now = this.#clock.now()
+    const liveness = linkLiveness(this.#answeredAt, now)
+    if (liveness === 'dead') {
+      for (const { channel } of this.#sockets) channel.destroy()
+      this.close()
+      return
+    }
+    if (liveness === 'slow') this.#listener.measured(this, undefined)
+    const value = uint64Header(BigInt(Math.round(now * NANOSECONDS)))
+    const channel = this.#channelFor(LINK_SOCKET.data)
+    if (channel !== undefined) {
+      this.#send(channel, { contentType: HEARTBEAT, headers: new Map([[KEY.heartbeat, value]]), body: [] })
+    }
+    this.#cancelBeat = this.#clock.timer(BEAT_MS, () => this.#beat())
+  }
+
+  /** The socket of a type for which least waits; without one of its own any for payloads. */
+  #channelFor(type: string): Channel | undefined {
+    let best: Channel | undefined
+    for (const socket of this.#sockets) {
+      if (socket.type === type && (best === undefined || socket.channel.queuedBytes < best.queuedBytes))
+        best = socket.channel
+    }
+    return best ?? (type === LINK_SOCKET.data ? undefined : this.#channelFor(LINK_SOCKET.data))
+  }
+
+  #lost(socket: LinkSocket): void {
+    if (!this.#sockets.delete(socket)) return
+    this.#changes += 1
+    const hasData = [...this.#sockets].some(({ type }) => type === LINK_SOCKET.data)
+    if (hasData) this.#listener.changed(this)
+    else this.close()
+  }
+
+  #send(channel: Channel, message: Message): void {
+    this.#sequence = (this.#sequence + 1) & 0x7f_ff_ff_ff
+    const frame = { ...message, sequence: this.#sequence }
+    this.watch?.(frame, false)
+    channel.send(frame)
+  }
+}

@@ -1,0 +1,150 @@
+import { X509Certificate } from 'node:crypto'
+import type { LinkListener } from '../../../src/facts/fabric/messages/index.ts'
+import { processTimer } from '../channel/conversation.ts'
+import { ControlConnections } from './control/control-connections.ts'
+import type { RouterIdentity } from './control/router-enrollment.ts'
+import { RouterRenewal } from './control/router-renewal.ts'
+import { EdgeRouter } from './edge-router.ts'
+import { FabricRouter } from './fabric-router.ts'
+import { listenForRouter, type RouterServer } from './router-server.ts'
+import { dialedHost, type RouterCredentials } from './state/opened-socket.ts'
+
+/** Where a router on a machine of its own listens, and whom it dials. */
+export interface StandaloneRouterOptions {
+  readonly identity: RouterIdentity
+  /**
+   * Where other routers and endpoints connect to it, by their protocols; none for a router that only dials.
+   * Both are `HOST:PORT`; where it is reached is where it listens unless given.
+   */
+  readonly listen?: string
+  readonly advertise?: string
+  /** Groups of other routers that may link with it here; `default` unless given, none for endpoints alone. */
+  readonly linkGroups?: readonly string[]
+  /** Groups of the listeners that it dials; `default` unless given, none to dial nobody. */
+  readonly dialGroups?: readonly string[]
+  /** Renews its certificates as soon as it is connected, however long they are good. */
+  readonly renewsAtOnce?: boolean
+  /** Its controllers or certificates are others now: to be kept for the next start. */
+  readonly onChange?: (identity: RouterIdentity) => void
+  readonly log?: (event: string, fields: Readonly<Record<string, unknown>>) => void
+}
+
+/** A router that runs. */
+export interface StandaloneRouter {
+  readonly router: FabricRouter
+  /** Where it is reached, `HOST:PORT`; undefined for a router that only dials. */
+  readonly address: string | undefined
+  /** The ids of the controllers that it is connected to. */
+  readonly controllers: readonly string[]
+  /** Accepts nothing more, waits up to `graceMs` (0 unless given) for its circuits to end or take another way, and closes. */
+  close(options?: { readonly graceMs?: number }): Promise<void>
+}
+
+/** The line of deployed routers whose wire it speaks: peers choose the form of links by it. */
+const VERSION = 'v2.0.0'
+const EDGE_VERSION = [VERSION, 'portcullis', '', process.platform, process.arch].join('|')
+const LOOK_MS = 100
+
+/**
+ * Runs a router that is connected to its controllers over the network. It resolves when its ports are open; controllers are
+ * dialed until they answer.
+ */
+export async function runRouter(options: StandaloneRouterOptions): Promise<StandaloneRouter> {
+  let identity = options.identity
+  const change = (changed: Partial<RouterIdentity>) => {
+    identity = { ...identity, ...changed }
+    options.onChange?.(identity)
+  }
+  const credentials = (): RouterCredentials => identity
+  const { listen, log, dialGroups, linkGroups = ['default'] } = options
+  let router: FabricRouter | undefined
+  let edge: EdgeRouter | undefined
+  const takesLinks = linkGroups.length > 0
+  const server: RouterServer | undefined =
+    listen === undefined
+      ? undefined
+      : await listenForRouter({
+          ...dialedHost(`tls:${listen}`),
+          credentials,
+          ...(takesLinks && { acceptLink: (accepted) => void router?.links.accept(accepted) }),
+          ...(identity.kind === 'edge' && {
+            acceptEndpoint: (stream, { chain, remoteHost }) =>
+              edge?.accept(stream, { chain, remoteAddress: remoteHost }),
+          }),
+        })
+  const address = listen && (options.advertise ?? listen).replace(/:0$/, `:${server?.port}`)
+  const listeners: LinkListener[] =
+    address === undefined || !takesLinks
+      ? []
+      : [{ address: `tls:${address}`, protocol: 'tls', groups: linkGroups, localBinding: '' }]
+  router = new FabricRouter({
+    routerId: identity.id,
+    credentials,
+    listeners,
+    clock: { now: () => performance.now(), timer: processTimer },
+    random: Math.random,
+    ...(dialGroups && { dialGroups }),
+    ...(log && { log }),
+    ...(identity.kind === 'edge' && {
+      host: (fabric) => {
+        edge = new EdgeRouter(
+          { id: identity.id, caPem: identity.ca, version: EDGE_VERSION, advertise: address ?? '' },
+          fabric,
+        )
+        return edge
+      },
+    }),
+  })
+  const running = router
+  const renewal = new RouterRenewal(
+    {
+      routerId: identity.id,
+      credentials,
+      hosts: hostsOf(identity.serverCert),
+      renewed: (renewed) => {
+        change(renewed)
+        server?.renew()
+      },
+      ...(options.renewsAtOnce && { atOnce: true }),
+      ...(log && { log }),
+    },
+    running,
+  )
+  const connections = new ControlConnections(
+    {
+      router: { routerId: identity.id, version: VERSION, linkListeners: listeners, credentials },
+      addresses: identity.controllers,
+      onAddresses: (controllers) => change({ controllers }),
+      ...(log && { log }),
+    },
+    renewal,
+  )
+  return {
+    router,
+    address,
+    get controllers() {
+      return connections.connected
+    },
+    close: async ({ graceMs = 0 } = {}) => {
+      server?.stop()
+      running.stop()
+      const deadline = performance.now() + graceMs
+      // Circuits that only pass take another way, where there is one; it is asked for while this one still carries them.
+      if (graceMs > 0 && running.forwarder.circuits > 0) await connections.quiesce()
+      while (running.forwarder.circuits > 0 && performance.now() < deadline) {
+        await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
+      }
+      renewal.close()
+      edge?.close()
+      running.close()
+      connections.close()
+      await server?.close()
+    },
+  }
+}
+
+/** The names and addresses that a certificate holds. */
+function hostsOf(pem: string): readonly string[] {
+  const names = new X509Certificate(pem).subjectAltName ?? ''
+  return [...names.matchAll(/(?:DNS|IP Address):([^,\s]+)/g)].map(([, host = '']) => host)
+}

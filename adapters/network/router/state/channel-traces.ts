@@ -1,0 +1,164 @@
+import { PAYLOAD_FLAG } from '../../../../src/facts/data-plane/xgress/index.ts'
+import type { ChannelTrace, FromRouter, TraceChannels } from '../../../../src/facts/fabric/messages/index.ts'
+import { FrameAllowance } from '../../channel/channel-socket.ts'
+import { readAcknowledgement, readPayload } from '../../channel/circuit-frames.ts'
+import type { Watch } from '../../channel/conversation.ts'
+import { EDGE_TYPE } from '../../channel/edge-messages.ts'
+import type { Frame } from '../../channel/frame.ts'
+import { readBool, readUint32 } from '../../channel/header-values.ts'
+import { readControl } from '../../channel/trace-routes.ts'
+
+/** A channel whose messages may be traced. */
+export interface TracedChannel {
+  /** The router, or the link, whose channel it is. */
+  readonly owner: string
+  readonly name: string
+  /** Hears of every message; undefined while nobody wants to know. */
+  watch: Watch | undefined
+}
+
+/** Messages that are traced in a second, on all channels together: a link carries more than an operator reads. */
+const RATE = { perSecond: 1000, burst: 2000 }
+/** Characters of a pattern. */
+const LONGEST_PATTERN = 1000
+/** The content type of the report of a message, which is itself not traced. */
+const CHANNEL_TRACE = 1010
+const REPLY_FOR = 1
+const NANOSECONDS = 1_000_000n
+
+/** Tells controllers the messages of channels, where their operators want to see them. */
+export class ChannelTraces {
+  readonly #routerId: string
+  readonly #tell: (controllerId: string, message: FromRouter) => void
+  /** Those who want to see a channel, by controller. */
+  readonly #channels = new Map<TracedChannel, Set<string>>()
+  readonly #allowance = new FrameAllowance(RATE, performance.now())
+
+  constructor(routerId: string, tell: (controllerId: string, message: FromRouter) => void) {
+    this.#routerId = routerId
+    this.#tell = tell
+  }
+
+  /** From now on a channel may be traced; answers what takes it away. */
+  add(channel: TracedChannel): () => void {
+    this.#channels.set(channel, new Set())
+    return () => void this.#channels.delete(channel)
+  }
+
+  /** Does what a controller asks; answers which channels were meant. */
+  async set(controllerId: string, request: TraceChannels): Promise<FromRouter> {
+    const { id, isOn, named, routerPattern, channelPattern } = request
+    try {
+      const [fitsRouter, fitsChannel] = await Promise.all([routerPattern, channelPattern].map(matcherOf))
+      const lines = [...this.#channels.keys()].flatMap((channel) => {
+        const isMeant = fitsRouter?.(this.#routerId) === true && fitsChannel?.(channel.name) === true
+        if (isMeant) this.#switch(channel, controllerId, isOn)
+        const isNamed = named === 'all' || named === (isMeant ? 'matching' : 'other')
+        return isNamed ? [`${channel.owner} ${channel.name}: ${channel.watch ? 'traced' : 'not traced'}\n`] : []
+      })
+      return { type: 'traces-set', id, success: true, message: lines.join('') }
+    } catch (error) {
+      return { type: 'traces-set', id, success: false, message: error instanceof Error ? error.message : String(error) }
+    }
+  }
+
+  /** A controller is away: nobody there sees anything. */
+  forget(controllerId: string): void {
+    for (const channel of this.#channels.keys()) this.#switch(channel, controllerId, false)
+  }
+
+  #switch(channel: TracedChannel, controllerId: string, isOn: boolean): void {
+    const watchers = this.#channels.get(channel)
+    if (watchers === undefined) return
+    if (isOn) watchers.add(controllerId)
+    else watchers.delete(controllerId)
+    channel.watch = watchers.size === 0 ? undefined : (frame, isReceived) => this.#saw(channel, frame, isReceived)
+  }
+
+  #saw(channel: TracedChannel, frame: Frame, isReceived: boolean): void {
+    if (frame.contentType === CHANNEL_TRACE || this.#allowance.take(1, performance.now()) > 0) return
+    const trace: ChannelTrace = {
+      type: 'channel-trace',
+      atNs: BigInt(Date.now()) * NANOSECONDS,
+      owner: channel.owner,
+      channel: channel.name,
+      isReceived,
+      contentType: frame.contentType,
+      sequence: frame.sequence,
+      replyFor: (readUint32(frame.headers, REPLY_FOR) ?? -1) | 0,
+      length: frame.body.reduce((sum, { length }) => sum + length, 0),
+      meaning: meaningOf(frame),
+    }
+    // The one who tells may be the one whose message it was.
+    queueMicrotask(() => {
+      for (const controllerId of this.#channels.get(channel) ?? []) this.#tell(controllerId, trace)
+    })
+  }
+}
+
+/** Patterns match in linear time, hostile ones too; the library is loaded for the first of them. */
+async function matcherOf(pattern: string): Promise<(text: string) => boolean> {
+  if (pattern.length > LONGEST_PATTERN) throw new Error(`a pattern has ${LONGEST_PATTERN} characters at the most`)
+  const { RE2JS } = await import('re2js')
+  const compiled = RE2JS.compile(pattern)
+  return (text) => compiled.test(text)
+}
+
+/** Names of the members that say which program understood a message, and its kind. */
+const KNOWN_BY = '__decoder__'
+const KIND = '__message__'
+const HEARTBEAT = 5
+const SUCCESS = 2
+
+/** Tells a message of a link in the words that programs of operators print, as JSON; empty for one of another kind. */
+function meaningOf(frame: Frame): string {
+  const members = membersOf(frame)
+  return members === undefined ? '' : JSON.stringify(members)
+}
+
+function membersOf(frame: Frame): Readonly<Record<string, unknown>> | undefined {
+  switch (frame.contentType) {
+    case EDGE_TYPE.payload: {
+      const payload = readPayload(frame)
+      if (payload === undefined) return undefined
+      const { circuitId, sequence, flags, body } = payload
+      const facts = { circuitId, sequence, flags, originator: sideOf(flags), length: body.length }
+      return { ...ofCircuit('Payload'), ...facts }
+    }
+    case EDGE_TYPE.acknowledgement: {
+      const acknowledgement = readAcknowledgement(frame)
+      if (acknowledgement === undefined) return undefined
+      const { circuitId, sequences, fromOriginator } = acknowledgement
+      const originator = sideOf(fromOriginator ? PAYLOAD_FLAG.originator : 0)
+      return { ...ofCircuit('Acknowledgement'), circuitId, sequence: sequences.join(' '), originator }
+    }
+    case EDGE_TYPE.circuitControl: {
+      const trace = readControl(frame)
+      if (trace === undefined) return undefined
+      const { isAnswer, circuitId, hops, hopType, hopId } = trace
+      const type = isAnswer ? 'traceroute_response' : 'traceroute'
+      return { ...ofCircuit('Control'), circuitId, type, hopCount: hops, hopType, hopId }
+    }
+    case EDGE_TYPE.result:
+      return { ...ofChannel('Result'), success: readBool(frame.headers, SUCCESS) ?? false }
+    case EDGE_TYPE.latency:
+      return ofChannel('Latency')
+    case HEARTBEAT:
+      return ofChannel('Heartbeat')
+    default:
+      return undefined
+  }
+}
+
+function ofCircuit(kind: string) {
+  return { [KNOWN_BY]: 'data', [KIND]: kind }
+}
+
+function ofChannel(kind: string) {
+  return { [KNOWN_BY]: 'channel', [KIND]: kind }
+}
+
+/** The side that sent: who dialed, or who hosts. */
+function sideOf(flags: number): 'i' | 'e' {
+  return (flags & PAYLOAD_FLAG.originator) === 0 ? 'i' : 'e'
+}

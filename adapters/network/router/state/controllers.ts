@@ -1,0 +1,32 @@
+import type { FromRouter, ToRouter } from '../../../../src/facts/fabric/messages/index.ts'
+import type { TracedChannel } from './channel-traces.ts'
+
+/**
+ * A controller that an edge router is connected to: by calls in one process, or by a control channel. It knows nothing of how.
+ */
+export interface ConnectedController {
+  /** Stays the same over restarts of the controller. */
+  readonly id: string
+  /** It judges posture at every dial and while circuits last. Those of others leave that of bearer sessions to routers. */
+  readonly judgesPosture: boolean
+  /** The channel to it, where there is one. */
+  readonly traced?: TracedChannel
+  /**
+   * Sends a message; answers what it is answered by, undefined for a message that gets no answer. Rejects when the channel
+   * ends before, or after half a minute.
+   */
+  ask(message: FromRouter): Promise<ToRouter | undefined>
+}
+
+/** The router, as the way to a controller tells it what arrives. */
+export interface ControllerListener {
+  /** The controller sent a message that is no answer. Answers what it is to be answered by, if anything. */
+  take(message: ToRouter): Promise<FromRouter | undefined>
+  /** The way is lost. */
+  lost(): void
+}
+
+/** An edge router, as it takes controllers once each is connected. */
+export interface TakesControllers {
+  connected(controller: ConnectedController): ControllerListener
+}

@@ -1,0 +1,256 @@
+import { X509Certificate } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
+import type { ToRouter } from '../../../../src/facts/fabric/messages/index.ts'
+import type { ModelDifference } from '../../../../src/facts/fabric/rules/index.ts'
+import type { CheckedPolicy } from '../../../../src/policy.ts'
+import { routerSide } from '../../fabric/index.ts'
+
+type WireEvent = ReturnType<typeof routerSide.StateEvents.decode>['events'][number]
+type ModelState = Extract<ToRouter, { type: 'model-state' }>
+type ModelChanges = Extract<ToRouter, { type: 'model-changes' }>
+type Announced = Extract<ToRouter, { type: 'api-sessions-added' }>
+
+/** The members of an event that hold an entity, by the name under which differences are reported. */
+const KINDS = {
+  identity: 'identity',
+  service: 'service',
+  servicePolicy: 'service-policy',
+  postureCheck: 'posture-check',
+  publicKey: 'public-key',
+  revocation: 'revocations',
+  configType: 'config-type',
+  config: 'config',
+  router: 'router',
+} as const
+
+type Kind = keyof typeof KINDS
+type EntityOf<K extends Kind> = NonNullable<WireEvent[K]>
+/** Entities by their ids, and policies' relations by policy and side. */
+type Entities = Map<string, unknown>
+
+/** The side of policies that selects entities of a kind. */
+const SIDES: ReadonlyMap<Kind, string> = new Map([
+  ['identity', 'identities'],
+  ['service', 'services'],
+  ['postureCheck', 'posture-checks'],
+])
+const KIND_NAMES = Object.keys(KINDS).filter((name): name is Kind => name in KINDS)
+/** The most differences that are reported: who asks looks again. */
+const MOST_DIFFERENCES = 1000
+
+/** A session that the controller announced: its token is shown to routers. */
+export type AnnouncedSession = Announced['sessions'][number]
+
+/**
+ * Everything that an edge router knows of its network: the data model that controllers keep it level with, and the sessions that they
+ * announced. It is read here, and decides nothing.
+ */
+export class RouterModel {
+  #entities = new Map<Kind, Entities>()
+  #relations = new Map<string, Set<string>>()
+  /** The policies that name an identity. */
+  #policiesOf = new Map<string, Set<string>>()
+  #index = 0
+  #timelineId = ''
+  readonly #sessions = new Map<string, AnnouncedSession>()
+  readonly #sessionIds = new Map<string, string>()
+  /** Sessions of a full report that is not complete yet. */
+  #report: { readonly syncId: string; readonly tokens: Set<string> } | undefined
+  readonly #keys = new Map<string, X509Certificate>()
+  #onChange: () => void = () => undefined
+
+  /** Hears whenever identities, keys, revocations or sessions may have changed. */
+  onChange(listener: () => void): void {
+    this.#onChange = listener
+  }
+
+  /** How far the router has the model, for its next subscription. */
+  get position(): { readonly currentIndex: number; readonly timelineId: string } {
+    return { currentIndex: this.#index, timelineId: this.#timelineId }
+  }
+
+  get<K extends Kind>(kind: K, id: string): EntityOf<K> | undefined {
+    // Entities are put under the kind of the member that held them.
+    return this.#entities.get(kind)?.get(id) as EntityOf<K> | undefined
+  }
+
+  all<K extends Kind>(kind: K): Iterable<EntityOf<K>> {
+    return (this.#entities.get(kind)?.values() ?? []) as Iterable<EntityOf<K>>
+  }
+
+  /** The certificate whose key signs tokens of a `kid`. */
+  signingKey(kid: string): X509Certificate | undefined {
+    const known = this.#keys.get(kid)
+    if (known !== undefined) return known
+    const entity = this.get('publicKey', kid)
+    if (entity === undefined || !entity.usages.includes('jwt')) return undefined
+    const certificate = new X509Certificate(entity.data)
+    this.#keys.set(kid, certificate)
+    return certificate
+  }
+
+  /** The policies that let an identity dial or host a service, with the posture checks that stand before it. */
+  grantsOf(identityId: string, serviceId: string, type: 'Dial' | 'Bind'): readonly CheckedPolicy[] {
+    const grants: CheckedPolicy[] = []
+    for (const id of this.#policiesOf.get(identityId) ?? []) {
+      const policy = this.get('servicePolicy', id)
+      if (policy?.policyType !== type || this.#relations.get(`${id} services`)?.has(serviceId) !== true) continue
+      grants.push({ id, name: policy.name, checks: this.#checksOf(id) })
+    }
+    return grants
+  }
+
+  /** A check that has not come yet is passed by nobody. */
+  #checksOf(policyId: string): CheckedPolicy['checks'] {
+    return [...(this.#relations.get(`${policyId} posture-checks`) ?? [])].map((id) =>
+      routerSide.postureCheckOf(this.get('postureCheck', id) ?? routerSide.unknownCheck(id)),
+    )
+  }
+
+  session(token: string): AnnouncedSession | undefined {
+    return this.#sessions.get(token)
+  }
+
+  /** Takes the whole model in place of the one before. */
+  takeState(state: ModelState): void {
+    this.#entities = new Map()
+    this.#relations = new Map()
+    this.#policiesOf = new Map()
+    for (const part of state.events) {
+      for (const event of routerSide.StateEvents.decode(part).events) this.#apply(event)
+    }
+    this.#index = state.index
+    this.#timelineId = state.timelineId
+    this.#keys.clear()
+    this.#onChange()
+  }
+
+  /** Takes what changed; answers false where something between is missing, so that the model has to be asked for. */
+  takeChanges(changes: ModelChanges): boolean {
+    if (changes.index <= this.#index) return true
+    if (changes.previousIndex > this.#index) return false
+    for (const event of routerSide.ChangeSetEvents.decode(changes.events).changes) this.#apply(event)
+    this.#index = changes.index
+    this.#keys.clear()
+    this.#onChange()
+    return true
+  }
+
+  takeSessions({ sessions, full }: Announced): void {
+    for (const session of sessions) this.#keep(session)
+    if (full !== undefined) {
+      if (this.#report?.syncId !== full.syncId) this.#report = { syncId: full.syncId, tokens: new Set() }
+      for (const { token } of sessions) this.#report.tokens.add(token)
+      if (full.isLast) {
+        const { tokens } = this.#report
+        this.#report = undefined
+        for (const token of [...this.#sessions.keys()]) if (!tokens.has(token)) this.#forget(token)
+      }
+    }
+    this.#onChange()
+  }
+
+  updateSessions(sessions: readonly AnnouncedSession[]): void {
+    for (const session of sessions) this.#keep(session)
+    this.#onChange()
+  }
+
+  removeSessions(tokens: readonly string[], ids: readonly string[]): void {
+    for (const token of tokens) this.#forget(token)
+    for (const id of ids) this.#forget(this.#sessionIds.get(id) ?? '')
+    this.#onChange()
+  }
+
+  /** Where the model is another one than the whole one that a controller sent to compare. */
+  differencesFrom(parts: readonly Uint8Array[]): readonly ModelDifference[] {
+    const other = new RouterModel()
+    for (const part of parts) for (const event of routerSide.StateEvents.decode(part).events) other.#apply(event)
+    const found: ModelDifference[] = []
+    const add = (entityType: string, entityId: string, kind: ModelDifference['kind']) => {
+      if (found.length < MOST_DIFFERENCES) found.push({ entityType, entityId, kind, detail: `entity ${kind}` })
+    }
+    for (const kind of KIND_NAMES) {
+      const own = this.#entities.get(kind) ?? new Map()
+      const theirs = other.#entities.get(kind) ?? new Map()
+      for (const [id, entity] of theirs) {
+        if (!own.has(id)) add(KINDS[kind], id, 'removed')
+        else if (!isDeepStrictEqual(own.get(id), entity)) add(KINDS[kind], id, 'modified')
+      }
+      for (const id of own.keys()) if (!theirs.has(id)) add(KINDS[kind], id, 'added')
+    }
+    for (const key of new Set([...this.#relations.keys(), ...other.#relations.keys()])) {
+      const own = this.#relations.get(key) ?? new Set()
+      const theirs = other.#relations.get(key) ?? new Set()
+      if (!isDeepStrictEqual(own, theirs)) add('service-policy', key.slice(0, key.lastIndexOf(' ')), 'modified')
+    }
+    return found
+  }
+
+  #apply(event: WireEvent): void {
+    const { servicePolicyChange: change } = event
+    if (change !== undefined) {
+      const key = `${change.policyId} ${change.relatedEntityType}`
+      const related = this.#relations.get(key) ?? new Set()
+      for (const id of change.relatedEntityIds) {
+        if (change.add) this.#relate(key, related, id)
+        else this.#separate(key, related, id)
+      }
+      return
+    }
+    for (const kind of KIND_NAMES) {
+      const entity = event[kind]
+      if (entity === undefined) continue
+      const id = 'kid' in entity ? entity.kid : entity.id
+      if (event.action !== 'delete') {
+        const entities = this.#entities.get(kind) ?? new Map()
+        entities.set(id, entity)
+        this.#entities.set(kind, entities)
+      } else this.#delete(kind, id)
+    }
+  }
+
+  #delete(kind: Kind, id: string): void {
+    this.#entities.get(kind)?.delete(id)
+    // Controllers do not tell how an entity was related that is gone.
+    const side = SIDES.get(kind)
+    for (const [key, related] of this.#relations) {
+      if (kind === 'servicePolicy' && key.startsWith(`${id} `)) {
+        for (const relatedId of [...related]) this.#separate(key, related, relatedId)
+      } else if (side !== undefined && key.endsWith(` ${side}`)) this.#separate(key, related, id)
+    }
+  }
+
+  #relate(key: string, related: Set<string>, id: string): void {
+    this.#relations.set(key, related.add(id))
+    const policyId = policyNaming(key)
+    if (policyId !== undefined) this.#policiesOf.set(id, (this.#policiesOf.get(id) ?? new Set()).add(policyId))
+  }
+
+  #separate(key: string, related: Set<string>, id: string): void {
+    related.delete(id)
+    const policyId = policyNaming(key)
+    const policies = this.#policiesOf.get(id)
+    if (policyId !== undefined && policies?.delete(policyId) && policies.size === 0) this.#policiesOf.delete(id)
+    if (related.size === 0) this.#relations.delete(key)
+  }
+
+  #keep(session: AnnouncedSession): void {
+    // Of no identity is the mark of a full report.
+    if (session.identityId === '') return
+    this.#sessions.set(session.token, session)
+    this.#sessionIds.set(session.id, session.token)
+  }
+
+  #forget(token: string): void {
+    const session = this.#sessions.get(token)
+    if (session === undefined) return
+    this.#sessions.delete(token)
+    if (this.#sessionIds.get(session.id) === token) this.#sessionIds.delete(session.id)
+  }
+}
+
+/** The policy of a relation to identities; undefined for other relations. */
+function policyNaming(key: string): string | undefined {
+  const [policyId, side] = key.split(' ')
+  return side === 'identities' ? policyId : undefined
+}

@@ -1,0 +1,125 @@
+import { routersToTry } from '../../../src/facts/data-plane/sdk-dialing.ts'
+import type { Timer } from '../channel/conversation.ts'
+import { ConnectionFailure } from './connection-failure.ts'
+import { RefusedByRouter } from './routers/refused-by-router.ts'
+import type { RouterPool } from './routers/router-pool.ts'
+import type { RouterDial } from './routers/router-requests.ts'
+import type { ServiceAccess, UsableService } from './service-access.ts'
+import type { ServiceConnection } from './service-connection.ts'
+
+/** How a service is dialed. */
+export interface DialOptions {
+  /** Data that the host gets along with the connection: up to 64 kB of a form that both agree on. */
+  readonly applicationData?: Uint8Array | string
+  /** The one host that is meant, of a service whose hosts have names. */
+  readonly instance?: string
+  /** Milliseconds until the dial counts as failed; default 15 s. */
+  readonly timeoutMs?: number
+  /** Gives up when it is aborted; rejects with its reason. */
+  readonly signal?: AbortSignal
+}
+
+/** The parts of an identity that dialing needs. */
+export interface Dialer {
+  readonly access: ServiceAccess
+  readonly routers: RouterPool
+  readonly timer: Timer
+  /** The name that hosts see. */
+  name(): Promise<string>
+  /** A router does not know the session of the identity. */
+  forgetSession(): Promise<void>
+}
+
+const TIMEOUT_MS = 15_000
+/** Routers that one dial tries at most. */
+const MOST_ROUTERS = 3
+
+/** Dials a service. Rejects with a {@link ConnectionFailure}, and with the reason of `signal`. */
+export async function dialService(dialer: Dialer, name: string, options: DialOptions): Promise<ServiceConnection> {
+  const { timeoutMs = TIMEOUT_MS, signal } = options
+  signal?.throwIfAborted()
+  return new Promise((resolve, reject) => {
+    let isOver = false
+    const settle = (work: () => void) => {
+      if (isOver) return
+      isOver = true
+      cancel()
+      signal?.removeEventListener('abort', onAbort)
+      work()
+    }
+    const cancel = dialer.timer(timeoutMs, () =>
+      settle(() => reject(new ConnectionFailure('TIMED_OUT', `${name}: no connection within ${timeoutMs} ms`))),
+    )
+    const onAbort = () => settle(() => reject(signal?.reason))
+    signal?.addEventListener('abort', onAbort, { once: true })
+    tryDial(dialer, name, options, timeoutMs).then(
+      (connection) => {
+        // Nobody waits for it any more.
+        if (isOver) connection.destroy()
+        settle(() => resolve(connection))
+      },
+      (error: unknown) => settle(() => reject(error)),
+    )
+  })
+}
+
+/** Once more with a new session, where what failed may be due to an old one. */
+async function tryDial(
+  dialer: Dialer,
+  name: string,
+  options: DialOptions,
+  timeoutMs: number,
+): Promise<ServiceConnection> {
+  try {
+    return await dialOnce(dialer, name, options, timeoutMs)
+  } catch (error) {
+    if (!isWorthAnother(error)) throw error
+    dialer.access.forget(name)
+    if (error instanceof ConnectionFailure && error.code === 'ROUTER_UNREACHABLE') await dialer.forgetSession()
+    return dialOnce(dialer, name, options, timeoutMs)
+  }
+}
+
+async function dialOnce(dialer: Dialer, name: string, options: DialOptions, timeoutMs: number) {
+  const { access, routers } = dialer
+  const service = await access.find(name)
+  if (!service.mayDial) throw new ConnectionFailure('ACCESS_DENIED', `${name}: this identity may bind it, not dial it`)
+  const session = await access.session(service, 'Dial')
+  const tries = routersToTry(session.routers, (address) => routers.isConnected(address)).slice(0, MOST_ROUTERS)
+  let failure = new ConnectionFailure('NO_ROUTER', `${name}: no router that may be used has an address`)
+  for (const { address } of tries) {
+    try {
+      const channel = await routers.channelTo(address)
+      return await channel.dial(await requestFor(dialer, service, session.token, options, timeoutMs))
+    } catch (error) {
+      if (!(error instanceof ConnectionFailure) || !isOfRouter(error)) throw error
+      failure = error
+    }
+  }
+  throw failure
+}
+
+async function requestFor(
+  dialer: Dialer,
+  service: UsableService,
+  sessionToken: string,
+  { applicationData: data, instance }: DialOptions,
+  timeoutMs: number,
+): Promise<RouterDial> {
+  return {
+    ...{ service: service.name, sessionToken, isEncrypted: service.isEncrypted, timeoutMs },
+    callerName: await dialer.name(),
+    ...(data !== undefined && { applicationData: typeof data === 'string' ? Buffer.from(data) : data }),
+    ...(instance !== undefined && { instance }),
+  }
+}
+
+/** Whether another router may do what this one did not. */
+function isOfRouter({ code }: ConnectionFailure): boolean {
+  return code === 'ROUTER_UNREACHABLE' || code === 'CONNECTION_LOST' || code === 'NO_ROUTER'
+}
+
+function isWorthAnother(error: unknown): boolean {
+  if (error instanceof RefusedByRouter && error.isStale) return true
+  return error instanceof ConnectionFailure && isOfRouter(error)
+}

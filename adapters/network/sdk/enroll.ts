@@ -1,0 +1,81 @@
+import { checkOptions, type OptionRules } from '../../../src/base/arguments.ts'
+import { createClient } from '../../../src/client/index.ts'
+import { httpsFetch } from '../enrollment/https-fetch.ts'
+import { createSigningRequest } from '../enrollment/signing-request.ts'
+import { provenIssuer, readEnrollmentToken } from '../enrollment/token-issuer.ts'
+import { ConnectionFailure, failureOf } from './connection-failure.ts'
+import { type EnrolledDevice, type IdentityFile, identityFileOf } from './identity-file.ts'
+
+/** How an identity enrolls. */
+export interface EnrollOptions {
+  /**
+   * The key and certificate of an authority that the network knows, PEM: for tokens of the methods `ottca` and `ca`. A token of the
+   * method `ott` makes a new key.
+   */
+  readonly credentials?: { readonly cert: string; readonly key: string }
+  /** The name of the identity that a token of the method `ca` creates. */
+  readonly name?: string
+}
+
+const OPTIONS: OptionRules<EnrollOptions> = { credentials: 'object', name: 'string' }
+
+/** The token by which a device enrolls, and how. */
+export interface DeviceEnrollment extends EnrollOptions {
+  /** The text of an enrollment token, of Portcullis or of a deployed controller. */
+  readonly jwt: string
+}
+
+const DEVICE: OptionRules<DeviceEnrollment> = { ...OPTIONS, jwt: { shape: 'string', isNeeded: true } }
+
+/**
+ * Enrolls by a token (the text of a JWT) of Portcullis or of a deployed controller, and answers the identity in the form of files, which no
+ * other program knows yet: write it to a file for its owner alone. Otherwise as {@link enrollDevice}.
+ *
+ * @example
+ * const identity = await enroll(await readFile('laptop.jwt', 'utf8'))
+ * await writeFile('laptop.json', JSON.stringify(identity), { mode: 0o600 })
+ */
+export async function enroll(jwt: string, options: EnrollOptions = {}): Promise<IdentityFile> {
+  checkOptions('enroll', options, OPTIONS)
+  return identityFileOf(await enrollDevice({ ...options, jwt }))
+}
+
+/**
+ * Enrolls by a token: makes a key and a signing request, asks the controller to prove that it signed the token, and answers key,
+ * certificate and the authorities that the controller named. {@link openIdentity} takes it as it is.
+ *
+ * Rejects with a `TypeError` for what is no token, and with a {@link ConnectionFailure} when the controller does not take it:
+ * `NOT_ALLOWED` where it was used before or has ended.
+ *
+ * @example
+ * const device = await enrollDevice({ jwt: await readFile('laptop.jwt', 'utf8') })
+ * await using laptop = await openIdentity(device)
+ * const { data: services } = await laptop.client.call('GET /services')
+ */
+export async function enrollDevice(enrollment: DeviceEnrollment): Promise<EnrolledDevice> {
+  checkOptions('enrollDevice', enrollment, DEVICE, 'an object with jwt')
+  const { jwt, credentials, name } = enrollment
+  const invitation = readEnrollmentToken(jwt)
+  const { issuer, method, token, subject } = invitation
+  if (!['ott', 'ottca', 'ca'].includes(method)) {
+    throw new TypeError(`the token is for the method ${method}, by which no certificate is given: log in otherwise`)
+  }
+  const own = method === 'ott' ? undefined : credentials
+  if (method !== 'ott' && own === undefined) throw new TypeError(`a token of the method ${method} needs credentials`)
+  try {
+    const controller = await provenIssuer(jwt, invitation)
+    if (controller === undefined) {
+      throw new ConnectionFailure('NOT_AUTHENTICATED', `${issuer.origin} is not the controller that signed the token`)
+    }
+    const ca = await controller.authorities()
+    const { key, csr } = own === undefined ? await createSigningRequest(subject) : { key: own.key, csr: undefined }
+    const client = createClient({ baseUrl: issuer.origin, fetch: httpsFetch({ ca, ...own }) })
+    const { data } = await client.call('POST /enroll', {
+      query: { method, ...(method !== 'ca' && { token }) },
+      body: { ...(csr !== undefined && { clientCsr: csr }), ...(name !== undefined && { name }) },
+    })
+    return { controller: issuer.origin, key, cert: own?.cert ?? String(Reflect.get(data, 'cert') ?? ''), ca }
+  } catch (error) {
+    throw failureOf(error, `enrollment at ${issuer.origin}`)
+  }
+}

@@ -1,0 +1,242 @@
+import { randomUUID } from 'node:crypto'
+import { pauseAfter, routersToTry } from '../../../src/facts/data-plane/sdk-dialing.ts'
+import type { Timer } from '../channel/conversation.ts'
+import { ConnectionFailure, failureOf } from './connection-failure.ts'
+import { type KeyPair, loadEndToEnd } from './end-to-end.ts'
+import type { RouterPool } from './routers/router-pool.ts'
+import type { RouterBinding } from './routers/router-requests.ts'
+import type { ServiceAccess, UsableService } from './service-access.ts'
+import type { Caller, ServiceConnection } from './service-connection.ts'
+
+/** How a service is hosted. */
+export interface HostOptions {
+  /** The name of this host, of a service whose hosts are dialed by name. */
+  readonly instance?: string
+  /** Cost of this host, 0 to 65535: callers get the cheaper one. */
+  readonly cost?: number
+  /** `required` before all others, `failed` after all others. */
+  readonly precedence?: 'default' | 'required' | 'failed'
+  /** At how many routers, so that one may fail; default 3. */
+  readonly routers?: number
+  /** Connections that are open at once; one more is refused. Default 10 000. */
+  readonly maxConnections?: number
+  /**
+   * Whether to let a caller in, beyond what policies say; within 4.5 s. The caller gets the text that it answers, or that throws; `true`
+   * lets in.
+   */
+  accept?(caller: Caller, applicationData: Uint8Array): boolean | string | Promise<boolean | string>
+  /** Hears when the service is hosted nowhere for the moment, and why, and when it is again: `failure` is undefined then. */
+  onChange?(failure: ConnectionFailure | undefined): void
+}
+
+/** A service that is hosted, at several routers where there are several, until it is closed. */
+export interface HostedService extends AsyncDisposable {
+  readonly service: string
+  /** The addresses of the routers that bring callers now. */
+  readonly routers: readonly string[]
+  /** Connections that are open. */
+  readonly connections: number
+  /** Lets nobody in any more, and ends what is open after `graceMs`; default 0. */
+  close(options?: { readonly graceMs?: number }): Promise<void>
+}
+
+/** The parts of an identity that hosting needs. */
+export interface Host {
+  readonly access: ServiceAccess
+  readonly routers: RouterPool
+  readonly timer: Timer
+  forgetSession(): Promise<void>
+}
+
+const BIND_MS = 10_000
+const ROUTERS = 3
+const MOST_CONNECTIONS = 10_000
+/** Milliseconds between two looks for routers, while there are fewer than wanted: routers that come are used this late. */
+const LOOK_AGAIN_MS = 30_000
+
+/** Hosts a service. Rejects with a {@link ConnectionFailure} when it is hosted nowhere; afterwards it goes on by itself. */
+export async function hostService(
+  host: Host,
+  name: string,
+  take: (connection: ServiceConnection) => void,
+  options: HostOptions,
+): Promise<HostedService> {
+  const hosting = new Hosting(host, name, take, options)
+  await hosting.begin()
+  return hosting
+}
+
+class Hosting implements HostedService {
+  readonly service: string
+  readonly #host: Host
+  readonly #take: (connection: ServiceConnection) => void
+  readonly #options: HostOptions
+  readonly #listenerId = randomUUID()
+  readonly #bindings = new Map<string, RouterBinding>()
+  readonly #open = new Set<ServiceConnection>()
+  #keys: KeyPair | undefined
+  #failures = 0
+  #cancelNext: () => void = () => undefined
+  #isWorking = false
+  #isClosed = false
+  /** No router brings callers, and one did before. */
+  #isInterrupted = false
+  #lastFailure: ConnectionFailure | undefined
+
+  constructor(host: Host, name: string, take: (connection: ServiceConnection) => void, options: HostOptions) {
+    this.#host = host
+    this.service = name
+    this.#take = take
+    this.#options = options
+  }
+
+  get routers(): readonly string[] {
+    return [...this.#bindings.keys()]
+  }
+
+  get connections(): number {
+    return this.#open.size
+  }
+
+  async begin(): Promise<void> {
+    await this.#bindWhereMissing()
+    // A session, or a way to a router, that is known may be gone: the second try begins with new ones.
+    if (this.#bindings.size === 0 && isOfRouter(this.#lastFailure)) await this.#bindWhereMissing()
+    if (this.#bindings.size > 0) return
+    await this.close()
+    throw this.#lastFailure ?? new ConnectionFailure('NO_ROUTER', `${this.service}: no router is online`)
+  }
+
+  async close({ graceMs = 0 }: { readonly graceMs?: number } = {}): Promise<void> {
+    this.#isClosed = true
+    this.#cancelNext()
+    for (const binding of this.#bindings.values()) binding.close()
+    this.#bindings.clear()
+    if (graceMs > 0 && this.#open.size > 0) {
+      await new Promise<void>((resolve) => {
+        const cancel = this.#host.timer(graceMs, resolve)
+        for (const connection of this.#open) {
+          connection.once('close', () => {
+            if (this.#open.size > 0) return
+            cancel()
+            resolve()
+          })
+        }
+      })
+    }
+    for (const connection of this.#open) connection.destroy()
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
+  async #bindWhereMissing(): Promise<void> {
+    if (this.#isWorking || this.#isClosed) return
+    this.#isWorking = true
+    try {
+      await this.#bindAtRouters()
+    } catch (error) {
+      this.#lastFailure = failureOf(error, this.service)
+      this.#host.access.forget(this.service)
+      if (this.#lastFailure.code === 'ROUTER_UNREACHABLE') await this.#host.forgetSession()
+    } finally {
+      this.#isWorking = false
+    }
+    if (this.#isClosed) return
+    this.#failures = this.#bindings.size > 0 ? 0 : this.#failures + 1
+    if (this.#isInterrupted && this.#bindings.size > 0) {
+      this.#isInterrupted = false
+      this.#options.onChange?.(undefined)
+    }
+    this.#lookAgain(this.#failures === 0 ? LOOK_AGAIN_MS : pauseAfter(this.#failures, Math.random()))
+  }
+
+  #lookAgain(afterMs: number): void {
+    this.#cancelNext()
+    this.#cancelNext = this.#host.timer(afterMs, () => {
+      const { routers = ROUTERS } = this.#options
+      if (this.#bindings.size >= routers) this.#lookAgain(LOOK_AGAIN_MS)
+      else {
+        this.#host.access.forget(this.service)
+        this.#bindWhereMissing().catch(() => undefined)
+      }
+    })
+  }
+
+  async #bindAtRouters(): Promise<void> {
+    const { access, routers } = this.#host
+    const service = await access.find(this.service)
+    if (!service.mayBind)
+      throw new ConnectionFailure('ACCESS_DENIED', `${this.service}: this identity may dial it, not host it`)
+    const session = await access.session(service, 'Bind')
+    if (service.isEncrypted) this.#keys ??= (await loadEndToEnd()).createKeyPair()
+    const offers = routersToTry(session.routers, (address) => routers.isConnected(address))
+    const wanted = this.#options.routers ?? ROUTERS
+    let failure: unknown
+    for (const { address } of offers) {
+      if (this.#bindings.size >= wanted || this.#isClosed) break
+      if (this.#bindings.has(address)) continue
+      await this.#bindAt(address, service, session.token).catch((error: unknown) => {
+        failure = error
+      })
+    }
+    if (this.#bindings.size > 0) return
+    throw failure ?? new ConnectionFailure('NO_ROUTER', `${this.service}: no router that may be used has an address`)
+  }
+
+  async #bindAt(address: string, service: UsableService, sessionToken: string): Promise<void> {
+    const channel = await this.#host.routers.channelTo(address)
+    const { instance, cost, precedence } = this.#options
+    const binding = await channel.bind({
+      ...{ service: service.name, sessionToken, keys: service.isEncrypted ? this.#keys : undefined },
+      ...{ listenerId: this.#listenerId, timeoutMs: BIND_MS },
+      ...(instance !== undefined && { instance }),
+      ...(cost !== undefined && { cost }),
+      ...(precedence !== undefined && { precedence }),
+      judge: (caller, applicationData) => this.#judge(caller, applicationData),
+      hasRoom: () => this.#hasRoom(),
+      accept: (connection) => this.#accept(connection),
+      onEnd: (failure) => this.#ended(address, failure),
+    })
+    if (this.#isClosed) binding.close()
+    else this.#bindings.set(address, binding)
+  }
+
+  async #judge(caller: Caller, applicationData: Uint8Array): Promise<string | undefined> {
+    const { accept } = this.#options
+    if (!this.#hasRoom()) return 'too many connections'
+    if (accept === undefined) return undefined
+    const answer = await accept(caller, applicationData)
+    return answer === true ? undefined : answer === false ? 'the host does not let this caller in' : answer
+  }
+
+  #hasRoom(): boolean {
+    return this.#open.size < (this.#options.maxConnections ?? MOST_CONNECTIONS)
+  }
+
+  #accept(connection: ServiceConnection): void {
+    this.#open.add(connection)
+    connection.once('close', () => this.#open.delete(connection))
+    try {
+      this.#take(connection)
+    } catch (error) {
+      connection.destroy(failureOf(error, this.service))
+    }
+  }
+
+  /** A router is gone, or hosts it no more. */
+  #ended(address: string, failure: ConnectionFailure): void {
+    if (!this.#bindings.delete(address) || this.#isClosed) return
+    if (this.#bindings.size === 0) {
+      this.#isInterrupted = true
+      this.#options.onChange?.(failure)
+    }
+    this.#host.access.forget(this.service)
+    this.#lookAgain(pauseAfter(1, Math.random()))
+  }
+}
+
+function isOfRouter(failure: ConnectionFailure | undefined): boolean {
+  return failure?.code === 'ROUTER_UNREACHABLE' || failure?.code === 'CONNECTION_LOST'
+}

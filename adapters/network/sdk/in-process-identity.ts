@@ -1,0 +1,55 @@
+import type { Fetch } from '../../../src/client/index.ts'
+import type { Channel } from '../channel/channel.ts'
+import { channelPair } from '../channel/channel-pair.ts'
+import { processTimer, type Timer } from '../channel/conversation.ts'
+import { ConnectionFailure } from './connection-failure.ts'
+import { type Identity, identityOver } from './open-identity.ts'
+
+/** The controller and the router of this process, as an identity reaches them. */
+export interface InProcess {
+  /** The address of the controller, which stands in requests. */
+  readonly origin: string
+  readonly fetch: Fetch
+  readonly router: {
+    readonly name: string
+    greet(channel: Channel, stranger: OfProcess): void
+  }
+  readonly timer?: Timer
+  /** Milliseconds of a clock that only goes forward, that of `timer`. */
+  readonly now?: () => number
+  /** Begins an API session of the identity; answers its token. */
+  startSession(): Promise<string>
+}
+
+/** An endpoint of the router's own process. */
+export interface OfProcess {
+  readonly chain: readonly Uint8Array[]
+  readonly remoteAddress: undefined
+  readonly isOfProcess: true
+}
+
+/**
+ * An identity whose controller and router are in this process: no socket is opened, no certificate shown, and time is that of
+ * `timer`. Policies decide as for everybody. It reaches those who host through this router, and no others.
+ */
+export function inProcessIdentity(surroundings: InProcess): Identity {
+  const { origin, fetch, router, timer = processTimer, now, startSession } = surroundings
+  return identityOver({
+    ...(now !== undefined && { now }),
+    ...{ controllers: [origin], fetch, timer, sessions: 'api-session', holdsProcess: false },
+    logIn: async () => {
+      try {
+        return await startSession()
+      } catch (cause) {
+        const told = cause instanceof Error ? cause.message : String(cause)
+        throw new ConnectionFailure('NOT_AUTHENTICATED', `no session begins: ${told}`, { cause })
+      }
+    },
+    reaches: ({ name }) => name === router.name,
+    connect: async () => {
+      const [own, theirs] = channelPair()
+      router.greet(theirs, { chain: [], remoteAddress: undefined, isOfProcess: true })
+      return own
+    },
+  })
+}

@@ -1,0 +1,293 @@
+import type { Agent } from 'node:http'
+import { checkArgument, checkOptions, type OptionRules } from '../../../src/base/arguments.ts'
+import type { ApiClient, ClientApi, Fetch, RequestOf } from '../../../src/client/index.ts'
+import type { RouterOffer } from '../../../src/facts/data-plane/sdk-dialing.ts'
+import { type EndpointFacts, postureResponses } from '../../../src/policy.ts'
+import type { Channel } from '../channel/channel.ts'
+import { processTimer, type Timer } from '../channel/conversation.ts'
+import { httpsFetch } from '../enrollment/https-fetch.ts'
+import { CertificateRenewal, type HeldCertificate } from './certificate-renewal.ts'
+import { ControllerSession } from './controller-session.ts'
+import { type DialOptions, dialService } from './dialing.ts'
+import { appServer, type HostedApp, type HostedAppOptions } from './hosted-app.ts'
+import { type HostedService, type HostOptions, hostService } from './hosting.ts'
+import { clientIn, type SecondFactor, secondFactorOf } from './identity-client.ts'
+import { type Credentials, type EnrolledDevice, type IdentityFile, readIdentity } from './identity-file.ts'
+import { connectToRouter, RouterPool } from './routers/router-pool.ts'
+import { ServiceAccess, type UsableService } from './service-access.ts'
+import {
+  type FetchDispatcher,
+  ServiceAgent,
+  type ServiceRequestInit,
+  serviceDispatcher,
+  serviceFetch,
+} from './service-agent.ts'
+import type { ServiceConnection } from './service-connection.ts'
+
+/** How an identity is used. */
+export interface IdentityOptions {
+  /**
+   * `bearer` for tokens of OpenID Connect, `api-session` for a session that the controller keeps. Default `auto`: as the controller
+   * asks, which is bearer tokens where controllers are several.
+   */
+  readonly sessions?: 'auto' | 'api-session' | 'bearer'
+  /** Facts of this machine that are reported in each new session, for posture checks; a function is asked each time. */
+  readonly posture?: EndpointFacts | (() => EndpointFacts | Promise<EndpointFacts>)
+  /** A code of the authenticator app, asked for where a login needs a second factor. */
+  secondFactor?(): Promise<string>
+  /**
+   * Keeps a renewed identity, for example in its file. Given, key and certificate are renewed in the last third of the
+   * certificate's life, while the identity is open; otherwise by {@link Identity.renew} alone.
+   */
+  keep?(device: EnrolledDevice): void | Promise<void>
+}
+
+/** An identity of a network: it dials services and hosts them, as policies let it. */
+export interface Identity extends AsyncDisposable {
+  /**
+   * Connects to a service. Rejects with a `ConnectionFailure` whose code says why not.
+   *
+   * @example
+   * const laptop = await openIdentity('laptop.json')
+   * const connection = await laptop.dial('payroll', { timeoutMs: 5000 })
+   * connection.end('hello')
+   */
+  dial(service: string, options?: DialOptions): Promise<ServiceConnection>
+  /**
+   * Hosts a service: callers reach the app, and no port is open for them. Resolves when callers get there; afterwards it goes on by itself
+   * when routers or controllers are away for a while. Rejects with a `ConnectionFailure` whose code says why not.
+   *
+   * @example
+   * const server = await openIdentity('server.json')
+   * const hosted = await server.host('wiki', (request, response) => response.end(`hello, ${request.caller?.name}`))
+   */
+  host(service: string, app: HostedApp, options?: HostOptions & HostedAppOptions): Promise<HostedService>
+  /** The services that the identity may dial or bind now. */
+  services(): Promise<readonly UsableService[]>
+  /** `fetch` whose hosts are services: `identity.fetch('http://payroll/salaries')`. Redirects are answered, not followed. */
+  fetch(input: string | URL | Request, init?: ServiceRequestInit): Promise<Response>
+  /** For `node:http` and what is built on it: `http.get({ agent: identity.agent, host: 'payroll', path: '/' })`. */
+  readonly agent: Agent
+  /** For the global `fetch`: `fetch('http://payroll/', { dispatcher: identity.dispatcher })`. */
+  readonly dispatcher: FetchDispatcher
+  /** Reports what there is to know of this machine, for posture checks. Sessions that no policy carries any more have ended then. */
+  report(facts: EndpointFacts): Promise<void>
+  /** The second factor of the identity. */
+  readonly mfa: SecondFactor
+  /**
+   * The client API as the identity, typed by its routes, in the session that is begun and renewed by itself. Calls reject with
+   * `ApiError` when the controller refuses, and with a `ConnectionFailure` where no session can be begun.
+   */
+  readonly client: ApiClient<ClientApi>
+  /**
+   * Gives the identity a new key and certificate. The old one is good until `keep` has kept the new one, and void afterwards;
+   * connections go on. Rejects as `keep` does, and with a `ConnectionFailure` where the controller issues none.
+   *
+   * @example
+   * const laptop = await openIdentity('laptop.json')
+   * await laptop.renew((device) => writeFile('laptop.json', JSON.stringify(device), { mode: 0o600 }))
+   */
+  renew(keep: (device: EnrolledDevice) => void | Promise<void>): Promise<void>
+  /** Ends every connection, every hosted service and the session. */
+  close(): Promise<void>
+}
+
+const OPTIONS: OptionRules<IdentityOptions> = {
+  sessions: { oneOf: ['auto', 'api-session', 'bearer'] },
+  posture: 'unknown',
+  secondFactor: 'function',
+  keep: 'function',
+}
+
+const DIAL_OPTIONS: OptionRules<DialOptions> = {
+  applicationData: { shape: 'unknown' },
+  instance: 'string',
+  timeoutMs: 'number',
+  signal: 'object',
+}
+
+const HOST_OPTIONS: OptionRules<HostOptions & HostedAppOptions> = {
+  instance: 'string',
+  cost: 'number',
+  precedence: { oneOf: ['default', 'required', 'failed'] },
+  routers: 'number',
+  maxConnections: 'number',
+  accept: 'function',
+  onChange: 'function',
+  callerHeader: 'string',
+}
+
+/**
+ * Opens an identity that has enrolled: the path of its file, what is in it, or what {@link enrollDevice} answered; of Portcullis, or of a
+ * deployed controller. Nothing is asked of the network until it is used. It holds the process until it is closed, once it has dialed or hosts.
+ *
+ * Rejects with a `TypeError` for what is no identity.
+ *
+ * @example
+ * await using laptop = await openIdentity('laptop.json')
+ * const response = await laptop.fetch('http://payroll/salaries')
+ */
+export async function openIdentity(
+  identity: string | IdentityFile | EnrolledDevice,
+  options: IdentityOptions = {},
+): Promise<Identity> {
+  checkArgument('openIdentity', 'identity', identity, {
+    ...{ shape: 'unknown', isNeeded: true, hint: 'the path of an identity file, or what is in it' },
+  })
+  checkOptions('openIdentity', options, OPTIONS)
+  const { controllers, credentials: first } = await readIdentity(identity)
+  let credentials = first
+  let fetch = fetchOf(first)
+  return identityOver({
+    ...options,
+    controllers,
+    fetch: (request) => fetch(request),
+    connect: (address) => connectToRouter(address, credentials),
+    timer: processTimer,
+    certificate: {
+      credentials: () => credentials,
+      replace: (renewed) => {
+        credentials = renewed
+        fetch = fetchOf(renewed)
+      },
+    },
+  })
+}
+
+function fetchOf({ cert, key, ca }: Credentials): Fetch {
+  return httpsFetch({ cert, key, ...(ca !== undefined && { ca }) })
+}
+
+/** An identity, whatever way leads to its controllers and routers. */
+export interface IdentityConnections extends IdentityOptions {
+  readonly controllers: readonly string[]
+  readonly fetch: Fetch
+  readonly timer: Timer
+  /** Milliseconds of a clock that only goes forward; that of the process unless given. */
+  readonly now?: () => number
+  connect(address: string): Promise<Channel>
+  /** Begins a session in another way than by certificate; answers its token. */
+  logIn?(): Promise<string>
+  /** The certificate that it shows; none where it proves itself in another way. */
+  readonly certificate?: HeldCertificate
+  /** Whether there is a way to a router; there is to each unless given. */
+  reaches?(router: RouterOffer): boolean
+  /** Whether the process lasts as long as something is hosted; it does unless given. */
+  readonly holdsProcess?: boolean
+}
+
+/** An identity over any way to controllers and routers. */
+export function identityOver(connections: IdentityConnections): Identity {
+  const { connect, timer, posture, secondFactor } = connections
+  /** The facts that were reported last. */
+  let known: EndpointFacts | undefined
+  const report = async (api: ApiClient<ClientApi>, facts: EndpointFacts) => {
+    const body = [...postureResponses(facts)]
+    // Some controllers leave the posture of sessions of access tokens to routers.
+    known = { ...known, ...facts, isWoken: false, isUnlocked: false }
+    routers.report(facts)
+    if (body.length > 0) await api.call('POST /posture-response-bulk', { body: body as PostureReport })
+  }
+  let self: Promise<{ readonly id: string; readonly name: string }> | undefined
+  const session = new ControllerSession({
+    ...{ controllers: connections.controllers, fetch: connections.fetch, timer },
+    sessions: connections.sessions ?? 'auto',
+    ...(connections.logIn && { logIn: () => connections.logIn?.() ?? Promise.reject(new Error('no login')) }),
+    ...(secondFactor && { secondFactor: () => secondFactor() }),
+    onLogin: async (api) => {
+      if (posture !== undefined) await report(api, typeof posture === 'function' ? await posture() : posture)
+    },
+    onNewSession: () => routers.retire(),
+    onNewToken: (token) => routers.updateToken(token),
+    onAlive: () => renewal.renewWhenDue(),
+  })
+  const whoAmI = () => {
+    self ??= session.call('identity', async (api) => (await api.call('GET /current-identity')).data)
+    self.catch(() => {
+      self = undefined
+    })
+    return self
+  }
+  const routers = new RouterPool({
+    ...{ connect, timer, now: connections.now ?? (() => performance.now()) },
+    hello: async (mayBeOver) => {
+      // A router that does not know a session waits for it to be announced, where the controller refuses it at once.
+      if (mayBeOver) await session.renewIfOver()
+      return { apiSessionToken: await session.token(), identityId: (await whoAmI()).id, posture: known }
+    },
+  })
+  const [controller = ''] = connections.controllers
+  const renewal = new CertificateRenewal({
+    session,
+    controller,
+    certificate: connections.certificate,
+    keep: connections.keep,
+  })
+  const access = new ServiceAccess(session, (router) => connections.reaches?.(router) ?? true)
+  const forgetSession = async () => session.forget(await session.token())
+  const common = { access, routers, timer, forgetSession }
+  const hosted = new Set<HostedService>()
+  const dial = (service: string, options: DialOptions = {}) =>
+    dialService({ ...common, name: async () => (await whoAmI()).name }, service, options)
+  const agent = new ServiceAgent(dial)
+  const fetch = serviceFetch(agent)
+  let hold: NodeJS.Timeout | undefined
+  const close = async () => {
+    clearInterval(hold)
+    agent.destroy()
+    await Promise.all([...hosted].map((one) => one.close()))
+    routers.close()
+    await session.close()
+  }
+  return {
+    ...{ agent, fetch, close, dispatcher: serviceDispatcher(agent) },
+    dial: async (service, options = {}) => {
+      checkArgument('dial', 'service', service, { shape: 'string', isNeeded: true })
+      checkOptions('dial', options, DIAL_OPTIONS)
+      return dial(service, options)
+    },
+    host: async (service, app, options = {}) => {
+      checkArgument('host', 'service', service, { shape: 'string', isNeeded: true })
+      checkOptions('host', options, HOST_OPTIONS)
+      const server = appServer(app, options)
+      const started = await hostService(common, service, (connection) => server.take(connection), options)
+      // Between two routers there is no socket that holds the process.
+      if (connections.holdsProcess !== false) hold ??= setInterval(() => undefined, HOLD_MS)
+      const closing: HostedService = {
+        service,
+        [Symbol.asyncDispose]: () => closing.close(),
+        get routers() {
+          return started.routers
+        },
+        get connections() {
+          return started.connections
+        },
+        close: async (ending) => {
+          hosted.delete(closing)
+          if (hosted.size === 0) {
+            clearInterval(hold)
+            hold = undefined
+          }
+          server.close()
+          await started.close(ending)
+        },
+      }
+      hosted.add(closing)
+      return closing
+    },
+    services: () => access.list(),
+    report: (facts) => session.call('posture', (api) => report(api, facts)),
+    mfa: secondFactorOf(session),
+    client: clientIn(session, controller, connections.fetch),
+    renew: async (keep) => {
+      checkArgument('renew', 'keep', keep, { shape: 'function', isNeeded: true })
+      await renewal.renew(keep)
+    },
+    [Symbol.asyncDispose]: close,
+  }
+}
+
+type PostureReport = RequestOf<ClientApi['POST /posture-response-bulk']>['body']
+
+/** Milliseconds between two turns that do nothing: long, for they only hold the process. */
+const HOLD_MS = 2 ** 30

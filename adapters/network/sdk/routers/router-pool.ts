@@ -1,0 +1,167 @@
+import { isIP } from 'node:net'
+import { connect as connectTls } from 'node:tls'
+import type { EndpointFacts } from '../../../../src/policy.ts'
+import type { Channel } from '../../channel/channel.ts'
+import { ChannelSocket } from '../../channel/channel-socket.ts'
+import type { Timer } from '../../channel/conversation.ts'
+import { ConnectionFailure } from '../connection-failure.ts'
+import type { Credentials } from '../identity-file.ts'
+import { RouterChannel, type RouterGreeting } from './router-channel.ts'
+
+/** The surroundings of an identity that speaks with routers. */
+export interface RouterAccess {
+  /** Opens a way to a router, by its address. */
+  connect(address: string): Promise<Channel>
+  /** Whom the identity is greeted as; `mayBeOver` where a router has closed a channel since, as it does when a session ends. */
+  hello(mayBeOver: boolean): Promise<RouterGreeting>
+  readonly timer: Timer
+  /** Milliseconds of a clock that only goes forward. */
+  readonly now: () => number
+}
+
+/** The channels of an identity to its routers, opened when they are needed and shared by everything that goes there. */
+export class RouterPool {
+  readonly #access: RouterAccess
+  readonly #channels = new Map<string, RouterChannel[]>()
+  readonly #opening = new Map<string, Promise<RouterChannel>>()
+  /** Those of a session before this one: what goes through them goes on, and nothing is begun there. */
+  readonly #retired = new Set<RouterChannel>()
+  #hasLostChannel = false
+  #isClosed = false
+
+  constructor(access: RouterAccess) {
+    this.#access = access
+  }
+
+  isConnected(address: string): boolean {
+    return this.#channels.has(address)
+  }
+
+  /**
+   * A channel to a router on which nobody waits for somebody who does not read: the one that is there, or a new one. Rejects
+   * with a {@link ConnectionFailure}.
+   */
+  channelTo(address: string): Promise<RouterChannel> {
+    const free = this.#channels.get(address)?.find((channel) => channel.isOpen && !channel.isHeld)
+    if (free !== undefined) return Promise.resolve(free)
+    const known = this.#opening.get(address)
+    if (known !== undefined) return known
+    const opening = this.#open(address).finally(() => {
+      if (this.#opening.get(address) === opening) this.#opening.delete(address)
+    })
+    this.#opening.set(address, opening)
+    return opening
+  }
+
+  /** The identity has another session: routers know the channels of the one before by that one. */
+  retire(): void {
+    for (const channel of this.#all()) {
+      if (channel.isIdle) channel.close()
+      else this.#retired.add(channel)
+    }
+    this.#channels.clear()
+    this.#opening.clear()
+  }
+
+  /** Gives routers the access token that replaces the one before it; a router that does not take it closes the channel. */
+  updateToken(accessToken: string): void {
+    for (const channel of this.#all()) channel.updateToken(accessToken).catch(() => channel.close())
+  }
+
+  /** Reports facts of this machine to every router that judges posture. */
+  report(facts: EndpointFacts): void {
+    for (const channel of this.#all()) channel.report(facts)
+  }
+
+  close(): void {
+    this.#isClosed = true
+    for (const channel of [...this.#all(), ...this.#retired]) channel.close()
+  }
+
+  async #open(address: string): Promise<RouterChannel> {
+    const mayBeOver = this.#hasLostChannel
+    this.#hasLostChannel = false
+    const hello = await this.#access.hello(mayBeOver)
+    const channel = await this.#access.connect(address)
+    // It may close before it is open.
+    let known: RouterChannel | undefined
+    const onClose = () => known && this.#forget(address, known)
+    const opened = await RouterChannel.open(channel, hello, {
+      timer: this.#access.timer,
+      now: this.#access.now,
+      onClose,
+    })
+    known = opened
+    if (this.#isClosed) {
+      opened.close()
+      throw new ConnectionFailure('CLOSED', 'the identity is closed')
+    }
+    const others = this.#channels.get(address) ?? []
+    // One that was opened beside a channel that stood still is not kept when it is of no more use.
+    for (const idle of others.filter(({ isIdle }) => isIdle)) idle.close()
+    this.#channels.set(address, [...others.filter(({ isIdle }) => !isIdle), opened])
+    return opened
+  }
+
+  #forget(address: string, closed: RouterChannel): void {
+    this.#retired.delete(closed)
+    const known = this.#channels.get(address) ?? []
+    const left = known.filter((channel) => channel !== closed)
+    if (left.length < known.length) this.#hasLostChannel = true
+    if (left.length === 0) this.#channels.delete(address)
+    else this.#channels.set(address, left)
+  }
+
+  #all(): readonly RouterChannel[] {
+    return [...this.#channels.values()].flat()
+  }
+}
+
+/** Milliseconds for the connection to a router, its handshake included. */
+const CONNECT_MS = 10_000
+/** Milliseconds without traffic after which the system asks whether the router's machine is there. */
+const KEEP_ALIVE_MS = 15_000
+/** Bytes of one message: a router that sends more is none. */
+const FRAME_LIMITS = { headers: 65_536, body: 4 * 1024 * 1024 }
+const SOCKET_LIMITS = {
+  frame: FRAME_LIMITS,
+  // Writers wait long before this: it is reached by ten thousand connections that each have one message under way.
+  outgoing: { bytes: 512 * 1024 * 1024, stallMs: 2 ** 31 - 1 },
+  rate: { perSecond: 1e9, burst: 1e9 },
+}
+
+/** Opens the TLS connection to a router, `tls://HOST:PORT`. Rejects with a {@link ConnectionFailure} `ROUTER_UNREACHABLE`. */
+export function connectToRouter(address: string, { cert, key, ca }: Credentials): Promise<Channel> {
+  const url = URL.canParse(address) ? new URL(address) : undefined
+  const failed = (cause: unknown) => {
+    const told = cause instanceof Error ? cause.message : String(cause)
+    return new ConnectionFailure('ROUTER_UNREACHABLE', `the router at ${address} cannot be reached: ${told}`, { cause })
+  }
+  if (url === undefined || url.protocol !== 'tls:') return Promise.reject(failed('it is no address of TLS'))
+  const host = url.hostname.replace(/^\[|\]$/g, '')
+  return new Promise((resolve, reject) => {
+    const socket = connectTls({
+      ...{ host, port: Number(url.port), cert, key, ALPNProtocols: ['ziti-edge'] },
+      ...(ca !== undefined && { ca }),
+      ...(isIP(host) === 0 && { servername: host }),
+    })
+    const give = setTimeout(() => socket.destroy(new Error(`no answer within ${CONNECT_MS} ms`)), CONNECT_MS)
+    const fail = (error: unknown) => {
+      clearTimeout(give)
+      reject(failed(error))
+    }
+    socket.once('error', fail)
+    socket.once('secureConnect', () => {
+      clearTimeout(give)
+      socket.off('error', fail)
+      socket.setNoDelay(true)
+      socket.setKeepAlive(true, KEEP_ALIVE_MS)
+      resolve(
+        new ChannelSocket(socket, SOCKET_LIMITS, FRAME_LIMITS, {
+          onMessage: () => undefined,
+          onClose: () => undefined,
+        }),
+      )
+    })
+  })
+}

@@ -1,0 +1,185 @@
+import { CompiledQuery, type DatabaseConnection, type Dialect, type Driver, SqliteAdapter } from 'kysely'
+import { Gate, Lifetime, type Patience, StorageUnavailable } from '../../../../src/storage.ts'
+import { asUnavailable } from './unavailable.ts'
+
+/** One row of an answer, by column. */
+export type Row = Readonly<Record<string, unknown>>
+
+/** The source that rows are read from. */
+export interface RowSource {
+  rows(query: CompiledQuery): Promise<readonly Row[]>
+}
+
+/** One connection while one transaction has it to itself. */
+export class Connection implements RowSource {
+  readonly #connection: DatabaseConnection
+  /** Set by the first error that speaks of the state of the database; the connection is not used again then. */
+  isBroken = false
+
+  constructor(connection: DatabaseConnection) {
+    this.#connection = connection
+  }
+
+  async rows(query: CompiledQuery): Promise<readonly Row[]> {
+    try {
+      return (await this.#connection.executeQuery<Row>(query)).rows
+    } catch (error) {
+      throw this.#translated(error)
+    }
+  }
+
+  /** Runs a statement; answers how many rows it inserted, changed or deleted. */
+  async run(query: CompiledQuery): Promise<number> {
+    try {
+      return Number((await this.#connection.executeQuery(query)).numAffectedRows ?? 0)
+    } catch (error) {
+      throw this.#translated(error)
+    }
+  }
+
+  /** Runs a statement that has no parameters. */
+  async command(text: string): Promise<void> {
+    let query = COMMANDS.get(text)
+    if (query === undefined) {
+      query = CompiledQuery.raw(text)
+      COMMANDS.set(text, query)
+    }
+    await this.run(query)
+  }
+
+  #translated(error: unknown): unknown {
+    const unavailable = asUnavailable(error)
+    if (unavailable !== undefined && unavailable.reason !== 'busy') this.isBroken = true
+    return unavailable ?? error
+  }
+}
+
+/** There are few of them: what begins, ends and divides transactions. */
+const COMMANDS = new Map<string, CompiledQuery>()
+
+/** How many connections there are, and how long is waited for one. */
+export interface ConnectionOptions {
+  /** Greatest number of reads at once, where each has a connection of its own. Default: 8. */
+  readonly readConnections?: number
+  /** Milliseconds to wait for a connection or for other writers, before a call fails as busy. Default: 5,000. */
+  readonly busyTimeoutMs?: number
+}
+
+export const READ_CONNECTIONS = 8
+export const BUSY_TIMEOUT_MS = 5000
+
+/** The connections of one storage: those that read never wait for those that write, where the dialect allows it. */
+export interface Connections {
+  readonly readers: ConnectionSource
+  readonly writers: ConnectionSource
+  close(): Promise<void>
+}
+
+/** Where connections come from, each for one transaction at a time. */
+export interface ConnectionSource {
+  /** Runs `work` with a connection that nobody else uses meanwhile. */
+  use<T>(work: (connection: Connection) => Promise<T>): Promise<T>
+  close(): Promise<void>
+}
+
+/** A dialect that is not made by a function is shared by those who read and those who write, who then take turns. */
+export function openConnections(
+  dialect: Dialect | (() => Dialect),
+  { readConnections = READ_CONNECTIONS, busyTimeoutMs = BUSY_TIMEOUT_MS }: ConnectionOptions,
+): Connections {
+  if (typeof dialect !== 'function') {
+    const shared = sourceOf(dialect, 1, busyTimeoutMs)
+    return { readers: shared, writers: shared, close: () => shared.close() }
+  }
+  const readers = sourceOf(dialect(), readConnections, busyTimeoutMs)
+  const writers = sourceOf(dialect(), 1, busyTimeoutMs)
+  const lifetime = new Lifetime('the connections are closed')
+  return {
+    readers,
+    writers,
+    close: () =>
+      lifetime.close(
+        () => readers.close(),
+        () => writers.close(),
+      ),
+  }
+}
+
+function sourceOf(dialect: Dialect, most: number, timeoutMs: number): ConnectionSource {
+  const adapter = dialect.createAdapter()
+  // Kysely before 0.29 does not report it, and leaves a connection of SQLite to several at once.
+  const hasMany = adapter.supportsMultipleConnections ?? !(adapter instanceof SqliteAdapter)
+  return hasMany ? pooledConnections(dialect) : separateConnections(dialect, most, timeoutMs)
+}
+
+/** The connections of a dialect that has many: its own pool hands them out. */
+function pooledConnections(dialect: Dialect): ConnectionSource {
+  const driver = dialect.createDriver()
+  let ready: Promise<void> | undefined
+  return {
+    async use(work) {
+      ready ??= driver.init()
+      const raw = await orUnavailable(ready.then(() => driver.acquireConnection()))
+      const connection = new Connection(raw)
+      try {
+        return await work(connection)
+      } finally {
+        // A roll-back that fails is how a driver learns that a connection is lost.
+        if (connection.isBroken) await driver.rollbackTransaction(raw).catch(() => undefined)
+        await driver.releaseConnection(raw)
+      }
+    },
+    async close() {
+      if (ready !== undefined) await driver.destroy()
+    },
+  }
+}
+
+/** Up to `most` connections of a dialect whose drivers have one each; a broken one is replaced. */
+function separateConnections(dialect: Dialect, most: number, timeoutMs: number): ConnectionSource {
+  const gate = new Gate(most)
+  const idle: Driver[] = []
+  const lifetime = new Lifetime('the connections are closed')
+  return {
+    use: (work) =>
+      gate.run(async () => {
+        const driver = idle.pop() ?? (await orUnavailable(open(dialect)))
+        const connection = new Connection(await driver.acquireConnection())
+        try {
+          return await work(connection)
+        } finally {
+          if (connection.isBroken || !lifetime.isOpen) await driver.destroy().catch(() => undefined)
+          else idle.push(driver)
+        }
+      }, patience(timeoutMs)),
+    close: () => lifetime.close(...idle.splice(0).map((driver) => () => driver.destroy())),
+  }
+}
+
+/** Gives up waiting for a connection after `timeoutMs`. */
+function patience(timeoutMs: number): Patience {
+  return (giveUp) => {
+    const expired = () => giveUp(new StorageUnavailable('busy', `no connection was free within ${timeoutMs} ms`))
+    const timer = setTimeout(expired, timeoutMs)
+    return () => clearTimeout(timer)
+  }
+}
+
+async function open(dialect: Dialect): Promise<Driver> {
+  const driver = dialect.createDriver()
+  try {
+    await driver.init()
+  } catch (error) {
+    await driver.destroy().catch(() => undefined)
+    throw error
+  }
+  return driver
+}
+
+async function orUnavailable<T>(acquired: Promise<T>): Promise<T> {
+  try {
+    return await acquired
+  } catch (error) {
+    throw asUnavailable(error) ?? error
+  }
+}

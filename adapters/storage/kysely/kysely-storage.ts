@@ -1,0 +1,129 @@
+import { checkOptions, type OptionRules } from '../../../src/base/arguments.ts'
+import {
+  Gate,
+  Lifetime,
+  RECORD_KINDS,
+  type RecordKind,
+  type Storage,
+  StorageUnavailable,
+} from '../../../src/storage.ts'
+import { RecordCache } from './cache/record-cache.ts'
+import { BUSY_TIMEOUT_MS, type ConnectionOptions, openConnections } from './driver/connections.ts'
+import { type DatabaseOptions, describeDatabase } from './driver/language.ts'
+import { SchemaMismatch } from './schema/compare-schemas.ts'
+import { applyMigration, pendingMigration } from './schema/migrate.ts'
+import { recordTables } from './schema/record-table.ts'
+import { Reads, storedTables } from './transactions/read-transaction.ts'
+import { WriteQueue } from './transactions/write-queue.ts'
+
+/** How records are kept in a database, which one and how it is used. */
+export interface KyselyStorageOptions extends DatabaseOptions, ConnectionOptions {
+  /** The records to be kept. Default: everything that a controller keeps. */
+  readonly kinds?: readonly RecordKind[]
+  /**
+   * How many records of up to 1,024 characters are kept in memory, of longer ones fewer; 0 for none. They are exact at every
+   * read, whichever process made a change, because a read first looks for changes; only what is changed in the tables by
+   * hand, past the change feed, may go unnoticed. Default: 20,000.
+   */
+  readonly cachedRecords?: number
+  /** Whether missing tables and columns are created at the start; otherwise they are refused. Default: true. */
+  readonly migrate?: boolean
+}
+
+const DIALECT_HINT = "a Kysely dialect, or a function that makes one: () => sqliteDialect('portcullis.sqlite')"
+
+/** Rules of the options that all storages in a database have. */
+export const SHARED_OPTIONS: OptionRules<Omit<KyselyStorageOptions, 'dialect' | 'language'>> = {
+  kinds: 'array',
+  cachedRecords: 'number',
+  migrate: 'boolean',
+  readConnections: 'number',
+  busyTimeoutMs: 'number',
+  tablePrefix: 'string',
+  schema: 'string',
+}
+
+/** Rules of the options by which a database is reached through Kysely. */
+export const DIALECT_OPTIONS: OptionRules<Pick<KyselyStorageOptions, 'dialect' | 'language'>> = {
+  dialect: { shape: 'unknown', isNeeded: true, hint: DIALECT_HINT, problem: dialectProblem },
+  language: { oneOf: ['sqlite', 'postgres'] },
+}
+
+const STORAGE_OPTIONS: OptionRules<KyselyStorageOptions> = { ...SHARED_OPTIONS, ...DIALECT_OPTIONS }
+
+function dialectProblem(dialect: unknown): string | undefined {
+  const isMade = typeof dialect === 'object' && dialect !== null && 'createDriver' in dialect
+  return isMade || typeof dialect === 'function' ? undefined : `takes ${DIALECT_HINT}`
+}
+
+const CACHED_RECORDS = 20_000
+
+/**
+ * A storage in the tables of a SQL database, which any number of processes may share: every read is of what is committed
+ * when it begins, by whichever process. Missing tables and columns are created first. Errors: {@link SchemaMismatch} for a
+ * database of a newer version, `StorageUnavailable` when the database cannot be used at present.
+ *
+ * @example
+ * const storage = await kyselyStorage({ dialect: () => sqliteDialect('portcullis.sqlite') })
+ */
+export async function kyselyStorage(options: KyselyStorageOptions): Promise<Storage> {
+  checkOptions('kyselyStorage', options, STORAGE_OPTIONS, 'an object with a dialect')
+  return openKyselyStorage(options)
+}
+
+/** The same for options that were looked at. */
+export async function openKyselyStorage(options: KyselyStorageOptions): Promise<Storage> {
+  const { busyTimeoutMs = BUSY_TIMEOUT_MS, cachedRecords = CACHED_RECORDS, kinds = RECORD_KINDS } = options
+  const database = describeDatabase(options)
+  const declared = recordTables(kinds)
+  const connections = openConnections(options.dialect, options)
+  const { readers, writers } = connections
+  try {
+    const pending = await pendingMigration(database, declared, writers)
+    if (pending !== undefined) {
+      if (options.migrate === false) {
+        throw new SchemaMismatch(`the database lacks the migration '${pending.name}': run \`portcullis migrate\` first`)
+      }
+      await applyMigration(database, declared, writers, busyTimeoutMs)
+    }
+  } catch (error) {
+    await connections.close()
+    throw error
+  }
+
+  const stored = storedTables(database, declared)
+  const cache = cachedRecords > 0 ? new RecordCache(cachedRecords) : undefined
+  const queue = new WriteQueue(stored, writers, busyTimeoutMs, cache)
+  const reads = new Reads(stored, readers, cache)
+  /** How many at once is a matter of the connections; here they are known, so that `close` can wait for them. */
+  const underWay = new Gate(Number.POSITIVE_INFINITY)
+  const lifetime = new Lifetime(StorageUnavailable.closed)
+  /** Another database may come back than the one that went away. */
+  const distrustAfter = (error: unknown) => {
+    if (error instanceof StorageUnavailable && error.reason !== 'busy') cache?.clear()
+  }
+  return {
+    async read(work, options) {
+      lifetime.assertOpen()
+      try {
+        return await underWay.run(() => reads.run(work, options))
+      } catch (error) {
+        distrustAfter(error)
+        throw error
+      }
+    },
+    async write(work) {
+      lifetime.assertOpen()
+      return queue.add(work).catch((error: unknown) => {
+        distrustAfter(error)
+        throw error
+      })
+    },
+    close: () =>
+      lifetime.close(
+        () => queue.drain(),
+        () => underWay.idle(),
+        () => connections.close(),
+      ),
+  }
+}

@@ -1,0 +1,172 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { type Change, type Lifetime, StorageUnavailable, type WriteTransaction } from '../../../../src/storage.ts'
+import { type CachedReads, levelReads, Uncommitted } from '../cache/cached-collection.ts'
+import type { RecordCache } from '../cache/record-cache.ts'
+import type { Connection, ConnectionSource } from '../driver/connections.ts'
+import { beginWrite } from '../driver/language.ts'
+import { newLine, type StoredChanges, type StoredState } from '../records/change-feed.ts'
+import type { StoredTables } from './read-transaction.ts'
+import { DeferredRows, Draft, writeTransaction } from './write-transaction.ts'
+
+interface QueuedWrite {
+  work(tx: WriteTransaction): Promise<unknown>
+  resolve(result: unknown): void
+  reject(reason: unknown): void
+}
+
+/** How one write of a group ended; its caller learns it after the commit. */
+type Outcome =
+  | { readonly isDone: true; readonly result: unknown }
+  | { readonly isDone: false; readonly reason: unknown }
+
+/** The changes of a group, which the commit makes true. */
+interface Collected {
+  readonly outcomes: readonly Outcome[]
+  /** Where the database stood as it began, and where it stands by the changes. */
+  readonly before: StoredState
+  readonly after: StoredState
+  readonly changes: StoredChanges
+}
+
+/** Writes that one commit serves at most. */
+const GROUP_SIZE = 256
+/** Ms within which the writes of one commit begin; who comes later waits for the next. */
+const GROUP_MS = 20
+
+/**
+ * Runs writes one after the other, in the order in which they come, and lets those that wait at the same time share one
+ * transaction: each has a savepoint of its own, so that one that fails leaves the others alone, and every caller hears of
+ * the outcome after the commit that decides it. A gate would let them in one by one, each with a commit of its own.
+ */
+export class WriteQueue {
+  readonly #stored: StoredTables
+  readonly #writers: ConnectionSource
+  readonly #busyTimeoutMs: number
+  readonly #cache: RecordCache | undefined
+  readonly #waiting: QueuedWrite[] = []
+  readonly #current = new AsyncLocalStorage<Lifetime>()
+  #running: Promise<void> | undefined
+
+  constructor(stored: StoredTables, writers: ConnectionSource, busyTimeoutMs: number, cache?: RecordCache) {
+    this.#stored = stored
+    this.#writers = writers
+    this.#busyTimeoutMs = busyTimeoutMs
+    this.#cache = cache
+  }
+
+  async add<T>(work: (tx: WriteTransaction) => Promise<T>): Promise<T> {
+    if (this.#current.getStore()?.isOpen) throw new Error('a write cannot begin inside another write: use its handle')
+    return new Promise<T>((resolve, reject) => {
+      // The answer of `work` resolves its own promise.
+      this.#waiting.push({ work, resolve: (result) => resolve(result as T), reject })
+      this.#running ??= this.#run()
+    })
+  }
+
+  /** Waits for the writes that were accepted. */
+  async drain(): Promise<void> {
+    await this.#running
+  }
+
+  async #run(): Promise<void> {
+    // Those that come in the same turn of the event loop join the first group.
+    await new Promise((resolve) => setImmediate(resolve))
+    while (this.#waiting.length > 0) await this.#runGroup()
+    this.#running = undefined
+  }
+
+  async #runGroup(): Promise<void> {
+    const group: QueuedWrite[] = []
+    try {
+      const outcomes = await this.#writers.use((connection) => this.#transact(connection, group))
+      for (const [index, { resolve, reject }] of group.entries()) {
+        const outcome = outcomes[index]
+        if (outcome?.isDone) resolve(outcome.result)
+        else reject(outcome?.reason)
+      }
+    } catch (error) {
+      // Without a connection nobody was taken in yet: those who wait get an error, instead of waiting for a better time.
+      if (group.length === 0) group.push(...this.#waiting.splice(0))
+      for (const { reject } of group) reject(error)
+    }
+  }
+
+  async #transact(connection: Connection, group: QueuedWrite[]): Promise<readonly Outcome[]> {
+    await beginWrite(this.#stored.database, connection, this.#busyTimeoutMs)
+    try {
+      const { outcomes, before, changes, after } = await this.#collect(connection, group)
+      await connection.command('commit')
+      // This process need not ask for records that it has written.
+      if (after !== before && this.#cache?.isAt(before)) this.#cache.moveTo(after, changes)
+      return outcomes
+    } catch (error) {
+      await connection.command('rollback').catch(() => {
+        connection.isBroken = true
+      })
+      throw error
+    }
+  }
+
+  async #collect(connection: Connection, group: QueuedWrite[]): Promise<Collected> {
+    const { feed } = this.#stored
+    const cache = this.#cache
+    const known = cache?.place.revision ?? 0
+    const before = await feed.read(connection)
+    const uncommitted = new Uncommitted()
+    // Nobody else commits meanwhile: what the cache knows stays true, except of what this group changes.
+    const cached = cache && (await levelReads(cache, feed, connection, before, known, uncommitted))
+    const deferred = new DeferredRows(connection, this.#stored.runJointly)
+    const outcomes: Outcome[] = []
+    const changes: Change[] = []
+    const lines = new Map<number, string>()
+    const since = performance.now()
+    let state = before
+    do {
+      const next = this.#waiting.shift()
+      if (next === undefined) break
+      group.push(next)
+      const draft = new Draft(connection, state, uncommitted, deferred)
+      const line = newLine()
+      const outcome = await this.#runOne(connection, draft, next, line, cached)
+      outcomes.push(outcome)
+      if (!outcome.isDone || draft.changes.length === 0) continue
+      for (const change of draft.changes) changes.push(change)
+      state = { ...state, revision: state.revision + 1, line }
+      lines.set(state.revision, line)
+    } while (group.length < GROUP_SIZE && performance.now() - since < GROUP_MS)
+    const last = state === before ? [] : feed.advance(before, state)
+    await this.#stored.runJointly(connection, [...deferred.take(), ...last])
+    return { outcomes, before, after: state, changes: { changes, lines } }
+  }
+
+  /** Runs one write in a savepoint, on a line of its own. Throws only when the connection is of no more use. */
+  async #runOne(
+    connection: Connection,
+    draft: Draft,
+    { work }: QueuedWrite,
+    line: string,
+    cached: CachedReads | undefined,
+  ): Promise<Outcome> {
+    await connection.command('savepoint one_write')
+    try {
+      const tx = writeTransaction(this.#stored, draft, cached)
+      const result = await this.#current.run(draft.lifetime, work, tx)
+      if (draft.failure !== undefined) throw draft.failure
+      draft.lifetime.end()
+      await connection.command('release savepoint one_write')
+      const { insert, rowOf } = this.#stored.feed
+      for (const [position, change] of draft.changes.entries()) draft.defer(insert, rowOf(change, position, line))
+      draft.deferred.keep()
+      return { isDone: true, result }
+    } catch (reason) {
+      draft.lifetime.end()
+      // The database may have rolled back the whole transaction by itself.
+      const failure = [reason, draft.failure].find((error) => error instanceof StorageUnavailable)
+      if (failure !== undefined) throw failure
+      await connection.command('rollback to savepoint one_write')
+      draft.deferred.undo()
+      await connection.command('release savepoint one_write')
+      return { isDone: false, reason }
+    }
+  }
+}

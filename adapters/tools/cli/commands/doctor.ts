@@ -1,0 +1,155 @@
+import { stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { visibleLine } from '../../../../src/base/text.ts'
+import { type Answer, type CommandCall, defineCommand, EXIT_NO } from '../command-line/command.ts'
+import { UsageError } from '../command-line/usage.ts'
+import { DEFAULT_STORAGE, STORAGE_OPTIONS, withOperator } from '../input/open-storage.ts'
+import type { Style } from '../output.ts'
+import { copiesIn } from './backup/run-backups.ts'
+import { examineCertificates, examineKeys, type Finding } from './examine-certificates.ts'
+import { examinePostgres } from './examine-postgres.ts'
+import { withConfigFile } from './serve/config-file.ts'
+import { readPkiSource } from './serve/limit-options.ts'
+import { CERTIFICATE_FILE_OPTIONS, SERVE_OPTIONS } from './serve/option-declarations.ts'
+
+/** `portcullis doctor`. */
+export const DOCTOR = defineCommand({
+  options: {
+    ...STORAGE_OPTIONS,
+    pki: { value: 'DIR', variable: true, summary: 'folder of certificates and keys; default .portcullis/pki' },
+    ...CERTIFICATE_FILE_OPTIONS,
+    config: SERVE_OPTIONS.config,
+    advertise: SERVE_OPTIONS.advertise,
+    backups: {
+      value: 'DIR',
+      summary: 'a folder of portcullis backup run: warn when its latest copy is older than two days',
+    },
+    'within-days': { value: 'DAYS', summary: 'warn of certificates that expire so soon; default 30' },
+    repair: { summary: 'restore what every network has, and take references to nothing out' },
+    'delete-damaged': { summary: 'delete other records that cannot be read, each of which is named; with --repair' },
+  },
+  hasJson: true,
+  details: `Looks at the certificates and keys (expired or soon, not valid yet, not belonging to each other, readable by others, not
+for the address of --advertise), a change of them (who has no certificate of the next authority when the one before ends), the
+storage (whole, with an administrator who can log in), the settings of a PostgreSQL server (by which it keeps what it acknowledged,
+a failover included), the clock (behind what is stored), webhooks (dead letters), and the network (policies that select
+nothing, services without edge routers). Reads only, and the storage may be served. --config takes the file of
+portcullis serve, so that it looks at what is served.
+
+With --repair, what every network has (the auth policy 'default', identity types, posture check types, built-in config types)
+becomes what a new network has as far as it cannot be read, and references to nothing go; everything that becomes of a record
+is told. The restored policy lets passwords, certificates and tokens in without a second factor: look at it before it is used.
+Other records that cannot be read stay as they are, unless --delete-damaged is given as well. A SQLite file is copied first.`,
+  examples: [
+    'portcullis doctor',
+    'portcullis doctor --config /etc/portcullis/portcullis.yaml --backups /backup',
+    'portcullis doctor --repair',
+    'portcullis doctor --storage postgres://db/net --pki /etc/portcullis/pki --json',
+  ],
+  exitCodes: { 0: 'nothing is wrong; there may be warnings', [EXIT_NO]: 'something is wrong' },
+  run: async (call) => examine({ ...call, options: await withConfigFile(call.options, call.environment) }),
+})
+
+const DAY_MS = 24 * 60 * 60 * 1000
+/** Days after which a backup is too old: one that is made each day may be late once. */
+const OLD_DAYS = 2
+
+type DoctorOption =
+  | keyof typeof STORAGE_OPTIONS
+  | keyof typeof CERTIFICATE_FILE_OPTIONS
+  | 'pki'
+  | 'config'
+  | 'advertise'
+  | 'backups'
+  | 'within-days'
+  | 'repair'
+  | 'delete-damaged'
+
+/** Looks for what is wrong. Throws {@link UsageError} for a storage that cannot be looked at. */
+async function examine({ options, terminal }: CommandCall<DoctorOption>): Promise<Answer> {
+  const days = options.typed('within-days') ?? '30'
+  if (!/^\d{1,5}$/.test(days)) throw new UsageError(`--within-days takes a whole number, not '${days}'`)
+  const deletesDamaged = options.flag('delete-damaged')
+  if (deletesDamaged && !options.flag('repair')) throw new UsageError('--delete-damaged goes with --repair')
+  const repairs = options.flag('repair') ? await repair(options, deletesDamaged) : []
+  const storage = options.setting('storage') ?? { name: '--storage', value: DEFAULT_STORAGE }
+  const moment = { now: Date.now(), soonMs: Number(days) * DAY_MS }
+  const pki = readPkiSource(options)
+  const keys = await examineKeys(options, pki, moment)
+  const findings = [
+    ...repairs,
+    ...(await examineCertificates(pki, storage, moment, keys.replaced)),
+    ...keys.findings,
+    ...(await examineBackups(options.typed('backups'), moment.now)),
+    ...(await examinePostgres(options)),
+    ...(await examineStorage(options)),
+  ]
+  const isWrong = findings.some(({ level }) => level === 'wrong')
+  const text = findings.map((finding) => lineOf(finding, terminal.style)).join('\n')
+  return { text, value: findings, code: isWrong ? EXIT_NO : 0 }
+}
+
+/** Finds backups that are not made any more. Throws {@link UsageError} for a folder that is not there. */
+async function examineBackups(folder: string | undefined, now: number): Promise<readonly Finding[]> {
+  if (folder === undefined) return []
+  const copies = await copiesIn(folder).catch((error: unknown) => {
+    throw new UsageError(`--backups: ${folder} cannot be read`, { cause: error })
+  })
+  const latest = copies.at(-1)
+  if (latest === undefined)
+    return [{ level: 'wrong', about: 'backups', text: `${folder} holds no copy of portcullis backup run` }]
+  const { mtimeMs } = await stat(join(folder, latest))
+  const days = Math.floor((now - mtimeMs) / DAY_MS)
+  const level = days >= OLD_DAYS ? 'warning' : 'ok'
+  return [
+    {
+      level,
+      about: 'backups',
+      text: `the latest copy is ${latest}, ${days === 0 ? 'of the last 24 hours' : `${days} days old`}`,
+    },
+  ]
+}
+
+/** Repairs records that cannot stay as they are; the rest is found as usual afterwards. */
+function repair(options: Parameters<typeof withOperator>[0], deletesDamaged: boolean): Promise<readonly Finding[]> {
+  return withOperator(options, async (operator) => {
+    const repairs = await operator.repair({ deletesDamaged })
+    return repairs.flatMap(({ description, outcome, note }): readonly Finding[] => {
+      const text = `${outcome}: ${description}${note === undefined ? '' : ` (${note})`}`
+      if (outcome !== 'left') return [{ level: 'warning', about: 'storage', text }]
+      return note === undefined ? [] : [{ level: 'wrong', about: 'storage', text }]
+    })
+  })
+}
+
+function examineStorage(options: Parameters<typeof withOperator>[0]): Promise<readonly Finding[]> {
+  return withOperator(options, async (operator) => {
+    const damages = await operator.checkIntegrity()
+    const odd = await operator.findings()
+    const network = odd.map(({ kind, text }): Finding => {
+      const isWrong = kind === 'no-administrator' || kind === 'clock-behind'
+      return { level: isWrong ? 'wrong' : 'warning', about: 'network', text }
+    })
+    const undelivered = (await operator.undelivered()).map(
+      ({ webhook, dead }): Finding => ({
+        level: 'warning',
+        about: 'webhooks',
+        text: `${webhook} has ${dead} dead ${dead === 1 ? 'letter' : 'letters'}: portcullis webhooks resend sends them again`,
+      }),
+    )
+    return [
+      ...undelivered,
+      ...damages.map((text): Finding => ({ level: 'wrong', about: 'storage', text })),
+      ...(damages.length > 0 ? [] : [{ level: 'ok', about: 'storage', text: 'every record is whole' } as const]),
+      ...network,
+      ...(network.length > 0
+        ? []
+        : [{ level: 'ok', about: 'network', text: 'every policy selects something' } as const]),
+    ]
+  })
+}
+
+function lineOf({ level, about, text }: Finding, style: Style): string {
+  const colour = ({ ok: 'green', warning: 'yellow', wrong: 'red' } as const)[level]
+  return `${style(colour, level.padEnd(7))}  ${about}: ${visibleLine(text)}`
+}

@@ -1,0 +1,93 @@
+import { setTimeout } from 'node:timers/promises'
+import { readAnswer, requestFor } from '../../../../src/client/answer.ts'
+import type { AuditPage, AuditRequest } from '../../../../src/index.ts'
+import type { Connection } from '../connection/connect.ts'
+import type { Terminal } from '../output.ts'
+
+/** Reads a page of the audit trail. */
+export type ReadAudit = (request: AuditRequest) => Promise<AuditPage>
+
+/** How often a storage is asked for new records, ms. */
+const LOOK_MS = 1000
+/** A stream that ended is asked for again after this time, ms. */
+const AGAIN_MS = 1000
+/** The login is used this often, ms: one that asks nothing ends for being idle. */
+const IN_USE_MS = 300_000
+/** Records of one question. */
+const PAGE = 500
+
+/**
+ * Prints records as a controller sends them, for as long as they may be read: from `from` on, or those that are written from now on.
+ * A stream that is cut goes on where it was.
+ */
+export async function followStream(
+  terminal: Terminal,
+  { access: { baseUrl, fetch, token }, management, portcullis }: Connection,
+  asked: AuditRequest,
+  from: string | undefined,
+): Promise<never> {
+  let after = from ?? (await portcullis.call('GET /audit', { query: { limit: 1 } })).data.entries[0]?.id ?? ''
+  const use = () => void management.call('GET /current-api-session').catch(() => undefined)
+  setInterval(use, IN_USE_MS).unref()
+  for (let isAgain = false; ; isAgain = true) {
+    if (isAgain) await setTimeout(AGAIN_MS)
+    const request = { query: { ...asked, after }, headers: { accept: 'text/event-stream' } }
+    const response = await fetch(requestFor(`${baseUrl}/portcullis/v1`, 'GET /audit', request, token)).catch(
+      (error: unknown) => {
+        // A controller that was there may be starting again.
+        if (!isAgain) throw error
+      },
+    )
+    if (response === undefined || (isAgain && response.status >= 500)) continue
+    if (!response.ok || response.body === null) {
+      await readAnswer(response)
+      continue
+    }
+    try {
+      for await (const { id, data } of eventsIn(response.body)) {
+        terminal.print(data)
+        after = id
+      }
+    } catch {
+      // It was cut: it is asked for again.
+    }
+  }
+}
+
+interface SentEvent {
+  readonly id: string
+  readonly data: string
+}
+
+/** The events of a stream; comments, which say that it is alive, are none. */
+async function* eventsIn(body: ReadableStream<Uint8Array>): AsyncGenerator<SentEvent> {
+  const decoder = new TextDecoder()
+  let rest = ''
+  for await (const bytes of body) {
+    const events = (rest + decoder.decode(bytes, { stream: true })).split('\n\n')
+    rest = events.pop() ?? ''
+    for (const event of events) {
+      const [, id] = /^id: (.*)$/m.exec(event) ?? []
+      const [, data] = /^data: (.*)$/m.exec(event) ?? []
+      if (id !== undefined && data !== undefined) yield { id, data }
+    }
+  }
+}
+
+/** The same from a storage, which tells nobody of new records and is asked for them. */
+export async function followStorage(
+  terminal: Terminal,
+  read: ReadAudit,
+  asked: AuditRequest,
+  from: string | undefined,
+): Promise<never> {
+  let after = from ?? (await read({ limit: 1 })).entries[0]?.id ?? ''
+  for (;;) {
+    const page = await read({ ...asked, after, limit: PAGE })
+    for (const entry of page.entries) terminal.print(JSON.stringify(entry))
+    // A page tells where the next one begins, also where nothing on it was wanted.
+    const place = page.next ?? page.entries.at(-1)?.id
+    if (place !== undefined) after = place
+    if (page.next === null) await setTimeout(LOOK_MS)
+  }
+}

@@ -1,0 +1,153 @@
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { enrollRouter, runRouter } from '../../../../network/router/index.ts'
+import { formatAddress, isWildcardHost, parseAddress } from '../../../../web/node/index.ts'
+import { type Answer, type CommandCall, defineCommand } from '../../command-line/command.ts'
+import { UsageError } from '../../command-line/usage.ts'
+import { readAddress } from '../../input/address.ts'
+import { tell } from '../../output.ts'
+import { stopSignal } from '../serve/serve-until-stopped.ts'
+import { DEFAULT_ROUTER_FILE, type RouterFile, readRouterFile, writeRouterFile } from './router-file.ts'
+
+/** The option that names the file of a router. */
+export const ROUTER_FILE = {
+  value: 'FILE',
+  variable: true,
+  summary: 'its configuration file; default: router.json',
+} as const
+
+/** Options of where a router listens and dials, which its file keeps and `router run` may override. */
+const PLACE_OPTIONS = {
+  listen: {
+    value: 'HOST:PORT',
+    variable: true,
+    summary: 'where SDKs, tunnelers and other routers connect to it; without it, it only dials other routers',
+  },
+  advertise: { value: 'HOST:PORT', variable: true, summary: 'where they reach it; default: the address of --listen' },
+  'link-group': { value: 'NAME', repeatable: true, summary: 'links it holds, by group; default: default' },
+  'no-link-dial': { summary: 'dial no other router: it is dialed' },
+} as const
+
+/** `portcullis router enroll`. */
+export const ROUTER_ENROLL = defineCommand({
+  operands: 'TOKEN_FILE',
+  options: {
+    file: ROUTER_FILE,
+    ...PLACE_OPTIONS,
+    force: { summary: 'replace a file that is there' },
+    host: { value: 'NAME', repeatable: true, summary: 'a further name or address of it' },
+  },
+  details: `Takes the enrollment token (JWT) of an edge router or transit router of any controller, of Portcullis or a deployed one, and
+writes one file: key, certificates, where its controllers are, and where it listens. The key is made here and never leaves it.`,
+  examples: ['portcullis router enroll edge-1.jwt --listen 0.0.0.0:3022 --advertise edge-1.example.org:3022'],
+  run: enroll,
+})
+
+/** `portcullis router run`. */
+export const ROUTER_RUN = defineCommand({
+  options: {
+    file: ROUTER_FILE,
+    ...PLACE_OPTIONS,
+    'stop-within': {
+      value: 'SECONDS',
+      variable: true,
+      summary: 'how long circuits may take to end at a stop; default 30',
+    },
+    'renew-certificates': { summary: 'renew key and certificates as soon as it is connected' },
+  },
+  details: `Keeps a control channel to every controller of its network, links with other routers, and carries circuits as they lay them.
+It renews its key and certificates a week before they run out. At SIGTERM or SIGINT it takes nothing new, lets circuits end
+for as long as --stop-within says, and ends; a second signal ends it at once. One line on standard output tells when its ports
+are open; what happens afterwards goes to standard error.`,
+  examples: ['portcullis router run --file edge-1.json'],
+  exitCodes: {
+    0: 'stopped as it was asked to',
+    130: 'a second SIGINT ended it at once',
+    143: 'a second SIGTERM ended it at once',
+  },
+  run: run,
+})
+
+type PlaceOption = 'file' | 'listen' | 'advertise' | 'link-group' | 'no-link-dial'
+
+/** Enrolls a router and writes its file. Throws {@link UsageError}. */
+async function enroll({ options, operands }: CommandCall<PlaceOption | 'host' | 'force'>): Promise<Answer> {
+  const [tokenFile, ...more] = operands
+  if (tokenFile === undefined || more.length > 0) throw new UsageError('router enroll takes one TOKEN_FILE')
+  const place = readPlace(options)
+  const path = options.value('file') ?? DEFAULT_ROUTER_FILE
+  // Before the token is used up: it is good once.
+  if (existsSync(path) && !options.flag('force')) {
+    throw new UsageError(`${path} holds a router already: --file names another one, --force replaces it`)
+  }
+  const token = await readFile(tokenFile, 'utf8').catch(() => {
+    throw new UsageError(`the file ${tokenFile} cannot be read`)
+  })
+  const further = options.settings('host').map(({ value }) => value)
+  const identity = await enrollRouter(token, [...new Set([...hostsIn(place), ...further])])
+  if (identity.controllers.length === 0) throw new UsageError('the token names no controller that routers reach')
+  await writeRouterFile(path, { identity, ...place })
+  const text = `router ${identity.id} is enrolled: ${path} has its key; controllers: ${identity.controllers.join(', ')}`
+  return { text }
+}
+
+/** Runs a router until it is asked to stop; answers the exit code. Throws {@link UsageError}. */
+async function run(call: CommandCall<PlaceOption | 'stop-within' | 'renew-certificates'>): Promise<number> {
+  const { options, terminal } = call
+  const path = options.value('file') ?? DEFAULT_ROUTER_FILE
+  const seconds = options.value('stop-within') ?? '30'
+  if (!/^\d{1,5}$/.test(seconds)) throw new UsageError(`--stop-within takes whole seconds, not '${seconds}'`)
+  let file: RouterFile = { ...(await readRouterFile(path)) }
+  // Options of the command are for this run; the file keeps its own.
+  const { listen, advertise, linkGroups, dialsLinks } = { ...file, ...readPlace(options) }
+  const stopped = stopSignal()
+  let writing: Promise<void> = Promise.resolve()
+  const router = await runRouter({
+    identity: file.identity,
+    ...(listen !== undefined && { listen }),
+    ...(advertise !== undefined && { advertise }),
+    ...(linkGroups && { linkGroups }),
+    dialGroups: dialsLinks === false ? [] : (linkGroups ?? ['default']),
+    renewsAtOnce: options.flag('renew-certificates'),
+    onChange: (identity) => {
+      file = { ...file, identity }
+      const changed = file
+      writing = writing
+        .then(() => writeRouterFile(path, changed))
+        .catch((error) => tell(`${path} could not be written: ${String(error)}`))
+    },
+    log: (event, fields) => tell(`${event} ${JSON.stringify(fields)}`),
+  })
+  terminal.print(`router ${file.identity.id} runs${router.address ? ` at ${router.address}` : ', and only dials'}`)
+  const reason = await stopped
+  tell(`stopping on ${reason}: circuits may end within ${seconds} s; a second signal ends them`)
+  await router.close({ graceMs: Number(seconds) * 1000 })
+  await writing
+  return 0
+}
+
+type Place = Omit<RouterFile, 'identity'>
+
+function readPlace(options: CommandCall<PlaceOption>['options']): Place {
+  const listen = options.setting('listen')
+  const advertise = options.setting('advertise')
+  const groups = options.settings('link-group').map(({ value }) => value)
+  if (listen !== undefined) {
+    const address = readAddress(listen, 1)
+    if (advertise === undefined && isWildcardHost(address.host)) {
+      throw new UsageError(`${listen.name} stands for every interface; routers need one address: --advertise HOST:PORT`)
+    }
+  }
+  return {
+    ...(listen && { listen: formatAddress(readAddress(listen, 1)) }),
+    ...(advertise && { advertise: formatAddress(readAddress(advertise, 1)) }),
+    ...(groups.length > 0 && { linkGroups: groups }),
+    ...(options.flag('no-link-dial') && { dialsLinks: false }),
+  }
+}
+
+/** The names under which others reach a router. */
+function hostsIn({ listen, advertise }: Place): readonly string[] {
+  const host = parseAddress(advertise ?? listen ?? '')?.host
+  return host === undefined ? [] : [host]
+}

@@ -1,0 +1,128 @@
+import { readFile } from 'node:fs/promises'
+import type { Controller, PkiMaterial } from '../../../../../src/index.ts'
+import {
+  type Address,
+  isWildcardHost,
+  openPkiDirectory,
+  type PkiFiles,
+  pkiFilesIn,
+  type RunningServer,
+  readPkiFiles,
+  readServerFiles,
+  serverCertificateFacts,
+} from '../../../../web/node/index.ts'
+import { tell } from '../../output.ts'
+import type { ServeOptions } from './serve-options.ts'
+
+/** Certificates and keys, and the files that they were read from. */
+export interface Certificates {
+  readonly material: PkiMaterial
+  readonly files: PkiFiles
+  /** Remarks on them for the operator, one line each. */
+  readonly notes: readonly string[]
+}
+
+const DEFAULT_TRUST_DOMAIN = 'portcullis.internal'
+
+/**
+ * Opens the PKI that the options name, creating it in a directory that has none. `now` is in milliseconds.
+ * Throws `PkiFileError` naming the file that cannot be used.
+ */
+export async function openCertificates(options: ServeOptions, now: number): Promise<Certificates> {
+  const { pki, listen, advertise = listen } = options
+  const hosts = [advertise.host, listen.host, 'localhost', '127.0.0.1', '::1'].filter((host) => !isWildcardHost(host))
+  const request = {
+    hosts: [...new Set(hosts)],
+    trustDomain: options.trustDomain ?? DEFAULT_TRUST_DOMAIN,
+    now,
+  }
+  if (pki.kind === 'files') {
+    const material = await readPkiFiles(pki.files)
+    return { material, files: pki.files, notes: expiryWarnings(material, now) }
+  }
+  const { created, ...material } = await openPkiDirectory(pki.directory, request)
+  const notes = created ? [`created certificates and keys in ${pki.directory}`] : []
+  return {
+    material,
+    files: pkiFilesIn(pki.directory),
+    notes: [...notes, ...expiryWarnings(material, now)],
+  }
+}
+
+/** Warnings for an operator about a renewed server certificate for `host` at `now` (ms), one line each. */
+export function serverWarnings(
+  { serverCertPem }: Pick<PkiMaterial, 'serverCertPem'>,
+  { host }: Address,
+  now: number,
+): readonly string[] {
+  const { names, covers } = serverCertificateFacts(serverCertPem)
+  const expiry = expiryWarnings({ serverCertPem }, now)
+  if (covers(host)) return expiry
+  const list = names.length === 0 ? 'no host' : names.join(', ')
+  return [`warning: the server certificate is not for the host of --advertise, ${host}: it is for ${list}`, ...expiry]
+}
+
+/** Of a controller that starts: that one tells by itself when a certificate is for another host. */
+function expiryWarnings({ serverCertPem }: Pick<PkiMaterial, 'serverCertPem'>, now: number): readonly string[] {
+  const { notAfter } = serverCertificateFacts(serverCertPem)
+  if (notAfter > now) return []
+  return [`warning: the server certificate expired on ${new Date(notAfter).toISOString().slice(0, 10)}`]
+}
+
+/** How often the files are looked at, in ms. Certificates live for weeks; two small files cost nothing to read. */
+const LOOK_EVERY_MS = 1000
+
+type ServerPart = Pick<PkiMaterial, 'serverCertPem' | 'serverKeyPem'>
+
+/** The parts that a renewed server certificate is put into. */
+export interface Renewed {
+  readonly server: RunningServer
+  readonly controller: Controller
+  /** Lists remarks on a certificate for the operator, one line each. */
+  warningsOf(material: ServerPart): readonly string[]
+}
+
+/**
+ * Puts the server certificate in use whenever its files change, and says so; files that cannot be used are reported once, and
+ * what is in use stays. Two looks in a row must see the same: a renewal writes one file after the other. Answers how
+ * to stop it.
+ */
+export function renewServerCertificate(files: PkiFiles, inUse: ServerPart, renewed: Renewed): () => void {
+  let last = textOf(inUse.serverCertPem, inUse.serverKeyPem)
+  let settled = last
+  const look = async () => {
+    const seen = await read(files)
+    const isRenewed = seen === last && seen !== settled
+    last = seen
+    if (!isRenewed) return
+    settled = seen
+    await putInUse(files, renewed)
+  }
+  const looking = setInterval(() => void look(), LOOK_EVERY_MS).unref()
+  return () => clearInterval(looking)
+}
+
+async function putInUse(files: PkiFiles, { server, controller, warningsOf }: Renewed): Promise<void> {
+  try {
+    const material = await readServerFiles(files)
+    await controller.replaceServerCertificate(material)
+    server.replaceCertificate({ cert: material.serverCertPem, key: material.serverKeyPem })
+    tell(`put the renewed server certificate of ${files.serverCertPem} in use`)
+    for (const warning of warningsOf(material)) tell(warning)
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    tell(`the renewed server certificate cannot be used, the one before stays in use: ${reason}`)
+  }
+}
+
+/** Both files as one text; a file that cannot be read counts as empty, which differs from what was in use. */
+async function read({ serverCertPem, serverKeyPem }: PkiFiles): Promise<string> {
+  const [cert, key] = await Promise.all(
+    [serverCertPem, serverKeyPem].map((file) => readFile(file, 'utf8').catch(() => '')),
+  )
+  return textOf(cert ?? '', key ?? '')
+}
+
+function textOf(cert: string, key: string): string {
+  return `${cert}\n${key}`
+}

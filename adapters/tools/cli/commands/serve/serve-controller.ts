@@ -1,0 +1,249 @@
+import { isIP } from 'node:net'
+import { Lifetime } from '../../../../../src/concurrency/lifetime.ts'
+import { type Controller, createController, type PkiMaterial, type Storage } from '../../../../../src/index.ts'
+import {
+  createListener,
+  formatAddress,
+  type Listener,
+  PkiFileError,
+  type PkiFiles,
+  type RunningServer,
+  readServerFiles,
+  type ServerCertificate,
+  serve,
+  serverCertificateFacts,
+} from '../../../../web/node/index.ts'
+import { UsageError } from '../../command-line/usage.ts'
+import { ADMIN_PASSWORD, ADMIN_USERNAME } from '../../input/admin-credentials.ts'
+import { openStorage } from '../../input/open-storage.ts'
+import { openCertificates, renewServerCertificate, serverWarnings } from './certificates.ts'
+
+import { writeEvents } from './event-writer.ts'
+import { exposureNotes } from './option-declarations.ts'
+import type { ServeOptions } from './serve-options.ts'
+
+/** A controller that answers over HTTPS. */
+export interface ServedController {
+  /** The line that tells programs and people that it does. */
+  readonly readyLine: string
+  /** Remarks for the operator, one line each. */
+  readonly notes: readonly string[]
+  /** Lets requests in flight finish, then closes the storage. */
+  close(): Promise<void>
+}
+
+const VARIABLES = `${ADMIN_USERNAME} and ${ADMIN_PASSWORD}`
+
+/**
+ * Starts a controller as the options say and resolves when it answers. Throws `UsageError` or `PkiFileError` when the
+ * options name what cannot be used: a taken port, an unreadable file, a key of another certificate.
+ */
+export async function serveController(options: ServeOptions): Promise<ServedController> {
+  const { storage, name } = await openStorage(options.storage, options.tables)
+  try {
+    return await serveStorage(options, storage, name)
+  } catch (error) {
+    await storage.close()
+    throw error
+  }
+}
+
+async function serveStorage(options: ServeOptions, storage: Storage, storageName: string): Promise<ServedController> {
+  const { material, files, notes } = await openCertificates(options, Date.now())
+  const named = await openNamed(options.named)
+
+  // Enrollment tokens name the port, which only listening tells when the system chooses it: the server starts first, and a
+  // request that is early waits for the controller. It cannot come before the line that builds it: that runs in the same
+  // turn of the event loop.
+  let listener: Listener | undefined
+  const server = await bind(
+    options,
+    { material, named },
+    {
+      fetch: fetchOf(() => building),
+      app: (incoming, outgoing) => {
+        if (listener !== undefined) listener(incoming, outgoing)
+        else building.then(() => listener?.(incoming, outgoing)).catch(() => outgoing.destroy())
+      },
+    },
+  )
+  const address = formatAddress(options.advertise ?? { host: options.listen.host, port: server.port })
+  const building = build(options, { storage, material, files, address, port: server.port }).then((controller) => {
+    const { fetch, answerHeaders } = controller
+    listener = createListener(fetch, { answerHeaders: () => answerHeaders, ...options.limits })
+    return controller
+  })
+  try {
+    const controller = await building
+    const showStored = () => server.replaceCertificate(controller.tls())
+    // The storage may hold later certificates than the files.
+    showStored()
+    controller.events.on('pki.changed', showStored)
+    await server.openFabric(controller)
+    const stopRenewal = renewServerCertificate(files, material, {
+      server,
+      controller,
+      warningsOf: (renewed) => serverWarnings(renewed, options.advertise ?? options.listen, Date.now()),
+    })
+    const stopEvents = await writeEvents(controller, options.events)
+    const lifetime = new Lifetime('the controller is not served any more')
+    return {
+      readyLine: `portcullis ready at ${server.url}, advertised as ${address}, storage ${storageName}`,
+      notes: [
+        ...notes,
+        ...(await exposureNotes(options.storage, files)),
+        ...adminNotes(controller),
+        ...explorerNotes(options, server),
+        ...routerNotes(options, server, address),
+      ],
+      close: () =>
+        lifetime.close(
+          stopRenewal,
+          stopEvents,
+          () => server.close(),
+          () => controller.close(),
+        ),
+    }
+  } catch (error) {
+    await server.close({ graceMs: 0 })
+    throw error
+  }
+}
+
+/** Asks a controller that may still be built. */
+function fetchOf(building: () => Promise<Controller>): Controller['fetch'] {
+  type Plain = NonNullable<Controller['fetch']['plain']>
+  const plain: Plain = async (...request) => {
+    const { fetch } = await building()
+    if (fetch.plain === undefined) throw new TypeError('the fetch of the controller takes no plain requests')
+    return fetch.plain(...request)
+  }
+  const web = async (...request: Parameters<Controller['fetch']>) => (await building()).fetch(...request)
+  return Object.assign(web, { plain })
+}
+
+function adminNotes({ hasAdmin, hasOtherAdmin }: Controller): readonly string[] {
+  if (!hasAdmin) return [`there is no admin: ${VARIABLES} in the environment create one`]
+  return hasOtherAdmin ? [`there is an admin with other credentials: ${VARIABLES} were not applied`] : []
+}
+
+function explorerNotes({ explorer }: ServeOptions, { url }: RunningServer): readonly string[] {
+  return explorer ? [`the access explorer is at ${url}/portcullis/explorer/`] : []
+}
+
+function routerNotes({ router: place }: ServeOptions, { router }: RunningServer, apis: string): readonly string[] {
+  if (router === undefined) return []
+  const own = place?.advertise ?? place?.listen
+  const address = own === undefined || own.port === 0 ? apis : formatAddress(own)
+  return [`the edge router '${router.name}' takes SDKs, tunnelers and links at ${address}`]
+}
+
+async function bind(
+  {
+    listen: { host, port },
+    controlListen,
+    controlAdvertise,
+    controlOthers,
+    servesRouters,
+    limits,
+    router: place,
+  }: ServeOptions,
+  { material, named }: { readonly material: PkiMaterial; readonly named: readonly ServerCertificate[] },
+  { fetch, app }: Pick<Controller, 'fetch'> & { readonly app: Listener },
+): Promise<RunningServer> {
+  try {
+    const tls = () => ({ cert: material.serverCertPem, key: material.serverKeyPem })
+    const fabric = servesRouters && {
+      ...(controlListen === undefined ? {} : { listen: controlListen }),
+      ...(controlAdvertise === undefined ? {} : { advertise: controlAdvertise }),
+      others: controlOthers,
+    }
+    const router = place !== undefined && {
+      name: place.name,
+      ...(place.listen === undefined ? {} : { listen: place.listen }),
+      ...(place.advertise === undefined ? {} : { advertise: place.advertise }),
+    }
+    return await serve({ fetch, tls }, { host, port, app, fabric, router, namedCertificates: named, ...limits })
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new UsageError(`cannot listen on --listen ${formatAddress({ host, port })}: ${reason}`, { cause: error })
+  }
+}
+
+/** The second server certificate, where there is one; it is read at the start alone. */
+async function openNamed(named: ServeOptions['named']): Promise<readonly ServerCertificate[]> {
+  if (named === undefined) return []
+  const files = { serverCertPem: named.cert, serverKeyPem: named.key }
+  const { serverCertPem: cert, serverKeyPem: key } = await readServerFiles(files)
+  if (serverCertificateFacts(cert).names.some((name) => isIP(name) === 0)) return [{ cert, key }]
+  throw new UsageError(`--named-cert: ${named.cert} is for no DNS name, by which clients could ask for it`)
+}
+
+interface Parts {
+  readonly storage: Storage
+  readonly material: PkiMaterial
+  readonly files: PkiFiles
+  readonly address: string
+  readonly port: number
+}
+
+async function build(
+  {
+    admin,
+    trustDomain,
+    compat,
+    refuseUnknownMembers,
+    rateLimits,
+    cors,
+    oidc,
+    webhooks,
+    probes,
+    docs,
+    explorer,
+    durations,
+  }: ServeOptions,
+  parts: Parts,
+): Promise<Controller> {
+  const { storage, material, files, address, port } = parts
+  try {
+    const controller = await createController({
+      storage,
+      address,
+      pki: material,
+      rateLimits,
+      cors,
+      webhooks,
+      ...durations,
+      // Clients may come by the port that is listened on, whatever address is advertised.
+      oidc: oidc === false ? false : { ports: [port], ...oidc },
+      ...(admin === undefined ? {} : { admin }),
+      ...(refuseUnknownMembers && { refuseUnknownMembers }),
+      ...(probes && { probes }),
+      ...(docs && { apiPage: docs }),
+      ...(trustDomain === undefined ? {} : { trustDomain }),
+      ...(compat === undefined ? {} : { compat }),
+    })
+    return explorer ? (await import('../../../explorer/index.ts')).withExplorer(controller) : controller
+  } catch (error) {
+    throw naming(files, error)
+  }
+}
+
+/** Options of the controller, as the command line calls them. */
+const OPTIONS: ReadonlyMap<string, string> = new Map([
+  ['oidc.redirectUris', '--redirect-uri'],
+  ['oidc.postLogoutUris', '--post-logout-uri'],
+  ['oidc.accessTokenLifetimeMs', '--token-lifetimes'],
+  ['oidc.idTokenLifetimeMs', '--token-lifetimes'],
+  ['oidc.refreshTokenLifetimeMs', '--token-lifetimes'],
+])
+
+/** The controller names the part of the PKI or the option that it cannot use; the operator knows it by its file or its word. */
+function naming(files: PkiFiles, error: unknown): unknown {
+  const [, member = '', rest] = (error instanceof Error ? /^(oidc\.\w+)(.*)/s.exec(error.message) : undefined) ?? []
+  const option = OPTIONS.get(member)
+  if (option !== undefined) return new UsageError(`${option}${rest}`, { cause: error })
+  const [, part, problem] = (error instanceof Error ? /^(\w+Pem): (.*)/s.exec(error.message) : undefined) ?? []
+  const file = new Map(Object.entries(files)).get(part ?? '')
+  return file === undefined ? error : new PkiFileError(`${file}: ${problem}`, { cause: error })
+}

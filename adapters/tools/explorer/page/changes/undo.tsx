@@ -1,0 +1,76 @@
+import { useState } from 'preact/hooks'
+import type { AnswerOf, PortcullisApi } from '../../../../../src/client/index.ts'
+import type { Apis } from '../api/apis.ts'
+import { problemText } from '../api/problem-text.ts'
+import { announce } from '../parts/announcements.ts'
+import type { AuditEntry } from './consequences.tsx'
+
+type Plan = AnswerOf<PortcullisApi['GET /audit/{id}/undo']>['data']
+
+interface Props {
+  readonly apis: Apis
+  readonly entry: AuditEntry
+  readonly onDone: () => void
+}
+
+/** Takes a change back: first as a plan that is looked at, then by the tag of that plan, so that nothing later is overwritten. */
+export function Undo({ apis: { portcullis }, entry, onDone }: Props) {
+  const [plan, setPlan] = useState<Plan>()
+  const [isBusy, setBusy] = useState(false)
+  const [problem, setProblem] = useState<string>()
+  if (entry.entity === null || !entry.type.startsWith('entity.')) return null
+  const params = { id: entry.id }
+  const doing = async (work: () => Promise<void>) => {
+    setBusy(true)
+    setProblem(undefined)
+    try {
+      await work()
+    } catch (error) {
+      setPlan(undefined)
+      setProblem(problemText(error))
+    }
+    setBusy(false)
+  }
+  const look = () =>
+    doing(async () => {
+      setPlan((await portcullis.call('GET /audit/{id}/undo', { params })).data)
+    })
+  const apply = (tag: string) =>
+    doing(async () => {
+      await portcullis.call('POST /audit/{id}/undo', { params, headers: { 'if-match': `"${tag}"` } })
+      setPlan(undefined)
+      announce('The change was taken back.')
+      onDone()
+    })
+  return (
+    <>
+      <button type="button" class="link" aria-expanded={plan !== undefined} disabled={isBusy} onClick={look}>
+        undo…
+      </button>
+      {problem && (
+        <p class="problem" role="alert">
+          {problem}
+        </p>
+      )}
+      {plan && (
+        <div class="undo">
+          <ul class="sentences">
+            {plan.text.split('\n').map((line) => (
+              <li key={line} class={line.startsWith('  ') ? 'is-below' : undefined}>
+                {line.trim()}
+              </li>
+            ))}
+          </ul>
+          {plan.action !== null && (
+            <button type="button" class="primary" disabled={isBusy} onClick={() => apply(plan.tag)}>
+              {isBusy ? 'Writing…' : 'Yes, take it back'}
+            </button>
+          )}{' '}
+          <button type="button" disabled={isBusy} onClick={() => setPlan(undefined)}>
+            Close
+          </button>
+        </div>
+      )}
+    </>
+  )
+}

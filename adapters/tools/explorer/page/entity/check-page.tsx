@@ -1,0 +1,69 @@
+import { visibleLine } from '../../../../../src/base/text.ts'
+import type { Apis } from '../api/apis.ts'
+import { hrefOf } from '../navigation/place.ts'
+import { NameList } from '../parts/name-list.tsx'
+import { EntityPage, Part } from './entity-page.tsx'
+
+/** Members that every entity has, beside which a check says what it asks for. */
+const COMMON = new Set([
+  '_links',
+  'id',
+  'name',
+  'tags',
+  'createdAt',
+  'updatedAt',
+  'roleAttributes',
+  'version',
+  'typeId',
+])
+
+/** One posture check: the conditions, the policies that ask for it, who changed it. */
+export function CheckPage({ apis, id }: { apis: Apis; id: string }) {
+  const { management } = apis
+  return (
+    <EntityPage
+      apis={apis}
+      kind="posture-checks"
+      id={id}
+      read={(request) => management.call('GET /posture-checks/{id}', request)}
+      head={({ name, typeId, roleAttributes }) => ({
+        name,
+        state: typeId,
+        roleAttributes: roleAttributes ?? [],
+        links: [{ label: 'Manage', href: hrefOf('manage', { kind: 'posture-checks', id }) }],
+      })}
+    >
+      {(check) => (
+        <div class="columns">
+          <Part title="Asks for">
+            <dl class="facts">
+              {Object.entries(check)
+                .filter(([name]) => !COMMON.has(name))
+                .map(([name, value]) => (
+                  <>
+                    <dt>{name}</dt>
+                    <dd>{visibleLine(typeof value === 'string' ? value : JSON.stringify(value))}</dd>
+                  </>
+                ))}
+            </dl>
+          </Part>
+          <Part title="Service policies that ask for it">
+            <NameList
+              kind="service-policies"
+              reasons={[apis, id]}
+              read={(page) => management.call('GET /service-policies', page)}
+              filter={`anyOf(postureCheckRoles) in [${rolesThatSelect(id, check.roleAttributes ?? [])}]`}
+              empty="None: nobody is asked for it."
+            />
+          </Part>
+        </div>
+      )}
+    </EntityPage>
+  )
+}
+
+/** The entries of role lists by which an entity is selected, in the words of filters. */
+function rolesThatSelect(id: string, roleAttributes: readonly string[]): string {
+  const roles = [`@${id}`, '#all', ...roleAttributes.map((attribute) => `#${attribute}`)]
+  return roles.map((role) => JSON.stringify(role)).join(', ')
+}

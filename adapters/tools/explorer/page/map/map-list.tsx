@@ -1,0 +1,59 @@
+import { visibleLine } from '../../../../../src/base/text.ts'
+import { numberText } from '../parts/number-text.ts'
+import type { MapProps } from './map-drawing.tsx'
+import { type MapGroup, type MapLink, type ShownMap, type Side, shareText } from './read-map.ts'
+
+/** As many of the groups that one is linked with stand beside it; the others are in its panel. */
+const MOST_LINKED = 3
+
+/** Who reaches what, drawn as a list, for windows that are too narrow for two columns and lines between them. */
+export function MapList({ map, chosen, onChoose }: MapProps) {
+  return (
+    <div class="map-list">
+      {(['identities', 'services'] as const).map((side) => (
+        <section key={side} aria-label={HEADS[side]}>
+          <h2>{HEADS[side]}</h2>
+          <ul class="links">
+            {map.sides[side].groups.map((group, place) => (
+              <li key={group.scope}>
+                <button
+                  type="button"
+                  class="map-row"
+                  aria-pressed={chosen?.side === side && chosen.place === place}
+                  data-key={group.scope}
+                  onClick={() => onChoose({ side, place })}
+                >
+                  <span class="map-row-name">
+                    <strong>{visibleLine(group.title)}</strong>
+                    {group.within !== '' && <span class="muted"> of {visibleLine(group.within)}</span>}
+                  </span>
+                  <span class="number">{numberText(group.count)}</span>
+                  <span class="map-row-linked muted">{linkedText(map, side, place)}</span>
+                </button>
+              </li>
+            ))}
+          </ul>
+        </section>
+      ))}
+    </div>
+  )
+}
+
+const HEADS = { identities: 'Identities', services: 'Services' } as const
+
+/** The groups that one is linked with, the largest share first. */
+function linkedText(map: ShownMap, side: Side, place: number): string {
+  const other = side === 'identities' ? 'services' : 'identities'
+  const otherOf = ({ from, to }: MapLink): MapGroup | undefined =>
+    map.sides[other].groups[side === 'identities' ? to : from]
+  const linked = map.links
+    .filter(({ from, to }) => (side === 'identities' ? from : to) === place)
+    .toSorted((a, b) => b.pairs - a.pairs)
+  const verb = map.type.toLowerCase()
+  if (linked.length === 0) return side === 'identities' ? `may ${verb} nothing` : `nobody may ${verb} them`
+  const named = linked
+    .slice(0, MOST_LINKED)
+    .map((link) => `${visibleLine(otherOf(link)?.title ?? '')} (${shareText(map, link)})`)
+  const more = linked.length > MOST_LINKED ? ` and ${numberText(linked.length - MOST_LINKED)} more` : ''
+  return `${side === 'identities' ? `may ${verb}` : 'reached by'} ${named.join(', ')}${more}`
+}

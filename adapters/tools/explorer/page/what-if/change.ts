@@ -1,0 +1,144 @@
+import type { PortcullisApi, RequestOf } from '../../../../../src/client/index.ts'
+import type { Chip } from '../parts/chip.ts'
+
+/** The body of a simulation. */
+export type Simulation = NonNullable<RequestOf<PortcullisApi['POST /simulate']>['body']>
+
+/** A service policy as it is edited: role lists as chips, so that people read names where ids are sent. */
+export interface PolicyDraft {
+  readonly name: string
+  readonly type: 'Dial' | 'Bind'
+  readonly semantic: 'AllOf' | 'AnyOf'
+  readonly identityRoles: readonly Chip[]
+  readonly serviceRoles: readonly Chip[]
+  readonly postureCheckRoles: readonly Chip[]
+}
+
+/** A role attribute that everybody who has another one would be given. */
+export interface GroupChange {
+  readonly kind: 'group'
+  readonly action: 'give'
+  /** Both without `#`. */
+  readonly holders: string
+  readonly roleAttribute: string
+  /** How many have the one and not the other. */
+  readonly count: number
+  /** The changes of policies that grant and deny the same. */
+  readonly tried: Simulation['changes']
+}
+
+/** A change that is tried before it is made. */
+export type Change =
+  | GroupChange
+  | {
+      readonly kind: 'identities' | 'services'
+      readonly action: 'update'
+      readonly id: string
+      readonly name: string
+      /** The role attributes before. */
+      readonly before: readonly string[]
+      readonly roleAttributes: readonly string[]
+    }
+  | {
+      readonly kind: 'service-policies'
+      readonly action: 'create'
+      /** Tells new policies from each other. */
+      readonly number: number
+      readonly policy: PolicyDraft
+    }
+  | {
+      readonly kind: 'service-policies'
+      readonly action: 'update'
+      readonly id: string
+      readonly name: string
+      /** The policy when the change began. */
+      readonly before: PolicyDraft
+      readonly policy: PolicyDraft
+    }
+  | {
+      readonly kind: 'service-policies'
+      readonly action: 'delete'
+      readonly id: string
+      readonly name: string
+      readonly before: PolicyDraft
+    }
+
+/** A policy with nothing in it yet. */
+export const EMPTY_POLICY: PolicyDraft = {
+  name: '',
+  type: 'Dial',
+  semantic: 'AnyOf',
+  identityRoles: [],
+  serviceRoles: [],
+  postureCheckRoles: [],
+}
+
+/** The body of the request that makes a policy so. */
+export function policyBody({ name, type, semantic, ...roles }: PolicyDraft) {
+  return {
+    name,
+    type,
+    semantic,
+    identityRoles: roles.identityRoles.map(({ value }) => value),
+    serviceRoles: roles.serviceRoles.map(({ value }) => value),
+    postureCheckRoles: roles.postureCheckRoles.map(({ value }) => value),
+  }
+}
+
+/** A change in the words of a simulation; a new policy without a name is tried under one that nobody has. */
+export function simulated(change: Change): Simulation['changes'] {
+  if (change.kind === 'group') return change.tried
+  return [simulatedEntity(change)]
+}
+
+function simulatedEntity(change: Exclude<Change, GroupChange>): Simulation['changes'][number] {
+  if (change.action === 'delete') return { kind: 'service-policies', action: 'delete', id: change.id }
+  if (change.kind !== 'service-policies')
+    return { kind: change.kind, action: 'update', id: change.id, body: { roleAttributes: [...change.roleAttributes] } }
+  const { name } = change.policy
+  const body = policyBody({
+    ...change.policy,
+    name: name.trim() === '' ? `new policy ${change.action === 'create' ? change.number : change.id}` : name,
+  })
+  if (change.action === 'create') return { kind: 'service-policies', action: 'create', body }
+  return { kind: 'service-policies', action: 'update', id: change.id, body }
+}
+
+/** How many entities changes write. */
+export function countWrites(changes: readonly Change[]): number {
+  return changes.reduce((sum, change) => sum + (change.kind === 'group' ? change.count : 1), 0)
+}
+
+/** Whether a change says enough to be made. */
+export function isWhole(change: Change): boolean {
+  return !('policy' in change) || change.policy.name.trim() !== ''
+}
+
+/** A policy that is not there yet. */
+export function newPolicy(policy: PolicyDraft): Change {
+  return { kind: 'service-policies', action: 'create', number: Date.now(), policy }
+}
+
+/** Role attributes that a change gives to an entity, and those that it takes from it. */
+interface AttributeDifference {
+  readonly added: readonly string[]
+  readonly taken: readonly string[]
+}
+
+export function differenceOf({
+  before,
+  roleAttributes,
+}: {
+  readonly before: readonly string[]
+  readonly roleAttributes: readonly string[]
+}): AttributeDifference {
+  return {
+    added: roleAttributes.filter((attribute) => !before.includes(attribute)),
+    taken: before.filter((attribute) => !roleAttributes.includes(attribute)),
+  }
+}
+
+/** Role attributes as they are now, with those that a change adds and without those that it takes. */
+export function changedBy({ added, taken }: AttributeDifference, now: readonly string[]): string[] {
+  return [...new Set([...now, ...added])].filter((attribute) => !taken.includes(attribute))
+}

@@ -1,0 +1,77 @@
+import { visibleLine } from '../../../../../src/base/text.ts'
+import type { Apis } from '../api/apis.ts'
+import { attributeChip } from '../parts/chip.ts'
+import { ChipsField } from '../parts/chips-field.tsx'
+import { numberText } from '../parts/number-text.ts'
+import type { Change } from './change.ts'
+import { amendPolicy, drop, keyOf, put } from './draft.ts'
+import { PolicyFields } from './policy-fields.tsx'
+
+/** The changes that are tried, each as a form that tries while somebody edits. */
+export function DraftList({ apis, changes }: { apis: Apis; changes: readonly Change[] }) {
+  return (
+    <>
+      {changes.map((change) => (
+        <article key={keyOf(change)} class="card">
+          <div class="panel-head">
+            <h2>{titleOf(change)}</h2>
+            <button type="button" class="quiet" aria-label={`Drop: ${titleOf(change)}`} onClick={() => drop(change)}>
+              ✕
+            </button>
+          </div>
+          <Fields apis={apis} change={change} />
+        </article>
+      ))}
+    </>
+  )
+}
+
+function Fields({ apis, change }: { apis: Apis; change: Change }) {
+  if (change.kind === 'group') {
+    return (
+      <p class="muted">
+        {numberText(change.count)} {change.count === 1 ? 'identity' : 'identities'} would be given the role attribute;
+        who has it already stays as it is.
+      </p>
+    )
+  }
+  if (change.action === 'delete') return <p class="problem">It would be deleted.</p>
+  if (change.kind !== 'service-policies') {
+    const chips = change.roleAttributes.map(attributeChip)
+    return (
+      <ChipsField
+        apis={apis}
+        label="Role attributes"
+        chips={chips}
+        kind={change.kind}
+        of="attributes"
+        onChange={(after) => put({ ...change, roleAttributes: after.map(({ value }) => value) })}
+      />
+    )
+  }
+  return (
+    <>
+      <PolicyFields apis={apis} policy={change.policy} onChange={(changed) => amendPolicy(change, changed)} />
+      {change.action === 'update' && (
+        <button
+          type="button"
+          class="danger"
+          onClick={() =>
+            put({ kind: change.kind, action: 'delete', id: change.id, name: change.name, before: change.before })
+          }
+        >
+          Delete it instead
+        </button>
+      )}
+    </>
+  )
+}
+
+/** Names a change, here and in announcements. */
+function titleOf(change: Change): string {
+  if (change.kind === 'group') return visibleLine(`#${change.roleAttribute} for everybody who has #${change.holders}`)
+  if (change.action === 'create') return 'New service policy'
+  const name = visibleLine(change.name)
+  if (change.kind === 'service-policies') return `Service policy ${name}`
+  return `${change.kind === 'identities' ? 'Identity' : 'Service'} ${name}`
+}

@@ -1,0 +1,91 @@
+import { visibleLine } from '../../../../../src/base/text.ts'
+import type { Explanation } from '../api/explanation.ts'
+import { useIsNarrow } from '../parts/use-narrow.ts'
+import { COLUMN_NAMES, type PathNode, pathOf } from './path.ts'
+import { LIGHT_WORDS, PathList } from './path-list.tsx'
+
+const BOX = { width: 172, height: 44, gap: 10 } as const
+const COLUMN = BOX.width + 40
+const HEAD = 26
+const TITLE_LENGTH = 17
+
+/** The way from the identity to the service, lit as far as it is open. */
+export function PathDrawing({ explanation }: { explanation: Explanation }) {
+  const { nodes, lines } = pathOf(explanation)
+  const isNarrow = useIsNarrow()
+  if (isNarrow) return <PathList nodes={nodes} />
+  const columns = COLUMN_NAMES.map((_, column) => nodes.filter((node) => node.column === column))
+  const rows = Math.max(...columns.map(({ length }) => length))
+  const height = HEAD + rows * (BOX.height + BOX.gap)
+  const places = new Map(
+    columns.flatMap((column, number) =>
+      column.map((node, row) => {
+        const top = HEAD + ((rows - column.length) * (BOX.height + BOX.gap)) / 2
+        return [node.key, { x: number * COLUMN, y: top + row * (BOX.height + BOX.gap) }] as const
+      }),
+    ),
+  )
+  const width = (COLUMN_NAMES.length - 1) * COLUMN + BOX.width
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, also by the keyboard
+    <figure class="path card" tabIndex={0} aria-label="The way from the identity to the service">
+      {/* biome-ignore lint/a11y/useSemanticElements: a drawing of links */}
+      <svg viewBox={`-2 0 ${width + 4} ${height}`} role="group" aria-label={spoken(nodes)}>
+        {COLUMN_NAMES.map((name, number) => (
+          <text key={name} class="column" x={number * COLUMN} y="14">
+            {name}
+          </text>
+        ))}
+        {lines.map(({ from, to, light }) => {
+          const [one, other] = [places.get(from), places.get(to)]
+          if (!one || !other) return null
+          const [x1, y1, x2, y2] = [one.x + BOX.width, one.y + BOX.height / 2, other.x, other.y + BOX.height / 2]
+          const bend = Math.min(60, (x2 - x1) / 2)
+          return (
+            <path
+              key={`${from} ${to}`}
+              class={`way way-${light}`}
+              d={`M${x1} ${y1}C${x1 + bend} ${y1} ${x2 - bend} ${y2} ${x2} ${y2}`}
+            />
+          )
+        })}
+        {nodes.map((node) => (
+          <PathBox key={node.key} node={node} place={places.get(node.key)} />
+        ))}
+      </svg>
+    </figure>
+  )
+}
+
+function PathBox({ node, place }: { node: PathNode; place: { readonly x: number; readonly y: number } | undefined }) {
+  if (!place) return null
+  const { title, note, kind, light, href } = node
+  const box = (
+    <g class={`stop stop-${kind} stop-${light}`} transform={`translate(${place.x} ${place.y})`}>
+      <title>{visibleLine(title)}</title>
+      <rect width={BOX.width} height={BOX.height} rx="7" />
+      <rect class="stop-mark" x="7" y="7" width="4" height={BOX.height - 14} rx="2" />
+      <text class="stop-title" x="19" y={note === '' ? 27 : 19}>
+        {shortened(visibleLine(title))}
+      </text>
+      <text class="stop-note" x="19" y="35">
+        {shortened(note)}
+      </text>
+    </g>
+  )
+  return href === undefined ? box : <a href={href}>{box}</a>
+}
+
+/** Takes away of the middle: names of one kind begin alike and differ at the end. */
+function shortened(text: string): string {
+  const characters = [...text]
+  if (characters.length <= TITLE_LENGTH) return text
+  const half = (TITLE_LENGTH - 1) / 2
+  return `${characters.slice(0, Math.ceil(half)).join('')}…${characters.slice(-Math.floor(half)).join('')}`
+}
+
+function spoken(nodes: readonly PathNode[]): string {
+  return nodes
+    .map(({ title, note, light }) => `${visibleLine(title)}${note && `, ${note}`}: ${LIGHT_WORDS[light]}`)
+    .join('; ')
+}

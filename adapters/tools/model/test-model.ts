@@ -1,0 +1,85 @@
+import { type Model, type ModelEntity, type Network, requireLinks } from '../../../src/model/index.ts'
+import { checkAssertions } from './check-assertions.ts'
+import type { TestResult } from './check-invariant.ts'
+import { coverageOf } from './coverage.ts'
+import type { AdminOptions } from './model-connection.ts'
+import { readNetwork } from './read-network.ts'
+import { createScratchController, type OtherEntity, tryOut } from './scratch-controller.ts'
+
+/**
+ * Tries the assertions of a model on a controller in memory that has the network of the model and nothing else. A model
+ * without edge routers is taken to have one that everybody may use. Rejects with `ModelError` for what a controller would
+ * refuse.
+ *
+ * @example
+ * const result = await testModel(await readModel('network.yaml'))
+ * if (result.failed > 0) console.log(testText(result))
+ */
+export async function testModel(model: Model): Promise<TestResult> {
+  const scratch = await createScratchController()
+  try {
+    const notes: string[] = []
+    const network = await tryOut(
+      scratch.options,
+      withKnownLinks(model, await readNetwork(scratch.options)),
+      routersFor(model, notes),
+    )
+    return withCoverage(await checkAssertions(scratch.options, model.assertions, network, notes), network)
+  } finally {
+    await scratch.close()
+  }
+}
+
+/**
+ * The network of a model as a controller keeps it, for a graph of it. Rejects with `ModelError` for what a controller would
+ * refuse.
+ *
+ * @example
+ * console.log(mermaid(accessGraph(await modelNetwork(await readModel('network.yaml')))))
+ */
+export async function modelNetwork(model: Model): Promise<Network> {
+  const scratch = await createScratchController()
+  try {
+    return await tryOut(scratch.options, withKnownLinks(model, await readNetwork(scratch.options)))
+  } finally {
+    await scratch.close()
+  }
+}
+
+/**
+ * Tries the assertions of a model on a controller that runs, as it is now. The entities of the model are not looked at.
+ *
+ * @example
+ * const result = await testController(admin, await readModel('assertions.yaml'))
+ */
+export async function testController(
+  options: AdminOptions,
+  { assertions }: Pick<Model, 'assertions'>,
+): Promise<TestResult> {
+  const network = await readNetwork(options)
+  return withCoverage(await checkAssertions(options, assertions, network), network)
+}
+
+function withCoverage(result: TestResult, network: Network): TestResult {
+  return { ...result, coverage: coverageOf(network, result.cases) }
+}
+
+function withKnownLinks(model: Model, builtIn: Network): Model {
+  requireLinks(model, builtIn.entities)
+  return model
+}
+
+const ROUTER_KEYS: readonly ModelEntity['key'][] = ['edgeRouters', 'edgeRouterPolicies', 'serviceEdgeRouterPolicies']
+
+/** A model without routers is about policies and posture alone. */
+function routersFor({ entities }: Model, notes: string[]): readonly OtherEntity[] {
+  if (entities.some(({ key }) => ROUTER_KEYS.includes(key))) return []
+  notes.push('the model has no edge routers: one that everybody may use is assumed')
+  const name = 'any edge router'
+  const policy = { name, semantic: 'AnyOf', edgeRouterRoles: ['#all'] }
+  return [
+    { key: 'edgeRouters', name, body: { name } },
+    { key: 'edgeRouterPolicies', name, body: { ...policy, identityRoles: ['#all'] } },
+    { key: 'serviceEdgeRouterPolicies', name, body: { ...policy, serviceRoles: ['#all'] } },
+  ]
+}

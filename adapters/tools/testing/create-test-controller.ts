@@ -1,0 +1,211 @@
+import { checkArgument, checkOptions, type OptionRule, type OptionRules } from '../../../src/base/arguments.ts'
+import { createClient, createManagementClient } from '../../../src/client/index.ts'
+import { Lifetime } from '../../../src/concurrency/lifetime.ts'
+import { CONTROLLER_OPTIONS } from '../../../src/controller/option-shapes.ts'
+import {
+  type Call,
+  type CallEngine,
+  type Caller,
+  createController,
+  createPkiMaterial,
+  type Storage,
+} from '../../../src/index.ts'
+import { type MemoryStorage, memoryStorage } from '../../storage/memory/index.ts'
+import type { ModelInput } from '../model/index.ts'
+import { reachOf } from './access-expectations.ts'
+import type { KeptApp } from './authenticator-app.ts'
+import { byIdOrName, endpoints, type TestEndpoint } from './endpoints.ts'
+import { fakeClock, fakeScheduler, liveClock } from './fake-clock.ts'
+
+import { plainPasswordHasher, recordingLogger, seededRandom, seedNetwork } from './fakes.ts'
+import { faultPlan } from './faults.ts'
+import { requestRecord } from './request-record.ts'
+import type { RoutedParts, RoutedTestController } from './routed-controller.ts'
+import {
+  type ListeningController,
+  listenWith,
+  type TestController,
+  type TestControllerOptions,
+} from './test-controller.ts'
+import { waitingEvents } from './waiting-events.ts'
+
+/** The admin of every test controller. */
+export const TEST_ADMIN = { username: 'admin', password: 'admin-password' } as const
+
+const ADDRESS = 'controller.test:1280'
+const TRUST_DOMAIN = 'controller.test'
+const HOSTS = ['controller.test', 'localhost', '127.0.0.1', '::1']
+
+/**
+ * Makes a whole controller for a test in some milliseconds: memory storage, its own certificates, a clock that stands still,
+ * ids that are the same in every run, and typed clients that call it without a socket. Nothing limits how often it is called,
+ * because its clock stands still; give `rateLimits` to test limits. Over a fork of a memory storage it goes on with new ids;
+ * give it the `pki` too with which the fork's identities enrolled, or use {@link TestController.fork}.
+ *
+ * @example
+ * await using net = await createTestController()
+ * await net.admin.call('POST /services', { body: { name: 'wiki' } })
+ * const laptop = await net.enroll('laptop', { roleAttributes: ['staff'] })
+ * await expect(laptop.dial('wiki')).rejects.toThrow('NOT_FOUND')
+ */
+export function createTestController(
+  options: TestControllerOptions & { readonly router: true },
+): Promise<RoutedTestController>
+export function createTestController(options?: TestControllerOptions): Promise<TestController>
+export async function createTestController(
+  options: TestControllerOptions = {},
+): Promise<TestController | RoutedTestController> {
+  checkOptions('createTestController', options, OPTIONS)
+  const { router = false, model } = options
+  const parts = await controllerWith(options, new Map())
+  const { net } = parts
+  if (!router) {
+    if (model !== undefined) await net.seed(model)
+    return net
+  }
+  // Loaded here because most tests carry nothing.
+  const { withRouter } = await import('./routed-controller.ts')
+  const routed = await withRouter(parts)
+  if (model !== undefined) await net.seed(model)
+  return routed
+}
+
+const OPTIONS: OptionRules<TestControllerOptions> = {
+  ...CONTROLLER_OPTIONS,
+  storage: 'object',
+  clock: { oneOf: ['turned', 'live'] },
+  now: 'number',
+  seed: 'number',
+  model: 'unknown',
+  router: 'boolean',
+}
+
+/** A test controller whose identities have authenticator apps already, as those of a fork do. */
+async function controllerWith(options: TestControllerOptions, apps: Map<string, KeptApp>): Promise<RoutedParts> {
+  const { now, clock: pace = 'turned', seed = 1, model: _model, router: _router, ...rest } = options
+  const clock = pace === 'live' ? liveClock(now) : fakeClock(now)
+  const scheduler = fakeScheduler(clock)
+  const { storage = memoryStorage(), admin = TEST_ADMIN } = rest
+  const pki =
+    rest.pki ??
+    (await createPkiMaterial({ hosts: HOSTS, trustDomain: TRUST_DOMAIN, now: clock.now(), endTogether: true }))
+  const plan = faultPlan()
+  const record = requestRecord()
+  const controller = await createController({
+    address: ADDRESS,
+    random: seededRandom(await unusedSeed(storage, seed)),
+    passwordHasher: plainPasswordHasher,
+    logger: recordingLogger(),
+    rateLimits: false,
+    // A test delivers no events to webhooks unless it asks for that.
+    webhooks: false,
+    ...rest,
+    authorize: record.authorize(rest.authorize),
+    pki,
+    storage: plan.storage(storage),
+    admin,
+    clock,
+    scheduler,
+  })
+  const fetch = record.around(plan.around(controller.fetch, clock, scheduler), clock)
+  const baseUrl = `https://${rest.address ?? ADDRESS}`
+  const connect = { baseUrl, fetch: (request: Request) => fetch(request) }
+  const management = createManagementClient(connect)
+  const login = async () => {
+    const { data } = await management.call('POST /authenticate', { query: { method: 'password' }, body: admin })
+    return data.token
+  }
+  const loggedIn = createManagementClient({ ...connect, login })
+  const elapse = async (milliseconds: number) => {
+    checkArgument('elapse', 'milliseconds', milliseconds, SPAN)
+    await scheduler.runUntil(clock.now() + milliseconds)
+  }
+  const serviceId = async (service: string) =>
+    (await loggedIn.call('GET /services', { query: byIdOrName(service) })).data[0]?.id ?? service
+  const bundle = () => controller.caPem
+  const served = {
+    ...controller,
+    get caPem() {
+      return bundle()
+    },
+    fetch,
+  }
+  const reach = endpoints({ controller: served, admin: loggedIn, baseUrl, clock, elapse, serviceId, apps })
+  const listening = new Set<ListeningController>()
+  const listen: RoutedParts['listen'] = async (where = {}, running) => {
+    const server = await listenWith(served, where, running)
+    listening.add(server)
+    return server
+  }
+  const snapshot = () => {
+    const kept = forkOf(storage)
+    const keptApps = copyOf(apps)
+    const at = clock.now()
+    const fork = async () =>
+      (await controllerWith({ ...options, storage: forkOf(kept), pki, admin, now: at }, copyOf(keptApps))).net
+    return { fork }
+  }
+  const lifetime = new Lifetime('the test controller is closed')
+  const close = () =>
+    lifetime.close(
+      () => Promise.all([...listening].map((server) => server.close())),
+      () => controller.close(),
+    )
+  const seedWith = async (input: ModelInput) => seedNetwork({ ...connect, token: await login() }, input)
+  function as(identity: string): TestEndpoint
+  function as(who: Call | Caller): CallEngine
+  function as(who: string | Call | Caller): TestEndpoint | CallEngine {
+    return typeof who === 'string' ? reach.as(who) : controller.as(who)
+  }
+  const net: TestController = {
+    ...served,
+    ...reach,
+    get caPem() {
+      return bundle()
+    },
+    as,
+    fetch,
+    storage,
+    clock,
+    events: waitingEvents(controller.events),
+    elapse,
+    admin: loggedIn,
+    seed: seedWith,
+    management,
+    client: (connection) => createClient({ baseUrl, fetch: (request) => fetch(request, connection) }),
+    asAdmin: async () => management.withToken(await login()),
+    posture: (identity) => ({ report: (facts) => reach.as(identity).report(facts) }),
+    totp: (identity) => reach.as(identity).totp(),
+    faults: plan.faults,
+    requests: record.requests,
+    reach: (identity, circumstances) => reachOf(controller, identity, circumstances),
+    snapshot,
+    fork: () => snapshot().fork(),
+    listen: (where) => listen(where),
+    close,
+    [Symbol.asyncDispose]: close,
+  }
+  return { net, fetch, origin: baseUrl, scheduler, listen }
+}
+
+/** The rule of the span by which time passes: it never goes back. */
+const SPAN: OptionRule = {
+  shape: 'number',
+  isNeeded: true,
+  problem: (value: number) => (value >= 0 && value < Infinity ? undefined : `takes 0 or more, not ${value}`),
+}
+
+/** A storage that was written to before may hold ids of earlier seeds. */
+function unusedSeed(storage: Storage, seed: number): Promise<number> {
+  return storage.read(async ({ revision }) => seed + revision)
+}
+
+/** Apart from the original: a code that is used in one controller is unused in the other. */
+function copyOf(apps: ReadonlyMap<string, KeptApp>): Map<string, KeptApp> {
+  return new Map([...apps].map(([id, app]) => [id, { ...app }]))
+}
+
+function forkOf(storage: Storage): MemoryStorage {
+  if ('fork' in storage && typeof storage.fork === 'function') return storage.fork()
+  throw new Error('only a controller over a memory storage can be forked')
+}

@@ -1,0 +1,173 @@
+import {
+  type AnswerOf,
+  type ApiClient,
+  type ClientApi,
+  createClient,
+  type IdentityCreate,
+  type ManagementApi,
+  type RequestOf,
+} from '../../../src/client/index.ts'
+import { type ConnectionInfo, type Controller, SYSTEM_CALL } from '../../../src/index.ts'
+import { type EndpointFacts, postureResponses } from '../../../src/policy.ts'
+import { certificatesIn, createSigningRequest } from '../../network/enrollment/signing-request.ts'
+import { type AuthenticatorApp, enrollInMfa, type KeptApp } from './authenticator-app.ts'
+import type { FakeClock } from './fake-clock.ts'
+
+/** An endpoint that enrolled: it has a key and a certificate, and logs in with them. */
+export interface TestDevice extends TestEndpoint {
+  /** The id of its identity. */
+  readonly id: string
+  /** Its certificate, PEM. */
+  readonly cert: string
+  /** Its private key, PEM. */
+  readonly key: string
+  /** The network's trust bundle, PEM. */
+  readonly ca: string
+  /** How it shows its certificate in a TLS handshake. */
+  readonly connection: ConnectionInfo
+}
+
+/** How an identity is created that is not there yet. */
+export type NewIdentity = Partial<Omit<IdentityCreate, 'name' | 'enrollment'>>
+
+/** The endpoints of the identities of a test controller. */
+export interface Endpoints {
+  /**
+   * The client API as an identity, by name or id: as its device when it has enrolled one, otherwise in an API session that
+   * needs no credentials. Logs in with the first request, and again when the session has ended.
+   */
+  as(identity: string): TestEndpoint
+  /**
+   * Enrolls an identity, by name or id, with a key of its own, as a device does, and logs in by certificate when it first
+   * asks for something. Creates the identity when there is none of that name.
+   */
+  enroll(identity: string, fields?: NewIdentity): Promise<TestDevice>
+}
+
+interface EndpointsRequest extends EndpointPorts {
+  readonly controller: Pick<Controller, 'engine' | 'fetch' | 'caPem'>
+  readonly admin: ApiClient<ManagementApi>
+  readonly baseUrl: string
+}
+
+/** Keeps the endpoints of a test controller. */
+export function endpoints({ controller, admin, baseUrl, ...ports }: EndpointsRequest): Endpoints {
+  const known = new Map<string, TestEndpoint>()
+  const clientOver = (connection: ConnectionInfo, login: () => Promise<string>) =>
+    createClient({ baseUrl, fetch: (request) => controller.fetch(request, connection), login })
+
+  const withoutCredentials = (identity: string) => {
+    const identityId = async () => (await findIdentity(admin, identity)) ?? identity
+    const login = async () => (await controller.engine.apiSessions.startFor(SYSTEM_CALL, await identityId())).token
+    return testEndpoint(clientOver({}, login), identityId, ports)
+  }
+  return {
+    as: (identity) => {
+      const endpoint = known.get(identity) ?? withoutCredentials(identity)
+      known.set(identity, endpoint)
+      return endpoint
+    },
+    enroll: async (identity, fields = {}) => {
+      const id = (await findIdentity(admin, identity)) ?? (await createIdentity(admin, identity, fields))
+      const { name, token } = await invitation(admin, ports.clock.now(), id)
+      const { key, csr } = await createSigningRequest(name)
+      const anonymous = createClient({ baseUrl, fetch: (request) => controller.fetch(request) })
+      const { cert } = (await anonymous.call('POST /enroll/ott', { body: { token, clientCsr: csr } })).data
+      const connection = { clientCertificates: certificatesIn(cert) }
+      const device = {
+        ...testEndpoint(
+          clientOver(connection, () => logInByCertificate(controller, baseUrl, connection)),
+          async () => id,
+          ports,
+        ),
+        ...{ id, cert, key, ca: controller.caPem, connection },
+      }
+      for (const called of [identity, id, name]) known.set(called, device)
+      return device
+    },
+  }
+}
+
+async function logInByCertificate({ fetch }: Pick<Controller, 'fetch'>, baseUrl: string, connection: ConnectionInfo) {
+  const client: ApiClient<ClientApi> = createClient({ baseUrl, fetch: (request) => fetch(request, connection) })
+  return (await client.call('POST /authenticate', { query: { method: 'cert' }, body: {} })).data.token
+}
+
+/** The id of an identity, by id or name; undefined when there is none. */
+async function findIdentity(admin: ApiClient<ManagementApi>, identity: string): Promise<string | undefined> {
+  return (await admin.call('GET /identities', { query: byIdOrName(identity) })).data[0]?.id
+}
+
+async function createIdentity(admin: ApiClient<ManagementApi>, name: string, fields: NewIdentity): Promise<string> {
+  const body = { type: 'Device' as const, isAdmin: false, ...fields, name }
+  return (await admin.call('POST /identities', { body })).data.id
+}
+
+/** The one-time token of an identity: the one that it has, or a new one. */
+async function invitation(admin: ApiClient<ManagementApi>, now: number, identityId: string) {
+  const shown = async () => (await admin.call('GET /identities/{id}', { params: { id: identityId } })).data
+  const { name, enrollment } = await shown()
+  if (enrollment.ott?.token) return { name, token: enrollment.ott.token }
+  const expiresAt = new Date(now + 3_600_000).toISOString()
+  await admin.call('POST /enrollments', { body: { identityId, method: 'ott', expiresAt } })
+  return { name, token: (await shown()).enrollment.ott?.token ?? '' }
+}
+
+type PostureReport = RequestOf<ClientApi['POST /posture-response-bulk']>['body']
+
+/** A service session. */
+export type ServiceSession = AnswerOf<ClientApi['POST /sessions']>['data']
+
+/** The endpoint of an identity: the client API, and the actions that tests take with it most. */
+export interface TestEndpoint extends ApiClient<ClientApi> {
+  /** Opens a Dial session for a service, by name or id. Rejects with the `ApiError` of the refusal. */
+  dial(service: string): Promise<ServiceSession>
+  /** Opens a Bind session for a service, by name or id. Rejects with the `ApiError` of the refusal. */
+  bind(service: string): Promise<ServiceSession>
+  /** Reports the posture of the endpoint; sessions that no policy carries any more are gone when it resolves. */
+  report(facts: EndpointFacts): Promise<void>
+  /**
+   * Enrolls the identity in MFA, which its API session has passed then; the app that it has, where this or an earlier controller
+   * of the same network enrolled it.
+   */
+  totp(): Promise<AuthenticatorApp>
+}
+
+/** The parts of the controller that an endpoint needs. */
+export interface EndpointPorts {
+  readonly clock: FakeClock
+  elapse(milliseconds: number): Promise<void>
+  /** The id of a service, by id or name. */
+  serviceId(service: string): Promise<string>
+  /** The authenticator apps of the network, by the id of their identity. */
+  readonly apps: Map<string, KeptApp>
+}
+
+/** An endpoint of an identity that speaks through a client of the client API. */
+function testEndpoint(
+  api: ApiClient<ClientApi>,
+  identityId: () => Promise<string>,
+  ports: EndpointPorts,
+): TestEndpoint {
+  const open = async (service: string, type: 'Dial' | 'Bind') => {
+    const serviceId = await ports.serviceId(service)
+    return (await api.call('POST /sessions', { body: { serviceId, type } })).data
+  }
+  return {
+    ...api,
+    dial: (service) => open(service, 'Dial'),
+    bind: (service) => open(service, 'Bind'),
+    report: async (facts) => {
+      // The request is typed as JSON that may be changed, which nobody does.
+      const body = postureResponses(facts) as PostureReport
+      await api.call('POST /posture-response-bulk', { body })
+    },
+    totp: async () => enrollInMfa(api, await identityId(), ports.apps, ports),
+  }
+}
+
+/** The query of a list that finds the one entity of an id, or of a name. */
+export function byIdOrName(idOrName: string): { readonly filter: string; readonly limit: number } {
+  const quoted = JSON.stringify(idOrName)
+  return { filter: `id = ${quoted} or name = ${quoted}`, limit: 1 }
+}

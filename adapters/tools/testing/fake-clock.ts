@@ -1,0 +1,165 @@
+import { checkArgument, type OptionRule } from '../../../src/base/arguments.ts'
+import type { Clock, Scheduler } from '../../../src/index.ts'
+
+/** A clock that a test moves. Instants and spans are milliseconds. */
+export interface FakeClock extends Clock {
+  /** True when it goes by itself as well. */
+  readonly isTicking: boolean
+  /** Moves forward (or, with a negative span, back) and answers the new instant. */
+  advance(milliseconds: number): number
+  /** Moves to an instant: epoch milliseconds. */
+  set(now: number): void
+  /** Adds a listener that is called after every move. */
+  onMove(listener: () => void): void
+}
+
+/**
+ * Makes a clock that starts at `now` (epoch ms), by default at the first instant of 2026, and stands still until it is moved.
+ *
+ * @example
+ * const clock = fakeClock(Date.UTC(2026, 5, 1))
+ * clock.advance(60_000)
+ */
+export function fakeClock(now = Date.UTC(2026, 0, 1)): FakeClock {
+  checkArgument('fakeClock', 'now', now, INSTANT)
+  let current = now
+  return movable(
+    false,
+    () => current,
+    (instant) => {
+      current = instant
+    },
+  )
+}
+
+/**
+ * Makes a clock that starts at `now` (epoch ms), by default at the present, and goes by itself: for clients that have clocks of their
+ * own. It can be moved as well.
+ *
+ * @example
+ * const clock = liveClock()
+ * clock.advance(24 * 3_600_000) // tomorrow, and going on
+ */
+export function liveClock(now = Date.now()): FakeClock {
+  checkArgument('liveClock', 'now', now, INSTANT)
+  let ahead = now - Date.now()
+  return movable(
+    true,
+    () => Date.now() + ahead,
+    (instant) => {
+      ahead = instant - Date.now()
+    },
+  )
+}
+
+/** The rule of an instant or a span: every timer would be compared in vain with a value that is no number. */
+const INSTANT: OptionRule = {
+  shape: 'number',
+  isNeeded: true,
+  problem: (value: number) => (Number.isFinite(value) ? undefined : `takes a number of milliseconds, not ${value}`),
+}
+
+function movable(isTicking: boolean, now: () => number, move: (instant: number) => void): FakeClock {
+  const listeners: (() => void)[] = []
+  const set = (instant: number) => {
+    checkArgument('clock.set', 'now', instant, INSTANT)
+    move(instant)
+    for (const listener of listeners) listener()
+  }
+  return {
+    isTicking,
+    now,
+    advance: (milliseconds) => {
+      checkArgument('clock.advance', 'milliseconds', milliseconds, INSTANT)
+      set(now() + milliseconds)
+      return now()
+    },
+    set,
+    onMove: (listener) => void listeners.push(listener),
+  }
+}
+
+/** A scheduler whose timers go off when a fake clock is moved to their instant or beyond: no test ever sleeps. */
+export interface FakeScheduler extends Scheduler {
+  /** Moves the clock to `instant` (epoch ms), stopping at every timer on the way until its work is done. */
+  runUntil(instant: number): Promise<void>
+  /** Resolves when no work is running. */
+  idle(): Promise<void>
+  /** How many timers have not gone off yet. */
+  readonly pending: number
+}
+
+interface Timer {
+  readonly instant: number
+  readonly work: () => Promise<void>
+}
+
+/** The longest that a timer of the host can wait, in ms; what is later is looked at again then. */
+const LONGEST_WAIT_MS = 2_147_483_647
+
+/**
+ * Makes a scheduler that follows `clock`; where that goes by itself, so do the timers, which hold no process alive.
+ *
+ * @example
+ * const clock = fakeClock()
+ * const scheduler = fakeScheduler(clock)
+ * await scheduler.runUntil(clock.now() + 60_000) // what was due in this minute has happened
+ */
+export function fakeScheduler(clock: FakeClock): FakeScheduler {
+  const timers = new Set<Timer>()
+  const running = new Set<Promise<void>>()
+
+  let alarm: ReturnType<typeof setTimeout> | undefined
+
+  const fireDue = () => {
+    const due = [...timers].filter(({ instant }) => instant <= clock.now()).sort((a, b) => a.instant - b.instant)
+    for (const timer of due) {
+      timers.delete(timer)
+      const work = timer.work().finally(() => running.delete(work))
+      running.add(work)
+    }
+    setAlarm()
+  }
+  /** Where the clock goes by itself, the host says when the next timer is due. */
+  const setAlarm = () => {
+    clearTimeout(alarm)
+    if (!clock.isTicking || timers.size === 0) return
+    alarm = setTimeout(fireDue, Math.min(Math.max(earliest() - clock.now(), 0), LONGEST_WAIT_MS))
+    alarm.unref()
+  }
+  const earliest = () => Math.min(...[...timers].map((timer) => timer.instant))
+  const idle = async () => {
+    // Work may set timers that are due at once, which begin in a later turn.
+    for (await Promise.resolve(); running.size > 0; await Promise.resolve()) await Promise.all(running)
+  }
+  clock.onMove(fireDue)
+
+  return {
+    at: (instant, work) => {
+      const timer = { instant, work }
+      timers.add(timer)
+      if (instant <= clock.now()) queueMicrotask(fireDue)
+      else setAlarm()
+      return () => {
+        timers.delete(timer)
+        setAlarm()
+      }
+    },
+    runUntil: async (instant) => {
+      checkArgument('runUntil', 'instant', instant, INSTANT)
+      await idle()
+      for (;;) {
+        const next = earliest()
+        if (next > instant) break
+        clock.set(Math.max(next, clock.now()))
+        await idle()
+      }
+      clock.set(Math.max(instant, clock.now()))
+      await idle()
+    },
+    idle,
+    get pending() {
+      return timers.size
+    },
+  }
+}

@@ -1,0 +1,71 @@
+import type { ClientOptions } from '../../../src/client/index.ts'
+import type { Logger, PasswordHasher, Random } from '../../../src/index.ts'
+import type { ModelInput, NetworkModel } from '../model/index.ts'
+
+const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
+
+/**
+ * Makes ids and UUIDs that are the same in every run with the same seed, and different from each other.
+ *
+ * @example
+ * const random = seededRandom(7)
+ * random.id() === seededRandom(7).id() // true
+ */
+export function seededRandom(seed = 1): Random {
+  let count = seed * 1_000_000
+  return {
+    id: () => (count++).toString(36).padStart(10, '0'),
+    base32: (length) => {
+      const digits = [...(count++).toString(32).padStart(length, '0')]
+      return digits.map((digit) => BASE32.charAt(Number.parseInt(digit, 32))).join('')
+    },
+    uuid: () => `00000000-0000-4000-8000-${(count++).toString(16).padStart(12, '0')}`,
+  }
+}
+
+/** Hashes nothing: for tests that log in often. Never use it where passwords are real. */
+export const plainPasswordHasher: PasswordHasher = {
+  hash: async (password) => `plain:${password}`,
+  verify: async (password, verifier) => verifier === `plain:${password}`,
+  needsRehash: (verifier) => !verifier.startsWith('plain:'),
+}
+
+/** One entry of a {@link recordingLogger}. */
+export interface LogEntry {
+  readonly level: 'info' | 'warn' | 'error'
+  readonly message: string
+  readonly fields: Readonly<Record<string, string | number | boolean | undefined>> | undefined
+}
+
+/**
+ * Keeps what is logged.
+ *
+ * @example
+ * const logger = recordingLogger()
+ * await createController({ storage, address: 'localhost:1280', logger })
+ * console.log(logger.entries)
+ */
+export function recordingLogger(): Logger & { readonly entries: readonly LogEntry[] } {
+  const entries: LogEntry[] = []
+  const record = (level: LogEntry['level']): Logger['info'] => {
+    return (message, fields) => void entries.push({ level, message, fields })
+  }
+  return { entries, info: record('info'), warn: record('warn'), error: record('error') }
+}
+
+/** Everybody may use this router for everything: a test is seldom about routers, and a session needs one. */
+const ROUTER_FOR_ALL: NetworkModel = {
+  edgeRouters: [{ name: 'router' }],
+  edgeRouterPolicies: [{ name: 'all', semantic: 'AnyOf', identityRoles: ['#all'], edgeRouterRoles: ['#all'] }],
+  serviceEdgeRouterPolicies: [{ name: 'all', semantic: 'AnyOf', serviceRoles: ['#all'], edgeRouterRoles: ['#all'] }],
+}
+
+/** Applies a model to a controller, as its admin; where there is no edge router then, one that serves everybody as well. */
+export async function seedNetwork(admin: ClientOptions & { readonly token: string }, model: ModelInput): Promise<void> {
+  // Loaded here because most tests make their network by calls.
+  const { applyModel, readModel, readNetwork } = await import('../model/index.ts')
+  await applyModel(admin, await readModel(model))
+  const { entities } = await readNetwork(admin)
+  if (entities.some(({ key }) => key === 'edgeRouters')) return
+  await applyModel(admin, await readModel(ROUTER_FOR_ALL))
+}

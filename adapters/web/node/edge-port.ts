@@ -1,0 +1,116 @@
+import { createServer, type TLSSocket } from 'node:tls'
+import type { ControllerFetch, ControlPlane } from '../../../src/index.ts'
+import type { OwnRouterOptions, RunningRouter } from '../../network/router/index.ts'
+import { peerCertificates } from './connection-info.ts'
+import { trackConnections } from './connections.ts'
+import { type Address, formatAddress, isWildcardHost, listen } from './listen.ts'
+import { type LocalRouter, localRouter } from './local-router.ts'
+import { type ServerCertificate, tlsOptions } from './tls-sockets.ts'
+
+/** The edge router of the process: which one, and where SDKs and tunnelers connect. */
+export interface EdgeRouterOptions extends OwnRouterOptions {
+  /** A port for SDKs alone; they share that of the APIs unless it is given. Port 0 lets the system choose. */
+  readonly listen?: Address
+  /** The address that SDKs dial, when it is another one than what is listened on. */
+  readonly advertise?: Address
+  /** A router that runs in this process already: endpoints reach it by this server as well, and it outlives the server. */
+  readonly running?: RunningRouter
+}
+
+/** The ALPN protocol of links between routers. */
+const LINK_PROTOCOL = 'ziti-link'
+/** The ALPN protocols of the router: that of SDKs, which not all of them name, and that of links. */
+export const ROUTER_PROTOCOLS = ['ziti-edge', LINK_PROTOCOL] as const
+/** Every message of a channel begins with these. */
+export const EDGE_FIRST_BYTES = Uint8Array.of(3, 6, 9, 12)
+const HANDSHAKE_MS = 5000
+const KEEP_ALIVE_MS = 15_000
+/** Beyond it a handshake on a port of SDKs ends that takes long, of the network that has most. */
+const MOST_CONNECTIONS = 20_000
+
+/** Where the sockets of SDKs come in, before the router is there and after. */
+export class EdgePort {
+  readonly #options: EdgeRouterOptions
+  readonly #own: ReturnType<typeof createServer> | undefined
+  readonly #connections: ReturnType<typeof trackConnections> | undefined
+  #port: number | undefined
+  #router: LocalRouter | undefined
+  /** The router whose sockets come in here. */
+  #taking: RunningRouter | undefined
+
+  constructor(certificate: ServerCertificate, options: EdgeRouterOptions) {
+    this.#options = options
+    this.#own = options.listen && createServer(this.#tls(certificate), (socket) => this.accept(socket))
+    this.#connections = this.#own && trackConnections(this.#own, { total: MOST_CONNECTIONS })
+  }
+
+  /** Whether SDKs come by the port of the APIs. */
+  get isShared(): boolean {
+    return this.#own === undefined
+  }
+
+  get router(): LocalRouter | undefined {
+    return this.#router
+  }
+
+  /** Binds the port of its own, if there is one. */
+  async bind(): Promise<void> {
+    const { listen: own } = this.#options
+    if (own !== undefined && this.#own !== undefined) this.#port = await listen(this.#own, own.host, own.port)
+  }
+
+  /** Runs the router, once the APIs are bound to an address. */
+  async open(plane: ControlPlane, fetch: ControllerFetch, apis: Address): Promise<void> {
+    const { name, roleAttributes, running } = this.#options
+    if (running !== undefined) return
+    const options = { ...(name !== undefined && { name }), ...(roleAttributes && { roleAttributes }) }
+    const advertise = this.#reachedAt(apis)
+    const { openOwnRouter } = await import('../../network/router/index.ts')
+    const router = await openOwnRouter(options, { plane, advertise, takesLinks: true })
+    this.#taking = router
+    this.#router = await localRouter(router, { plane, fetch, origin: `https://${formatAddress(apis)}` })
+  }
+
+  /** Takes endpoints of the router that runs already, if there is one, once the APIs are bound to an address. */
+  async join(apis: Address): Promise<void> {
+    const { running } = this.#options
+    if (running === undefined) return
+    await running.moveTo(this.#reachedAt(apis))
+    this.#taking = running
+  }
+
+  #reachedAt(apis: Address): string {
+    const { listen: own, advertise } = this.#options
+    const reached = advertise ?? { host: (own ?? apis).host, port: this.#port ?? apis.port }
+    if (isWildcardHost(reached.host)) {
+      throw new Error(`router.advertise: ${formatAddress(reached)} stands for every interface, SDKs need one address`)
+    }
+    return formatAddress(reached)
+  }
+
+  /** Takes a socket of an SDK or another router. One that comes before the router is there is closed, and comes again. */
+  accept(socket: TLSSocket): void {
+    this.#connections?.keep(socket)
+    socket.setNoDelay(true)
+    socket.setKeepAlive(true, KEEP_ALIVE_MS)
+    socket.setTimeout(0)
+    const stranger = { chain: peerCertificates(socket) ?? [], remoteAddress: socket.remoteAddress }
+    if (this.#taking === undefined) socket.destroy()
+    else if (socket.alpnProtocol === LINK_PROTOCOL) this.#taking.acceptLink(socket, stranger.chain)
+    else this.#taking.accept(socket, stranger)
+  }
+
+  replaceCertificate(certificate: ServerCertificate): void {
+    this.#own?.setSecureContext(this.#tls(certificate))
+  }
+
+  async close(): Promise<void> {
+    this.#own?.close()
+    this.#router?.close()
+    this.#connections?.destroy()
+  }
+
+  #tls(certificate: ServerCertificate) {
+    return { ...tlsOptions(certificate, [...ROUTER_PROTOCOLS]), handshakeTimeout: HANDSHAKE_MS }
+  }
+}

@@ -1,0 +1,36 @@
+/**
+ * An HTTPS server, a listener for `node:http`, PKI folders, and a `fetch` with client certificates.
+ *
+ * @module portcullis/node
+ */
+
+export { type HttpsFetchOptions, httpsFetch } from '../../network/enrollment/https-fetch.ts'
+export { connectionInfo, peerCertificates } from './connection-info.ts'
+export type { ControlChannelOptions, FabricSource } from './control-channel.ts'
+export { RequestAborted, RequestRefused } from './http/early-response.ts'
+export { type ToRequestOptions, toRequest } from './http/request.ts'
+export { sendResponse } from './http/response.ts'
+export { type Address, formatAddress, isWildcardHost, parseAddress } from './listen.ts'
+export { createListener, type Listener, type ListenerOptions } from './listener.ts'
+export type { LocalRouter } from './local-router.ts'
+export {
+  openPkiDirectory,
+  type PkiDirectoryOpening,
+  type PkiDirectoryRequest,
+  pkiFilesIn,
+} from './pki-directory.ts'
+export { PkiFileError, type PkiFiles, readPkiFiles, readServerFiles } from './pki-files.ts'
+export {
+  type RoutedServeOptions,
+  type RoutedServer,
+  type RunningServer,
+  type ServableController,
+  type ServeOptions,
+  serve,
+} from './server.ts'
+export {
+  type ServerCertificate,
+  type ServerCertificateFacts,
+  serverCertificateFacts,
+  tlsOptions,
+} from './tls-sockets.ts'

@@ -1,0 +1,247 @@
+import { z } from 'zod'
+import type { EngineContext } from '../context/context.ts'
+import {
+  AccessTypeName,
+  AssumedPosture,
+  IdOrName,
+  SimulatedChanges,
+} from '../facts/access/access-questions.resource.ts'
+import {
+  type Explanation,
+  explainAccess,
+  type HostExplanation,
+  type PolicyUnderReview,
+  type RouterState,
+  type WireFacts,
+} from '../facts/access/explain/index.ts'
+import type { AccessIndex, AccessType } from '../facts/access/index/index.ts'
+import { servicePolicies } from '../facts/access/policy.resource.ts'
+import {
+  applyResponses,
+  type PostureData,
+  type PostureResponse,
+  recordMfaPass,
+} from '../facts/access/posture/rules/index.ts'
+import { isDisabled } from '../facts/authority/authority.rules.ts'
+import { identities } from '../facts/identities/identity.resource.ts'
+import { apiSessions } from '../facts/login/api-session.resource.ts'
+import { edgeRouters } from '../facts/routers/edge-router.resource.ts'
+import { services } from '../facts/services/service.resource.ts'
+import { terminators } from '../facts/services/terminator.resource.ts'
+import { EpochMs, Id } from '../kernel/declaration/fields.ts'
+import { readRequest, readValue } from '../kernel/declaration/read-body.ts'
+import type { RecordOf, Resource } from '../kernel/declaration/resource.ts'
+import { equals, ids } from '../kernel/filter/index.ts'
+import type { ReadTransaction } from '../ports/record-storage.ts'
+import { collectionOf } from '../records/read-records.ts'
+import { type DecisionPorts, factsFor } from './decision.ts'
+import { postureDataOf } from './posture/posture-of.ts'
+import { changedIndex } from './simulation/access-mirror.ts'
+import { type ResolvedChanges, resolveChanges, type SimulatedChange } from './simulation/resolve-changes.ts'
+
+/** The ports of an explanation. */
+interface ExplanationPorts extends DecisionPorts, Pick<EngineContext, 'clock' | 'dataPlane' | 'presence' | 'storage'> {}
+
+/** Circumstances other than those of now. */
+export interface ExplainOptions {
+  /** Taken as if the endpoint had reported it at the instant of the question, on top of what it did report. */
+  readonly posture?: readonly PostureResponse[] | undefined
+  /** The instant (epoch ms) in question; now when absent. What would happen by itself until then is not played through. */
+  readonly at?: number | undefined
+  /** The API session whose second factor counts; by default the newest of the identity. */
+  readonly apiSessionId?: string | undefined
+  /** True to judge as if the second factor of that API session was proved at the instant of the question. */
+  readonly mfa?: boolean | undefined
+  /** Changes that are taken to be made already, as a simulation takes them; at most 500. */
+  readonly changes?: readonly SimulatedChange[] | undefined
+}
+
+/**
+ * Explains whether an identity may dial or bind a service, each by id or by name: from one snapshot, by the rules that
+ * decide about sessions. An unknown name is a reason, not an error.
+ */
+export async function explain(
+  context: ExplanationPorts,
+  identityIdOrName: string,
+  serviceIdOrName: string,
+  type: AccessType,
+  options: ExplainOptions = {},
+): Promise<Explanation> {
+  readValue('identity', IdOrName, identityIdOrName)
+  readValue('service', IdOrName, serviceIdOrName)
+  readValue('type', AccessTypeName, type)
+  const at = readValue('at', EpochMs.optional(), options.at) ?? context.clock.now()
+  const asked = readValue('apiSessionId', Id.optional(), options.apiSessionId)
+  const mfa = readValue('mfa', z.boolean().optional(), options.mfa)
+  // Reading makes posture responses of them, as their type says.
+  const responses = readRequest(AssumedPosture, options.posture ?? []) as readonly PostureResponse[]
+  // As above.
+  const changes = readRequest(SimulatedChanges, options.changes ?? []) as readonly SimulatedChange[]
+  return context.storage.read(async (tx) => {
+    const resolved = changes.length === 0 ? undefined : await resolveChanges(tx, changes, context.turns)
+    const identity = await byIdOrName(tx, identities, identityIdOrName, resolved?.of('identities'))
+    const service = await byIdOrName(tx, services, serviceIdOrName, resolved?.of('services'))
+    const question = { asked: { identity: identityIdOrName, service: serviceIdOrName }, type, at }
+    const index =
+      resolved === undefined
+        ? await context.access.at(tx)
+        : await changedIndex(context, tx, identity ? [identity.id] : [], resolved.indexChanges, true)
+    const identityRouters = identity ? index.edgeRoutersOfIdentity(identity.id) : []
+    const serviceRouters = service ? index.edgeRoutersOfService(service.id) : []
+    const routers = await routerStates(context, tx, [...identityRouters, ...serviceRouters])
+    const apiSessionId = asked ?? (identity && (await newestApiSession(tx, identity.id)))
+    const isOfNow = resolved === undefined && options.at === undefined
+    const online = identityRouters.filter((id) => serviceRouters.includes(id) && routers.get(id)?.isOnline === true)
+    return explainAccess({
+      ...question,
+      identity: identity && { ...identity, isDisabled: isDisabled(identity, at) },
+      service,
+      policies:
+        identity && service ? await policiesUnderReview(context, tx, index, identity.id, service.id, resolved) : [],
+      posture: await postureAt(tx, identity?.id, apiSessionId, { posture: responses, mfa }, at),
+      apiSessionId,
+      identityRouters: identityRouters.flatMap((id) => routers.get(id) ?? []),
+      serviceRouters: serviceRouters.flatMap((id) => routers.get(id) ?? []),
+      hosts: service && (await hostsOf(tx, index, service.id)),
+      wire: identity && service && isOfNow ? await wireOf(context, tx, identity.id, service, online) : undefined,
+    })
+  })
+}
+
+/** Finds an entity by its id, else by its name: as it is, or as it would be after changes. */
+export async function byIdOrName<R extends Resource>(
+  tx: ReadTransaction,
+  resource: R,
+  idOrName: string,
+  changed: ReadonlyMap<string, RecordOf<Resource> | undefined> = new Map(),
+): Promise<RecordOf<R> | undefined> {
+  const named = [...changed].find(([id, record]) => id === idOrName || record?.name === idOrName)
+  // A change of a kind holds records of that kind.
+  if (named !== undefined) return named[1] as RecordOf<R> | undefined
+  const collection = collectionOf(tx, resource)
+  return (await collection.get(idOrName)) ?? (await collection.find({ where: equals('name', idOrName) })).items[0]
+}
+
+/** Service policies as they are, or as they would be after changes. */
+async function policiesOf(
+  tx: ReadTransaction,
+  wanted: ReadonlySet<string>,
+  resolved: ResolvedChanges | undefined,
+): Promise<readonly RecordOf<typeof servicePolicies>[]> {
+  const { items } = await tx.collection(servicePolicies).find({ where: ids(wanted) })
+  const changed = resolved?.of('service-policies')
+  if (changed === undefined) return items
+  const others = [...changed].flatMap(([id, record]) => (wanted.has(id) && record !== undefined ? [record] : []))
+  // A change of a kind holds records of that kind.
+  return [
+    ...items.filter(({ id }) => !changed.has(id)),
+    ...(others as readonly object[] as readonly RecordOf<typeof servicePolicies>[]),
+  ]
+}
+
+/** The service policies that select the identity or the service; checks are read for those that select both. */
+async function policiesUnderReview(
+  context: DecisionPorts,
+  tx: ReadTransaction,
+  index: AccessIndex,
+  identityId: string,
+  serviceId: string,
+  resolved: ResolvedChanges | undefined,
+): Promise<readonly PolicyUnderReview[]> {
+  const ofIdentity = index.policiesSelecting('service-policies', 'identities', identityId)
+  const ofService = index.policiesSelecting('service-policies', 'services', serviceId)
+  const items = await policiesOf(tx, new Set([...ofIdentity, ...ofService]), resolved)
+  const asked = { index, posture: 'brought', everyPolicy: true } as const
+  const [facts] = await factsFor(context, tx, [{ identityId, serviceId }], asked)
+  const checked = new Map(facts?.grants.map((grant) => [grant.policyId, grant]))
+  return items.flatMap(({ id, name, type, semantic, identityRoles, serviceRoles }) =>
+    type === 'Invalid'
+      ? []
+      : [{ id, name, type, semantic, identityRoles, serviceRoles, checks: checked.get(id)?.checks ?? [] }],
+  )
+}
+
+async function routerStates(
+  context: Pick<EngineContext, 'presence'>,
+  tx: ReadTransaction,
+  routerIds: readonly string[],
+): Promise<ReadonlyMap<string, RouterState>> {
+  const { items } = await tx.collection(edgeRouters).find({ where: ids(new Set(routerIds)) })
+  const presence = await context.presence.at(tx)
+  return new Map(items.map(({ id, name }) => [id, { id, name, isOnline: presence.connectionOf(id) !== undefined }]))
+}
+
+/** How many identities that host a service, and routers that they do it at, are named. */
+const MOST_HOSTS = 5
+
+async function hostsOf(tx: ReadTransaction, index: AccessIndex, serviceId: string): Promise<HostExplanation> {
+  const where = equals('serviceId', serviceId)
+  const { items, totalCount } = await tx.collection(terminators).find({ where, limit: MOST_HOSTS })
+  const hosts = await tx.collection(identities).find({ where: ids(new Set(items.map(({ hostId }) => hostId))) })
+  return {
+    terminatorCount: totalCount,
+    hosts: hosts.items.map(({ id, name }) => ({ id, name })),
+    mayBindCount: index.audienceOf(serviceId, 'Bind').size,
+  }
+}
+
+/** Reads what the data plane of this process knows; undefined where none is open. */
+async function wireOf(
+  context: Pick<EngineContext, 'dataPlane' | 'presence'>,
+  tx: ReadTransaction,
+  identityId: string,
+  service: RecordOf<typeof services>,
+  online: readonly string[],
+): Promise<WireFacts | undefined> {
+  const { view } = context.dataPlane
+  if (view === undefined) return undefined
+  const { obstacle, hostRouterIds } = await view.reach(tx, service, online)
+  const failure = view.lastFailure(identityId, service.id)
+  const named = hostRouterIds.slice(0, MOST_HOSTS)
+  const routers = await routerStates(context, tx, failure?.routerId ? [...named, failure.routerId] : named)
+  const failed = failure?.routerId ? routers.get(failure.routerId) : undefined
+  return {
+    obstacle,
+    hostRouters: named.flatMap((id) => routers.get(id) ?? []),
+    lastFailure: failure
+      ? {
+          at: failure.at,
+          reason: failure.reason,
+          cause: failure.cause,
+          router: failed ? { id: failed.id, name: failed.name } : null,
+        }
+      : null,
+  }
+}
+
+/** Stands for the API session of an identity that has none, so that a reported state has somebody to belong to. */
+const NO_API_SESSION = ''
+
+/** Posture that is assumed, on top of the reports that are known. */
+export interface Assumed {
+  readonly posture?: readonly PostureResponse[] | undefined
+  readonly mfa?: boolean | undefined
+}
+
+/** The id of the API session that an identity began last. */
+export async function newestApiSession(tx: ReadTransaction, identityId: string): Promise<string | undefined> {
+  const { items } = await tx.collection(apiSessions).find({
+    where: equals('identityId', identityId),
+    orderBy: [{ field: 'createdAt', kind: 'instant', direction: 'desc' }],
+    limit: 1,
+  })
+  return items[0]?.id
+}
+
+/** Reads the reports of an identity's endpoints as if there were further ones, and a second factor were proved, at `at`. */
+export async function postureAt(
+  tx: ReadTransaction,
+  identityId: string | undefined,
+  apiSessionId: string = NO_API_SESSION,
+  { posture: responses = [], mfa = false }: Assumed,
+  at: number,
+): Promise<PostureData> {
+  const known = await postureDataOf(tx, identityId ?? '', apiSessionId)
+  const reported = responses.length === 0 ? known : applyResponses(known, apiSessionId, responses, at)
+  return mfa ? recordMfaPass(reported, apiSessionId, at) : reported
+}

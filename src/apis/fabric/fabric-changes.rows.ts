@@ -1,0 +1,279 @@
+import { z } from 'zod'
+import { invalidField } from '../../base/errors.ts'
+import type { ControllerEngine } from '../../engine/engine.ts'
+import { transitRouters } from '../../facts/routers/transit-router.resource.ts'
+import { services } from '../../facts/services/service.resource.ts'
+import { terminators } from '../../facts/services/terminator.resource.ts'
+import { crudForAdmins } from '../../http/operations/crud.ts'
+import { defineOperation } from '../../http/operations/define-operation.ts'
+import { Created, created, DONE } from '../../http/operations/operation.ts'
+import { Cost, Name, Precedence, Tags } from '../../kernel/declaration/fields.ts'
+import { described } from '../../kernel/declaration/words.ts'
+
+const SERVICE_WORDS = {
+  name: 'The name of the service, of which there is no other.',
+  terminatorStrategy: 'How one of several terminators is chosen: `smartrouting`, `weighted`, `random` or `sticky`.',
+  maxIdleTimeMillis: 'Milliseconds without traffic after which circuits end; 0 for never.',
+  tags: 'Names and values for whoever administers the network.',
+}
+const Strategy = z.enum(['smartrouting', 'weighted', 'random', 'sticky'])
+const ServiceBody = described(
+  z.object({
+    name: Name,
+    terminatorStrategy: Strategy.default('smartrouting'),
+    maxIdleTimeMillis: z.int().min(0).default(0),
+    tags: Tags.default({}),
+  }),
+  SERVICE_WORDS,
+)
+const ServicePatch = described(
+  z.object({
+    name: Name.exactOptional(),
+    terminatorStrategy: Strategy.exactOptional(),
+    maxIdleTimeMillis: z.int().min(0).exactOptional(),
+    tags: Tags.exactOptional(),
+  }),
+  SERVICE_WORDS,
+)
+
+const ADMIN = 'admin'
+const CHANGE_ERRORS = ['NOT_FOUND', 'ENTITY_CAN_NOT_BE_UPDATED'] as const
+
+/** Services as the fabric API changes them: their roles, configs and encryption stay as they are. */
+export const fabricServiceChanges = {
+  create: defineOperation(
+    {
+      route: 'POST /services',
+      summary: 'Creates one service',
+      description:
+        'It needs no end-to-end encryption, and has no roles and no configs until the management API gives it some.',
+      access: ADMIN,
+      body: ServiceBody,
+      data: Created,
+      status: 201,
+    },
+    async ({ engine, call, body }) => {
+      const { id } = await engine.services.create(call, { ...body, encryptionRequired: false })
+      return created(services, id)
+    },
+  ),
+  replace: defineOperation(
+    {
+      route: 'PUT /services/{id}',
+      summary: 'Replaces the name, strategy, idle time and tags of one service',
+      access: ADMIN,
+      body: ServiceBody,
+      errors: CHANGE_ERRORS,
+    },
+    async ({ engine, call, params, body }) => {
+      await engine.services.patch(call, params.id, body)
+      return DONE
+    },
+  ),
+  patch: defineOperation(
+    {
+      route: 'PATCH /services/{id}',
+      summary: 'Changes the name, strategy, idle time or tags of one service',
+      access: ADMIN,
+      body: ServicePatch,
+      errors: CHANGE_ERRORS,
+    },
+    async ({ engine, call, params, body }) => {
+      await engine.services.patch(call, params.id, body)
+      return DONE
+    },
+  ),
+  ...crudForAdmins(services, ['delete']),
+}
+
+const ROUTER_WORDS = {
+  name: 'The name of the router, of which there is no other.',
+  cost: 'The cost of a path through the router, 0 to 65535.',
+  noTraversal: 'True for a router that no traffic passes on its way to another one.',
+  disabled: 'True for a router that may not connect.',
+  tags: 'Names and values for whoever administers the network.',
+}
+const RouterBody = described(
+  z.object({
+    name: Name,
+    cost: Cost.default(0),
+    noTraversal: z.boolean().default(false),
+    disabled: z.boolean().default(false),
+    tags: Tags.default({}),
+  }),
+  ROUTER_WORDS,
+)
+const RouterPatch = described(
+  z.object({
+    name: Name.exactOptional(),
+    cost: Cost.exactOptional(),
+    noTraversal: z.boolean().exactOptional(),
+    disabled: z.boolean().exactOptional(),
+    tags: Tags.exactOptional(),
+  }),
+  ROUTER_WORDS,
+)
+
+const NewRouter = described(
+  RouterBody.extend({ id: z.string().exactOptional(), fingerprint: z.string().exactOptional() }),
+  {
+    ...ROUTER_WORDS,
+    id: 'Taken and not used: the id is made here.',
+    fingerprint: 'Taken and not used: a router proves itself by its enrollment.',
+  },
+)
+
+/** Routers of both kinds as the fabric API changes them. */
+export const fabricRouterChanges = {
+  create: defineOperation(
+    {
+      route: 'POST /routers',
+      summary: 'Creates one transit router',
+      description: 'It connects once it enrolled with the token that the management API shows of it.',
+      access: ADMIN,
+      body: NewRouter,
+      data: Created,
+      status: 201,
+    },
+    async ({ engine, call, body: { id: _id, fingerprint: _fingerprint, ...fields } }) => {
+      const { id } = await engine.transitRouters.create(call, fields)
+      return created(transitRouters, id)
+    },
+  ),
+  replace: defineOperation(
+    {
+      route: 'PUT /routers/{id}',
+      summary: 'Replaces the name, costs and tags of one router',
+      access: ADMIN,
+      body: RouterBody,
+      errors: CHANGE_ERRORS,
+    },
+    async ({ engine, call, params, body }) => {
+      await (await routersLike(engine, params.id)).patch(call, params.id, body)
+      return DONE
+    },
+  ),
+  patch: defineOperation(
+    {
+      route: 'PATCH /routers/{id}',
+      summary: 'Changes the name, costs or tags of one router',
+      access: ADMIN,
+      body: RouterPatch,
+      errors: CHANGE_ERRORS,
+    },
+    async ({ engine, call, params, body }) => {
+      await (await routersLike(engine, params.id)).patch(call, params.id, body)
+      return DONE
+    },
+  ),
+  delete: defineOperation(
+    {
+      route: 'DELETE /routers/{id}',
+      summary: 'Deletes one router',
+      description: 'It is disconnected at once, and its terminators go with it.',
+      access: ADMIN,
+      errors: ['CAN_NOT_DELETE_REFERENCED_ENTITY'],
+    },
+    async ({ engine, call, params }) => {
+      await (await routersLike(engine, params.id)).delete(call, params.id)
+      return DONE
+    },
+  ),
+} as const
+
+const TERMINATOR_WORDS = {
+  service: 'The id of the service that is reached.',
+  router: 'The id of the router at which traffic leaves the network.',
+  binding: 'By which part of the router the address is reached, as `transport`.',
+  address: 'Where the router reaches the host of the service, as `tcp:host:port`.',
+  cost: 'The static cost, 0 to 65535.',
+  precedence: 'Which terminators are tried first: `required`, then `default`, then `failed`.',
+  tags: 'Names and values for whoever administers the network.',
+}
+const TerminatorBody = described(
+  z.object({
+    service: z.string(),
+    router: z.string(),
+    binding: z.string(),
+    address: z.string().min(1),
+    instanceId: z.string().default(''),
+    instanceSecret: z.string().default(''),
+    hostId: z.string().default(''),
+    cost: Cost.default(0),
+    precedence: Precedence.default('default'),
+    tags: Tags.default({}),
+  }),
+  {
+    ...TERMINATOR_WORDS,
+    instanceId: 'The instance that the terminator leads to; empty for none.',
+    instanceSecret: 'The secret by which a second terminator may share the instance, in base64.',
+    hostId: 'Empty: who hosts at a router says so by connecting to it.',
+  },
+)
+const TerminatorPatch = described(
+  z.object({
+    service: z.string().exactOptional(),
+    router: z.string().exactOptional(),
+    binding: z.string().exactOptional(),
+    address: z.string().min(1).exactOptional(),
+    cost: Cost.exactOptional(),
+    precedence: Precedence.exactOptional(),
+    tags: Tags.exactOptional(),
+  }),
+  TERMINATOR_WORDS,
+)
+
+/** Terminators as the fabric API changes them. */
+export const fabricTerminatorChanges = {
+  create: defineOperation(
+    {
+      route: 'POST /terminators',
+      summary: 'Creates one terminator',
+      access: ADMIN,
+      body: TerminatorBody,
+      data: Created,
+      status: 201,
+      errors: ['NOT_FOUND'],
+    },
+    async ({ engine, call, body }) => {
+      const { instanceId: identity, instanceSecret: identitySecret, hostId, ...facts } = body
+      if (hostId !== '') throw invalidField('hostId', 'who hosts at a router says so by connecting to it', hostId)
+      const { id } = await engine.terminators.create(call, { ...facts, identity, identitySecret })
+      return created(terminators, id)
+    },
+  ),
+  replace: defineOperation(
+    {
+      route: 'PUT /terminators/{id}',
+      summary: 'Replaces one terminator',
+      access: ADMIN,
+      body: TerminatorBody,
+      errors: CHANGE_ERRORS,
+    },
+    async ({ engine, call, params, body }) => {
+      const { instanceId: _instance, instanceSecret: _secret, hostId: _host, ...facts } = body
+      await engine.terminators.replace(call, params.id, facts)
+      return DONE
+    },
+  ),
+  patch: defineOperation(
+    {
+      route: 'PATCH /terminators/{id}',
+      summary: 'Changes parts of one terminator',
+      access: ADMIN,
+      body: TerminatorPatch,
+      errors: CHANGE_ERRORS,
+    },
+    async ({ engine, call, params, body }) => {
+      await engine.terminators.patch(call, params.id, body)
+      return DONE
+    },
+  ),
+  ...crudForAdmins(terminators, ['delete']),
+}
+
+/** Edge routers, or transit routers: those among which the router of an id is. */
+async function routersLike(engine: ControllerEngine, id: string) {
+  const { router } = await engine.dataPlane.router(id)
+  return 'isTunnelerEnabled' in router ? engine.edgeRouters : engine.transitRouters
+}

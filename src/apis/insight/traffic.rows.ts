@@ -1,0 +1,126 @@
+import { z } from 'zod'
+import { PageCursor } from '../../facts/insight/graph/graph.resource.ts'
+import { type Traffic, TrafficRequest } from '../../facts/insight/traffic.resource.ts'
+import { defineOperation } from '../../http/operations/define-operation.ts'
+import { described } from '../../kernel/declaration/words.ts'
+import { circuitOperations } from '../fabric/circuits.rows.ts'
+import { Count } from './graph.rows.ts'
+
+const Named = described(z.object({ id: z.string(), name: z.string().nullable() }), {
+  name: 'The name of the entity; null where nobody has the id any more.',
+})
+const CIRCUITS = 'How many open circuits pass it.'
+
+const TrafficData: z.ZodType<Traffic, Traffic> = described(
+  z.object({
+    isOpen: z.boolean(),
+    counts: described(z.object({ routers: z.int(), routersOnline: z.int(), links: z.int(), circuits: z.int() }), {
+      routers: 'How many routers there are.',
+      routersOnline: 'How many of them are connected to a controller of the network.',
+      links: 'How many links there are.',
+      circuits: 'How many open circuits are meant.',
+    }),
+    routers: z.array(
+      described(
+        z.object({
+          id: z.string(),
+          name: z.string(),
+          kind: z.enum(['edge-routers', 'transit-routers']),
+          isOnline: z.boolean(),
+          circuits: z.int(),
+        }),
+        { kind: 'The kind of the router.', isOnline: 'Whether it is connected.', circuits: CIRCUITS },
+      ),
+    ),
+    links: z.array(
+      described(
+        z.object({
+          id: z.string(),
+          source: Named,
+          target: Named,
+          latencyMs: z.number().nullable(),
+          isDown: z.boolean(),
+          circuits: z.int(),
+        }),
+        {
+          source: 'The router that dialed.',
+          target: 'The router that was dialed.',
+          latencyMs: 'The latency in milliseconds; null while neither end has measured it.',
+          isDown: 'Whether an operator took it out of use.',
+          circuits: CIRCUITS,
+        },
+      ),
+    ),
+    flows: z.array(
+      described(z.object({ identity: Named, service: Named, routers: z.array(Named), circuits: z.int() }), {
+        identity: 'The identity that dialed.',
+        service: 'The service that it talks to.',
+        routers: 'The routers where these circuits enter and leave the network.',
+        circuits: 'How many circuits are alike.',
+      }),
+    ),
+    circuits: z.array(
+      described(
+        z.object({
+          id: z.string(),
+          identity: Named,
+          service: Named,
+          host: Named.nullable(),
+          path: z.array(Named),
+          openedAt: z.iso.datetime(),
+        }),
+        {
+          identity: 'The identity that dialed.',
+          service: 'The service that it leads to.',
+          host: 'The identity that serves it; null where a router does for itself.',
+          path: 'The routers that it passes, in order.',
+          openedAt: 'When it was dialed, RFC 3339.',
+        },
+      ),
+    ),
+    nextCursor: z.string().nullable(),
+  }),
+  {
+    isOpen: 'Whether the process that answers serves routers.',
+    counts: 'How many there are in all.',
+    routers: 'The routers, those that are offline first, then the most used: 200 at most.',
+    links: 'The links of this process, the most used first: 500 at most.',
+    flows: 'Who talks to whom, the largest first: 100 at most.',
+    circuits: 'A page of the open circuits, the newest first.',
+    nextCursor: 'Where the next page of circuits begins; null on the last.',
+  },
+)
+
+/** Routers, links and circuits as they are now; what is shown can be cut. */
+export const trafficOperations = {
+  show: defineOperation(
+    {
+      route: 'GET /traffic',
+      summary: 'Shows routers, links and circuits as they are now, and who talks to whom',
+      description:
+        'Links are those of the process that answers, circuits those of every process over its store. ' +
+        'Takes the right to read circuits, routers, identities and services.',
+      access: { entity: 'ops', action: 'read' },
+      reads: ['ops', 'router', 'identity', 'service'],
+      isLong: true,
+      query: described(
+        TrafficRequest.pick({ identity: true, service: true, router: true }).extend({
+          limit: Count,
+          cursor: PageCursor.optional(),
+        }),
+        {
+          identity: 'Only circuits of this identity, by id.',
+          service: 'Only circuits to this service, by id.',
+          router: 'Only circuits that pass this router, and its links, by id.',
+          limit: 'How many circuits to answer at most, up to 200; 50 by default.',
+          cursor: 'The `nextCursor` of the page before; absent for the first page.',
+        },
+      ),
+      data: TrafficData,
+    },
+    async ({ engine, call, query }): Promise<{ readonly data: Traffic }> => ({
+      data: await engine.traffic.read(call, query),
+    }),
+  ),
+  endCircuit: circuitOperations.delete,
+} as const

@@ -1,0 +1,166 @@
+import { type TokenProblem, TokenRefused } from '../base/errors.ts'
+import { type Caller, SYSTEM_CALL } from '../context/call.ts'
+import type { EngineContext } from '../context/context.ts'
+import { hasRights, isDisabled } from '../facts/authority/authority.rules.ts'
+import { authPolicies } from '../facts/credentials/auth-policy.resource.ts'
+import { dueAtOf } from '../facts/credentials/login-basis.rules.ts'
+import { type Claims, textClaim } from '../facts/credentials/signers/claims.rules.ts'
+import { externalJwtSigners } from '../facts/credentials/signers/external-jwt-signer.resource.ts'
+import { offeredSigners } from '../facts/credentials/signers/offered-signers.rules.ts'
+import { identities } from '../facts/identities/identity.resource.ts'
+import { apiSessions } from '../facts/login/api-session.resource.ts'
+import type { RecordOf } from '../kernel/declaration/resource.ts'
+import { equals } from '../kernel/filter/index.ts'
+import type { ReadTransaction } from '../ports/record-storage.ts'
+import { findOne } from '../records/read-records.ts'
+import { withMissing } from './api-session-validity.ts'
+import { mayProve, signerProofOf } from './login-basis.ts'
+
+/** The ports by which a proof of a signer is kept. */
+export type SignerProofPorts = Pick<EngineContext, 'clock' | 'digest' | 'externalTokens' | 'settings' | 'writes'>
+
+type Signer = RecordOf<typeof externalJwtSigners>
+type Identity = RecordOf<typeof identities>
+
+/** A token that its signer verified, and the signer. */
+export interface VerifiedToken {
+  readonly signer: Signer
+  readonly claims: Claims
+}
+
+/** Whom a token stands for. */
+export interface TokenHolder extends VerifiedToken {
+  readonly identity: RecordOf<typeof identities>
+  readonly authPolicy: RecordOf<typeof authPolicies>
+}
+
+/** The signers whose tokens are considered at all. */
+export async function enabledSigners({ storage }: Pick<EngineContext, 'storage'>): Promise<readonly Signer[]> {
+  const { items } = await storage.read((tx) =>
+    tx.collection(externalJwtSigners).find({ where: equals('enabled', true) }),
+  )
+  return items
+}
+
+/** Verifies the tokens that name one of the signers as issuer, exactly; the others are left out. */
+export async function verifyTokens(
+  { externalTokens, clock }: Pick<EngineContext, 'clock' | 'externalTokens'>,
+  tokens: readonly string[],
+  signers: readonly Signer[],
+): Promise<{ readonly verified: readonly VerifiedToken[]; readonly problems: readonly TokenProblem[] }> {
+  const now = clock.now()
+  const verified: VerifiedToken[] = []
+  const problems: TokenProblem[] = []
+  for (const token of tokens) {
+    const issuer = externalTokens.issuerOf(token)
+    const signer = signers.find((candidate) => candidate.issuer === issuer)
+    if (signer === undefined) continue
+    const verdict = await externalTokens.verify(token, signer, now)
+    if (verdict.outcome === 'valid') verified.push({ signer, claims: verdict.claims })
+    else problems.push(verdict.outcome)
+  }
+  return { verified, problems }
+}
+
+/** Finds whom the first acceptable token stands for. Error: `UNAUTHORIZED` with what was wrong with the tokens. */
+export async function tokenHolder(
+  context: Pick<EngineContext, 'clock' | 'externalTokens' | 'storage'>,
+  tokens: readonly string[],
+): Promise<TokenHolder> {
+  const signers = await enabledSigners(context)
+  const { verified, problems } = await verifyTokens(context, tokens, signers)
+  for (const token of verified) {
+    const holder = await holderOf(context, token)
+    if (holder !== undefined) return holder
+  }
+  throw new TokenRefused('primary', problems[0] ?? 'missing', offeredSigners(signers))
+}
+
+/**
+ * A caller whose policy requires a token of a signer with every request, judged by the tokens that came. A token that
+ * names somebody else proves nothing, unless `allowTokensOfOthers`; nor does one of a signer that a delegate decided, to
+ * somebody who has rights.
+ */
+export async function withSignerProof(
+  context: Pick<EngineContext, 'clock' | 'externalTokens' | 'settings'>,
+  caller: Caller,
+  tokens: readonly string[],
+): Promise<Caller> {
+  const { signer, ...missing } = caller.missing
+  if (signer === undefined) return caller
+  const proof = await signerProof(context, signer, caller.identity, tokens)
+  if (proof === 'proven') return withMissing(caller, missing)
+  return { ...caller, missing: { ...caller.missing, signerProblem: proof } }
+}
+
+/**
+ * The same, and that it was proved is kept with the API session: routers and streams ask for no such token, and go by the
+ * last request that brought one.
+ */
+export async function withKeptProof(
+  context: SignerProofPorts,
+  caller: Caller,
+  tokens: readonly string[],
+): Promise<Caller> {
+  const judged = await withSignerProof(context, caller, tokens)
+  const { id, signerProof: known } = caller.apiSession
+  const { signer } = caller.missing
+  if (signer === undefined || judged.missing.signer !== undefined) return judged
+  const proof = signerProofOf(context, signer, caller.identity)
+  if (JSON.stringify(known) === JSON.stringify(proof)) return judged
+  await context.writes.run(SYSTEM_CALL, async (tx) => {
+    const stored = await tx.collection(apiSessions).get(id)
+    if (stored === undefined) return
+    const proved = { ...stored, signerProof: proof }
+    const dueAt = dueAtOf(proved, context.settings, context.clock.now())
+    await tx.collection(apiSessions).update({ ...proved, dueAt })
+  })
+  return judged
+}
+
+/** Whether one of the tokens is of the signer and names the identity; otherwise what is wrong with them. */
+export async function signerProof(
+  context: Pick<EngineContext, 'clock' | 'externalTokens' | 'settings'>,
+  signer: Signer,
+  identity: Identity,
+  tokens: readonly string[],
+): Promise<'proven' | TokenProblem> {
+  const asked = mayProve(signer, identity, context.clock.now()) ? [signer] : []
+  const { verified, problems } = await verifyTokens(context, tokens, asked)
+  const { allowTokensOfOthers } = context.settings.profile
+  if (verified.some((token) => allowTokensOfOthers || names(token, identity))) return 'proven'
+  return problems[0] ?? (verified.length > 0 ? 'invalid' : 'missing')
+}
+
+function names({ signer, claims }: VerifiedToken, { id, externalId }: Identity): boolean {
+  const claimed = textClaim(claims, signer.claimsProperty)
+  return claimed !== undefined && claimed === (signer.useExternalId ? externalId : id)
+}
+
+function holderOf(
+  context: Pick<EngineContext, 'clock' | 'storage'>,
+  token: VerifiedToken,
+): Promise<TokenHolder | undefined> {
+  return context.storage.read((tx) => holderIn(tx, token, context.clock.now()))
+}
+
+/** Whom a verified token stands for in a snapshot; nobody when its signer was changed or disabled since. */
+async function holderIn(
+  tx: ReadTransaction,
+  { signer, claims }: VerifiedToken,
+  now: number,
+): Promise<TokenHolder | undefined> {
+  const claimed = textClaim(claims, signer.claimsProperty)
+  const current = await tx.collection(externalJwtSigners).get(signer.id)
+  if (claimed === undefined || !current?.enabled || current.updatedAt !== signer.updatedAt) return undefined
+  const identity = signer.useExternalId
+    ? await findOne(tx, identities, 'externalId', claimed)
+    : await tx.collection(identities).get(claimed)
+  const authPolicy = identity && (await tx.collection(authPolicies).get(identity.authPolicyId))
+  if (identity === undefined || authPolicy === undefined) return undefined
+  if (isDisabled(identity, now)) return undefined
+  if (hasRights(identity) && !current.mayAuthenticateAdmins) return undefined
+  const { allowed, allowedSigners } = authPolicy.primary.extJwt
+  if (!allowed || (allowedSigners.length > 0 && !allowedSigners.includes(signer.id))) return undefined
+  return { signer, claims, identity, authPolicy }
+}

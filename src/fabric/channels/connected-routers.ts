@@ -1,0 +1,140 @@
+import { logFailure } from '../../context/background-failure.ts'
+import type { EngineContext } from '../../context/context.ts'
+import type { LinkListener, RouterChannel, RouterSoftware } from '../../facts/fabric/messages/index.ts'
+
+/** The terms of a router's record for paths that pass it. */
+export interface RouterTerms {
+  readonly cost: number
+  readonly noTraversal: boolean
+}
+
+/** A router whose control channel is open, in this process or in another one that passes messages on. */
+export interface ConnectedRouter {
+  readonly id: string
+  /** Clients connect to edge routers; a transit router only forwards. */
+  readonly isEdgeRouter: boolean
+  readonly fingerprint: string
+  readonly software: RouterSoftware
+  /** Numbers of what it says that it does. */
+  readonly capabilities: readonly number[]
+  readonly channel: RouterChannel
+  /** Epoch ms. */
+  readonly connectedAt: number
+  /**
+   * Whether it handles messages. Routers of the line 1.6 do so up to ten seconds after they resumed their channel: a
+   * circuit would reach their host when the client has given up, and the host would wait for that client alone.
+   */
+  isHeard: boolean
+  linkListeners: readonly LinkListener[]
+  terms: RouterTerms
+  /** Its operator spares it: nothing passes it on its way to another router that has another way. */
+  isQuiesced: boolean
+}
+
+/**
+ * The routers that this process reaches: those that hold a channel to it, and those that other processes over the same store
+ * hold and pass messages on for. One that is both is reached by its own channel.
+ */
+export class ConnectedRouters {
+  readonly #held = new Map<string, ConnectedRouter>()
+  readonly #relayed = new Map<string, ConnectedRouter>()
+
+  /** How many there are, relayed ones included. */
+  get size(): number {
+    return this.#held.size + this.#relayed.size
+  }
+
+  /** A router by its own channel or by way of another process. */
+  get(id: string): ConnectedRouter | undefined {
+    return this.#held.get(id) ?? this.#relayed.get(id)
+  }
+
+  /** A router that holds a channel to this process. */
+  held(id: string): ConnectedRouter | undefined {
+    return this.#held.get(id)
+  }
+
+  /** Every router, those that other processes hold included. */
+  all(): readonly ConnectedRouter[] {
+    return [...this.#held.values(), ...[...this.#relayed.values()].filter(({ id }) => !this.#held.has(id))]
+  }
+
+  /** The routers that hold a channel to this process. */
+  allHeld(): readonly ConnectedRouter[] {
+    return [...this.#held.values()]
+  }
+
+  /** The edge routers that hold a channel to this process. */
+  heldEdgeRouters(): readonly ConnectedRouter[] {
+    return this.allHeld().filter(({ isEdgeRouter }) => isEdgeRouter)
+  }
+
+  /** Every router but one. */
+  others(id: string): readonly ConnectedRouter[] {
+    return this.all().filter((router) => router.id !== id)
+  }
+
+  add(router: ConnectedRouter): void {
+    this.#held.set(router.id, router)
+  }
+
+  /** A router is reached by way of another process, as long as it holds no channel to this one. */
+  addRelayed(router: ConnectedRouter): void {
+    this.#relayed.set(router.id, router)
+  }
+
+  /** Forgets a router unless it is connected anew by now; answers whether it was known. */
+  remove(router: ConnectedRouter): boolean {
+    const { id } = router
+    if (this.#held.get(id) === router) return this.#held.delete(id)
+    return this.#relayed.get(id) === router && this.#relayed.delete(id)
+  }
+}
+
+type Telling = () => Promise<void>
+
+/** More things than a router asks for at once. */
+const MOST_OWED = 100
+
+/**
+ * Messages that routers wait for without asking, or after asking once: each is tried until it works, as the storage may be away
+ * for a while.
+ */
+export class Owed {
+  readonly #context: Pick<EngineContext, 'logger'>
+  /** By kind of message: the latest of each counts. */
+  readonly #debts = new Map<ConnectedRouter, Map<string, Telling>>()
+  readonly #away = new WeakSet<ConnectedRouter>()
+
+  constructor(context: Pick<EngineContext, 'logger'>) {
+    this.#context = context
+  }
+
+  /** Tells a connected router something now, or later where that fails; never rejects. */
+  async tell(router: ConnectedRouter, what: string, telling: Telling): Promise<void> {
+    const debts = this.#debts.get(router) ?? new Map<string, Telling>()
+    debts.delete(what)
+    try {
+      await telling()
+    } catch (error) {
+      const facts = { routerId: router.id, what }
+      logFailure(this.#context.logger, 'a router could not be told something: it is tried again', error, facts)
+      const hasRoom = debts.size < MOST_OWED && !debts.has(what)
+      if (hasRoom && !this.#away.has(router)) this.#debts.set(router, debts.set(what, telling))
+    }
+  }
+
+  /** Tries everything again that failed. */
+  async tryAgain(): Promise<void> {
+    for (const [router, debts] of [...this.#debts]) {
+      this.#debts.delete(router)
+      for (const [what, telling] of debts) await this.tell(router, what, telling)
+    }
+  }
+
+  /** The router is gone. */
+  forget(router: ConnectedRouter): void {
+    this.#away.add(router)
+    this.#debts.delete(router)
+  }
+}

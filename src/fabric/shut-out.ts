@@ -1,0 +1,66 @@
+import type { EngineContext } from '../context/context.ts'
+import { firstRouter, lastRouter, passes } from '../facts/fabric/rules/index.ts'
+import type { Presence } from '../routers/presence.ts'
+import { shutOutAmong } from '../routers/router-admission.ts'
+import type { ConnectedRouters } from './channels/connected-routers.ts'
+import type { Network } from './channels/network.ts'
+import type { Peers } from './channels/peers.ts'
+import type { CircuitEnds } from './circuits/circuit-end.ts'
+import type { LinkReports } from './circuits/link-reports.ts'
+import type { OpenCircuits } from './circuits/open-circuits.ts'
+import type { Rerouting } from './circuits/rerouting.ts'
+import type { RouteExchange } from './circuits/route-exchange.ts'
+import type { Relays } from './processes/relays.ts'
+
+interface Parts {
+  readonly context: Pick<EngineContext, 'storage'>
+  readonly presence: Presence
+  readonly relays: Pick<Relays, 'gone'>
+  readonly routers: ConnectedRouters
+  readonly network: Network
+  readonly peers: Peers
+  readonly links: LinkReports
+  readonly circuits: OpenCircuits
+  readonly exchange: RouteExchange
+  readonly ends: CircuitEnds
+  readonly rerouting: Rerouting
+}
+
+/**
+ * Shuts out a router that was deleted, disabled or is to enroll anew: it carries nothing any more. While it still listens it
+ * gets the order to forget its circuits; the others close their links to it; circuits on their way through it take another one,
+ * and those that begin or end there end. Connected or not: what it misses it hears when it comes back.
+ */
+export function shutOut(parts: Parts, routerId: string, reason: 'router-deleted' | 'router-shut-out'): void {
+  const { routers, presence, network, peers, links, circuits, exchange, ends, rerouting, relays } = parts
+  const router = routers.get(routerId)
+  const carried = circuits.all().filter(({ course }) => passes(course, routerId))
+  for (const circuit of carried) {
+    const { path } = circuit.course
+    if (firstRouter(path) === routerId || lastRouter(path) === routerId) ends.end(circuit, reason, true)
+    else ends.unroute(circuit.id, [routerId], true)
+  }
+  for (const circuitId of exchange.circuitsAt(routerId)) ends.unroute(circuitId, [routerId], true)
+  if (router !== undefined) {
+    routers.remove(router)
+    presence.routerDisconnected(routerId)
+    relays.gone(routerId)
+  }
+  network.routersChanged()
+  exchange.routerGone(routerId)
+  peers.removed(routerId)
+  links.routerRemoved(routerId)
+  for (const circuit of carried) {
+    const { phase, path } = circuit.course
+    if (phase.name === 'open' && path.routers.includes(routerId)) rerouting.repair(circuit)
+  }
+  router?.channel.close()
+}
+
+/** Shuts out those routers that others have links to and that may not be connected: no loss of theirs was reported. */
+export async function shutOutStrangers(parts: Parts, routerIds: readonly string[]): Promise<void> {
+  const strangers = new Set(routerIds.filter((id) => parts.routers.get(id) === undefined))
+  if (strangers.size === 0) return
+  const found = await parts.context.storage.read((tx) => shutOutAmong(tx, strangers))
+  for (const id of found) shutOut(parts, id, 'router-shut-out')
+}

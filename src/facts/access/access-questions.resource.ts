@@ -1,0 +1,103 @@
+import { z } from 'zod'
+import { Id, Name } from '../../kernel/declaration/fields.ts'
+import type { Resource } from '../../kernel/declaration/resource.ts'
+import { described } from '../../kernel/declaration/words.ts'
+import { identities } from '../identities/identity.resource.ts'
+import { services } from '../services/service.resource.ts'
+import { servicePolicies } from './policy.resource.ts'
+import { PostureResponse } from './posture/posture-check.resource.ts'
+
+/** How many changes are tried at once. */
+const MAX_CHANGES = 500
+
+/** How many pairs are on one page of a simulation. */
+const MAX_PAIRS = 500
+
+/** An identity or a service, by id or name. */
+export const IdOrName = Name
+
+/** The names of connecting to a service and hosting it. */
+export const AccessTypeName = z.enum(['Dial', 'Bind'])
+
+/** Posture responses that are taken as if an endpoint had reported them. */
+export const AssumedPosture = z.array(PostureResponse).max(1000)
+
+/** The creation of an entity, by kind. */
+export interface CreateChange {
+  kind: string
+  action: 'create'
+  id?: string | undefined
+  body: Record<string, unknown>
+}
+
+export interface UpdateChange {
+  kind: string
+  action: 'update'
+  id: string
+  body: Record<string, unknown>
+}
+
+export interface DeleteChange {
+  kind: string
+  action: 'delete'
+  id: string
+}
+
+/** A change as a request says it: the schema knows more of it than its type. */
+export type ChangeRequest = CreateChange | UpdateChange | DeleteChange
+
+/** Changes to identities, services and service policies, in the words of the requests that would make them. */
+export const SimulatedChanges: z.ZodType<ChangeRequest[], ChangeRequest[]> = z
+  .array(z.discriminatedUnion('kind', [changeTo(identities), changeTo(services), changeTo(servicePolicies)]))
+  .max(MAX_CHANGES)
+
+/** Whose access a simulation judges, each by id or name. */
+export const SimulatedIdentities = z.array(IdOrName).min(1).max(100)
+
+/** How many pairs one page of a simulation has at most. */
+export const PairLimit = z.int().min(1).max(MAX_PAIRS)
+
+/** Where a page of a simulation begins: the `nextCursor` of the page before. */
+export const PairCursor = z.string().max(4096)
+
+/** A change to one resource, in the words of its own requests. */
+function changeTo<R extends Resource>(resource: R) {
+  const kind = z.literal(resource.name)
+  const plural = resource.name.replaceAll('-', ' ')
+  const words = { kind: 'The kind of the entity.', action: 'What is done to it.' }
+  return z.discriminatedUnion('action', [
+    described(
+      z.object({ kind, action: z.literal('create'), id: Id.min(1).optional(), body: resource.create }),
+      {
+        ...words,
+        id: 'An id by which later changes may name the entity; any by default.',
+        body: `The body of POST /${resource.name}.`,
+      },
+      `Creating one of the ${plural}.`,
+    ),
+    described(
+      z.object({ kind, action: z.literal('update'), id: Id, body: resource.patch }),
+      { ...words, body: `The body of PATCH /${resource.name}/{id}.` },
+      `Changing one of the ${plural}.`,
+    ),
+    described(z.object({ kind, action: z.literal('delete'), id: Id }), words, `Deleting one of the ${plural}.`),
+  ])
+}
+
+const Named = described(z.object({ id: z.string(), name: z.string() }), { name: 'The name of the entity.' })
+
+/** An identity and a service whose access a change would give or take. */
+export const ChangedPair = described(
+  z.object({
+    identity: Named,
+    service: Named,
+    type: z.enum(['Dial', 'Bind']),
+    change: z.enum(['gained', 'lost']),
+  }),
+  {
+    identity: 'The identity.',
+    service: 'The service.',
+    type: 'Which access it is.',
+    change: 'Whether it would be gained or lost.',
+  },
+)

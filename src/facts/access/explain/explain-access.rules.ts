@@ -1,0 +1,175 @@
+import { type RoleSelector, readRoles } from '../../../base/roles.ts'
+import { type DecisionFacts, decideAccess, type Reason } from '../decision.rules.ts'
+import {
+  evaluateCheck,
+  explainFailure,
+  isPostureKnown,
+  missingPosture,
+  nextDeadline,
+  type PostureCheck,
+} from '../posture/rules/index.ts'
+import type {
+  AccessFacts,
+  CheckExplanation,
+  EdgeRouterExplanation,
+  Explanation,
+  NamedEntity,
+  PolicyExplanation,
+  PolicyUnderReview,
+  ShownRole,
+  SideExplanation,
+} from './explanation.rules.ts'
+import { suggestionsFor } from './suggest.rules.ts'
+import { worksNow } from './works-now.rules.ts'
+
+/**
+ * Explains whether an identity may dial or bind a service: by the same order of questions as a session is created in
+ * (policies, posture, common edge routers), with everything that was looked at.
+ *
+ * @example
+ * const { allowed, reason, suggestions } = explainAccess(facts)
+ */
+export function explainAccess(facts: AccessFacts): Explanation {
+  const { asked, type, at, identity, service } = facts
+  const selected = identity && service ? explainPolicies(facts, identity, service) : []
+  const edgeRouters = explainEdgeRouters(facts)
+  const decision = decideAccess(type, decisionFacts(facts, selected, edgeRouters), at)
+  const carrying = new Set(decision.policies)
+  const policies = selected.map((policy) => ({ ...policy, grants: carrying.has(policy.id) }))
+  const allowed = decision.verdict === 'allowed'
+  const holdsUntil = allowed ? lastEnd(policies) : null
+  const explanation = {
+    allowed,
+    // A question by name stands at no edge router.
+    reason: decision.reason as Reason,
+    asked,
+    type,
+    at,
+    identity: identity ? { id: identity.id, name: identity.name } : null,
+    service: service ? { id: service.id, name: service.name } : null,
+    apiSessionId: facts.apiSessionId ?? null,
+    policies,
+    edgeRouters,
+    hosts: facts.hosts ?? null,
+    wire: facts.wire ? worksNow(allowed, type, edgeRouters, facts.wire) : null,
+    holdsUntil,
+    changesAt: identity?.isDisabled ? (identity.disabledUntil ?? null) : holdsUntil,
+    // Facts of now say nothing of the past.
+    since: null,
+  }
+  return { ...explanation, suggestions: suggestionsFor(explanation) }
+}
+
+type Named = NonNullable<AccessFacts['identity'] | AccessFacts['service']>
+
+function explainPolicies(facts: AccessFacts, identity: Named, service: Named): readonly PolicyExplanation[] {
+  const rank = ({ applies, identitySide, serviceSide }: PolicyExplanation) => {
+    if (applies) return 0
+    return identitySide.selects && serviceSide.selects ? 1 : 2
+  }
+  return facts.policies
+    .map((policy) => explainPolicy(policy, identity, service, facts))
+    .filter(({ identitySide, serviceSide }) => identitySide.selects || serviceSide.selects)
+    .sort((a, b) => rank(a) - rank(b))
+}
+
+function explainEdgeRouters({ identityRouters, serviceRouters }: AccessFacts): EdgeRouterExplanation {
+  const ofServiceIds = new Set(serviceRouters.map(({ id }) => id))
+  const common = identityRouters.filter(({ id }) => ofServiceIds.has(id))
+  return {
+    ofIdentity: identityRouters,
+    ofService: serviceRouters,
+    common,
+    online: common.filter(({ isOnline }) => isOnline),
+  }
+}
+
+/** Picks the facts that decide from everything that is explained. */
+function decisionFacts(
+  { identity, service, posture, apiSessionId = NO_API_SESSION, policies, hosts }: AccessFacts,
+  explained: readonly PolicyExplanation[],
+  { ofIdentity, ofService, common, online }: EdgeRouterExplanation,
+): DecisionFacts {
+  const selecting = explained.filter(({ identitySide, serviceSide }) => identitySide.selects && serviceSide.selects)
+  const checksOf = new Map(policies.map(({ id, checks }) => [id, checks]))
+  return {
+    identity,
+    hasService: service !== undefined,
+    grants: selecting.map(({ id, type }) => ({ policyId: id, type, checks: checksOf.get(id) ?? [] })),
+    posture: { data: posture, apiSessionId },
+    routers: {
+      ofIdentity: ofIdentity.length,
+      ofService: ofService.length,
+      common: common.map(({ id }) => id),
+      online: online.map(({ id }) => id),
+    },
+    terminators: hosts?.terminatorCount,
+    namesEveryPolicy: true,
+  }
+}
+
+/** When the last of the granting policies fails: each with its first check, and never if it has none that ends. */
+function lastEnd(policies: readonly PolicyExplanation[]): number | null {
+  const ends = policies
+    .filter(({ grants }) => grants)
+    .map(({ checks }) => Math.min(...checks.flatMap(({ holdsUntil }) => holdsUntil ?? [])))
+  const last = Math.max(...ends)
+  return Number.isFinite(last) ? last : null
+}
+
+/** No API session has this id: what depends on one is then unknown. */
+const NO_API_SESSION = ''
+
+/** Holds one service policy against the identity and the service of the question. Whether it grants is decided of all. */
+function explainPolicy(
+  policy: PolicyUnderReview,
+  identity: NamedEntity,
+  service: NamedEntity,
+  facts: AccessFacts,
+): PolicyExplanation {
+  const { id, name, type, semantic } = policy
+  const identitySide = explainSide({ roles: policy.identityRoles, semantic }, identity)
+  const serviceSide = explainSide({ roles: policy.serviceRoles, semantic }, service)
+  const selectsBoth = identitySide.selects && serviceSide.selects
+  const applies = selectsBoth && type === facts.type
+  const checks = selectsBoth ? policy.checks.map((check) => explainCheck(check, facts)) : []
+  return { id, name, type, semantic, identitySide, serviceSide, applies, grants: false, checks }
+}
+
+function explainCheck(
+  check: PostureCheck,
+  { posture, apiSessionId = NO_API_SESSION, at }: AccessFacts,
+): CheckExplanation {
+  const { id, name, typeId } = check
+  const { expectedValue: expected, actualValue } = explainFailure(check, posture, apiSessionId, at)
+  return {
+    id,
+    name,
+    typeId,
+    isPassing: evaluateCheck(check, posture, apiSessionId, at),
+    expected,
+    known: isPostureKnown(check, posture, apiSessionId) ? actualValue : null,
+    missing: missingPosture(check, posture, apiSessionId, at),
+    holdsUntil: nextDeadline(check, posture, apiSessionId, at) ?? null,
+  }
+}
+
+/** Holds a role list against an entity: which entries match, and with which role attributes it would be selected. */
+function explainSide(selector: RoleSelector, entity: NamedEntity): SideExplanation {
+  const { all, attributes, ids } = readRoles(selector.roles)
+  const held = attributes.filter((attribute) => entity.roleAttributes.includes(attribute))
+  const isNamed = ids.has(entity.id)
+  const matched: readonly ShownRole[] = [
+    ...(all ? [shown('#all')] : []),
+    ...(isNamed ? [{ role: `@${entity.id}`, name: `@${entity.name}` }] : []),
+    ...held.map((attribute) => shown(`#${attribute}`)),
+  ]
+  const byAttributes =
+    selector.semantic === 'AllOf' ? held.length > 0 && held.length === attributes.length : held.length > 0
+  const selects = all || isNamed || byAttributes
+  return { selects, matched, lacking: selects ? [] : attributes.filter((attribute) => !held.includes(attribute)) }
+}
+
+function shown(role: string): ShownRole {
+  return { role, name: role }
+}

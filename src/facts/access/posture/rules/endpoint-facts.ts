@@ -1,0 +1,66 @@
+import { checkOptions, type OptionRules } from '../../../../base/arguments.ts'
+import type { PostureResponse } from '../checks/index.ts'
+
+/** The facts that an endpoint tells of itself, in plain words; a member that is left out is not reported. */
+export interface EndpointFacts {
+  /** The Windows domain that it is a member of. */
+  readonly domain?: string
+  /** Its operating system: the version as `11.2.0`, parts that are left out count as 0. */
+  readonly os?: { readonly type: string; readonly version: string; readonly build?: string }
+  /** The addresses of its network interfaces. */
+  readonly macAddresses?: readonly string[]
+  readonly processes?: readonly EndpointProcess[]
+  /** True when its user has just unlocked it. */
+  readonly isUnlocked?: boolean
+  /** True when it has just woken from sleep. */
+  readonly isWoken?: boolean
+}
+
+/** A process of an endpoint. */
+export interface EndpointProcess {
+  /** The path of its binary, compared exactly. */
+  readonly path: string
+  /** Default: true. */
+  readonly isRunning?: boolean
+  /** The SHA-256 or SHA-512 hash of its binary, hex. */
+  readonly hash?: string
+  /** SHA-1 fingerprints, hex, of the certificates that signed its binary. */
+  readonly signerFingerprints?: readonly string[]
+}
+
+const FACTS: OptionRules<EndpointFacts> = {
+  domain: 'string',
+  os: { members: ['type', 'version', 'build'] },
+  macAddresses: 'array',
+  processes: 'array',
+  isUnlocked: 'boolean',
+  isWoken: 'boolean',
+}
+
+/**
+ * The posture responses by which an endpoint reports what it knows of itself, in the order of the members. Their ids say what
+ * they report; the controller keeps them and looks none up.
+ *
+ * @example
+ * postureResponses({ domain: 'corp.example' }) // [{ id: 'domain', typeId: 'DOMAIN', domain: 'corp.example' }]
+ */
+export function postureResponses(facts: EndpointFacts): readonly PostureResponse[] {
+  checkOptions('posture', facts, FACTS)
+  const { domain, os, macAddresses, processes = [], isUnlocked, isWoken } = facts
+  const responses: PostureResponse[] = []
+  if (domain !== undefined) responses.push({ id: 'domain', typeId: 'DOMAIN', domain })
+  if (os !== undefined) responses.push({ id: 'os', typeId: 'OS', ...os })
+  if (macAddresses !== undefined) responses.push({ id: 'mac', typeId: 'MAC', macAddresses })
+  for (const [position, { isRunning = true, ...process }] of processes.entries()) {
+    responses.push({ id: `process-${position}`, typeId: 'PROCESS', isRunning, ...process })
+  }
+  if (isUnlocked !== undefined || isWoken !== undefined) {
+    responses.push({
+      id: 'endpoint-state',
+      typeId: 'ENDPOINT_STATE',
+      unlocked: isUnlocked ?? false,
+      woken: isWoken ?? false,
+    })
+  }
+  return responses
+}

@@ -1,0 +1,176 @@
+import { jsonBytes } from '../../base/bytes.ts'
+import { canonicalJson } from '../../base/text.ts'
+
+/** The parts of a record that its digest covers: all of them. */
+export interface ChainedRecord {
+  readonly id: string
+  readonly createdAt: number
+  readonly type: string
+  readonly kind: string | null
+  readonly entityId: string | null
+  readonly actorId: string | null
+  readonly reader: string | null
+  readonly content: unknown
+}
+
+/** The parts of a seal that its hash covers. */
+export interface ChainedSeal {
+  readonly number: number
+  readonly createdAt: number
+  readonly records: readonly { readonly id: string; readonly digest: string }[]
+  readonly firstKept: number
+  readonly removed: number
+  readonly previous: string
+}
+
+/** The hash before the first seal. */
+export const NO_HASH = '0'.repeat(64)
+
+const ERA_DIGITS = 4
+const REVISION_DIGITS = 14
+const PLACE_DIGITS = 6
+
+/** The id of a record by the revision of its commit, and its place there: ids sort as text in the order of commits. */
+export function recordId(era: number, revision: number, place: number): string {
+  return (
+    String(era).padStart(ERA_DIGITS, '0') +
+    String(revision).padStart(REVISION_DIGITS, '0') +
+    String(place).padStart(PLACE_DIGITS, '0')
+  )
+}
+
+/** The part of the id of a record that all records of its commit share. */
+export function commitOf(id: string): string {
+  return id.slice(0, -PLACE_DIGITS)
+}
+
+/** The era in which a store at `revision` goes on after the record `last`: a new one where that has a revision yet to come. */
+export function nextEra(last: string, revision: number): number {
+  const era = Number(last.slice(0, ERA_DIGITS))
+  return Number(last.slice(ERA_DIGITS, ERA_DIGITS + REVISION_DIGITS)) > revision ? era + 1 : era
+}
+
+/** The id of a seal, by its number. */
+export function sealId(number: number): string {
+  return String(number).padStart(REVISION_DIGITS, '0')
+}
+
+/** The text whose digest stands for a record. */
+export function recordText({ id, createdAt, type, kind, entityId, actorId, reader, content }: ChainedRecord): string {
+  return canonicalJson([id, createdAt, type, kind, entityId, actorId, reader, content])
+}
+
+/** The text whose hash stands for a seal, and for every one before it. */
+export function sealText({ number, createdAt, records, firstKept, removed, previous }: ChainedSeal): string {
+  return canonicalJson([number, createdAt, records, firstKept, removed, previous])
+}
+
+/** The bytes that one party may still cause, and how much was left out since the last report. */
+export interface Budget {
+  readonly bytes: number
+  /** Epoch ms to which `bytes` belongs. */
+  readonly at: number
+  readonly leftOut: number
+  /** Epoch ms since which something was left out; 0 while nothing was. */
+  readonly since: number
+}
+
+/** How many bytes a party may cause in an hour; as many at once. */
+export interface Allowance {
+  readonly bytesPerHour: number
+}
+
+const HOUR_MS = 3_600_000
+
+/** A party that caused nothing yet. */
+export function fullBudget({ bytesPerHour }: Allowance, now: number): Budget {
+  return { bytes: bytesPerHour, at: now, leftOut: 0, since: 0 }
+}
+
+/**
+ * Takes `bytes` from a budget at `now` (epoch ms). Where they are not there nothing is taken, and one more is counted as
+ * left out.
+ */
+export function spend(
+  budget: Budget,
+  { bytesPerHour }: Allowance,
+  bytes: number,
+  now: number,
+): { readonly isAllowed: boolean; readonly budget: Budget } {
+  const regained = (Math.max(0, now - budget.at) / HOUR_MS) * bytesPerHour
+  const available = Math.min(bytesPerHour, budget.bytes + regained)
+  const isAllowed = bytes <= available
+  return {
+    isAllowed,
+    budget: isAllowed
+      ? { bytes: available - bytes, at: now, leftOut: 0, since: 0 }
+      : { bytes: available, at: now, leftOut: budget.leftOut + 1, since: budget.since || now },
+  }
+}
+
+/** The facts of a kind of record by which its changes are recorded. */
+export interface AuditedFields {
+  /** The value of each field that nobody has written: it is left out. */
+  readonly defaults: Readonly<Record<string, unknown>>
+  /** Fields that hold a secret: of their values only digests are recorded. */
+  readonly secrets: ReadonlySet<string>
+}
+
+/** A side of a change that is not there, for it held the default of the field. */
+type Sides = { readonly before?: unknown; readonly after?: unknown }
+
+/** Bytes of a value that is recorded whole; of a longer one the digest and the length are. */
+const MOST_BYTES = 16 * 1024
+/** Digits of a recorded digest: enough to see that two values are the same, and of no use to find one. */
+const DIGEST_DIGITS = 32
+/** Instants of every record that the record of a change tells itself. */
+const TOLD_OTHERWISE: readonly string[] = ['id', 'createdAt', 'updatedAt']
+
+/**
+ * Lists the fields in which a record differs from what it was before, each with both values. A record that is new, or gone,
+ * is compared with one that nobody has written to. Secrets and long values stand as `sha256:` digests.
+ */
+export function fieldChanges(
+  { defaults, secrets }: AuditedFields,
+  before: object | undefined,
+  after: object | undefined,
+  sha256: (text: string) => string,
+): Readonly<Record<string, Sides>> {
+  const changes: Record<string, Sides> = {}
+  for (const field of Object.keys(after ?? before ?? {})) {
+    if (TOLD_OTHERWISE.includes(field)) continue
+    const otherwise = field === 'tags' ? {} : (defaults[field] ?? null)
+    const was = sideOf(before, field, otherwise)
+    const is = sideOf(after, field, otherwise)
+    if (isSame(was, is)) continue
+    const told = (value: unknown) => toldValue(value, secrets.has(field), sha256)
+    changes[field] = {
+      // A side that is not there is the default, from which the other one differs then.
+      ...(before !== undefined && (after === undefined || !isSame(was, otherwise)) && { before: told(was) }),
+      ...(after !== undefined && (before === undefined || !isSame(is, otherwise)) && { after: told(is) }),
+    }
+  }
+  return changes
+}
+
+function sideOf(record: object | undefined, field: string, otherwise: unknown): unknown {
+  return record === undefined ? otherwise : (Reflect.get(record, field) ?? null)
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  if (one === other) return true
+  if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false
+  if (Array.isArray(one) && Array.isArray(other)) {
+    if (one.length !== other.length) return false
+    if (one.length === 0) return true
+  }
+  return canonicalJson(one) === canonicalJson(other)
+}
+
+function toldValue(value: unknown, isSecret: boolean, sha256: (text: string) => string): unknown {
+  if (value === null || typeof value === 'boolean' || typeof value === 'number') return value
+  const isLong = typeof value === 'string' && value.length * 3 <= MOST_BYTES ? false : jsonBytes(value) > MOST_BYTES
+  if (!isSecret && !isLong) return value
+  const digest = `sha256:${sha256(canonicalJson(value)).slice(0, DIGEST_DIGITS)}`
+  return isSecret ? digest : `${digest} of ${jsonBytes(value)} bytes`
+}

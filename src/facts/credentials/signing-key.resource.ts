@@ -1,0 +1,38 @@
+import { z } from 'zod'
+import { defineResource } from '../../kernel/declaration/define-resource.ts'
+import { Instant } from '../../kernel/declaration/fields.ts'
+import type { Resource, ResourceDefinition } from '../../kernel/declaration/resource.ts'
+
+const DEFINITION = {
+  name: 'signing-keys',
+  singular: 'signing key',
+  storeName: 'signingKeys',
+  permission: 'controllers',
+  writable: {},
+  system: {
+    certPem: z.string(),
+    expiresAt: Instant,
+    /** The certificate with its intermediates; null for one that a host gave. */
+    chainPem: z.string().nullable(),
+    /** By what its key is found; null where it is the key of the certificate before, or of one that a host gave. */
+    keyReference: z.string().nullable(),
+    /** The id of the certificate that it took the place of; null for one that a host gave. */
+    replaces: z.string().nullable(),
+  },
+  hidden: ['keyReference'],
+  symbols: { keyReference: null },
+  required: [],
+  operations: [],
+} as const satisfies ResourceDefinition
+
+/**
+ * The server certificates whose keys sign tokens of the network: of this process, of others over the same store, and former
+ * ones whose tokens are still good. The id is the `kid` of those tokens, the SHA-1 of the certificate in hexadecimal.
+ */
+export interface SigningKeys extends Resource<typeof DEFINITION> {}
+export const signingKeys: SigningKeys = defineResource(DEFINITION, {
+  certPem: 'The certificate, PEM.',
+  expiresAt: 'When the certificate expires, RFC 3339.',
+  chainPem: 'The certificate with its intermediates, PEM; null for one that a host gave.',
+  replaces: 'The id of the certificate that it took the place of; null for one that a host gave.',
+})

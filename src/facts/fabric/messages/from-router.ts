@@ -1,0 +1,236 @@
+import type { LinkConnection, LinkReport, ModelDifference, Precedence, RouteFailureCause } from '../rules/index.ts'
+import type { ChannelTrace } from './operators.ts'
+
+/** Data that the two ends of a circuit tell each other by way of the controller: number of the item to its bytes. */
+export type PeerData = ReadonlyMap<number, Uint8Array>
+
+/** The part of a circuit that a fault is about. */
+export type FaultSubject = 'ingress' | 'egress' | 'link' | 'forward' | 'forward-of-unknown-owner' | 'duplicate-link'
+
+/** Every message that the controller takes from routers. The comments tell what is asked with it. */
+export type FromRouter =
+  | { readonly type: 'fault'; readonly subject: FaultSubject; readonly id: string; readonly iteration: number }
+  | {
+      readonly type: 'route-result'
+      readonly circuitId: string
+      readonly attempt: number
+      readonly success: boolean
+      readonly cause: RouteFailureCause
+      readonly message: string
+      readonly peerData: PeerData
+    }
+  | {
+      readonly type: 'metrics'
+      /** Latencies in nanoseconds by the names of what was measured. */
+      readonly nanoseconds: ReadonlyMap<string, number>
+      readonly usage: readonly CircuitUsage[]
+    }
+  | {
+      /** Idle times are nanoseconds by circuit. */
+      readonly type: 'circuit-confirmation'
+      readonly circuitIds: readonly string[]
+      readonly idleTimes: ReadonlyMap<string, number>
+    }
+  | { readonly type: 'router-links'; readonly links: readonly LinkReport[]; readonly fullRefresh: boolean }
+  | {
+      readonly type: 'link-state'
+      readonly linkId: string
+      readonly iteration: number
+      readonly stateIteration: number
+      readonly connections: readonly LinkConnection[]
+    }
+  /** Is the router that dials a link the one whose certificate it shows? */
+  | { readonly type: 'verify-router'; readonly routerId: string; readonly fingerprints: readonly string[] }
+  | { readonly type: 'link-listeners'; readonly listeners: readonly LinkListener[] }
+  | { readonly type: 'interfaces'; readonly interfaces: readonly ReportedInterface[] }
+  | { readonly type: 'edge-hello'; readonly hostname: string; readonly listeners: readonly EdgeListener[] }
+  | {
+      readonly type: 'connect-events'
+      readonly full: boolean
+      readonly identities: readonly { readonly identityId: string; readonly connected: boolean }[]
+    }
+  | { readonly type: 'api-session-heartbeat'; readonly tokens: readonly string[] }
+  | { readonly type: 'validate-sessions'; readonly tokens: readonly string[] }
+  | { readonly type: 'resync-api-sessions'; readonly reason: string }
+  | CircuitRequest
+  | TunnelCircuitRequest
+  | TerminatorRequest
+  | TunnelTerminatorRequest
+  | TerminatorUpdate
+  | { readonly type: 'remove-terminators'; readonly terminatorIds: readonly string[] }
+  | {
+      readonly type: 'terminators-validated'
+      readonly states: ReadonlyMap<string, { readonly valid: boolean; readonly detail: string }>
+    }
+  | ModelSubscription
+  | { readonly type: 'model-validated'; readonly differences: readonly ModelDifference[] }
+  | { readonly type: 'alerts'; readonly alerts: readonly RouterAlert[] }
+  | Inspected
+  | TracesSet
+  | ChannelTrace
+  /** Which controllers are there? */
+  | { readonly type: 'controllers' }
+  /** The router is to be spared, by its operator's wish: no new circuits where there are other ways. */
+  | { readonly type: 'quiesce' }
+  /** The router serves as before. */
+  | { readonly type: 'dequiesce' }
+  /** The router is to be deleted for good, by its operator's wish. */
+  | { readonly type: 'decommission' }
+  /** A request that this controller does not serve, in words. */
+  | { readonly type: 'unsupported'; readonly what: string }
+  | { readonly type: 'extend-certificates'; readonly clientCertCsr: string; readonly serverCertCsr: string }
+  | { readonly type: 'confirm-certificate'; readonly clientCertPem: string }
+
+/** The bytes that a circuit carried at a router in an interval, by direction, for example `ingress.rx`. */
+export interface CircuitUsage {
+  readonly circuitId: string
+  /** Epoch ms at which the interval began, and how long it was. */
+  readonly from: number
+  readonly lengthMs: number
+  readonly bytes: ReadonlyMap<string, number>
+}
+
+/** The answer of a router that was asked for values of its state. */
+export interface Inspected {
+  readonly type: 'inspected'
+  /** The id of the request. */
+  readonly id: string
+  /** Why the router could not tell a value. */
+  readonly errors: readonly string[]
+  readonly values: readonly InspectedValue[]
+}
+
+/** A value of the state of a router or a controller: JSON, or plain text. */
+export interface InspectedValue {
+  readonly name: string
+  readonly value: string
+}
+
+/** The answer of a router that was asked to trace channels. */
+export interface TracesSet {
+  readonly type: 'traces-set'
+  /** The id of the request. */
+  readonly id: string
+  readonly success: boolean
+  /** The channels that were to be named, a line each; or why nothing was done. */
+  readonly message: string
+}
+
+/** A message of a router for its operator. */
+export interface RouterAlert {
+  readonly severity: string
+  readonly message: string
+  readonly details: readonly string[]
+}
+
+/** An SDK dials a service through the router. */
+export interface CircuitRequest {
+  readonly type: 'create-circuit'
+  /** The service session; undefined where the API session itself says who asks. */
+  readonly sessionToken: string | undefined
+  readonly apiSessionToken: string
+  /** Named only where there is no service session. */
+  readonly identityId: string
+  readonly serviceId: string
+  /** The id that the router wants the circuit to have; undefined or empty where it leaves that to the controller. */
+  readonly circuitId: string | undefined
+  /** Which instance of the service; empty for those that have no name. */
+  readonly instanceId: string
+  readonly peerData: PeerData
+}
+
+/** The router dials a service for its own host. */
+export interface TunnelCircuitRequest {
+  readonly type: 'create-tunnel-circuit'
+  readonly serviceName: string
+  readonly instanceId: string
+  readonly peerData: PeerData
+}
+
+interface HostedAddress {
+  /** Chosen by the router. For an SDK it is the id of the terminator too. */
+  readonly address: string
+  readonly peerData: PeerData
+  readonly cost: number
+  readonly precedence: Precedence
+  readonly instanceId: string
+  readonly instanceSecret: Uint8Array
+}
+
+/** An SDK hosts a service at the router. */
+export interface TerminatorRequest extends HostedAddress {
+  readonly type: 'create-terminator'
+  readonly sessionToken: string
+  readonly apiSessionToken: string
+}
+
+/** The router hosts a service itself. */
+export interface TunnelTerminatorRequest extends HostedAddress {
+  readonly type: 'create-tunnel-terminator'
+  readonly serviceId: string
+  /** Given back as it is. */
+  readonly startTime: bigint
+}
+
+/** A change of a terminator; members that are undefined stay as they are. */
+export interface TerminatorUpdate {
+  readonly type: 'update-terminator'
+  readonly terminatorId: string
+  readonly cost: number | undefined
+  readonly precedence: Precedence | undefined
+}
+
+/** The router wants the data model, from what it has on, for as long as it is connected. */
+export interface ModelSubscription {
+  readonly type: 'subscribe'
+  readonly currentIndex: number
+  readonly timelineId: string
+  /** Empty for routers that name none. */
+  readonly subscriptionId: string
+}
+
+/** Where a router accepts links of others. */
+export interface LinkListener {
+  /** As it is advertised, for example `tls:host:10080`. */
+  readonly address: string
+  readonly protocol: string
+  readonly groups: readonly string[]
+  readonly localBinding: string
+}
+
+/** Where a router accepts clients. */
+export interface EdgeListener {
+  readonly protocol: string
+  /** `host:port` as clients reach it. */
+  readonly advertise: string
+}
+
+/** A network interface of a router's host, as the router reports it; `flags` are those of the host's system calls. */
+export interface ReportedInterface {
+  readonly name: string
+  readonly hardwareAddress: string
+  readonly mtu: number
+  readonly index: number
+  readonly flags: number
+  readonly addresses: readonly string[]
+}
+
+/** Versions that a router tells of itself when it connects. */
+export interface RouterSoftware {
+  readonly version: string
+  readonly revision: string
+  readonly buildDate: string
+  readonly os: string
+  readonly arch: string
+}
+
+/** How a router introduces itself when it opens its control channel. */
+export interface RouterGreeting {
+  readonly routerId: string
+  readonly software: RouterSoftware
+  /** Numbers of capabilities, ascending. */
+  readonly capabilities: readonly number[]
+  readonly linkListeners: readonly LinkListener[]
+  /** Whether the router goes on with a channel that it had before. */
+  readonly isResumed: boolean
+}

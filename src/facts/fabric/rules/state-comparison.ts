@@ -1,0 +1,215 @@
+import { grouped } from '../../../base/collections.ts'
+import type { Link } from './topology.ts'
+import type { CircuitState, ExpectedCounts, HostCount, HostedTerminatorState, LinkState } from './validation-results.ts'
+
+/** The destination by which a router says that an SDK keeps the end of a circuit. */
+const AT_SDK = 'xg-edge-fwd'
+
+/**
+ * Compares the circuits of one router by their ids: those that the controller laid over it (`laid`), those in its tables
+ * with their destinations, and those at its ends for SDKs (`atEdge`, `atSdk`).
+ */
+export function compareCircuits(
+  laid: readonly string[],
+  forwarded: ReadonlyMap<string, ReadonlyMap<string, string>>,
+  atEdge: readonly string[],
+  atSdk: readonly string[],
+): ReadonlyMap<string, CircuitState> {
+  const [known, edge, sdk] = [new Set(laid), new Set(atEdge), new Set(atSdk)]
+  const ids = new Set([...known, ...forwarded.keys(), ...edge, ...sdk])
+  return new Map([...ids].map((circuitId) => [circuitId, stateOf(circuitId)]))
+
+  function stateOf(circuitId: string): CircuitState {
+    const destinations = forwarded.get(circuitId) ?? new Map<string, string>()
+    const isAtSdk = [...destinations.values()].includes(AT_SDK)
+    const missingInForwarder = !forwarded.has(circuitId)
+    const isStray = !known.has(circuitId) && missingInForwarder
+    return {
+      circuitId,
+      missingInCtrl: !known.has(circuitId),
+      missingInForwarder,
+      missingInEdge: !edge.has(circuitId) && (isAtSdk || isStray),
+      missingInSdk: !sdk.has(circuitId) && isAtSdk,
+      destinations,
+    }
+  }
+}
+
+/** A link as a router tells it. */
+interface ToldLink {
+  readonly id: string
+  readonly dest: string
+  readonly dialed: boolean
+}
+
+/** Compares the links of one router with those that the controller knows. */
+export function compareLinks(
+  routerId: string,
+  known: readonly Link[],
+  told: readonly ToldLink[],
+  isConnected: (routerId: string) => boolean,
+): readonly LinkState[] {
+  const own = new Map(
+    known.filter(({ source, target }) => source === routerId || target === routerId).map((link) => [link.id, link]),
+  )
+  const here = told.map(({ id: linkId, dest: destRouterId, dialed }): LinkState => {
+    const destConnected = isConnected(destRouterId)
+    const isKnown = own.delete(linkId)
+    const common = { linkId, destRouterId, dialed, destConnected, messages: [] }
+    return {
+      ...common,
+      ctrlState: isKnown ? 'established' : 'unknown',
+      routerState: 'established',
+      isValid: isKnown === destConnected,
+    }
+  })
+  const elsewhere = [...own.values()].map(({ id: linkId, source, target }): LinkState => {
+    const dialed = source === routerId
+    const destRouterId = dialed ? target : source
+    const states = { ctrlState: 'established', routerState: 'unknown', isValid: false } as const
+    return { linkId, destRouterId, dialed, destConnected: isConnected(destRouterId), messages: [], ...states }
+  })
+  return [...here, ...elsewhere]
+}
+
+type ToldTerminator = Pick<HostedTerminatorState, 'operationActive' | 'createTime' | 'lastAttempt'> & {
+  readonly id: string
+  readonly state: string
+}
+
+/** Compares the terminators that a router hosts with those that are stored for it, by their ids. */
+export function compareHosted(
+  stored: readonly string[],
+  told: readonly ToldTerminator[],
+): readonly HostedTerminatorState[] {
+  const missing = new Set(stored)
+  const here = told.map(({ id: terminatorId, state: routerState, ...facts }): HostedTerminatorState => {
+    const isStored = missing.delete(terminatorId)
+    const ctrlState = isStored ? 'valid' : 'unknown'
+    return { terminatorId, ctrlState, routerState, isValid: isStored && routerState === 'established', ...facts }
+  })
+  const times = { operationActive: false, createTime: '', lastAttempt: '' }
+  const elsewhere = [...missing].map((terminatorId): HostedTerminatorState => {
+    return { terminatorId, ctrlState: 'valid', routerState: 'unknown', isValid: false, ...times }
+  })
+  return [...here, ...elsewhere]
+}
+
+/** An identity whose endpoints a router knows. */
+interface ToldIdentity {
+  readonly id: string
+  readonly isConnected: boolean
+  /** The controller does not know its state yet. */
+  readonly isBehind: boolean
+}
+
+/**
+ * Lists the hosts that have another number of terminators than was expected. Of a service only those are judged that have one of
+ * it, in all every one of `hosts`.
+ */
+export function compareCounts(
+  stored: readonly { readonly serviceId: string; readonly hostId: string }[],
+  { perHost, perHostAndService }: ExpectedCounts,
+  hosts: readonly string[],
+): readonly HostCount[] {
+  const others: HostCount[] = []
+  const judge = (expected: number, count: number, identityId: string, serviceId: string) => {
+    if (expected === 0 || count === expected) return
+    others.push({ identityId, serviceId, message: `expected ${expected} terminators, but had ${count}` })
+  }
+  const byHost = grouped(stored, ({ hostId }) => hostId)
+  for (const [hostId, own] of byHost) {
+    for (const [serviceId, { length }] of grouped(own, (terminator) => terminator.serviceId)) {
+      judge(perHostAndService, length, hostId, serviceId)
+    }
+  }
+  for (const id of hosts) judge(perHost, byHost.get(id)?.length ?? 0, id, '')
+  return others
+}
+
+/** Compares the identities that are connected to a router with those that the controller takes for connected; tells each difference. */
+export function compareIdentities(known: readonly string[], told: readonly ToldIdentity[]): readonly string[] {
+  const missing = new Set(known)
+  const here = told.flatMap(({ id, isConnected, isBehind }) => {
+    const isKnown = missing.delete(id)
+    const says = isConnected ? 'connected' : 'is not connected'
+    return [
+      ...(isConnected === isKnown ? [] : [`router reports identity ${id} ${says}, but controller disagrees`]),
+      ...(isBehind ? [`identity ${id} has unreported events`] : []),
+    ]
+  })
+  const elsewhere = [...missing].map((id) => `ctrl reports identity ${id} is connected, but router disagrees`)
+  return [...here, ...elsewhere]
+}
+
+/** Where the data model of a router is another one than that of the controller. */
+export interface ModelDifference {
+  /** In the words of the router, as `identity` or `service-policy`; `subscriber` for what it derived for a connected client. */
+  readonly entityType: string
+  readonly entityId: string
+  /** The router has what there is not, has it otherwise, or lacks it. */
+  readonly kind: 'added' | 'modified' | 'removed'
+  readonly detail: string
+}
+
+/** Parts of the model that not every router can compare. */
+export type ModelPart = 'revocations' | 'config-overrides'
+
+const REVOCATIONS = 'revocations'
+/** How routers name the configs that an identity has of its own. */
+const OVERRIDES = '.ServiceConfigs'
+/** Numbers of capabilities of routers: routers from 2.0 on say the first, those from 2.1 on the second. */
+const MULTI_CHANNEL = 1
+const POSTURE_CHECKS = 5
+/**
+ * The number by which routers of this package say that they judge nothing themselves and compare every part of the model, and
+ * controllers of it that they do judge. Nobody else says it, and who does not know it passes over it.
+ */
+export const JUDGED_BY_CONTROLLER = 48
+
+/**
+ * Reports whether a router judges the posture of bearer sessions, by its capabilities: those of the line 1.6 and those of this
+ * package do not.
+ */
+export function judgesPosture(capabilities: readonly number[]): boolean {
+  if (capabilities.includes(JUDGED_BY_CONTROLLER)) return false
+  return capabilities.includes(POSTURE_CHECKS) || capabilities.includes(MULTI_CHANNEL)
+}
+
+/**
+ * Lists the parts that a router with these capabilities must not be given to compare: a router before 2.1 ends when it
+ * compares revocations, or an identity that has configs of its own, with what it has.
+ */
+export function partsNotCompared(capabilities: readonly number[]): readonly ModelPart[] {
+  const comparesAll = capabilities.includes(POSTURE_CHECKS) || capabilities.includes(JUDGED_BY_CONTROLLER)
+  return comparesAll ? [] : ['config-overrides', 'revocations']
+}
+
+/** A router before 2.0 ends on any comparison while a client is connected that has configs of its own. */
+export function survivesOverrides(capabilities: readonly number[]): boolean {
+  return capabilities.includes(MULTI_CHANNEL) || capabilities.includes(JUDGED_BY_CONTROLLER)
+}
+
+/**
+ * Finds the differences that a router reported, less those that follow because it was not given some parts. Of revocations
+ * that it was not given it reports each as one too many: those that there are not, and those that it lacks, remain.
+ */
+export function differencesOf(
+  reported: readonly ModelDifference[],
+  parts: readonly ModelPart[],
+  revocations: ReadonlySet<string>,
+): readonly ModelDifference[] {
+  const withoutOverrides = parts.includes('config-overrides')
+    ? reported.filter(({ kind, detail }) => kind !== 'modified' || !detail.includes(OVERRIDES))
+    : reported
+  if (!parts.includes('revocations')) return withoutOverrides
+  const isRevocation = ({ entityType }: ModelDifference) => entityType === REVOCATIONS
+  const known = new Set(reported.filter(isRevocation).map(({ entityId }) => entityId))
+  const lacking = [...revocations].filter((id) => !known.has(id))
+  return [
+    ...withoutOverrides.filter((difference) => !isRevocation(difference) || !revocations.has(difference.entityId)),
+    ...lacking.map((entityId) => {
+      return { entityType: REVOCATIONS, entityId, kind: 'removed' as const, detail: 'entity missing' }
+    }),
+  ]
+}

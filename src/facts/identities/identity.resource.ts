@@ -1,0 +1,252 @@
+import { z } from 'zod'
+import { defineResource } from '../../kernel/declaration/define-resource.ts'
+import {
+  Cost,
+  EntityRef,
+  holdingMore,
+  Id,
+  Instant,
+  JsonObject,
+  Name,
+  NetworkInterface,
+  Precedence,
+  RoleAttributes,
+  Text,
+} from '../../kernel/declaration/fields.ts'
+import type { Resource, ResourceDefinition } from '../../kernel/declaration/resource.ts'
+import { described } from '../../kernel/declaration/words.ts'
+import { PERMISSIONS } from '../authority/permissions.resource.ts'
+
+/** The environment of a client, as it tells of it when it authenticates. */
+export const EnvInfo = holdingMore(
+  described(
+    z.object({
+      arch: z.string().max(255).optional(),
+      domain: z.string().max(253).optional(),
+      hostname: z.string().max(253).optional(),
+      os: z.string().max(255).optional(),
+      osRelease: z.string().max(255).optional(),
+      osVersion: z.string().max(255).optional(),
+    }),
+    {
+      arch: 'The processor architecture, as `x86_64`.',
+      domain: 'The domain of which the host is a member.',
+      hostname: 'The name of the host.',
+      os: 'The operating system.',
+      osRelease: 'The release of the operating system.',
+      osVersion: 'The version of the operating system.',
+    },
+  ),
+)
+
+/** The SDK of a client, as it tells of it when it authenticates. */
+export const SdkInfo = holdingMore(
+  described(
+    z.object({
+      appId: z.string().max(255).optional(),
+      appVersion: z.string().max(255).optional(),
+      branch: z.string().max(255).optional(),
+      revision: z.string().max(255).optional(),
+      type: z.string().max(255).optional(),
+      version: z.string().max(255).optional(),
+    }),
+    {
+      appId: 'The application that uses the SDK.',
+      appVersion: 'The version of the application.',
+      branch: 'The branch of the source of the SDK.',
+      revision: 'The revision of the source of the SDK.',
+      type: 'The name of the SDK, as `ziti-sdk-c`.',
+      version: 'The version of the SDK.',
+    },
+  ),
+)
+
+const OUTSTANDING_WORDS = {
+  expiresAt: 'When the enrollment is void, RFC 3339.',
+  id: 'The id of the enrollment.',
+  jwt: 'The signed token to hand to the identity, a secret.',
+  token: 'The one-time token inside of `jwt`, a secret.',
+} as const
+
+const OUTSTANDING = { expiresAt: z.iso.datetime(), id: z.string(), jwt: z.string(), token: z.string() }
+
+const DEFINITION = {
+  name: 'identities',
+  singular: 'identity',
+  storeName: 'identities',
+  permission: 'identity',
+  writable: {
+    name: Name,
+    typeId: z.enum(['User', 'Device', 'Service', 'Router', 'Default']),
+    isAdmin: z.boolean(),
+    roleAttributes: RoleAttributes.default([]),
+    externalId: Text.nullable().default(null),
+    authPolicyId: Id.default('default'),
+    appData: JsonObject.default({}),
+    defaultHostingCost: Cost.default(0),
+    defaultHostingPrecedence: Precedence.default('default'),
+    serviceHostingCosts: z.record(z.string(), Cost).default({}),
+    serviceHostingPrecedences: z.record(z.string(), Precedence).default({}),
+    permissions: z.array(z.enum(PERMISSIONS)).default([]),
+  },
+  createRequest: {
+    enrollment: described(
+      z.object({ ott: z.boolean().optional(), ottca: Id.optional(), updb: z.string().optional() }),
+      {
+        ott: 'True to issue an enrollment by one-time token and signing request.',
+        ottca: 'The id of the CA with whose certificates the identity is to enroll by one-time token.',
+        updb: 'The username with which the identity is to enroll by one-time token and a password of its choice.',
+      },
+    ).optional(),
+  },
+  system: {
+    isDefaultAdmin: z.boolean(),
+    disabledAt: Instant.nullable(),
+    disabledUntil: Instant.nullable(),
+    envInfo: EnvInfo,
+    sdkInfo: SdkInfo,
+    enrolledById: z.string().nullable(),
+  },
+  hidden: ['enrolledById'],
+  derived: {
+    authenticators: described(
+      z.object({
+        cert: described(z.object({ fingerprint: z.string(), id: z.string() }), {
+          fingerprint: 'SHA-1 of the certificate in DER form, 40 lower-case hex digits.',
+          id: 'The id of the authenticator.',
+        }).optional(),
+        updb: described(z.object({ id: z.string(), username: z.string() }), {
+          id: 'The id of the authenticator.',
+          username: 'The username.',
+        }).optional(),
+      }),
+      { cert: 'A client certificate; absent without one.', updb: 'A username and password; absent without one.' },
+    ),
+    disabled: z.boolean(),
+    edgeRouterConnectionStatus: z.enum(['online', 'offline', 'unknown']),
+    enrollment: described(
+      z.object({
+        ott: described(z.object(OUTSTANDING), OUTSTANDING_WORDS).optional(),
+        ottca: described(z.object({ ...OUTSTANDING, ca: EntityRef.nullable(), caId: z.string() }), {
+          ...OUTSTANDING_WORDS,
+          ca: 'The CA of which a certificate is needed, as a reference; null when it is gone.',
+          caId: 'The id of that CA.',
+        }).optional(),
+        updb: described(z.object(OUTSTANDING), OUTSTANDING_WORDS).optional(),
+      }),
+      {
+        ott: 'By one-time token and signing request; absent without one.',
+        ottca: 'By one-time token and certificate of a CA; absent without one.',
+        updb: 'By one-time token and password; absent without one.',
+      },
+    ),
+    hasApiSession: z.boolean(),
+    hasEdgeRouterConnection: z.boolean(),
+    interfaces: z.array(NetworkInterface).nullable(),
+    isMfaEnabled: z.boolean(),
+  },
+  required: ['name', 'typeId', 'isAdmin'],
+  unique: ['name', 'externalId'],
+  indexed: ['authPolicyId', 'enrolledById', 'isAdmin', 'isDefaultAdmin', 'permissions'],
+  references: {
+    authPolicyId: { to: 'auth-policies', onDelete: 'restrict', show: 'authPolicy' },
+    typeId: { to: 'identity-types', onDelete: 'restrict', show: 'type' },
+  },
+  links: [
+    'authenticators',
+    'edge-router-policies',
+    'edge-routers',
+    'enrollments',
+    'failed-service-requests',
+    'posture-data',
+    'service-configs',
+    'service-policies',
+    'services',
+  ],
+  symbols: {
+    type: 'typeId',
+    typeId: null,
+    envInfo: null,
+    sdkInfo: null,
+    enrolledById: null,
+  },
+  searchedInside: ['serviceHostingCosts', 'serviceHostingPrecedences'],
+  quirks: {
+    nullWhenEmpty: ['permissions'],
+    inputNames: { typeId: 'type' },
+  },
+  operations: ['list', 'get', 'create', 'replace', 'patch', 'delete'],
+  adminOnly: ['replace'],
+} as const satisfies ResourceDefinition
+
+/** Who may connect: a person, a device, a workload or a router. */
+export interface Identities extends Resource<typeof DEFINITION> {}
+export const identities: Identities = defineResource(DEFINITION, {
+  typeId: 'What the identity stands for. `Router` is given to the identities of edge routers by the controller alone.',
+  isAdmin: 'Whether the identity may do everything in the management API.',
+  externalId: 'The name by which another system knows the identity, unique; null or empty for none.',
+  authPolicyId: 'The id of the auth policy that says how the identity authenticates; `default` by default.',
+  appData: 'Free data for applications, shown to the identity itself; empty by default.',
+  defaultHostingCost: 'The cost of terminators that the identity hosts, 0 to 65535; 0 by default.',
+  defaultHostingPrecedence: 'The precedence of terminators that the identity hosts; `default` by default.',
+  serviceHostingCosts: 'The same for single services: service id to cost, 0 to 65535.',
+  serviceHostingPrecedences: 'The same for single services: service id to precedence.',
+  permissions:
+    'What the identity may do in the management API without being an admin: `admin_readonly`, a kind of entity, or a kind and an action as `service.read`.',
+  enrollment:
+    'In a request, which enrollment to issue at once; in an answer, the outstanding ones by method, empty where the reader is no admin and the identity is one.',
+  isDefaultAdmin: 'True for the admin with whom the network began. It cannot be deleted.',
+  disabledAt: 'When the identity was disabled, RFC 3339; null when it was not.',
+  disabledUntil: 'When a disabled identity may authenticate again, RFC 3339; null when an admin must enable it.',
+  envInfo: 'The environment that the identity reported when it last authenticated.',
+  sdkInfo: 'The SDK that the identity reported when it last authenticated.',
+  authenticators:
+    'What the identity authenticates by, one of each method; all of them are listed below `/authenticators`.',
+  disabled: 'True while the identity may not authenticate.',
+  edgeRouterConnectionStatus: 'Whether the identity is connected to an edge router; `unknown` when none reported it.',
+  hasApiSession: 'True while the identity has an API session that is not idle for too long.',
+  hasEdgeRouterConnection: 'True while the identity is connected to an edge router.',
+  interfaces: 'The network interfaces that the identity reported; null when it reported none.',
+  isMfaEnabled: 'True when the identity completed an MFA enrollment.',
+})
+
+/** The fields of an identity that nobody asked anything special for. */
+export const PLAIN_IDENTITY = {
+  isAdmin: false,
+  isDefaultAdmin: false,
+  roleAttributes: [],
+  externalId: null,
+  authPolicyId: 'default',
+  appData: {},
+  defaultHostingCost: 0,
+  defaultHostingPrecedence: 'default',
+  serviceHostingCosts: {},
+  serviceHostingPrecedences: {},
+  permissions: [],
+  disabledAt: null,
+  disabledUntil: null,
+  envInfo: {},
+  sdkInfo: {},
+  enrolledById: null,
+} as const
+
+/** POST /identities/{id}/disable. */
+export const DisableRequest = described(z.object({ durationMinutes: z.int().max(2_147_483_647) }), {
+  durationMinutes: 'For how many minutes; 0 and less until an admin enables the identity.',
+})
+
+/** PUT /identities/{id}/trace. */
+export const TraceRequest = described(
+  z.object({
+    channels: z.array(z.string()).max(100).optional(),
+    duration: z.string().max(100).optional(),
+    enabled: z.boolean().optional(),
+    traceId: z.string().max(256).optional(),
+  }),
+  {
+    channels: 'What to trace: `selectPath`, `establishPath` or `all`; all by default.',
+    duration: 'For how long, as `10m` or `1h30m`; needed to begin.',
+    enabled: 'True to begin, false (the default) to end.',
+    traceId: 'A name for the trace; a UUID by default.',
+  },
+)

@@ -1,0 +1,255 @@
+import type { CircuitFailure, DialFailureCause } from '../access/explain/service-reach.rules.ts'
+import type { ChannelRefusal, Misbehaviour, RouterAlert } from '../fabric/messages/index.ts'
+import type { CircuitEnd } from '../fabric/rules/index.ts'
+
+/** Events, sent after the commit that made them true. Instants are epoch milliseconds; no payload holds a secret. */
+export interface ControllerEvents {
+  /** An entity was created, updated or deleted. */
+  'entity.changed': {
+    readonly operation: 'insert' | 'update' | 'delete'
+    /** The resource, for example `service-policies`. */
+    readonly kind: string
+    readonly id: string
+    /** Who did it: the id of an identity, or undefined for the controller itself. */
+    readonly author: string | undefined
+    readonly at: number
+  }
+  /** Somebody tried to authenticate. */
+  'authentication.attempted': {
+    readonly success: boolean
+    readonly method: 'password' | 'cert' | 'ext-jwt'
+    readonly identityId: string | undefined
+    readonly remoteAddress: string | undefined
+    /** For the operator only: why it failed. */
+    readonly reason: string | undefined
+    readonly at: number
+  }
+  /** A session was refused because no service policy passed. */
+  'service.refused': {
+    readonly identityId: string
+    readonly serviceId: string
+    readonly type: 'Dial' | 'Bind'
+    readonly at: number
+  }
+  /** An authentication began an API session. */
+  'api-session.started': {
+    readonly apiSessionId: string
+    readonly identityId: string
+    /** True for a session of the OpenID provider, which stands by bearer tokens. */
+    readonly isBearer: boolean
+    readonly ipAddress: string
+    readonly at: number
+  }
+  /** The use of an API session was written down, which happens at most once a minute. */
+  'api-session.refreshed': {
+    readonly apiSessionId: string
+    readonly identityId: string
+    readonly isBearer: boolean
+    readonly at: number
+  }
+  /** An API session is over: routers let go of what it opened. */
+  'api-session.ended': {
+    readonly apiSessionId: string
+    readonly identityId: string
+    readonly isBearer: boolean
+    readonly reason: 'logout' | 'timeout' | 'identity-deleted' | 'removed'
+    readonly at: number
+  }
+  /** An API session may dial or bind a service from now on. */
+  'session.created': SessionFacts
+  /** It may not any more: routers close what the session opened. */
+  'session.ended': SessionFacts & {
+    readonly reason: SessionEnd
+  }
+  /**
+   * A bearer session got a token by which edge routers let it dial or bind a service. Nothing of it is stored, so that no event
+   * tells its end: it is over with its API session at the latest. `sessionId` is the id that the token says.
+   */
+  'service-token.issued': SessionFacts
+  /** A one-time token was turned into credentials of an identity or a router. */
+  'enrollment.completed': {
+    readonly enrollmentId: string
+    readonly method: string
+    readonly identityId: string | undefined
+    readonly edgeRouterId: string | undefined
+    readonly at: number
+  }
+  /** Something new is known of the state of an identity's endpoints. */
+  'posture.changed': { readonly identityId: string; readonly at: number }
+  /**
+   * An identity gained or lost a service. Told when its own role attributes change, and when a session of it ends because
+   * access was lost. A change of a policy or of the attributes of a service is not unfolded into everybody whom it concerns,
+   * which may be every identity for every service, nor is the creation or deletion of an identity or a service: who follows
+   * those listens to `entity.changed` and asks for the list that it needs. Posture is no part of it: `posture.changed` is.
+   */
+  'access.changed': {
+    readonly identityId: string
+    readonly serviceId: string
+    readonly type: 'Dial' | 'Bind'
+    readonly change: 'gained' | 'lost'
+    readonly at: number
+  }
+  /** Keys or certificates of the network's own are others from now on: those of its server, or of its authorities. */
+  'pki.changed': {
+    /** The fingerprint of the server certificate. */
+    readonly serverCertificate: string
+    /** The fingerprint of the authority that signs. */
+    readonly issuer: string
+    readonly at: number
+  }
+  /** The control channel of a router opened or closed. */
+  'router.connection': { readonly routerId: string; readonly isOnline: boolean; readonly at: number }
+  /** A router was not let in. */
+  'router.refused': {
+    readonly routerId: string
+    readonly reason: ChannelRefusal
+    readonly remoteAddress: string | undefined
+    readonly at: number
+  }
+  /** A router did what could harm others, and was kept from it. Told at most once a minute for each kind. */
+  'router.misbehaved': { readonly routerId: string; readonly what: Misbehaviour; readonly at: number }
+  /** A router wants its operator to know something; each text is at most 1,024 characters long. */
+  'router.alert': RouterAlert & { readonly routerId: string; readonly at: number }
+  /** A link between two routers came up, or is gone. */
+  'link.connection': {
+    readonly linkId: string
+    readonly source: string
+    readonly target: string
+    readonly protocol: string
+    /** The address that was dialed. */
+    readonly dialAddress: string
+    /** Its cost beside its latency. */
+    readonly staticCost: number
+    /** The sockets that it consists of, as the router that dialed reported them: each with its addresses at both ends. */
+    readonly connections: readonly { readonly type: string; readonly source: string; readonly target: string }[]
+    readonly isUp: boolean
+    readonly at: number
+  }
+  /** A terminator was created, changed or deleted. */
+  'terminator.changed': {
+    readonly operation: 'insert' | 'update' | 'delete'
+    readonly terminatorId: string
+    readonly serviceId: string
+    readonly routerId: string
+    /** Who hosts there; empty where an operator registered the address. */
+    readonly hostId: string
+    /** Empty for an instance without a name. */
+    readonly instanceId: string
+    readonly precedence: 'default' | 'required' | 'failed'
+    readonly cost: number
+    readonly at: number
+  }
+  /** Traffic flows from an identity to a service. */
+  'circuit.opened': CircuitFacts & CircuitWay & { readonly tookMs: number }
+  /** A circuit takes another path. */
+  'circuit.moved': CircuitFacts & CircuitWay & { readonly openedAt: number }
+  /** A circuit is over. */
+  'circuit.closed': CircuitFacts & CircuitWay & { readonly reason: CircuitEnd; readonly openedAt: number }
+  /** The load of a circuit at one of its routers in an interval: bytes by direction, for example `ingress.rx`. */
+  'circuit.usage': CircuitFacts & {
+    readonly routerId: string
+    readonly from: number
+    readonly lengthMs: number
+    readonly bytes: Readonly<Record<string, number>>
+  }
+  /** No circuit could be laid. */
+  'circuit.failed': {
+    readonly identityId: string
+    readonly serviceId: string
+    readonly routerId: string
+    readonly reason: CircuitFailure
+    /** The circuit that was asked for. */
+    readonly circuitId: string
+    /** Why the last router failed; undefined where no router was asked. */
+    readonly cause: DialFailureCause | undefined
+    readonly tookMs: number
+    readonly at: number
+  }
+  /** An identity's endpoints connected to edge routers, or left them; `unknown` while the router that knows is away. */
+  'identity.connection': {
+    readonly identityId: string
+    readonly status: 'online' | 'offline' | 'unknown'
+    readonly at: number
+  }
+}
+
+/**
+ * Why a session ended: it was deleted; its API session ended; the service is gone; no service policy grants the access any
+ * more; or each that does fails by posture.
+ */
+export type SessionEnd = 'removed' | 'api-session-ended' | 'service-deleted' | 'access-lost' | 'posture-failed'
+
+interface CircuitFacts {
+  readonly circuitId: string
+  readonly identityId: string
+  readonly serviceId: string
+  readonly terminatorId: string
+  /** Who hosts there; empty where an operator registered the address. */
+  readonly hostId: string
+  /** Empty for an instance without a name. */
+  readonly instanceId: string
+  readonly at: number
+}
+
+/** The routers that a circuit passes, and the links between them, in order; and the addresses by which routers know its ends. */
+interface CircuitWay {
+  readonly path: readonly string[]
+  readonly links: readonly string[]
+  readonly ingressId: string
+  readonly egressId: string
+  /** The cost of the hops together. */
+  readonly cost: number
+}
+
+interface SessionFacts {
+  readonly sessionId: string
+  readonly apiSessionId: string
+  readonly identityId: string
+  readonly serviceId: string
+  readonly type: 'Dial' | 'Bind'
+  readonly at: number
+}
+
+export type EventName = keyof ControllerEvents
+
+const NAMES: Readonly<Record<EventName, true>> = {
+  'entity.changed': true,
+  'authentication.attempted': true,
+  'service.refused': true,
+  'api-session.started': true,
+  'api-session.refreshed': true,
+  'api-session.ended': true,
+  'session.created': true,
+  'session.ended': true,
+  'service-token.issued': true,
+  'enrollment.completed': true,
+  'posture.changed': true,
+  'access.changed': true,
+  'pki.changed': true,
+  'router.connection': true,
+  'router.refused': true,
+  'router.misbehaved': true,
+  'terminator.changed': true,
+  'router.alert': true,
+  'link.connection': true,
+  'circuit.opened': true,
+  'circuit.moved': true,
+  'circuit.closed': true,
+  'circuit.usage': true,
+  'circuit.failed': true,
+  'identity.connection': true,
+}
+
+/** The name of every event. */
+// The names of the table are those that its type allows.
+export const EVENT_NAMES = Object.keys(NAMES) as readonly EventName[]
+
+/**
+ * Delivers events to the host. A listener that throws, or an async one that rejects, is logged; it disturbs neither the controller
+ * nor other listeners.
+ */
+export interface Events {
+  emit<E extends EventName>(name: E, event: ControllerEvents[E]): void
+  /** Adds a listener; answers the function that removes it. Throws `TypeError` for a name that no event has. */
+  on<E extends EventName>(name: E, listener: (event: ControllerEvents[E]) => void): () => void
+}

@@ -1,0 +1,179 @@
+import { invalidField, notFound } from '../../base/errors.ts'
+import { foldName, isBefore, type NameEntry, type NameOrder, type NamePlace } from '../../base/name-order.ts'
+import type { EngineContext } from '../../context/context.ts'
+import { type Classified, groupKey } from '../../facts/insight/graph/index.ts'
+import type { Turns } from '../../ports/runtime.ts'
+import { commonDigest, type GroupName, readGroupKey } from './draw-graph.ts'
+import { collect, type Names } from './names.ts'
+import type { Partition } from './partition.ts'
+
+/** A page of members by name, and how many there are in all. */
+export interface FoundMembers {
+  readonly count: number
+  readonly entries: readonly NameEntry[]
+  readonly nextCursor: string | null
+}
+
+/** Which page is wanted. */
+export interface PageWanted {
+  readonly text: string
+  readonly limit: number
+  readonly cursor?: string | undefined
+}
+
+/**
+ * A page of the members of a group, by name. Errors: `NOT_FOUND` for a group that is not there or not to be seen,
+ * `COULD_NOT_VALIDATE` for a cursor of another make.
+ */
+export async function membersOf(
+  context: Pick<EngineContext, 'digest' | 'turns'>,
+  partition: Partition,
+  names: Names,
+  group: string,
+  { text, limit, cursor }: PageWanted,
+): Promise<FoundMembers> {
+  const name = readGroupKey(group)
+  const classified = partition.kinds.get(name.kind)
+  const order = names.get(name.kind)
+  if (classified === undefined || order === undefined) throw notFound('group', group)
+  const classes = await classesOf(context, partition, classified, name)
+  if (classes.size === 0) throw notFound('group', group)
+  return pageOfClasses(context, classified, classes, order, { text, limit, cursor })
+}
+
+/** A page of the entities of some classes, by name. Error: `COULD_NOT_VALIDATE` for a cursor of another make. */
+export async function pageOfClasses(
+  context: Pick<EngineContext, 'turns'>,
+  classified: Classified,
+  classes: ReadonlySet<number>,
+  order: NameOrder,
+  { text, limit, cursor }: PageWanted,
+): Promise<FoundMembers> {
+  let count = 0
+  for (const place of classes) count += classified.classes[place]?.count ?? 0
+  const page = { text, limit, cursor }
+  if (count <= FEW) return { count, ...(await pageOfIds(idsOf(classified, classes), order, page, context.turns)) }
+  const holds = (id: string) => classes.has(classified.placeOf.get(id) ?? -1)
+  return { count, ...(await pageOfNames(order, holds, page, context.turns)) }
+}
+
+/** Up to this many members are sorted by name. Of a larger group the list of all names is read: most of them are its members. */
+export const FEW = 2000
+
+/** A page of the entities of some ids, by name. Error: `COULD_NOT_VALIDATE` for a cursor of another make. */
+export async function pageOfIds(
+  ids: Iterable<string>,
+  order: Pick<NameOrder, 'get'>,
+  { text, limit, cursor }: PageWanted,
+  turns: Turns,
+): Promise<Omit<FoundMembers, 'count'>> {
+  const found = await pickMembers(ids, order, { text, after: placeAfter(cursor), limit }, turns)
+  return pageOf(found, limit)
+}
+
+/**
+ * A page of the names for which `holds` is true, in order. It is quick where that is so for many of them. Error:
+ * `COULD_NOT_VALIDATE` for a cursor of another make.
+ */
+export async function pageOfNames(
+  order: NameOrder,
+  holds: (id: string) => boolean,
+  { text, limit, cursor }: PageWanted,
+  turns: Turns,
+): Promise<Omit<FoundMembers, 'count'>> {
+  const wanted = foldName(text)
+  const from = placeAfter(cursor) ?? { folded: '', id: '' }
+  const found = await collect(order, from, limit + 1, turns, ({ id, folded }) =>
+    folded.includes(wanted) && holds(id) ? 'found' : 'other',
+  )
+  return pageOf(found, limit)
+}
+
+function pageOf(found: readonly NameEntry[], limit: number): Omit<FoundMembers, 'count'> {
+  const entries = found.slice(0, limit)
+  const last = entries.at(-1)
+  return { entries, nextCursor: found.length > limit && last !== undefined ? writeCursor(last) : null }
+}
+
+function placeAfter(cursor: string | undefined): NamePlace | undefined {
+  if (cursor === undefined) return undefined
+  const place = readCursor(cursor)
+  if (place === undefined) throw invalidField('cursor', 'is no nextCursor of members', cursor)
+  return place
+}
+
+/** The places of the classes that make up a group; none for a group that is not there. */
+async function classesOf(
+  { digest, turns }: Pick<EngineContext, 'digest' | 'turns'>,
+  partition: Partition,
+  { classes }: Classified,
+  { kind, by, which }: GroupName,
+): Promise<ReadonlySet<number>> {
+  const turn = turns.begin()
+  const found = new Set<number>()
+  if (typeof which !== 'string') {
+    const grouped = (await partition.draw(by, which.rest, turns)).grouped.get(kind)
+    const rest = grouped?.groups.findIndex(({ key }) => key === '') ?? -1
+    for (const place of classes.keys()) if (rest >= 0 && grouped?.groupOf[place] === rest) found.add(place)
+    return found
+  }
+  const policyIds = partition.policies.map(({ id }) => id)
+  for (const [place, one] of classes.entries()) {
+    if (one.count > 0 && commonDigest(digest, groupKey(one, by, policyIds)) === which) found.add(place)
+    await turn()
+  }
+  return found
+}
+
+function* idsOf({ members }: Classified, classes: ReadonlySet<number>): Generator<string> {
+  for (const place of classes) yield* members[place] ?? []
+}
+
+/** Which members are wanted. */
+export interface MembersWanted {
+  /** Only those whose name holds this text, without regard to case. */
+  readonly text: string
+  readonly after: NamePlace | undefined
+  readonly limit: number
+}
+
+/** Picks from the ids of members those of one page, by name, and one more where there is one. */
+async function pickMembers(
+  ids: Iterable<string>,
+  order: Pick<NameOrder, 'get'>,
+  { text, after, limit }: MembersWanted,
+  turns: Turns,
+): Promise<readonly NameEntry[]> {
+  const wanted = foldName(text)
+  const turn = turns.begin()
+  const page: NameEntry[] = []
+  for (const id of ids) {
+    await turn()
+    const entry = order.get(id)
+    if (entry === undefined || (wanted !== '' && !entry.folded.includes(wanted))) continue
+    if (after !== undefined && !isBefore(after, entry)) continue
+    const last = page.at(-1)
+    if (page.length > limit && last !== undefined && isBefore(last, entry)) continue
+    const place = page.findIndex((other) => isBefore(entry, other))
+    page.splice(place < 0 ? page.length : place, 0, entry)
+    if (page.length > limit + 1) page.pop()
+  }
+  return page
+}
+
+/** The text that stands for the place right after an entry. */
+function writeCursor({ folded, id }: NamePlace): string {
+  return JSON.stringify([folded, id])
+}
+
+/** The place that a cursor stands for; undefined for text that is none. */
+function readCursor(text: string): NamePlace | undefined {
+  try {
+    const parts: unknown = JSON.parse(text)
+    if (!Array.isArray(parts)) return undefined
+    const [folded, id] = parts
+    return typeof folded === 'string' && typeof id === 'string' ? { folded, id } : undefined
+  } catch {
+    return undefined
+  }
+}

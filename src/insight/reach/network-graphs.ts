@@ -1,0 +1,196 @@
+import type { z } from 'zod'
+import { ControllerError, notFound } from '../../base/errors.ts'
+import type { NameEntry } from '../../base/name-order.ts'
+import { type Call, mayRead, requireReading, SYSTEM_CALL } from '../../context/call.ts'
+import type { EngineContext } from '../../context/context.ts'
+import {
+  type AccessMatrix,
+  type FoundNames,
+  type GraphMember,
+  type GraphMembers,
+  GraphRequest,
+  MatrixRequest,
+  MembersRequest,
+  type NetworkGraph,
+  SearchRequest,
+} from '../../facts/insight/graph/graph.resource.ts'
+import {
+  type AccessMap,
+  type Finding,
+  FindingsRequest,
+  MapRequest,
+  type Reach,
+  ReachRequest,
+  ScopeMembersRequest,
+} from '../../facts/insight/reach/reach.resource.ts'
+import { readRequest } from '../../kernel/declaration/read-body.ts'
+import { accessMap, scopeMembers } from './access-map.ts'
+import { cellsOf, graphAnswer } from './draw-graph.ts'
+import { findings } from './findings.ts'
+import { membersOf } from './graph-members.ts'
+import { NameIndex } from './names.ts'
+import { drawnFor } from './network-facts.ts'
+import { Partitions, sharedTurns } from './partition.ts'
+import { reachOf } from './reach.ts'
+import { type SearchPorts, search } from './search.ts'
+
+/** The ports of graphs of the network. */
+interface GraphPorts extends SearchPorts, Pick<EngineContext, 'clock' | 'presence'> {}
+
+/** Who reaches what, by groups and by names, for callers that may read it. Long work is done in slices. */
+export class NetworkGraphs {
+  readonly #context: GraphPorts
+  readonly #partitions: Partitions
+  readonly #names: NameIndex
+
+  constructor(context: GraphPorts) {
+    this.#context = context
+    this.#partitions = new Partitions(context)
+    this.#names = new NameIndex(context)
+  }
+
+  /**
+   * Works out ahead what the first questions of the explorer take: names in order, classes, findings, both sizes of the access
+   * map, and that of Bind. Later questions take over what changed since.
+   */
+  async prepare(): Promise<void> {
+    await this.findings(SYSTEM_CALL)
+    await this.map(SYSTEM_CALL, { groups: FEW_GROUPS })
+    for (const type of ['Dial', 'Bind'] as const) await this.map(SYSTEM_CALL, { type })
+  }
+
+  /** The network by groups: of the kinds that the caller may read. */
+  async draw(call: Call, input: z.input<typeof GraphRequest> = {}): Promise<NetworkGraph> {
+    const { groupBy: by, groups: most } = readRequest(GraphRequest, input)
+    const { digest, turns } = this.#asked()
+    const partition = await this.#partitions.of(call, turns)
+    const drawn = await partition.draw(by, most, turns)
+    return graphAnswer(digest, partition, drawn, { kinds: drawnFor(call), by, most })
+  }
+
+  /**
+   * A page of the members of a group.
+   *
+   * @throws {ControllerError} NOT_FOUND for a group that is not there or not to be seen.
+   */
+  async members(call: Call, input: z.input<typeof MembersRequest>): Promise<GraphMembers> {
+    const { group, ...page } = readRequest(MembersRequest, input)
+    const context = this.#asked()
+    const partition = await this.#partitions.of(call, context.turns)
+    const found = await membersOf(context, partition, await this.#names.current(context.turns), group, page)
+    const members = await this.#withStatus(group.slice(0, group.indexOf('.')), found.entries)
+    return { count: found.count, members, nextCursor: found.nextCursor }
+  }
+
+  /**
+   * Answers the actions that members of a group of identities may do with members of a group of services, posture aside.
+   *
+   * @throws {ControllerError} UNAUTHORIZED for a caller that may not read service policies.
+   * @throws {ControllerError} NOT_FOUND for a group that is not there or not to be seen.
+   */
+  async matrix(call: Call, input: z.input<typeof MatrixRequest>): Promise<AccessMatrix> {
+    const { limit, ...wanted } = readRequest(MatrixRequest, input)
+    if (!mayRead(call, 'service-policy')) throw new ControllerError('UNAUTHORIZED')
+    const context = this.#asked()
+    const partition = await this.#partitions.of(call, context.turns)
+    const names = await this.#names.current(context.turns)
+    const page = (group: string, cursor: string | undefined) =>
+      membersOf(context, partition, names, group, { text: '', limit, cursor })
+    const identities = await page(groupOf('identities', wanted.identities), wanted.identitiesAfter)
+    const services = await page(groupOf('services', wanted.services), wanted.servicesAfter)
+    return {
+      identities: identities.entries.map(named),
+      services: services.entries.map(named),
+      cells: await cellsOf(context, identities.entries, services.entries),
+      nextIdentities: identities.nextCursor,
+      nextServices: services.nextCursor,
+    }
+  }
+
+  /**
+   * A page of the services that an identity reaches, or of the identities that reach a service, with the policies that grant it.
+   *
+   * @throws {ControllerError} UNAUTHORIZED for a caller that may not read identities, services and service policies.
+   * @throws {ControllerError} NOT_FOUND for an unknown id or name.
+   */
+  async reach(call: Call, input: z.input<typeof ReachRequest>): Promise<Reach> {
+    const request = readRequest(ReachRequest, input)
+    requireReading(call, ['service-policy', 'identity', 'service'])
+    const context = this.#asked()
+    return reachOf(context, await this.#names.current(context.turns), request)
+  }
+
+  /**
+   * Who may dial or bind what within two scopes, in few groups: by the role attributes that tell best apart what policies select.
+   *
+   * @throws {ControllerError} UNAUTHORIZED for a caller that may not read identities, services and service policies.
+   */
+  async map(call: Call, input: z.input<typeof MapRequest> = {}): Promise<AccessMap> {
+    const request = readRequest(MapRequest, input)
+    requireReading(call, ['service-policy', 'identity', 'service'])
+    const context = this.#asked()
+    return accessMap(context, await this.#partitions.of(call, context.turns), request)
+  }
+
+  /**
+   * A page of the members of a scope of the access map, by name.
+   *
+   * @throws {ControllerError} NOT_FOUND for a kind that is not to be seen.
+   */
+  async mapMembers(call: Call, input: z.input<typeof ScopeMembersRequest>): Promise<GraphMembers> {
+    const request = readRequest(ScopeMembersRequest, input)
+    const context = this.#asked()
+    const partition = await this.#partitions.of(call, context.turns)
+    const found = await scopeMembers(context, partition, await this.#names.current(context.turns), request)
+    return {
+      count: found.count,
+      members: await this.#withStatus(request.kind, found.entries),
+      nextCursor: found.nextCursor,
+    }
+  }
+
+  /** Finds what is probably not meant so, of the kinds that the caller may read. */
+  async findings(call: Call, input: z.input<typeof FindingsRequest> = {}): Promise<readonly Finding[]> {
+    const request = readRequest(FindingsRequest, input)
+    const context = this.#asked()
+    const partition = await this.#partitions.of(call, context.turns)
+    return findings(context, call, partition, await this.#names.current(context.turns), request)
+  }
+
+  /** Searches the entities that the caller may read by name. */
+  async search(call: Call, input: z.input<typeof SearchRequest>): Promise<FoundNames> {
+    const { q, limit } = readRequest(SearchRequest, input)
+    const context = this.#asked()
+    return search(context, call, await this.#names.current(context.turns), q.trim(), limit)
+  }
+
+  /** The ports as one question uses them. */
+  #asked(): GraphPorts {
+    return { ...this.#context, turns: sharedTurns(this.#context.turns) }
+  }
+
+  async #withStatus(kind: string, entries: readonly NameEntry[]): Promise<readonly GraphMember[]> {
+    const { presence, storage } = this.#context
+    if (kind === 'services') return entries.map((entry) => ({ ...named(entry), status: null }))
+    if (kind === 'identities') return entries.map((entry) => ({ ...named(entry), status: presence.statusOf(entry.id) }))
+    return storage.read(async (tx) => {
+      const routers = await presence.at(tx)
+      return entries.map((entry) => {
+        const isOnline = routers.connectionOf(entry.id) !== undefined
+        return { ...named(entry), status: isOnline ? 'online' : 'offline' }
+      })
+    })
+  }
+}
+
+/** As many groups of each kind as the small picture of an overview asks for. */
+const FEW_GROUPS = 7
+
+function named({ id, name }: NameEntry) {
+  return { id, name }
+}
+
+function groupOf(kind: string, key: string): string {
+  if (!key.startsWith(`${kind}.`)) throw notFound('group', key)
+  return key
+}

@@ -1,0 +1,198 @@
+import type { z } from 'zod'
+import { invalidField } from '../base/errors.ts'
+import { type Call, requireReading } from '../context/call.ts'
+import type { EngineContext } from '../context/context.ts'
+import { allRouters } from '../fabric/data-plane-entities.ts'
+import type { CircuitView } from '../facts/fabric/messages/index.ts'
+import { type Link, UNKNOWN_LATENCY_MS } from '../facts/fabric/rules/index.ts'
+import { identities } from '../facts/identities/identity.resource.ts'
+import {
+  type Traffic,
+  type TrafficFlow,
+  TrafficRequest,
+  type TrafficRouter,
+} from '../facts/insight/traffic.resource.ts'
+import { services } from '../facts/services/service.resource.ts'
+import { terminators } from '../facts/services/terminator.resource.ts'
+import { readRequest } from '../kernel/declaration/read-body.ts'
+import { ids } from '../kernel/filter/index.ts'
+import type { ReadTransaction } from '../ports/record-storage.ts'
+
+/** How many of each are answered at most: what is offline and what is used most. */
+const MOST_ROUTERS = 200
+const MOST_LINKS = 500
+const MOST_FLOWS = 100
+
+type TrafficPorts = Pick<EngineContext, 'dataPlane' | 'presence' | 'storage' | 'turns'>
+
+/** Answers how routers, links and circuits are now. */
+export class TrafficReading {
+  readonly #context: TrafficPorts
+
+  constructor(context: TrafficPorts) {
+    this.#context = context
+  }
+
+  /**
+   * Routers, links and circuits as they are now, and who talks to whom.
+   *
+   * @throws {ControllerError} UNAUTHORIZED for a caller that may not read circuits, routers, identities and services.
+   */
+  async read(call: Call, input: z.input<typeof TrafficRequest> = {}): Promise<Traffic> {
+    const { limit, cursor, ...wanted } = readRequest(TrafficRequest, input)
+    requireReading(call, ['ops', 'router', 'identity', 'service'])
+    const { dataPlane, presence, storage } = this.#context
+    const before = cursor === undefined ? undefined : readCursor(cursor)
+    const circuits = ((await dataPlane.view?.circuits({})) ?? []).filter((one) => isOf(one, wanted))
+    const use = await this.#useOf(circuits)
+    const page = newestBefore(circuits, before).slice(0, limit + 1)
+    const shown = page.slice(0, limit)
+    const last = shown.at(-1)
+    const flows = [...use.flows.values()].sort((a, b) => b.count - a.count).slice(0, MOST_FLOWS)
+    const links = (dataPlane.view?.links() ?? [])
+      .filter(({ source, target }) => wanted.router === undefined || [source, target].includes(wanted.router))
+      .toSorted((a, b) => (use.links.get(b.id) ?? 0) - (use.links.get(a.id) ?? 0))
+    return storage.read(async (tx) => {
+      const routers = (await allRouters(tx, presence)).map(
+        ({ router, connection }): TrafficRouter => ({
+          id: router.id,
+          name: router.name,
+          kind: 'roleAttributes' in router ? 'edge-routers' : 'transit-routers',
+          isOnline: connection !== undefined,
+          circuits: use.routers.get(router.id) ?? 0,
+        }),
+      )
+      const hosts = await hostsOf(tx, shown)
+      const names = await namesOf(tx, [...shown, ...flows.map(({ of }) => of)], hosts)
+      for (const { id, name } of routers) names.set(id, name)
+      const named = (id: string) => ({ id, name: names.get(id) ?? null })
+      return {
+        isOpen: dataPlane.view !== undefined,
+        counts: {
+          routers: routers.length,
+          routersOnline: routers.filter(({ isOnline }) => isOnline).length,
+          links: links.length,
+          circuits: circuits.length,
+        },
+        routers: routers.sort(byNeed).slice(0, MOST_ROUTERS),
+        links: links.slice(0, MOST_LINKS).map((link) => ({
+          id: link.id,
+          source: named(link.source),
+          target: named(link.target),
+          latencyMs: latencyOf(link),
+          isDown: link.isDown,
+          circuits: use.links.get(link.id) ?? 0,
+        })),
+        flows: flows.map(
+          ({ of: { clientId, serviceId, path }, count }): TrafficFlow => ({
+            identity: named(clientId),
+            service: named(serviceId),
+            routers: endsOf(path.routers).map(named),
+            circuits: count,
+          }),
+        ),
+        circuits: shown.map(({ id, clientId, serviceId, terminatorId, path, createdAt }) => {
+          const host = hosts.get(terminatorId) ?? ''
+          return {
+            id,
+            identity: named(clientId),
+            service: named(serviceId),
+            host: names.has(host) ? named(host) : null,
+            path: path.routers.map(named),
+            openedAt: new Date(createdAt).toISOString(),
+          }
+        }),
+        nextCursor: page.length > limit && last !== undefined ? writeCursor(last) : null,
+      }
+    })
+  }
+
+  /** How many circuits pass each router and each link, and how many are alike. */
+  async #useOf(circuits: readonly CircuitView[]) {
+    const [routers, links] = [new Map<string, number>(), new Map<string, number>()]
+    const flows = new Map<string, { readonly of: CircuitView; count: number }>()
+    const turn = this.#context.turns.begin()
+    for (const circuit of circuits) {
+      await turn()
+      const { clientId, serviceId, path } = circuit
+      for (const id of path.routers) routers.set(id, (routers.get(id) ?? 0) + 1)
+      for (const id of path.links) links.set(id, (links.get(id) ?? 0) + 1)
+      const key = [clientId, serviceId, ...endsOf(path.routers)].join(' ')
+      const flow = flows.get(key)
+      if (flow === undefined) flows.set(key, { of: circuit, count: 1 })
+      else flow.count += 1
+    }
+    return { routers, links, flows }
+  }
+}
+
+type Wanted = Pick<z.output<typeof TrafficRequest>, 'identity' | 'service' | 'router'>
+
+function isOf({ clientId, serviceId, path }: CircuitView, { identity, service, router }: Wanted): boolean {
+  return (
+    (identity === undefined || clientId === identity) &&
+    (service === undefined || serviceId === service) &&
+    (router === undefined || path.routers.includes(router))
+  )
+}
+
+function byNeed(one: TrafficRouter, other: TrafficRouter): number {
+  return (
+    Number(one.isOnline) - Number(other.isOnline) || other.circuits - one.circuits || (one.name < other.name ? -1 : 1)
+  )
+}
+
+/** The first router of a path and the last one; one where they are the same. */
+function endsOf(routers: readonly string[]): readonly string[] {
+  return [...new Set([...routers.slice(0, 1), ...routers.slice(-1)])]
+}
+
+function latencyOf({ sourceLatencyMs, targetLatencyMs }: Link): number | null {
+  const known = [sourceLatencyMs, targetLatencyMs].filter((latency) => latency < UNKNOWN_LATENCY_MS)
+  return known.length === 0 ? null : Math.max(...known)
+}
+
+/** The hosts at the terminators of circuits, by terminator; empty texts are left out. */
+async function hostsOf(tx: ReadTransaction, circuits: readonly CircuitView[]): Promise<ReadonlyMap<string, string>> {
+  const where = ids(new Set(circuits.map(({ terminatorId }) => terminatorId)))
+  const { items } = await tx.collection(terminators).find({ where })
+  return new Map(items.flatMap(({ id, hostId }) => (hostId === '' ? [] : [[id, hostId]])))
+}
+
+/** The names of the identities and services of circuits, and of those who host them. */
+async function namesOf(
+  tx: ReadTransaction,
+  circuits: readonly CircuitView[],
+  hosts: ReadonlyMap<string, string>,
+): Promise<Map<string, string>> {
+  const people = ids(new Set([...circuits.map(({ clientId }) => clientId), ...hosts.values()]))
+  const served = ids(new Set(circuits.map(({ serviceId }) => serviceId)))
+  const identified = await tx.collection(identities).find({ where: people })
+  const found = await tx.collection(services).find({ where: served })
+  return new Map([...identified.items, ...found.items].map(({ id, name }) => [id, name]))
+}
+
+/** The place of a circuit in the order of their beginnings. */
+interface Place {
+  readonly createdAt: number
+  readonly id: string
+}
+
+function isEarlier(one: Place, other: Place): boolean {
+  return one.createdAt === other.createdAt ? one.id < other.id : one.createdAt < other.createdAt
+}
+
+function newestBefore(circuits: readonly CircuitView[], place: Place | undefined): readonly CircuitView[] {
+  const wanted = place === undefined ? circuits : circuits.filter((circuit) => isEarlier(circuit, place))
+  return wanted.toSorted((a, b) => (isEarlier(a, b) ? 1 : -1))
+}
+
+function writeCursor({ createdAt, id }: Place): string {
+  return `${createdAt} ${id}`
+}
+
+function readCursor(text: string): Place {
+  const [, at, id] = /^(\d{1,15}) (.+)$/.exec(text) ?? []
+  if (at === undefined || id === undefined) throw invalidField('cursor', 'is no nextCursor of circuits', text)
+  return { createdAt: Number(at), id }
+}

@@ -1,0 +1,250 @@
+import { z } from 'zod'
+import { ControllerError, invalidField, notFound } from '../base/errors.ts'
+import type { Call } from '../context/call.ts'
+import type { EngineContext } from '../context/context.ts'
+import { missingAsDeployed, readCreate, readPatch, readReplace } from '../facts/resources/entity-requests.ts'
+import type { CreateBodyOf, PatchBodyOf, ReplaceBodyOf } from '../facts/resources/wire-forms.ts'
+import { required } from '../kernel/declaration/fields.ts'
+import { readId } from '../kernel/declaration/read-body.ts'
+import type { CreateOf, PatchOf, RecordOf, Resource, StandardOperation } from '../kernel/declaration/resource.ts'
+import { compareStrings } from '../kernel/filter/index.ts'
+import type { FindQuery, Page, WriteTransaction } from '../ports/record-storage.ts'
+import type { Behaviour, PendingRequest } from './behaviour.ts'
+import { deleteBatch, endReasonsOf } from './deletion.ts'
+import { keepOwnerQuota } from './owner-quota.ts'
+import { collectionOf, newRecord, readToDelete } from './read-records.ts'
+import { checkReferences, checkRoleLists, refuseDuplicates, refusingDuplicates } from './references.ts'
+import { MORE, type WriteBatch, writeInBatches } from './write-batches.ts'
+
+type Change<R> = Extract<PendingRequest<R>, { readonly kind: 'replace' | 'patch' }>
+
+/**
+ * Creates, reads, changes and deletes the entities of one resource by the rules of its declaration. Every change is
+ * atomic and checked inside its transaction: names are unique, references and role lists name existing entities.
+ *
+ * Errors: `NOT_FOUND` for an unknown id, `COULD_NOT_VALIDATE` with the field, `CAN_NOT_DELETE_REFERENCED_ENTITY`,
+ * `METHOD_NOT_ALLOWED` for what the APIs do not offer for the resource either.
+ */
+export class ResourceService<R extends Resource> {
+  /** The resource whose entities it creates, reads, changes and deletes. */
+  readonly resource: R
+  readonly #context: EngineContext
+  readonly #behaviour: Behaviour<R>
+
+  constructor(context: EngineContext, behaviour: Behaviour<R>) {
+    this.resource = behaviour.resource
+    this.#context = context
+    this.#behaviour = behaviour
+  }
+
+  /** The entity of an id. */
+  async get(id: string): Promise<RecordOf<R>> {
+    readId(id)
+    const record = await this.#context.storage.read((tx) => collectionOf(tx, this.resource).get(id))
+    return this.#found(record, id)
+  }
+
+  /** A page of the entities that match a query; all of them without one. */
+  find(query: FindQuery = {}): Promise<Page<RecordOf<R>>> {
+    return this.#context.storage.read((tx) => collectionOf(tx, this.resource).find(query))
+  }
+
+  /**
+   * Creates an entity by a request in the words of the API, with the same defaults; what the API would refuse is refused.
+   * Instants of the answer are epoch milliseconds. What was deleted is made `again` under its id, unless that is taken.
+   *
+   * @example
+   * const { id } = await controller.engine.services.create(SYSTEM_CALL, { name: 'web', roleAttributes: ['apps'] })
+   */
+  async create(call: Call, request: CreateBodyOf<R>, again?: { readonly id: string }): Promise<RecordOf<R>> {
+    this.#requireOffered('create')
+    const input = readCreate(this.resource, request)
+    this.#requireAsDeployed(request)
+    const now = this.#context.clock.now()
+    const id = again?.id ?? this.#context.random.id()
+    const preparation = await this.#behaviour.prepare?.(this.#context, call, { kind: 'create', id, input, now })
+    const fields = { ...this.#emptySystemFields(), ...this.#withoutRequestOnly(input), ...preparation?.system }
+    const draft = this.#record(newRecord(id, now, fields))
+    const work = async (tx: WriteTransaction) => {
+      const isTaken = again !== undefined && (await collectionOf(tx, this.resource).get(id)) !== undefined
+      if (isTaken) throw invalidField('id', `there is a ${this.resource.definition.singular} with it`, id)
+      const record = await this.#checked(tx, call, undefined, draft)
+      await keepOwnerQuota(this.#context, tx, this.resource, record)
+      await collectionOf(tx, this.resource).insert(record)
+      await preparation?.dependents?.(tx)
+      return record
+    }
+    return refusingDuplicates(this.resource, () => this.#context.writes.run(call, work))
+  }
+
+  /**
+   * Replaces everything that a caller may write; what the request leaves out takes its default. `judge` is given the entity before
+   * it, within the write, and throws where it is another one than was meant.
+   */
+  async replace(
+    call: Call,
+    id: string,
+    request: ReplaceBodyOf<R>,
+    judge?: (before: RecordOf<R>) => void,
+  ): Promise<RecordOf<R>> {
+    this.#requireOffered('replace')
+    readId(id)
+    const input = readReplace(this.resource, request)
+    return this.#update(call, { kind: 'replace', id, input, now: this.#context.clock.now() }, judge)
+  }
+
+  /** Changes only what the request holds. */
+  async patch(call: Call, id: string, request: PatchBodyOf<R>): Promise<RecordOf<R>> {
+    this.#requireOffered('patch')
+    readId(id)
+    const input = readPatch(this.resource, request)
+    return this.#update(call, { kind: 'patch', id, input, now: this.#context.clock.now() })
+  }
+
+  /**
+   * Deletes an entity with everything that cannot be without it. Where that is much it takes several writes, so that others
+   * do not wait; until the last one the entity is there, and may be deleted again. `judge` is asked as when it is replaced.
+   */
+  async delete(call: Call, id: string, judge?: (before: RecordOf<R>) => void): Promise<void> {
+    this.#requireOffered('delete')
+    readId(id)
+    const work = async (tx: WriteTransaction, batch: WriteBatch) => {
+      const known = await readToDelete(call, () => collectionOf(tx, this.resource).get(id))
+      const before = this.#found(known, id)
+      judge?.(before)
+      const change = { kind: 'delete', before } as const
+      await this.#behaviour.guard?.(this.#context, tx, call, change)
+      batch.intend({ operation: 'delete', kind: this.resource.name, id, before })
+      if ((await this.#behaviour.beforeWrite?.(tx, change, batch)) === MORE) return MORE
+      return deleteBatch(tx, this.resource, id, batch)
+    }
+    await writeInBatches(this.#context, call, work, endReasonsOf(this.resource))
+  }
+
+  async #update(call: Call, request: Change<R>, judge?: (before: RecordOf<R>) => void): Promise<RecordOf<R>> {
+    const { kind, id, input, now } = request
+    const preparation = await this.#behaviour.prepare?.(this.#context, call, request)
+    const work = async (tx: WriteTransaction, batch: WriteBatch) => {
+      const before = this.#found(await collectionOf(tx, this.resource).get(id), id)
+      judge?.(before)
+      const changed = kind === 'replace' ? { ...before, ...input } : this.#patched(before, input)
+      const draft = this.#record({ ...changed, ...preparation?.system, updatedAt: now })
+      const record = await this.#checked(tx, call, before, draft)
+      batch.intend({ operation: 'update', kind: this.resource.name, id, before, after: record })
+      if ((await this.#behaviour.beforeWrite?.(tx, { kind: 'update', before, after: record }, batch)) === MORE) {
+        await refuseDuplicates(tx, this.resource, record, before)
+        return MORE
+      }
+      await collectionOf(tx, this.resource).update(record)
+      await preparation?.dependents?.(tx)
+      return record
+    }
+    return refusingDuplicates(this.resource, () => writeInBatches(this.#context, call, work))
+  }
+
+  /** The record with the changes of a patch, and without what it clears by leaving it out. */
+  #patched(before: RecordOf<R>, patch: PatchOf<R>): RecordOf<R> {
+    const { clearedUnlessSent = [] } = this.resource.definition.quirks ?? {}
+    // An object without members was sent all the same: it changes nothing.
+    const unsent = clearedUnlessSent.filter((field) => (Reflect.get(patch, field) ?? null) === null)
+    const isCleared = this.#context.settings.profile.clearsUnsentClaims
+    const cleared = isCleared ? Object.fromEntries(unsent.map((field) => [field, null])) : {}
+    return { ...mergePatch(this.resource, before, patch), ...cleared }
+  }
+
+  async #checked(
+    tx: WriteTransaction,
+    call: Call,
+    before: RecordOf<R> | undefined,
+    draft: RecordOf<R>,
+  ): Promise<RecordOf<R>> {
+    if (isBlank(draft.name)) throw invalidField('name', 'name is required', '')
+    const change =
+      before === undefined
+        ? ({ kind: 'create', after: draft } as const)
+        : ({ kind: 'update', before, after: draft } as const)
+    const guarded = await this.#behaviour.guard?.(this.#context, tx, call, change)
+    const record = guarded === undefined ? draft : this.#record(guarded)
+    await checkRoleLists(tx, this.resource, record, before)
+    await checkReferences(tx, this.resource, record, before)
+    return record
+  }
+
+  #requireOffered(operation: StandardOperation): void {
+    if (!this.resource.definition.operations.includes(operation)) throw new ControllerError('METHOD_NOT_ALLOWED')
+  }
+
+  #requireAsDeployed(request: CreateBodyOf<R>): void {
+    if (!this.#context.settings.profile.requiresDeployedMembers) return
+    const missing = missingAsDeployed(this.resource, request)
+    if (missing !== undefined) throw invalidField(missing, `${missing} in body is required`, '<nil>')
+  }
+
+  #found(record: RecordOf<R> | undefined, id: string): RecordOf<R> {
+    if (record === undefined) throw notFound(this.resource.definition.singular, id)
+    return record
+  }
+
+  #emptySystemFields(): Record<string, unknown> {
+    const { defaults, definition } = this.resource
+    return Object.fromEntries(Object.keys(definition.system ?? {}).map((field) => [field, defaults[field]]))
+  }
+
+  #withoutRequestOnly(input: CreateOf<R>): Record<string, unknown> {
+    const requestOnly = Object.keys(this.resource.definition.createRequest ?? {})
+    return Object.fromEntries(Object.entries(input).filter(([field]) => !requestOnly.includes(field)))
+  }
+
+  /** Sets are kept sorted and without duplicates. The declaration guarantees the rest of the record's type. */
+  #record(fields: object): RecordOf<R> {
+    const entries = Object.entries(fields).map(([field, value]) => [
+      field,
+      this.resource.fields[field] === 'set' && Array.isArray(value) ? sortedSet(value) : value,
+    ])
+    return Object.fromEntries(entries) as RecordOf<R>
+  }
+}
+
+function isBlank(name: unknown): boolean {
+  return typeof name === 'string' && name.trim() === ''
+}
+
+function sortedSet(values: readonly string[]): readonly string[] {
+  return [...new Set(values)].sort(compareStrings)
+}
+
+/**
+ * The record with the sent fields changed. A nested object with fixed members is merged member by member; maps and lists
+ * are replaced whole; null and absent members are left as they are, and so is an object with fixed members of which none is
+ * given: generated clients write one for what they do not change.
+ */
+export function mergePatch<R extends Resource>(resource: R, before: RecordOf<R>, patch: object): RecordOf<R> {
+  return { ...before, ...mergeMembers(resource.definition.writable, before, { ...patch }) }
+}
+
+function mergeMembers(
+  shape: Readonly<Record<string, z.core.$ZodType>>,
+  before: Readonly<Record<string, unknown>>,
+  patch: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  const sent = Object.entries(patch).filter(([member, value]) => isSent(shape[member], value))
+  return Object.fromEntries(sent.map(([member, value]) => [member, merged(shape[member], before[member], value)]))
+}
+
+/** Reports whether a member of a patch says anything. */
+function isSent(schema: z.core.$ZodType | undefined, value: unknown): boolean {
+  if (value === undefined || value === null) return false
+  const inner = schema instanceof z.ZodType ? required(schema) : undefined
+  if (!(inner instanceof z.ZodObject) || !isObject(value)) return true
+  return Object.entries(value).some(([member, batch]) => isSent(inner.shape[member], batch))
+}
+
+function merged(schema: z.core.$ZodType | undefined, before: unknown, value: unknown): unknown {
+  const inner = schema instanceof z.ZodType ? required(schema) : undefined
+  if (!(inner instanceof z.ZodObject) || !isObject(before) || !isObject(value)) return value
+  return { ...before, ...mergeMembers(inner.shape, before, value) }
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
