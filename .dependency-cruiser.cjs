@@ -1,10 +1,24 @@
-// The floors of ARCHITECTURE.md, checked: an arrow never points up. A floor is known by a suffix or by a folder.
-const floors = require('./scripts/floors.json')
-
-const { rules: RULES, ports: PORTS, declarations: DECLARATIONS, rows: ROWS } = floors
-const { concurrency: CONCURRENCY, platform: PLATFORM, house: HOUSE, services: SERVICES } = floors
-const NOT_SERVICES = [...RULES, ...PORTS, ...DECLARATIONS, ...ROWS, ...CONCURRENCY, ...PLATFORM, ...HOUSE]
+// The floors of ARCHITECTURE.md, checked: an arrow never points up. A floor is a folder. That folders side by side have an order is
+// the matter of `scripts/folder-arrows.ts`.
+const GROUND = ['^src/(base|concurrency)/']
+const KERNEL = ['^src/kernel/']
+const PORTS = ['^src/ports/']
+const FACTS = ['^src/facts/']
+/** Pure rules among the facts: they know no schema of a resource. */
+const RULES = [
+  '[.]rules[.]ts$',
+  '^src/facts/(data-plane|fabric/rules|access/(index|invariants|posture/(rules|checks)))/',
+]
+const PLATFORM = ['^src/platform/']
+const OPERATIONS = ['^src/(http|apis)/']
+const DOORS = ['^src/(controller|client|model)/', '^src/[^/]+[.]ts$']
 const ZOD = ['^node_modules/zod']
+const SERVICES_NOT = [...GROUND, ...KERNEL, ...PORTS, ...FACTS, ...PLATFORM, ...OPERATIONS, ...DOORS]
+const OUTSIDE = [
+  '^adapters',
+  '^node_modules/(?!zod)',
+  '^(node:)?(crypto|os|net|tls|fs|http|https|dns|events|child_process|worker_threads|process)$',
+]
 
 /** Who stands in `path` imports nothing but what stands in `allowed`. */
 const layer = (name, path, allowed, pathNot = []) => ({
@@ -22,75 +36,54 @@ const never = (name, path, pathNot, forbidden) => ({
   to: { path: forbidden },
 })
 
-// The floors of the SQL adapter, the lowest first: each imports itself and those before it.
-const SQL_FLOORS = ['driver', 'schema', 'records/filter', 'records', 'cache', 'transactions']
-const sqlFloors = SQL_FLOORS.map((floor, height) => ({
-  name: `sql-${floor}-looks-down`,
-  severity: 'error',
-  from: { path: `^adapters/storage/kysely/${floor}/[^/]+$` },
-  to: {
-    path: '^adapters/storage/kysely/',
-    pathNot: `^adapters/storage/kysely/(${SQL_FLOORS.slice(0, height + 1).join('|')})/[^/]+$`,
-  },
-}))
-
 module.exports = {
   forbidden: [
     { name: 'no-circular', severity: 'error', from: {}, to: { circular: true } },
-    layer('concurrency-stands-alone', CONCURRENCY, CONCURRENCY),
-    layer('rules-are-pure', RULES, RULES),
-    layer('ports-are-interfaces', PORTS, [...PORTS, ...RULES]),
-    layer('resources-are-declarations', DECLARATIONS, [...DECLARATIONS, ...PORTS, ...RULES, ...ZOD]),
-    never('services-know-ports-only', SERVICES, NOT_SERVICES, [
-      ...ROWS,
-      ...PLATFORM,
-      ...HOUSE,
-      '^adapters',
-      '^node_modules/(?!zod)',
-      '^(node:)?(crypto|os|net|tls|fs|http|https|dns|events|child_process|worker_threads|process)$',
+    layer('base-stands-alone', ['^src/base/'], ['^src/base/']),
+    layer('concurrency-stands-alone', ['^src/concurrency/'], ['^src/concurrency/']),
+    layer('the-kernel-knows-no-topic', KERNEL, ['^src/base/', ...KERNEL, ...ZOD]),
+    layer('ports-are-interfaces', PORTS, ['^src/base/', ...KERNEL, ...PORTS]),
+    layer('facts-are-declarations', FACTS, ['^src/base/', ...KERNEL, ...PORTS, ...FACTS, ...ZOD]),
+    layer('rules-are-pure', RULES, [
+      '^src/base/',
+      '^src/kernel/filter/',
+      ...PORTS,
+      ...RULES,
+      '^src/facts/access/explain/index[.]ts$',
     ]),
-    never(
-      'rows-are-framework-free',
-      ROWS,
-      [],
-      [
-        ...PLATFORM,
-        ...HOUSE,
-        '^adapters',
-        '^node_modules/(?!zod)',
-        '^(node:)?(crypto|os|net|tls|fs|http|https|dns|events|child_process|worker_threads|process)$',
-      ],
+    never('services-know-ports-only', ['^src/'], SERVICES_NOT, [...OPERATIONS, ...PLATFORM, ...DOORS, ...OUTSIDE]),
+    never('operations-are-framework-free', OPERATIONS, [], [...PLATFORM, ...DOORS, ...OUTSIDE]),
+    layer('model-knows-facts', ['^src/model/'], ['^src/model/', '^src/base/', ...KERNEL, ...FACTS, ...ZOD]),
+    layer(
+      'client-knows-operations',
+      ['^src/client/'],
+      ['^src/client/', '^src/base/', ...KERNEL, ...FACTS, ...OPERATIONS],
     ),
-    layer('model-knows-declarations', ['^src/model/'], ['^src/model/', ...DECLARATIONS, ...RULES, ...ZOD]),
-    layer('client-knows-operations', ['^src/client/'], ['^src/client/', ...ROWS, ...DECLARATIONS, ...RULES]),
     layer('platform-implements-ports', PLATFORM, [
       ...PLATFORM,
       ...PORTS,
-      ...RULES,
-      ...CONCURRENCY,
+      ...GROUND,
+      '^src/facts/network/',
       '^node_modules/',
       '^node:|^(crypto|os|net|http|https|dns|events)$',
     ]),
-    layer('adapters-use-the-front-door', '^adapters/([^/]+)', [
+    layer('adapters-use-the-front-door', '^adapters/([^/]+/[^/]+)', [
       '^adapters/$1',
-      '^adapters/(node|memory|kysely|fabric|model|explorer|router|sdk|testing)/index[.]ts$',
-      '^adapters/web/node/(connection-info|http/mount-prefix|https-fetch|signing-request|token-issuer)[.]ts$',
-      '^adapters/network/channel/',
+      '^adapters/[^/]+/(node|memory|kysely|fabric|model|explorer|router|sdk|testing)/index[.]ts$',
+      '^adapters/web/node/(connection-info|http/mount-prefix)[.]ts$',
+      '^adapters/network/(channel|enrollment)/',
       '^src/(index|client/(index|answer)|model/index|policy|storage|version)[.]ts$',
-      ...CONCURRENCY,
-      // Adapters of the fabric speak by its ports and its rules, which a host does not see.
-      '^src/ports/fabric/index[.]ts$',
-      '^src/fabric/rules/index[.]ts$',
-      '^src/data-plane/',
+      ...GROUND,
+      // Adapters of the fabric speak by its messages and its rules, which a host does not see.
+      '^src/facts/fabric/(messages|rules)/index[.]ts$',
+      '^src/facts/data-plane/',
       '^adapters/network/sdk/in-process-identity[.]ts$',
-      '^src/base/(addresses|arguments|bytes|collections|text)[.]ts$',
       '^src/controller/option-shapes[.]ts$',
       '^src/apis/route-finder[.]ts$',
       '^src/enrollment/invite[.]ts$',
       '^node_modules/',
       '^(node:)?[a-z0-9_/]+$',
     ]),
-    ...sqlFloors,
   ],
   options: {
     tsPreCompilationDeps: true,

@@ -61,20 +61,20 @@ await writeNotices(
 )
 
 const declared = (path: string) => fileURLToPath(new URL(`dist/declared/src/${path}`, root))
-const wireNames = declared('resources/wire-names.d.ts')
+const wireNames = declared('facts/resources/wire-names.d.ts')
 flattenDeclarations([
   { file: wireNames },
-  { file: declared('resources/record-names.d.ts') },
+  { file: declared('facts/resources/record-names.d.ts') },
   {
     file: declared('apis/apis.d.ts'),
-    namesFrom: { file: wireNames, specifier: '../resources/wire-names.js' },
+    namesFrom: { file: wireNames, specifier: '../facts/resources/wire-names.js' },
     generic: { name: 'Signature', specifier: '../http/operations/operation.js' },
   },
 ])
 
 nameRecords(declared(''), {
   names: fileURLToPath(new URL('src/facts/resources/record-names.ts', root)),
-  file: declared('resources/record-names.d.ts'),
+  file: declared('facts/resources/record-names.d.ts'),
 })
 
 // Declarations alike: of what the compiler wrote, what an entry point leads to. An editor that opens an entry then reads a few

@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { floorOf } from './support/floors.ts'
+import { folderArrows } from '../scripts/folder-arrows.ts'
+import { BELOW_SERVICES, floorOf } from './support/floors.ts'
 
 const root = join(import.meta.dirname, '..')
 
@@ -16,17 +17,6 @@ function sources(folder: string): Source[] {
     .map((name) => ({ path: join(folder, name), text: readFileSync(join(root, folder, name), 'utf8') }))
 }
 
-/** The topics of each floor of `src` from the lowest to the highest: a topic may use those that stand before it. */
-const TOPICS = {
-  rules:
-    'base kernel authority configs access credentials login oidc services fabric data-plane insight audit webhooks pki',
-  declarations:
-    'kernel authority identities configs services routers access credentials enrollment login network oidc fabric insight audit webhooks pki resources',
-  services:
-    'kernel entities authority configs credentials identities enrollment routers access services network pki login fabric insight audit webhooks engine oidc',
-  rows: 'http network identities credentials configs routers access services enrollment login fabric insight audit webhooks pki oidc apis',
-}
-
 /** The files that a file imports, as paths below the repository. */
 function importsOf({ path, text }: Source): string[] {
   return [...text.matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+)'/g)].map(([, target = '']) =>
@@ -39,30 +29,18 @@ function loadedAtOnce({ path, text }: Source): string[] {
   return [...text.matchAll(/\bfrom '(\.[^']+)'/g)].map(([, target = '']) => join(dirname(path), target))
 }
 
-/** The imports within a floor that lead from one topic to another. */
-function arrowsOf(floor: string): { from: string; to: string; path: string }[] {
-  return sources('src')
-    .filter(({ path }) => floorOf(path) === floor)
-    .flatMap((file) =>
-      importsOf(file)
-        .filter((target) => floorOf(target) === floor)
-        .map((target) => ({ from: topicOf(file.path), to: topicOf(target), path: file.path }))
-        .filter(({ from, to }) => from !== to),
-    )
-}
-
-function topicOf(path: string): string {
-  return path.split('/')[1] ?? ''
-}
-
 /** Declarations of a module in the words of the field: a resource, an operation, the operations of one. */
 const ROW = /^(?:defineResource|defineOperation|crud|crudForAdmins|aliases)\b/
 
 /** Values that others import by a name of the field: an object, a list, the answer of a function; no function and no literal. */
 const NAMED_VALUE = /^(?:\{|\[\s*$|[\w.]+(?:<.*>)?\()/
 
-/** Frameworks have an adapter of one file, and each its folder: that is what an import names. The page is a project of its own. */
-const FOLDERS_OF_ONE = /^(?:src|src\/data-plane|adapters\/(?:express|fastify|hono|opentelemetry|explorer(?:\/.*)?))$/
+/**
+ * Topics have a folder on each floor, however few files stand there: that is where a reader looks. Frameworks have an adapter of one
+ * file, and each its folder: that is what an import names. The page is a project of its own.
+ */
+const FOLDERS_OF_ONE =
+  /^src$|^src\/(?:facts|apis)\/[^/]+$|^src\/(?:network|insight)$|^adapters\/(?:web\/(?:express|fastify|hono)|tools\/opentelemetry|tools\/explorer(?:\/.*)?)$/
 
 const product = [...sources('src'), ...sources('adapters')]
 const written = [...product, ...['test', 'examples', 'scripts', 'bench'].flatMap((folder) => sources(folder))]
@@ -102,7 +80,7 @@ const LOADED_ONCE = [
 describe('the code base', () => {
   it('reads the clock nowhere in the rules and services: `now` is an argument or a port', () => {
     const readers = sources('src')
-      .filter(({ path }) => ['rules', 'declarations', 'services'].includes(floorOf(path)))
+      .filter(({ path }) => BELOW_SERVICES.has(floorOf(path)) || floorOf(path) === 'services')
       .filter(({ text }) => /Date\.now\(|new Date\(\)|performance\.now\(/.test(text))
       .map(({ path }) => path)
     expect(readers).toEqual([])
@@ -159,28 +137,47 @@ describe('the code base', () => {
   })
 
   it('calls the engine in one way: rows ask its methods and reach for nothing behind them', () => {
-    const reaching = sources('src').filter(({ path, text }) => floorOf(path) === 'rows' && /\bcontextOf\b/.test(text))
+    const reaching = sources('src').filter(
+      ({ path, text }) => floorOf(path) === 'operations' && /\bcontextOf\b/.test(text),
+    )
     expect(reaching.map(({ path }) => path)).toEqual([])
   })
 
-  it.each(Object.entries(TOPICS))('has no arrow between the topics of the %s that points up', (floor, topics) => {
-    const height = (topic: string) => topics.split(' ').indexOf(topic)
-    const wrong = arrowsOf(floor).filter(({ from, to }) => height(to) < 0 || height(from) < height(to))
-    expect(wrong.map(({ path, to }) => `${path} -> ${to}`)).toEqual([])
+  it('has folders that are a map: side by side they have one order, and `ARCHITECTURE.md` draws it', () => {
+    const drawn = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8')
+    const found = folderArrows()
+    expect(found.flatMap(({ rings }) => rings)).toEqual([])
+    const lines = new Map(
+      [...drawn.matchAll(/^(src|adapters)(?:\/[\w/-]+)?: .*$/gm)].map(([line]) => {
+        const [folder = '', order = ''] = line.split(': ')
+        return [folder, order.split(' ')]
+      }),
+    )
+    expect([...lines.keys()]).toEqual(expect.arrayContaining(['src', 'src/facts', 'adapters']))
+    const wrong = found.flatMap(({ folder, arrows }) => {
+      const order = lines.get(folder)
+      if (order === undefined) return []
+      return [...arrows].flatMap(([from, targets]) =>
+        [...targets]
+          .filter((to) => order.indexOf(to) < 0 || order.indexOf(from) <= order.indexOf(to))
+          .map((to) => `${folder}: ${from} -> ${to}`),
+      )
+    })
+    expect(wrong).toEqual([])
   })
 
   it('names what it takes: the whole context is handed on where its parts are not known, and taken nowhere else', () => {
     const takers = sources('src').filter(({ text }) => /(?::|=>|\bextends) EngineContext\b(?!\[)/.test(text))
-    expect(takers.map(({ path }) => path).sort()).toEqual(Object.keys(HANDED_ON))
+    expect(takers.map(({ path }) => path).sort()).toEqual(Object.keys(HANDED_ON).sort())
     const provided = sources('src').filter(({ text }) => /: ProviderContext\b/.test(text))
     expect(provided.map(({ path }) => path)).toEqual(['src/oidc/openid-provider.ts'])
   })
 
   it('keeps state where it is owned: no module remembers objects by itself but what it knows of constants', () => {
     const keeping = sources('src').filter(({ text }) => /^(?:export )?const \w+[^\n]*= new WeakMap\b/m.test(text))
-    expect(keeping.map(({ path }) => path).sort()).toEqual(KNOWN_OF_CONSTANTS)
+    expect(keeping.map(({ path }) => path).sort()).toEqual(KNOWN_OF_CONSTANTS.toSorted())
     const changing = library.filter(({ text }) => /^(?:export )?let /m.test(text))
-    expect(changing.map(({ path }) => path).sort()).toEqual(LOADED_ONCE)
+    expect(changing.map(({ path }) => path).sort()).toEqual(LOADED_ONCE.toSorted())
   })
 
   it('is written in one dialect: functions are declared, constants of a module are UPPER_CASE', () => {

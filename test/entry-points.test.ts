@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { floorOf } from './support/floors.ts'
+import { BELOW_SERVICES, floorOf } from './support/floors.ts'
 
 const root = join(import.meta.dirname, '..')
 
@@ -20,9 +20,6 @@ const PROGRAM = `
   await import(process.argv[1])
   console.log(JSON.stringify([...new Set(loaded)]))
 `
-
-/** The floors that know nothing of services. */
-const BELOW_SERVICES: ReadonlySet<string> = new Set(['rules', 'ports', 'declarations', 'concurrency'])
 
 /** The modules that a fresh process loads for an entry: files of the product by their path, packages and `node:` modules by name. */
 async function loadedBy(entry: string): Promise<readonly string[]> {
@@ -54,7 +51,7 @@ describe('what an entry point loads', () => {
   it('portcullis/policy: the rules alone, no package and nothing of Node', async () => {
     const loaded = await loadedBy('portcullis/policy')
     expect(loaded).toContain('src/policy.ts')
-    expect(loaded.filter((name) => name !== 'src/policy.ts' && floorOf(name) !== 'rules')).toEqual([])
+    expect(loaded.filter((name) => name !== 'src/policy.ts' && !BELOW_SERVICES.has(floorOf(name)))).toEqual([])
   })
 
   it('portcullis/storage: the port, what helps to write one, the filters and the declarations of records', async () => {
@@ -75,7 +72,7 @@ describe('what an entry point loads', () => {
   it('portcullis/memory: neither HTTP nor PKI', async () => {
     const loaded = await loadedBy('portcullis/memory')
     expect(loaded).toContain('adapters/storage/memory/index.ts')
-    expect(loaded.filter((name) => ['services', 'rows', 'platform'].includes(floorOf(name)))).toEqual([])
+    expect(loaded.filter((name) => ['services', 'operations', 'platform'].includes(floorOf(name)))).toEqual([])
     const outside = loaded.filter((name) => !/^(src|adapters)\//.test(name))
     expect(outside.toSorted()).toEqual(['node:async_hooks', 'zod'])
   })
@@ -100,7 +97,7 @@ describe('what an entry point loads', () => {
   it('portcullis/opentelemetry: its peer, and of the product only its version and what checks arguments', async () => {
     const loaded = await loadedBy('portcullis/opentelemetry')
     expect(loaded).toContain('adapters/tools/opentelemetry/index.ts')
-    const others = loaded.filter((name) => !/^adapters\/opentelemetry\/|^src\/base\/arguments\.ts$/.test(name))
+    const others = loaded.filter((name) => !/^adapters\/tools\/opentelemetry\/|^src\/base\/arguments\.ts$/.test(name))
     expect(others.toSorted()).toEqual(['@opentelemetry/api', 'src/version.ts'])
   })
 

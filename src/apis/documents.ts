@@ -1,14 +1,9 @@
 import { type ApiDescription, openApiDocument } from '../http/openapi/document.ts'
-import {
-  type ApiDocuments,
-  CLIENT_BASE,
-  FABRIC_BASE,
-  MANAGEMENT_BASE,
-  PORTCULLIS_BASE,
-} from '../http/pipeline/router.ts'
+import type { ApiDocuments } from '../http/operations/operation.ts'
+import { CLIENT_BASE, FABRIC_BASE, MANAGEMENT_BASE, PORTCULLIS_BASE } from '../http/pipeline/router.ts'
 import { APIS } from './apis.ts'
 
-export type { ApiDocuments } from '../http/pipeline/router.ts'
+export type { ApiDocuments }
 
 export type ApiName = keyof ApiDocuments
 

@@ -1,5 +1,3 @@
-import type { Claims } from '../facts/credentials/signers/claims.rules.ts'
-
 /** One-way fingerprints of high-entropy secrets: what the store keeps instead of a session token. */
 export interface Digest {
   /** Lower-case hexadecimal SHA-256 of the UTF-8 text. */
@@ -104,6 +102,9 @@ export interface Tokens {
   /** Signs the UTF-8 text of a nonce; the signature is base64, the algorithm named as in tokens. */
   signNonce(nonce: string): Promise<{ readonly algorithm: string; readonly signature: string }>
 }
+
+/** Claims of a token whose signature was verified. */
+export type Claims = Readonly<Record<string, unknown>>
 
 /** Claims as they stand in the token; `exp` and `iat` in seconds since the Unix epoch. */
 export type TokenClaims = Readonly<Record<string, unknown>>

@@ -1,5 +1,3 @@
-import type { LinkListener, ReportedInterface } from '../facts/fabric/messages/index.ts'
-
 /** Versions that a router tells of itself. */
 export interface RouterVersion {
   readonly arch: string
@@ -7,6 +5,25 @@ export interface RouterVersion {
   readonly os: string
   readonly revision: string
   readonly version: string
+}
+
+/** Where a router accepts links of others. */
+export interface LinkListener {
+  /** As it is advertised, for example `tls:host:10080`. */
+  readonly address: string
+  readonly protocol: string
+  readonly groups: readonly string[]
+  readonly localBinding: string
+}
+
+/** A network interface of a router's host, as the router reports it; `flags` are those of the host's system calls. */
+export interface ReportedInterface {
+  readonly name: string
+  readonly hardwareAddress: string
+  readonly mtu: number
+  readonly index: number
+  readonly flags: number
+  readonly addresses: readonly string[]
 }
 
 /** An edge router that is connected to its data plane, as a host knows it. */

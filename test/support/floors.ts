@@ -1,13 +1,19 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+/** The floors of `src`, the lowest first: each is a folder or some; the folders of topics that remain hold the services. */
+const FLOORS: Readonly<Record<string, RegExp>> = {
+  ground: /^src\/(base|concurrency)\//,
+  kernel: /^src\/kernel\//,
+  ports: /^src\/ports\//,
+  facts: /^src\/facts\//,
+  platform: /^src\/platform\//,
+  operations: /^src\/(http|apis)\//,
+  doors: /^src\/(?:(controller|client|model)\/|[^/]+\.ts$)/,
+  services: /^src\//,
+}
 
-/** The floors of `src`, the lowest first, but for the services: those are the rest. `.dependency-cruiser.cjs` reads the same file. */
-const FLOORS: Readonly<Record<string, readonly string[]>> = JSON.parse(
-  readFileSync(join(import.meta.dirname, '../../scripts/floors.json'), 'utf8'),
-)
+/** The floors that know nothing of services. */
+export const BELOW_SERVICES: ReadonlySet<string> = new Set(['ground', 'kernel', 'ports', 'facts'])
 
-/** The floor of a file of `src` by its ending or its folder: the first that it fits. */
+/** The floor of a file of `src`: the first whose folders hold it. */
 export function floorOf(path: string): string {
-  const fits = Object.entries(FLOORS).find(([, patterns]) => patterns.some((pattern) => new RegExp(pattern).test(path)))
-  return fits?.[0] ?? 'none'
+  return Object.entries(FLOORS).find(([, folders]) => folders.test(path))?.[0] ?? 'none'
 }

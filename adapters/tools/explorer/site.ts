@@ -146,7 +146,7 @@ async function bundled(): Promise<ReadonlyMap<string, Uint8Array>> {
 }
 
 /** The bundler decides in which file of the package this stands. */
-const PLACES = ['./page/', '../adapters/explorer/page/']
+const PLACES = ['./page/', '../adapters/tools/explorer/page/']
 
 async function built(): Promise<ReadonlyMap<string, Uint8Array>> {
   for (const place of PLACES) {

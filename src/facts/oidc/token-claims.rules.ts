@@ -1,4 +1,4 @@
-import type { Claims } from '../credentials/signers/claims.rules.ts'
+import type { Claims } from '../../ports/credentials.ts'
 
 /** The claims that every token of a session has alike; they are carried over by refreshing and exchanging. */
 export interface SessionClaims {

@@ -5,8 +5,17 @@ import type { ShownOf } from '../../facts/resources/wire-forms.ts'
 import type { Serializable } from '../../facts/resources/wire-types.ts'
 import type { Resource } from '../../kernel/declaration/resource.ts'
 import type { FindQuery, Page } from '../../ports/record-storage.ts'
-import type { ApiDocuments, VersionFacts } from '../pipeline/router.ts'
-import type { BodyOf, DataOf, InputOf, KindOf, Operation, OperationShape, QueryOf } from './operation.ts'
+import type {
+  ApiDocuments,
+  BodyOf,
+  DataOf,
+  InputOf,
+  KindOf,
+  Operation,
+  OperationShape,
+  QueryOf,
+  VersionFacts,
+} from './operation.ts'
 
 type ReadQuery<S> = S extends { readonly query: infer Q extends z.ZodType } ? z.output<Q> : Record<never, never>
 type SentBody<S> = S extends { readonly body: infer B extends z.ZodType }

@@ -193,3 +193,21 @@ export function onlyMembers<T extends object, S extends z.ZodObject>(
   // Picked by the names that the type picks.
   return Object.fromEntries(members) as Pick<T, keyof T & keyof S['shape']>
 }
+
+/** The facts that a controller tells about itself. */
+export interface VersionFacts {
+  /** With a leading `v`: what clients read as the controller's version. */
+  readonly version: string
+  readonly revision: string
+  /** RFC 3339. */
+  readonly buildDate: string
+  readonly runtimeVersion: string
+}
+
+/** The OpenAPI 3.1 documents of every API, as plain JSON. */
+export interface ApiDocuments {
+  readonly management: Readonly<Record<string, unknown>>
+  readonly client: Readonly<Record<string, unknown>>
+  readonly fabric: Readonly<Record<string, unknown>>
+  readonly portcullis: Readonly<Record<string, unknown>>
+}

@@ -4,7 +4,7 @@ import type { Call, Caller } from '../../context/call.ts'
 import type { ControllerEngine } from '../../engine/engine.ts'
 import type { Logger, Turns } from '../../ports/runtime.ts'
 import type { ConnectionInfo, PlainAnswer, PlainRequest } from '../exchange.ts'
-import type { Operation } from '../operations/operation.ts'
+import type { ApiDocuments, Operation, VersionFacts } from '../operations/operation.ts'
 import {
   askHost,
   authorize,
@@ -19,7 +19,7 @@ import { answerHeaders, type ControllerIdentity, envelope } from './envelope.ts'
 import { KeptLists } from './kept-lists.ts'
 import { HttpRefusal, RETRY_AFTER_SECONDS, toProblem } from './problem.ts'
 import { type InputRules, readBodyText, readInput, refuseEncodedBody } from './read-input.ts'
-import { type ApiDocuments, apiPathOf, BASES, openIdPathOf, Router, type VersionFacts } from './router.ts'
+import { apiPathOf, BASES, openIdPathOf, Router } from './router.ts'
 
 /** How many entities the lists may ask for that are made at once for one identity: as many as a page has at most. */
 const ENTITIES_AT_ONCE = 500

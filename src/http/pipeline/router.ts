@@ -161,21 +161,3 @@ function cleaned(pathname: string): string {
   const segments = pathname.split('/').filter((segment) => segment !== '')
   return `/${segments.join('/')}`
 }
-
-/** The facts that a controller tells about itself. */
-export interface VersionFacts {
-  /** With a leading `v`: what clients read as the controller's version. */
-  readonly version: string
-  readonly revision: string
-  /** RFC 3339. */
-  readonly buildDate: string
-  readonly runtimeVersion: string
-}
-
-/** The OpenAPI 3.1 documents of every API, as plain JSON. */
-export interface ApiDocuments {
-  readonly management: Readonly<Record<string, unknown>>
-  readonly client: Readonly<Record<string, unknown>>
-  readonly fabric: Readonly<Record<string, unknown>>
-  readonly portcullis: Readonly<Record<string, unknown>>
-}

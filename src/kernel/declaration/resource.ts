@@ -1,9 +1,9 @@
 import type { z } from 'zod'
 import type { ErrorCode } from '../../base/errors.ts'
 import type { Limits } from '../../base/limits.ts'
-import type { RecordKind } from '../../ports/record-storage.ts'
 import type { FieldKind, Literal, SymbolTable } from '../filter/index.ts'
 import type { Quirks } from './quirks.ts'
+import type { RecordKind } from './record-kind.ts'
 
 /** A filter symbol that no field holds, and how its value follows from the facts. */
 export type ComputedSymbol = { readonly kind: FieldKind } & (

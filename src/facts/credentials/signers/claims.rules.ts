@@ -1,3 +1,4 @@
+import type { Claims } from '../../../ports/credentials.ts'
 /** Where in a third-party certificate the external id of an identity stands. */
 export interface ExternalIdClaim {
   readonly location: 'COMMON_NAME' | 'SAN_URI' | 'SAN_EMAIL'
@@ -76,9 +77,6 @@ function matched({ matcher, matcherCriteria: criteria }: ExternalIdClaim, value:
       return value.slice(0, value.indexOf(':')).toLowerCase() === criteria.toLowerCase() ? value : undefined
   }
 }
-
-/** Claims of a token whose signature was verified. */
-export type Claims = Readonly<Record<string, unknown>>
 
 /** The value that a selector names: a JSON pointer (RFC 6901), whose leading slash may be left out. */
 function claimAt(claims: Claims, selector: string): unknown {

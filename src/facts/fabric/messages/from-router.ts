@@ -1,5 +1,8 @@
+import type { LinkListener, ReportedInterface } from '../../../ports/router-presence.ts'
 import type { LinkConnection, LinkReport, ModelDifference, Precedence, RouteFailureCause } from '../rules/index.ts'
 import type { ChannelTrace } from './operators.ts'
+
+export type { LinkListener, ReportedInterface }
 
 /** Data that the two ends of a circuit tell each other by way of the controller: number of the item to its bytes. */
 export type PeerData = ReadonlyMap<number, Uint8Array>
@@ -189,30 +192,11 @@ export interface ModelSubscription {
   readonly subscriptionId: string
 }
 
-/** Where a router accepts links of others. */
-export interface LinkListener {
-  /** As it is advertised, for example `tls:host:10080`. */
-  readonly address: string
-  readonly protocol: string
-  readonly groups: readonly string[]
-  readonly localBinding: string
-}
-
 /** Where a router accepts clients. */
 export interface EdgeListener {
   readonly protocol: string
   /** `host:port` as clients reach it. */
   readonly advertise: string
-}
-
-/** A network interface of a router's host, as the router reports it; `flags` are those of the host's system calls. */
-export interface ReportedInterface {
-  readonly name: string
-  readonly hardwareAddress: string
-  readonly mtu: number
-  readonly index: number
-  readonly flags: number
-  readonly addresses: readonly string[]
 }
 
 /** Versions that a router tells of itself when it connects. */

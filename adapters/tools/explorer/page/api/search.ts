@@ -1,5 +1,10 @@
-import type { Options } from '../parts/combobox.tsx'
 import type { Apis } from './apis.ts'
+
+/** The options for a text, and whether some names were not looked at because there are too many. */
+export interface Options<T> {
+  readonly options: readonly T[]
+  readonly isPartial: boolean
+}
 
 /** An entity that is found by a part of its name. */
 export interface Found {

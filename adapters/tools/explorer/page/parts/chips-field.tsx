@@ -1,7 +1,8 @@
 import type { Apis } from '../api/apis.ts'
+import type { Options } from '../api/search.ts'
 import { MOST_OF_A_KIND } from '../api/search.ts'
 import { attributeChip, type Chip } from './chip.ts'
-import { Combobox, type Options } from './combobox.tsx'
+import { Combobox } from './combobox.tsx'
 import { Name } from './name.tsx'
 
 interface Props {

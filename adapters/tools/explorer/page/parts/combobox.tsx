@@ -1,14 +1,9 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useState } from 'preact/hooks'
 import { grouped } from '../../../../../src/base/collections.ts'
+import type { Options } from '../api/search.ts'
 import { useAnswer } from './use-answer.ts'
 import { useSettled } from './use-settled.ts'
-
-/** The options for a text, and whether some names were not looked at because there are too many. */
-export interface Options<T> {
-  readonly options: readonly T[]
-  readonly isPartial: boolean
-}
 
 interface Props<T> {
   readonly label: string
