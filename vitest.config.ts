@@ -82,6 +82,8 @@ const SLOW = [
   'test/access/long-questions.test.ts',
   // Routers, links, hosts and controllers that come and go, for a minute.
   'test/fabric/churn/churn.test.ts',
+  // Every line of the deployment files, a process each.
+  'test/deployment/deployment-files.test.ts',
   // A cluster of PostgreSQL whose primary is killed; `npm run test:failover` has the other ways to lose one.
   'test/failover/failover.test.ts',
   // Two controllers that are replaced by another release and back, where the git history has one.

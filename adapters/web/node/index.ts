@@ -21,6 +21,7 @@ export {
 } from './pki-directory.ts'
 export { PkiFileError, type PkiFiles, readPkiFiles, readServerFiles } from './pki-files.ts'
 export {
+  DEFAULT_MAX_CONNECTIONS,
   type RoutedServeOptions,
   type RoutedServer,
   type RunningServer,

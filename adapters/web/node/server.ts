@@ -152,7 +152,13 @@ function isAddress(value: unknown): value is Address {
 }
 
 const HTTP = 'http/1.1'
-const DEFAULT_MAX_CONNECTIONS = 10_000
+/**
+ * The connections that {@link serve} holds at once unless `maxConnections` says otherwise. Each takes a file descriptor.
+ *
+ * @example
+ * const needed = DEFAULT_MAX_CONNECTIONS + 256 // descriptors, with those of files and of connections that the process makes
+ */
+export const DEFAULT_MAX_CONNECTIONS = 10_000
 /** Leaves a process a second to close what else it has open, where a service manager waits for five. */
 const DEFAULT_GRACE_MS = 4000
 /** How long a request may go on arriving while the server closes, in ms. */

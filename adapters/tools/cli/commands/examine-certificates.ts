@@ -12,7 +12,7 @@ import { exposureNotes } from './serve/option-declarations.ts'
 /** Something that was looked at. */
 export interface Finding {
   readonly level: 'ok' | 'warning' | 'wrong'
-  readonly about: 'database' | 'webhooks' | 'options' | 'certificates' | 'backups' | 'storage' | 'network'
+  readonly about: 'database' | 'webhooks' | 'options' | 'certificates' | 'backups' | 'storage' | 'network' | 'runtime'
   readonly text: string
 }
 

@@ -63,8 +63,11 @@ export const COMMANDS: readonly CommandGroup[] = [
     ],
   },
   {
-    title: 'Change keys',
+    title: 'Make and change keys',
     commands: [
+      ...listed(() => import('./create-pki.ts'), {
+        PKI_CREATE: ['pki create', 'make a folder of certificates and keys for controllers that share it'],
+      }),
       ...listed(() => import('./pki.ts'), {
         PKI_STATUS: [
           'pki status',

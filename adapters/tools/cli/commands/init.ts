@@ -1,23 +1,17 @@
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { hostname } from 'node:os'
 import { relative } from 'node:path'
 import { ControllerError, openOperator } from '../../../../src/index.ts'
-import { openPkiDirectory } from '../../../web/node/index.ts'
 import { type Answer, type CommandCall, defineCommand } from '../command-line/command.ts'
 import { UsageError } from '../command-line/usage.ts'
-import { PASSWORD_OPTIONS, readPassword } from '../input/admin-credentials.ts'
+import { PASSWORD_OPTIONS, readPassword, requireLengths } from '../input/admin-credentials.ts'
 import { DEFAULT_STORAGE, DEFAULT_STORAGE_FILE, openStorage } from '../input/open-storage.ts'
+import { CERTIFICATE_OPTIONS, certificateHosts, createPkiIn } from './create-pki.ts'
 
 /** `portcullis init`. */
 export const INIT = defineCommand({
   options: {
-    host: {
-      value: 'HOST',
-      repeatable: true,
-      summary: 'name or address under which clients reach it, besides this machine; may be repeated',
-    },
-    'trust-domain': { value: 'NAME', summary: 'SPIFFE trust domain; default portcullis.internal' },
+    ...CERTIFICATE_OPTIONS,
     username: { value: 'NAME', summary: 'of the admin; default admin' },
     ...PASSWORD_OPTIONS,
   },
@@ -32,21 +26,19 @@ const PKI_DIRECTORY = '.portcullis/pki'
 
 /** Makes the folder of a new controller. Throws {@link UsageError} where there is one. */
 async function initialise(
-  call: CommandCall<keyof typeof PASSWORD_OPTIONS | 'host' | 'trust-domain' | 'username'>,
+  call: CommandCall<keyof typeof PASSWORD_OPTIONS | keyof typeof CERTIFICATE_OPTIONS | 'username'>,
 ): Promise<Answer> {
   const { options, terminal } = call
   if (existsSync(DEFAULT_STORAGE_FILE)) throw new UsageError(`${DEFAULT_STORAGE_FILE} is there already`)
+  const username = options.typed('username') ?? 'admin'
   const password = await readPassword({ options, terminal, isNew: true })
-  const own = [hostname(), 'localhost', '127.0.0.1', '::1'].filter((host) => /^[a-z0-9.:-]+$/i.test(host))
-  const hosts = [...new Set([...options.settings('host').map(({ value }) => value), ...own])]
+  // What can be refused is refused before a database is made, which would stand in the way of the next try.
+  requireLengths({ username, password }, { username: '--username', password: 'the password' })
+  const hosts = certificateHosts(options.settings('host').map(({ value }) => value))
+  await createPkiIn(PKI_DIRECTORY, { hosts, trustDomain: options.typed('trust-domain') })
   const { storage } = await openStorage({ name: '--storage', value: DEFAULT_STORAGE })
   const operator = await openOperator({ storage })
   try {
-    const username = options.typed('username') ?? 'admin'
-    const trustDomain = options.typed('trust-domain')
-    await openPkiDirectory(PKI_DIRECTORY, { hosts, ...(trustDomain !== undefined && { trustDomain }) }).catch(
-      asUsageError,
-    )
     const { weakness } = await operator.resetAdminPassword({ username, password }).catch(asUsageError)
     if (weakness !== null) terminal.tell(`warning: the password is weak: ${weakness}`)
     const schema = schemaPath()
@@ -73,7 +65,6 @@ function schemaPath(): string {
 }
 
 function asUsageError(error: unknown): never {
-  const isRefusal = error instanceof ControllerError || (error instanceof Error && error.name === 'PkiFileError')
-  if (!isRefusal) throw error
+  if (!(error instanceof ControllerError)) throw error
   throw new UsageError(error.message, { cause: error })
 }

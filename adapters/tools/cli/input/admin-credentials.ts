@@ -23,9 +23,20 @@ export function adminCredentials(environment: Environment): AdminCredentials | u
   if (username === '' && password === '') return undefined
   if (username === '') throw new UsageError(`${ADMIN_PASSWORD} is set without ${ADMIN_USERNAME}`)
   if (password === '') throw new UsageError(`${ADMIN_USERNAME} is set without ${ADMIN_PASSWORD}`)
-  checkLength(ADMIN_USERNAME, username, 4)
-  checkLength(ADMIN_PASSWORD, password, 5)
+  requireLengths({ username, password }, { username: ADMIN_USERNAME, password: ADMIN_PASSWORD })
   return { username, password }
+}
+
+/**
+ * Requires the lengths that the management API asks for: of a username 4 to 100 characters, of a password 5 to 100. Throws
+ * {@link UsageError} with the name that the user knows the value by.
+ */
+export function requireLengths(
+  { username, password }: AdminCredentials,
+  names: Readonly<Record<keyof AdminCredentials, string>>,
+): void {
+  checkLength(names.username, username, 4)
+  checkLength(names.password, password, 5)
 }
 
 /** The value itself stays out of the message: it may be a secret. */

@@ -3,6 +3,7 @@ import { Lifetime } from '../../../../../src/concurrency/lifetime.ts'
 import { type Controller, createController, type PkiMaterial, type Storage } from '../../../../../src/index.ts'
 import {
   createListener,
+  DEFAULT_MAX_CONNECTIONS,
   formatAddress,
   type Listener,
   PkiFileError,
@@ -15,7 +16,8 @@ import {
 } from '../../../../web/node/index.ts'
 import { UsageError } from '../../command-line/usage.ts'
 import { ADMIN_PASSWORD, ADMIN_USERNAME } from '../../input/admin-credentials.ts'
-import { openStorage } from '../../input/open-storage.ts'
+import { storageOnDemand } from '../../input/storage-on-demand.ts'
+import { fewDescriptors } from '../examine-runtime.ts'
 import { openCertificates, renewServerCertificate, serverWarnings } from './certificates.ts'
 
 import { writeEvents } from './event-writer.ts'
@@ -39,7 +41,8 @@ const VARIABLES = `${ADMIN_USERNAME} and ${ADMIN_PASSWORD}`
  * options name what cannot be used: a taken port, an unreadable file, a key of another certificate.
  */
 export async function serveController(options: ServeOptions): Promise<ServedController> {
-  const { storage, name } = await openStorage(options.storage, options.tables)
+  // What can be refused without the storage is refused first: a failed start makes no database.
+  const { storage, name } = await storageOnDemand(options.storage, options.tables)
   try {
     return await serveStorage(options, storage, name)
   } catch (error) {
@@ -48,7 +51,11 @@ export async function serveController(options: ServeOptions): Promise<ServedCont
   }
 }
 
-async function serveStorage(options: ServeOptions, storage: Storage, storageName: string): Promise<ServedController> {
+async function serveStorage(
+  options: ServeOptions,
+  storage: Storage,
+  storageName: () => string,
+): Promise<ServedController> {
   const { material, files, notes } = await openCertificates(options, Date.now())
   const named = await openNamed(options.named)
 
@@ -88,10 +95,11 @@ async function serveStorage(options: ServeOptions, storage: Storage, storageName
     const stopEvents = await writeEvents(controller, options.events)
     const lifetime = new Lifetime('the controller is not served any more')
     return {
-      readyLine: `portcullis ready at ${server.url}, advertised as ${address}, storage ${storageName}`,
+      readyLine: `portcullis ready at ${server.url}, advertised as ${address}, storage ${storageName()}`,
       notes: [
         ...notes,
         ...(await exposureNotes(options.storage, files)),
+        ...(await descriptorNotes(options)),
         ...adminNotes(controller),
         ...explorerNotes(options, server),
         ...routerNotes(options, server, address),
@@ -125,6 +133,11 @@ function fetchOf(building: () => Promise<Controller>): Controller['fetch'] {
 function adminNotes({ hasAdmin, hasOtherAdmin }: Controller): readonly string[] {
   if (!hasAdmin) return [`there is no admin: ${VARIABLES} in the environment create one`]
   return hasOtherAdmin ? [`there is an admin with other credentials: ${VARIABLES} were not applied`] : []
+}
+
+async function descriptorNotes({ limits }: ServeOptions): Promise<readonly string[]> {
+  const few = await fewDescriptors(limits.maxConnections ?? DEFAULT_MAX_CONNECTIONS)
+  return few === undefined ? [] : [`warning: ${few}`]
 }
 
 function explorerNotes({ explorer }: ServeOptions, { url }: RunningServer): readonly string[] {

@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs'
-import { formatAddress } from '../../../../web/node/index.ts'
+import { DEFAULT_MAX_CONNECTIONS, formatAddress } from '../../../../web/node/index.ts'
 import { defineCommand, EXIT_NO } from '../../command-line/command.ts'
 import type { Terminal } from '../../output.ts'
 import { examineCertificates, type Finding } from '../examine-certificates.ts'
+import { examineRuntime } from '../examine-runtime.ts'
 import { withConfigFile } from './config-file.ts'
 import { SERVE_OPTIONS } from './option-declarations.ts'
 import type { ServeOptions } from './serve-options.ts'
@@ -54,7 +55,7 @@ const SOON_MS = 30 * 24 * 3_600_000
 
 /**
  * Tells whether a controller could be served as the options say, which have been read by now: certificates that are there, and
- * which are made at the first start. Listens nowhere, writes nothing, and opens no storage. The exit code.
+ * which are made at the first start, and a runtime that can do it. Listens nowhere, writes nothing, and opens no storage. The exit code.
  */
 async function checkOptions(options: ServeOptions, { print, style }: Terminal): Promise<number> {
   const { listen, advertise, pki, storage, workers } = options
@@ -70,6 +71,7 @@ async function checkOptions(options: ServeOptions, { print, style }: Terminal): 
       about: 'options',
       text: `${served}, storage ${kind}, ${workers === 1 ? 'one process' : `${workers} workers`}`,
     },
+    ...(await examineRuntime(storage, options.limits.maxConnections ?? DEFAULT_MAX_CONNECTIONS)),
     ...certificates,
   ]
   for (const { level, about, text } of findings) {

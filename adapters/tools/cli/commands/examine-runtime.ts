@@ -1,0 +1,51 @@
+import { readFile } from 'node:fs/promises'
+import type { Setting } from '../command-line/usage.ts'
+import { missingPart } from '../input/address.ts'
+import type { Finding } from './examine-certificates.ts'
+
+/** Descriptors that a process needs beside its connections: files, logs, the database, and connections that it makes. */
+const OTHER_DESCRIPTORS = 256
+
+/**
+ * Finds what this Node and the installed packages cannot do of what the options ask for: to open the storage, and to hold
+ * the connections. Opens and makes nothing.
+ */
+export async function examineRuntime(storage: Setting, connections: number): Promise<readonly Finding[]> {
+  const missing = await missingForStorage(storage)
+  const few = await fewDescriptors(connections)
+  const found: Finding[] = []
+  if (missing !== undefined) found.push({ level: 'wrong', about: 'runtime', text: `${storage.name} ${missing}` })
+  if (few !== undefined) found.push({ level: 'warning', about: 'runtime', text: few })
+  if (found.length > 0) return found
+  return [{ level: 'ok', about: 'runtime', text: `Node ${process.version} can open the storage` }]
+}
+
+async function missingForStorage(storage: Setting): Promise<string | undefined> {
+  if (storage.value === 'memory') return undefined
+  const isSqlite = storage.value.startsWith('sqlite:')
+  try {
+    await import('../../../storage/kysely/index.ts')
+    await (isSqlite ? import('node:sqlite') : import('pg'))
+    return undefined
+  } catch (error) {
+    return `${isSqlite ? 'sqlite' : 'postgres'}: ${missingPart(error) ?? (error instanceof Error ? error.message : error)}`
+  }
+}
+
+/** Says that the system lets this process open fewer descriptors than its connections need; undefined when it does not. */
+export async function fewDescriptors(connections: number): Promise<string | undefined> {
+  const limit = await descriptorLimit()
+  const needed = connections + OTHER_DESCRIPTORS
+  if (limit === undefined || limit >= needed) return undefined
+  return (
+    `the system lets this process open ${limit} descriptors, and ${connections} connections need ${needed}: ` +
+    'raise the limit (LimitNOFILE of systemd, ulimit -n), or lower connections of --limits'
+  )
+}
+
+/** The number of descriptors that this process may open; undefined where the system does not tell. */
+async function descriptorLimit(): Promise<number | undefined> {
+  const limits = await readFile('/proc/self/limits', 'utf8').catch(() => '')
+  const [, soft] = /^Max open files\s+(\d+)/m.exec(limits) ?? []
+  return soft === undefined ? undefined : Number(soft)
+}
