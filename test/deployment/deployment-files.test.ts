@@ -40,7 +40,7 @@ describe('portcullis.service', () => {
     const [node, main, ...words] = wordsOf(settingOf(name))
     // The Node that the command above the unit installs: that of the system may be one without SQLite.
     expect(node).toBe('/opt/portcullis/node_modules/.bin/node')
-    expect(main).toBe('/opt/portcullis/node_modules/portcullis/dist/adapters/cli/main.js')
+    expect(main).toBe('/opt/portcullis/node_modules/.bin/portcullis')
     return words.map((word) => word.replace('/etc/portcullis', place))
   }
 

@@ -11,8 +11,7 @@ import { httpsClient } from '../support/https-fetch.ts'
 const root = join(import.meta.dirname, '../..')
 const folder = join(root, 'examples/deployment')
 const isRoot = process.getuid?.() === 0
-const canBuild =
-  process.env.PORTCULLIS_PACKAGE === 'all' && isRoot && spawnSync('buildah', ['--version']).status === 0
+const canBuild = process.env.PORTCULLIS_PACKAGE === 'all' && isRoot && spawnSync('buildah', ['--version']).status === 0
 
 let place = ''
 let packed = ''
@@ -48,7 +47,12 @@ describe.runIf(canBuild)('Containerfile', () => {
       [
         ...stores,
         ...['bud', '--isolation', 'chroot', '--format', 'docker', '--network', 'host', '-t', 'portcullis'],
-        ...['--volume', '/etc/ssl/certs:/etc/ssl/certs:ro', '--build-arg', `PACKAGE=http://127.0.0.1:${port}/${packed}`],
+        ...[
+          '--volume',
+          '/etc/ssl/certs:/etc/ssl/certs:ro',
+          '--build-arg',
+          `PACKAGE=http://127.0.0.1:${port}/${packed}`,
+        ],
         ...['-f', join(folder, 'Containerfile'), folder],
       ],
       { stdio: ['ignore', 'inherit', 'inherit'] },
@@ -114,7 +118,8 @@ function ensureBase(): void {
     copy('/etc/ssl/certs/ca-certificates.crt')
     for (const directory of ['tmp', 'proc', 'dev', 'etc', 'root']) mkdirSync(join(base, directory), { recursive: true })
     writeFileSync(join(base, 'etc/passwd'), 'root:x:0:0::/root:/bin/sh\nnode:x:1000:1000::/home/node:/bin/sh\n')
-    const description = 'FROM scratch\nCOPY . /\nENV PATH=/usr/bin NODE_EXTRA_CA_CERTS=/etc/ssl/certs/ca-certificates.crt\n'
+    const description =
+      'FROM scratch\nCOPY . /\nENV PATH=/usr/bin NODE_EXTRA_CA_CERTS=/etc/ssl/certs/ca-certificates.crt\n'
     writeFileSync(join(place, 'Base'), `${description}RUN ["/usr/bin/sh", "-c", "exit 0"]\n`)
     execFileSync('ln', ['-s', 'usr/bin', join(base, 'bin')])
     execFileSync('ln', ['-s', '/usr/lib/node_modules/npm/bin/npm-cli.js', join(base, 'usr/bin/npm')])
