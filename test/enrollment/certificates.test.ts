@@ -31,7 +31,10 @@ describe('extending a certificate', () => {
     expect(answer.status, answer.text).toBe(200)
     const { clientCert, ca } = answer.body.data
     expect(ca).toContain('BEGIN CERTIFICATE')
-    expect(new X509Certificate(clientCert).subjectAltName).toBe(`URI:spiffe://trust.example/identity/${id}`)
+    const extended = new X509Certificate(clientCert)
+    expect(extended.subjectAltName).toBe(`URI:spiffe://trust.example/identity/${id}`)
+    // Client and server: two identities prove themselves to each other over a circuit.
+    expect(extended.keyUsage).toEqual(['1.3.6.1.5.5.7.3.2', '1.3.6.1.5.5.7.3.1'])
     const next = { cert: clientCert, key }
     expect([(await logIn(mounted, certificate)).status, (await logIn(mounted, next)).status]).toEqual([200, 401])
     expectError(await api.post(`${path}/extend-verify`, { clientCert: certificate.cert }), 'INVALID_CLIENT_CERT')

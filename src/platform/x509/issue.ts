@@ -139,8 +139,9 @@ const SUBJECT_ALT_NAME = writeDer(DER_TAGS.objectIdentifier, Uint8Array.of(0x55,
 const TRUE = writeDer(DER_TAGS.boolean, Uint8Array.of(0xff))
 
 /**
- * Prepares everything that the client certificates of `signing` say beside subject and key: they prove their keys to servers,
- * under a single alternative name. All but that name is the same in each, and is written once. DER, each extension.
+ * Prepares everything that the certificates of identities say beside subject and key, under a single alternative name. They prove
+ * their keys to servers, and to each other: in TLS over a circuit the host is the server. All but the name is the same in each,
+ * and is written once. DER, each extension.
  */
 export function clientExtensions({ x509 }: Library, signing: Certificate): (names: ClientNames) => Uint8Array[] {
   const { digitalSignature, keyEncipherment, dataEncipherment } = x509.KeyUsageFlags
@@ -148,7 +149,7 @@ export function clientExtensions({ x509 }: Library, signing: Certificate): (name
   const write = () =>
     [
       new x509.KeyUsagesExtension(digitalSignature | keyEncipherment | dataEncipherment, true),
-      new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.clientAuth]),
+      new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.clientAuth, x509.ExtendedKeyUsage.serverAuth]),
       ...(subjectKeyId === undefined ? [] : [new x509.AuthorityKeyIdentifierExtension(subjectKeyId)]),
     ].map(({ rawData }) => new Uint8Array(rawData))
   // Written for the first certificate: most starts, and forks of a test, issue none.
