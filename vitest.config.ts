@@ -31,6 +31,8 @@ const SLOW = [
   'test/attacks/races.test.ts',
   // Sockets that hold the places of routers, by the hundred.
   'test/attacks/control-places.test.ts',
+  // Endpoints by the ten thousand at one router.
+  'test/data-plane/many-endpoints.test.ts',
   // A router in a process of its own, and the audit trail over every storage.
   'test/data-plane/standalone-router.test.ts',
   'test/audit/stored-trail.test.ts',

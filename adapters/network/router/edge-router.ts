@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Duplex } from 'node:stream'
+import { hostOf } from '../../../src/base/addresses.ts'
 import type { EdgeRefusal } from '../../../src/facts/data-plane/edge/edge-refusal.ts'
 import { OF_THIS_PROCESS } from '../../../src/facts/data-plane/edge/session-admission.ts'
 import type { FromRouter, Route, ToRouter } from '../../../src/facts/fabric/messages/index.ts'
@@ -8,7 +9,7 @@ import { processTimer, type Timer } from '../channel/conversation.ts'
 import { EDGE_HEADER } from '../channel/edge-messages.ts'
 import { readText } from '../channel/header-values.ts'
 import { ConnectedEndpoints } from './edge/connected-endpoints.ts'
-import { admitClient, NOT_KNOWN_YET, readCertificate } from './edge/edge-admission.ts'
+import { Admission, isFinal, NOT_KNOWN_YET, readCertificate } from './edge/edge-admission.ts'
 import { EdgeChannel } from './edge/edge-channel.ts'
 import { EdgeCircuits } from './edge/edge-circuits.ts'
 import { EdgeListener, type EdgeStranger } from './edge/edge-listener.ts'
@@ -45,7 +46,7 @@ const KEEP_ALIVE_MS = 60_000
 const REPORT_MS = 300_000
 /** Milliseconds after which the model is asked for again: controllers of the field stop telling after an hour. */
 const SUBSCRIBE_MS = 1_800_000
-/** A circuit that a new session of an endpoint may wait for, ms. */
+/** Milliseconds that a hello waits for its session, or its identity, to be announced. */
 const SESSION_MS = 5000
 const SESSION_LOOK_MS = 50
 /** Turns of the event loop within which the process of the controller tells its router of a change. */
@@ -112,7 +113,7 @@ export class EdgeRouter implements CircuitHost {
       admit: (token, stranger) => this.#admit(token, stranger),
       admitted: (client, channel) => this.#admitted(client, channel),
     })
-    this.#model.onChange(() => this.#endpoints.judge())
+    this.#model.onChange((change) => this.#endpoints.changed(change))
     this.#cancelLook = this.#timer(LOOK_MS, () => this.#look())
   }
 
@@ -181,9 +182,9 @@ export class EdgeRouter implements CircuitHost {
   }
 
   get #hello(): FromRouter {
-    const [hostname = ''] = this.#advertise.split(':')
-    const listeners = this.#advertise === '' ? [] : [{ protocol: 'tls', advertise: this.#advertise }]
-    return { type: 'edge-hello', hostname, listeners }
+    if (this.#advertise === '') return { type: 'edge-hello', hostname: '', listeners: [] }
+    const listeners = [{ protocol: 'tls', advertise: this.#advertise }]
+    return { type: 'edge-hello', hostname: hostOf(this.#advertise), listeners }
   }
 
   async #take(controller: ConnectedController, message: ToRouter): Promise<FromRouter | undefined> {
@@ -225,9 +226,10 @@ export class EdgeRouter implements CircuitHost {
   async #admit(token: string, { chain, isOfProcess }: EdgeStranger): Promise<EdgeClient | string> {
     const certificate = isOfProcess ? OF_THIS_PROCESS : readCertificate(chain, this.#facts.caPem)
     const until = this.#now() + SESSION_MS
+    const admission = new Admission(this.#model, token, certificate)
     for (let turn = 0; ; turn += 1) {
-      const admitted = await admitClient(this.#model, token, certificate, this.#now())
-      if (typeof admitted !== 'string' || this.#isClosed) return admitted
+      const admitted = await admission.judge(this.#now())
+      if (typeof admitted !== 'string' || isFinal(admitted) || this.#isClosed) return admitted
       // A session that began a moment ago may be announced a moment later: turns of the event loop pass also where a test stops the clock.
       if (turn < LATE_TURNS) await new Promise<void>((resolve) => setImmediate(resolve))
       else if (admitted !== NOT_KNOWN_YET || this.#now() >= until) return admitted
@@ -245,6 +247,7 @@ export class EdgeRouter implements CircuitHost {
         serviceId: (headers) => this.#serviceId(headers),
         posture: this.#posture,
         reported: (reporter, message) => void this.#endpoints.reported(reporter, message),
+        renewed: (renewed, before) => this.#endpoints.renewed(renewed, before),
         updatedClient: (current, token) => this.#updatedClient(current, token),
         troubled: () => undefined,
         closed: (closed) => {
@@ -262,13 +265,11 @@ export class EdgeRouter implements CircuitHost {
     const named = readText(headers, EDGE_HEADER.service) ?? ''
     const isName = headers.get(EDGE_HEADER.serviceNaming)?.[0] === 1
     if (!isName) return named
-    for (const { id, name } of this.#model.all('service')) if (name === named) return id
-    return ''
+    return this.#model.serviceId(named) ?? ''
   }
 
   async #updatedClient(current: EdgeClient, token: string): Promise<EdgeClient | EdgeRefusal> {
-    const certificate = current.certificate
-    const updated = await admitClient(this.#model, token, certificate, this.#now())
+    const updated = await new Admission(this.#model, token, current.certificate).judge(this.#now())
     if (typeof updated === 'string') return { text: updated, code: 2 }
     if (updated.session.id !== current.session.id) return { text: 'the token is of another api session', code: 2 }
     return updated

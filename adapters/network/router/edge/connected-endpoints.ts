@@ -1,10 +1,10 @@
-import { grouped } from '../../../../src/base/collections.ts'
 import type { FromRouter } from '../../../../src/facts/fabric/messages/index.ts'
 import type { Frame } from '../../channel/frame.ts'
-import type { RouterModel } from '../state/router-model.ts'
+import type { ModelChange, RouterModel } from '../state/router-model.ts'
 import { mayStay } from './edge-admission.ts'
 import type { EdgeChannel } from './edge-channel.ts'
 import type { EdgePosture } from './edge-posture.ts'
+import type { EdgeClient } from './endpoint.ts'
 
 /** The parts of a router by which connected endpoints are judged and reported. */
 interface EndpointsParts {
@@ -23,46 +23,66 @@ interface EndpointsParts {
 export class ConnectedEndpoints {
   readonly #parts: EndpointsParts
   readonly #channels = new Set<EdgeChannel>()
-  #isJudging = false
+  readonly #bySession = new Map<string, Set<EdgeChannel>>()
+  readonly #byIdentity = new Map<string, Set<EdgeChannel>>()
+  /** By the id of the access token that each showed last. */
+  readonly #byToken = new Map<string, Set<EdgeChannel>>()
+  /** Identities whose rights are judged in the next turn of the event loop. */
+  #toJudge: Set<string> | 'everything' | undefined
 
   constructor(parts: EndpointsParts) {
     this.#parts = parts
   }
 
   add(channel: EdgeChannel): void {
+    const { id, identityId } = channel.client.session
     this.#channels.add(channel)
-    this.#reportOne(channel.client.session.identityId)
+    include(this.#bySession, id, channel)
+    include(this.#byIdentity, identityId, channel)
+    include(this.#byToken, channel.client.issued.tokenId, channel)
+    this.#reportOne(identityId)
   }
 
   remove(channel: EdgeChannel): void {
-    this.#channels.delete(channel)
     const { id, identityId } = channel.client.session
-    if (this.#ofSession(id).length === 0) this.#parts.posture.forget(id)
+    this.#channels.delete(channel)
+    exclude(this.#bySession, id, channel)
+    exclude(this.#byIdentity, identityId, channel)
+    exclude(this.#byToken, channel.client.issued.tokenId, channel)
+    if (!this.#bySession.has(id)) this.#parts.posture.forget(id)
     this.#reportOne(identityId)
+  }
+
+  /** An endpoint showed its next access token. */
+  renewed(channel: EdgeChannel, before: EdgeClient): void {
+    exclude(this.#byToken, before.issued.tokenId, channel)
+    if (this.#channels.has(channel)) include(this.#byToken, channel.client.issued.tokenId, channel)
   }
 
   /** Takes the report of an endpoint, which counts for all of its channels. */
   async reported(reporter: EdgeChannel, message: Frame): Promise<void> {
     const { session } = reporter.client
     await this.#parts.posture.take(reporter.client, message)
-    const channels = this.#ofSession(session.id)
-    for (const channel of channels) channel.judge()
-    if (channels.length === 0) this.#parts.posture.forget(session.id)
+    const channels = this.#bySession.get(session.id)
+    if (channels === undefined) this.#parts.posture.forget(session.id)
+    else for (const channel of [...channels]) channel.judge()
   }
 
-  /** Sessions and identities may be over: who was let in by them is let go. */
+  /** The model changed: whoever was let in by what is over is let go, and rights that may be lost are judged. */
+  changed({ ended, rights }: ModelChange): void {
+    this.#letGo(ended === 'everything' ? this.#channels : this.#named(ended))
+    this.#judgeRightsSoon(rights)
+  }
+
+  /** Sessions end by time as well: judges every endpoint. */
   judge(): void {
-    const now = this.#parts.now()
-    for (const channel of this.#channels) {
-      if (!mayStay(this.#parts.model, channel.client, now)) channel.end()
-    }
-    this.#judgeRightsSoon()
+    this.#letGo(this.#channels)
+    this.#judgeRightsSoon('everything')
   }
 
   /** Reports all that are connected. */
   report(): void {
-    const present = new Set([...this.#channels].map(({ client }) => client.session.identityId))
-    const identities = [...present].map((identityId) => ({ identityId, connected: true }))
+    const identities = [...this.#byIdentity.keys()].map((identityId) => ({ identityId, connected: true }))
     this.#parts.report({ type: 'connect-events', full: true, identities })
   }
 
@@ -74,9 +94,8 @@ export class ConnectedEndpoints {
 
   /** Shows operators the connections of each identity. */
   identityConnections() {
-    const byIdentity = grouped([...this.#channels], ({ client }) => client.session.identityId)
-    const shown = [...byIdentity].map(([identityId, channels]) => {
-      const connections = channels.map(({ client }) => ({
+    const shown = [...this.#byIdentity].map(([identityId, channels]) => {
+      const connections = [...channels].map(({ client }) => ({
         id: client.session.id,
         closed: false,
         srcAddr: '',
@@ -92,22 +111,48 @@ export class ConnectedEndpoints {
     for (const channel of this.#channels) channel.end()
   }
 
-  #ofSession(id: string): EdgeChannel[] {
-    return [...this.#channels].filter(({ client }) => client.session.id === id)
+  #letGo(channels: Iterable<EdgeChannel>): void {
+    const now = this.#parts.now()
+    for (const channel of channels) if (!mayStay(this.#parts.model, channel.client, now)) channel.end()
+  }
+
+  /** The channels of sessions, identities and access tokens. */
+  #named(ids: ReadonlySet<string>): readonly EdgeChannel[] {
+    const indexes = [this.#bySession, this.#byIdentity, this.#byToken]
+    return [...ids].flatMap((id) => indexes.flatMap((index) => [...(index.get(id) ?? [])]))
   }
 
   #reportOne(identityId: string): void {
-    const connected = [...this.#channels].some(({ client }) => client.session.identityId === identityId)
+    const connected = this.#byIdentity.has(identityId)
     this.#parts.report({ type: 'connect-events', full: false, identities: [{ identityId, connected }] })
   }
 
   /** Of changes that come together the rights of endpoints are judged once, where that is left to this router. */
-  #judgeRightsSoon(): void {
-    if (!this.#parts.posture.isAsked || this.#isJudging) return
-    this.#isJudging = true
-    setImmediate(() => {
-      this.#isJudging = false
-      for (const channel of this.#channels) if (channel.client.isBearer) channel.judge()
-    })
+  #judgeRightsSoon(concerned: ReadonlySet<string> | 'everything'): void {
+    if (!this.#parts.posture.isAsked || (concerned !== 'everything' && concerned.size === 0)) return
+    const isDue = this.#toJudge !== undefined
+    const before = this.#toJudge ?? []
+    this.#toJudge =
+      concerned === 'everything' || before === 'everything' ? 'everything' : new Set([...before, ...concerned])
+    if (!isDue) setImmediate(() => this.#judgeRights())
   }
+
+  #judgeRights(): void {
+    const toJudge = this.#toJudge ?? []
+    this.#toJudge = undefined
+    const channels =
+      toJudge === 'everything' ? this.#channels : [...toJudge].flatMap((id) => [...(this.#byIdentity.get(id) ?? [])])
+    for (const channel of channels) if (channel.client.isBearer) channel.judge()
+  }
+}
+
+function include(index: Map<string, Set<EdgeChannel>>, key: string, channel: EdgeChannel): void {
+  const channels = index.get(key)
+  if (channels === undefined) index.set(key, new Set([channel]))
+  else channels.add(channel)
+}
+
+function exclude(index: Map<string, Set<EdgeChannel>>, key: string, channel: EdgeChannel): void {
+  const channels = index.get(key)
+  if (channels?.delete(channel) && channels.size === 0) index.delete(key)
 }

@@ -7,8 +7,13 @@ import {
 import type { RouterModel } from '../state/router-model.ts'
 import type { EdgeClient } from './endpoint.ts'
 
-/** The refusal of what may be announced a moment later: sessions and identities come by ways of their own. */
+/** The refusal of what may be announced a moment later: sessions, identities and keys come by ways of their own. */
 export const NOT_KNOWN_YET = 'the api session is not known'
+const NO_CERTIFICATE = 'no client certificate was shown'
+const INVALID_TOKEN = 'the access token is invalid'
+const EXPIRED_TOKEN = 'the access token has expired'
+/** Refusals that no announcement changes. */
+const FINAL: ReadonlySet<string> = new Set([NO_CERTIFICATE, INVALID_TOKEN, EXPIRED_TOKEN])
 /** Whom access tokens are for. */
 const AUDIENCES = ['openziti', 'native']
 /** How every access token begins; tokens of stored sessions are UUIDs. */
@@ -16,47 +21,86 @@ const JWT_START = 'ey'
 const LONGEST_TOKEN = 16_384
 /** A chain that is longer is of no authority. */
 const LONGEST_CHAIN = 5
+/** Seconds by which the clock of a controller may be ahead. */
+const CLOCK_TOLERANCE = 5
+type Claims = Readonly<Record<string, unknown>>
 const IDENTITY_NAME = /^spiffe:\/\/[^/]+\/identity\/([^/]+)(?:\/apiSession\/([^/]+))?/
 
-/** The certificates of a TLS handshake, as they are judged with every session that is presented over it. */
+/**
+ * The certificates of a TLS handshake, as they are judged with every session that is presented over it. Their chain is verified
+ * once, and only for a session that does not name the certificate.
+ */
 export function readCertificate(chain: readonly Uint8Array[], caPem: string): PresentedCertificate | undefined {
   const [leaf] = chain
   if (leaf === undefined) return undefined
   try {
     const certificate = new X509Certificate(leaf)
+    let issuedFor: { readonly known: PresentedCertificate['issuedFor'] } | undefined
     return {
       fingerprint: createHash('sha1').update(leaf).digest('hex'),
       notAfter: Date.parse(certificate.validTo),
-      issuedFor: isOfNetwork(certificate, chain.slice(1, LONGEST_CHAIN), caPem) ? namedIn(certificate) : undefined,
+      get issuedFor() {
+        issuedFor ??= { known: issuedByNetwork(certificate, chain.slice(1, LONGEST_CHAIN), caPem) }
+        return issuedFor.known
+      },
     }
   } catch {
     return undefined
   }
 }
 
-/** Judges whom a session and a certificate let in; a text is the reason why they let in nobody. `now` is epoch ms. */
-export async function admitClient(
-  model: RouterModel,
-  token: string,
-  certificate: EdgeClient['certificate'],
-  now: number,
-): Promise<EdgeClient | string> {
-  const isBearer = token.startsWith(JWT_START)
-  const session = isBearer ? await bearerSession(model, token, now) : storedSession(model, token)
-  const refusal = sessionRefusal(session, certificate, now)
-  if (refusal !== undefined || session === undefined) return refusal ?? NOT_KNOWN_YET
-  const identity = model.get('identity', session.identityId)
-  if (identity === undefined) return NOT_KNOWN_YET
-  if (identity.disabled) return 'the identity is disabled'
-  return { session, token, isBearer, certificate, name: identity.name }
+/** Whether a refusal stays one, whatever is announced later. */
+export function isFinal(refusal: string): boolean {
+  return FINAL.has(refusal)
+}
+
+/**
+ * Judges whom a token and a certificate let in, as often as it is asked: facts may be announced meanwhile. The signature of the
+ * token is verified once.
+ */
+export class Admission {
+  readonly #model: RouterModel
+  readonly #token: string
+  readonly #certificate: EdgeClient['certificate']
+  #claims: Claims | undefined
+
+  constructor(model: RouterModel, token: string, certificate: EdgeClient['certificate']) {
+    this.#model = model
+    this.#token = token
+    this.#certificate = certificate
+  }
+
+  /** Whom they let in at `now` (epoch ms); a text is the reason why they let in nobody. */
+  async judge(now: number): Promise<EdgeClient | string> {
+    if (this.#certificate === undefined) return NO_CERTIFICATE
+    const isBearer = this.#token.startsWith(JWT_START)
+    const session = isBearer ? await this.#bearerSession(now) : storedSession(this.#model, this.#token)
+    if (typeof session === 'string') return session
+    const refusal = sessionRefusal(session, this.#certificate, now)
+    if (refusal !== undefined || session === undefined) return refusal ?? NOT_KNOWN_YET
+    const identity = this.#model.get('identity', session.identityId)
+    if (identity === undefined) return NOT_KNOWN_YET
+    if (identity.disabled) return 'the identity is disabled'
+    const issued = issuedIn(this.#claims ?? {})
+    return { session, token: this.#token, isBearer, issued, certificate: this.#certificate, name: identity.name }
+  }
+
+  async #bearerSession(now: number): Promise<PresentableSession | string> {
+    const claims = this.#claims ?? (await verifiedClaims(this.#model, this.#token, now, AUDIENCES))
+    if (typeof claims === 'string') return claims
+    this.#claims = claims
+    const session = sessionIn(claims)
+    if (session === undefined) return INVALID_TOKEN
+    return isRevoked(this.#model, session, issuedIn(claims)) ? 'the api session is revoked' : session
+  }
 }
 
 /** Whether a client that was let in may stay. `now` is epoch ms. */
-export function mayStay(model: RouterModel, { session, token, isBearer }: EdgeClient, now: number): boolean {
+export function mayStay(model: RouterModel, { session, token, isBearer, issued }: EdgeClient, now: number): boolean {
   const identity = model.get('identity', session.identityId)
   if (identity === undefined || identity.disabled) return false
   if (!isBearer) return model.session(token) !== undefined
-  return now < (session.expiresAt ?? 0) && !isRevoked(model, session, claimsOf(token))
+  return now < (session.expiresAt ?? 0) && !isRevoked(model, session, issued)
 }
 
 function storedSession(model: RouterModel, token: string): PresentableSession | undefined {
@@ -67,52 +111,57 @@ function storedSession(model: RouterModel, token: string): PresentableSession | 
   return { id, identityId, fingerprints, expiresAt: undefined, allowsExpiredCertificate: true }
 }
 
-async function bearerSession(model: RouterModel, token: string, now: number): Promise<PresentableSession | undefined> {
-  const payload = await verifiedClaims(model, token, now, AUDIENCES)
-  if (payload === undefined) return undefined
-  const { sub, exp, z_t: type, z_asid: id, z_cfs: fingerprints, z_cae: allowsExpired } = payload
-  if (type !== 'a' || typeof sub !== 'string' || typeof id !== 'string' || exp === undefined) return undefined
-  const session = {
+/** The session that the claims of an access token are of; undefined for claims of another kind of token. */
+function sessionIn(claims: Claims): PresentableSession | undefined {
+  const { sub, exp, z_t: type, z_asid: id, z_cfs: fingerprints, z_cae: allowsExpired } = claims
+  if (type !== 'a' || typeof sub !== 'string' || typeof id !== 'string' || typeof exp !== 'number') return undefined
+  return {
     id,
     identityId: sub,
     fingerprints: Array.isArray(fingerprints) ? fingerprints.map(String) : [],
     expiresAt: exp * 1000,
     allowsExpiredCertificate: allowsExpired === true,
   }
-  return isRevoked(model, session, payload) ? undefined : session
 }
 
-/** The claims of a token that a controller of the network signed and that has not run out at `now` (epoch ms). */
+/**
+ * The claims of a token that a controller of the network signed and that has not run out at `now` (epoch ms). A text is the
+ * reason why there are none: the key of the signer may be announced later.
+ */
 export async function verifiedClaims(
   model: Pick<RouterModel, 'signingKey'>,
   token: string,
   now: number,
   audiences?: string[],
-) {
-  if (token.length > LONGEST_TOKEN) return undefined
-  const { decodeProtectedHeader, jwtVerify } = await import('jose')
+): Promise<Claims | string> {
+  if (token.length > LONGEST_TOKEN) return INVALID_TOKEN
+  const { decodeProtectedHeader, errors, jwtVerify } = await import('jose')
   try {
     const { kid = '', alg = '' } = decodeProtectedHeader(token)
+    if (alg.startsWith('HS')) return INVALID_TOKEN
     const key = model.signingKey(kid)?.publicKey
-    if (key === undefined || alg.startsWith('HS')) return undefined
-    const options = { currentDate: new Date(now), ...(audiences && { audience: audiences }) }
-    return (await jwtVerify(token, key, options)).payload
-  } catch {
-    return undefined
+    if (key === undefined) return NOT_KNOWN_YET
+    const times = { currentDate: new Date(now), clockTolerance: CLOCK_TOLERANCE }
+    return (await jwtVerify(token, key, { ...times, ...(audiences && { audience: audiences }) })).payload
+  } catch (error) {
+    return error instanceof errors.JWTExpired ? EXPIRED_TOKEN : INVALID_TOKEN
   }
+}
+
+function issuedIn({ jti, iat }: Claims): EdgeClient['issued'] {
+  return { tokenId: typeof jti === 'string' ? jti : '', at: typeof iat === 'number' ? iat : undefined }
 }
 
 function isRevoked(
   model: RouterModel,
   { id, identityId }: PresentableSession,
-  claims: Readonly<Record<string, unknown>>,
-) {
-  const { jti, iat } = claims
-  for (const name of [id, identityId, String(jti)]) {
+  { tokenId, at }: EdgeClient['issued'],
+): boolean {
+  for (const name of [id, identityId, tokenId]) {
     const revocation = model.get('revocation', name)
     if (revocation === undefined) continue
     const { issuedBefore } = revocation
-    if (issuedBefore === undefined || typeof iat !== 'number' || iat <= issuedBefore.seconds) return true
+    if (issuedBefore === undefined || at === undefined || at <= issuedBefore.seconds) return true
   }
   return false
 }
@@ -134,7 +183,20 @@ export function claimsOf(token: string): Readonly<Record<string, unknown>> {
   return JSON.parse(Buffer.from(claims, 'base64url').toString())
 }
 
-/** Whom the network says that a certificate of its own stands for. */
+/** Whom the network says that a certificate stands for; undefined for one that it did not issue. */
+function issuedByNetwork(
+  certificate: X509Certificate,
+  shown: readonly Uint8Array[],
+  caPem: string,
+): PresentedCertificate['issuedFor'] {
+  try {
+    return isOfNetwork(certificate, shown, caPem) ? namedIn(certificate) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** The identity that a certificate of the network names. */
 function namedIn({ subjectAltName = '' }: X509Certificate): PresentedCertificate['issuedFor'] {
   const names = subjectAltName.split(', ').map((name) => name.replace(/^URI:/, ''))
   const [, identityId, apiSessionId] =

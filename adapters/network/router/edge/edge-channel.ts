@@ -26,6 +26,8 @@ export interface EdgeParts extends DialParts {
   readonly hosted: HostedServices
   /** The client by its next access token, or why that is none. */
   updatedClient(client: EdgeClient, token: string): Promise<EdgeClient | EdgeRefusal>
+  /** The client is by another access token than before. */
+  renewed(channel: EdgeChannel, before: EdgeClient): void
   /** The endpoint reports its posture. */
   reported(channel: EdgeChannel, message: Frame): void
   troubled(channel: EdgeChannel, what: ChannelTrouble): void
@@ -290,7 +292,9 @@ export class EdgeChannel implements Endpoint<Entry> {
       ? await this.#parts.updatedClient(this.#client, textIn(message))
       : { text: 'the connection was not opened by an access token', code: EDGE_ERROR['invalid-api-session-type'] }
     if ('session' in updated) {
+      const before = this.#client
       this.#client = updated
+      this.#parts.renewed(this, before)
       this.judge()
       this.reply(message, { contentType: EDGE_TYPE.tokenUpdated, headers: new Map(), body: [] })
       return

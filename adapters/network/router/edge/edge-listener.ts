@@ -79,6 +79,8 @@ export class EdgeListener {
   readonly #places = createFairCapacity(PLACES)
   readonly #strangers = new Set<Channel>()
   readonly #groups = new Map<string, Group>()
+  /** The ids of groups, by their channels. */
+  readonly #groupIds = new Map<Channel, string>()
 
   constructor(host: EdgeHost) {
     this.#host = host
@@ -175,12 +177,14 @@ export class EdgeListener {
     const sockets: ChannelGroup = new ChannelGroup(MOST_SOCKETS)
     const group = { sockets, secret: brought ?? randomBytes(SECRET_BYTES), sessionId: client.session.id }
     this.#groups.set(id, group)
+    this.#groupIds.set(sockets, id)
     return group
   }
 
   /** A channel is over. */
   forget(channel: Channel): void {
-    for (const [id, { sockets }] of this.#groups) if (sockets === channel) this.#groups.delete(id)
+    this.#groups.delete(this.#groupIds.get(channel) ?? '')
+    this.#groupIds.delete(channel)
   }
 
   #acceptance(hello: Frame, id: string, secret?: Uint8Array): Frame {

@@ -114,7 +114,8 @@ export class EdgePosture {
   /** When a controller confirmed the second factor of a session, epoch ms; undefined for a token of another one, or of nobody. */
   async #confirmedAt(session: EdgeClient['session'], token: string): Promise<number | undefined> {
     const claims = await verifiedClaims(this.#parts.model, token, this.#parts.now())
-    const { z_t: type, z_asid: sessionId, iat } = claims ?? {}
+    if (typeof claims === 'string') return undefined
+    const { z_t: type, z_asid: sessionId, iat } = claims
     return type === 't' && sessionId === session.id && typeof iat === 'number' ? iat * 1000 : undefined
   }
 }

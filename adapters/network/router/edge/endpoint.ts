@@ -48,6 +48,8 @@ export interface EdgeClient {
   /** As it was presented: the token of a stored session, or an access token. */
   readonly token: string
   readonly isBearer: boolean
+  /** Of an access token: its id, and when it was issued (epoch s). */
+  readonly issued: { readonly tokenId: string; readonly at: number | undefined }
   /** Of its TLS handshake. */
   readonly certificate: PresentedCertificate | typeof OF_THIS_PROCESS | undefined
   /** The name of its identity. */

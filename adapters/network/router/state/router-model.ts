@@ -38,6 +38,22 @@ const KIND_NAMES = Object.keys(KINDS).filter((name): name is Kind => name in KIN
 /** The most differences that are reported: who asks looks again. */
 const MOST_DIFFERENCES = 1000
 
+/** Entities that decide what an identity may use, beside the relations of policies to identities. */
+const OF_RIGHTS: ReadonlySet<Kind> = new Set(['service', 'servicePolicy', 'postureCheck'])
+
+/** Ids of what changed; everything, after the whole model came anew. */
+type Changed = ReadonlySet<string> | 'everything'
+
+/** The part of the model that a change concerns. */
+export interface ModelChange {
+  /** Sessions, identities and tokens that may be over: removed, disabled or revoked. */
+  readonly ended: Changed
+  /** Identities whose rights may have changed. */
+  readonly rights: Changed
+}
+
+const NOTHING: ModelChange = { ended: new Set(), rights: new Set() }
+
 /** A session that the controller announced: its token is shown to routers. */
 export type AnnouncedSession = Announced['sessions'][number]
 
@@ -57,10 +73,11 @@ export class RouterModel {
   /** Sessions of a full report that is not complete yet. */
   #report: { readonly syncId: string; readonly tokens: Set<string> } | undefined
   readonly #keys = new Map<string, X509Certificate>()
-  #onChange: () => void = () => undefined
+  readonly #serviceIds = new Map<string, string>()
+  #onChange: (change: ModelChange) => void = () => undefined
 
-  /** Hears whenever identities, keys, revocations or sessions may have changed. */
-  onChange(listener: () => void): void {
+  /** Hears whenever somebody may have to be judged again. */
+  onChange(listener: (change: ModelChange) => void): void {
     this.#onChange = listener
   }
 
@@ -74,8 +91,9 @@ export class RouterModel {
     return this.#entities.get(kind)?.get(id) as EntityOf<K> | undefined
   }
 
-  all<K extends Kind>(kind: K): Iterable<EntityOf<K>> {
-    return (this.#entities.get(kind)?.values() ?? []) as Iterable<EntityOf<K>>
+  /** The service of a name. */
+  serviceId(name: string): string | undefined {
+    return this.#serviceIds.get(name)
   }
 
   /** The certificate whose key signs tokens of a `kid`. */
@@ -116,49 +134,60 @@ export class RouterModel {
     this.#entities = new Map()
     this.#relations = new Map()
     this.#policiesOf = new Map()
+    this.#serviceIds.clear()
     for (const part of state.events) {
       for (const event of routerSide.StateEvents.decode(part).events) this.#apply(event)
     }
     this.#index = state.index
     this.#timelineId = state.timelineId
     this.#keys.clear()
-    this.#onChange()
+    this.#onChange({ ended: 'everything', rights: 'everything' })
   }
 
   /** Takes what changed; answers false where something between is missing, so that the model has to be asked for. */
   takeChanges(changes: ModelChanges): boolean {
     if (changes.index <= this.#index) return true
     if (changes.previousIndex > this.#index) return false
-    for (const event of routerSide.ChangeSetEvents.decode(changes.events).changes) this.#apply(event)
+    const events = routerSide.ChangeSetEvents.decode(changes.events).changes
+    for (const event of events) this.#apply(event)
     this.#index = changes.index
     this.#keys.clear()
-    this.#onChange()
+    this.#onChange(concernOf(events))
     return true
   }
 
   takeSessions({ sessions, full }: Announced): void {
     for (const session of sessions) this.#keep(session)
+    const ended = new Set<string>()
     if (full !== undefined) {
       if (this.#report?.syncId !== full.syncId) this.#report = { syncId: full.syncId, tokens: new Set() }
       for (const { token } of sessions) this.#report.tokens.add(token)
       if (full.isLast) {
         const { tokens } = this.#report
         this.#report = undefined
-        for (const token of [...this.#sessions.keys()]) if (!tokens.has(token)) this.#forget(token)
+        for (const [token, { id }] of [...this.#sessions]) {
+          if (tokens.has(token)) continue
+          this.#forget(token)
+          ended.add(id)
+        }
       }
     }
-    this.#onChange()
+    if (ended.size > 0) this.#onChange({ ...NOTHING, ended })
   }
 
   updateSessions(sessions: readonly AnnouncedSession[]): void {
     for (const session of sessions) this.#keep(session)
-    this.#onChange()
   }
 
   removeSessions(tokens: readonly string[], ids: readonly string[]): void {
-    for (const token of tokens) this.#forget(token)
+    const ended = new Set(ids)
+    for (const token of tokens) {
+      const session = this.#sessions.get(token)
+      if (session !== undefined) ended.add(session.id)
+      this.#forget(token)
+    }
     for (const id of ids) this.#forget(this.#sessionIds.get(id) ?? '')
-    this.#onChange()
+    this.#onChange({ ...NOTHING, ended })
   }
 
   /** Where the model is another one than the whole one that a controller sent to compare. */
@@ -200,13 +229,21 @@ export class RouterModel {
     for (const kind of KIND_NAMES) {
       const entity = event[kind]
       if (entity === undefined) continue
-      const id = 'kid' in entity ? entity.kid : entity.id
+      const id = idOf(entity)
+      if (kind === 'service') this.#name(id, event)
       if (event.action !== 'delete') {
         const entities = this.#entities.get(kind) ?? new Map()
         entities.set(id, entity)
         this.#entities.set(kind, entities)
       } else this.#delete(kind, id)
     }
+  }
+
+  /** A service that is changed or deleted gives up its name, which another one may have by then. */
+  #name(id: string, { service, action }: WireEvent): void {
+    const before = this.get('service', id)?.name
+    if (before !== undefined && this.#serviceIds.get(before) === id) this.#serviceIds.delete(before)
+    if (service !== undefined && action !== 'delete') this.#serviceIds.set(service.name, id)
   }
 
   #delete(kind: Kind, id: string): void {
@@ -253,4 +290,24 @@ export class RouterModel {
 function policyNaming(key: string): string | undefined {
   const [policyId, side] = key.split(' ')
   return side === 'identities' ? policyId : undefined
+}
+
+/** Whom changes of the model concern. */
+function concernOf(events: readonly WireEvent[]): ModelChange {
+  const ended = new Set<string>()
+  const rights = new Set<string>()
+  let concernsAll = false
+  for (const event of events) {
+    const { identity, revocation, servicePolicyChange: change } = event
+    if (identity !== undefined) ended.add(identity.id)
+    if (revocation !== undefined) ended.add(revocation.id)
+    if (change?.relatedEntityType === 'identities') for (const id of change.relatedEntityIds) rights.add(id)
+    else if (change !== undefined) concernsAll = true
+    for (const kind of OF_RIGHTS) if (event[kind] !== undefined) concernsAll = true
+  }
+  return { ended, rights: concernsAll ? 'everything' : rights }
+}
+
+function idOf(entity: EntityOf<Kind>): string {
+  return 'kid' in entity ? entity.kid : entity.id
 }
