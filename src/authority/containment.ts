@@ -11,9 +11,16 @@ import { cas } from '../facts/enrollment/ca.resource.ts'
 import { enrollments } from '../facts/enrollment/enrollment.resource.ts'
 import { identities } from '../facts/identities/identity.resource.ts'
 import { mfas } from '../facts/login/mfa.resource.ts'
-import type { RecordOf } from '../kernel/declaration/resource.ts'
-import type { WriteTransaction } from '../ports/record-storage.ts'
-import { identitiesBehindCa, identitiesBehindPolicy, identitiesBehindSigner, isSame } from './trust.ts'
+import type { RecordOf, Resource } from '../kernel/declaration/resource.ts'
+import { both, equals } from '../kernel/filter/index.ts'
+import type { ReadTransaction } from '../ports/record-storage.ts'
+import {
+  identitiesBehindCa,
+  identitiesBehindPolicy,
+  identitiesBehindSigner,
+  isSame,
+  privilegedIdentities,
+} from './trust.ts'
 
 type Identity = RecordOf<typeof identities>
 type Changes = RecordedWrite['changes']
@@ -29,7 +36,7 @@ const NOT_OF_ONESELF = ['isAdmin', 'permissions', 'roleAttributes', 'authPolicyI
  * it does not hold, and touches no way in of an identity that has rights which it does not have. Administrators hold
  * everything. Error: `UNAUTHORIZED`; nothing is written then.
  */
-export async function containRights(tx: WriteTransaction, { call, changes }: RecordedWrite): Promise<void> {
+export async function containRights(tx: ReadTransaction, { call, changes }: RecordedWrite): Promise<void> {
   if (call.by !== 'caller' || isAdminCall(call)) return
   const { identity: caller } = call.caller
   for (const { before, after } of changesTo(changes, identities)) judgeIdentity(call, before, after)
@@ -63,7 +70,7 @@ function judgeIdentity(call: CallerCall, before: Identity | undefined, after: Id
 }
 
 /** The identities whose logins the changes touch, beside the changes to the identities themselves. */
-async function identitiesConcerned(tx: WriteTransaction, changes: Changes): Promise<readonly Identity[]> {
+async function identitiesConcerned(tx: ReadTransaction, changes: Changes): Promise<readonly Identity[]> {
   const ids = new Set<string>()
   for (const resource of BELONGING) {
     for (const { before, after } of changesTo(changes, resource)) {
@@ -85,7 +92,34 @@ async function identitiesConcerned(tx: WriteTransaction, changes: Changes): Prom
   for (const { before, after } of changesTo(changes, cas)) {
     if (before !== undefined) concerned.push(...(await identitiesBehindCa(tx, before, after)))
   }
+  concerned.push(...(await identitiesLosing(tx, changes)))
   return concerned
+}
+
+/** The identities with rights of which something goes with a record that is deleted, with this write or one that continues it. */
+async function identitiesLosing(tx: ReadTransaction, changes: Changes): Promise<readonly Identity[]> {
+  const losing: Identity[] = []
+  for (const { operation, kind, id } of changes) {
+    const fields = operation === 'delete' ? BELONGING.flatMap((resource) => cascades(resource, kind)) : []
+    for (const identity of fields.length === 0 ? [] : await privilegedIdentities(tx)) {
+      for (const { resource, field } of fields) {
+        const where = both(equals('identityId', identity.id), equals(field, id))
+        const found = await tx.collection(resource).findIds({ ...(where && { where }), limit: 1 })
+        if (found.length > 0) losing.push(identity)
+      }
+    }
+  }
+  return losing
+}
+
+/** The fields by which records that belong to identities go with a record of a kind; not with the identity itself. */
+function cascades(
+  resource: Resource,
+  kind: string,
+): readonly { readonly resource: Resource; readonly field: string }[] {
+  return Object.entries(resource.definition.references ?? {}).flatMap(([field, { to, onDelete }]) =>
+    to === kind && onDelete === 'cascade' && field !== 'identityId' ? [{ resource, field }] : [],
+  )
 }
 
 function refusal(message: string): ControllerError {

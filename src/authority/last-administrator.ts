@@ -12,7 +12,7 @@ import { identities } from '../facts/identities/identity.resource.ts'
 import type { RecordOf } from '../kernel/declaration/resource.ts'
 import { equals } from '../kernel/filter/index.ts'
 import type { Pki } from '../ports/pki.ts'
-import type { ReadTransaction, WriteTransaction } from '../ports/record-storage.ts'
+import type { ReadTransaction } from '../ports/record-storage.ts'
 import { ifReadable, isStored } from '../records/read-records.ts'
 import { administrators } from './trust.ts'
 
@@ -39,7 +39,7 @@ export interface LoginFacts {
  */
 export async function keepAnAdministrator(
   { pki, clock }: Pick<EngineContext, 'pki' | 'clock'>,
-  tx: WriteTransaction,
+  tx: ReadTransaction,
   write: RecordedWrite,
 ): Promise<void> {
   if (write.call.by !== 'caller' || !mayShutOut(write)) return

@@ -2,10 +2,11 @@ import type { Limits } from '../base/limits.ts'
 import { callIsolated, runEach } from '../concurrency/call-isolated.ts'
 import type { SessionEnd } from '../facts/network/events.ts'
 import type { Resource } from '../kernel/declaration/resource.ts'
-import type { Storage, WriteTransaction } from '../ports/record-storage.ts'
+import type { ReadTransaction, Storage, WriteTransaction } from '../ports/record-storage.ts'
 import type { Logger } from '../ports/runtime.ts'
 import { logFailure } from './background-failure.ts'
 import type { Call } from './call.ts'
+import { asIntended } from './intended-changes.ts'
 import { limiting, type RecordedChange, recording } from './recorded-changes.ts'
 
 /** Why sessions end in a write, where that does not follow from the write itself. */
@@ -36,8 +37,11 @@ type Followed = Pick<Resource, 'name'>
 /** Writes what belongs to the changes of a write, within that write. */
 export type WriteAmendment = (tx: WriteTransaction, changes: readonly RecordedChange[]) => Promise<void>
 
-/** Judges a write before it is committed, with everything that it changed. Throws to refuse it; nothing is written then. */
-export type WriteGuard = (tx: WriteTransaction, write: RecordedWrite) => Promise<void>
+/**
+ * Judges a write before it is committed, with everything that it changed. Throws to refuse it; nothing is written then. Of a write
+ * that others continue, it is shown the records as the last of them will leave them.
+ */
+export type WriteGuard = (tx: ReadTransaction, write: RecordedWrite) => Promise<void>
 
 /** Writes down what a write changed, and who asked for it, within that write; its own records are no changes of it. */
 export type WriteRecorder = (tx: WriteTransaction, write: RecordedWrite) => Promise<void>
@@ -157,8 +161,10 @@ export class Writes {
       const answer = await work(recorded)
       const made = [...changes]
       if (made.length > 0) for (const amendment of this.#amendments) await amendment(recorded, made)
-      const judged = [...made, ...intended()]
-      for (const guard of judged.length === 0 ? [] : this.#guards) await guard(tx, { call, changes: judged, reasons })
+      const further = intended()
+      const judged = [...made, ...further]
+      const seen = further.length === 0 ? tx : asIntended(tx, further)
+      for (const guard of judged.length === 0 ? [] : this.#guards) await guard(seen, { call, changes: judged, reasons })
       if (changes.length > 0) await this.#recorder?.(tx, { call, changes, reasons })
       return answer
     })
