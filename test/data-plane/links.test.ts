@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
 import { duplexPair } from 'node:stream'
 import { describe, expect, it, vi } from 'vitest'
 import { writePayload } from '../../adapters/network/channel/circuit-frames.ts'
@@ -310,5 +312,42 @@ describe('a router that is linked and means harm', () => {
     const waiting = link?.sockets[0]?.channel.queuedBytes ?? 0
     expect(waiting).toBeLessThan(20_000_000)
     honest.close()
+  })
+})
+
+describe('a peer that is started again', () => {
+  const told = (port: number, groups: readonly string[]) => [
+    {
+      ...{ id: 'peer', version: 'v2.0.0', state: 'healthy' as const },
+      listeners: [{ address: `tls:127.0.0.1:${port}`, protocol: 'tls', groups, localBinding: '' }],
+    },
+  ]
+
+  it.each([
+    ['in other groups, is dialed no more', ['elsewhere'], 0],
+    ['in the same groups, is dialed again', ['default'], 1],
+  ] as const)('%s, whatever timer is left', async (_what, groups, dials) => {
+    let dialed = 0
+    const server = createServer((socket) => {
+      dialed += 1
+      socket.destroy()
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    let failed = 0
+    const log = (event: string) => {
+      if (event === 'link.dial-failed') failed += 1
+    }
+    const { links, clock } = routerUnderTest({ log })
+    links.peersChanged(told(port, ['default']))
+    clock.turn(0)
+    await until(() => failed === 1)
+    links.peersChanged(told(port, groups))
+    const before = dialed
+    clock.turn(3_600_000)
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    expect(dialed - before).toBe(dials)
+    links.close()
+    server.close()
   })
 })

@@ -100,23 +100,36 @@ export class LinkDialer {
     return others.filter(({ state }) => state === 'removed').map(({ id }) => id)
   }
 
-  /** Dials the listeners of a peer to which there is no link. */
+  /** Dials the listeners of a peer to which there is no link. One that it does not tell any more is not dialed again. */
   dial(peerId: string): void {
     const peer = this.#peers.get(peerId)
-    const { dialGroups = ['default'], listeners, clock, random } = this.#settings
+    const { clock, random } = this.#settings
     if (peer === undefined || this.#isClosed) return
-    for (const listener of peer.listeners) {
-      const { protocol, localBinding, groups } = listener
-      if (protocol !== 'tls' || !groupsMeet(dialGroups, groups)) continue
-      const key = linkKey({ ownBinding: listeners[0]?.localBinding ?? '', protocol, peerId, peerBinding: localBinding })
+    const meeting = this.#meeting(peerId)
+    this.#drop(peerId, meeting)
+    for (const key of meeting.keys()) {
       const isNew = !this.#dials.has(key)
       const entry = this.#dials.get(key) ?? newDial(peerId)
       this.#dials.set(key, entry)
       if (this.#links.isHeld(key) || entry.isDialing) continue
       entry.cancel()
       const delayMs = isNew ? 0 : redialDelayMs(entry.failures, peer.isHealthy, random())
-      entry.cancel = clock.timer(delayMs, () => void this.#dial(key, { ...peer, id: peerId }, listener))
+      entry.cancel = clock.timer(delayMs, () => void this.#dial(key, peerId))
     }
+  }
+
+  /** The listeners of a peer in groups that this router dials, by the keys of their links. */
+  #meeting(peerId: string): ReadonlyMap<string, ListenerFacts> {
+    const { dialGroups = ['default'], listeners } = this.#settings
+    const ownBinding = listeners[0]?.localBinding ?? ''
+    const told = this.#peers.get(peerId)?.listeners ?? []
+    const met = told.filter(({ protocol, groups }) => protocol === 'tls' && groupsMeet(dialGroups, groups))
+    return new Map(
+      met.map((listener) => {
+        const { protocol, localBinding: peerBinding } = listener
+        return [linkKey({ ownBinding, protocol, peerId, peerBinding }), listener]
+      }),
+    )
   }
 
   close(): void {
@@ -131,16 +144,24 @@ export class LinkDialer {
 
   #forget(peerId: string): void {
     this.#peers.delete(peerId)
+    this.#drop(peerId, new Map())
+  }
+
+  /** Gives up the attempts to link with a peer, but for some keys. */
+  #drop(peerId: string, kept: ReadonlyMap<string, unknown>): void {
     for (const [key, entry] of this.#dials) {
-      if (entry.peerId !== peerId) continue
+      if (entry.peerId !== peerId || kept.has(key)) continue
       entry.cancel()
       this.#dials.delete(key)
     }
   }
 
-  async #dial(key: string, peer: Peer & { readonly id: string }, listener: ListenerFacts): Promise<void> {
+  async #dial(key: string, peerId: string): Promise<void> {
     const entry = this.#dials.get(key)
-    if (entry === undefined || entry.isDialing || this.#links.isHeld(key) || this.#isClosed) return
+    const peer = this.#peers.get(peerId)
+    const listener = this.#meeting(peerId).get(key)
+    if (entry === undefined || peer === undefined || listener === undefined) return
+    if (entry.isDialing || this.#links.isHeld(key) || this.#isClosed) return
     entry.isDialing = true
     entry.iteration += 1
     const { routerId, listeners, log } = this.#settings
@@ -151,15 +172,15 @@ export class LinkDialer {
       peerVersion: peer.version,
       binding: listeners[0]?.localBinding ?? '',
       iteration: entry.iteration,
-      meantRouterId: peer.id,
+      meantRouterId: peerId,
       isGrouped: true,
       isFirst: true,
       socketType: LINK_SOCKET.data,
       secret: undefined,
     }
     try {
-      const { socket, answer } = await this.#open(listener.address, hello, peer.id)
-      const facts = { id: entry.linkId, peerId: peer.id, iteration: entry.iteration, isDialed: true, key }
+      const { socket, answer } = await this.#open(listener.address, hello, peerId)
+      const facts = { id: entry.linkId, peerId, iteration: entry.iteration, isDialed: true, key }
       entry.failures = 0
       const isWanted = !this.#isClosed && this.#dials.get(key) === entry
       const link = isWanted ? this.#links.opened({ ...facts, dialAddress: listener.address }, socket) : undefined
@@ -169,10 +190,10 @@ export class LinkDialer {
       if (link !== undefined && secret !== undefined) void this.#openMore(link, listener.address, { ...hello, secret })
     } catch (error) {
       entry.failures += 1
-      log?.('link.dial-failed', { peerId: peer.id, address: listener.address, error: String(error) })
+      log?.('link.dial-failed', { peerId, address: listener.address, error: String(error) })
     }
     entry.isDialing = false
-    if (!this.#links.isHeld(key)) this.dial(peer.id)
+    if (!this.#links.isHeld(key)) this.dial(peerId)
   }
 
   /** One more socket, so that acknowledgements do not stand behind payloads. A link lasts without it. */
