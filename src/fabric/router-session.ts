@@ -1,6 +1,7 @@
 import { ControllerError } from '../base/errors.ts'
 import { logFailure } from '../context/background-failure.ts'
 import type { FromRouter, Misbehaviour, RouterSession, ToRouter } from '../facts/fabric/messages/index.ts'
+import { StorageUnavailable } from '../ports/record-storage.ts'
 import type { FabricParts } from './assemble-fabric.ts'
 import { RouterRefusal } from './channels/channel-admission.ts'
 import type { ConnectedRouter } from './channels/connected-routers.ts'
@@ -163,7 +164,7 @@ export class ConnectedSession implements RouterSession {
     }
     if (refused?.misbehaviour !== undefined) this.misbehaved(refused.misbehaviour)
     const { code, hint } = refused ?? ({ code: 'internal', hint: 'too-busy' } as const)
-    const text = refused?.message ?? 'the controller failed'
+    const text = refused?.message ?? failureText(error)
     switch (message.type) {
       case 'create-terminator':
       case 'create-tunnel-terminator':
@@ -185,4 +186,10 @@ export class ConnectedSession implements RouterSession {
         return undefined
     }
   }
+}
+
+/** Endpoints read it: it says what is away. */
+function failureText(error: unknown): string {
+  if (error instanceof StorageUnavailable) return `the storage of the controller is not available: ${error.reason}`
+  return 'the controller failed'
 }

@@ -3,7 +3,8 @@ import { ApiError } from '../../../src/client/index.ts'
 /**
  * Why something cannot be dialed, hosted or carried on:
  *
- * - `CONTROLLER_UNREACHABLE`: no controller of the identity answers, or none that it trusts.
+ * - `CONTROLLER_UNREACHABLE`: no controller of the identity answers, or none that it trusts; or none answers the router that was
+ *   to connect it, or its storage is away. The message says which.
  * - `NOT_AUTHENTICATED`: the controller does not let the identity in: disabled, deleted, or its certificate has ended.
  * - `SECOND_FACTOR_NEEDED`: the identity has to show a second factor first (`identity.mfa`).
  * - `SERVICE_NOT_FOUND`: there is no such service, or the identity may neither dial nor bind it.

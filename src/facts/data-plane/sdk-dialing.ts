@@ -54,6 +54,7 @@ export interface RouterRefusal {
 /** The meaning of a refusal for a dialer or a host. `STALE_SESSION`: with a new session it may go well. */
 export type RefusalMeaning =
   | 'STALE_SESSION'
+  | 'CONTROLLER_UNREACHABLE'
   | 'SERVICE_NOT_FOUND'
   | 'ACCESS_DENIED'
   | 'POSTURE_FAILED'
@@ -75,15 +76,19 @@ const BY_CODE: Readonly<Record<number, RefusalMeaning>> = {
   15: 'POSTURE_FAILED',
 }
 
+const AWAY = 'CONTROLLER_UNREACHABLE'
+
 /** Routers say most refusals in words alone; the first that fits counts. */
 const BY_WORDS: readonly (readonly [RegExp, RefusalMeaning])[] = [
+  [/^the (router has no controller|controller (did not answer|failed)|storage of the controller)/i, AWAY],
+  [/^no controller (available|took the terminator)/i, AWAY],
   [/encryption required|public (key|header)/i, 'NO_PEER_KEY'],
   [/invalid (api )?session|session (is )?(not found|invalid|expired)/i, 'STALE_SESSION'],
   [/posture/i, 'POSTURE_FAILED'],
   [/access (is )?(denied|lost)|no access|not authorized/i, 'ACCESS_DENIED'],
   [/rejected by application|refused|not in allowed|no such host|server misbehaving/i, 'HOST_REFUSED'],
   [/time-?d? ?out|deadline/i, 'TIMED_OUT'],
-  [/no path|router (is stopping|has no controller)|too many (circuits|routes)/i, 'NO_ROUTER'],
+  [/no path|router is stopping|too many (circuits|routes)/i, 'NO_ROUTER'],
   [/terminator/i, 'NO_HOST'],
 ]
 

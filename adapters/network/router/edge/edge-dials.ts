@@ -103,7 +103,8 @@ export class EdgeDials {
       const { code, hint, message: text, circuitId } = created
       return refused({ text, hint, code: EDGE_ERROR[code] }, circuitId)
     } catch (error) {
-      return refused({ text: error instanceof Error ? error.message : String(error), hint: 'too-busy' })
+      const reason = error instanceof Error ? error.message : String(error)
+      return refused({ text: `the controller did not answer: ${reason}`, hint: 'too-busy' })
     }
   }
 
