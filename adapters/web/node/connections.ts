@@ -7,8 +7,9 @@ import { type CapacityOptions, createFairCapacity, type Holder } from '../../../
 /** The connections of a server and the requests in flight on them. */
 export interface Connections {
   /**
-   * Asks clients to leave after their current response and resolves when none is in flight, or after `graceMs`. Requests
-   * that have not arrived whole are given up after `arrivalMs`.
+   * Asks clients to leave after their current or next response, and closes connections on which none comes. Resolves when no
+   * request is in flight and clients have heard of the end, or after `graceMs`. Requests that have not arrived whole are given
+   * up after `arrivalMs`.
    */
   drain(times: { readonly graceMs: number; readonly arrivalMs: number }): Promise<void>
   /** A connection is to stay, whatever room others need: somebody else bounds it. */
@@ -19,10 +20,21 @@ export interface Connections {
 
 interface Connection {
   readonly socket: Socket
+  /** What TLS made of it, once the handshake is done. */
+  tls: Socket | undefined
+  /** Somebody else has taken it. */
+  isKept: boolean
+  /** This end has said that it sends nothing more. */
+  isEnded: boolean
   readonly holder: Holder
   /** The requests that it waits for answers to, in order; several where a client sends ahead. */
   readonly exchanges: Map<ServerResponse, IncomingMessage>
 }
+
+/** Milliseconds within which a closing server answers a request that was on its way, or follows at once. */
+const ON_THE_WAY_MS = 250
+/** Milliseconds for clients to close their end of a connection. */
+const LEAVING_MS = 1000
 
 /**
  * Follows the connections of a server from before it listens, and holds them to a limit: a connection too many takes the
@@ -35,18 +47,37 @@ export function trackConnections(server: Server, limits: CapacityOptions): Conne
   /** The same by the socket of TLS, once the handshake has made one. */
   const byTlsSocket = new WeakMap<Socket, Connection>()
   const inFlight = new Set<Connection>()
-  let onDrained: (() => void) | undefined
+  let isDraining = false
+  /** Called whenever a connection has no request in flight any more, or is gone. */
+  let onSettled: (() => void) | undefined
 
   const settle = (connection: Connection) => {
     inFlight.delete(connection)
-    if (inFlight.size === 0) onDrained?.()
+    onSettled?.()
   }
+  /** Resolves when something holds that follows from a connection that settles, or after some milliseconds. */
+  const settled = (holds: () => boolean, ms: number) =>
+    new Promise<void>((resolve) => {
+      const end = () => {
+        clearTimeout(timer)
+        onSettled = undefined
+        resolve()
+      }
+      const timer = setTimeout(end, ms)
+      onSettled = () => {
+        if (holds()) end()
+      }
+      onSettled()
+    })
+  /** Connections of clients that are through with TLS and have nobody else to take care of them. */
+  const ofClients = () => [...connections.values()].filter(({ tls, isKept }) => tls !== undefined && !isKept)
 
   // Runs before the listener that begins the handshake, which leaves a connection alone that is gone.
   server.prependListener('connection', (socket: Socket) => {
     const name = nameOf(socket)
     const holder = capacity.enter(networkOf(socket.remoteAddress ?? ''), () => socket.destroy())
-    const connection: Connection = { socket, holder, exchanges: new Map() }
+    const state = { tls: undefined, isKept: false, isEnded: false }
+    const connection: Connection = { socket, ...state, holder, exchanges: new Map() }
     connections.set(name, connection)
     socket.once('close', () => {
       holder.leave()
@@ -59,6 +90,7 @@ export function trackConnections(server: Server, limits: CapacityOptions): Conne
   server.on('secureConnection', (socket) => {
     const connection = connections.get(nameOf(socket))
     if (connection === undefined) return
+    connection.tls = socket
     byTlsSocket.set(socket, connection)
     connection.holder.wait()
   })
@@ -66,10 +98,12 @@ export function trackConnections(server: Server, limits: CapacityOptions): Conne
   server.prependListener('request', (incoming: IncomingMessage, outgoing: ServerResponse) => {
     const connection = byTlsSocket.get(incoming.socket)
     if (connection === undefined) return
+    // There is no way to answer it: its client gets to know before anything is done.
+    if (connection.isEnded) return void connection.tls?.destroy()
     const { exchanges, holder } = connection
     exchanges.set(outgoing, incoming)
     inFlight.add(connection)
-    if (onDrained !== undefined) closeAfter(outgoing)
+    if (isDraining) closeAfter(outgoing)
     if (announcesBody(incoming)) incoming.once('end', () => holder.work())
     else holder.work()
     outgoing.once('close', () => {
@@ -82,22 +116,27 @@ export function trackConnections(server: Server, limits: CapacityOptions): Conne
 
   return {
     async drain({ graceMs, arrivalMs }) {
+      isDraining = true
       for (const { exchanges } of inFlight) for (const outgoing of exchanges.keys()) closeAfter(outgoing)
-      if (inFlight.size === 0) return
-      await new Promise<void>((resolve) => {
-        const arrival = setTimeout(() => {
-          for (const connection of inFlight) if (!hasArrived(connection)) connection.socket.destroy()
-        }, arrivalMs)
-        const grace = setTimeout(resolve, graceMs)
-        onDrained = () => {
-          clearTimeout(arrival)
-          clearTimeout(grace)
-          resolve()
-        }
-      })
+      const arrival = setTimeout(() => {
+        for (const connection of inFlight) if (!hasArrived(connection)) connection.socket.destroy()
+      }, arrivalMs)
+      const onTheWayMs = Math.min(graceMs, ON_THE_WAY_MS)
+      await settled(() => ofClients().length === 0, onTheWayMs)
+      await settled(() => inFlight.size === 0, graceMs - onTheWayMs)
+      clearTimeout(arrival)
+      for (const connection of ofClients()) {
+        if (inFlight.has(connection)) continue
+        connection.isEnded = true
+        connection.tls?.end()
+      }
+      await settled(() => ofClients().every(({ isEnded }) => !isEnded), Math.min(graceMs, LEAVING_MS))
     },
     keep(socket) {
-      connections.get(nameOf(socket))?.holder.work()
+      const connection = connections.get(nameOf(socket))
+      if (connection === undefined) return
+      connection.isKept = true
+      connection.holder.work()
     },
     destroy() {
       for (const { socket } of connections.values()) socket.destroy()

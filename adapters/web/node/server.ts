@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http'
 import { createServer, type Server } from 'node:https'
 import { isIP } from 'node:net'
-import type { TLSSocket } from 'node:tls'
+import { type TLSSocket, Server as TlsServer } from 'node:tls'
 import { checkArgument, checkOptions, type OptionRules } from '../../../src/base/arguments.ts'
 import type { CapacityOptions } from '../../../src/concurrency/fair-capacity.ts'
 import { Lifetime } from '../../../src/concurrency/lifetime.ts'
@@ -278,10 +278,12 @@ export async function serve(controller: ServableController, options: ServeOption
   const close: RunningServer['close'] = ({ graceMs = DEFAULT_GRACE_MS } = {}) =>
     lifetime.close(
       () => unlisten?.(),
-      () => void server.close(),
+      // It accepts nothing more. The method of HTTP would also cut connections on which the next request is on its way.
+      () => void TlsServer.prototype.close.call(server),
       () => closeChannels(),
       () => connections.drain({ graceMs, arrivalMs: Math.min(graceMs, CLOSING_ARRIVAL_MS) }),
       () => connections.destroy(),
+      () => void server.close(),
       () => closed,
     )
   return {
