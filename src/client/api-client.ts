@@ -8,48 +8,8 @@ import {
   requestFor,
   withAdviceOnTrust,
 } from './answer.ts'
+import { SessionToken, unlessAborted } from './session-token.ts'
 import type { AnswerOf, AnySignature, RequestArguments, RequestOf } from './types.ts'
-
-/** The token of the API session that requests are sent in: given, or of a login that is done again when the session is over. */
-class SessionToken {
-  readonly #login: (() => Promise<string>) | undefined
-  #token: Promise<string> | undefined
-
-  constructor({ token, login }: { readonly token?: string; readonly login?: () => Promise<string> }) {
-    this.#login = login
-    this.#token = token === undefined ? undefined : Promise.resolve(token)
-  }
-
-  /** Answers what `send` answers, in a session; once more in a new one where the session had ended. */
-  async with(send: (token: string | undefined) => Promise<Response>): Promise<Response> {
-    const used = this.#current()
-    const response = await send(await used)
-    if (this.#login === undefined || !saysThatSessionEnded(response)) return response
-    await response.body?.cancel()
-    // Somebody else may have logged in again while this request was on its way.
-    if (this.#token === used) this.#token = undefined
-    return send(await this.#current())
-  }
-
-  #current(): Promise<string> | undefined {
-    if (this.#token !== undefined || this.#login === undefined) return this.#token
-    const token = this.#login()
-    this.#token = token
-    token.catch(() => {
-      // The next request tries again.
-      if (this.#token === token) this.#token = undefined
-    })
-    return token
-  }
-}
-
-/** A refusal of the operation has status 401 as well; only that of the session, or of the access token, names its realm. */
-function saysThatSessionEnded({ status, headers }: Response): boolean {
-  const challenge = headers.get('www-authenticate') ?? ''
-  return status === 401 && REALMS.some((realm) => challenge.includes(realm))
-}
-
-const REALMS = ['realm="zt-session"', 'realm="openziti-oidc"']
 
 /** Sends one request; `globalThis.fetch`, or a controller's own `fetch` for calls without a network. */
 export type Fetch = (request: Request) => Promise<Response>
@@ -68,9 +28,11 @@ export interface ClientOptions {
   /**
    * Logs in and answers the token of the new API session, or an access token. Called before the first request, unless there is a `token`, and
    * again when the controller says that the session has ended; the request is then sent once more. Requests that need a
-   * session at the same time share one login.
+   * session at the same time share one login. It may take a minute, then these requests reject with a `TimeoutError`; `signal` is
+   * aborted then, or when every request that waits was given up. After a login that failed or was given up the next request logs
+   * in anew.
    */
-  readonly login?: () => Promise<string>
+  readonly login?: (signal: AbortSignal) => Promise<string>
 }
 
 const OPTIONS: OptionRules<ClientOptions> = {
@@ -136,7 +98,7 @@ export function createApiClient<Api extends AnyApi<Api>>(basePath: string, optio
   const send = async (route: string, request: AnyRequest | undefined): Promise<unknown> => {
     const attempt = async (token: string | undefined) =>
       fetch(requestFor(`${baseUrl}${basePath}`, route, request, token))
-    const answer = async () => readAnswer(await session.with(attempt))
+    const answer = async () => readAnswer(await session.with(attempt, request?.signal))
     return request?.signal === undefined ? answer() : unlessAborted(request.signal, answer)
   }
   return {
@@ -157,19 +119,4 @@ async function advisingFetch(request: Request): Promise<Response> {
   } catch (error) {
     throw withAdviceOnTrust(error)
   }
-}
-
-/**
- * Settles as `work` does, unless `signal` is aborted before: a `fetch` that is no network, such as that of a controller, may take no
- * notice of it.
- */
-async function unlessAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-  signal.throwIfAborted()
-  return new Promise((resolve, reject) => {
-    const giveUp = () => reject(signal.reason)
-    signal.addEventListener('abort', giveUp, { once: true })
-    work()
-      .then(resolve, reject)
-      .finally(() => signal.removeEventListener('abort', giveUp))
-  })
 }

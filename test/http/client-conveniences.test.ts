@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib'
 import { createClient, createManagementClient } from 'portcullis/client'
 import { createTestController, TEST_ADMIN } from 'portcullis/testing'
 import ts from 'typescript'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 
 const baseUrl = 'https://controller.test:1280'
 
@@ -63,6 +63,50 @@ describe('a client that can log in', () => {
     await expect(client.call('GET /services')).rejects.toThrow('the smart card is not in')
     await expect(client.call('GET /services')).rejects.toThrow('the smart card is not in')
     expect(attempts).toBe(2)
+  })
+
+  describe('by a login that stalls', () => {
+    /** A client whose first login never ends; what it was told, and how many logins there were. */
+    function stalling() {
+      const signals: AbortSignal[] = []
+      const login = (signal: AbortSignal) => {
+        signals.push(signal)
+        return signals.length === 1 ? new Promise<string>(() => undefined) : Promise.resolve('token')
+      }
+      const fetch = async () => new Response('{"data":[],"meta":{}}')
+      return { signals, client: createClient({ baseUrl, fetch, login }) }
+    }
+
+    it('gives up after a minute, tells the login so, and the next request logs in anew', async () => {
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+      onTestFinished(() => void vi.useRealTimers())
+      const { client, signals } = stalling()
+      const waiting = [client.call('GET /services'), client.call('GET /services')]
+      const failed = waiting.map((call) => expect(call).rejects.toMatchObject({ name: 'TimeoutError' }))
+      await vi.advanceTimersByTimeAsync(59_000)
+      expect(signals.map(({ aborted }) => aborted)).toEqual([false])
+      await vi.advanceTimersByTimeAsync(1000)
+      await Promise.all(failed)
+      expect(signals[0]?.aborted).toBe(true)
+      expect((await client.call('GET /services')).data).toEqual([])
+      expect(signals).toHaveLength(2)
+      expect(vi.getTimerCount()).toBe(0)
+    })
+
+    it('is left by the request that gives up: later ones log in anew, and others may go on to wait', async () => {
+      const { client, signals } = stalling()
+      const [one, other] = [new AbortController(), new AbortController()]
+      const calls = [one, other].map(({ signal }) => client.call('GET /services', { signal }))
+      await Promise.resolve()
+      one.abort(new Error('too slow'))
+      await expect(calls[0]).rejects.toThrow('too slow')
+      expect(signals.map(({ aborted }) => aborted)).toEqual([false])
+      expect((await client.call('GET /services')).data).toEqual([])
+      expect(signals).toHaveLength(2)
+      other.abort(new Error('too slow as well'))
+      await expect(calls[1]).rejects.toThrow('too slow as well')
+      expect(signals.map(({ aborted }) => aborted)).toEqual([true, false])
+    })
   })
 })
 
