@@ -1,8 +1,12 @@
 import { X509Certificate } from 'node:crypto'
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { generate } from 'otplib'
-import { type EnrolledDevice, enrollDevice, openIdentity, type ServiceConnection } from 'portcullis/sdk'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type EnrolledDevice, enrollDevice, openIdentity, type ServiceConnection, writeIdentity } from 'portcullis/sdk'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { tcpGate } from '../support/tcp-gate.ts'
 import { type ServedNetwork, servedNetwork } from './served-network.ts'
 
 const DAY_MS = 86_400_000
@@ -70,7 +74,9 @@ describe('a device in TypeScript', () => {
     await using lasting = await openIdentity(device, { sessions })
     const kept: EnrolledDevice[] = []
     await lasting.renew((renewed) => void kept.push(renewed))
-    const [renewed = device] = kept
+    const [both, renewed = device, ...others] = kept
+    expect(both).toMatchObject({ key: device.key, cert: device.cert, pending: { key: renewed.key } })
+    expect([renewed.pending, others]).toEqual([undefined, []])
     expect(renewed.controller).toBe(device.controller)
     expect(renewed.key).not.toBe(device.key)
     expect(renewed.cert).not.toBe(device.cert)
@@ -85,6 +91,59 @@ describe('a device in TypeScript', () => {
     expect((await next.client.call('GET /current-identity')).data.name).toBe(`lasting by ${sessions}`)
     await using before = await openIdentity(device, { sessions })
     await expect(before.client.call('GET /current-identity')).rejects.toMatchObject({ code: 'NOT_AUTHENTICATED' })
+  })
+
+  it.each(['api-session', 'bearer'] as const)('is let in whenever its renewal broke off: %s', async (sessions) => {
+    const gate = await tcpGate(network.server.port)
+    network.net.changeAddress(`127.0.0.1:${gate.port}`)
+    const device = await newDevice(`broken off by ${sessions}`)
+    const folder = await mkdtemp(join(tmpdir(), 'portcullis-kept-'))
+    const path = join(folder, 'device.json')
+    onTestFinished(async () => {
+      network.net.changeAddress(`127.0.0.1:${network.server.port}`)
+      await gate.shut()
+      await rm(folder, { recursive: true })
+    })
+    await using first = await openIdentity(device, { sessions })
+    const renewal = first.renew(async (both) => {
+      await writeIdentity(path, both)
+      // The controller is gone before it hears that the certificate arrived.
+      await gate.shut()
+    })
+    await expect(renewal).rejects.toMatchObject({ code: 'CONTROLLER_UNREACHABLE' })
+    await gate.open()
+    expect((await stat(path)).mode & 0o777).toBe(0o600)
+
+    const kept: EnrolledDevice[] = []
+    await using second = await openIdentity(path, {
+      sessions,
+      keep: async (device) => {
+        kept.push(device)
+        await writeIdentity(path, device)
+      },
+    })
+    // A dead process may also have left the file as it was before the controller's word.
+    const before = await readFile(path, 'utf8')
+    expect((await second.client.call('GET /current-identity')).data.name).toBe(`broken off by ${sessions}`)
+    await vi.waitFor(() => expect(kept.at(-1)).toMatchObject({ controller: device.controller }))
+    expect(kept.at(-1)?.pending).toBeUndefined()
+    await using third = await openIdentity(JSON.parse(before), { sessions })
+    expect((await third.client.call('GET /current-identity')).data.name).toBe(`broken off by ${sessions}`)
+    await using old = await openIdentity(device, { sessions })
+    await expect(old.client.call('GET /current-identity')).rejects.toMatchObject({ code: 'NOT_AUTHENTICATED' })
+  })
+
+  it('renews one after the other, and tells each renewal to whom keeps it always', async () => {
+    const device = await newDevice('doubly renewed')
+    const always: EnrolledDevice[] = []
+    const byHand: EnrolledDevice[] = []
+    await using open = await openIdentity(device, { keep: (kept) => void always.push(kept) })
+    const [one, two] = [open.renew((kept) => void byHand.push(kept)), open.renew((kept) => void byHand.push(kept))]
+    await Promise.all([one, two])
+    expect(always).toEqual(byHand)
+    expect(byHand.map(({ pending }) => pending !== undefined)).toEqual([true, false, true, false])
+    await using next = await openIdentity(always.at(-1) ?? device)
+    expect((await next.client.call('GET /current-identity')).data.name).toBe('doubly renewed')
   })
 
   it('goes on with what it has where a renewed certificate cannot be kept', async () => {
@@ -103,7 +162,10 @@ describe('a device in TypeScript', () => {
     const old = await newDevice('old')
     clock.set(present)
     const kept = Promise.withResolvers<EnrolledDevice>()
-    await using open = await openIdentity(old, { keep: kept.resolve })
+    const keep = (device: EnrolledDevice) => {
+      if (device.pending === undefined) kept.resolve(device)
+    }
+    await using open = await openIdentity(old, { keep })
     await open.client.call('GET /current-identity')
     const renewed = await kept.promise
     expect(Date.parse(new X509Certificate(renewed.cert).validTo)).toBeGreaterThan(present + 300 * DAY_MS)

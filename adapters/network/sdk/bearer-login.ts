@@ -17,8 +17,8 @@ export interface BearerLogin {
   readonly fetch: Fetch
   /** Facts of the program and its machine, sent with the login. */
   readonly told: object
-  /** A code of the second factor, asked for where the controller wants one. */
-  secondFactor?(): Promise<string>
+  /** A code of the second factor, asked for where the controller wants one. Rejects with a {@link ConnectionFailure}. */
+  secondFactor(): Promise<string>
 }
 
 const CLIENT = 'openziti'
@@ -56,12 +56,6 @@ export function refreshTokens(login: BearerLogin, refreshToken: string): Promise
 }
 
 async function withSecondFactor(login: BearerLogin, id: string): Promise<Response> {
-  if (login.secondFactor === undefined) {
-    throw new ConnectionFailure(
-      'SECOND_FACTOR_NEEDED',
-      'the login needs a second factor: give openIdentity a secondFactor',
-    )
-  }
   const body = JSON.stringify({ id, code: await login.secondFactor() })
   const answer = await send(login, 'POST', '/oidc/login/totp', body)
   if (answer.status >= 400)
@@ -92,6 +86,10 @@ async function send(
   const answer = await fetch(
     new Request(`${origin}${path}`, { method, headers, redirect: 'manual', ...(body !== undefined && { body }) }),
   )
+  // Behind a proxy, or in a controller that has no database for the moment, the next one may answer.
+  if (answer.status >= 500 || answer.status === 429) {
+    throw new ConnectionFailure('CONTROLLER_UNREACHABLE', `the controller answers ${answer.status}`)
+  }
   if (answer.status === 401) throw refused('the controller does not let this identity in')
   return answer
 }

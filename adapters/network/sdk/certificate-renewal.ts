@@ -1,98 +1,208 @@
 import { X509Certificate } from 'node:crypto'
-import type { ApiClient, ClientApi } from '../../../src/client/index.ts'
+import { type ApiClient, ApiError, type ClientApi } from '../../../src/client/index.ts'
+import { pauseAfter } from '../../../src/facts/data-plane/sdk-dialing.ts'
+import type { Timer } from '../channel/conversation.ts'
 import { createSigningRequest } from '../enrollment/signing-request.ts'
-import { ConnectionFailure } from './connection-failure.ts'
+import { ConnectionFailure, failureOf } from './connection-failure.ts'
 import type { ControllerSession } from './controller-session.ts'
-import type { Credentials, EnrolledDevice } from './identity-file.ts'
+import type { HeldCertificate } from './held-certificate.ts'
+import type { CertifiedKey, EnrolledDevice } from './identity-file.ts'
 
 /** The share of its life after which a certificate is renewed. */
 const RENEWED_AFTER = 2 / 3
 
-/** The certificate that an identity shows. */
-export interface HeldCertificate {
-  readonly credentials: () => Credentials
-  /** Key and certificate are others from now on. */
-  replace(credentials: Credentials): void
-}
-
-/** Keeps a renewed identity; the one before stays good where it rejects. */
+/** Keeps an identity: the whole of it, with what is pending. */
 type Keep = (device: EnrolledDevice) => void | Promise<void>
 
 interface RenewalSettings {
   readonly session: ControllerSession
-  /** The controller that issues the next certificate, `https://HOST:PORT`. */
-  readonly controller: string
+  /** `https://HOST:PORT` each. */
+  readonly controllers: readonly string[]
   /** Undefined for an identity that proves itself in another way. */
   readonly certificate: HeldCertificate | undefined
-  /** Undefined where nothing is renewed unless it is asked for. */
+  /** Hears of every renewal. Undefined where nothing is renewed unless it is asked for. */
   readonly keep: Keep | undefined
+  readonly timer: Timer
 }
 
-/** Renews the key and the certificate of an identity. */
+/**
+ * Renews the key and the certificate of an identity. The program may die, and the controller be gone, at each step: the next pair is
+ * kept beside the one before until a controller has confirmed it, and then alone.
+ */
 export class CertificateRenewal {
   readonly #settings: RenewalSettings
+  /** Renewals run one after the other: what is kept is what the controller knows. */
+  #last: Promise<unknown> = Promise.resolve()
   #isUnderWay = false
+  /** What was confirmed could not be kept. */
+  #isUnkept = false
+  #failures = 0
+  #cancel: () => void = () => undefined
 
   constructor(settings: RenewalSettings) {
     this.#settings = settings
   }
 
   /**
-   * Gives the identity a new key and certificate. The old one is good until `keep` has the new one, and void afterwards. Rejects as
-   * `keep` does, and with a {@link ConnectionFailure} where the controller issues none, for example for a certificate of another
-   * authority.
+   * Gives the identity a new key and certificate. `keep` is called twice: with both pairs before the new one is confirmed, and
+   * with the new one alone afterwards. Rejects as `keep` does, and with a {@link ConnectionFailure} where the controller issues none,
+   * for example for a certificate of another authority.
    */
-  async renew(keep: Keep): Promise<void> {
-    const { session, controller, certificate } = this.#settings
-    if (certificate === undefined) throw new ConnectionFailure('NOT_ALLOWED', 'the identity shows no certificate')
-    const { ca } = certificate.credentials()
-    const { params, device } = await session.call('renewal', async (api) => {
-      const params = { id: await certificateIdOf(api) }
-      const { name } = (await api.call('GET /current-identity')).data
-      const { key, csr } = await createSigningRequest(name)
-      const body = { clientCertCsr: csr }
-      const { data } = await api.call('POST /current-identity/authenticators/{id}/extend', { params, body })
-      return { params, device: { controller, key, cert: data.clientCert, ca: nextBundle(ca, data.ca) } }
-    })
-    await keep(device)
-    const body = { clientCert: device.cert }
-    await session.call('renewal', (api) =>
-      api.call('POST /current-identity/authenticators/{id}/extend-verify', { params, body }),
+  renew(keep: Keep): Promise<void> {
+    const { keep: always } = this.#settings
+    return this.#inOrder((certificate) =>
+      this.#change(certificate, async (device) => {
+        await always?.(device)
+        await keep(device)
+      }),
     )
-    certificate.replace({ key: device.key, cert: device.cert, ca: device.ca })
-    await session.changeCertificate()
   }
 
   /**
    * Renews in the last third of the certificate's life, and when the controller asks for it, where somebody keeps it; nobody
-   * waits for it.
+   * waits for it. What was begun before is brought to its end.
    */
   renewWhenDue(): void {
-    const { certificate, keep } = this.#settings
+    const { certificate, keep, timer } = this.#settings
     if (keep === undefined || certificate === undefined || this.#isUnderWay) return
     this.#isUnderWay = true
-    // A failure is followed by another try when the session is renewed: the certificate is still good for long.
-    this.#isDue(certificate)
-      .then((isDue) => (isDue ? this.renew(keep) : undefined))
-      .catch(() => undefined)
+    this.#cancel()
+    this.#inOrder(async () => {
+      if (this.#isUnkept) await this.#keepAsItIs(certificate, keep)
+      if (certificate.pending !== undefined || (await this.#isDue(certificate))) await this.#change(certificate, keep)
+    })
+      .then(
+        () => {
+          this.#failures = 0
+        },
+        (error: unknown) => {
+          // A refusal, and a disk that is full, are tried again when the session is renewed: the certificate is good for long.
+          if (!isOfAbsence(error)) return
+          this.#failures += 1
+          this.#cancel = timer(pauseAfter(this.#failures, Math.random()), () => this.renewWhenDue())
+        },
+      )
       .finally(() => {
         this.#isUnderWay = false
       })
   }
 
-  async #isDue(certificate: HeldCertificate): Promise<boolean> {
-    if (isOld(certificate.credentials().cert, Date.now())) return true
+  close(): void {
+    this.#cancel()
+  }
+
+  #inOrder(work: (certificate: HeldCertificate) => Promise<void>): Promise<void> {
+    const { certificate } = this.#settings
+    if (certificate === undefined) {
+      return Promise.reject(new ConnectionFailure('NOT_ALLOWED', 'the identity shows no certificate'))
+    }
+    const done = this.#last.then(() => work(certificate))
+    this.#last = done.catch(() => undefined)
+    return done
+  }
+
+  async #change(certificate: HeldCertificate, keep: Keep): Promise<void> {
+    if (certificate.pending !== undefined && (await this.#settle(certificate, keep))) return
+    const { pending, ca } = await this.#issue(certificate)
+    // The session may have begun again with a pair of before.
+    if (certificate.isConfirmed) certificate.settle()
+    // From here on the controller confirms no other pair: one of before can be given up.
+    certificate.propose(pending, ca)
+    try {
+      await keep(this.#deviceOf(certificate))
+    } catch (error) {
+      certificate.forgetOther()
+      throw error
+    }
+    if (await this.#settle(certificate, keep)) return
+    throw new ConnectionFailure('NOT_ALLOWED', 'renewal: another program renewed the identity meanwhile')
+  }
+
+  /** Asks for a certificate of a new key. The controller takes it only from the certificate that is in force. */
+  async #issue({ shown }: HeldCertificate) {
+    return this.#settings.session.call('renewal', async (api) => {
+      const params = { id: await certificateIdOf(api) }
+      const { name } = (await api.call('GET /current-identity')).data
+      const { key, csr } = await createSigningRequest(name)
+      const body = { clientCertCsr: csr }
+      const { data } = await api.call('POST /current-identity/authenticators/{id}/extend', { params, body })
+      const pending: CertifiedKey = { key, cert: data.clientCert }
+      return { pending, ca: nextBundle(shown.ca, data.ca) }
+    })
+  }
+
+  /**
+   * Has the pending pair confirmed, and keeps it alone. Answers false where the controller does not confirm it; a session that began
+   * with it is a confirmation.
+   */
+  async #settle(certificate: HeldCertificate, keep: Keep): Promise<boolean> {
+    const { session } = this.#settings
+    const { pending } = certificate
+    if (pending === undefined) return false
+    if (!certificate.isConfirmed) {
+      try {
+        await session.call('renewal', async (api) => {
+          const params = { id: await certificateIdOf(api) }
+          const body = { clientCert: pending.cert }
+          await api.call('POST /current-identity/authenticators/{id}/extend-verify', { params, body })
+        })
+      } catch (error) {
+        // The session may have begun again with this pair.
+        if (!certificate.isConfirmed) {
+          if (isRefusal(error)) return false
+          throw error
+        }
+      }
+    }
+    certificate.settle()
+    try {
+      await this.#keepAsItIs(certificate, keep)
+    } finally {
+      await session.changeCertificate()
+    }
+    return true
+  }
+
+  async #keepAsItIs(certificate: HeldCertificate, keep: Keep): Promise<void> {
+    this.#isUnkept = true
+    await keep(this.#deviceOf(certificate))
+    this.#isUnkept = false
+  }
+
+  #deviceOf({ shown, other }: HeldCertificate): EnrolledDevice {
+    const { controllers } = this.#settings
+    const [controller = ''] = controllers
+    return {
+      ...{ controller, key: shown.key, cert: shown.cert, ca: shown.ca ?? '' },
+      ...(controllers.length > 1 && { controllers }),
+      ...(other && { pending: { key: other.key, cert: other.cert } }),
+    }
+  }
+
+  async #isDue({ shown }: HeldCertificate): Promise<boolean> {
+    if (isOld(shown.cert, Date.now())) return true
     const { data } = await this.#settings.session.call('renewal', (api) => api.call('GET /current-api-session'))
     return data.isCertExtendRequested === true
   }
 }
 
+/** Whether no controller answers for the moment. */
+function isOfAbsence(error: unknown): boolean {
+  return error instanceof ConnectionFailure && ['CONTROLLER_UNREACHABLE', 'TIMED_OUT'].includes(error.code)
+}
+
+/** Whether the controller knows the pending certificate as none that it could confirm. */
+function isRefusal(error: unknown): boolean {
+  const { cause } = failureOf(error, 'renewal')
+  return cause instanceof ApiError && [400, 404, 409].includes(cause.status)
+}
+
 /**
  * The trust bundle from now on: the one that the controller sent, unless the identity trusts by something else, such as the
- * certificate of a proxy.
+ * certificate of a proxy or the authorities of Node.
  */
-function nextBundle(known: string | undefined, sent: string): string {
-  if (known === undefined) return sent
+function nextBundle(known: string | undefined, sent: string): string | undefined {
+  if (known === undefined) return undefined
   const trusted = certificatesIn(known)
   return certificatesIn(sent).some((certificate) => trusted.includes(certificate)) ? sent : known
 }

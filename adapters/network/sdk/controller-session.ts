@@ -1,23 +1,24 @@
-import { hostname, release } from 'node:os'
 import { type ApiClient, ApiError, type ClientApi, createClient, type Fetch } from '../../../src/client/index.ts'
-import { renewAfter } from '../../../src/facts/data-plane/sdk-dialing.ts'
-import { VERSION } from '../../../src/version.ts'
+import { pauseAfter, renewAfter } from '../../../src/facts/data-plane/sdk-dialing.ts'
 import type { Timer } from '../channel/conversation.ts'
-import { type BearerLogin, logInForTokens, refreshTokens } from './bearer-login.ts'
-import { ConnectionFailure, failureOf } from './connection-failure.ts'
+import { ConnectionFailure, type FailureCode, failureOf } from './connection-failure.ts'
+import { type LoginOptions, logInAt, refreshAt, type Session } from './session-login.ts'
+import { answeredWithin, within } from './time-limits.ts'
 
-/** How an identity logs in. */
-export interface SessionOptions {
+/** A certificate that may be shown instead. */
+export interface OtherCertificate {
+  readonly fetch: Fetch
+  /** A session began with it: it is shown from now on. */
+  show(): void
+}
+
+/** How an identity logs in, and stays logged in. */
+export interface SessionOptions extends LoginOptions {
   /** `https://HOST:PORT`, in the order in which they are tried. */
   readonly controllers: readonly string[]
-  /** Shows the identity's certificate. */
-  readonly fetch: Fetch
-  /** `bearer` for tokens of OpenID Connect, `api-session` for a session that the controller keeps; `auto` asks the controller. */
-  readonly sessions: 'auto' | 'api-session' | 'bearer'
   readonly timer: Timer
-  secondFactor?(): Promise<string>
-  /** Begins a session in another way than by certificate; answers its token. The caller ends what it began. */
-  logIn?(): Promise<string>
+  /** The certificate that is not shown, where the identity holds two and a controller takes one of both. */
+  otherCertificate?(): OtherCertificate | undefined
   /** Work in each new session before it is used, such as to report the posture. */
   onLogin?(api: ApiClient<ClientApi>): Promise<void>
   /** A session takes the place of one before it. */
@@ -28,23 +29,26 @@ export interface SessionOptions {
   onNewToken?(accessToken: string): void
 }
 
-interface Session {
-  readonly token: string
-  readonly origin: string
-  readonly isBearer: boolean
-  readonly refreshToken?: string | undefined
-}
+/** Milliseconds that a controller may be silent to a request; the next one is asked then. */
+const ANSWER_MS = 30_000
+/** Milliseconds for a whole login, in which somebody may have to read a code from an authenticator app. */
+const LOGIN_MS = 120_000
 
-/** The session of an identity at its controllers: begun with the first call, renewed before it ends, begun again when it is over. */
+/**
+ * The session of an identity at its controllers: begun with the first call, renewed before it ends, begun again when it is over. A
+ * renewal that fails is tried again with pauses, at every controller.
+ */
 export class ControllerSession {
   readonly #options: SessionOptions
+  readonly #fetch: Fetch
   #session: Promise<Session> | undefined
   #stopRenewal: () => void = () => undefined
   #isClosed = false
   #lastToken = ''
 
   constructor(options: SessionOptions) {
-    this.#options = options
+    this.#fetch = answeredWithin(ANSWER_MS, options.fetch, options.timer)
+    this.#options = { ...options, fetch: this.#fetch }
   }
 
   /** The token of the session, which routers are shown as well. Rejects with a {@link ConnectionFailure}. */
@@ -64,21 +68,19 @@ export class ControllerSession {
     }
   }
 
-  /** The same; rejects with the error of the client API as it is, and with a {@link ConnectionFailure} where there is no session. */
-  async plain<T>(work: (api: ApiClient<ClientApi>) => Promise<T>): Promise<T> {
+  /**
+   * The same; rejects with the error of the client API as it is, and with a {@link ConnectionFailure} where there is no session. A caller
+   * that gave up by `signal` says nothing about the session.
+   */
+  async plain<T>(work: (api: ApiClient<ClientApi>) => Promise<T>, signal?: AbortSignal): Promise<T> {
     const session = await this.#current()
     try {
       return await work(this.#apiOf(session))
     } catch (error) {
-      if (!this.#mayBeStale(error)) throw error
+      if (signal?.aborted === true || !this.#mayBeStale(error)) throw error
       this.forget(session.token)
     }
     return work(this.#apiOf(await this.#current()))
-  }
-
-  /** The client API in the current session; begins one where there is none. */
-  async api(): Promise<ApiClient<ClientApi>> {
-    return this.#apiOf(await this.#current())
   }
 
   /** Begins a new session where the controller says that this one is over; without a controller it stays as it is. */
@@ -115,15 +117,11 @@ export class ControllerSession {
     this.#isClosed = true
     this.#stopRenewal()
     const session = await this.#session?.catch(() => undefined)
-    if (session === undefined || this.#options.logIn !== undefined) return
-    // It ends by itself as well: nobody waits for a controller that is gone.
-    await this.#apiOf(session)
-      .call('DELETE /current-api-session', { signal: AbortSignal.timeout(2000) })
-      .catch(() => undefined)
+    if (session !== undefined) await this.#end(session)
   }
 
   #current(): Promise<Session> {
-    if (this.#isClosed) return Promise.reject(new ConnectionFailure('CLOSED', 'the identity is closed'))
+    if (this.#isClosed) return Promise.reject(closed())
     if (this.#session !== undefined) return this.#session
     const session = this.#begin()
     this.#session = session
@@ -133,111 +131,143 @@ export class ControllerSession {
     return session
   }
 
+  /** Begins a session within the time of a login; one that comes too late is ended. */
   async #begin(): Promise<Session> {
+    const begun = this.#logIn()
+    try {
+      const { session, certificate } = await within(LOGIN_MS, begun, this.#options.timer, 'login')
+      if (this.#isClosed) throw closed()
+      certificate?.show()
+      return this.#started(session)
+    } catch (error) {
+      begun.then(
+        ({ session, certificate }) => this.#end(session, certificate?.fetch),
+        () => undefined,
+      )
+      throw error
+    }
+  }
+
+  /** Logs in by the certificate that is shown, and by the other one where that is refused. */
+  async #logIn(): Promise<{ readonly session: Session; readonly certificate?: OtherCertificate }> {
+    try {
+      return { session: await this.#logInInTurn(this.#fetch) }
+    } catch (error) {
+      const other = this.#options.otherCertificate?.()
+      if (!isCode(error, 'NOT_AUTHENTICATED') || other === undefined) throw error
+      const { timer } = this.#options
+      const certificate = { ...other, fetch: answeredWithin(ANSWER_MS, other.fetch, timer) }
+      return { session: await this.#logInInTurn(certificate.fetch), certificate }
+    }
+  }
+
+  #logInInTurn(fetch: Fetch): Promise<Session> {
+    return this.#inTurn(this.#options.controllers, async (origin) => {
+      const session = await logInAt(origin, { ...this.#options, fetch })
+      await this.#options.onLogin?.(this.#apiOf(session, fetch))
+      return session
+    })
+  }
+
+  /** Asks one controller after the other until one answers. Rejects with the last failure. */
+  async #inTurn<T>(controllers: readonly string[], work: (origin: string) => Promise<T>): Promise<T> {
     let failure: unknown
-    for (const origin of this.#options.controllers) {
+    for (const origin of controllers) {
+      if (this.#isClosed) throw closed()
       try {
-        return await this.#logInAt(origin)
+        return await work(origin)
       } catch (error) {
         failure = error
-        const { code } = failureOf(error, 'login')
-        if (code !== 'CONTROLLER_UNREACHABLE') break
+        if (!isCode(error, 'CONTROLLER_UNREACHABLE')) break
       }
     }
     throw failureOf(failure, 'login')
   }
 
-  async #logInAt(origin: string): Promise<Session> {
-    const { fetch, onLogin } = this.#options
-    const session = await this.#newSession(origin, createClient({ baseUrl: origin, fetch }))
-    if (this.#lastToken !== '') this.#options.onNewSession?.()
+  /** A session takes the place of the one before, if there was one. */
+  #started(session: Session): Session {
+    const isFurther = this.#lastToken !== ''
     this.#lastToken = session.token
-    await onLogin?.(this.#apiOf(session))
+    this.#renewLater(session)
+    if (isFurther) this.#options.onNewSession?.()
     this.#options.onAlive?.()
     return session
   }
 
-  async #newSession(origin: string, api: ApiClient<ClientApi>): Promise<Session> {
-    const { logIn } = this.#options
-    if (logIn === undefined) {
-      return (await this.#wantsBearer(origin)) ? this.#logInForTokens(origin) : this.#logInByApi(api, origin)
-    }
-    const token = await logIn()
-    const { data } = await api.withToken(token).call('GET /current-api-session')
-    this.#renewLater(data.expirationSeconds, () => this.#touch(token))
-    return { token, origin, isBearer: false }
-  }
-
-  async #wantsBearer(origin: string): Promise<boolean> {
-    const { sessions, fetch } = this.#options
-    if (sessions !== 'auto') return sessions === 'bearer'
-    const { data } = await createClient({ baseUrl: origin, fetch }).call('GET /version')
-    // Controllers that are several keep no sessions that only one of them knows.
-    return data.capabilities?.includes('HA_CONTROLLER') === true && data.capabilities.includes('OIDC_AUTH')
-  }
-
-  async #logInByApi(api: ApiClient<ClientApi>, origin: string): Promise<Session> {
-    const answer = await api.call('POST /authenticate', { query: { method: 'cert' }, body: TOLD })
-    const { token, expirationSeconds, authQueries } = answer.data
-    if (authQueries.length > 0) await this.#proveSecondFactor(api.withToken(token))
-    this.#renewLater(expirationSeconds, () => this.#touch(token))
-    return { token, origin, isBearer: false }
-  }
-
-  async #proveSecondFactor(api: ApiClient<ClientApi>): Promise<void> {
-    const { secondFactor } = this.#options
-    if (secondFactor === undefined) {
-      throw new ConnectionFailure(
-        'SECOND_FACTOR_NEEDED',
-        'the login needs a second factor: give openIdentity a secondFactor',
-      )
-    }
-    await api.call('POST /authenticate/mfa', { body: { code: await secondFactor() } })
-  }
-
-  async #logInForTokens(origin: string): Promise<Session> {
-    const login = this.#bearerLogin(origin)
-    const { accessToken: token, refreshToken, expiresIn } = await logInForTokens(login)
-    this.#renewLater(expiresIn, () => this.#refresh(login, token, refreshToken))
-    return { token, origin, isBearer: true, refreshToken }
-  }
-
-  #bearerLogin(origin: string): BearerLogin {
-    const { fetch, secondFactor } = this.#options
-    return { origin, fetch, told: TOLD, ...(secondFactor && { secondFactor }) }
-  }
-
-  #renewLater(lifetimeSeconds: number, renew: () => Promise<void>): void {
+  #renewLater(session: Session): void {
+    const { timer } = this.#options
     this.#stopRenewal()
-    this.#stopRenewal = this.#options.timer(renewAfter(lifetimeSeconds * 1000, Math.random()), () => {
-      // A controller that is away answers the next call, which begins a new session then.
-      renew().catch(() => undefined)
+    let failures = 0
+    let hasEnded = false
+    const stopEnd = timer(session.lifetimeMs, () => {
+      hasEnded = true
     })
+    const later = (ms: number) => {
+      const cancel = timer(ms, () => void attempt())
+      this.#stopRenewal = () => {
+        cancel()
+        stopEnd()
+      }
+    }
+    const isOld = () => this.#isClosed || this.#lastToken !== session.token
+    const attempt = async () => {
+      if (isOld()) return
+      try {
+        await this.#renew(session)
+      } catch (error) {
+        // The next call begins a session where this one may not go on. Nobody is asked for codes for ever.
+        if (isOld() || isCode(error, 'NOT_AUTHENTICATED') || (hasEnded && isCode(error, 'SECOND_FACTOR_NEEDED'))) return
+        failures += 1
+        later(pauseAfter(failures, Math.random()))
+      }
+    }
+    later(renewAfter(session.lifetimeMs, Math.random()))
+  }
+
+  async #renew(session: Session): Promise<void> {
+    if (!session.isBearer) return this.#touch(session)
+    const renewed = await this.#refresh(session)
+    if (this.#isClosed || this.#lastToken !== session.token) return
+    if (renewed === undefined) {
+      // Calls go on in the session of before until there is another one.
+      this.#session = Promise.resolve(await this.#begin())
+      return
+    }
+    this.#lastToken = renewed.token
+    this.#session = Promise.resolve(renewed)
+    this.#renewLater(renewed)
+    this.#options.onNewToken?.(renewed.token)
+    this.#options.onAlive?.()
   }
 
   /** A session lasts while it is used. */
-  async #touch(token: string): Promise<void> {
+  async #touch(session: Session): Promise<void> {
     const { data } = await this.call('session', (api) => api.call('GET /current-api-session'))
-    if (this.#lastToken !== token) return
-    this.#renewLater(data.expirationSeconds, () => this.#touch(token))
+    // The call may have begun another one.
+    if (this.#isClosed || this.#lastToken !== session.token) return
+    this.#renewLater({ ...session, lifetimeMs: data.expirationSeconds * 1000 })
     this.#options.onAlive?.()
   }
 
-  async #refresh(login: BearerLogin, token: string, refreshToken: string | undefined): Promise<void> {
-    if (refreshToken === undefined || this.#lastToken !== token) return
-    const renewed = await refreshTokens(login, refreshToken)
-    if (this.#isClosed) return
-    this.#lastToken = renewed.accessToken
-    const session = {
-      token: renewed.accessToken,
-      origin: login.origin,
-      isBearer: true,
-      refreshToken: renewed.refreshToken,
+  /** The session with another access token; undefined where controllers do not carry it on. */
+  async #refresh({ origin, refreshToken }: Session): Promise<Session | undefined> {
+    if (refreshToken === undefined) return undefined
+    const { controllers } = this.#options
+    const ordered = [origin, ...controllers.filter((other) => other !== origin)]
+    try {
+      return await this.#inTurn(ordered, (at) => refreshAt(at, refreshToken, this.#options))
+    } catch (error) {
+      if (isCode(error, 'NOT_AUTHENTICATED')) return undefined
+      throw error
     }
-    this.#session = Promise.resolve(session)
-    this.#renewLater(renewed.expiresIn, () => this.#refresh(login, renewed.accessToken, renewed.refreshToken))
-    this.#options.onNewToken?.(renewed.accessToken)
-    this.#options.onAlive?.()
+  }
+
+  async #end(session: Session, fetch = this.#fetch): Promise<void> {
+    if (this.#options.logIn !== undefined) return
+    // It ends by itself as well: nobody waits for a controller that is gone.
+    await this.#apiOf(session, fetch)
+      .call('DELETE /current-api-session', { signal: AbortSignal.timeout(2000) })
+      .catch(() => undefined)
   }
 
   /** Whether a call may go well in a new session, or at another controller. */
@@ -246,13 +276,15 @@ export class ControllerSession {
     return error instanceof ApiError ? error.status === 401 : this.#options.controllers.length > 1
   }
 
-  #apiOf({ origin, token }: Session): ApiClient<ClientApi> {
-    return createClient({ baseUrl: origin, fetch: this.#options.fetch, token })
+  #apiOf({ origin, token }: Session, fetch = this.#fetch): ApiClient<ClientApi> {
+    return createClient({ baseUrl: origin, fetch, token })
   }
 }
 
-/** Facts of the program and its machine, for controllers and posture checks. */
-const TOLD = {
-  sdkInfo: { type: 'portcullis-sdk', version: VERSION },
-  envInfo: { os: process.platform, arch: process.arch, osRelease: release(), hostname: hostname() },
+function isCode(error: unknown, code: FailureCode): boolean {
+  return failureOf(error, 'session').code === code
+}
+
+function closed(): ConnectionFailure {
+  return new ConnectionFailure('CLOSED', 'the identity is closed')
 }

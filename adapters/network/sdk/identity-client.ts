@@ -1,10 +1,15 @@
 import { eachOf } from '../../../src/client/answer.ts'
 import { type ApiClient, type ClientApi, createClient, type Fetch } from '../../../src/client/index.ts'
+import { unlessAborted } from '../../../src/client/session-token.ts'
 import type { ControllerSession } from './controller-session.ts'
 
 /** The client API in the session of an identity, which is begun again when it has ended. */
 export function clientIn(session: ControllerSession, baseUrl: string, fetch: Fetch): ApiClient<ClientApi> {
-  const call: ApiClient<ClientApi>['call'] = (route, ...request) => session.plain((api) => api.call(route, ...request))
+  const call: ApiClient<ClientApi>['call'] = (route, ...request) => {
+    const signal = request[0]?.signal
+    const answer = () => session.plain((api) => api.call(route, ...request), signal)
+    return signal === undefined ? answer() : unlessAborted(signal, answer)
+  }
   return {
     call,
     // Each page is a call of this route.

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { writeDurably } from '../enrollment/durable-file.ts'
 import { ConnectionFailure } from './connection-failure.ts'
 
 /**
@@ -16,19 +17,31 @@ export interface IdentityFile {
     readonly cert: string
     readonly key: string
     readonly ca?: string
+    /** What {@link EnrolledDevice.pending} is. */
+    readonly pending?: { readonly cert: string; readonly key: string }
   }
   readonly [member: string]: unknown
 }
 
+/** A key and its certificate, followed by intermediates; both PEM. */
+export interface CertifiedKey {
+  readonly key: string
+  readonly cert: string
+}
+
 /** An identity that enrolled: what it proves itself with, all PEM, and where its controller is. Keep it for its owner alone. */
-export interface EnrolledDevice {
+export interface EnrolledDevice extends CertifiedKey {
   /** `https://HOST:PORT`. */
   readonly controller: string
-  readonly key: string
-  /** The certificate, followed by intermediates. */
-  readonly cert: string
-  /** The authorities of the network, which it trusts. */
+  /** Every controller of the network, where there are several. */
+  readonly controllers?: readonly string[]
+  /** The authorities of the network, which it trusts; empty for those that Node trusts. */
   readonly ca: string
+  /**
+   * A renewed key and certificate that no controller has confirmed yet: the controller takes this pair or the one above, and
+   * {@link openIdentity} finds out. Whoever keeps the identity keeps both.
+   */
+  readonly pending?: CertifiedKey
 }
 
 /** The key and certificates of an identity, and the CAs that it trusts; all PEM. */
@@ -43,12 +56,31 @@ export interface Credentials {
 export interface OpenedFile {
   readonly controllers: readonly string[]
   readonly credentials: Credentials
+  /** A renewed pair that was not confirmed when the identity was kept. */
+  readonly pending: CertifiedKey | undefined
 }
 
 /** The file form of an identity that enrolled. */
-export function identityFileOf({ controller, key, cert, ca }: EnrolledDevice): IdentityFile {
-  const ztAPI = `${controller}/edge/client/v1`
-  return { ztAPI, ztAPIs: [ztAPI], id: { cert: `pem:${cert}`, key: `pem:${key}`, ca: `pem:${ca}` } }
+export function identityFileOf(device: EnrolledDevice): IdentityFile {
+  const { controller, controllers = [controller], ca, pending } = device
+  const [ztAPI = '', ...others] = controllers.map((origin) => `${origin}/edge/client/v1`)
+  const inFile = ({ cert, key }: CertifiedKey) => ({ cert: `pem:${cert}`, key: `pem:${key}` })
+  const id = { ...inFile(device), ...(ca !== '' && { ca: `pem:${ca}` }), ...(pending && { pending: inFile(pending) }) }
+  return { ztAPI, ztAPIs: [ztAPI, ...others], id }
+}
+
+/**
+ * Writes an identity to a file for its owner alone, in the form that other programs of the field read. The file is whole at every
+ * moment, also when the machine loses its power: it holds the identity of before, or this one, which is on the disk when the promise
+ * resolves. Rejects with the error of the file system.
+ *
+ * @example
+ * await writeIdentity('laptop.json', await enrollDevice({ jwt }))
+ * await using laptop = await openIdentity('laptop.json', { keep: (device) => writeIdentity('laptop.json', device) })
+ */
+export async function writeIdentity(path: string, identity: EnrolledDevice | IdentityFile): Promise<void> {
+  const file = isEnrolled(identity) ? identityFileOf(identity) : identity
+  await writeDurably(path, `${JSON.stringify(file, undefined, 2)}\n`)
 }
 
 /** Reads an identity: the path of its file, what is in it, or what enrolling answered. Rejects with a `TypeError` that says what is wrong. */
@@ -62,7 +94,7 @@ export async function readIdentity(identity: string | IdentityFile | EnrolledDev
       `${isPath ? identity : 'what openIdentity was given'} is no identity: it has no ztAPI, or no id with cert and key; enroll() and enrollDevice() answer one`,
     )
   }
-  const { cert, key, ca } = file.id
+  const { cert, key, ca, pending } = file.id
   const urls = file.ztAPIs?.length ? file.ztAPIs : [file.ztAPI]
   return {
     controllers: [...new Set(urls.map(originOf))],
@@ -70,6 +102,10 @@ export async function readIdentity(identity: string | IdentityFile | EnrolledDev
       cert: await pemOf('id.cert', cert, folder),
       key: await pemOf('id.key', key, folder),
       ca: ca === undefined || ca === '' ? undefined : await pemOf('id.ca', ca, folder),
+    },
+    pending: pending && {
+      cert: await pemOf('id.pending.cert', pending.cert, folder),
+      key: await pemOf('id.pending.key', pending.key, folder),
     },
   }
 }

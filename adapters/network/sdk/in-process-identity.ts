@@ -36,7 +36,7 @@ export function inProcessIdentity(surroundings: InProcess): Identity {
   const { origin, fetch, router, timer = processTimer, now, startSession } = surroundings
   return identityOver({
     ...(now !== undefined && { now }),
-    ...{ controllers: [origin], fetch, timer, sessions: 'api-session', holdsProcess: false },
+    ...{ controllers: [origin], fetchBy: () => fetch, timer, sessions: 'api-session', holdsProcess: false },
     logIn: async () => {
       try {
         return await startSession()

@@ -11,7 +11,7 @@ export { type DeviceEnrollment, type EnrollOptions, enroll, enrollDevice } from 
 export type { FetchApp, HostedApp, HostedAppOptions } from './hosted-app.ts'
 export type { HostedService, HostOptions } from './hosting.ts'
 export type { SecondFactor } from './identity-client.ts'
-export type { EnrolledDevice, IdentityFile } from './identity-file.ts'
+export { type CertifiedKey, type EnrolledDevice, type IdentityFile, writeIdentity } from './identity-file.ts'
 export { type Identity, type IdentityOptions, openIdentity } from './open-identity.ts'
 export type { UsableService } from './service-access.ts'
 export type { FetchDispatcher, ServiceRequestInit } from './service-agent.ts'

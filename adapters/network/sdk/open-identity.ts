@@ -6,9 +6,10 @@ import { type EndpointFacts, postureResponses } from '../../../src/policy.ts'
 import type { Channel } from '../channel/channel.ts'
 import { processTimer, type Timer } from '../channel/conversation.ts'
 import { httpsFetch } from '../enrollment/https-fetch.ts'
-import { CertificateRenewal, type HeldCertificate } from './certificate-renewal.ts'
+import { CertificateRenewal } from './certificate-renewal.ts'
 import { ControllerSession } from './controller-session.ts'
 import { type DialOptions, dialService } from './dialing.ts'
+import { HeldCertificate } from './held-certificate.ts'
 import { appServer, type HostedApp, type HostedAppOptions } from './hosted-app.ts'
 import { type HostedService, type HostOptions, hostService } from './hosting.ts'
 import { clientIn, type SecondFactor, secondFactorOf } from './identity-client.ts'
@@ -36,8 +37,9 @@ export interface IdentityOptions {
   /** A code of the authenticator app, asked for where a login needs a second factor. */
   secondFactor?(): Promise<string>
   /**
-   * Keeps a renewed identity, for example in its file. Given, key and certificate are renewed in the last third of the
-   * certificate's life, while the identity is open; otherwise by {@link Identity.renew} alone.
+   * Keeps a renewed identity, the whole of it: in its file by {@link writeIdentity}, or anywhere that outlives the program; it resolves
+   * when that is done. Given, key and certificate are renewed in the last third of the certificate's life, while the identity
+   * is open; otherwise by {@link Identity.renew} alone, which says when it is called.
    */
   keep?(device: EnrolledDevice): void | Promise<void>
 }
@@ -80,12 +82,15 @@ export interface Identity extends AsyncDisposable {
    */
   readonly client: ApiClient<ClientApi>
   /**
-   * Gives the identity a new key and certificate. The old one is good until `keep` has kept the new one, and void afterwards;
-   * connections go on. Rejects as `keep` does, and with a `ConnectionFailure` where the controller issues none.
+   * Gives the identity a new key and certificate; connections go on. `keep` is called twice: with both pairs, the new one as
+   * `pending`, before the controller is told that it arrived, and with the new one alone once the one of before is void. Whatever
+   * ends in between, the program or the controller, {@link openIdentity} finds out which of both is good. A `keep` among the options
+   * of the identity is called before this one. Rejects as `keep` does, and with a `ConnectionFailure` where the controller issues
+   * none: `NOT_ALLOWED` for a certificate of another authority.
    *
    * @example
    * const laptop = await openIdentity('laptop.json')
-   * await laptop.renew((device) => writeFile('laptop.json', JSON.stringify(device), { mode: 0o600 }))
+   * await laptop.renew((device) => writeIdentity('laptop.json', device))
    */
   renew(keep: (device: EnrolledDevice) => void | Promise<void>): Promise<void>
   /** Ends every connection, every hosted service and the session. */
@@ -135,33 +140,24 @@ export async function openIdentity(
     ...{ shape: 'unknown', isNeeded: true, hint: 'the path of an identity file, or what is in it' },
   })
   checkOptions('openIdentity', options, OPTIONS)
-  const { controllers, credentials: first } = await readIdentity(identity)
-  let credentials = first
-  let fetch = fetchOf(first)
+  const { controllers, credentials, pending } = await readIdentity(identity)
+  const certificate = new HeldCertificate(credentials, pending)
   return identityOver({
-    ...options,
-    controllers,
-    fetch: (request) => fetch(request),
-    connect: (address) => connectToRouter(address, credentials),
-    timer: processTimer,
-    certificate: {
-      credentials: () => credentials,
-      replace: (renewed) => {
-        credentials = renewed
-        fetch = fetchOf(renewed)
-      },
-    },
+    ...{ ...options, controllers, certificate, fetchBy: fetchOf, timer: processTimer },
+    connect: (address) => connectToRouter(address, certificate.shown),
   })
 }
 
-function fetchOf({ cert, key, ca }: Credentials): Fetch {
-  return httpsFetch({ cert, key, ...(ca !== undefined && { ca }) })
+function fetchOf(credentials: Credentials | undefined): Fetch {
+  const { ca, ...shown } = credentials ?? { ca: undefined }
+  return httpsFetch({ ...shown, ...(ca !== undefined && { ca }) })
 }
 
 /** An identity, whatever way leads to its controllers and routers. */
 export interface IdentityConnections extends IdentityOptions {
   readonly controllers: readonly string[]
-  readonly fetch: Fetch
+  /** The way to controllers, by what it shows. */
+  fetchBy(credentials: Credentials | undefined): Fetch
   readonly timer: Timer
   /** Milliseconds of a clock that only goes forward; that of the process unless given. */
   readonly now?: () => number
@@ -178,7 +174,8 @@ export interface IdentityConnections extends IdentityOptions {
 
 /** An identity over any way to controllers and routers. */
 export function identityOver(connections: IdentityConnections): Identity {
-  const { connect, timer, posture, secondFactor } = connections
+  const { certificate, connect, controllers, posture, secondFactor, timer } = connections
+  const fetchController = fetchShowing(connections)
   /** The facts that were reported last. */
   let known: EndpointFacts | undefined
   const report = async (api: ApiClient<ClientApi>, facts: EndpointFacts) => {
@@ -190,7 +187,11 @@ export function identityOver(connections: IdentityConnections): Identity {
   }
   let self: Promise<{ readonly id: string; readonly name: string }> | undefined
   const session = new ControllerSession({
-    ...{ controllers: connections.controllers, fetch: connections.fetch, timer },
+    ...{ controllers, fetch: fetchController, timer },
+    otherCertificate: () => {
+      const other = certificate?.other
+      return other && { fetch: connections.fetchBy(other), show: () => certificate?.showOther(other) }
+    },
     sessions: connections.sessions ?? 'auto',
     ...(connections.logIn && { logIn: () => connections.logIn?.() ?? Promise.reject(new Error('no login')) }),
     ...(secondFactor && { secondFactor: () => secondFactor() }),
@@ -216,13 +217,8 @@ export function identityOver(connections: IdentityConnections): Identity {
       return { apiSessionToken: await session.token(), identityId: (await whoAmI()).id, posture: known }
     },
   })
-  const [controller = ''] = connections.controllers
-  const renewal = new CertificateRenewal({
-    session,
-    controller,
-    certificate: connections.certificate,
-    keep: connections.keep,
-  })
+  const [controller = ''] = controllers
+  const renewal = new CertificateRenewal({ session, controllers, certificate, keep: connections.keep, timer })
   const access = new ServiceAccess(session, (router) => connections.reaches?.(router) ?? true)
   const forgetSession = async () => session.forget(await session.token())
   const common = { access, routers, timer, forgetSession }
@@ -237,6 +233,7 @@ export function identityOver(connections: IdentityConnections): Identity {
     agent.destroy()
     await Promise.all([...hosted].map((one) => one.close()))
     routers.close()
+    renewal.close()
     await session.close()
   }
   return {
@@ -278,12 +275,25 @@ export function identityOver(connections: IdentityConnections): Identity {
     services: () => access.list(),
     report: (facts) => session.call('posture', (api) => report(api, facts)),
     mfa: secondFactorOf(session),
-    client: clientIn(session, controller, connections.fetch),
+    client: clientIn(session, controller, fetchController),
     renew: async (keep) => {
       checkArgument('renew', 'keep', keep, { shape: 'function', isNeeded: true })
       await renewal.renew(keep)
     },
     [Symbol.asyncDispose]: close,
+  }
+}
+
+/** The way to controllers by the certificate that is shown at the moment. */
+function fetchShowing({ certificate, fetchBy }: IdentityConnections): Fetch {
+  let shown = certificate?.shown
+  let fetch = fetchBy(shown)
+  return (request) => {
+    if (certificate?.shown !== shown) {
+      shown = certificate?.shown
+      fetch = fetchBy(shown)
+    }
+    return fetch(request)
   }
 }
 
