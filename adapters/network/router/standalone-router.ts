@@ -2,12 +2,13 @@ import { X509Certificate } from 'node:crypto'
 import type { LinkListener } from '../../../src/facts/fabric/messages/index.ts'
 import { processTimer } from '../channel/conversation.ts'
 import { ControlConnections } from './control/control-connections.ts'
+import { HeldIdentity } from './control/held-identity.ts'
 import type { RouterIdentity } from './control/router-enrollment.ts'
 import { RouterRenewal } from './control/router-renewal.ts'
 import { EdgeRouter } from './edge-router.ts'
 import { FabricRouter } from './fabric-router.ts'
 import { listenForRouter, type RouterServer } from './router-server.ts'
-import { dialedHost, type RouterCredentials } from './state/opened-socket.ts'
+import { dialedHost } from './state/opened-socket.ts'
 
 /** Where a router on a machine of its own listens, and whom it dials. */
 export interface StandaloneRouterOptions {
@@ -24,8 +25,11 @@ export interface StandaloneRouterOptions {
   readonly dialGroups?: readonly string[]
   /** Renews its certificates as soon as it is connected, however long they are good. */
   readonly renewsAtOnce?: boolean
-  /** Its controllers or certificates are others now: to be kept for the next start. */
-  readonly onChange?: (identity: RouterIdentity) => void
+  /**
+   * Its controllers or certificates are others now: to be kept for the next start. New certificates are in use only once they are kept,
+   * which is when this resolves, beside those of before; where it rejects the router goes on with those.
+   */
+  readonly onChange?: (identity: RouterIdentity) => void | Promise<void>
   readonly log?: (event: string, fields: Readonly<Record<string, unknown>>) => void
 }
 
@@ -50,12 +54,10 @@ const LOOK_MS = 100
  * dialed until they answer.
  */
 export async function runRouter(options: StandaloneRouterOptions): Promise<StandaloneRouter> {
-  let identity = options.identity
-  const change = (changed: Partial<RouterIdentity>) => {
-    identity = { ...identity, ...changed }
-    options.onChange?.(identity)
-  }
-  const credentials = (): RouterCredentials => identity
+  const { identity } = options
+  const keep = (changed: RouterIdentity) => options.onChange?.(changed)
+  const held = new HeldIdentity(identity, keep, () => server?.renew())
+  const credentials = () => held.credentials
   const { listen, log, dialGroups, linkGroups = ['default'] } = options
   let router: FabricRouter | undefined
   let edge: EdgeRouter | undefined
@@ -99,12 +101,8 @@ export async function runRouter(options: StandaloneRouterOptions): Promise<Stand
   const renewal = new RouterRenewal(
     {
       routerId: identity.id,
-      credentials,
+      held,
       hosts: hostsOf(identity.serverCert),
-      renewed: (renewed) => {
-        change(renewed)
-        server?.renew()
-      },
       ...(options.renewsAtOnce && { atOnce: true }),
       ...(log && { log }),
     },
@@ -112,9 +110,9 @@ export async function runRouter(options: StandaloneRouterOptions): Promise<Stand
   )
   const connections = new ControlConnections(
     {
-      router: { routerId: identity.id, version: VERSION, linkListeners: listeners, credentials },
+      router: { routerId: identity.id, version: VERSION, linkListeners: listeners },
+      held,
       addresses: identity.controllers,
-      onAddresses: (controllers) => change({ controllers }),
       ...(log && { log }),
     },
     renewal,
@@ -139,6 +137,7 @@ export async function runRouter(options: StandaloneRouterOptions): Promise<Stand
       running.close()
       connections.close()
       await server?.close()
+      await held.idle()
     },
   }
 }

@@ -8,6 +8,7 @@ import { routerSide } from '../../fabric/index.ts'
 import type { TracedChannel } from '../state/channel-traces.ts'
 import type { ConnectedController, ControllerListener } from '../state/controllers.ts'
 import { CLOSED_SILENTLY, dialSocket, type RouterCredentials } from '../state/opened-socket.ts'
+import type { RouterIdentity } from './router-enrollment.ts'
 
 const { CONTENT_TYPE, HEADER, decodeMask, encodeMask, readToRouter, writeFromRouter } = routerSide
 
@@ -17,7 +18,6 @@ export interface RouterIntroduction {
   /** As the line of deployed routers whose wire it speaks; peers decide by it how they open links. */
   readonly version: string
   readonly linkListeners: readonly LinkListener[]
-  readonly credentials: () => RouterCredentials
 }
 
 /** The ALPN protocol of control channels. */
@@ -193,9 +193,10 @@ export class ControlChannel implements ConnectedController {
 export async function dialController(
   address: string,
   router: RouterIntroduction,
+  credentials: RouterCredentials,
   isOfOldLine = false,
 ): Promise<ControlChannel> {
-  const { routerId, version, linkListeners, credentials } = router
+  const { routerId, version, linkListeners } = router
   const listeners = routerSide.Listeners.encode({ listeners: linkListeners })
   const software = [version, 'portcullis', '', process.platform, process.arch].join('|')
   const greet = async (facts: readonly (readonly [number, Uint8Array])[]) => {
@@ -203,7 +204,7 @@ export async function dialController(
     const hello = { contentType: CONTENT_TYPE.hello, sequence: -1, headers, body: [textHeader(routerId)] }
     const { socket, frame } = await dialSocket({
       ...{ address, alpn: CONTROL_PROTOCOL, limits: LIMITS, hello },
-      credentials: credentials(),
+      credentials,
     })
     const id = readText(frame.headers, HEADER.id) ?? ''
     const capabilities = decodeMask(frame.headers.get(HEADER.helloCapabilities) ?? new Uint8Array(0))
@@ -233,14 +234,24 @@ export async function dialController(
  * Introduces a router to a controller, waits until it says something, and leaves again; answers the controller's id. Rejects
  * with why the router is not let in.
  */
-export async function probeController(
-  address: string,
-  identity: RouterCredentials & { readonly id: string },
-): Promise<string> {
-  const router = { routerId: identity.id, version: 'v2.0.0', linkListeners: [], credentials: () => identity }
+export async function probeController(address: string, identity: RouterIdentity): Promise<string> {
+  try {
+    return await probe(address, identity.id, identity)
+  } catch (error) {
+    // It may take a renewed certificate, and its word was lost.
+    for (const pair of identity.pending ?? []) {
+      const id = await probe(address, identity.id, { ...pair, ca: identity.ca }).catch(() => undefined)
+      if (id !== undefined) return id
+    }
+    throw error
+  }
+}
+
+async function probe(address: string, routerId: string, credentials: RouterCredentials): Promise<string> {
+  const router = { routerId, version: 'v2.0.0', linkListeners: [] }
   // Controllers of the line 1.6 answer the hello of every router, and close then whom they do not let in.
   for (const isOfOldLine of [false, true]) {
-    const channel = await dialController(address, router, isOfOldLine).catch((error: unknown) => {
+    const channel = await dialController(address, router, credentials, isOfOldLine).catch((error: unknown) => {
       throw error instanceof Error && error.message === CLOSED_SILENTLY ? new Error(NOT_LET_IN) : error
     })
     if (await speaks(channel)) return channel.id

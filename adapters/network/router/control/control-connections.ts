@@ -2,14 +2,15 @@ import type { ToRouter } from '../../../../src/facts/fabric/messages/index.ts'
 import type { ControllerListener, TakesControllers } from '../state/controllers.ts'
 import { dialedHost } from '../state/opened-socket.ts'
 import { type ControlChannel, dialController, type RouterIntroduction } from './control-channel.ts'
+import type { HeldIdentity } from './held-identity.ts'
 
 /** How the connections of a router to its controllers are kept. */
 export interface ControlConnectionsSettings {
   readonly router: RouterIntroduction
+  /** The certificates that it shows, each until a controller takes one, and the next start. */
+  readonly held: HeldIdentity
   /** Where controllers are, such as `tls:controller.example.org:6262`. */
   readonly addresses: readonly string[]
-  /** The addresses of controllers changed: for the next start. */
-  readonly onAddresses?: (addresses: readonly string[]) => void
   readonly log?: (event: string, fields: Readonly<Record<string, unknown>>) => void
 }
 
@@ -27,6 +28,8 @@ interface Place {
   failures: number
   /** The form in which the router introduces itself: that of the line 1.6. */
   isOfOldLine: boolean
+  /** Which of the certificates it showed last. */
+  candidate: number
   cancel: () => void
 }
 
@@ -67,15 +70,17 @@ export class ControlConnections {
   #add(address: string): void {
     if (this.#places.has(address) || this.#places.size >= MOST_ADDRESSES) return
     dialedHost(address)
-    const place: Place = { channel: undefined, failures: 0, isOfOldLine: false, cancel: () => undefined }
+    const place: Place = { channel: undefined, failures: 0, isOfOldLine: false, candidate: 0, cancel: () => undefined }
     this.#places.set(address, place)
     void this.#connect(address, place)
   }
 
   async #connect(address: string, place: Place): Promise<void> {
-    const { router, log } = this.#settings
+    const { router, held, log } = this.#settings
+    const { candidates } = held
+    const credentials = candidates[place.candidate % candidates.length] ?? held.credentials
     try {
-      const channel = await dialController(address, router, place.isOfOldLine)
+      const channel = await dialController(address, router, credentials, place.isOfOldLine)
       if (this.#isClosed || this.#places.get(address) !== place) return channel.close()
       // One controller may be reached by several addresses; it wants its router once.
       if (this.connected.includes(channel.id)) {
@@ -85,17 +90,32 @@ export class ControlConnections {
       place.channel = channel
       place.failures = 0
       log?.('controller.connected', { address, controllerId: channel.id })
-      channel.begin(this.#following(channel, this.#router.connected(channel)), () => {
+      const lost = () => {
         place.channel = undefined
-        // Controllers of the line 1.6 accept the newer hello, and close then without a word.
-        if (!channel.hasSpoken) place.isOfOldLine = !place.isOfOldLine
+        if (!channel.hasSpoken) {
+          // Controllers of the line 1.6 accept the newer hello, whatever is shown, and close then without a word.
+          if (place.isOfOldLine) place.candidate += 1
+          place.isOfOldLine = !place.isOfOldLine
+        }
         log?.('controller.lost', { address, controllerId: channel.id })
         this.#retry(address, place)
-      })
+      }
+      // What it says shows that it takes the certificate.
+      const spoken = () => {
+        place.candidate = 0
+        this.#kept(held.taken(credentials.clientCert))
+      }
+      channel.begin(this.#following(channel, this.#router.connected(channel)), lost, spoken)
     } catch (error) {
+      place.candidate += 1
       log?.('controller.not-reached', { address, error: error instanceof Error ? error.message : String(error) })
       this.#retry(address, place)
     }
+  }
+
+  /** The router goes on with what could not be kept; only its next start does not know it. */
+  #kept(keeping: Promise<void>): void {
+    keeping.catch((error: unknown) => this.#settings.log?.('identity.not-kept', { error: String(error) }))
   }
 
   #retry(address: string, place: Place): void {
@@ -132,6 +152,6 @@ export class ControlConnections {
         this.#places.delete(address)
       }
     }
-    this.#settings.onAddresses?.([...this.#places.keys()])
+    this.#kept(this.#settings.held.moveTo([...this.#places.keys()]))
   }
 }

@@ -14,7 +14,15 @@ export interface RouterIdentity extends RouterCredentials {
   readonly kind: 'edge' | 'transit'
   /** Addresses of controllers, such as `tls:controller.example.org:6262`. */
   readonly controllers: readonly string[]
+  /**
+   * Renewed keys and certificates that no controller has confirmed yet, the latest at the end: a controller takes one of these, or
+   * those above, and the router finds out. Whoever keeps the identity keeps them.
+   */
+  readonly pending?: readonly PendingCredentials[]
 }
+
+/** A renewed key and its certificates, PEM. */
+export type PendingCredentials = Omit<RouterCredentials, 'ca'>
 
 const KINDS: Readonly<Record<string, RouterIdentity['kind']>> = { erott: 'edge', trott: 'transit' }
 

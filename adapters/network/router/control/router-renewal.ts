@@ -1,18 +1,18 @@
 import { X509Certificate } from 'node:crypto'
+import { pauseAfter } from '../../../../src/facts/data-plane/sdk-dialing.ts'
 import type { ToRouter } from '../../../../src/facts/fabric/messages/index.ts'
 import { processTimer, type Timer } from '../../channel/conversation.ts'
 import { createRouterRequests, type RouterRequests } from '../../enrollment/signing-request.ts'
 import type { ConnectedController, ControllerListener, TakesControllers } from '../state/controllers.ts'
 import type { RouterCredentials } from '../state/opened-socket.ts'
+import type { HeldIdentity } from './held-identity.ts'
 
 /** The certificates of a router, and what becomes of them. */
 export interface RouterRenewalSettings {
   readonly routerId: string
-  readonly credentials: () => RouterCredentials
+  readonly held: HeldIdentity
   /** The names and addresses under which it is reached. */
   readonly hosts: readonly string[]
-  /** Key and certificates are others from now on. */
-  readonly renewed: (credentials: RouterCredentials) => void
   /** Asks for new ones as soon as a controller is connected, however long the present ones are good, until it has them. */
   readonly atOnce?: boolean
   readonly timer?: Timer
@@ -23,7 +23,10 @@ type Certificates = Extract<ToRouter, { type: 'certificates' }>
 
 /** Before the end of a certificate. */
 const RENEW_BEFORE_MS = 7 * 24 * 3_600_000
+/** Milliseconds between looks whether certificates are to be renewed; a controller that refused is asked again then. */
 const LOOK_MS = 3_600_000
+/** Milliseconds that a controller has for new certificates. */
+const ANSWER_MS = 60_000
 
 /** When the first of a router's certificates runs out, epoch ms. */
 function expiryOf({ clientCert, serverCert }: RouterCredentials): number {
@@ -31,90 +34,153 @@ function expiryOf({ clientCert, serverCert }: RouterCredentials): number {
 }
 
 /**
- * Renews key and certificates of a router before they run out. A controller issues new ones, and takes them once the router
- * confirms that it has them; what goes wrong between is tried again an hour later.
+ * Renews key and certificates of a router before they run out. A controller issues new ones; they are kept beside those of before, the
+ * controller is told that they arrived, and they are kept alone. Whatever is lost in between is tried again after a pause, and an
+ * hour later where a controller refused.
  */
 export class RouterRenewal implements TakesControllers {
   readonly #settings: RouterRenewalSettings
   readonly #inner: TakesControllers
+  readonly #timer: Timer
   readonly #controllers = new Set<ConnectedController>()
   /** The question that a controller has not answered yet, one at a time. */
-  #pending: { readonly controller: ConnectedController; readonly key: RouterRequests } | undefined
-  #isAsking = false
+  #asked: { readonly controller: ConnectedController; readonly key: RouterRequests } | undefined
+  #isWorking = false
   #isRenewed = false
-  #cancel: () => void = () => undefined
+  #failures = 0
+  #isClosed = false
+  #cancelLook: () => void = () => undefined
+  #cancelRetry: () => void = () => undefined
 
   /** `inner` is given everything that is not about certificates. */
   constructor(settings: RouterRenewalSettings, inner: TakesControllers) {
     this.#settings = settings
     this.#inner = inner
+    this.#timer = settings.timer ?? processTimer
     this.#lookLater()
   }
 
   connected(controller: ConnectedController): ControllerListener {
     this.#controllers.add(controller)
     const listener = this.#inner.connected(controller)
-    if (this.#isDue) void this.#ask()
+    this.#work()
     return {
       take: async (message) => {
         if (message.type !== 'certificates') return listener.take(message)
-        await this.#confirm(controller, message)
+        await this.#issued(controller, message)
         return undefined
       },
       lost: () => {
         this.#controllers.delete(controller)
         // It answers no more: another one is asked, or this one when it is back.
-        if (this.#pending?.controller === controller) this.#pending = undefined
-        if (this.#isDue) void this.#ask()
+        if (this.#asked?.controller === controller) this.#asked = undefined
+        this.#work()
         listener.lost()
       },
     }
   }
 
   close(): void {
-    this.#cancel()
+    this.#isClosed = true
+    this.#cancelLook()
+    this.#cancelRetry()
   }
 
   get #isDue(): boolean {
-    const { atOnce = false, credentials } = this.#settings
-    return (atOnce && !this.#isRenewed) || expiryOf(credentials()) - Date.now() < RENEW_BEFORE_MS
+    const { atOnce = false, held } = this.#settings
+    if (held.pending !== undefined || (atOnce && !this.#isRenewed)) return true
+    return expiryOf(held.credentials) - Date.now() < RENEW_BEFORE_MS
   }
 
   #lookLater(): void {
-    this.#cancel = (this.#settings.timer ?? processTimer)(LOOK_MS, () => {
-      this.#pending = undefined
-      if (this.#isDue) void this.#ask()
+    this.#cancelLook = this.#timer(LOOK_MS, () => {
+      this.#asked = undefined
+      this.#work()
       this.#lookLater()
     })
   }
 
+  #retryLater(): void {
+    this.#failures += 1
+    this.#cancelRetry()
+    this.#cancelRetry = this.#timer(pauseAfter(this.#failures, Math.random()), () => this.#work())
+  }
+
+  /** Does the next step, where one is due; one at a time. */
+  #work(): void {
+    if (this.#isClosed || this.#isWorking || this.#asked !== undefined || this.#controllers.size === 0) return
+    if (!this.#isDue) return
+    this.#isWorking = true
+    this.#step()
+      .catch((error: unknown) => {
+        this.#settings.log?.('certificates.failed', { error: error instanceof Error ? error.message : String(error) })
+        this.#retryLater()
+      })
+      .finally(() => {
+        this.#isWorking = false
+      })
+  }
+
+  /** Brings what was issued before to its end; asks for new certificates where that leads nowhere. */
+  async #step(): Promise<void> {
+    const { held } = this.#settings
+    const [controller] = this.#controllers
+    if (controller === undefined) return
+    if (held.pending !== undefined && (await this.#confirm(controller, held.pending.clientCert))) return
+    // The controller may have let the router in by it meanwhile, which is a confirmation.
+    if (this.#isDue) await this.#ask()
+  }
+
   async #ask(): Promise<void> {
     const { routerId, hosts, log } = this.#settings
-    if (this.#controllers.size === 0 || this.#pending !== undefined || this.#isAsking) return
-    this.#isAsking = true
     const key = await createRouterRequests(routerId, hosts)
-    this.#isAsking = false
     // Controllers came and went while the key was made.
     const [controller] = this.#controllers
     if (controller === undefined) return
-    this.#pending = { controller, key }
+    const asked = { controller, key }
+    this.#asked = asked
     log?.('certificates.asked', { controllerId: controller.id })
+    this.#cancelRetry()
+    this.#cancelRetry = this.#timer(ANSWER_MS, () => {
+      if (this.#asked !== asked) return
+      this.#asked = undefined
+      this.#retryLater()
+    })
     const requests = { clientCertCsr: key.clientCsrPem, serverCertCsr: key.serverCsrPem }
-    await controller.ask({ type: 'extend-certificates', ...requests }).catch(() => undefined)
+    await controller.ask({ type: 'extend-certificates', ...requests }).catch((error: unknown) => {
+      if (this.#asked === asked) this.#asked = undefined
+      throw error
+    })
   }
 
-  async #confirm(controller: ConnectedController, { clientCertPem, serverCertPem }: Certificates): Promise<void> {
-    if (this.#pending?.controller !== controller) return
-    const { key } = this.#pending
-    this.#pending = undefined
-    const { credentials, renewed, log } = this.#settings
-    const answer = await controller.ask({ type: 'confirm-certificate', clientCertPem }).catch(() => undefined)
+  async #issued(controller: ConnectedController, { clientCertPem, serverCertPem }: Certificates): Promise<void> {
+    const { held, log } = this.#settings
+    if (this.#asked?.controller !== controller) return
+    const { key } = this.#asked
+    this.#asked = undefined
+    this.#cancelRetry()
+    const pair = { key: key.keyPem, clientCert: clientCertPem, serverCert: serverCertPem }
+    try {
+      await held.propose(pair)
+      await this.#confirm(controller, clientCertPem)
+    } catch (error) {
+      log?.('certificates.failed', { error: error instanceof Error ? error.message : String(error) })
+      this.#retryLater()
+    }
+  }
+
+  /** Tells a controller that a certificate arrived; answers whether it is in force. Rejects where no answer comes. */
+  async #confirm(controller: ConnectedController, clientCertPem: string): Promise<boolean> {
+    const { held, log } = this.#settings
+    const answer = await controller.ask({ type: 'confirm-certificate', clientCertPem })
     if (answer?.type !== 'certificate-confirmed' || answer.problem !== undefined) {
       log?.('certificates.refused', { controllerId: controller.id, answer: JSON.stringify(answer) })
-      return
+      return false
     }
     this.#isRenewed = true
-    renewed({ ca: credentials().ca, key: key.keyPem, clientCert: clientCertPem, serverCert: serverCertPem })
+    this.#failures = 0
     log?.('certificates.renewed', { controllerId: controller.id })
+    await held.taken(clientCertPem)
+    return true
   }
 }

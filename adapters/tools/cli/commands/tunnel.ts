@@ -1,8 +1,9 @@
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { readFile, writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { pipeline } from 'node:stream'
+import { writeNewDurably } from '../../../network/enrollment/durable-file.ts'
 import { enroll, type Identity, openIdentity, type ServiceConnection } from '../../../network/sdk/index.ts'
 import { type Answer, type CommandCall, defineCommand } from '../command-line/command.ts'
 import { UsageError } from '../command-line/usage.ts'
@@ -58,7 +59,7 @@ async function enrollByFile({ operands, options }: CommandCall<'out'>): Promise<
   const identity = await identityOf(await read(file))
   try {
     // A file that is there is not lost: its key exists nowhere else.
-    await writeFile(out, `${JSON.stringify(identity, null, 2)}\n`, { mode: 0o600, flag: 'wx' })
+    await writeNewDurably(out, `${JSON.stringify(identity, null, 2)}\n`)
   } catch (error) {
     throw new UsageError(`--out: '${out}' cannot be written`, { cause: error })
   }

@@ -1,4 +1,5 @@
-import { readFile, rename, writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
+import { writeDurably } from '../../../../network/enrollment/durable-file.ts'
 import type { RouterIdentity } from '../../../../network/router/index.ts'
 import { UsageError } from '../../command-line/usage.ts'
 
@@ -13,7 +14,6 @@ export interface RouterFile {
 }
 
 export const DEFAULT_ROUTER_FILE = 'router.json'
-const OWNER_ONLY = 0o600
 
 /** Reads the file of a router. Throws {@link UsageError} where it is none. */
 export async function readRouterFile(path: string): Promise<RouterFile> {
@@ -28,28 +28,50 @@ export async function readRouterFile(path: string): Promise<RouterFile> {
   }
 }
 
-/** Writes the file of a router, whole or not at all, for its owner alone. */
+/** Writes the file of a router, whole or not at all, for its owner alone; it is on the disk when the promise resolves. */
 export async function writeRouterFile(path: string, file: RouterFile): Promise<void> {
-  const beside = `${path}.${process.pid}.new`
-  await writeFile(beside, `${JSON.stringify(file, undefined, 2)}\n`, { mode: OWNER_ONLY })
-  await rename(beside, path)
+  await writeDurably(path, `${JSON.stringify(file, undefined, 2)}\n`)
 }
 
 function checked(value: unknown): RouterFile {
   const { identity, listen, advertise, linkGroups, dialsLinks } = Object(value)
-  const { id, kind, key, clientCert, serverCert, ca, controllers } = Object(identity)
-  const texts = { id, key, clientCert, serverCert, ca }
-  const missing = Object.entries(texts).find(([, text]) => typeof text !== 'string' || text === '')
-  if (missing !== undefined) throw new Error(`identity.${missing[0]} is missing`)
+  const { id, kind, key, clientCert, serverCert, ca, controllers, pending } = Object(identity)
+  refuseMissing('identity', { id, key, clientCert, serverCert, ca })
   const addresses = textsIn(controllers, 'identity.controllers')
   if (addresses.length === 0) throw new Error('identity.controllers names nobody')
   return {
-    identity: { id, kind: kind === 'transit' ? kind : 'edge', key, clientCert, serverCert, ca, controllers: addresses },
+    identity: {
+      id,
+      kind: kind === 'transit' ? kind : 'edge',
+      key,
+      clientCert,
+      serverCert,
+      ca,
+      controllers: addresses,
+      ...pendingIn(pending),
+    },
     ...(listen !== undefined && { listen: textIn(listen, 'listen') }),
     ...(advertise !== undefined && { advertise: textIn(advertise, 'advertise') }),
     ...(linkGroups !== undefined && { linkGroups: textsIn(linkGroups, 'linkGroups') }),
     ...(dialsLinks !== undefined && { dialsLinks: dialsLinks === true }),
   }
+}
+
+/** Certificates that were issued and not confirmed. */
+function pendingIn(value: unknown): Pick<RouterIdentity, 'pending'> {
+  if (value === undefined) return {}
+  if (!Array.isArray(value)) throw new Error('identity.pending is a list')
+  const pending = value.map((pair: unknown) => {
+    const { key, clientCert, serverCert } = Object(pair)
+    refuseMissing('identity.pending', { key, clientCert, serverCert })
+    return { key, clientCert, serverCert }
+  })
+  return { pending }
+}
+
+function refuseMissing(owner: string, texts: Readonly<Record<string, unknown>>): void {
+  const missing = Object.entries(texts).find(([, text]) => typeof text !== 'string' || text === '')
+  if (missing !== undefined) throw new Error(`${owner}.${missing[0]} is missing`)
 }
 
 function textIn(value: unknown, name: string): string {

@@ -101,7 +101,6 @@ async function run(call: CommandCall<PlaceOption | 'stop-within' | 'renew-certif
   // Options of the command are for this run; the file keeps its own.
   const { listen, advertise, linkGroups, dialsLinks } = { ...file, ...readPlace(options) }
   const stopped = stopSignal()
-  let writing: Promise<void> = Promise.resolve()
   const router = await runRouter({
     identity: file.identity,
     ...(listen !== undefined && { listen }),
@@ -109,12 +108,9 @@ async function run(call: CommandCall<PlaceOption | 'stop-within' | 'renew-certif
     ...(linkGroups && { linkGroups }),
     dialGroups: dialsLinks === false ? [] : (linkGroups ?? ['default']),
     renewsAtOnce: options.flag('renew-certificates'),
-    onChange: (identity) => {
+    onChange: async (identity) => {
       file = { ...file, identity }
-      const changed = file
-      writing = writing
-        .then(() => writeRouterFile(path, changed))
-        .catch((error) => tell(`${path} could not be written: ${String(error)}`))
+      await writeRouterFile(path, file)
     },
     log: (event, fields) => tell(`${event} ${JSON.stringify(fields)}`),
   })
@@ -122,7 +118,6 @@ async function run(call: CommandCall<PlaceOption | 'stop-within' | 'renew-certif
   const reason = await stopped
   tell(`stopping on ${reason}: circuits may end within ${seconds} s; a second signal ends them`)
   await router.close({ graceMs: Number(seconds) * 1000 })
-  await writing
   return 0
 }
 

@@ -1,0 +1,91 @@
+import type { RouterCredentials } from '../state/opened-socket.ts'
+import type { PendingCredentials, RouterIdentity } from './router-enrollment.ts'
+
+/** Pairs that no controller has confirmed, of which the oldest are given up: one is enough, and a second after a lost answer. */
+const MOST_PENDING = 4
+
+/**
+ * The identity of a router that runs, and of its next start. A renewed key and its certificates stand beside those of before until a
+ * controller has confirmed one of them: nobody knows which is good when the controller's answer is lost.
+ */
+export class HeldIdentity {
+  #identity: RouterIdentity
+  readonly #keep: (identity: RouterIdentity) => void | Promise<void>
+  readonly #onCredentials: () => void
+  /** What is kept is kept in the order in which it became known. */
+  #keeping: Promise<void> = Promise.resolve()
+
+  /** `onCredentials` is called when other ones are in force. */
+  constructor(
+    identity: RouterIdentity,
+    keep: (identity: RouterIdentity) => void | Promise<void>,
+    onCredentials: () => void,
+  ) {
+    this.#identity = identity
+    this.#keep = keep
+    this.#onCredentials = onCredentials
+  }
+
+  /** Those in force, as far as the router knows. */
+  get credentials(): RouterCredentials {
+    return this.#identity
+  }
+
+  /** All that a controller may take, those in force first. */
+  get candidates(): readonly RouterCredentials[] {
+    const { ca, pending = [] } = this.#identity
+    return [this.#identity, ...pending.toReversed().map((pair) => ({ ...pair, ca }))]
+  }
+
+  /** The pair that was issued last, if none of those that are pending is confirmed. */
+  get pending(): PendingCredentials | undefined {
+    return this.#identity.pending?.at(-1)
+  }
+
+  /** The controllers are at other addresses. Rejects as `keep` does. */
+  moveTo(controllers: readonly string[]): Promise<void> {
+    return this.#change({ ...this.#identity, controllers })
+  }
+
+  /** Holds a further pair; it is kept when this resolves. Rejects as `keep` does, and does not hold it then. */
+  async propose(pair: PendingCredentials): Promise<void> {
+    const pending = [...(this.#identity.pending ?? []), pair].slice(-MOST_PENDING)
+    try {
+      await this.#change({ ...this.#identity, pending })
+    } catch (error) {
+      this.#identity = without(this.#identity, pair)
+      throw error
+    }
+  }
+
+  /** A controller takes a certificate. Where that is a pending one it is in force, and the others are void. Rejects as `keep` does. */
+  async taken(clientCert: string): Promise<void> {
+    const pair = this.#identity.pending?.find((known) => known.clientCert === clientCert)
+    if (pair === undefined) return
+    const { pending: _void, ...identity } = this.#identity
+    const kept = this.#change({ ...identity, ...pair })
+    this.#onCredentials()
+    await kept
+  }
+
+  /** Resolves when nothing is being kept. */
+  async idle(): Promise<void> {
+    await this.#keeping
+  }
+
+  #change(identity: RouterIdentity): Promise<void> {
+    this.#identity = identity
+    const kept = this.#keeping.then(() => this.#keep(identity))
+    this.#keeping = kept.then(
+      () => undefined,
+      () => undefined,
+    )
+    return kept
+  }
+}
+
+function without(identity: RouterIdentity, pair: PendingCredentials): RouterIdentity {
+  const { pending = [], ...rest } = identity
+  const left = pending.filter(({ clientCert }) => clientCert !== pair.clientCert)
+  return left.length === 0 ? rest : { ...rest, pending: left }
+}
