@@ -1,6 +1,5 @@
 import { createPublicKey, type X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
-import type { IncomingMessage } from 'node:http'
 import { request } from 'node:https'
 import { isIP } from 'node:net'
 import type { Readable } from 'node:stream'
@@ -64,8 +63,18 @@ function claimsIn(jwt: string): Record<string, unknown> {
   }
 }
 
-/** Milliseconds of silence after which a server is given up. */
-const SILENCE_MS = 30_000
+/** A server that accepted a request or a connection did not answer in time. */
+export class AnsweredTooLate extends Error {
+  readonly code = 'TIMED_OUT'
+
+  constructor(timeoutMs: number) {
+    super(`no answer within ${timeoutMs / 1000} s`)
+    this.name = 'AnsweredTooLate'
+  }
+}
+
+/** Milliseconds for a whole enrollment, unless its caller says otherwise. */
+export const ENROLLMENT_MS = 30_000
 /** Bytes of an answer: a trust bundle of some hundred certificates fits. */
 const LONGEST_ANSWER = 1_048_576
 
@@ -76,39 +85,61 @@ export interface IssuerAnswer {
 }
 
 /**
+ * Does something that takes `timeoutMs` at most; its signal is aborted then. Rejects as `work` does, and with {@link AnsweredTooLate}.
+ */
+export async function inTime<T>(timeoutMs: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const end = new AbortController()
+  const failure = new AnsweredTooLate(timeoutMs)
+  const timer = setTimeout(() => end.abort(failure), timeoutMs)
+  try {
+    return await work(end.signal)
+  } catch (error) {
+    // Whatever broke because of it.
+    throw end.signal.aborted ? failure : error
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/**
  * The controller that signed an enrollment token. It is known by its certificate, as its authorities are not trusted yet: a
- * request goes to the server that shows this certificate, or to none.
+ * request goes to the server that shows this certificate, or to none. All is over when `signal` is aborted.
  */
 export class TokenIssuer {
   readonly #url: URL
   readonly #certificate: X509Certificate
+  readonly #signal: AbortSignal
 
-  constructor(url: URL, certificate: X509Certificate) {
+  constructor(url: URL, certificate: X509Certificate, signal: AbortSignal) {
     this.#url = url
     this.#certificate = certificate
+    this.#signal = signal
   }
 
   /** Sends a request; a body is JSON. Rejects where another server answers meanwhile, none in time, or too much. */
-  async ask(path: string, body?: unknown): Promise<IssuerAnswer> {
-    const sent = request(new URL(path, this.#url), {
-      method: body === undefined ? 'GET' : 'POST',
-      headers: body === undefined ? {} : { 'content-type': 'application/json' },
-      rejectUnauthorized: false,
-      agent: false,
-      timeout: SILENCE_MS,
-    })
-    sent.once('timeout', () => sent.destroy(new Error('no answer in time')))
-    sent.once('socket', (socket) => {
-      socket.once('secureConnect', () => {
-        // Both sockets have to lead to the same key before anything is said.
-        if (shownBy(socket)?.raw.equals(this.#certificate.raw) !== true)
-          sent.destroy(new Error('another server answered'))
-        else sent.end(body === undefined ? undefined : JSON.stringify(body))
+  ask(path: string, body?: unknown): Promise<IssuerAnswer> {
+    return new Promise((resolve, reject) => {
+      const sent = request(new URL(path, this.#url), {
+        method: body === undefined ? 'GET' : 'POST',
+        headers: body === undefined ? {} : { 'content-type': 'application/json' },
+        rejectUnauthorized: false,
+        agent: false,
+        signal: this.#signal,
+      })
+      // It hears of a failure after the head of the answer as well.
+      sent.on('error', reject)
+      sent.once('socket', (socket) => {
+        socket.once('secureConnect', () => {
+          // Both sockets have to lead to the same key before anything is said.
+          if (shownBy(socket)?.raw.equals(this.#certificate.raw) !== true)
+            sent.destroy(new Error('another server answered'))
+          else sent.end(body === undefined ? undefined : JSON.stringify(body))
+        })
+      })
+      sent.once('response', (answer) => {
+        textOf(answer).then((text) => resolve({ status: answer.statusCode ?? 0, body: text }), reject)
       })
     })
-    const [answer]: IncomingMessage[] = await once(sent, 'response')
-    if (answer === undefined) throw new Error('no answer')
-    return { status: answer.statusCode ?? 0, body: await textOf(answer) }
   }
 
   /** The authorities of the network, PEM. */
@@ -125,25 +156,33 @@ export class TokenIssuer {
 
 /**
  * The controller at the issuer's address of a token, if its key signed the token; otherwise `undefined`. Rejects when nobody
- * answers there.
+ * answers there, or `signal` is aborted.
  */
-export async function provenIssuer(jwt: string, { issuer }: EnrollmentToken): Promise<TokenIssuer | undefined> {
-  const certificate = await certificateAt(issuer)
+export async function provenIssuer(
+  jwt: string,
+  { issuer }: EnrollmentToken,
+  signal: AbortSignal,
+): Promise<TokenIssuer | undefined> {
+  const certificate = await certificateAt(issuer, signal)
   const { compactVerify } = await import('jose')
   const isSigned = await compactVerify(jwt.trim(), createPublicKey(certificate.toString())).then(
     () => true,
     () => false,
   )
-  return isSigned ? new TokenIssuer(issuer, certificate) : undefined
+  return isSigned ? new TokenIssuer(issuer, certificate, signal) : undefined
 }
 
 /** The certificate that a server shows. Nothing is sent to it, and nothing believed. */
-async function certificateAt({ hostname, port }: URL): Promise<X509Certificate> {
+async function certificateAt({ hostname, port }: URL, signal: AbortSignal): Promise<X509Certificate> {
   const host = hostname.replace(/^\[|\]$/g, '')
   const names = isIP(host) === 0 ? { servername: host } : {}
   const socket = connect({ host, port: Number(port || 443), rejectUnauthorized: false, ...names })
-  socket.setTimeout(SILENCE_MS, () => socket.destroy(new Error('no answer in time')))
-  await once(socket, 'secureConnect')
+  try {
+    await once(socket, 'secureConnect', { signal })
+  } catch (error) {
+    socket.on('error', () => undefined).destroy()
+    throw error
+  }
   const certificate = shownBy(socket)
   socket.destroy()
   if (certificate === undefined) throw new Error('it shows no certificate')

@@ -2,7 +2,13 @@ import { checkOptions, type OptionRules } from '../../../src/base/arguments.ts'
 import { createClient } from '../../../src/client/index.ts'
 import { httpsFetch } from '../enrollment/https-fetch.ts'
 import { createSigningRequest } from '../enrollment/signing-request.ts'
-import { provenIssuer, readEnrollmentToken } from '../enrollment/token-issuer.ts'
+import {
+  AnsweredTooLate,
+  ENROLLMENT_MS,
+  inTime,
+  provenIssuer,
+  readEnrollmentToken,
+} from '../enrollment/token-issuer.ts'
 import { ConnectionFailure, failureOf } from './connection-failure.ts'
 import { type EnrolledDevice, type IdentityFile, identityFileOf } from './identity-file.ts'
 
@@ -15,9 +21,11 @@ export interface EnrollOptions {
   readonly credentials?: { readonly cert: string; readonly key: string }
   /** The name of the identity that a token of the method `ca` creates. */
   readonly name?: string
+  /** Milliseconds until the enrollment counts as failed; default 30 s. */
+  readonly timeoutMs?: number
 }
 
-const OPTIONS: OptionRules<EnrollOptions> = { credentials: 'object', name: 'string' }
+const OPTIONS: OptionRules<EnrollOptions> = { credentials: 'object', name: 'string', timeoutMs: 'number' }
 
 /** The token by which a device enrolls, and how. */
 export interface DeviceEnrollment extends EnrollOptions {
@@ -45,7 +53,8 @@ export async function enroll(jwt: string, options: EnrollOptions = {}): Promise<
  * certificate and the authorities that the controller named. {@link openIdentity} takes it as it is.
  *
  * Rejects with a `TypeError` for what is no token, and with a {@link ConnectionFailure} when the controller does not take it:
- * `NOT_ALLOWED` where it was used before or has ended.
+ * `NOT_ALLOWED` where it was used before or has ended, `TIMED_OUT` where it accepts the request and does not answer. When its answer
+ * is lost the token may be used up: where a second try is refused the device needs another token.
  *
  * @example
  * const device = await enrollDevice({ jwt: await readFile('laptop.jwt', 'utf8') })
@@ -54,7 +63,7 @@ export async function enroll(jwt: string, options: EnrollOptions = {}): Promise<
  */
 export async function enrollDevice(enrollment: DeviceEnrollment): Promise<EnrolledDevice> {
   checkOptions('enrollDevice', enrollment, DEVICE, 'an object with jwt')
-  const { jwt, credentials, name } = enrollment
+  const { jwt, credentials, name, timeoutMs = ENROLLMENT_MS } = enrollment
   const invitation = readEnrollmentToken(jwt)
   const { issuer, method, token, subject } = invitation
   if (!['ott', 'ottca', 'ca'].includes(method)) {
@@ -63,19 +72,26 @@ export async function enrollDevice(enrollment: DeviceEnrollment): Promise<Enroll
   const own = method === 'ott' ? undefined : credentials
   if (method !== 'ott' && own === undefined) throw new TypeError(`a token of the method ${method} needs credentials`)
   try {
-    const controller = await provenIssuer(jwt, invitation)
-    if (controller === undefined) {
-      throw new ConnectionFailure('NOT_AUTHENTICATED', `${issuer.origin} is not the controller that signed the token`)
-    }
-    const ca = await controller.authorities()
-    const { key, csr } = own === undefined ? await createSigningRequest(subject) : { key: own.key, csr: undefined }
-    const client = createClient({ baseUrl: issuer.origin, fetch: httpsFetch({ ca, ...own }) })
-    const { data } = await client.call('POST /enroll', {
-      query: { method, ...(method !== 'ca' && { token }) },
-      body: { ...(csr !== undefined && { clientCsr: csr }), ...(name !== undefined && { name }) },
+    return await inTime(timeoutMs, async (signal) => {
+      const controller = await provenIssuer(jwt, invitation, signal)
+      if (controller === undefined) {
+        throw new ConnectionFailure('NOT_AUTHENTICATED', `${issuer.origin} is not the controller that signed the token`)
+      }
+      const ca = await controller.authorities()
+      const { key, csr } = own === undefined ? await createSigningRequest(subject) : { key: own.key, csr: undefined }
+      const client = createClient({ baseUrl: issuer.origin, fetch: httpsFetch({ ca, ...own }) })
+      const { data } = await client.call('POST /enroll', {
+        query: { method, ...(method !== 'ca' && { token }) },
+        body: { ...(csr !== undefined && { clientCsr: csr }), ...(name !== undefined && { name }) },
+        signal,
+      })
+      return { controller: issuer.origin, key, cert: own?.cert ?? String(Reflect.get(data, 'cert') ?? ''), ca }
     })
-    return { controller: issuer.origin, key, cert: own?.cert ?? String(Reflect.get(data, 'cert') ?? ''), ca }
   } catch (error) {
-    throw failureOf(error, `enrollment at ${issuer.origin}`)
+    const task = `enrollment at ${issuer.origin}`
+    if (error instanceof AnsweredTooLate) {
+      throw new ConnectionFailure('TIMED_OUT', `${task}: ${error.message}; the token may be used up`, { cause: error })
+    }
+    throw failureOf(error, task)
   }
 }

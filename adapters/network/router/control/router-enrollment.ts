@@ -1,6 +1,8 @@
 import { createRouterRequests } from '../../enrollment/signing-request.ts'
 import {
+  ENROLLMENT_MS,
   type EnrollmentToken,
+  inTime,
   provenIssuer,
   readEnrollmentToken,
   type TokenIssuer,
@@ -28,10 +30,14 @@ const KINDS: Readonly<Record<string, RouterIdentity['kind']>> = { erott: 'edge',
 
 /**
  * Enrolls a router by the token that its controller made for it, of Portcullis or a deployed one. `hosts` are the names and
- * addresses under which it will be reached. Rejects where the token is none, expired or used, or where another server answers than
- * the one that signed it.
+ * addresses under which it will be reached. Rejects where the token is invalid, expired or used, where another server answers than
+ * the one that signed it, and with the code `TIMED_OUT` where no answer comes for `timeoutMs`: the token may be used up then.
  */
-export async function enrollRouter(jwt: string, hosts: readonly string[]): Promise<RouterIdentity> {
+export async function enrollRouter(
+  jwt: string,
+  hosts: readonly string[],
+  timeoutMs = ENROLLMENT_MS,
+): Promise<RouterIdentity> {
   const token = readEnrollmentToken(jwt)
   const kind = KINDS[token.method]
   if (kind === undefined || token.subject === '' || token.token === '') {
@@ -40,11 +46,13 @@ export async function enrollRouter(jwt: string, hosts: readonly string[]): Promi
   if (token.expiresAt === undefined || token.expiresAt < Date.now()) {
     throw new Error('the enrollment token has expired: ask for another one')
   }
-  const issuer = await provenIssuer(jwt, token)
-  if (issuer === undefined) throw new Error(`${token.issuer.host} is not the controller that signed the token`)
-  const { keyPem: key, clientCsrPem, serverCsrPem } = await createRouterRequests(token.subject, hosts)
-  const certificates = await redeem(issuer, token, { certCsr: clientCsrPem, serverCertCsr: serverCsrPem })
-  return { id: token.subject, kind, key, ...certificates, controllers: token.controllers }
+  return inTime(timeoutMs, async (signal) => {
+    const issuer = await provenIssuer(jwt, token, signal)
+    if (issuer === undefined) throw new Error(`${token.issuer.host} is not the controller that signed the token`)
+    const { keyPem: key, clientCsrPem, serverCsrPem } = await createRouterRequests(token.subject, hosts)
+    const certificates = await redeem(issuer, token, { certCsr: clientCsrPem, serverCertCsr: serverCsrPem })
+    return { id: token.subject, kind, key, ...certificates, controllers: token.controllers }
+  })
 }
 
 async function redeem(
