@@ -144,3 +144,18 @@ export function withAdviceOnTrust(error: unknown): unknown {
   const advice = 'pass fetch: httpsFetch({ ca }) of portcullis/node'
   return new TypeError(`the controller's certificate is not trusted: ${advice}`, { cause: error.cause })
 }
+
+/**
+ * Settles as `work` does, unless `signal` is aborted before: a `fetch` that is no network, such as that of a controller, may take no
+ * notice of it.
+ */
+export async function unlessAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  signal.throwIfAborted()
+  return new Promise((resolve, reject) => {
+    const giveUp = () => reject(signal.reason)
+    signal.addEventListener('abort', giveUp, { once: true })
+    work()
+      .then(resolve, reject)
+      .finally(() => signal.removeEventListener('abort', giveUp))
+  })
+}

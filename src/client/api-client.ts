@@ -6,9 +6,10 @@ import {
   type ListRoute,
   readAnswer,
   requestFor,
+  unlessAborted,
   withAdviceOnTrust,
 } from './answer.ts'
-import { SessionToken, unlessAborted } from './session-token.ts'
+import { SessionToken } from './session-token.ts'
 import type { AnswerOf, AnySignature, RequestArguments, RequestOf } from './types.ts'
 
 /** Sends one request; `globalThis.fetch`, or a controller's own `fetch` for calls without a network. */

@@ -1,3 +1,5 @@
+import { unlessAborted } from './answer.ts'
+
 /** Milliseconds that a login may take. Requests that wait for it fail then, and the next one logs in anew. */
 const LOGIN_MS = 60_000
 
@@ -78,18 +80,3 @@ function saysThatSessionEnded({ status, headers }: Response): boolean {
 }
 
 const REALMS = ['realm="zt-session"', 'realm="openziti-oidc"']
-
-/**
- * Settles as `work` does, unless `signal` is aborted before: a `fetch` that is no network, such as that of a controller, may take no
- * notice of it.
- */
-export async function unlessAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-  signal.throwIfAborted()
-  return new Promise((resolve, reject) => {
-    const giveUp = () => reject(signal.reason)
-    signal.addEventListener('abort', giveUp, { once: true })
-    work()
-      .then(resolve, reject)
-      .finally(() => signal.removeEventListener('abort', giveUp))
-  })
-}

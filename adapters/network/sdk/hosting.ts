@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { callIsolated } from '../../../src/concurrency/call-isolated.ts'
 import { pauseAfter, routersToTry } from '../../../src/facts/data-plane/sdk-dialing.ts'
 import type { Timer } from '../channel/conversation.ts'
 import { ConnectionFailure, failureOf } from './connection-failure.ts'
@@ -147,7 +148,7 @@ class Hosting implements HostedService {
     this.#failures = this.#bindings.size > 0 ? 0 : this.#failures + 1
     if (this.#isInterrupted && this.#bindings.size > 0) {
       this.#isInterrupted = false
-      this.#options.onChange?.(undefined)
+      this.#tell(undefined)
     }
     this.#lookAgain(this.#failures === 0 ? LOOK_AGAIN_MS : pauseAfter(this.#failures, Math.random()))
   }
@@ -225,12 +226,20 @@ class Hosting implements HostedService {
     }
   }
 
+  /** What the program throws is its own: other services on the same channel hear of its end as well. */
+  #tell(failure: ConnectionFailure | undefined): void {
+    callIsolated(
+      () => this.#options.onChange?.(failure),
+      (error) => process.emitWarning(`onChange of ${this.service} failed: ${String(error)}`),
+    )
+  }
+
   /** A router is gone, or hosts it no more. */
   #ended(address: string, failure: ConnectionFailure): void {
     if (!this.#bindings.delete(address) || this.#isClosed) return
     if (this.#bindings.size === 0) {
       this.#isInterrupted = true
-      this.#options.onChange?.(failure)
+      this.#tell(failure)
     }
     this.#host.access.forget(this.service)
     this.#lookAgain(pauseAfter(1, Math.random()))

@@ -1,6 +1,5 @@
-import { eachOf } from '../../../src/client/answer.ts'
+import { eachOf, unlessAborted } from '../../../src/client/answer.ts'
 import { type ApiClient, type ClientApi, createClient, type Fetch } from '../../../src/client/index.ts'
-import { unlessAborted } from '../../../src/client/session-token.ts'
 import type { ControllerSession } from './controller-session.ts'
 
 /** The client API in the session of an identity, which is begun again when it has ended. */

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import { connect as connectTls } from 'node:tls'
+import { pauseAfter } from '../../../../src/facts/data-plane/sdk-dialing.ts'
 import type { EndpointFacts } from '../../../../src/policy.ts'
 import type { Channel } from '../../channel/channel.ts'
 import { ChannelSocket } from '../../channel/channel-socket.ts'
@@ -26,6 +27,8 @@ export class RouterPool {
   readonly #opening = new Map<string, Promise<RouterChannel>>()
   /** Those of a session before this one: what goes through them goes on, and nothing is begun there. */
   readonly #retired = new Set<RouterChannel>()
+  /** The access token that replaced the one before it. */
+  #newToken: string | undefined
   #hasLostChannel = false
   #isClosed = false
 
@@ -55,6 +58,7 @@ export class RouterPool {
 
   /** The identity has another session: routers know the channels of the one before by that one. */
   retire(): void {
+    this.#newToken = undefined
     for (const channel of this.#all()) {
       if (channel.isIdle) channel.close()
       else this.#retired.add(channel)
@@ -63,9 +67,23 @@ export class RouterPool {
     this.#opening.clear()
   }
 
-  /** Gives routers the access token that replaces the one before it; a router that does not take it closes the channel. */
+  /**
+   * Gives routers the access token that replaces the one before it, also those that are greeted by that one at the moment. Where a
+   * router refuses it the channel is closed; a router that is silent is asked again.
+   */
   updateToken(accessToken: string): void {
-    for (const channel of this.#all()) channel.updateToken(accessToken).catch(() => channel.close())
+    this.#newToken = accessToken
+    for (const channel of this.#all()) this.#update(channel, accessToken)
+  }
+
+  #update(channel: RouterChannel, accessToken: string, failures = 0): void {
+    channel.updateToken(accessToken).catch((error: unknown) => {
+      if (!(error instanceof ConnectionFailure) || error.code !== 'TIMED_OUT') return channel.close()
+      // The token of before is good for a while, and a router that is gone is noticed elsewhere.
+      this.#access.timer(pauseAfter(failures + 1, Math.random()), () => {
+        if (channel.isOpen && this.#newToken === accessToken) this.#update(channel, accessToken, failures + 1)
+      })
+    })
   }
 
   /** Reports facts of this machine to every router that judges posture. */
@@ -96,6 +114,8 @@ export class RouterPool {
       opened.close()
       throw new ConnectionFailure('CLOSED', 'the identity is closed')
     }
+    // The token may have been replaced while the router was greeted by the one before.
+    if (this.#newToken !== undefined && hello.apiSessionToken !== this.#newToken) this.#update(opened, this.#newToken)
     const others = this.#channels.get(address) ?? []
     // One that was opened beside a channel that stood still is not kept when it is of no more use.
     for (const idle of others.filter(({ isIdle }) => isIdle)) idle.close()

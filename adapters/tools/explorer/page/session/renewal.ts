@@ -9,13 +9,23 @@ const RENEW_BEFORE_MS = 60_000
 
 let renewal: Promise<void> | undefined
 
-/** A credential that is good for a while: tokens that are about to end are exchanged, by one tab and once. */
+/** Milliseconds that the provider may be silent. */
+const ANSWER_MS = 10_000
+
+/**
+ * A credential that is good for a while: tokens that are about to end are exchanged, by one tab and once. Where that fails, requests go
+ * on with the token that there is until it ends, and each tries again.
+ */
 export async function renewed(credential: Credential): Promise<Credential> {
   if (!isAboutToEnd(credential)) return credential
   renewal ??= byOneTab(exchange).finally(() => {
     renewal = undefined
   })
-  await renewal
+  try {
+    await renewal
+  } catch (error) {
+    if (credential.kind !== 'tokens' || Date.now() >= credential.goodUntil) throw error
+  }
   return heldCredential() ?? credential
 }
 
@@ -36,7 +46,10 @@ function isAboutToEnd(credential: Credential): boolean {
 /** Asks the provider for tokens. Rejects with `Error` where it gives none. */
 export async function askForTokens(form: Readonly<Record<string, string>>): Promise<Credential> {
   const body = new URLSearchParams({ client_id: CLIENT_ID, ...form })
-  const response = await fetch(`${controllerUrl()}/oidc/oauth/token`, { method: 'POST', body, credentials: 'omit' })
+  const signal = AbortSignal.timeout(ANSWER_MS)
+  const response = await fetch(`${controllerUrl()}/oidc/oauth/token`, {
+    ...{ method: 'POST', body, credentials: 'omit', signal },
+  })
   if (!response.ok) throw new Error('The provider gave no session. Try it again.')
   const answer: unknown = await response.json()
   const member = (name: string): unknown =>
