@@ -18,6 +18,8 @@ export interface NetworkFinding {
   readonly kind: 'no-administrator' | 'policy-selects-nothing' | 'service-without-routers' | 'clock-behind'
   /** The entity in question; absent where it is the network. */
   readonly id?: string
+  /** The name of that entity, with its kind where several kinds are found so: `service policy 'staff'`. */
+  readonly name?: string
   /** In words. */
   readonly text: string
 }
@@ -78,8 +80,9 @@ async function policyFindings(tx: ReadTransaction, index: AccessIndex): Promise<
     for (const policy of (await collectionOf(tx, resource).find()).items) {
       const empty = sides.filter((side) => index.countSelected(name, policy.id, side) === 0)
       if (empty.length === 0) continue
-      const text = `${resource.definition.singular} '${policy.name}' selects no ${empty.join(' and no ')}`
-      findings.push({ kind: 'policy-selects-nothing', id: policy.id, text })
+      const named = `${resource.definition.singular} '${policy.name}'`
+      const text = `${named} selects no ${empty.join(' and no ')}`
+      findings.push({ kind: 'policy-selects-nothing', id: policy.id, name: named, text })
     }
   }
   return findings
@@ -92,6 +95,7 @@ async function serviceFindings(tx: ReadTransaction, index: AccessIndex): Promise
     .map(({ id, name }) => ({
       kind: 'service-without-routers',
       id,
+      name,
       text: `service '${name}' has no edge router: no service edge router policy selects one for it`,
     }))
 }

@@ -108,12 +108,13 @@ export interface Operator {
    * storage follow within seconds.
    */
   readonly keys: {
-    status(): Promise<PkiStatus>
+    /** Tells how the keys are, and whose certificates end within `withinDays`, 30 unless given. */
+    status(withinDays?: number): Promise<PkiStatus>
     /** Lists who has no certificate of the latest authority yet, 500 at most. */
     outstanding(): Promise<readonly RenewalHolder[]>
     /** Makes the next key. Rejects with COULD_NOT_VALIDATE where that would take more from somebody than was said. */
     rotate(request: RotationRequest): Promise<PkiStatus>
-    /** Says how long an authority is good, or that an announced one begins to sign. */
+    /** Says how long an authority is good, or that an announced one begins to sign. Refuses to lock somebody out unless `locksOut`. */
     change(id: string, request: AuthorityChange): Promise<PkiStatus>
   }
   /** Closes the storage. */
@@ -171,9 +172,9 @@ export async function assembleOperator(options: OperatorOptions): Promise<Operat
     undo: (recordId, tag) => engine.changeUndo.apply(callOf('audit undo'), recordId, tag),
     verifyAudit: (head) => engine.audit.verify(head),
     keys: {
-      status: async () => {
+      status: async (withinDays) => {
         await engine.keyRotation.takeUp()
-        return engine.keyRotation.status()
+        return engine.keyRotation.status(withinDays)
       },
       outstanding: () => engine.keyRotation.outstanding(),
       rotate: async (request) => {

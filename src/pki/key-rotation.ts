@@ -2,9 +2,7 @@ import { ControllerError, invalidField, notFound } from '../base/errors.ts'
 import { logFailure } from '../context/background-failure.ts'
 import type { Call } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
-import { authenticators } from '../facts/credentials/authenticator.resource.ts'
 import { enrollments } from '../facts/enrollment/enrollment.resource.ts'
-import { identities } from '../facts/identities/identity.resource.ts'
 import { issuingAt, stateAt } from '../facts/pki/generations.rules.ts'
 import { networkAuthorities } from '../facts/pki/network-authority.resource.ts'
 import {
@@ -15,14 +13,14 @@ import {
   type RotationRequest,
   RotationRequestBody,
 } from '../facts/pki/pki-requests.resource.ts'
-import { edgeRouters } from '../facts/routers/edge-router.resource.ts'
-import { transitRouters } from '../facts/routers/transit-router.resource.ts'
 import { readId, readRequest } from '../kernel/declaration/read-body.ts'
-import { ids } from '../kernel/filter/index.ts'
 import type { FormerGeneration, NewGeneration } from '../ports/pki.ts'
 import type { WriteTransaction } from '../ports/record-storage.ts'
 import { newRecord } from '../records/read-records.ts'
-import { askForRenewal, countRenewed, outstandingDevices, outstandingRouters } from './renewal-campaign.ts'
+import { examineHolders, type Holders, type Judging } from './certificate-holders.ts'
+import { requireAuthorityKnown, requireNobodyLockedOut } from './lockout.ts'
+import { dueHolders, outstandingHolders } from './outstanding-holders.ts'
+import { askForRenewal } from './renewal-campaign.ts'
 import { type AuthorityRecord, StoredKeys } from './stored-keys.ts'
 
 const DAY_MS = 24 * 60 * 60_000
@@ -32,12 +30,14 @@ const KEEP_MS = 400 * DAY_MS
 const MOST_GOOD = 16
 /** Authorities that are over and still shown; earlier ones are forgotten. */
 const MOST_ENDED = 16
+/** Days within which a certificate is about to end. */
+const ENDING_DAYS = 30
 /** How many holders of certificates of before are answered at most. */
 const MOST_HOLDERS = 500
 
 type RotationPorts = Pick<
   EngineContext,
-  'clock' | 'events' | 'keys' | 'logger' | 'pki' | 'settings' | 'storage' | 'timetable' | 'writes'
+  'clock' | 'events' | 'keys' | 'logger' | 'pki' | 'presence' | 'settings' | 'storage' | 'timetable' | 'writes'
 >
 
 /** Changes the keys of the network: those of the server, of the authority that signs certificates, and of the root. */
@@ -64,23 +64,21 @@ export class KeyRotation {
     return this.#stored.take(false)
   }
 
-  /** Tells which authorities there are, who has certificates of the latest, and what depends on the key of the server. */
-  async status(): Promise<PkiStatus> {
+  /**
+   * Tells which authorities there are, who has certificates of the latest, and what depends on the key of the server; certificates
+   * that end within `withinDays` are ending.
+   */
+  async status(withinDays = ENDING_DAYS): Promise<PkiStatus> {
     const { clock, keys, pki, storage } = this.#context
     const now = clock.now()
     const server = await pki.serverCertificate()
-    const {
-      authorities: known,
-      progress,
-      outstandingEnrollments,
-    } = await storage.read(async (tx) => {
+    const soon = now + withinDays * DAY_MS
+    const { known, holders, due, outstandingEnrollments } = await storage.read(async (tx) => {
       const known = await StoredKeys.authorities(tx)
-      const latest = known.at(-1)
-      return {
-        authorities: known,
-        progress: latest === undefined ? undefined : await countRenewed(tx, latest),
-        outstandingEnrollments: (await tx.collection(enrollments).find({ limit: 1 })).totalCount,
-      }
+      const holders = await examineHolders(tx, this.#judging(known), soon)
+      const due = await dueHolders(tx, holders, now, soon)
+      const { totalCount: outstandingEnrollments } = await tx.collection(enrollments).find({ limit: 1 })
+      return { known, holders, due, outstandingEnrollments }
     })
     const authorities = known.length > 0 ? known : [await this.#configured()]
     return {
@@ -91,7 +89,8 @@ export class KeyRotation {
         expiresAt: textOf(server.notAfter),
         outstandingEnrollments,
       },
-      progress: progress ?? null,
+      progress: known.length === 0 ? null : progressOf(holders, due.outstanding),
+      due,
       bundle: pki.caBundlePem,
       hasRootKey: keys.configured.hasRootKey || authorities.some(({ rootKey }) => rootKey !== null),
       canKeepKeys: keys.canKeepKeys,
@@ -104,10 +103,10 @@ export class KeyRotation {
    *
    * @throws {ControllerError} COULD_NOT_VALIDATE when keys that are made cannot be kept, the key of the root is needed and is not
    *   at hand, 16 authorities are good already, or enrollments are outstanding whose tokens the key of the server signed and
-   *   `voidsEnrollments` is not true.
+   *   `voidsEnrollments` is not true; and, unless `locksOut` is true, when identities or routers would be locked out within a day.
    */
   async rotate(call: Call, request: RotationRequest): Promise<PkiStatus> {
-    const { what, keepUntil, voidsEnrollments } = readRequest(RotationRequestBody, request)
+    const { what, keepUntil, voidsEnrollments, locksOut } = readRequest(RotationRequestBody, request)
     const { clock, keys } = this.#context
     const now = clock.now()
     if (!keys.canKeepKeys) {
@@ -116,7 +115,7 @@ export class KeyRotation {
     if (keepUntil !== undefined && keepUntil <= now)
       throw invalidField('keepUntil', 'must be after the current date and time', keepUntil)
     if (what === 'server') await this.#rotateServer(call, voidsEnrollments, now)
-    else await this.#rotateAuthority(call, what, keepUntil, now)
+    else await this.#rotateAuthority(call, what, { keep: keepUntil, locksOut }, now)
     return this.status()
   }
 
@@ -124,20 +123,28 @@ export class KeyRotation {
    * Changes until when the certificates of an authority are good, or lets one begin to sign that was only announced.
    *
    * @throws {ControllerError} NOT_FOUND when there is none of the id.
-   * @throws {ControllerError} COULD_NOT_VALIDATE when it is the one that signs and would end.
+   * @throws {ControllerError} COULD_NOT_VALIDATE when it is the one that signs and would end, or signed before; and, unless
+   *   `locksOut` is true, when identities or routers would be locked out.
    */
   async change(call: Call, id: string, request: AuthorityChange): Promise<PkiStatus> {
     readId(id)
-    const { goodUntil, issues } = readRequest(AuthorityChangeRequest, request)
-    const { clock, writes } = this.#context
+    const { goodUntil, issues, locksOut } = readRequest(AuthorityChangeRequest, request)
+    const { clock, storage, writes } = this.#context
     const now = clock.now()
+    if (!locksOut) {
+      const before = await storage.read((tx) => StoredKeys.authorities(tx))
+      const isSigning = requireChangeable(before, id, { goodUntil, issues }, now)
+      if (isSigning) await requireAuthorityKnown(this.#context, this.#judging(before))
+      if (goodUntil !== undefined) {
+        const after = before.map((each) => (each.id === id ? { ...each, goodUntil } : each))
+        await this.#requireNobodyLockedOut('goodUntil', goodUntil, before, after, now)
+      }
+    }
     await writes.run(call, async (tx) => {
       const known = await StoredKeys.authorities(tx)
+      const begins = requireChangeable(known, id, { goodUntil, issues }, now)
       const authority = known.find((each) => each.id === id)
       if (authority === undefined) throw notFound(networkAuthorities.definition.singular, id)
-      if (goodUntil != null && issuingAt(known, now)?.id === id)
-        throw invalidField('goodUntil', 'the authority signs: another one has to take its place before', goodUntil)
-      const begins = issues === true && authority.issuesFrom === null
       await tx.collection(networkAuthorities).update({
         ...authority,
         ...(goodUntil !== undefined && { goodUntil }),
@@ -150,36 +157,29 @@ export class KeyRotation {
     return this.status()
   }
 
-  /** Lists who has no certificate of the latest authority yet: routers, then identities by id, 500 at most. */
-  async outstanding(): Promise<readonly RenewalHolder[]> {
-    return this.#context.storage.read(async (tx) => {
-      const latest = (await StoredKeys.authorities(tx)).at(-1)
-      if (latest === undefined) return []
-      const where = outstandingRouters(latest)
-      const holders: RenewalHolder[] = []
-      for (const [kind, type] of [
-        [edgeRouters, 'edge-routers'],
-        [transitRouters, 'transit-routers'],
-      ] as const) {
-        const { items } = await tx
-          .collection<{ readonly id: string; readonly name: string }>(kind)
-          .find({ ...(where && { where }), limit: MOST_HOLDERS - holders.length })
-        holders.push(...items.map(({ id, name }) => ({ type, id, name, askedAt: null })))
-      }
-      const devices = outstandingDevices(latest)
-      const { items } = await tx
-        .collection(authenticators)
-        .find({ ...(devices && { where: devices }), limit: MOST_HOLDERS - holders.length })
-      const { items: named } = await tx
-        .collection(identities)
-        .find({ where: ids(items.map(({ identityId }) => identityId)) })
-      const names = new Map(named.map(({ id, name }) => [id, name]))
-      for (const { identityId, extendRequestedAt } of items) {
-        const askedAt = extendRequestedAt === null ? null : textOf(extendRequestedAt)
-        holders.push({ type: 'identities', id: identityId, name: names.get(identityId) ?? identityId, askedAt })
-      }
-      return holders
+  /** Lists who has no certificate of the latest authority yet, why, and what helps: routers, then identities by id, 500 at most. */
+  outstanding(): Promise<readonly RenewalHolder[]> {
+    const { clock, presence, storage } = this.#context
+    return storage.read(async (tx) => {
+      const holders = await examineHolders(tx, this.#judging(await StoredKeys.authorities(tx)), 0)
+      const facts = { presence: await presence.at(tx), now: clock.now() }
+      return outstandingHolders(tx, holders, facts, MOST_HOLDERS)
     })
+  }
+
+  #judging(authorities: readonly AuthorityRecord[]): Judging {
+    return { authorities, configuredKeyId: this.#context.keys.configured.keyId }
+  }
+
+  #requireNobodyLockedOut(
+    field: string,
+    given: unknown,
+    before: readonly AuthorityRecord[],
+    after: readonly AuthorityRecord[],
+    now: number,
+  ): Promise<void> {
+    const change = { field, given, before: this.#judging(before), after: this.#judging(after), now }
+    return requireNobodyLockedOut(this.#context, change)
   }
 
   async #rotateServer(call: Call, voidsEnrollments: boolean, now: number): Promise<void> {
@@ -194,7 +194,12 @@ export class KeyRotation {
     await this.#stored.take()
   }
 
-  async #rotateAuthority(call: Call, what: 'signing' | 'root', keep: number | undefined, now: number): Promise<void> {
+  async #rotateAuthority(
+    call: Call,
+    what: 'signing' | 'root',
+    { keep, locksOut }: { readonly keep: number | undefined; readonly locksOut: boolean },
+    now: number,
+  ): Promise<void> {
     const { pki, storage, writes } = this.#context
     const present = await storage.read((tx) => StoredKeys.authorities(tx))
     const latest = present.at(-1)
@@ -209,6 +214,11 @@ export class KeyRotation {
       throw invalidField('keepUntil', reason, keep)
     }
     const keepUntil = keep ?? Math.min(now + KEEP_MS, end)
+    if (keep !== undefined && !locksOut) {
+      const before = latest === undefined ? [configured] : present
+      const after = before.map((each) => ({ ...each, goodUntil: Math.min(each.goodUntil ?? Infinity, keepUntil) }))
+      await this.#requireNobodyLockedOut('keepUntil', keep, before, after, now)
+    }
     const next = await this.#next(what, former, now)
     // Once the authority before has run out, nobody can lose contact by the next one.
     const isTrusted = next.isVouchedFor || former.rootPem === next.rootPem || end <= now
@@ -292,6 +302,29 @@ function requireFewGood(known: readonly AuthorityRecord[], what: string, now: nu
   throw invalidField('what', reason, what)
 }
 
+/**
+ * Refuses a change that an authority does not take; answers whether it begins to sign by it. Errors: `NOT_FOUND`,
+ * `COULD_NOT_VALIDATE`.
+ */
+function requireChangeable(
+  known: readonly AuthorityRecord[],
+  id: string,
+  { goodUntil, issues = false }: { readonly goodUntil: number | undefined; readonly issues: boolean | undefined },
+  now: number,
+): boolean {
+  const authority = known.find((each) => each.id === id)
+  if (authority === undefined) throw notFound(networkAuthorities.definition.singular, id)
+  const state = stateAt(authority, known, now)
+  if (goodUntil !== undefined && issuingAt(known, now)?.id === id)
+    throw invalidField('goodUntil', 'the authority signs: another one has to take its place before', goodUntil)
+  if (issues && (state === 'former' || state === 'ended')) {
+    const is = state === 'former' ? 'another one has taken its place' : 'it is over'
+    const reason = `the authority does not sign again, for ${is}: make the next one, as portcullis pki rotate signing does`
+    throw invalidField('issues', reason, issues)
+  }
+  return issues && authority.issuesFrom === null
+}
+
 /** Authorities of before end at an instant, unless they end earlier already. */
 async function endFormer(
   tx: WriteTransaction,
@@ -303,6 +336,14 @@ async function endFormer(
   for (const each of known) {
     if (each.id === next || (each.goodUntil !== null && each.goodUntil <= keepUntil)) continue
     await tx.collection(networkAuthorities).update({ ...each, goodUntil: keepUntil, updatedAt: now })
+  }
+}
+
+function progressOf({ totals }: Holders, outstanding: { readonly identities: number; readonly routers: number }) {
+  const { identities, routers } = outstanding
+  return {
+    identities: { renewed: totals.identities - identities, outstanding: identities },
+    routers: { renewed: totals.routers - routers, outstanding: routers },
   }
 }
 

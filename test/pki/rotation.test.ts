@@ -1,14 +1,13 @@
 import { generateKeyPairSync, X509Certificate } from 'node:crypto'
 import { createPkiMaterial } from 'portcullis'
-import { createPortcullisClient } from 'portcullis/client'
 import { memoryStorage } from 'portcullis/memory'
-import { createTestController, type TestController, type TestDevice } from 'portcullis/testing'
+import { createTestController } from 'portcullis/testing'
 import { describe, expect, it } from 'vitest'
-import { createSigningRequest } from '../../adapters/network/enrollment/signing-request.ts'
 import { signingKeys } from '../../src/facts/credentials/signing-key.resource.ts'
 import { signerOf } from '../support/certificates/held-keys.ts'
 import { opensslOutput } from '../support/certificates/openssl.ts'
 import { shortRoot } from '../support/certificates/short-root.ts'
+import { extend, pkiOf } from './keys.ts'
 
 const DAY_MS = 24 * 3_600_000
 
@@ -29,33 +28,6 @@ function verifies(ca: string, chain: string, purpose: 'sslserver' | 'sslclient',
   } catch {
     return false
   }
-}
-
-/** Our own API as the admin. */
-async function pkiOf({ fetch, management }: TestController) {
-  const body = { username: 'admin', password: 'admin-password' }
-  const { data } = await management.call('POST /authenticate', { query: { method: 'password' }, body })
-  return createPortcullisClient({
-    baseUrl: 'https://controller.test',
-    fetch: (request) => fetch(request),
-    token: data.token,
-  })
-}
-
-/** Extends the certificate of a device, which shows the new one from now on. */
-async function extend(device: TestDevice) {
-  const session = (await device.call('GET /current-api-session')).data
-  const id = session.authenticatorId ?? ''
-  const { key, csr } = await createSigningRequest('device')
-  const { data } = await device.call('POST /current-identity/authenticators/{id}/extend', {
-    params: { id },
-    body: { clientCertCsr: csr },
-  })
-  await device.call('POST /current-identity/authenticators/{id}/extend-verify', {
-    params: { id },
-    body: { clientCert: data.clientCert },
-  })
-  return { key, cert: data.clientCert, ca: data.ca }
 }
 
 describe('a change of the root', () => {

@@ -26,7 +26,7 @@ export const pkiOutstandingOperation = defineOperation(
     route: 'GET /pki/outstanding',
     summary: 'Lists who has no certificate of the latest authority yet, 500 at most',
     description:
-      'Routers first: they renew their certificates by themselves before these end, or when they are told to.',
+      'Routers first. Each with the reason and with what helps: some renew when they are next seen, others have to enroll anew.',
     access: { entity: 'ops', action: 'read' },
     isLong: true,
     data: z.array(RenewalHolderData),

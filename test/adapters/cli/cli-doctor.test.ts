@@ -122,6 +122,35 @@ describe('portcullis doctor', () => {
     // Seven processes, one after the other.
   }, 120_000)
 
+  it('tells many findings of one kind in one line, and each by itself where it is asked to', async () => {
+    const place = mkdtempSync(join(tmpdir(), 'portcullis-doctor-many-'))
+    const controller = await createTestController({
+      storage: await sqliteStorage(join(place, 'network.sqlite')),
+      now: Date.now(),
+    })
+    const roles = { identityRoles: ['#none'], serviceRoles: ['#none'] }
+    for (let at = 0; at < 20; at += 1) {
+      await controller.admin.call('POST /services', { body: { name: `service-${at}`, encryptionRequired: true } })
+      if (at < 5)
+        await controller.admin.call('POST /service-policies', {
+          body: { name: `policy-${at}`, type: 'Dial', semantic: 'AnyOf', ...roles },
+        })
+    }
+    await controller.close()
+    const lines = async (...args: readonly string[]) => {
+      const { stdout } = await portcullis(['doctor', '--storage', 'sqlite:network.sqlite', ...args], { cwd: place })
+        .ended
+      return stdout.split('\n').filter((line) => line.includes('network: '))
+    }
+    const few = await lines()
+    expect(few).toHaveLength(6)
+    expect(few.at(-1)).toMatch(
+      /^warning {2}network: 20 services have no edge router: .* \((service-\d+(, )?){5} and 15 others\); portcullis doctor --all/,
+    )
+    expect(await lines('--all')).toHaveLength(25)
+    rmSync(place, { recursive: true })
+  }, 120_000)
+
   it('tells who has no certificate of the next authority when the one before ends soon', async () => {
     const place = mkdtempSync(join(tmpdir(), 'portcullis-doctor-keys-'))
     const names = { hosts: ['localhost'], trustDomain: 'corp.test', now: Date.now() }
@@ -134,18 +163,34 @@ describe('portcullis doctor', () => {
     await controller.close()
     const where = ['--storage', 'sqlite:network.sqlite', '--pki', 'pki']
     const at = (...args: readonly string[]) => portcullis([...args, ...where], { cwd: place }).ended
-    expect(await at('doctor')).not.toMatchObject({ stdout: expect.stringContaining('good until') })
+    expect(await at('doctor')).not.toMatchObject({ stdout: expect.stringContaining('latest authority') })
     expect(await at('pki', 'rotate', 'root', '--keep', '10d')).toMatchObject({ code: 0 })
     const { stdout } = await at('doctor')
+    expect(stdout).toMatch(/^warning {2}certificates: 1 identity \('laptop'\) are let in for less than 30 days still/m)
     expect(stdout).toMatch(
-      /^warning {2}certificates: .* good until .* 1 certificates of identities and 0 routers have none/m,
+      /^warning {2}certificates: 1 identity \('laptop'\) have no certificate of the latest authority/m,
     )
+    expect((await at('doctor', '--within-days', '5')).stdout).not.toContain('let in for less')
+    // An end that locks somebody out is asked for by name.
+    const [{ id = '' } = {}] = JSON.parse((await at('pki', 'status', '--json')).stdout).authorities
+    expect(await at('pki', 'change', id, '--keep', '0')).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/1 identity would be locked out: 'laptop'; .* say --force/),
+    })
     // Another folder of keys does not open what is stored.
     await openPkiDirectory(join(place, 'other'), names)
     const other = () => portcullis(['doctor', ...where.slice(0, 3), 'other'], { cwd: place }).ended
     const isWrong = { code: 3, stdout: expect.stringContaining('cannot be opened with these keys') }
     // The next authority signs 20 s after it was made: until then nobody needs its key.
     await vi.waitFor(async () => expect(await other()).toMatchObject(isWrong), { timeout: 90_000, interval: 2000 })
+    expect(await at('pki', 'change', id, '--issues')).toMatchObject({
+      stderr: expect.stringContaining('does not sign again'),
+    })
+    expect(await at('pki', 'change', id, '--keep', '0', '--force')).toMatchObject({ code: 0 })
+    expect(await at('doctor')).toMatchObject({
+      code: 3,
+      stdout: expect.stringMatching(/^wrong {4}certificates: 1 identity \('laptop'\) are let in no more/m),
+    })
     rmSync(place, { recursive: true })
   }, 180_000)
 

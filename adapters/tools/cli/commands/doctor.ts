@@ -1,6 +1,8 @@
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { visibleLine } from '../../../../src/base/text.ts'
+import { grouped } from '../../../../src/base/collections.ts'
+import { fewOf, visibleLine } from '../../../../src/base/text.ts'
+import type { NetworkFinding } from '../../../../src/index.ts'
 import { type Answer, type CommandCall, defineCommand, EXIT_NO } from '../command-line/command.ts'
 import { UsageError } from '../command-line/usage.ts'
 import { DEFAULT_STORAGE, STORAGE_OPTIONS, withOperator } from '../input/open-storage.ts'
@@ -25,15 +27,16 @@ export const DOCTOR = defineCommand({
       summary: 'a folder of portcullis backup run: warn when its latest copy is older than two days',
     },
     'within-days': { value: 'DAYS', summary: 'warn of certificates that expire so soon; default 30' },
+    all: { summary: 'tell each finding by itself, however many there are of one kind' },
     repair: { summary: 'restore what every network has, and take references to nothing out' },
     'delete-damaged': { summary: 'delete other records that cannot be read, each of which is named; with --repair' },
   },
   hasJson: true,
   details: `Looks at the certificates and keys (expired or soon, not valid yet, not belonging to each other, readable by others, not
-for the address of --advertise), a change of them (who has no certificate of the next authority when the one before ends), the
+for the address of --advertise), the certificates of identities and routers (whose have ended, end soon, or are not of the latest authority yet), the
 storage (whole, with an administrator who can log in), the settings of a PostgreSQL server (by which it keeps what it acknowledged,
 a failover included), the clock (behind what is stored), webhooks (dead letters), and the network (policies that select
-nothing, services without edge routers). Reads only, and the storage may be served. --config takes the file of
+nothing, services without edge routers). More than five findings of one kind are told in one line, and by --all each by itself. Reads only, and the storage may be served. --config takes the file of
 portcullis serve, so that it looks at what is served.
 
 With --repair, what every network has (the auth policy 'default', identity types, posture check types, built-in config types)
@@ -62,6 +65,7 @@ type DoctorOption =
   | 'advertise'
   | 'backups'
   | 'within-days'
+  | 'all'
   | 'repair'
   | 'delete-damaged'
 
@@ -82,7 +86,7 @@ async function examine({ options, terminal }: CommandCall<DoctorOption>): Promis
     ...keys.findings,
     ...(await examineBackups(options.typed('backups'), moment.now)),
     ...(await examinePostgres(options)),
-    ...(await examineStorage(options)),
+    ...(await examineStorage(options, options.flag('all'))),
   ]
   const isWrong = findings.some(({ level }) => level === 'wrong')
   const text = findings.map((finding) => lineOf(finding, terminal.style)).join('\n')
@@ -122,14 +126,15 @@ function repair(options: Parameters<typeof withOperator>[0], deletesDamaged: boo
   })
 }
 
-function examineStorage(options: Parameters<typeof withOperator>[0]): Promise<readonly Finding[]> {
+/** Findings of one kind that are told by themselves; more are told in one. */
+const MOST_ALIKE = 5
+
+function examineStorage(options: Parameters<typeof withOperator>[0], all: boolean): Promise<readonly Finding[]> {
   return withOperator(options, async (operator) => {
     const damages = await operator.checkIntegrity()
-    const odd = await operator.findings()
-    const network = odd.map(({ kind, text }): Finding => {
-      const isWrong = kind === 'no-administrator' || kind === 'clock-behind'
-      return { level: isWrong ? 'wrong' : 'warning', about: 'network', text }
-    })
+    const few = all ? Infinity : MOST_ALIKE
+    const alike = grouped(await operator.findings(), ({ kind }) => kind)
+    const network = [...alike].flatMap(([kind, found]) => networkFindings(kind, found, few))
     const undelivered = (await operator.undelivered()).map(
       ({ webhook, dead }): Finding => ({
         level: 'warning',
@@ -139,7 +144,10 @@ function examineStorage(options: Parameters<typeof withOperator>[0]): Promise<re
     )
     return [
       ...undelivered,
-      ...damages.map((text): Finding => ({ level: 'wrong', about: 'storage', text })),
+      ...damages.slice(0, few).map((text): Finding => ({ level: 'wrong', about: 'storage', text })),
+      ...(damages.length > few
+        ? [{ level: 'wrong', about: 'storage', text: `${damages.length - few} more like these: ${LISTS_ALL}` } as const]
+        : []),
       ...(damages.length > 0 ? [] : [{ level: 'ok', about: 'storage', text: 'every record is whole' } as const]),
       ...network,
       ...(network.length > 0
@@ -147,6 +155,28 @@ function examineStorage(options: Parameters<typeof withOperator>[0]): Promise<re
         : [{ level: 'ok', about: 'network', text: 'every policy selects something' } as const]),
     ]
   })
+}
+
+const LISTS_ALL = 'portcullis doctor --all lists them'
+
+/** What was found of one kind: each by itself, or all in one where there are more than a few. */
+function networkFindings(
+  kind: NetworkFinding['kind'],
+  found: readonly NetworkFinding[],
+  few: number,
+): readonly Finding[] {
+  const level = kind === 'no-administrator' || kind === 'clock-behind' ? 'wrong' : 'warning'
+  const told = (text: string): Finding => ({ level, about: 'network', text })
+  if (found.length <= few) return found.map(({ text }) => told(text))
+  const names = fewOf(
+    found.map(({ name, text }) => name ?? text),
+    few,
+  )
+  const what =
+    kind === 'service-without-routers'
+      ? 'services have no edge router: no service edge router policy selects one for them'
+      : 'policies select nothing on one side or both'
+  return [told(`${found.length} ${what} (${names}); ${LISTS_ALL}`)]
 }
 
 function lineOf({ level, about, text }: Finding, style: Style): string {

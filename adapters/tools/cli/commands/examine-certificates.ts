@@ -5,6 +5,7 @@ import { PkiFileError, type PkiFiles, pkiFilesIn, readPkiFiles } from '../../../
 import type { GivenOptions } from '../command-line/options.ts'
 import type { Setting } from '../command-line/usage.ts'
 import { readAddress } from '../input/address.ts'
+import { holdersOf, isEmpty } from '../input/due-holders.ts'
 import { type STORAGE_OPTIONS, withOperator } from '../input/open-storage.ts'
 import type { PkiSource } from './serve/limit-options.ts'
 import { exposureNotes } from './serve/option-declarations.ts'
@@ -21,6 +22,8 @@ interface Moment {
   readonly now: number
   readonly soonMs: number
 }
+
+const DAY_MS = 24 * 60 * 60_000
 
 /** The parts of a PKI that hold certificates. */
 const CERTIFICATE_PARTS = ['caPem', 'signingCertPem', 'serverCertPem'] as const
@@ -55,7 +58,7 @@ async function examineFiles(
     const material = await readPkiFiles(files)
     const used = CERTIFICATE_PARTS.filter((part) => !replaced.includes(part))
     const findings = used.flatMap((part) => examineChain(files[part], material[part], moment))
-    return findings.length > 0 ? findings : [finding('ok', 'they are valid, and for long enough')]
+    return findings.length > 0 ? findings : [finding('ok', 'those of the controller are valid, and for long enough')]
   } catch (error) {
     if (error instanceof PkiFileError) return [finding('wrong', error.message)]
     throw error
@@ -93,7 +96,9 @@ export async function examineKeys(options: KeyOptions, source: PkiSource, moment
   if (source.kind === 'directory' && !existsSync(source.directory)) return NOTHING
   try {
     const material = await readPkiFiles(source.kind === 'files' ? source.files : pkiFilesIn(source.directory))
-    const status = await withOperator(options, ({ keys }) => keys.status().catch(messageOf), { pki: material })
+    const status = await withOperator(options, ({ keys }) => keys.status(moment.soonMs / DAY_MS).catch(messageOf), {
+      pki: material,
+    })
     if (typeof status === 'string')
       return { ...NOTHING, findings: [finding('wrong', `what is stored cannot be opened with these keys: ${status}`)] }
     const expiresAt = Date.parse(new X509Certificate(material.serverCertPem).validTo)
@@ -103,7 +108,7 @@ export async function examineKeys(options: KeyOptions, source: PkiSource, moment
       findings: [
         ...addressFindings(status, options),
         ...(isAuthorityReplaced ? authorityFindings(status, moment) : []),
-        ...renewalFindings(status, moment),
+        ...holderFindings(status, moment),
       ],
       replaced: [
         ...(isServerReplaced ? (['serverCertPem'] as const) : []),
@@ -139,17 +144,26 @@ function authorityFindings({ authorities }: PkiStatus, { now, soonMs }: Moment):
   })
 }
 
-/** Authorities of before whose certificates end soon, while somebody has no other. */
-function renewalFindings({ authorities, progress }: PkiStatus, { now, soonMs }: Moment): readonly Finding[] {
-  if (progress === null) return []
-  const { identities, routers } = progress
-  if (identities.outstanding + routers.outstanding === 0) return []
-  return authorities.flatMap(({ id, state, goodUntil }) => {
-    if (state === 'ended' || goodUntil === null || Date.parse(goodUntil) - now > soonMs) return []
-    const who = `${identities.outstanding} certificates of identities and ${routers.outstanding} routers`
-    const text = `certificates of the authority ${id} are good until ${goodUntil}, and ${who} have none of the next yet`
-    return [finding('warning', `${text}: portcullis pki status --outstanding names them`)]
-  })
+/** Identities and routers that are locked out, soon will be, or have no certificate of the latest authority yet. */
+function holderFindings({ due: { outstanding, ending, ended } }: PkiStatus, { soonMs }: Moment): readonly Finding[] {
+  const days = Math.round(soonMs / DAY_MS)
+  const named = 'portcullis pki status --outstanding names them, and says what helps'
+  return [
+    ...(isEmpty(ended)
+      ? []
+      : [
+          finding(
+            'wrong',
+            `${holdersOf(ended)} are let in no more: their certificates, or the authority of these, have ended`,
+          ),
+        ]),
+    ...(isEmpty(ending)
+      ? []
+      : [finding('warning', `${holdersOf(ending)} are let in for less than ${days} days still, unless they renew`)]),
+    ...(isEmpty(outstanding)
+      ? []
+      : [finding('warning', `${holdersOf(outstanding)} have no certificate of the latest authority yet: ${named}`)]),
+  ]
 }
 
 function messageOf(error: unknown): string {

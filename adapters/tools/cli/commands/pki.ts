@@ -4,6 +4,7 @@ import { openPkiDirectory } from '../../../web/node/index.ts'
 import { type Answer, type CommandCall, defineCommand } from '../command-line/command.ts'
 import { UsageError } from '../command-line/usage.ts'
 import { CONNECTION_DETAILS, CONNECTION_OPTIONS, withConnection } from '../connection/connect.ts'
+import { holdersOf, isEmpty } from '../input/due-holders.ts'
 import { readKeep } from '../input/durations.ts'
 import { readsStorage, STORAGE_OPTIONS, withOperator } from '../input/open-storage.ts'
 
@@ -21,11 +22,13 @@ export const PKI_OPTIONS = {
 const DETAILS = `Beside a folder .portcullis, or with --storage, it works on the storage itself, served or not, with the certificates of
 --pki: processes that serve it follow within seconds. With --url or --profile it asks a running controller. ${CONNECTION_DETAILS}`
 
+const FORCE = { summary: 'identities and routers that have no other certificate may be locked out' } as const
+
 /** `portcullis pki status`. */
 export const PKI_STATUS = defineCommand({
   options: {
     ...PKI_OPTIONS,
-    outstanding: { summary: 'also list who has none of the latest authority yet, at most 500' },
+    outstanding: { summary: 'also list who has none of the latest authority yet, why, and what helps; at most 500' },
   },
   hasJson: true,
   details: DETAILS,
@@ -44,6 +47,7 @@ export const PKI_ROTATE = defineCommand({
       summary: 'how long certificates of the authorities before are good; default 400d at most',
     },
     'void-enrollments': { summary: 'for server: tokens of outstanding enrollments may become void' },
+    force: FORCE,
   },
   hasJson: true,
   details: `The root before vouches for the next one where its key is at hand (ca.key), so that devices and routers go on. Where it is
@@ -59,9 +63,11 @@ export const PKI_CHANGE = defineCommand({
     ...PKI_OPTIONS,
     keep: { value: 'DURATION', summary: 'how long its certificates are good from now on; 0 ends them' },
     issues: { summary: 'let an announced authority sign' },
+    force: FORCE,
   },
   hasJson: true,
-  details: DETAILS,
+  details: `An end that comes within a day is refused while identities or routers have no other certificate, with their number and names;
+so is an announced authority whose root somebody does not know yet. --force says that it is meant. ${DETAILS}`,
   examples: ['portcullis pki change 3f2a… --keep 30d', 'portcullis pki change 3f2a… --issues'],
   run: changeAuthority,
 })
@@ -94,14 +100,17 @@ function showKeys(call: CommandCall<keyof typeof PKI_OPTIONS | 'outstanding'>): 
     if (!call.options.flag('outstanding')) return { text: textOf(status), value: status }
     const outstanding = await keys.outstanding()
     const list = outstanding.map(
-      ({ type, name, id, askedAt }) => `  ${type} ${name} (${id})${askedAt === null ? '' : `, asked at ${askedAt}`}`,
+      ({ type, name, id, askedAt, endsAt, program, reason, help }) =>
+        `  ${type} ${name} (${id})${program && `, ${program}`}: ${reason}${askedAt === null ? '' : `, asked at ${askedAt}`}${endsAt === null ? '' : `, let in until ${endsAt}`}; ${help}`,
     )
     return { text: [textOf(status), ...list].join('\n'), value: { ...status, outstanding } }
   })
 }
 
 /** Makes the next key. Throws {@link UsageError}. */
-function rotateKeys(call: CommandCall<keyof typeof PKI_OPTIONS | 'keep' | 'void-enrollments'>): Promise<Answer> {
+function rotateKeys(
+  call: CommandCall<keyof typeof PKI_OPTIONS | 'keep' | 'void-enrollments' | 'force'>,
+): Promise<Answer> {
   const [what, ...others] = call.operands
   if ((what !== 'server' && what !== 'signing' && what !== 'root') || others.length > 0) {
     throw new UsageError('pki rotate takes one of server, signing and root')
@@ -113,15 +122,16 @@ function rotateKeys(call: CommandCall<keyof typeof PKI_OPTIONS | 'keep' | 'void-
       keepUntil: from(readKeep(keep)),
     }),
     ...(call.options.flag('void-enrollments') && { voidsEnrollments: true }),
+    ...(call.options.flag('force') && { locksOut: true }),
   }
   return withKeys(call, async (keys) => {
-    const status = await keys.rotate(request)
+    const status = await namingForce(keys.rotate(request))
     return { text: textOf(status), value: status }
   })
 }
 
 /** Changes an authority. Throws {@link UsageError}. */
-function changeAuthority(call: CommandCall<keyof typeof PKI_OPTIONS | 'keep' | 'issues'>): Promise<Answer> {
+function changeAuthority(call: CommandCall<keyof typeof PKI_OPTIONS | 'keep' | 'issues' | 'force'>): Promise<Answer> {
   const [id, ...others] = call.operands
   if (id === undefined || others.length > 0) throw new UsageError('pki change takes the id of one authority')
   const keep = call.options.setting('keep')
@@ -132,9 +142,10 @@ function changeAuthority(call: CommandCall<keyof typeof PKI_OPTIONS | 'keep' | '
       goodUntil: from(readKeep(keep)),
     }),
     ...(issues && { issues }),
+    ...(call.options.flag('force') && { locksOut: true }),
   }
   return withKeys(call, async (keys) => {
-    const status = await keys.change(id, request)
+    const status = await namingForce(keys.change(id, request))
     return { text: textOf(status), value: status }
   })
 }
@@ -173,12 +184,22 @@ function withKeys(call: PkiCall, work: (keys: Keys) => Promise<Answer>): Promise
   )
 }
 
+/** A refusal says what the member of a request is called; here it is an option. */
+async function namingForce<T>(changed: Promise<T>): Promise<T> {
+  try {
+    return await changed
+  } catch (error) {
+    if (!(error instanceof Error) || !error.message.includes('locksOut')) throw error
+    throw new UsageError(error.message.replace('say locksOut', 'say --force'), { cause: error })
+  }
+}
+
 /** The instant that lies a number of milliseconds ahead, RFC 3339. */
 function from(aheadMs: number): string {
   return new Date(Date.now() + aheadMs).toISOString()
 }
 
-function textOf({ authorities, server, progress, hasRootKey, canKeepKeys }: PkiStatus): string {
+function textOf({ authorities, server, progress, due, hasRootKey, canKeepKeys }: PkiStatus): string {
   const lines = authorities.map(({ id, state, signing, root, issuesFrom, goodUntil, isVouchedFor }) => {
     const facts = [
       `${signing.subject} until ${day(signing.expiresAt)}`,
@@ -196,11 +217,22 @@ function textOf({ authorities, server, progress, hasRootKey, canKeepKeys }: PkiS
     ...(progress === null
       ? []
       : [`renewed: ${shareOf(progress.identities)} certificates of identities, ${shareOf(progress.routers)} routers`]),
+    ...dueLines(due),
     ...(hasRootKey
       ? []
       : ['the key of the root is not here: no signing authority can follow, and no root be vouched for']),
     ...(canKeepKeys ? [] : ['keys that are made cannot be kept here']),
   ].join('\n')
+}
+
+function dueLines({ outstanding, ending, ended }: PkiStatus['due']): readonly string[] {
+  return [
+    ...(isEmpty(outstanding)
+      ? []
+      : [`outstanding: ${holdersOf(outstanding)}; portcullis pki status --outstanding says why`]),
+    ...(isEmpty(ending) ? [] : [`let in for less than 30 days still: ${holdersOf(ending)}`]),
+    ...(isEmpty(ended) ? [] : [`locked out, for their certificates have ended: ${holdersOf(ended)}`]),
+  ]
 }
 
 function shareOf({ renewed, outstanding }: { readonly renewed: number; readonly outstanding: number }): string {

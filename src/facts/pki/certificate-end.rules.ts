@@ -1,0 +1,59 @@
+/** Base64 digits that are read: the validity stands behind the serial number and the issuer, far before the end. */
+const READ_DIGITS = 4096
+const SEQUENCE = 0x30
+const VERSION = 0xa0
+const UTC_TIME = 0x17
+const GENERALIZED_TIME = 0x18
+
+/**
+ * When the first certificate of a PEM text ends by itself, epoch ms; undefined where that cannot be read. Nothing else of it is looked
+ * at, so that a hundred thousand are read in a second.
+ *
+ * @example
+ * endOfCertificate(device.cert) // 1795000000000
+ */
+export function endOfCertificate(pem: string): number | undefined {
+  const digits = /-----BEGIN CERTIFICATE-----([A-Za-z0-9+/=\s]+)/.exec(pem)?.[1]?.replaceAll(/\s/g, '') ?? ''
+  const part = digits.slice(0, READ_DIGITS)
+  if (part.length % 4 !== 0) return undefined
+  const der = Uint8Array.from(atob(part), (character) => character.charCodeAt(0))
+  const certificate = elementAt(der, 0)
+  const signed = certificate && elementAt(der, certificate.from)
+  if (certificate?.tag !== SEQUENCE || signed?.tag !== SEQUENCE) return undefined
+  let at = signed.from
+  if (der[at] === VERSION) at = elementAt(der, at)?.to ?? der.length
+  // The serial number, the algorithm of the signature, and the issuer.
+  for (let skipped = 0; skipped < 3; skipped += 1) at = elementAt(der, at)?.to ?? der.length
+  const validity = elementAt(der, at)
+  const begin = validity && elementAt(der, validity.from)
+  const end = begin && elementAt(der, begin.to)
+  return end && instantOf(end.tag, String.fromCharCode(...der.subarray(end.from, end.to)))
+}
+
+interface Element {
+  readonly tag: number
+  /** Where its content begins and where it ends. */
+  readonly from: number
+  readonly to: number
+}
+
+function elementAt(der: Uint8Array, at: number): Element | undefined {
+  const [tag, first] = [der[at], der[at + 1]]
+  if (tag === undefined || first === undefined) return undefined
+  if (first < 0x80) return { tag, from: at + 2, to: at + 2 + first }
+  const octets = first - 0x80
+  if (octets < 1 || octets > 3) return undefined
+  let length = 0
+  for (const octet of der.subarray(at + 2, at + 2 + octets)) length = length * 256 + octet
+  const from = at + 2 + octets
+  return { tag, from, to: from + length }
+}
+
+function instantOf(tag: number, text: string): number | undefined {
+  if (tag !== UTC_TIME && tag !== GENERALIZED_TIME) return undefined
+  const digits = tag === UTC_TIME ? `${Number(text.slice(0, 2)) < 50 ? '20' : '19'}${text}` : text
+  const parts = /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)Z$/.exec(digits)
+  if (parts === null) return undefined
+  const [, year, month, day, hour, minute, second] = parts.map(Number)
+  return Date.UTC(year ?? 0, (month ?? 1) - 1, day, hour, minute, second)
+}

@@ -1,0 +1,81 @@
+import { invalidField } from '../base/errors.ts'
+import { counted, quoted } from '../base/text.ts'
+import type { EngineContext } from '../context/context.ts'
+import { examineHolders, type Judging } from './certificate-holders.ts'
+import { holderNames } from './outstanding-holders.ts'
+
+/** Milliseconds within which a device that is in use renews: an end that comes sooner locks out whoever has not done so. */
+const TIME_TO_RENEW_MS = 24 * 60 * 60_000
+/** Names that a refusal tells. */
+const MOST_NAMES = 10
+
+/** What somebody wants to change about the authorities, and how to say that it is meant. */
+interface PlannedChange {
+  /** The member of the request that ends something. */
+  readonly field: string
+  readonly given: unknown
+  readonly before: Judging
+  readonly after: Judging
+  readonly now: number
+}
+
+/**
+ * Refuses a change by which identities or routers would be let in no more within a day, because they have no certificate of
+ * another authority. Error: `COULD_NOT_VALIDATE`, with their number and the first names.
+ */
+export async function requireNobodyLockedOut(
+  { storage }: Pick<EngineContext, 'storage'>,
+  { field, given, before, after, now }: PlannedChange,
+): Promise<void> {
+  const soon = now + TIME_TO_RENEW_MS
+  const reason = await storage.read(async (tx) => {
+    const known = await examineHolders(tx, before, soon)
+    const changed = await examineHolders(tx, after, soon)
+    const endedBefore = new Map([
+      ...[...known.identities].map(([id, { endsAt }]) => [id, endsAt] as const),
+      ...known.routers.map(({ id, endsAt }) => [id, endsAt] as const),
+    ])
+    const isLost = (id: string, endsAt: number) => endsAt <= soon && endsAt < (endedBefore.get(id) ?? Infinity)
+    const routers = changed.routers.filter(({ id, endsAt }) => isLost(id, endsAt))
+    const identities = [...changed.identities].flatMap(([id, { endsAt }]) => (isLost(id, endsAt) ? [id] : []))
+    const count = routers.length + identities.length
+    if (count === 0) return undefined
+    const names = await holderNames(tx, { routers, identities }, MOST_NAMES)
+    return `${whoOf(identities.length, routers.length)} would be locked out: ${namesOf(names, count)}`
+  })
+  if (reason === undefined) return
+  const help = 'they have no other certificate; let them renew or enroll anew first, or say locksOut'
+  throw invalidField(field, `${reason}; ${help}`, given)
+}
+
+/** Refuses to let an authority sign that somebody does not know yet, and for whom nobody vouches. Error: `COULD_NOT_VALIDATE`. */
+export async function requireAuthorityKnown(
+  { storage }: Pick<EngineContext, 'storage'>,
+  judging: Judging,
+): Promise<void> {
+  const reason = await storage.read(async (tx) => {
+    const holders = await examineHolders(tx, judging, 0)
+    const routers = holders.routers.filter(({ isOutstanding }) => isOutstanding)
+    const identities = [...holders.identities].flatMap(([id, { isOutstanding }]) => (isOutstanding ? [id] : []))
+    const count = routers.length + identities.length
+    if (count === 0) return undefined
+    const names = await holderNames(tx, { routers, identities }, MOST_NAMES)
+    return `${whoOf(identities.length, routers.length)} may not know its root yet, and would trust no server: ${namesOf(names, count)}`
+  })
+  if (reason === undefined) return
+  throw invalidField('issues', `${reason}; bring them the trust bundle first, or say locksOut`, true)
+}
+
+/** `3 identities and 2 routers`, in which neither stands where there is none. */
+export function whoOf(identities: number, routers: number): string {
+  const parts = [
+    ...(identities > 0 ? [identities === 1 ? '1 identity' : `${identities} identities`] : []),
+    ...(routers > 0 ? [counted(routers, 'router')] : []),
+  ]
+  return parts.join(' and ')
+}
+
+function namesOf(names: readonly string[], count: number): string {
+  const rest = count - names.length
+  return `${names.map(quoted).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`
+}
