@@ -31,6 +31,11 @@ export interface IdentityInvitationOptions {
   readonly type?: 'Device' | 'User' | 'Service'
   /** Makes a new identity an admin. Default: false. */
   readonly isAdmin?: boolean
+  /**
+   * Invites one that has enrolled to enroll anew: what it holds stays good beside the new certificate until it ends, or until its
+   * authenticator is deleted. Default: false.
+   */
+  readonly again?: boolean
 }
 
 /** How an edge router is made that is not there yet. */
@@ -39,6 +44,8 @@ export interface RouterInvitationOptions {
   readonly roleAttributes?: readonly string[]
   /** Lets a new router host and dial for its own host. Default: false. */
   readonly isTunnelerEnabled?: boolean
+  /** Invites one that has enrolled to enroll anew: its certificate is void at once, and its control channel ends. Default: false. */
+  readonly again?: boolean
   /** `HOST:PORT` under which clients reach it: a configuration is answered then. */
   readonly advertise?: string
 }
@@ -47,11 +54,13 @@ const IDENTITY_OPTIONS: OptionRules<IdentityInvitationOptions> = {
   roleAttributes: 'array',
   type: { oneOf: ['Device', 'User', 'Service'] },
   isAdmin: 'boolean',
+  again: 'boolean',
 }
 
 const ROUTER_OPTIONS: OptionRules<RouterInvitationOptions> = {
   roleAttributes: 'array',
   isTunnelerEnabled: 'boolean',
+  again: 'boolean',
   advertise: 'string',
 }
 
@@ -81,7 +90,7 @@ export interface InvitingEngine {
  * Makes the identity of a name unless there is one, and answers its one-time token: the one that is still good at `now` (epoch
  * milliseconds), or a new one.
  *
- * @throws {ControllerError} ENROLLMENT_IDENTITY_ALREADY_ENROLLED when it has enrolled.
+ * @throws {ControllerError} ENROLLMENT_IDENTITY_ALREADY_ENROLLED when it has enrolled and `again` is not true.
  * @throws {ControllerError} UNAUTHORIZED, COULD_NOT_VALIDATE as the operations that it takes.
  */
 export async function inviteIdentity(
@@ -92,13 +101,13 @@ export async function inviteIdentity(
 ): Promise<Invitation> {
   checkArgument('invite', 'name', name, { shape: 'string', isNeeded: true })
   checkOptions('invite', options, IDENTITY_OPTIONS)
-  const { roleAttributes = [], type = 'Device', isAdmin = false } = options
+  const { roleAttributes = [], type = 'Device', isAdmin = false, again = false } = options
   const [known] = (await engine.identities.list({ filter: named(name) })).items
   const enrollment = { ott: true }
   const created = { name, type, isAdmin, roleAttributes: [...roleAttributes], enrollment }
   const id = known?.id ?? (await engine.identities.create(created)).id
   if (known !== undefined) {
-    if (Object.keys(known.authenticators ?? {}).length > 0) throw hasEnrolled(name)
+    if (!again && Object.keys(known.authenticators ?? {}).length > 0) throw hasEnrolled(name)
     await addAttributes(engine.identities, known, roleAttributes)
   }
   const expiresAt = new Date(now + RENEWED_FOR_MS).toISOString()
@@ -119,7 +128,7 @@ export async function inviteIdentity(
  * Makes the edge router of a name unless there is one, and answers its one-time token: the one that is still good at `now` (epoch
  * milliseconds), or a new one.
  *
- * @throws {ControllerError} ENROLLMENT_IDENTITY_ALREADY_ENROLLED when it has enrolled.
+ * @throws {ControllerError} ENROLLMENT_IDENTITY_ALREADY_ENROLLED when it has enrolled and `again` is not true.
  * @throws {ControllerError} UNAUTHORIZED, COULD_NOT_VALIDATE as the operations that it takes.
  */
 export async function inviteRouter(
@@ -130,16 +139,16 @@ export async function inviteRouter(
 ): Promise<RouterInvitation> {
   checkArgument('inviteRouter', 'name', name, { shape: 'string', isNeeded: true })
   checkOptions('inviteRouter', options, ROUTER_OPTIONS)
-  const { roleAttributes = [], isTunnelerEnabled = false } = options
+  const { roleAttributes = [], isTunnelerEnabled = false, again = false } = options
   const { advertise } = options
   const config = advertise === undefined ? {} : { config: routerConfiguration(name, advertise) }
   const [known] = (await engine.edgeRouters.list({ filter: named(name) })).items
-  if (known?.isVerified) throw hasEnrolled(name)
+  if (known?.isVerified && !again) throw hasEnrolled(name)
   const created = { name, roleAttributes: [...roleAttributes], isTunnelerEnabled }
   const id = known?.id ?? (await engine.edgeRouters.create(created)).id
   if (known !== undefined) await addAttributes(engine.edgeRouters, known, roleAttributes)
   let router = await engine.edgeRouters.show(id)
-  if (Date.parse(String(router.enrollmentExpiresAt)) <= now) {
+  if (router.isVerified || Date.parse(String(router.enrollmentExpiresAt)) <= now) {
     await engine.routerEnrollment.reEnroll(id)
     router = await engine.edgeRouters.show(id)
   }
@@ -158,7 +167,7 @@ async function addAttributes(
 }
 
 function hasEnrolled(name: string): ControllerError {
-  const message = `${name} has enrolled already: delete it to invite it anew`
+  const message = `${name} has enrolled already: invite it again to let it enroll anew (again: true, or --again)`
   return new ControllerError('ENROLLMENT_IDENTITY_ALREADY_ENROLLED', { code: 'UNHANDLED', message })
 }
 

@@ -36,6 +36,29 @@ describe('controller.invite', () => {
     await enroll(second.jwt)
   })
 
+  it('invites one that has enrolled again where that is said: its certificate of before stays good beside the new one', async () => {
+    const { id, jwt } = await net.invite('laptop')
+    await enroll(jwt)
+    const again = await net.invite('laptop', { again: true })
+    expect(again).toMatchObject({ id, name: 'laptop' })
+    await enroll(again.jwt)
+    const { data } = await net.admin.call('GET /authenticators', { query: { filter: `identity = "${id}"` } })
+    expect(data.map(({ method }) => method)).toEqual(['cert', 'cert'])
+    // One that has not enrolled yet is invited as without it.
+    expect(await net.invite('phone', { again: true })).toEqual(await net.invite('phone'))
+  })
+
+  it('invites a router again, whose certificate is void then', async () => {
+    const { id, jwt } = await net.inviteRouter('r1')
+    const token = JSON.parse(Buffer.from(jwt.split('.')[1] ?? '', 'base64url').toString()).jti
+    const csr = signingRequest(newKey(), `/CN=${id}`)
+    await net.client().call('POST /enroll/erott', { body: { token, clientCsr: csr, serverCsr: csr } })
+    await expect(net.inviteRouter('r1')).rejects.toMatchObject({ code: 'ENROLLMENT_IDENTITY_ALREADY_ENROLLED' })
+    const again = await net.inviteRouter('r1', { again: true })
+    expect([again.id, again.jwt === jwt]).toEqual([id, false])
+    expect((await net.admin.call('GET /edge-routers/{id}', { params: { id } })).data.isVerified).toBe(false)
+  })
+
   it('invites a router, with a configuration where it is said how it is reached', async () => {
     const { id, jwt, config } = await net.inviteRouter('r 1', { advertise: 'r1.example.org:3022' })
     expect(config).toContain('advertise: "r1.example.org:3022"')

@@ -48,6 +48,9 @@ describe('portcullis invite', () => {
     await enroll(await readFile(join(network.folder, 'laptop.jwt'), 'utf8'))
     const { code, stderr } = await run('laptop')
     expect([code, stderr]).toEqual([2, expect.stringContaining('laptop has enrolled already')])
+    const invited = await run('laptop', '--again')
+    expect(invited.code).toBe(0)
+    await enroll(invited.stdout.trim())
   })
 
   it('invites again whose enrollment was deleted', async () => {

@@ -20,6 +20,7 @@ export const INVITE_OPTIONS = {
   },
   admin: { summary: 'make a new identity an admin' },
   tunneler: { summary: 'let the router host and dial for its own host' },
+  again: { summary: 'invite one that has enrolled to enroll anew' },
   out: { value: 'FILE', summary: 'where the enrollment token goes; default: standard output' },
   qr: { summary: 'show the token as a QR code, for a phone' },
   config: { value: 'FILE', summary: "where the router's configuration goes, in the form of deployed routers" },
@@ -37,10 +38,12 @@ export const INVITE = defineCommand({
   hasJson: true,
   details: `Makes the identity or the edge router of that name unless there is one, and gives out its one-time token (JWT). One that has
 not enrolled yet is invited again: a token that is still good is given out once more, one that has run out is renewed. One that
-has enrolled is left alone. ${CONNECTION_DETAILS}`,
+has enrolled is left alone, unless --again says that it is to enroll anew, for example after a change of the root which its
+program cannot follow: what an identity holds stays good until it ends; the certificate of a router is void at once. ${CONNECTION_DETAILS}`,
   examples: [
     'portcullis invite laptop --attributes staff,sales --out laptop.jwt',
     'portcullis invite phone --qr',
+    'portcullis invite laptop --again --out laptop.jwt',
     'portcullis invite r1 --router --advertise r1.example.org:3022 --out r1.jwt --config r1.yml',
   ],
   run: invite,
@@ -125,16 +128,17 @@ async function invitationOf(
   advertise: string | undefined,
 ): Promise<Invitation & Pick<RouterInvitation, 'config'>> {
   const engine = engineOver(management)
+  const again = options.flag('again')
   const roleAttributes = attributesOf(options.typed('attributes'))
   try {
     if (options.flag('router')) {
       const isTunnelerEnabled = options.flag('tunneler')
-      const asked = { roleAttributes, isTunnelerEnabled, ...(advertise !== undefined && { advertise }) }
+      const asked = { roleAttributes, isTunnelerEnabled, again, ...(advertise !== undefined && { advertise }) }
       return await inviteRouter(engine, name, Date.now(), asked)
     }
     const type = (options.typed('type') ?? 'Device') as 'Device' | 'User' | 'Service'
     const isAdmin = options.flag('admin')
-    return await inviteIdentity(engine, name, Date.now(), { roleAttributes, type, isAdmin })
+    return await inviteIdentity(engine, name, Date.now(), { roleAttributes, type, isAdmin, again })
   } catch (error) {
     if (error instanceof ControllerError) throw new UsageError(error.message, { cause: error })
     throw error
