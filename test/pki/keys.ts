@@ -14,7 +14,7 @@ export async function pkiOf({ fetch, management }: TestController) {
 }
 
 /** Extends the certificate of a device, which shows the new one from now on. */
-export async function extend(device: TestDevice) {
+export async function extend(device: Pick<TestDevice, 'call'>) {
   const session = (await device.call('GET /current-api-session')).data
   const id = session.authenticatorId ?? ''
   const { key, csr } = await createSigningRequest('device')
