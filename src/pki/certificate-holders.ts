@@ -1,11 +1,11 @@
 import { grouped } from '../base/collections.ts'
 import { authenticators } from '../facts/credentials/authenticator.resource.ts'
-import { isIn } from '../kernel/filter/index.ts'
-import type { ReadTransaction } from '../ports/record-storage.ts'
-import { edgeRouters } from '../facts/routers/edge-router.resource.ts'
-import { transitRouters } from '../facts/routers/transit-router.resource.ts'
 import { endOfCertificate } from '../facts/pki/certificate-end.rules.ts'
 import { type AuthorityFacts, type IssuedCertificate, type Standing, standingOf } from '../facts/pki/holders.rules.ts'
+import { edgeRouters } from '../facts/routers/edge-router.resource.ts'
+import { transitRouters } from '../facts/routers/transit-router.resource.ts'
+import { isIn } from '../kernel/filter/index.ts'
+import type { ReadTransaction } from '../ports/record-storage.ts'
 
 /** Identities whose certificates are read at once. */
 const BATCH = 200

@@ -1,11 +1,11 @@
 import { identities } from '../facts/identities/identity.resource.ts'
-import { both, equals, ids } from '../kernel/filter/index.ts'
 import { apiSessions } from '../facts/login/api-session.resource.ts'
+import { identityReason, renewalHelp, routerReason, type Standing } from '../facts/pki/holders.rules.ts'
+import type { PkiStatus, RenewalHolder } from '../facts/pki/pki-requests.resource.ts'
+import { both, equals, ids } from '../kernel/filter/index.ts'
 import type { ReadTransaction } from '../ports/record-storage.ts'
 import type { RouterPresence } from '../ports/router-presence.ts'
 import type { Holders, JudgedIdentity } from './certificate-holders.ts'
-import { identityReason, renewalHelp, routerReason, type Standing } from '../facts/pki/holders.rules.ts'
-import type { PkiStatus, RenewalHolder } from '../facts/pki/pki-requests.resource.ts'
 
 /** Tells of those that have no certificate of the latest authority why, and what helps: routers, then identities, `most` in all. */
 export async function outstandingHolders(
