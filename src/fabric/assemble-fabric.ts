@@ -23,6 +23,7 @@ import { Rerouting } from './circuits/rerouting.ts'
 import { RouteExchange } from './circuits/route-exchange.ts'
 import { type ServiceRightPorts, ServiceRights } from './circuits/service-rights.ts'
 import { controllerIdOf } from './controller-id.ts'
+import { EndpointPosture } from './endpoint-posture.ts'
 import { HostedTerminators, type HostingPorts, TerminatorValidation } from './hosted-terminators.ts'
 import { ModelSubscriptions, type SubscriptionPorts } from './model/model-subscriptions.ts'
 import { ModelValidation } from './model/model-validation.ts'
@@ -142,6 +143,7 @@ export function assembleFabric(host: FabricHost, presence: Presence, options: Co
     hosted,
     validation: new TerminatorValidation(context, hosted),
     announced: new AnnouncedSessions(context, routers, owed),
+    endpointPosture: new EndpointPosture(context, routers),
     model,
     modelValidation,
     routerInspections,
@@ -180,6 +182,7 @@ export interface FabricParts {
   readonly hosted: HostedTerminators
   readonly validation: TerminatorValidation
   readonly announced: AnnouncedSessions
+  readonly endpointPosture: EndpointPosture
   readonly model: ModelSubscriptions
   readonly modelValidation: ModelValidation
   readonly routerInspections: RouterInspections

@@ -71,6 +71,7 @@ export function followChanges(parts: FabricParts, tx: ReadTransaction, changes: 
     () => forgetSessions(parts, changes),
     () => parts.accessLoss.follow(tx, changes),
     () => parts.announced.follow(tx, changes),
+    () => parts.endpointPosture.follow(tx, changes),
     () => {
       for (const id of deletedIn(changes, terminators.name)) parts.circuits.forgetTerminator(id)
     },

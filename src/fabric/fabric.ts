@@ -238,6 +238,7 @@ export class Fabric implements ControlPlane {
     const { routers, network, exchange, model, modelValidation, routerInspections, terminatorComparisons } = this.#parts
     const { owed, presence, peers, relays } = this.#parts
     model.forget(router)
+    this.#parts.endpointPosture.forget(router)
     owed.forget(router)
     modelValidation.forget(router)
     routerInspections.forget(router)

@@ -126,6 +126,11 @@ export class ConnectedSession implements RouterSession {
         return undefined
       case 'api-session-heartbeat':
         return this.#forget(await apiSessions.keepAlive(message.tokens))
+      case 'posture-reported':
+        return this.#parts.endpointPosture.take(this.#router, message)
+      case 'posture-unwanted':
+        this.#parts.endpointPosture.unwanted(this.#router, message.apiSessionId)
+        return undefined
       case 'resync-api-sessions':
         await owed.tell(this.#router, 'api-sessions', () => announced.tellAll(this.#router))
         return undefined
@@ -169,6 +174,7 @@ export class ConnectedSession implements RouterSession {
       case 'create-terminator':
       case 'create-tunnel-terminator':
         return { type: 'terminator-refused', terminatorId: message.address, code, hint, message: text }
+      case 'posture-reported':
       case 'create-circuit':
       case 'create-tunnel-circuit':
       case 'update-terminator': {

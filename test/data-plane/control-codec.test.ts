@@ -1,3 +1,4 @@
+import { emptyPostureData } from 'portcullis/policy'
 import { describe, expect, it } from 'vitest'
 import { CONTENT_TYPE } from '../../adapters/network/fabric/messages/content-types.ts'
 import { readMessage } from '../../adapters/network/fabric/messages/read-message.ts'
@@ -42,6 +43,16 @@ const FROM_ROUTER: readonly FromRouter[] = [
   { type: 'connect-events', full: true, identities: [{ identityId: 'i', connected: true }] },
   { type: 'api-session-heartbeat', tokens: ['t'] },
   { type: 'validate-sessions', tokens: ['t'] },
+  {
+    type: 'posture-reported',
+    apiSessionToken: 'api',
+    reports: [
+      { facts: { domain: 'corp.example' }, at: expect.any(Number) },
+      { facts: { isWoken: true }, at: 1_700_000_000_000 },
+    ],
+  },
+  { type: 'posture-reported', apiSessionToken: 'api', reports: [] },
+  { type: 'posture-unwanted', apiSessionId: 's' },
   {
     type: 'create-circuit',
     sessionToken: 'jwt',
@@ -97,6 +108,17 @@ const FROM_ROUTER: readonly FromRouter[] = [
 ]
 
 const TO_ROUTER: readonly (readonly [ToRouter, asked?: number])[] = [
+  [
+    {
+      type: 'posture-known',
+      apiSessionId: 's',
+      revision: 7,
+      posture: {
+        ...emptyPostureData(),
+        domain: { postureCheckId: 'domain', lastUpdatedAt: 1, domain: 'corp.example' },
+      },
+    },
+  ],
   [{ type: 'trace-channels', id: 'q', isOn: true, named: 'all', routerPattern: '.*', channelPattern: '^l/' }],
   [{ type: 'result', success: false, message: 'no' }],
   [{ type: 'refusal', code: 'invalid-service', message: 'no', hint: 'not-retriable', circuitId: 'c' }],

@@ -1,6 +1,6 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import type { RouterGreeting, RouterSoftware } from '../../../src/facts/fabric/messages/index.ts'
-import { JUDGED_BY_CONTROLLER } from '../../../src/facts/fabric/rules/index.ts'
+import { JUDGED_BY_CONTROLLER, TAKES_POSTURE } from '../../../src/facts/fabric/rules/index.ts'
 import { decodeMask, encodeMask } from '../channel/capability-mask.ts'
 import { type Frame, FrameError, type FrameLimits } from '../channel/frame.ts'
 import { boolHeader, readBool, readText, textHeader, uint32Header } from '../channel/header-values.ts'
@@ -15,10 +15,10 @@ const HELLO_SEQUENCE = -1
 const MULTI_CHANNEL = 1
 /**
  * The abilities of this controller, by bits: terminators and circuits of the second form (1, 3), links reported by one end
- * (2), the data model (4), several sockets (5), service sessions as signed tokens (6), and that it judges whatever a router leaves
- * to it.
+ * (2), the data model (4), several sockets (5), service sessions as signed tokens (6), that it judges whatever a router leaves
+ * to it, and that it takes the posture which endpoints report at a router.
  */
-const CAPABILITIES = encodeMask([1, 2, 3, 4, 5, 6, JUDGED_BY_CONTROLLER])
+const CAPABILITIES = encodeMask([1, 2, 3, 4, 5, 6, JUDGED_BY_CONTROLLER, TAKES_POSTURE])
 const VERSION = ['v2.0.0', 'portcullis', '', 'node', 'any'].join('|')
 const SECRET_BYTES = 16
 const LONGEST_ID = 128

@@ -103,6 +103,7 @@ export class EdgeRouter implements CircuitHost {
       circuits: this.#circuits,
       controller,
       posture,
+      now: this.#now,
     })
     this.#listener = new EdgeListener({
       routerId: facts.id,
@@ -135,7 +136,7 @@ export class EdgeRouter implements CircuitHost {
 
   connected(controller: ConnectedController): ControllerListener {
     this.#controllers.add(controller)
-    this.#posture.connected(controller)
+    void this.#posture.connected(controller)
     this.#subscribe(controller)
     this.#endpoints.report()
     void this.#hosted.registerAll()
@@ -202,6 +203,10 @@ export class EdgeRouter implements CircuitHost {
         return undefined
       case 'sessions-removed':
         this.#sessionsEnded(message.ids)
+        return undefined
+      case 'posture-known':
+        this.#posture.known(message)
+        this.#endpoints.judgePosture(message.apiSessionId)
         return undefined
       case 'model-state':
         this.#model.takeState(message)

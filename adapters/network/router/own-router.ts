@@ -213,7 +213,7 @@ class OwnRouterConnection implements RunningRouter {
     this.#session = session
     if (this.#isClosed) return session.closed()
     const ask = (message: FromRouter) => session.receive(message)
-    listener = this.#router.connected({ id: plane.controllerId, judgesPosture: true, ask })
+    listener = this.#router.connected({ id: plane.controllerId, judgesPosture: true, takesPosture: true, ask })
     for (const message of early.splice(0)) take(message)
     this.#renewWhenDue()
   }

@@ -1,16 +1,19 @@
 import { z } from 'zod'
 import { jsonBytes } from '../../base/bytes.ts'
 import { tooLarge } from '../../base/limits.ts'
-import { type Call, type Caller, callerOf } from '../../context/call.ts'
+import { type Call, type Caller, callerOf, SYSTEM_CALL } from '../../context/call.ts'
 import type { EngineContext } from '../../context/context.ts'
 import { PostureResponse as PostureResponseSchema } from '../../facts/access/posture/posture-check.resource.ts'
 import { failedServiceRequests } from '../../facts/access/posture/posture-data.resource.ts'
 import {
   applyResponses,
+  type EndpointFacts,
   mayBeginGrace,
+  type PostureData,
   type PostureDataView,
   type PostureResponse,
   postureDataView,
+  postureResponses,
   type ServiceTimeout,
   serviceTimeouts,
 } from '../../facts/access/posture/rules/index.ts'
@@ -86,6 +89,28 @@ export class Posture {
       checks: facts[position]?.grants.flatMap(({ checks }) => checks) ?? [],
     }))
   }
+}
+
+/**
+ * Takes what an endpoint reported at an edge router, in order, each fact as of when it was so (epoch ms). Sessions and circuits
+ * that no service policy carries any more have ended when it resolves.
+ *
+ * @throws {ControllerError} as {@link Posture.submit} does.
+ */
+export async function handOnPosture(
+  context: Pick<PosturePorts, 'clock' | 'settings' | 'writes'>,
+  endpoint: { readonly identityId: string; readonly apiSessionId: string },
+  reports: readonly { readonly facts: EndpointFacts; readonly at: number }[],
+): Promise<void> {
+  const read = reports.map(({ facts, at }) => ({ at, responses: postureResponses(facts).map(readResponse) }))
+  const all = read.flatMap(({ responses }) => responses)
+  requireWithin(all, context.settings.limits.postureReportBytes)
+  const now = context.clock.now()
+  const applied = (known: PostureData) =>
+    read.reduce((data, { at, responses }) => {
+      return applyResponses(data, endpoint.apiSessionId, responses, Math.min(at, now))
+    }, known)
+  await context.writes.run(SYSTEM_CALL, (tx) => changePosture(context, tx, { ...endpoint, now }, all, applied))
 }
 
 function requireWithin(responses: readonly PostureResponse[], most: number): void {

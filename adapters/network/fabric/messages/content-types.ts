@@ -70,6 +70,10 @@ export const CONTENT_TYPE = {
   validateModel: 20503,
   modelValidated: 20504,
   subscribeToModel: 20505,
+  // Between this package's own routers and controllers alone.
+  postureReported: 48001,
+  postureKnown: 48002,
+  postureUnwanted: 48003,
 } as const
 
 /** The keys of header values. Some numbers mean one thing in one message and another in the next. */

@@ -7,6 +7,7 @@ import { CONTENT_TYPE, HEADER } from './content-types.ts'
 import type { ClientHello } from './edge-definitions.ts'
 import * as edge from './edge-definitions.ts'
 import * as fabric from './fabric-definitions.ts'
+import { readPostureReported, readPostureUnwanted } from './handed-on-posture.ts'
 import { ModelValidated, Subscribe } from './model-definitions.ts'
 import { readRouteResult } from './route-result.ts'
 
@@ -142,6 +143,8 @@ const READERS: ReadonlyMap<number, Read> = new Map<number, Read>([
   [CONTENT_TYPE.apiSessionHeartbeat, typed(edge.Tokens, ({ tokens }) => ({ type: 'api-session-heartbeat', tokens }))],
   [CONTENT_TYPE.validateSessions, typed(edge.Tokens, ({ tokens }) => ({ type: 'validate-sessions', tokens }))],
   [CONTENT_TYPE.resyncApiSessions, typed(edge.Reason, ({ reason }) => ({ type: 'resync-api-sessions', reason }))],
+  [CONTENT_TYPE.postureReported, readPostureReported],
+  [CONTENT_TYPE.postureUnwanted, readPostureUnwanted],
   [
     CONTENT_TYPE.createCircuit,
     typed(edge.CreateCircuit, ({ terminatorInstanceId: instanceId, ...request }) => ({

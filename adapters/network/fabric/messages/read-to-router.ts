@@ -6,6 +6,7 @@ import type { MessageType } from '../../channel/protobuf/index.ts'
 import { CONTENT_TYPE, HEADER } from './content-types.ts'
 import * as edge from './edge-definitions.ts'
 import * as fabric from './fabric-definitions.ts'
+import { readPostureKnown } from './handed-on-posture.ts'
 import { ChangeSetFacts, StateFacts, ValidateModel } from './model-definitions.ts'
 import { REFUSAL_NUMBERS } from './write-message.ts'
 
@@ -55,6 +56,8 @@ export function readToRouter(frame: Frame, asked?: number): ToRouter | undefined
       return { type: 'api-sessions-removed', ...bodyOf(edge.TokensAndIds, frame) }
     case CONTENT_TYPE.sessionsRemoved:
       return { type: 'sessions-removed', ids: bodyOf(edge.TokensAndIds, frame).ids }
+    case CONTENT_TYPE.postureKnown:
+      return readPostureKnown(textIn(frame))
     case CONTENT_TYPE.circuitV2Created:
     case CONTENT_TYPE.circuitV3Created:
       return {

@@ -3,6 +3,7 @@ import { boolHeader, bytesMapHeader, textHeader, uint32Header, uint64Header } fr
 import { CONTENT_TYPE, HEADER } from './content-types.ts'
 import * as edge from './edge-definitions.ts'
 import * as fabric from './fabric-definitions.ts'
+import { writePosture } from './handed-on-posture.ts'
 import { ModelValidated, Subscribe } from './model-definitions.ts'
 import { ROUTE_FAILURES } from './route-result.ts'
 import { type WireMessage, wire } from './write-message.ts'
@@ -53,6 +54,9 @@ export function writeFromRouter(message: FromRouter, routerId = ''): WireMessage
       return wire(CONTENT_TYPE.validateSessions, edge.Tokens.encode(message))
     case 'resync-api-sessions':
       return wire(CONTENT_TYPE.resyncApiSessions, edge.Reason.encode(message))
+    case 'posture-reported':
+    case 'posture-unwanted':
+      return writePosture(message)
     case 'create-circuit':
       return createCircuit(message)
     case 'create-tunnel-circuit': {

@@ -64,6 +64,8 @@ export function writeMessage(message: ToRouter, answered?: number): WireMessage 
     case 'sessions-removed':
       // Routers go through the tokens, and take the ids for them where there are as many.
       return wire(CONTENT_TYPE.sessionsRemoved, edge.TokensAndIds.encode({ tokens: message.ids, ids: message.ids }))
+    case 'posture-known':
+      return wire(CONTENT_TYPE.postureKnown, UTF8.encode(JSON.stringify(message)))
     case 'circuit-created':
       return circuitCreated(message, answered)
     case 'terminator-created':

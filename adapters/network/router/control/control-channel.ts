@@ -1,5 +1,5 @@
 import type { FromRouter, LinkListener, ToRouter } from '../../../../src/facts/fabric/messages/index.ts'
-import { JUDGED_BY_CONTROLLER } from '../../../../src/facts/fabric/rules/index.ts'
+import { JUDGED_BY_CONTROLLER, TAKES_POSTURE } from '../../../../src/facts/fabric/rules/index.ts'
 import type { ChannelSocket, SocketLimits } from '../../channel/channel-socket.ts'
 import { Conversation, processTimer, type Timer } from '../../channel/conversation.ts'
 import type { Frame } from '../../channel/frame.ts'
@@ -42,6 +42,7 @@ const NANOSECONDS = 1_000_000n
 const ASKED: ReadonlySet<FromRouter['type']> = new Set([
   'verify-router',
   'interfaces',
+  'posture-reported',
   'create-circuit',
   'create-tunnel-circuit',
   'create-terminator',
@@ -58,6 +59,7 @@ const ASKED: ReadonlySet<FromRouter['type']> = new Set([
 export class ControlChannel implements ConnectedController {
   readonly id: string
   readonly judgesPosture: boolean
+  readonly takesPosture: boolean
   readonly traced: TracedChannel
   readonly #routerId: string
   readonly #socket: ChannelSocket
@@ -78,6 +80,7 @@ export class ControlChannel implements ConnectedController {
   ) {
     this.id = id
     this.judgesPosture = capabilities.includes(JUDGED_BY_CONTROLLER)
+    this.takesPosture = capabilities.includes(TAKES_POSTURE)
     this.#routerId = routerId
     this.#socket = socket
     this.#timer = timer

@@ -61,10 +61,17 @@ export class ConnectedEndpoints {
 
   /** Takes the report of an endpoint, which counts for all of its channels. */
   async reported(reporter: EdgeChannel, message: Frame): Promise<void> {
-    const { session } = reporter.client
-    await this.#parts.posture.take(reporter.client, message)
-    const channels = this.#bySession.get(session.id)
-    if (channels === undefined) this.#parts.posture.forget(session.id)
+    const { id } = reporter.client.session
+    const taken = this.#parts.posture.take(reporter, message)
+    if (this.#parts.posture.isBehind(id)) reporter.holdFor({ whenRoom: (work) => void taken.then(work) })
+    await taken
+    this.judgePosture(id)
+  }
+
+  /** The posture of an API session may be another one. */
+  judgePosture(sessionId: string): void {
+    const channels = this.#bySession.get(sessionId)
+    if (channels === undefined) this.#parts.posture.forget(sessionId)
     else for (const channel of [...channels]) channel.judge()
   }
 

@@ -155,10 +155,8 @@ export class EdgeChannel implements Endpoint<Entry> {
       egress: this.#judged('Bind'),
     }
     for (const { state, value } of [...this.#table.all()]) {
-      if (value.kind === 'bound') {
-        const refusal = refusals.egress(value.serviceId)
-        if (refusal !== undefined) hosted.close(value, refusal)
-      } else if (state === 'open') {
+      if (value.kind === 'bound') hosted.judge(value)
+      else if (state === 'open') {
         const refusal = refusals[value.side](value.serviceId)
         if (refusal !== undefined) value.cut(refusal.text)
       }

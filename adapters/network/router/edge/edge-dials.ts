@@ -20,12 +20,15 @@ type Entry = EdgeConnection | BoundService
 /** The headers of a dial that the controller passes on to the other end. */
 const PEER_HEADERS = [EDGE_HEADER.publicKey, EDGE_HEADER.callerName, EDGE_HEADER.applicationData, EDGE_HEADER.marker]
 
+/** How often a controller is asked for a circuit that posture stands before: it may pass by what was reported meanwhile. */
+const MOST_ATTEMPTS = 2
+
 /** The parts of a router that dials need. */
 export interface DialParts {
   readonly circuits: EdgeCircuits
   /** A controller to ask; undefined where none is connected. */
   controller(): ConnectedController | undefined
-  readonly posture: Pick<EdgePosture, 'refusal'>
+  readonly posture: Pick<EdgePosture, 'refusal' | 'explained' | 'settled'>
   /** The service that a dial names by id or name. */
   serviceId(headers: ReadonlyMap<number, Uint8Array>): string
 }
@@ -82,9 +85,11 @@ export class EdgeDials {
       const text = 'a dial without service session needs an api session of access tokens'
       return refused({ text, code: EDGE_ERROR['invalid-api-session-type'] })
     }
+    const { posture } = this.#parts
+    await posture.settled(client)
     const controller = this.#parts.controller()
     if (controller === undefined) return refused({ text: 'the router has no controller', hint: 'too-busy' })
-    const refusal = this.#parts.posture.refusal(client, serviceId, 'Dial')
+    const refusal = posture.refusal(client, serviceId, 'Dial')
     if (refusal !== undefined) return refused(refusal)
     const request: CircuitRequest = {
       type: 'create-circuit',
@@ -97,11 +102,15 @@ export class EdgeDials {
       peerData: peerData(message, client),
     }
     try {
-      const created = await controller.ask(request)
-      if (created?.type === 'circuit-created') return { type: 'created' as const, created, controller }
-      if (created?.type !== 'refusal') return refused({ text: 'the controller did not answer' })
-      const { code, hint, message: text, circuitId } = created
-      return refused({ text, hint, code: EDGE_ERROR[code] }, circuitId)
+      for (let attempt = 1; ; attempt += 1) {
+        const created = await controller.ask(request)
+        if (created?.type === 'circuit-created') return { type: 'created' as const, created, controller }
+        if (created?.type !== 'refusal') return refused({ text: 'the controller did not answer' })
+        const { code, hint, message: text, circuitId } = created
+        const why = { text, hint, code: EDGE_ERROR[code] }
+        const refusal = await posture.explained(this.#endpoint, { serviceId, type: 'Dial' }, why)
+        if (refusal !== undefined || attempt === MOST_ATTEMPTS) return refused(refusal ?? why, circuitId)
+      }
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error)
       return refused({ text: `the controller did not answer: ${reason}`, hint: 'too-busy' })

@@ -1,4 +1,5 @@
 import { EDGE_ERROR, type EdgeRefusal } from '../../../../src/facts/data-plane/edge/edge-refusal.ts'
+import type { PostureKnown } from '../../../../src/facts/fabric/messages/index.ts'
 import {
   applyResponses,
   type EndpointFacts,
@@ -15,6 +16,7 @@ import type { ConnectedController } from '../state/controllers.ts'
 import type { RouterModel } from '../state/router-model.ts'
 import { claimsOf, verifiedClaims } from './edge-admission.ts'
 import type { EdgeClient } from './endpoint.ts'
+import { HandedOnReports, type Reporter } from './handed-on-reports.ts'
 
 /** Bytes of a report that are read: a thousand processes fit. */
 const MOST_REPORT_BYTES = 524_288
@@ -22,38 +24,50 @@ const MOST_REPORT_BYTES = 524_288
 /** The parts of a router that posture is judged by. */
 interface PostureParts {
   readonly model: Pick<RouterModel, 'grantsOf' | 'signingKey'>
-  controller(): Pick<ConnectedController, 'judgesPosture'> | undefined
+  controller(): ConnectedController | undefined
   /** Epoch ms. */
   readonly now: () => number
 }
 
 type Judged = Pick<EdgeClient, 'session' | 'isBearer' | 'token'>
+type Judges = Pick<ConnectedController, 'judgesPosture' | 'takesPosture'>
 
 /**
- * The posture of bearer sessions, which some controllers leave to routers: endpoints report it over their edge channels, and it is
- * judged by the policies of the data model at every dial and bind, and again whenever it, or the model, changes.
+ * The posture of endpoints, which report it over their edge channels. Some controllers leave that of bearer sessions to routers: it is
+ * judged by the policies of the data model at every dial and bind, and again whenever it, or the model, changes. Others judge it
+ * themselves: they hear it, and tell what they know.
  */
 export class EdgePosture {
   readonly #parts: PostureParts
-  /** By API session. */
+  /** By API session, where routers judge. */
   readonly #known = new Map<string, PostureData>()
-  #isAsked = false
+  readonly #handedOn: HandedOnReports
+  #judges: Judges | undefined
 
   constructor(parts: PostureParts) {
     this.#parts = parts
+    this.#handedOn = new HandedOnReports(() => parts.controller())
   }
 
   /** Whether endpoints are to report here, by the controller that connected last. */
   get isAsked(): boolean {
-    return this.#isAsked
+    return this.#judges !== undefined && (!this.#judges.judgesPosture || this.#judges.takesPosture === true)
   }
 
-  connected({ judgesPosture }: Pick<ConnectedController, 'judgesPosture'>): void {
-    this.#isAsked = !judgesPosture
+  /** Whether the controllers leave judging to this router. */
+  get isJudge(): boolean {
+    return this.#judges?.judgesPosture === false
   }
 
-  /** Takes what an endpoint reports; what cannot be read changes nothing. */
-  async take({ session, isBearer }: Judged, message: Frame): Promise<void> {
+  /** A controller is connected; resolves when it has heard what none has taken yet. */
+  async connected(judges: Judges): Promise<void> {
+    this.#judges = judges
+    await this.#handedOn.connected()
+  }
+
+  /** Takes what an endpoint reports; what cannot be read changes nothing. Resolves when it is judged. */
+  async take(reporter: Reporter, message: Frame): Promise<void> {
+    const { session, isBearer } = reporter.client
     const bytes = bodyOf(message)
     if (!isBearer || !this.isAsked || bytes.length > MOST_REPORT_BYTES) return
     let reports: ReturnType<typeof readReports>
@@ -62,39 +76,97 @@ export class EdgePosture {
     } catch {
       return
     }
-    for (const { facts, at, totpToken } of reports) {
-      const { now } = this.#parts
-      if (totpToken === undefined) this.#report(session.id, facts, Math.min(at ?? now(), now()))
+    const now = this.#parts.now()
+    const timed = reports.map(({ facts, at = now, totpToken }) => ({ facts, at: Math.min(at, now), totpToken }))
+    // A second factor passes at a controller that judges itself before there is a token of it.
+    if (!this.isJudge) return this.#handedOn.report(reporter, timed, bytes.length)
+    for (const { facts, at, totpToken } of timed) {
+      if (totpToken === undefined) this.#report(session.id, facts, at)
       else this.#passed(session.id, await this.#confirmedAt(session, totpToken))
     }
+  }
+
+  /** Resolves when everything that an endpoint reported is judged. */
+  async settled({ session }: Judged): Promise<void> {
+    await this.#handedOn.settled(session.id)
+  }
+
+  /** Whether an endpoint reports faster than it is judged. */
+  isBehind(sessionId: string): boolean {
+    return this.#handedOn.isBehind(sessionId)
+  }
+
+  /** The posture of an endpoint is known here from now on, also where the controller judges it. */
+  async watch(reporter: Reporter): Promise<void> {
+    if (!this.isJudge && !this.#handedOn.isWatched(reporter.client.session.id)) await this.#handedOn.refresh(reporter)
+  }
+
+  /** A controller tells what it knows of an endpoint. */
+  known(message: PostureKnown): void {
+    this.#handedOn.known(message)
   }
 
   /** An API session has no channel here any more. */
   forget(sessionId: string): void {
     this.#known.delete(sessionId)
+    this.#handedOn.forget(sessionId)
   }
 
   /**
-   * Why a client may not use a service; undefined where nothing stands in its way here. Without a controller there is nobody to let it
-   * in either, and of stored sessions the controller judges the posture itself.
+   * Why a client may not use a service, before a controller is asked; undefined where nothing stands in its way here. Without a
+   * controller there is nobody to let it in either, and of stored sessions the controller judges the posture itself.
    */
   refusal(client: Judged, serviceId: string, type: 'Dial' | 'Bind'): EdgeRefusal | undefined {
-    const { session, isBearer, token } = client
     const controller = this.#parts.controller()
-    if (!isBearer || controller === undefined || controller.judgesPosture || serviceId === '') return undefined
+    if (controller === undefined || controller.judgesPosture) return undefined
+    return this.standing(client, serviceId, type)
+  }
+
+  /** Why a client may not use a service as far as this router knows, also where a controller decides; undefined where it may, or nothing is known. */
+  standing(client: Judged, serviceId: string, type: 'Dial' | 'Bind'): EdgeRefusal | undefined {
+    const { session, isBearer } = client
+    if (!isBearer || serviceId === '') return undefined
     const grants = this.#parts.model.grantsOf(session.identityId, serviceId, type)
     if (grants.some(({ checks }) => checks.length === 0)) return undefined
     if (grants.length === 0) {
       return { text: 'no policy grants the service', code: EDGE_ERROR['access-denied'], hint: 'not-retriable' }
     }
-    // Who logged in with a second factor needs no further token for it.
-    this.#passed(session.id, loginFactorAt(token))
-    const data = this.#known.get(session.id) ?? emptyPostureData()
+    const data = this.dataOf(client)
+    if (data === undefined) return undefined
     const decision = evaluatePolicies(grants, data, session.id, this.#parts.now())
     if (decision.granted) return undefined
-    const failing = new Set(decision.failures.flatMap(({ checks }) => checks.map((check) => check.postureCheckName)))
-    const text = `posture checks fail: ${[...failing].join(', ')}`
-    return { text, code: EDGE_ERROR['posture-check-failed'], hint: 'default' }
+    const failing = new Map(
+      decision.failures.flatMap(({ checks }) =>
+        checks.map(({ postureCheckId, postureCheckName }) => [postureCheckId, postureCheckName] as const),
+      ),
+    )
+    const text = `posture checks fail: ${[...new Set(failing.values())].join(', ')}`
+    return { text, code: EDGE_ERROR['posture-check-failed'], hint: 'default', failingChecks: [...failing.keys()] }
+  }
+
+  /**
+   * The refusal of a controller that judges posture, with the checks that do not pass where these are why. Undefined where all pass
+   * by now: what an endpoint reports and what it asks for may come by two sockets.
+   */
+  async explained(
+    reporter: Reporter,
+    { serviceId, type }: { readonly serviceId: string; readonly type: 'Dial' | 'Bind' },
+    refusal: EdgeRefusal,
+  ): Promise<EdgeRefusal | undefined> {
+    const { client } = reporter
+    if (this.isJudge || refusal.code !== EDGE_ERROR['invalid-service'] || !client.isBearer) return refusal
+    await this.#handedOn.refresh(reporter)
+    if (this.dataOf(client) === undefined) return refusal
+    const found = this.standing(client, serviceId, type)
+    return found === undefined || found.failingChecks !== undefined ? found : refusal
+  }
+
+  /** The posture of an endpoint; undefined where a controller knows it and was not asked. */
+  dataOf({ session, token, isBearer }: Judged): PostureData | undefined {
+    if (!this.isJudge) return this.#handedOn.dataOf(session.id)
+    // Who logged in with a second factor needs no further token for it.
+    if (isBearer) this.#passed(session.id, loginFactorAt(token))
+    return this.#known.get(session.id) ?? emptyPostureData()
   }
 
   #report(sessionId: string, facts: EndpointFacts, at: number): void {

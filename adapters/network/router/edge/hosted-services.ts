@@ -23,6 +23,8 @@ const DIAL_MS = 5000
 /** How often a terminator is offered to a controller that is busy, and the milliseconds between. */
 const TRIES = 3
 const BUSY_MS = 1000
+/** Milliseconds by which the model of this router may be behind its controller. */
+const LATE_MS = 5000
 const ID_LETTERS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const ID_LENGTH = 22
 
@@ -45,6 +47,10 @@ export interface BoundService {
   /** The router chooses the ids of connections that are dialed to it; else the endpoint does. */
   readonly assignsIds: boolean
   readonly usesXgress: boolean
+  /** Epoch ms. */
+  readonly boundAt: number
+  /** Whether the model here has shown a policy that grants it. */
+  isGranted: boolean
   cost: number
   precedence: Precedence
 }
@@ -53,7 +59,9 @@ export interface BoundService {
 interface HostingParts {
   readonly timer: Timer
   readonly circuits: EdgeCircuits
-  readonly posture: Pick<EdgePosture, 'refusal'>
+  readonly posture: Pick<EdgePosture, 'refusal' | 'standing' | 'explained' | 'isJudge' | 'settled' | 'watch'>
+  /** Epoch ms. */
+  readonly now: () => number
   controller(): ConnectedController | undefined
 }
 
@@ -121,6 +129,17 @@ export class HostedServices {
     const own = gone.filter((bound) => this.#byId.get(bound.terminatorId) === bound)
     for (const bound of own) this.#forget(bound)
     this.#withdraw(own.map(({ terminatorId }) => terminatorId))
+  }
+
+  /**
+   * Ends hosting whose right is lost, as far as this router knows. A controller that decides itself may have let in by what this
+   * router hears a moment later.
+   */
+  judge(bound: BoundService): void {
+    const { posture, now } = this.#parts
+    const refusal = posture.standing(bound.host.client, bound.serviceId, 'Bind')
+    if (refusal === undefined) bound.isGranted = true
+    else if (bound.isGranted || posture.isJudge || now() - bound.boundAt >= LATE_MS) this.close(bound, refusal)
   }
 
   /** Ends hosting, and the endpoint hears why. */
@@ -235,6 +254,8 @@ export class HostedServices {
       publicKey: headers.get(EDGE_HEADER.publicKey),
       assignsIds: readBool(headers, EDGE_HEADER.assignedConnection) ?? false,
       usesXgress: readBool(headers, EDGE_HEADER.usesXgress) ?? false,
+      boundAt: this.#parts.now(),
+      isGranted: false,
       cost: readCost(headers),
       precedence: readPrecedence(headers),
     }
@@ -246,8 +267,9 @@ export class HostedServices {
   }
 
   async #register(bound: BoundService): Promise<EdgeRefusal | undefined> {
-    const { host, terminatorId, publicKey, instanceId, instanceSecret } = bound
+    const { host, terminatorId, serviceId, publicKey, instanceId, instanceSecret } = bound
     const token = new TextDecoder().decode(bound.token)
+    await this.#parts.posture.settled(host.client)
     const refusal = this.#parts.posture.refusal(host.client, bound.serviceId, 'Bind')
     if (refusal !== undefined) return refusal
     for (let attempt = 1; ; attempt += 1) {
@@ -263,9 +285,17 @@ export class HostedServices {
         instanceId,
         instanceSecret,
       })
-      if (answer?.type === 'terminator-created') return undefined
+      if (answer?.type === 'terminator-created') {
+        bound.isGranted ||= this.#parts.posture.standing(host.client, serviceId, 'Bind') === undefined
+        // Its posture may fail later by what it reports elsewhere.
+        if (host.client.isBearer) void this.#parts.posture.watch(host)
+        return undefined
+      }
       if (answer?.type === 'terminator-refused' && answer.hint !== 'too-busy') {
-        return { text: answer.message, code: EDGE_ERROR[answer.code], hint: answer.hint }
+        const refusal = { text: answer.message, code: EDGE_ERROR[answer.code], hint: answer.hint }
+        const explained = await this.#parts.posture.explained(host, { serviceId, type: 'Bind' }, refusal)
+        if (explained !== undefined || attempt === TRIES) return explained ?? refusal
+        continue
       }
       if (attempt === TRIES) return { text: 'no controller took the terminator', code: EDGE_ERROR.internal }
       await new Promise<void>((resolve) => this.#parts.timer(BUSY_MS, resolve))

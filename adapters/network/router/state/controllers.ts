@@ -9,6 +9,8 @@ export interface ConnectedController {
   readonly id: string
   /** It judges posture at every dial and while circuits last. Those of others leave that of bearer sessions to routers. */
   readonly judgesPosture: boolean
+  /** It judges, and wants to hear what endpoints report of their posture at the router. */
+  readonly takesPosture?: boolean
   /** The channel to it, where there is one. */
   readonly traced?: TracedChannel
   /**

@@ -8,6 +8,8 @@ export interface EdgeRefusal {
   /** A number of {@link EDGE_ERROR}; undefined where none fits. */
   readonly code?: number
   readonly hint?: RefusalHint
+  /** The ids of the posture checks that do not pass, where these are why. */
+  readonly failingChecks?: readonly string[]
 }
 
 /** Causes, in the words of controllers and routers, by the numbers that endpoints know. */
@@ -46,8 +48,13 @@ export function refusalText({ code, text }: EdgeRefusal): string {
 }
 
 /** The refusal for endpoints that read more than words: JSON. */
-export function refusalJson({ code, hint = 'default', text }: EdgeRefusal): string {
-  return JSON.stringify({ message: text, code: code ?? EDGE_ERROR.internal, retryHint: HINT_NUMBERS[hint] })
+export function refusalJson({ code, hint = 'default', text, failingChecks }: EdgeRefusal): string {
+  return JSON.stringify({
+    message: text,
+    code: code ?? EDGE_ERROR.internal,
+    retryHint: HINT_NUMBERS[hint],
+    ...(failingChecks && { failingPostureCheckIds: failingChecks }),
+  })
 }
 
 /** Why a host was not reached, by the words of its refusal. */

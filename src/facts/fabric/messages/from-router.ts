@@ -1,4 +1,5 @@
 import type { LinkListener, ReportedInterface } from '../../../ports/router-presence.ts'
+import type { EndpointFacts } from '../../access/posture/rules/index.ts'
 import type { LinkConnection, LinkReport, ModelDifference, Precedence, RouteFailureCause } from '../rules/index.ts'
 import type { ChannelTrace } from './operators.ts'
 
@@ -55,6 +56,9 @@ export type FromRouter =
   | { readonly type: 'api-session-heartbeat'; readonly tokens: readonly string[] }
   | { readonly type: 'validate-sessions'; readonly tokens: readonly string[] }
   | { readonly type: 'resync-api-sessions'; readonly reason: string }
+  | PostureReported
+  /** No endpoint of the API session is connected to the router any more. */
+  | { readonly type: 'posture-unwanted'; readonly apiSessionId: string }
   | CircuitRequest
   | TunnelCircuitRequest
   | TerminatorRequest
@@ -140,6 +144,24 @@ export interface CircuitRequest {
   /** Which instance of the service; empty for those that have no name. */
   readonly instanceId: string
   readonly peerData: PeerData
+}
+
+/** Facts that an endpoint reported at a router. */
+export interface ReportedFacts {
+  readonly facts: EndpointFacts
+  /** When it was so, epoch ms. */
+  readonly at: number
+}
+
+/**
+ * An endpoint reported its posture at the router, in order; none where the router only wants to know what is known. It is answered by
+ * `posture-known`, which is sent again with every change until the router wants it no more.
+ */
+export interface PostureReported {
+  readonly type: 'posture-reported'
+  /** As the endpoint presented it. */
+  readonly apiSessionToken: string
+  readonly reports: readonly ReportedFacts[]
 }
 
 /** The router dials a service for its own host. */

@@ -1,3 +1,4 @@
+import type { PostureData } from '../../access/posture/rules/index.ts'
 import type { Forward } from '../rules/index.ts'
 import type { LinkListener, PeerData } from './from-router.ts'
 import type { TraceChannels } from './operators.ts'
@@ -21,6 +22,15 @@ export type RefusalCode =
 /** The next step of the router after a refusal: as it likes, later again, from the log-in on, or none. */
 export type RetryHint = 'default' | 'too-busy' | 'start-over' | 'not-retriable'
 
+/** Everything that is known of the endpoint of an API session, by reports at routers and at controllers. */
+export interface PostureKnown {
+  readonly type: 'posture-known'
+  readonly apiSessionId: string
+  /** Of the store; a later one says more. */
+  readonly revision: number
+  readonly posture: PostureData
+}
+
 /** Every message that the controller sends to routers. */
 export type ToRouter =
   | { readonly type: 'result'; readonly success: boolean; readonly message: string }
@@ -42,6 +52,7 @@ export type ToRouter =
   | { readonly type: 'api-sessions-removed'; readonly tokens: readonly string[]; readonly ids: readonly string[] }
   | { readonly type: 'api-sessions-updated'; readonly sessions: readonly AnnouncedApiSession[] }
   | { readonly type: 'sessions-removed'; readonly ids: readonly string[] }
+  | PostureKnown
   | {
       readonly type: 'circuit-created'
       readonly circuitId: string

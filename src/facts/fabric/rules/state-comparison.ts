@@ -166,6 +166,8 @@ const POSTURE_CHECKS = 5
  * controllers of it that they do judge. Nobody else says it, and who does not know it passes over it.
  */
 export const JUDGED_BY_CONTROLLER = 48
+/** The number by which controllers of this package say that routers of it may hand on what endpoints report of their posture. */
+export const TAKES_POSTURE = 49
 
 /**
  * Reports whether a router judges the posture of bearer sessions, by its capabilities: those of the line 1.6 and those of this

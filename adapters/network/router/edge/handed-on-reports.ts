@@ -1,0 +1,154 @@
+import { Gate } from '../../../../src/concurrency/gate.ts'
+import type { PostureKnown, ReportedFacts } from '../../../../src/facts/fabric/messages/index.ts'
+import type { EndpointFacts, PostureData } from '../../../../src/policy.ts'
+import type { ConnectedController } from '../state/controllers.ts'
+import type { EdgeClient } from './endpoint.ts'
+
+/** Bytes of reports that wait for a controller beyond which an endpoint is not read, and beyond which its reports are passed over. */
+const MANY_BYTES = 524_288
+const MOST_BYTES = 2 * MANY_BYTES
+/** Facts of an endpoint that wait at most: a thousand processes, and everything else. */
+const MOST_FACTS = 1010
+
+/** The endpoint that reports, by the token that it has at the moment. */
+export interface Reporter {
+  readonly client: EdgeClient
+}
+
+/** The endpoint of an API session. */
+interface Watched {
+  /** The one of its channels that reported last. */
+  reporter: Reporter
+  /** Facts that no controller has taken yet, each once. */
+  readonly waiting: Map<string, ReportedFacts>
+  waitingBytes: number
+  readonly asking: Gate
+  /** The question that is to be asked next. */
+  next: Promise<void> | undefined
+  known: PostureData | undefined
+  /** The revision of the store by which it is known. */
+  revision: number
+}
+
+/**
+ * The posture that endpoints report where the controller judges it. It is handed on, and the posture that is known of an
+ * endpoint then comes back, with reports made elsewhere. Reports that a controller did not take are kept for the next one.
+ */
+export class HandedOnReports {
+  readonly #controller: () => ConnectedController | undefined
+  /** By API session. */
+  readonly #watched = new Map<string, Watched>()
+
+  constructor(controller: () => ConnectedController | undefined) {
+    this.#controller = controller
+  }
+
+  /** Hands on what an endpoint reports; resolves when it is judged, or no controller takes it. */
+  report(reporter: Reporter, reports: readonly ReportedFacts[], bytes: number): Promise<void> {
+    const watched = this.#watch(reporter)
+    if (watched.waitingBytes + bytes <= MOST_BYTES) {
+      for (const report of reports) {
+        for (const [key, facts] of apart(report.facts)) {
+          watched.waiting.delete(key)
+          if (watched.waiting.size < MOST_FACTS) watched.waiting.set(key, { facts, at: report.at })
+        }
+      }
+      watched.waitingBytes += bytes
+    }
+    return this.#ask(watched)
+  }
+
+  /** Asks what is known of an endpoint; from then on changes are told. */
+  refresh(reporter: Reporter): Promise<void> {
+    return this.#ask(this.#watch(reporter))
+  }
+
+  /** Resolves when everything that the endpoint reported is judged, or no controller takes it; undefined where nothing is underway. */
+  settled(sessionId: string): Promise<void> | undefined {
+    const { asking } = this.#watched.get(sessionId) ?? {}
+    return asking === undefined || asking.isOpen ? undefined : asking.idle()
+  }
+
+  /** Whether the endpoint should not be read, as too much of it waits for a controller. */
+  isBehind(sessionId: string): boolean {
+    return (this.#watched.get(sessionId)?.waitingBytes ?? 0) > MANY_BYTES
+  }
+
+  /** Whether anything was asked about the endpoint of an API session. */
+  isWatched(sessionId: string): boolean {
+    return this.#watched.has(sessionId)
+  }
+
+  /** The posture of the endpoint of an API session; undefined where nobody asked, or no answer came yet. */
+  dataOf(sessionId: string): PostureData | undefined {
+    return this.#watched.get(sessionId)?.known
+  }
+
+  /** A controller tells what it knows. */
+  known({ apiSessionId, revision, posture }: PostureKnown): void {
+    const watched = this.#watched.get(apiSessionId)
+    if (watched === undefined || revision < watched.revision) return
+    watched.known = posture
+    watched.revision = revision
+  }
+
+  /** A controller is connected: it hears what none has taken, and tells from now on what changes. */
+  async connected(): Promise<void> {
+    for (const watched of [...this.#watched.values()]) {
+      watched.revision = -1
+      await this.#ask(watched)
+    }
+  }
+
+  /** An API session has no channel here any more. */
+  forget(sessionId: string): void {
+    if (!this.#watched.delete(sessionId)) return
+    this.#controller()
+      ?.ask({ type: 'posture-unwanted', apiSessionId: sessionId })
+      .catch(() => undefined)
+  }
+
+  #watch(reporter: Reporter): Watched {
+    const { id } = reporter.client.session
+    const watched = this.#watched.get(id) ?? {
+      ...{ reporter, waiting: new Map(), waitingBytes: 0, asking: new Gate(1) },
+      ...{ next: undefined, known: undefined, revision: -1 },
+    }
+    watched.reporter = reporter
+    this.#watched.set(id, watched)
+    return watched
+  }
+
+  /** One question after the other: what is reported while one waits goes with it. */
+  #ask(watched: Watched): Promise<void> {
+    watched.next ??= watched.asking.run(() => this.#handOn(watched))
+    return watched.next
+  }
+
+  async #handOn(watched: Watched): Promise<void> {
+    watched.next = undefined
+    const controller = this.#controller()
+    if (controller?.takesPosture !== true) return
+    const { token: apiSessionToken } = watched.reporter.client
+    const handed = [...watched.waiting]
+    const reports = handed.map(([, report]) => report)
+    try {
+      const answer = await controller.ask({ type: 'posture-reported', apiSessionToken, reports })
+      if (answer?.type === 'posture-known') this.known(answer)
+    } catch {
+      // The controller is gone, or silent: the next one hears it.
+      return
+    }
+    for (const [key, report] of handed) if (watched.waiting.get(key) === report) watched.waiting.delete(key)
+    if (watched.waiting.size === 0) watched.waitingBytes = 0
+  }
+}
+
+/** Facts one by one, each under the name by which a later one takes its place. */
+function apart(facts: EndpointFacts): readonly (readonly [string, EndpointFacts])[] {
+  const { processes = [], ...others } = facts
+  return [
+    ...Object.entries(others).map(([name, value]) => [name, { [name]: value }] as const),
+    ...processes.map((process) => [`process ${process.path}`, { processes: [process] }] as const),
+  ]
+}
