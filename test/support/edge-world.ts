@@ -7,6 +7,8 @@ import { bodyOf, EDGE_HEADER, EDGE_TYPE, edgeMessage, TRUE } from '../../adapter
 import type { Frame } from '../../adapters/network/channel/frame.ts'
 import { readBool, readUint32, textHeader, uint32Header } from '../../adapters/network/channel/header-values.ts'
 import { openOwnRouter, type RunningRouter } from '../../adapters/network/router/index.ts'
+import type { FromRouter } from '../../src/facts/fabric/messages/index.ts'
+import type { ControlPlane } from '../../src/index.ts'
 
 const ALL = { semantic: 'AnyOf' } as const
 
@@ -28,9 +30,19 @@ export interface ConnectOptions {
   readonly sequence?: number
 }
 
-export async function edgeWorld(timer?: Timer): Promise<EdgeWorld> {
+/** Runs before the controller takes a message of its router: the controller is slow, or away, as long as it does not resolve. */
+export type Hold = (message: FromRouter) => Promise<void>
+
+interface BindOptions {
+  readonly headers?: readonly [number, Uint8Array][]
+  /** The router gives the ids of connections; else the host does. */
+  readonly assigns?: boolean
+}
+
+export async function edgeWorld(timer?: Timer, hold: Hold = async () => undefined): Promise<EdgeWorld> {
   const controller = await createTestController()
-  const { plane } = await openControlListener(controller, { addresses: ['tls:controller.test:1280'] })
+  const listener = await openControlListener(controller, { addresses: ['tls:controller.test:1280'] })
+  const plane = heldPlane(listener.plane, hold)
   const ways = { plane, advertise: 'controller.test:1280', now: () => controller.clock.now(), ...(timer && { timer }) }
   const router = await openOwnRouter({}, ways)
   const { admin } = controller
@@ -57,6 +69,30 @@ export async function edgeWorld(timer?: Timer): Promise<EdgeWorld> {
       return PlayedEndpoint.open(channel, device, session, sequence)
     },
   }
+}
+
+/** The data plane of a controller, as its own router reaches it. */
+function heldPlane(plane: ControlPlane, hold: Hold): ControlPlane {
+  const connect: ControlPlane['connect'] = async (...greeting) => {
+    const session = await plane.connect(...greeting)
+    if (typeof session === 'string') return session
+    return {
+      receive: async (message) => {
+        await hold(message)
+        return session.receive(message)
+      },
+      heard: () => session.heard(),
+      misbehaved: (what) => session.misbehaved(what),
+      closed: () => session.closed(),
+    }
+  }
+  return new Proxy(plane, {
+    get: (target, name) => {
+      if (name === 'connect') return connect
+      const member: unknown = Reflect.get(target, name)
+      return typeof member === 'function' ? member.bind(target) : member
+    },
+  })
 }
 
 async function tokenOf(device: TestDevice): Promise<string> {
@@ -121,11 +157,22 @@ export class PlayedEndpoint {
     return this.#conversation.ask(message, 5000)
   }
 
-  /** Hosts the service under a connection id; every dial is taken, unless `onDial` answers otherwise. */
-  async host(
-    connection: number,
-    { headers = [], assigns = true }: { headers?: [number, Uint8Array][]; assigns?: boolean } = {},
-  ): Promise<Frame> {
+  /** Hosts the service under a connection id, until the controller has its terminator or it is refused. */
+  async host(connection: number, options: BindOptions = {}): Promise<Frame> {
+    const { headers = [] } = options
+    const answer = await this.bind(connection, {
+      ...options,
+      headers: [...headers, [EDGE_HEADER.supportsBindSuccess, TRUE]],
+    })
+    const types: readonly number[] = [EDGE_TYPE.bindSuccess, EDGE_TYPE.stateClosed]
+    const isDecided = ({ contentType, headers: heard }: Frame) =>
+      types.includes(contentType) && readUint32(heard, EDGE_HEADER.connection) === connection
+    if (answer.contentType === EDGE_TYPE.stateConnected) await until(() => this.heard.some(isDecided))
+    return answer
+  }
+
+  /** Asks to host the service under a connection id; answers what the router says at once. */
+  async bind(connection: number, { headers = [], assigns = true }: BindOptions = {}): Promise<Frame> {
     const { token } = await this.device.bind('wiki')
     const assigned = assigns ? [[EDGE_HEADER.assignedConnection, TRUE] as [number, Uint8Array]] : []
     return this.ask(edgeMessage(EDGE_TYPE.bind, connection, [...assigned, ...headers], Buffer.from(token)))

@@ -324,8 +324,9 @@ export class EdgeRouter implements CircuitHost {
 
 function terminatorValue(bound: BoundService) {
   const { terminatorId: id, listener, instanceId: instance, cost, precedence, assignsIds, usesXgress } = bound
+  const state = bound.isEstablished ? 'established' : 'establishing'
   return {
-    ...{ key: id, id, state: 'established', token: bound.sessionId, listenerId: listener, instance, cost, precedence },
+    ...{ key: id, id, state, token: bound.sessionId, listenerId: listener, instance, cost, precedence },
     ...{ assignIds: assignsIds, useSdkXgress: usesXgress, supportsInspect: false, operationActive: false },
     ...{ createTime: '', lastAttempt: '' },
   }

@@ -189,6 +189,7 @@ class Hosting implements HostedService {
   async #bindAt(address: string, service: UsableService, sessionToken: string): Promise<void> {
     const channel = await this.#host.routers.channelTo(address)
     const { instance, cost, precedence } = this.#options
+    let end: ConnectionFailure | undefined
     const binding = await channel.bind({
       ...{ service: service.name, sessionToken, keys: service.isEncrypted ? this.#keys : undefined },
       ...{ listenerId: this.#listenerId, timeoutMs: BIND_MS },
@@ -198,8 +199,13 @@ class Hosting implements HostedService {
       judge: (caller, applicationData) => this.#judge(caller, applicationData),
       hasRoom: () => this.#hasRoom(),
       accept: (connection) => this.#accept(connection),
-      onEnd: (failure) => this.#ended(address, failure),
+      onEnd: (failure) => {
+        end = failure
+        this.#ended(address, failure)
+      },
     })
+    // A binding may end before it is known here.
+    if (end !== undefined) throw end
     if (this.#isClosed) binding.close()
     else this.#bindings.set(address, binding)
   }

@@ -53,6 +53,8 @@ export interface BoundService {
   isGranted: boolean
   cost: number
   precedence: Precedence
+  /** The controller has the terminator. */
+  isEstablished: boolean
 }
 
 /** The parts of the router that hosting needs. */
@@ -84,17 +86,27 @@ export class HostedServices {
     return this.#byId.has(terminatorId)
   }
 
-  /** An endpoint hosts a service. */
+  /**
+   * An endpoint hosts a service. It is answered at once. Some time later it hears that the controller has the terminator, or that the
+   * service is not hosted. Some endpoints only know their listener after the answer, so the two never come together.
+   */
   async bind(host: Host, message: Frame): Promise<void> {
     const connectionId = readUint32(message.headers, EDGE_HEADER.connection)
     if (connectionId === undefined) return
-    const before = this.#ofListener(host, message)
-    if (before?.host === host && before.connectionId === connectionId) return this.#bound(before, message)
+    const before = this.#byListener.get(listenerKey(host, message))
+    if (before?.host === host && before.connectionId === connectionId) {
+      this.#answer(before, message)
+      // Else it hears by its first bind.
+      if (before.isEstablished) this.#succeeded(before, message)
+      return
+    }
     if (before?.host === host && connectionId < before.connectionId) {
       return host.reply(message, closedMessage(connectionId, { text: 'a newer bind of the listener is there' }))
     }
     const terminatorId = before?.terminatorId ?? newId()
     const bound = this.#read(host, connectionId, terminatorId, message)
+    const objection = this.#parts.posture.refusal(host.client, bound.serviceId, 'Bind')
+    if (objection !== undefined) return host.reply(message, closedMessage(connectionId, objection))
     const problem = host.bind(connectionId, bound)
     if (problem !== undefined) {
       const text = problem === 'taken' ? `connection id ${connectionId} is in use` : 'too many binds'
@@ -102,16 +114,16 @@ export class HostedServices {
     }
     if (before !== undefined) this.#replace(before)
     this.#keep(bound)
+    this.#answer(bound, message)
     const refusal = await this.#register(bound)
     if (this.#byId.get(terminatorId) !== bound) {
-      // Gone, or taken over, while the controller was asked.
+      // The endpoint left, or bound again, while the controller was asked.
       if (!this.#byId.has(terminatorId)) this.#withdraw([terminatorId])
       return
     }
-    if (refusal === undefined) return this.#bound(bound, message)
+    if (refusal === undefined) return this.#succeeded(bound, message)
     this.#forget(bound)
-    host.release(connectionId, bound)
-    host.reply(message, closedMessage(connectionId, refusal))
+    if (host.release(connectionId, bound)) host.send(closedMessage(connectionId, refusal))
   }
 
   /** An endpoint changes cost or precedence of what it hosts. */
@@ -258,12 +270,8 @@ export class HostedServices {
       isGranted: false,
       cost: readCost(headers),
       precedence: readPrecedence(headers),
+      isEstablished: false,
     }
-  }
-
-  /** The bind of the same listener before; of one without id that of the same session under the same name. */
-  #ofListener(host: Host, message: Frame): BoundService | undefined {
-    return this.#byListener.get(listenerKey(host, message))
   }
 
   async #register(bound: BoundService): Promise<EdgeRefusal | undefined> {
@@ -313,12 +321,17 @@ export class HostedServices {
     void this.#ask(message)
   }
 
-  #bound({ host, connectionId, assignsIds }: BoundService, message: Frame): void {
+  #answer({ host, connectionId, assignsIds }: BoundService, message: Frame): void {
     const headers = [[EDGE_HEADER.assignedConnection, assignsIds ? TRUE : undefined] as const]
     host.reply(message, edgeMessage(EDGE_TYPE.stateConnected, connectionId, headers))
-    if (readBool(message.headers, EDGE_HEADER.supportsBindSuccess)) {
-      host.send(edgeMessage(EDGE_TYPE.bindSuccess, connectionId))
-    }
+  }
+
+  /** The controller has the terminator: an endpoint that asked for it hears so. */
+  #succeeded(bound: BoundService, message: Frame): void {
+    const { host, connectionId } = bound
+    bound.isEstablished = true
+    const isAsked = readBool(message.headers, EDGE_HEADER.supportsBindSuccess)
+    if (isAsked) host.send(edgeMessage(EDGE_TYPE.bindSuccess, connectionId))
   }
 
   #keep(bound: BoundService): void {
@@ -344,6 +357,7 @@ export class HostedServices {
   }
 }
 
+/** Binds of one listener have one key; without a listener id, those of one session under one name. */
 function listenerKey({ client }: Host, message: Frame): string {
   const { identityId } = client.session
   const listener = message.headers.get(EDGE_HEADER.listener)

@@ -2,6 +2,7 @@ import type { Conversation, Message, Timer } from '../../channel/conversation.ts
 import { EDGE_HEADER, EDGE_TYPE, edgeMessage, TRUE } from '../../channel/edge-messages.ts'
 import type { Frame } from '../../channel/frame.ts'
 import { readText, readUint32, textHeader, uint32Header } from '../../channel/header-values.ts'
+import type { ConnectionFailure } from '../connection-failure.ts'
 import { loadEndToEnd } from '../end-to-end.ts'
 import type { Caller, ServiceConnection } from '../service-connection.ts'
 import { RefusedByRouter } from './refused-by-router.ts'
@@ -40,7 +41,7 @@ export class RouterBindings {
   readonly #channel: HostingChannel
   readonly #bindings = new Map<number, RouterBind>()
   /** Services whose router said that it would tell when callers can reach them. */
-  readonly #unannounced = new Map<number, () => void>()
+  readonly #unannounced = new Map<number, (failure?: ConnectionFailure) => void>()
 
   constructor(channel: HostingChannel) {
     this.#channel = channel
@@ -76,7 +77,8 @@ export class RouterBindings {
       const request = edgeMessage(EDGE_TYPE.bind, id, headers, textHeader(bind.sessionToken))
       const answer = await this.#channel.ask(request, bind.timeoutMs, bind.service)
       if (answer.contentType !== EDGE_TYPE.stateConnected) throw new RefusedByRouter(answer, bind.service)
-      await isAnnounced
+      const failure = await isAnnounced
+      if (failure !== undefined) throw failure
     } catch (error) {
       this.#bindings.delete(id)
       this.announced(id)
@@ -91,17 +93,17 @@ export class RouterBindings {
     }
   }
 
-  /** Callers can reach a service, or never will. */
+  /** Callers can reach a service. */
   announced(id: number): void {
     this.#unannounced.get(id)?.()
   }
 
-  /** The router does not host a service any more. */
+  /** The router does not host a service any more, or never did: whoever binds it waits for that. */
   ended(id: number, message: Frame): void {
     const bind = this.#bindings.get(id)
+    if (bind === undefined) return
     this.#bindings.delete(id)
-    this.announced(id)
-    bind?.onEnd(new RefusedByRouter(message, bind.service))
+    this.#end(id, bind, new RefusedByRouter(message, bind.service))
   }
 
   /** A caller dials a service, which its host may refuse. */
@@ -109,25 +111,26 @@ export class RouterBindings {
     this.#accept(bindId, message).catch((error: unknown) => this.#refuse(message, bindId, String(error)))
   }
 
-  /** Forgets every service; answers them, for each to be told why. */
-  clear(): readonly RouterBind[] {
-    const all = [...this.#bindings.values()]
+  /** The channel is over: every service ends with a failure that `lost` makes of its name. */
+  closed(lost: (service: string) => ConnectionFailure): void {
+    const all = [...this.#bindings]
     this.#bindings.clear()
-    return all
+    for (const [id, bind] of all) this.#end(id, bind, lost(bind.service))
   }
 
-  /** The channel is over: nobody waits for an announcement. */
-  closed(): void {
-    for (const settle of [...this.#unannounced.values()]) settle()
+  #end(id: number, bind: RouterBind, failure: ConnectionFailure): void {
+    const settle = this.#unannounced.get(id)
+    if (settle === undefined) bind.onEnd(failure)
+    else settle(failure)
   }
 
-  /** The router answers before the controller knows, and until then nobody gets there. */
-  #announced(id: number): Promise<void> {
+  /** The router answers before the controller knows, and until then nobody gets there. Resolves with why it is not hosted, if so. */
+  #announced(id: number): Promise<ConnectionFailure | undefined> {
     return new Promise((resolve) => {
-      const settle = () => {
+      const settle = (failure?: ConnectionFailure) => {
         cancel()
         this.#unannounced.delete(id)
-        resolve()
+        resolve(failure)
       }
       const cancel = this.#channel.timer(ANNOUNCED_MS, settle)
       this.#unannounced.set(id, settle)

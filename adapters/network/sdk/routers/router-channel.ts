@@ -290,12 +290,10 @@ export class RouterChannel {
     const lost = (what: string) =>
       new ConnectionFailure('CONNECTION_LOST', `${what}: the connection to the router is lost`)
     const connections = [...this.#connections.values()]
-    const bindings = this.#bindings.clear()
     this.#connections.clear()
     for (const connection of connections) connection.over(lost(connection.service))
     this.#lines.closed()
-    this.#bindings.closed()
-    for (const bind of bindings) bind.onEnd(lost(bind.service))
+    this.#bindings.closed(lost)
     this.#onClose()
   }
 }
