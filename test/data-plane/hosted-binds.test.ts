@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { EDGE_HEADER, EDGE_TYPE, edgeMessage, TRUE, textIn } from '../../adapters/channel/edge-messages.ts'
-import { readUint32 } from '../../adapters/channel/header-values.ts'
+import { EDGE_HEADER, EDGE_TYPE, edgeMessage, TRUE, textIn } from '../../adapters/network/channel/edge-messages.ts'
+import { readUint32 } from '../../adapters/network/channel/header-values.ts'
 import { type EdgeWorld, edgeWorld, type PlayedEndpoint, until } from '../support/edge-world.ts'
 
 const ASKED: [number, Uint8Array][] = [[EDGE_HEADER.supportsBindSuccess, TRUE]]

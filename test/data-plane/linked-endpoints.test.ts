@@ -58,6 +58,23 @@ describe('endpoints at two routers of ours', () => {
     await untilNothingIsLeft(network, east, west)
   })
 
+  it.each([
+    ['ends', (connection: Duplex): void => void connection.end('hello')],
+    ['is destroyed', (connection: Duplex): void => void connection.write('hello', () => connection.destroy())],
+  ] as const)(
+    'bring a dialer what is written to a connection that %s as soon as it is there',
+    {
+      timeout: MINUTE,
+    },
+    async (_, take) => {
+      const { network, east, west, client } = await linkedEndpoints(take)
+      for (let round = 0; round < 5; round += 1) {
+        expect((await buffer(await client.dial('app'))).toString()).toBe('hello')
+      }
+      await untilNothingIsLeft(network, east, west)
+    },
+  )
+
   it('carry many connections at once, none of which gets what another one was sent', { timeout: MINUTE }, async () => {
     const { client } = await linkedEndpoints((connection) => connection.pipe(connection))
     const echoed = await Promise.all(

@@ -1,3 +1,4 @@
+import { text } from 'node:stream/consumers'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { channelPair } from '../../adapters/network/channel/channel-pair.ts'
@@ -9,7 +10,7 @@ import { RouterChannel } from '../../adapters/network/sdk/routers/router-channel
 import type { ServiceConnection } from '../../adapters/network/sdk/service-connection.ts'
 
 /** A router that admits everybody and says then what a test wants. */
-async function connected() {
+async function connected({ announces = false } = {}) {
   const [own, theirs] = channelPair()
   const heard: Frame[] = []
   let answer: (frame: Frame) => void = () => undefined
@@ -17,7 +18,10 @@ async function connected() {
     onMessage: (frame) => {
       heard.push(frame)
       if (frame.contentType === EDGE_TYPE.hello)
-        reply(frame, EDGE_TYPE.result, [[EDGE_HEADER.isAccepted, boolHeader(true)]])
+        reply(frame, EDGE_TYPE.result, [
+          [EDGE_HEADER.isAccepted, boolHeader(true)],
+          [EDGE_HEADER.supportsBindSuccess, boolHeader(announces)],
+        ])
       else answer(frame)
     },
     onClose: () => undefined,
@@ -102,6 +106,42 @@ describe('a router that says what it likes', () => {
       if (headers !== undefined) reply(frame, EDGE_TYPE.stateClosed, headers)
     })
     await expect(channel.dial({ ...DIAL, timeoutMs: 100 })).rejects.toMatchObject({ code })
+    channel.close()
+  })
+
+  it.each([
+    ['refuses it', 'ACCESS_DENIED'],
+    ['closes the channel', 'CONNECTION_LOST'],
+  ] as const)('is no host’s router when it answers a bind and then %s', async (what, code) => {
+    const { channel, theirs, reply, send, answerBy } = await connected({ announces: true })
+    answerBy((frame) => {
+      const id = [EDGE_HEADER.connection, uint32Header(readUint32(frame.headers, EDGE_HEADER.connection) ?? 0)] as const
+      reply(frame, EDGE_TYPE.stateConnected, [id])
+      if (what === 'refuses it') send(EDGE_TYPE.stateClosed, [id, [EDGE_HEADER.errorCode, uint32Header(3)]])
+      else theirs.close()
+    })
+    const ends: unknown[] = []
+    const bound = channel.bind({
+      ...{ service: 'wiki', sessionToken: 'session', keys: undefined, listenerId: 'x', timeoutMs: 2000 },
+      judge: () => undefined,
+      hasRoom: () => true,
+      accept: () => undefined,
+      onEnd: (failure) => ends.push(failure),
+    })
+    await expect(bound).rejects.toMatchObject({ code })
+    expect(ends).toEqual([])
+    channel.close()
+  })
+
+  it('gives a dialer what comes right behind its answer, and the end behind that', async () => {
+    const { channel, reply, send, answerBy } = await connected()
+    answerBy((frame) => {
+      const id = [EDGE_HEADER.connection, uint32Header(readUint32(frame.headers, EDGE_HEADER.connection) ?? 0)] as const
+      reply(frame, EDGE_TYPE.stateConnected, [id])
+      send(EDGE_TYPE.data, [id], Buffer.from('hello'))
+      send(EDGE_TYPE.stateClosed, [id])
+    })
+    expect(await text(await channel.dial(DIAL))).toBe('hello')
     channel.close()
   })
 

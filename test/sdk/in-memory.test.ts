@@ -34,6 +34,20 @@ describe('a test controller with a router in memory', () => {
     expect(await text(connection)).toBe('laptop: hello')
   })
 
+  it.each([
+    ['ends', (connection: ServiceConnection): void => void connection.end('hello')],
+    [
+      'is destroyed',
+      (connection: ServiceConnection): void => void connection.write('hello', () => connection.destroy()),
+    ],
+  ] as const)('brings a dialer what is written to a connection that %s as soon as it is there', async (_, take) => {
+    const server = await net.enroll('server', hosts)
+    const laptop = await net.enroll('laptop', clients)
+    await using _app = await server.host('app', take)
+    await using _plain = await server.host('plain', take)
+    for (const service of ['app', 'plain', 'app', 'plain']) expect(await text(await laptop.dial(service))).toBe('hello')
+  })
+
   it('lets an endpoint dial what it hosts itself, by one way to the router', async () => {
     const server = await net.enroll('server', { roleAttributes: ['hosts', 'clients'] })
     await using _hosted = await server.host('plain', echo)

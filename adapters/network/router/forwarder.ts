@@ -1,4 +1,9 @@
-import { ForwardFaults, ForwardingTable, type ToldCircuit } from '../../../src/facts/data-plane/forwarding/index.ts'
+import {
+  EarlyMessages,
+  ForwardFaults,
+  ForwardingTable,
+  type ToldCircuit,
+} from '../../../src/facts/data-plane/forwarding/index.ts'
 import type { FromRouter, PeerData, Route } from '../../../src/facts/fabric/messages/index.ts'
 import { circuitOf, isFarewell, isOfCircuit, isRetransmission } from '../channel/circuit-frames.ts'
 import { processTimer, type Timer } from '../channel/conversation.ts'
@@ -16,6 +21,10 @@ export interface Destination {
   whenRoom(work: () => void): void
   /** The circuit is dropped here. */
   dropped?(circuitId: string): void
+  /** The other end of the circuit, at this router too, is gone: it sends and takes nothing more. */
+  deserted?(circuitId: string): void
+  /** The circuit is laid over this router. */
+  laid?(circuitId: string): void
 }
 
 /** The answer of a host to a dial, as its controller hears it. */
@@ -55,6 +64,9 @@ export class Forwarder {
   readonly #table = new ForwardingTable()
   readonly #faults: ForwardFaults
   readonly #destinations = new Map<string, Destination>()
+  readonly #early = new EarlyMessages<Frame>()
+  /** The circuits of clients that are not there yet, by the addresses that the clients will have. */
+  readonly #awaited = new Map<string, string>()
   readonly #timer: Timer
   #cancel: () => void
   #askedAt: number
@@ -80,9 +92,24 @@ export class Forwarder {
   /** From now on an address is reached; answers what takes it away again. */
   attach(address: string, destination: Destination): () => void {
     this.#destinations.set(address, destination)
+    const circuitId = this.#awaited.get(address)
+    if (circuitId !== undefined) {
+      this.#awaited.delete(address)
+      this.#forwardEarly(circuitId)
+    }
     return () => {
       if (this.#destinations.get(address) === destination) this.#destinations.delete(address)
     }
+  }
+
+  /** A host is being dialed for a circuit: what it sends before the circuit is laid, and its client is there, is kept. */
+  expect(circuitId: string): void {
+    this.#early.expect(circuitId, this.#settings.now())
+  }
+
+  /** A host that was dialed for a circuit is not there any more. */
+  unexpect(circuitId: string): void {
+    if (this.#table.controllerOf(circuitId) === undefined) this.#early.take(circuitId)
   }
 
   has(address: string): boolean {
@@ -103,6 +130,11 @@ export class Forwarder {
     }
     if (!this.#table.lay(circuitId, controllerId, forwards, this.#settings.now())) return { cause: 'no-room' }
     this.#faults.forget(circuitId)
+    const awaited = forwards.filter(({ dstAddress, dstType }) => dstType === 'start' && !this.has(dstAddress))
+    for (const { dstAddress } of awaited) this.#awaited.set(dstAddress, circuitId)
+    if (awaited.length > 0) this.expect(circuitId)
+    else this.#forwardEarly(circuitId)
+    for (const { dstAddress } of forwards) this.#destinations.get(dstAddress)?.laid?.(circuitId)
     return undefined
   }
 
@@ -110,6 +142,17 @@ export class Forwarder {
   unroute(circuitId: string, now: boolean): void {
     if (now) this.#drop(circuitId)
     else this.#table.dropWhenQuiet(circuitId)
+  }
+
+  /** Whether the circuit is to be dropped once it is quiet. */
+  isEnding(circuitId: string): boolean {
+    return this.#table.isEnding(circuitId)
+  }
+
+  /** An end is gone: the one at the other side of this router learns it now, behind what it was sent before. */
+  leave(circuitId: string, source: string): void {
+    const address = this.#table.forwardsOf(circuitId)?.get(source)
+    if (address !== undefined) this.#destinations.get(address)?.deserted?.(circuitId)
   }
 
   /** The controller that laid a circuit. */
@@ -128,10 +171,16 @@ export class Forwarder {
     const destination = address === undefined ? undefined : this.#destinations.get(address)
     if (frame.contentType === EDGE_TYPE.circuitControl) this.#passControl(circuitId, frame, source, destination)
     else if (destination !== undefined) destination.take(circuitId, frame)
-    else if (frame.contentType === EDGE_TYPE.payload && !isFarewell(frame)) {
+    else if (frame.contentType === EDGE_TYPE.payload) {
+      const length = frame.body.reduce((sum, piece) => sum + piece.length, 0)
+      if (this.#early.keep(circuitId, { source, message: frame }, length) || isFarewell(frame)) return undefined
       this.#faults.note(circuitId, this.#table.controllerOf(circuitId))
     }
     return destination
+  }
+
+  #forwardEarly(circuitId: string): void {
+    for (const { source, message } of this.#early.take(circuitId)) this.forward(source, message)
   }
 
   /** Passes a control on, or answers who asks for the way and meant this router. */
@@ -159,6 +208,7 @@ export class Forwarder {
 
   #look(): void {
     const now = this.#settings.now()
+    this.#early.forgetOld(now)
     for (const circuitId of this.#table.dropQuiet(now, (id, forwards) => this.#tellDropped(id, forwards))) {
       this.#faults.forget(circuitId)
     }
@@ -192,6 +242,10 @@ export class Forwarder {
   }
 
   #tellDropped(circuitId: string, forwards: ReadonlyMap<string, string>): void {
-    for (const address of forwards.values()) this.#destinations.get(address)?.dropped?.(circuitId)
+    this.#early.take(circuitId)
+    for (const address of forwards.values()) {
+      this.#awaited.delete(address)
+      this.#destinations.get(address)?.dropped?.(circuitId)
+    }
   }
 }

@@ -104,6 +104,11 @@ export class ServiceConnection extends Duplex {
     return this.#facts.caller?.name ?? this.#facts.service
   }
 
+  /** Whether it is known how to read what arrives. @internal */
+  get hasBegun(): boolean {
+    return this.#early === undefined
+  }
+
   /** Data may flow, by another line where one is given. @internal */
   begin(facts: ConnectionFacts, secrets: Secrets | undefined, line: Line = this.#line): void {
     this.#facts = facts

@@ -66,12 +66,13 @@ export class CircuitMessages {
 
   /** A circuit ended at one of its ends, or a router has no way for it; `ids` are separated by blanks for the latter. */
   fault(subject: FaultSubject, ids: string): { readonly hasForeign: boolean } {
-    const { circuits, ends, rerouting } = this.#parts
+    const { circuits, ends, rerouting, setup } = this.#parts
     let hasForeign = false
     for (const id of ids.split(' ')) {
       const circuit = circuits.get(id)
       if (circuit === undefined) {
         if (subject === 'forward') this.#unroute(id)
+        else if (subject === 'egress') setup.endEarly(this.#router.id, id, 'host-closed')
       } else if (!passes(circuit.course, this.#router.id)) hasForeign = true
       else if (subject === 'ingress') ends.end(circuit, 'client-closed', false)
       else if (subject === 'egress') ends.end(circuit, 'host-closed', false)
@@ -140,9 +141,13 @@ export class CircuitMessages {
     const laid: LaidCircuit = await this.#parts.setup.lay(this.#router, request)
     const { id: circuitId, ends, tags } = laid.circuit
     await this.#parts.accessLoss.opened(laid.circuit, laid.carrying)
-    if (this.#parts.circuits.get(circuitId) === undefined) {
+    const { phase } = laid.circuit.course
+    // A host that left already may have sent what its client is waiting for.
+    if (phase.name === 'closed' && phase.reason !== 'host-closed') {
       throw new RouterRefusal('invalid-service', 'the access was lost while the circuit was laid', { circuitId })
     }
+    // What is under way flows off: the client hears that the circuit is there a moment after its router hears that it ends.
+    if (laid.over !== undefined) this.#parts.ends.end(laid.circuit, laid.over, false)
     return { type: 'circuit-created', circuitId, address: ends.ingress, peerData: laid.peerData, tags }
   }
 

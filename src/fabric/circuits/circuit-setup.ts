@@ -24,7 +24,11 @@ export interface LaidCircuit {
   readonly circuit: Circuit
   readonly peerData: PeerData
   readonly carrying: Carrying
+  /** The end at which it is over already. */
+  readonly over: EarlyEnd | undefined
 }
+
+type EarlyEnd = 'host-closed'
 
 /** A circuit in the making. */
 interface Dialing {
@@ -65,8 +69,8 @@ export class CircuitSetup {
   readonly #parts: Parts
   /** How many circuits are in the making, by the router that asked. */
   readonly #making = new Map<string, number>()
-  /** Their ids. */
-  readonly #ids = new Set<string>()
+  /** Their ids, each with the end at which it is over before it is laid. */
+  readonly #ids = new Map<string, EarlyEnd | undefined>()
 
   constructor(parts: Parts) {
     this.#parts = parts
@@ -86,6 +90,11 @@ export class CircuitSetup {
     }
   }
 
+  /** A circuit that is in the making is over at one of its ends: a host may answer and leave before the client is told. */
+  endEarly(routerId: string, circuitId: string, reason: EarlyEnd): void {
+    if (this.#ids.has(circuitId) && this.#parts.exchange.isAt(routerId, circuitId)) this.#ids.set(circuitId, reason)
+  }
+
   #isFull(routerId: string, making: number): boolean {
     const { circuits, exchange } = this.#parts
     return (
@@ -101,7 +110,7 @@ export class CircuitSetup {
     if (this.#ids.has(id) || this.#parts.circuits.lately(id) !== undefined) {
       throw new RouterRefusal('internal', 'there is a circuit of this id', { hint: 'not-retriable', circuitId: id })
     }
-    this.#ids.add(id)
+    this.#ids.set(id, undefined)
     try {
       const begunAt = this.#parts.context.clock.now()
       return await this.#traced({ id, begunAt, router, asked, record: this.#parts.traces.begin(id, router.id) })
@@ -152,6 +161,7 @@ export class CircuitSetup {
       ])
       const egress = { binding: terminator.binding, destination: terminator.address, peerData: asked.peerData }
       const askedMs = record?.elapsed() ?? 0
+      this.#ids.set(id, undefined)
       const settled = await exchange.lay({ id, ends, egress, tags }, number, path, ATTEMPT_MS, true)
       record?.attempted(settled, terminator, askedMs)
       const { failure } = settled.attempt
@@ -203,9 +213,10 @@ export class CircuitSetup {
     context.events.emit('circuit.opened', { ...facts, ...way, tookMs: at - circuit.createdAt })
     const host = 'host' in selection ? selection.host?.until : undefined
     const carrying = { revision, until: earlier(dial.right.until, host) }
-    if (dial.service.terminatorStrategy !== 'sticky') return { circuit, peerData: shared, carrying }
+    const over = this.#ids.get(circuit.id)
+    if (dial.service.terminatorStrategy !== 'sticky') return { circuit, peerData: shared, carrying, over }
     const stickiness = new TextEncoder().encode(terminator.id)
-    return { circuit, peerData: new Map([...shared, [PEER_DATA.stickiness, stickiness]]), carrying }
+    return { circuit, peerData: new Map([...shared, [PEER_DATA.stickiness, stickiness]]), carrying, over }
   }
 
   async #noteFailure(circuitId: string, { attempt }: SettledAttempt, terminator: Terminator): Promise<void> {

@@ -5,6 +5,14 @@ import { EDGE_TYPE } from '../../channel/edge-messages.ts'
 import type { Forwarder } from '../forwarder.ts'
 import type { ConnectionCircuits, EdgeConnection, EdgeSide } from './edge-connection.ts'
 
+/** Milliseconds within which a client starts its circuit once it has the answer to its dial. */
+const START_MS = 5000
+/** The same for a client at another router, of which a host's router hears before the circuit is laid. */
+const FAR_START_MS = 30_000
+/** Milliseconds within which a circuit is laid whose host has answered. */
+const LAID_MS = 30_000
+const NOT_STARTED = 'the client did not start the circuit'
+
 /** The surroundings of the circuits that begin or end at a router. */
 export interface EdgeCircuitsParts {
   readonly forwarder: Forwarder
@@ -25,6 +33,8 @@ export class EdgeCircuits implements ConnectionCircuits {
   readonly #ends: CircuitEnds
   /** Ends of hosts whose clients are at this router and not there yet, by circuit. */
   readonly #waiting = new Map<string, EdgeConnection>()
+  /** Ends whose circuits are to be started, each with what stops the watch over it. */
+  readonly #unstarted = new Map<EdgeConnection, () => void>()
   readonly #detach = new Map<EdgeConnection, () => void>()
 
   constructor(parts: EdgeCircuitsParts) {
@@ -38,10 +48,12 @@ export class EdgeCircuits implements ConnectionCircuits {
     const address = egress?.address ?? ''
     connection.enter(circuitId, address)
     const client = forwards.find(({ srcAddress }) => srcAddress === address)
-    this.#attach(connection)
-    if (connection.usesXgress) return
-    if (client?.dstType === 'start') this.#waiting.set(circuitId, connection)
+    const isClientHere = client?.dstType === 'start'
+    if (connection.usesXgress) this.forwarder.expect(circuitId)
+    if (isClientHere) this.#waiting.set(circuitId, connection)
+    if (isClientHere || connection.usesXgress) this.#attach(connection)
     else this.#keep(connection)
+    if (!isClientHere && connection.usesXgress) this.#watchStart(connection, FAR_START_MS)
   }
 
   /** A client's dial succeeded, and it has the answer. */
@@ -49,24 +61,47 @@ export class EdgeCircuits implements ConnectionCircuits {
     connection.enter(circuitId, address)
     const host = this.#waiting.get(circuitId)
     this.#waiting.delete(circuitId)
-    this.#attach(connection)
-    if (host !== undefined && !connection.usesXgress) {
+    const isSpliced = host !== undefined && !host.usesXgress && !connection.usesXgress
+    if (isSpliced) {
+      this.#attach(connection)
       connection.splice(host)
       host.splice(connection)
-      return
+    } else {
+      if (host !== undefined && !host.usesXgress) this.#keep(host)
+      if (connection.usesXgress) this.#attach(connection)
+      else this.#keep(connection)
     }
-    if (host !== undefined) this.#keep(host)
-    if (!connection.usesXgress) this.#keep(connection)
+    if (connection.usesXgress) this.#watchStart(connection, START_MS)
+    if (host?.hasLeft === true) host.leave()
+  }
+
+  mayLeave(connection: EdgeConnection): boolean {
+    const { circuitId, side } = connection
+    if (side === 'ingress') return true
+    const isAwaited = this.#waiting.get(circuitId) === connection
+    if (!isAwaited && this.forwarder.controllerOf(circuitId) !== undefined) return true
+    this.#parts.timer(LAID_MS, () => {
+      if (this.#detach.has(connection)) connection.leave()
+    })
+    return false
+  }
+
+  started(connection: EdgeConnection): void {
+    this.#unstarted.get(connection)?.()
+    this.#unstarted.delete(connection)
   }
 
   over(connection: EdgeConnection): void {
-    const { circuitId, side } = connection
+    const { circuitId, side, address } = connection
     this.detach(connection)
     const controllerId = this.forwarder.controllerOf(circuitId)
     if (controllerId === undefined) return
-    this.#parts.tellEnd(circuitId, side, controllerId)
-    // The other end may still have something to say to the one that is left.
+    const isKnown = this.forwarder.isEnding(circuitId)
+    // What was sent before may still be on its way to another router.
     this.forwarder.unroute(circuitId, false)
+    // A controller may be slow, or away: the end at this router does not wait for it.
+    this.forwarder.leave(circuitId, address)
+    if (!isKnown) this.#parts.tellEnd(circuitId, side, controllerId)
   }
 
   /** A circuit was laid for somebody who does not want it any more. */
@@ -79,11 +114,25 @@ export class EdgeCircuits implements ConnectionCircuits {
   detach(connection: EdgeConnection): void {
     this.#detach.get(connection)?.()
     this.#detach.delete(connection)
+    this.started(connection)
     if (this.#waiting.get(connection.circuitId) === connection) this.#waiting.delete(connection.circuitId)
+    if (connection.side === 'egress') this.forwarder.unexpect(connection.circuitId)
   }
 
   close(): void {
+    for (const stop of this.#unstarted.values()) stop()
     this.#ends.close()
+  }
+
+  /** Ends a circuit that its client does not start: a dialer that gave up is silent, and hosts serve nobody else while they wait. */
+  #watchStart(connection: EdgeConnection, withinMs: number): void {
+    const stop = this.#parts.timer(withinMs, () => {
+      this.#unstarted.delete(connection)
+      // What waits for a slow client may be the answer to its dial.
+      if (connection.isSlow) this.#watchStart(connection, withinMs)
+      else connection.cut(NOT_STARTED)
+    })
+    this.#unstarted.set(connection, stop)
   }
 
   #attach(connection: EdgeConnection): void {
@@ -92,7 +141,8 @@ export class EdgeCircuits implements ConnectionCircuits {
 
   #keep(connection: EdgeConnection): void {
     const { circuitId, address, side } = connection
-    this.detach(connection)
+    this.#detach.get(connection)?.()
+    this.#detach.delete(connection)
     const end = this.#ends.open(
       { circuitId, side: side === 'ingress' ? 'initiator' : 'terminator' },
       {
@@ -115,6 +165,7 @@ export class EdgeCircuits implements ConnectionCircuits {
         else end.take(frame)
       },
       dropped: () => end.abort(),
+      deserted: () => connection.deserted(),
     })
     connection.keep(end)
     if (side === 'ingress') end.start()

@@ -22,6 +22,10 @@ export interface ConnectionCircuits {
   over(connection: EdgeConnection): void
   /** Nothing more comes to a connection. */
   detach(connection: EdgeConnection): void
+  /** Whether the other end has what it was sent, or a way to it; else {@link EdgeConnection.leave} is called once it has. */
+  mayLeave(connection: EdgeConnection): boolean
+  /** The client, at this router or another one, has started the circuit. */
+  started(connection: EdgeConnection): void
 }
 
 /** A data message of an endpoint, as it is to arrive at the other end: one message stays one message. */
@@ -70,6 +74,10 @@ export class EdgeConnection implements Destination {
   #address = ''
   #onward: Onward
   #isOver = false
+  #hasLeft = false
+  #isStarted = false
+  /** Nothing comes behind what the end that the router keeps has now. */
+  #isDeserted = false
   #traces: ConnectionTraces | undefined
   readonly #waitingForWindow: (() => void)[] = []
   readonly #window: Room = { whenRoom: (work) => void this.#waitingForWindow.push(work) }
@@ -116,6 +124,11 @@ export class EdgeConnection implements Destination {
     this.#read(end)
   }
 
+  /** Whether the endpoint has not read yet what it was sent. */
+  get isSlow(): boolean {
+    return this.#endpoint.queuedBytes > 0
+  }
+
   get isFull(): boolean {
     return this.#endpoint.queuedBytes > MOST_WAITING_BYTES
   }
@@ -132,6 +145,7 @@ export class EdgeConnection implements Destination {
   }
 
   #takeForwarded(frame: Frame): void {
+    this.#start()
     const isPayload = frame.contentType === EDGE_TYPE.payload
     if (isPayload && this.#endpoint.queuedBytes > MOST_FORWARDED_BYTES) return
     const { contentType, headers, body } = forwarded(frame)
@@ -141,7 +155,15 @@ export class EdgeConnection implements Destination {
 
   /** The controller ended the circuit. */
   dropped(): void {
-    this.ended('the circuit was ended by its controller')
+    if (this.#hasLeft) this.#circuits.detach(this)
+    else this.ended('the circuit was ended by its controller')
+  }
+
+  /** The other end, at this router too, is gone: the endpoint gets what was sent before, and then the end. */
+  deserted(): void {
+    this.#isDeserted = true
+    if (this.#onward.kind === 'kept') this.#read(this.#onward.end)
+    else this.ended('')
   }
 
   /** There is something to read at the end that the router keeps. */
@@ -166,7 +188,6 @@ export class EdgeConnection implements Destination {
     if (onward.kind !== 'kept') this.#circuits.over(this)
     this.ended(reason)
     if (onward.kind === 'kept') onward.end.abort()
-    else if (onward.kind === 'spliced') onward.peer.ended('')
   }
 
   /** The host refused the dial. */
@@ -182,10 +203,25 @@ export class EdgeConnection implements Destination {
     if (this.#isOver) return
     this.#isOver = true
     if (this.#onward.kind === 'kept') this.#onward.end.close()
-    else {
-      this.#circuits.over(this)
-      if (this.#onward.kind === 'spliced') this.#onward.peer.ended('')
-    }
+    else if (this.#circuits.mayLeave(this)) this.leave()
+    else this.#hasLeft = true
+  }
+
+  /** Whether the endpoint left before the other end was there. */
+  get hasLeft(): boolean {
+    return this.#hasLeft
+  }
+
+  /** What the endpoint sent before it left is on its way. */
+  leave(): void {
+    this.#hasLeft = false
+    if (this.#onward.kind === 'kept') this.#onward.end.close()
+    else this.#circuits.over(this)
+  }
+
+  /** The circuit is laid over the router. */
+  laid(): void {
+    if (this.#hasLeft && this.#circuits.mayLeave(this)) this.leave()
   }
 
   /** The endpoint sent data. */
@@ -197,8 +233,15 @@ export class EdgeConnection implements Destination {
   /** The endpoint sent a payload, an acknowledgement or a control of the circuit. */
   sentPayload(message: Frame): void {
     if (!this.usesXgress || this.#isOver) return
+    if (this.side === 'ingress') this.#start()
     const destination = this.#circuits.forwarder.forward(this.#address, message)
     if (destination?.isFull) this.#endpoint.holdFor(destination, HOLD_MS)
+  }
+
+  #start(): void {
+    if (this.#isStarted) return
+    this.#isStarted = true
+    this.#circuits.started(this)
   }
 
   /** Questions for the way of the circuit, and answers; made for the first of them. */
@@ -271,9 +314,12 @@ export class EdgeConnection implements Destination {
         return
       }
       const reading = end.read()
-      if (reading === undefined) return
+      if (reading === undefined) break
       this.#deliverReading(reading)
     }
+    if (!this.#isDeserted) return
+    this.ended('')
+    end.abort()
   }
 
   #deliverReading(reading: Reading): void {

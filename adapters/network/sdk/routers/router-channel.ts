@@ -151,7 +151,7 @@ export class RouterChannel {
       const line = this.#windowsOf(answer, connection, { connectionId: id, circuitId, side: 'initiator' })
       connection.begin({ ...facts, isEncrypted: secrets !== undefined }, secrets, line)
       line?.start()
-      this.#lines.decided(id)
+      this.#decided(id)
       setImmediate(() => connection.off('error', ignore))
       return connection
     } catch (error) {
@@ -190,7 +190,7 @@ export class RouterChannel {
       ask: (request, timeoutMs, what) => this.#ask(request, timeoutMs, what),
       connectionOf: (id, service) => this.#connectionOf(id, service),
       windowsOf: (granted, connection, facts) => this.#windowsOf(granted, connection, facts),
-      decided: (id) => this.#lines.decided(id),
+      decided: (id) => this.#decided(id),
     }
   }
 
@@ -209,8 +209,13 @@ export class RouterChannel {
     this.#unanswered = 0
     const id = readUint32(message.headers, EDGE_HEADER.connection)
     if (id === undefined) return
-    if (message.contentType === EDGE_TYPE.payload || message.contentType === EDGE_TYPE.acknowledgement) {
-      this.#lines.take(id, message, this.#connections.has(id))
+    const isPayload = message.contentType === EDGE_TYPE.payload || message.contentType === EDGE_TYPE.acknowledgement
+    if (this.#connections.get(id)?.hasBegun === false && (isPayload || message.contentType === EDGE_TYPE.stateClosed)) {
+      this.#lines.keep(id, message)
+      return
+    }
+    if (isPayload) {
+      this.#lines.take(id, message)
       return
     }
     if (message.contentType === EDGE_TYPE.bindSuccess) this.#bindings.announced(id)
@@ -223,6 +228,11 @@ export class RouterChannel {
       const answer = this.#connections.has(id) ? answerOfEnd(message, id, HOP_TYPE) : undefined
       if (answer !== undefined) this.#talk.send(answer)
     }
+  }
+
+  /** A dial is decided: its connection gets what came meanwhile. */
+  #decided(id: number): void {
+    for (const message of this.#lines.decided(id)) this.#take(message)
   }
 
   #windowsOf(granted: Frame, connection: ServiceConnection, facts: WindowedFacts): WindowedLine | undefined {

@@ -106,19 +106,23 @@ export class RouterLines implements SharedWay {
     return line
   }
 
-  /** A payload or an acknowledgement, which may come right behind the answer to a dial: one that `isExpected` is kept until then. */
-  take(id: number, message: Frame, isExpected: boolean): void {
-    const line = this.#windowed.get(id)
-    const early = this.#early.get(id) ?? []
-    if (line !== undefined) line.take(message)
-    else if (isExpected && early.length < MOST_EARLY) this.#early.set(id, [...early, message])
+  /** A payload or an acknowledgement of a circuit. */
+  take(id: number, message: Frame): void {
+    this.#windowed.get(id)?.take(message)
   }
 
-  /** A dial is decided: its line gets what came meanwhile, if there is one. */
-  decided(id: number): void {
+  /** Keeps a message that came before its dial was decided: hosts may write and close right behind their answer. */
+  keep(id: number, message: Frame): void {
+    const early = this.#early.get(id) ?? []
+    const isEnd = message.contentType === EDGE_TYPE.stateClosed
+    if (isEnd || early.length < MOST_EARLY) this.#early.set(id, [...early, message])
+  }
+
+  /** A dial is decided; answers what came for its connection meanwhile. */
+  decided(id: number): readonly Frame[] {
     const early = this.#early.get(id) ?? []
     this.#early.delete(id)
-    for (const message of early) this.#windowed.get(id)?.take(message)
+    return early
   }
 
   /** The router ended a circuit; answers whether its windows were kept here. */

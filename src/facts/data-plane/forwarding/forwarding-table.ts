@@ -92,6 +92,11 @@ export class ForwardingTable {
     return this.#circuits.get(circuitId)?.controllerId
   }
 
+  /** Whether a circuit is to end. */
+  isEnding(circuitId: string): boolean {
+    return this.#ending.has(circuitId)
+  }
+
   /** Drops a circuit at once. */
   drop(circuitId: string): void {
     this.#circuits.delete(circuitId)

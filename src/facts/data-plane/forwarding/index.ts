@@ -1,3 +1,4 @@
+export { EarlyMessages } from './early-messages.ts'
 export {
   FAULT_REPORT_MS,
   ForwardFaults,
