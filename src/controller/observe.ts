@@ -5,6 +5,7 @@ import { observedFetch } from '../http/observed-fetch.ts'
 import type { WatchedFetch } from '../http/pipeline/handler.ts'
 import { withProbes } from '../http/probes.ts'
 import { countEvents, GAUGES, readGauges } from '../network/gauges.ts'
+import { DueFigures } from '../pki/due-figures.ts'
 import { createPrometheusMetrics } from '../platform/prometheus-metrics.ts'
 import type { Metrics, Telemetry } from '../ports/telemetry.ts'
 import { deliveryFigures } from '../webhooks/delivery-work.ts'
@@ -33,6 +34,7 @@ export function observe(
   if (sinks.length === 0) return { fetch, stop: () => undefined }
 
   const startedAt = clock.now()
+  const due = new DueFigures({ clock, events }, () => engine.keyRotation.status())
   const source = {
     index: () => access.state(),
     storeRevision: () => storage.read(async ({ revision }) => revision),
@@ -41,6 +43,7 @@ export function observe(
     connectedRouters: () => presence.connectedRouters(),
     dataPlane: () => contextOf(engine).dataPlane.view?.figures(),
     deliveries: () => storage.read((tx) => deliveryFigures(tx, clock.now())),
+    certificates: () => due.read(),
     uptimeMs: () => clock.now() - startedAt,
   }
   const failed = (error: unknown) => logger.error('a figure could not be given on', { error: String(error) })

@@ -1,6 +1,7 @@
 import type { DataPlaneFigures } from '../context/context.ts'
 import type { IndexCounts } from '../facts/access/index/index.ts'
 import type { ControllerEvents, EventName, Events } from '../facts/network/events.ts'
+import type { PkiStatus } from '../facts/pki/pki-requests.resource.ts'
 import type { Instrument, MetricAttributes, Metrics, Reading } from '../ports/telemetry.ts'
 
 /** The state of deliveries to subscribers, over all of them. */
@@ -30,6 +31,8 @@ export interface GaugeSource {
   dataPlane(): DataPlaneFigures | undefined
   /** The state of deliveries to webhooks and subscribers of the host; rejects where the store is away. */
   deliveries(): Promise<DeliveryFigures>
+  /** Counts the holders whose certificates somebody has to look at; rejects where the store is away. */
+  certificates(): Promise<PkiStatus['due']>
   /** Milliseconds since the controller was made. */
   uptimeMs(): number
 }
@@ -61,6 +64,21 @@ const FAILING = gauge('webhooks.failing', '{webhook}', 'Webhooks and subscribers
 const FAILING_TIME = gauge('webhooks.failing_time', 's', 'Time since the first of them failed; 0 where none does.')
 const WAITING = gauge('webhooks.waiting', '{event}', 'Events that wait for a further attempt, of all webhooks.')
 const DEAD = gauge('webhooks.dead', '{event}', 'Events that were given up, of all webhooks: dead letters.')
+const OUTSTANDING = gauge(
+  'certificates.outstanding',
+  '{holder}',
+  'Identities and routers without a certificate of the latest authority, of a minute ago at most.',
+)
+const ENDING = gauge(
+  'certificates.ending',
+  '{holder}',
+  'Identities and routers that are let in for less than 30 days still: their certificate ends, or its authority does.',
+)
+const ENDED = gauge(
+  'certificates.ended',
+  '{holder}',
+  'Identities and routers that are let in no more: their certificate has ended, or its authority has.',
+)
 const UPTIME = gauge('uptime', 's', 'Time since the controller was made.')
 
 export const GAUGES: readonly Instrument[] = [
@@ -79,6 +97,9 @@ export const GAUGES: readonly Instrument[] = [
   FAILING_TIME,
   WAITING,
   DEAD,
+  OUTSTANDING,
+  ENDING,
+  ENDED,
   UPTIME,
 ]
 
@@ -102,9 +123,10 @@ export async function readGauges(source: GaugeSource): Promise<readonly Reading[
     { instrument: OWNERS, value: source.rememberedOwners() },
     { instrument: UPTIME, value: source.uptimeMs() / 1000 },
   ]
-  const stored = await Promise.all([source.storeRevision(), source.deliveries()]).catch(() => undefined)
+  const asked = [source.storeRevision(), source.deliveries(), source.certificates()] as const
+  const stored = await Promise.all(asked).catch(() => undefined)
   if (stored === undefined) return readings
-  const [latest, deliveries] = stored
+  const [latest, deliveries, due] = stored
   const lag = Math.max(latest - Math.max(revision, 0), 0)
   const { failing, failingMs, waiting, dead } = deliveries
   return [
@@ -115,7 +137,20 @@ export async function readGauges(source: GaugeSource): Promise<readonly Reading[
     { instrument: FAILING_TIME, value: failingMs / 1000 },
     { instrument: WAITING, value: waiting },
     { instrument: DEAD, value: dead },
+    ...dueReadings(due),
   ]
+}
+
+function dueReadings({ outstanding, ending, ended }: PkiStatus['due']): readonly Reading[] {
+  const groups = [
+    [OUTSTANDING, outstanding],
+    [ENDING, ending],
+    [ENDED, ended],
+  ] as const
+  return groups.flatMap(([instrument, { identities, routers }]) => [
+    { instrument, value: identities, attributes: { of: 'identities' } },
+    { instrument, value: routers, attributes: { of: 'routers' } },
+  ])
 }
 
 function dataPlaneReadings(figures: DataPlaneFigures | undefined): readonly Reading[] {

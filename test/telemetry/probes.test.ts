@@ -1,7 +1,10 @@
 import { memoryStorage } from 'portcullis/memory'
 import { createTestController } from 'portcullis/testing'
 import { describe, expect, it } from 'vitest'
+import { extend, pkiOf } from '../pki/keys.ts'
 import { faultyStorage } from '../support/faulty-storage.ts'
+
+const DAY_MS = 86_400_000
 
 describe('probes', () => {
   const ask = async (controller: Awaited<ReturnType<typeof createTestController>>, path: string) => {
@@ -45,6 +48,32 @@ describe('probes', () => {
     expect(text).toMatch(/portcullis_requests_total\{method="other",status="405"\} 2\n/)
     expect(text).toContain('portcullis_uptime_seconds 5\n')
     expect(text).not.toContain('MADEUP')
+  })
+
+  it('count those who have no certificate of the latest authority, are let in for a month still, or are locked out', async () => {
+    const controller = await createTestController({ probes: true })
+    for (const name of ['a', 'b', 'c']) await controller.enroll(name)
+    const gauges = async () => {
+      const { text } = await ask(controller, '/metrics')
+      return ['outstanding', 'ending', 'ended'].map((what) => {
+        const line = new RegExp(`^portcullis_certificates_${what}\\{of="identities"\\} (\\d+)$`, 'm').exec(text)
+        return Number(line?.[1])
+      })
+    }
+    expect(await gauges()).toEqual([0, 0, 0])
+    const pki = await pkiOf(controller)
+    const keepUntil = new Date(controller.clock.now() + 20 * DAY_MS).toISOString()
+    await pki.call('POST /pki/rotations', { body: { what: 'root', keepUntil } })
+    expect(await gauges()).toEqual([3, 3, 0])
+    await extend(controller.as('a'))
+    await controller.elapse(61_000)
+    expect(await gauges()).toEqual([2, 2, 0])
+    await controller.elapse(20 * DAY_MS)
+    expect(await gauges()).toEqual([2, 0, 2])
+    // A certificate that ends by itself, with no change of keys.
+    await controller.elapse(320 * DAY_MS)
+    expect(await gauges()).toEqual([2, 1, 2])
+    await controller.close()
   })
 
   it('count figures towards the rate of their address, and nothing else', async () => {
