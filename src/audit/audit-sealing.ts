@@ -2,7 +2,7 @@ import { utf8Bytes } from '../base/bytes.ts'
 import { auditRecords, auditSeals, auditStates, type SealedRecord } from '../facts/audit/audit-record.resource.ts'
 import { NO_HASH, recordText, sealId, sealText } from '../facts/audit/audit-trail.rules.ts'
 import type { RecordOf } from '../kernel/declaration/resource.ts'
-import { type Filter, ids } from '../kernel/filter/index.ts'
+import { both, type Filter, ids } from '../kernel/filter/index.ts'
 import type { ReadTransaction, WriteTransaction } from '../ports/record-storage.ts'
 import { newRecord } from '../records/read-records.ts'
 
@@ -77,9 +77,15 @@ export function unsealed(tx: ReadTransaction, sealed: string): Promise<readonly 
   return recordsAfter(tx, sealed, RECORDS_PER_SEAL)
 }
 
-/** The readable records after one, in order, `limit` at most. */
-export async function recordsAfter(tx: ReadTransaction, id: string, limit: number): Promise<readonly AuditRecord[]> {
-  const where: Filter = { kind: 'compare', operand: { kind: 'field', field: 'id' }, operator: '>', value: id }
+/** The readable records after one, in order, `limit` at most; `of` narrows them. */
+export async function recordsAfter(
+  tx: ReadTransaction,
+  id: string,
+  limit: number,
+  of?: Filter,
+): Promise<readonly AuditRecord[]> {
+  const later: Filter = { kind: 'compare', operand: { kind: 'field', field: 'id' }, operator: '>', value: id }
+  const where = both(of, later) ?? later
   const found = await tx.collection(auditRecords).findIds({ where, orderBy: BY_ID, limit })
   return recordsOf(tx, found)
 }

@@ -35,6 +35,7 @@ export function observationsOf(
 ): readonly Observation[] {
   const author = authorOf(call)
   const changed = wholeChanges(changes).map((change) => observationOf(change, call, author, reasons, sha256))
+  if (call.undoes !== undefined) changed.unshift(...undoObservations(changed, call.undoes))
   // Most writes touch no enrollment.
   if (!changes.some(({ kind }) => kind === enrollments.name)) return changed
   const completed = completedEnrollments(changes).map(
@@ -49,6 +50,17 @@ export function observationsOf(
     }),
   )
   return [...changed, ...completed]
+}
+
+/** Tells that a write takes a change back, where it changes the entity of that change. */
+function undoObservations(
+  changed: readonly Observation[],
+  { kind, entityId }: NonNullable<Call['undoes']>,
+): readonly Observation[] {
+  const undone = changed.find((one) => one.kind === kind && one.entityId === entityId)
+  if (undone === undefined) return []
+  const { changes: _, ...content } = undone.content
+  return [{ ...undone, type: 'change.undone', content, party: undefined }]
 }
 
 /** The maker of a call, and its proof. */
@@ -151,7 +163,10 @@ function factsOf(call: Call): Pick<AuditContent, 'facts'> {
   const command = call.by === 'system' ? call.operator?.command : undefined
   if (command === undefined && call.undoes === undefined) return {}
   return {
-    facts: { ...(command !== undefined && { command }), ...(call.undoes !== undefined && { undoes: call.undoes }) },
+    facts: {
+      ...(command !== undefined && { command }),
+      ...(call.undoes !== undefined && { undoes: call.undoes.record }),
+    },
   }
 }
 
@@ -210,5 +225,6 @@ const FIELDS: ReadonlyMap<string, KnownFields> = new Map(
 /** A hidden text may be a secret, and hidden lists and objects may hold one. */
 function hiddenTexts({ definition, fields }: Resource): readonly string[] {
   const kinds = ['string', 'set', 'json']
-  return (definition.hidden ?? []).filter((field) => kinds.includes(fields[field] ?? ''))
+  const { hidden = [], plain = [] } = definition
+  return hidden.filter((field) => kinds.includes(fields[field] ?? '') && !plain.includes(field))
 }

@@ -1,29 +1,30 @@
 import { z } from 'zod'
 import type { SimulationPage, SimulationResult } from '../access/simulation/audience-changes.ts'
 import type { SimulatedChange } from '../access/simulation/resolve-changes.ts'
+import { DECISIVE_OF_CAS, DECISIVE_OF_SIGNERS } from '../authority/trust.ts'
 import { ControllerError, invalidField, notFound } from '../base/errors.ts'
 import { canonicalJson } from '../base/text.ts'
-import { type Call, mayRead } from '../context/call.ts'
+import { type Call, isAdminCall, mayRead } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import { auditRecords } from '../facts/audit/audit-record.resource.ts'
-import {
-  type Undoing,
-  type UndoneKind,
-  type UndoneRecord,
-  type UndoPlan,
-  undoing,
-  undoText,
-} from '../facts/audit/change-undo.rules.ts'
+import { type Undoing, type UndoneKind, type UndoPlan, undoing } from '../facts/audit/change-undo.rules.ts'
+import { undoText } from '../facts/audit/undo-text.rules.ts'
+import { externalJwtSigners } from '../facts/credentials/signers/external-jwt-signer.resource.ts'
+import { cas } from '../facts/enrollment/ca.resource.ts'
 import { RESOURCES } from '../facts/resources/index.ts'
 import { inputName } from '../kernel/declaration/quirks.ts'
 import { readId, readValue } from '../kernel/declaration/read-body.ts'
 import type { RecordOf, Resource, StandardOperation } from '../kernel/declaration/resource.ts'
+import { equals } from '../kernel/filter/index.ts'
+import type { ReadTransaction } from '../ports/record-storage.ts'
+import type { SetBack } from '../records/resource-service.ts'
 import { auditEntries, mayReadRecord } from './audit-entry.ts'
+import { recordsAfter } from './audit-sealing.ts'
 
 /** The operations on the entities of one resource, of any kind. */
 interface UndoneEntities {
-  create(call: Call, request: object, again: { readonly id: string }): Promise<unknown>
-  replace(call: Call, id: string, request: object, judge: (before: RecordOf<Resource>) => void): Promise<unknown>
+  create(call: Call, request: object, again: { readonly id: string; readonly restored: object }): Promise<unknown>
+  replace(call: Call, id: string, request: object, setBack: SetBack<Resource>): Promise<unknown>
   delete(call: Call, id: string, judge: (before: RecordOf<Resource>) => void): Promise<void>
 }
 
@@ -45,6 +46,17 @@ const OPERATIONS = { create: 'create', update: 'replace', delete: 'delete' } as 
 const DECIDING = ['identities', 'services', 'service-policies'] as const
 /** Pairs that a plan names. */
 const MOST_PAIRS = 50
+/** Later changes of an entity that a plan looks at; beyond them the entity counts as changed. */
+const MOST_LATER = 1000
+
+/** The kinds of entity that vouch for identities, by how it is decided whether they may for those that have rights. */
+const TRUST: ReadonlyMap<string, NonNullable<UndoneKind['trust']>> = new Map([
+  [cas.name, { field: 'mayAuthenticateAdmins', decisive: DECISIVE_OF_CAS }],
+  [
+    externalJwtSigners.name,
+    { field: 'mayAuthenticateAdmins', decidedBy: 'decidedById', decisive: DECISIVE_OF_SIGNERS },
+  ],
+])
 
 /** A change that is to be taken back, with the entity as it is now. */
 interface Found {
@@ -93,15 +105,16 @@ export class ChangeUndo {
     const planned = await this.#planned(call, found)
     if (plan.action === null) throw invalidField('id', planned.text, recordId)
     const entities = this.#ports.of(resource)
-    const by = { ...call, undoes: recordId }
+    const by = { ...call, undoes: { record: recordId, kind: resource.name, entityId: record.entityId } }
     const judge = (before: RecordOf<Resource>) => {
       if (this.#tagOf(record.id, resource, before) !== tag) throw changedMeanwhile(tag)
     }
     // The body is read by the schema of the request, as that of any other caller.
     if (plan.action === 'create') {
-      await entities.create(by, bodyOf(resource, plan, undefined), { id: record.entityId })
+      const again = { id: record.entityId, restored: plan.system }
+      await entities.create(by, bodyOf(resource, plan, undefined), again)
     } else if (plan.action === 'update') {
-      await entities.replace(by, record.entityId, bodyOf(resource, plan, now), judge)
+      await entities.replace(by, record.entityId, bodyOf(resource, plan, now), { restored: plan.system, judge })
     } else {
       await entities.delete(by, record.entityId, judge)
     }
@@ -118,18 +131,24 @@ export class ChangeUndo {
         throw notFound('change of an entity', recordId)
       const [entry] = await auditEntries(tx, call, [record])
       const now = await tx.collection(resource).get(record.entityId)
-      const told: UndoneRecord = { type, changes: entry?.changes ?? {} }
-      const plan = offered(resource, undoing(told, kindOf(resource), now))
+      const kind = kindOf(resource)
+      const later = kind.trust === undefined ? [] : await laterChanges(tx, record)
+      const told = { type, changes: record.content.changes ?? {}, later: later ?? [] }
+      const undone = undoing(told, kind, now, isAdminCall(call))
+      const plan = offered(resource, later === undefined ? TOO_MUCH_SINCE : undone)
       const entity = { kind: resource.name, id: record.entityId, name: entry?.entity?.name ?? null }
       return { record, resource, now, plan, entity, tag: this.#tagOf(recordId, resource, now) }
     })
   }
 
   async #planned(call: Call, found: Found): Promise<UndoPlan> {
-    const { plan, entity, record, tag } = found
+    const { plan, entity, record, resource, tag } = found
     const { access = null, refusal = null } = await this.#difference(call, found)
-    const tried = refusal === null ? plan : ({ ...plan, action: null, obstacle: 'refused' } as const)
-    const planned = { record: record.id, ...tried, entity, refusal, access, tag }
+    const { action, obstacle, trust } =
+      refusal === null ? plan : ({ ...plan, action: null, obstacle: 'refused' } as const)
+    const isShown = ({ field }: { readonly field: string }) => isAdminCall(call) || isShownOf(resource, field)
+    const [fields, left] = [plan.fields.filter(isShown), plan.left.filter(isShown)]
+    const planned = { record: record.id, action, obstacle, fields, left, trust, entity, refusal, access, tag }
     return { ...planned, text: undoText(planned, false) }
   }
 
@@ -153,8 +172,9 @@ export class ChangeUndo {
   }
 
   #tagOf(recordId: string, resource: Resource, now: RecordOf<Resource> | undefined): string {
-    const { writable, createOnly } = kindOf(resource)
-    const settable = now && [...writable, ...createOnly].map((field) => now[field] ?? null)
+    const { writable, createOnly, system } = kindOf(resource)
+    const decided = [...system].flatMap(([field, how]) => (how === 'decided' ? [field] : []))
+    const settable = now && [...writable, ...createOnly, ...decided].map((field) => now[field] ?? null)
     return this.#context.digest.sha256(canonicalJson([recordId, settable ?? null])).slice(0, 32)
   }
 }
@@ -167,10 +187,36 @@ function isOfEntity(record: AuditRecord | undefined): record is Found['record'] 
   return typeof record?.entityId === 'string'
 }
 
-function kindOf({ definition, fields, defaults }: Resource): UndoneKind {
+const TOO_MUCH_SINCE: Undoing = {
+  action: null,
+  obstacle: 'changed-since',
+  fields: [],
+  left: [],
+  system: {},
+  trust: null,
+}
+
+/** The changes of the entity after one, in order; undefined where there are too many. */
+async function laterChanges(tx: ReadTransaction, { id, kind, entityId }: Found['record']) {
+  const records = await recordsAfter(tx, id, MOST_LATER + 1, equals('entityId', entityId))
+  if (records.length > MOST_LATER) return undefined
+  return records.filter((record) => record.kind === kind).map(({ content }) => content.changes ?? {})
+}
+
+/** Who may read an entity may read its shown fields, and whether it is trusted. */
+function isShownOf({ name, definition: { hidden = [] } }: Resource, field: string): boolean {
+  return !hidden.includes(field) || TRUST.get(name)?.field === field
+}
+
+function kindOf({ name, definition, fields, defaults }: Resource): UndoneKind {
+  const trust = TRUST.get(name)
+  const system = Object.keys(definition.system ?? {}).map(
+    (field) => [field, definition.undo?.[field] ?? 'fact'] as const,
+  )
   const writable = [...Object.keys(definition.writable), 'tags']
   const sets = new Set(Object.keys(definition.writable).filter((field) => fields[field] === 'set'))
-  return { writable, createOnly: Object.keys(definition.createOnly ?? {}), sets, defaults }
+  const createOnly = Object.keys(definition.createOnly ?? {})
+  return { writable, createOnly, system: new Map(system), sets, defaults, ...(trust && { trust }) }
 }
 
 /** The plan, where the API has an operation for it. */
@@ -186,10 +232,9 @@ function bodyOf(resource: Resource, { fields }: Undoing, now: RecordOf<Resource>
   const { writable, createOnly } = kindOf(resource)
   const base = now === undefined ? [...writable, ...createOnly].map((field) => [field, defaults[field]]) : []
   const kept = now === undefined ? [] : writable.map((field) => [field, now[field]])
-  const values = {
-    ...Object.fromEntries([...base, ...kept]),
-    ...Object.fromEntries(fields.map((one) => [one.field, one.restored])),
-  }
+  const settable = [...writable, ...createOnly]
+  const restored = fields.filter(({ field }) => settable.includes(field)).map((one) => [one.field, one.restored])
+  const values = Object.fromEntries([...base, ...kept, ...restored])
   const sent = Object.entries(values).filter(([, value]) => value !== undefined && value !== null)
   return Object.fromEntries(sent.map(([field, value]) => [inputName(definition, field), value]))
 }

@@ -35,7 +35,7 @@ export const DECISIVE_OF_SIGNERS = [
 ] as const satisfies readonly (keyof Signer)[]
 
 /** Fields that decide whom the certificates of an authority authenticate, and whether they do. */
-const DECISIVE_OF_CAS = ['externalIdClaim', 'isAuthEnabled'] as const satisfies readonly (keyof Ca)[]
+export const DECISIVE_OF_CAS = ['externalIdClaim', 'isAuthEnabled'] as const satisfies readonly (keyof Ca)[]
 
 /** The identities with rights that authenticate as a policy says. */
 export function identitiesBehindPolicy(

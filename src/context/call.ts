@@ -49,8 +49,8 @@ export interface Circumstances {
   readonly serviceView?: ServiceView
   /** Names the request in the log and in the audit trail. */
   readonly requestId?: string
-  /** The id of the audit record of the change that it takes back; the trail tells it of what the call changes. */
-  readonly undoes?: string
+  /** The change that it takes back, by its audit record: the trail tells it of what the call changes. */
+  readonly undoes?: { readonly record: string; readonly kind: string; readonly entityId: string }
 }
 
 /** The controller, or the host that runs it, acts by itself, with every right. */

@@ -1,7 +1,7 @@
 import { DECISIVE_OF_SIGNERS, isSame } from '../authority/trust.ts'
 import { ControllerError, invalidField, unacceptableField } from '../base/errors.ts'
 import { instant, NO_INSTANT } from '../base/time.ts'
-import { isAdminCall } from '../context/call.ts'
+import { type Call, isAdminCall } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import { authPolicies } from '../facts/credentials/auth-policy.resource.ts'
 import {
@@ -35,14 +35,19 @@ export const externalJwtSignerBehaviour: Behaviour<ExternalJwtSigners> = {
     if (after.issuer === '') throw invalidField('issuer', 'issuer in body is required', '')
     checkKeySource(context, after)
     await checkEnrollment(tx, after)
-    const { before } = change
+    const { before, restored } = change
+    if (restored?.mayAuthenticateAdmins !== undefined) {
+      // Another one decided what is set back: it is trusted as it was then, and never by the word of a delegate.
+      const mayAuthenticateAdmins = restored.mayAuthenticateAdmins && isAdminCall(call)
+      const { decidedById = deciderOf(call) } = restored
+      return { ...after, mayAuthenticateAdmins, decidedById }
+    }
     const isUnchanged = before !== undefined && isSame(before, after, DECISIVE_OF_SIGNERS)
     // Other edits by an administrator do not make it trusted: that is asked for by itself.
     const isTrusted = before === undefined ? isAdminCall(call) : before.mayAuthenticateAdmins
     const mayAuthenticateAdmins = isTrusted && (isUnchanged || isAdminCall(call))
     if (isUnchanged) return { ...after, mayAuthenticateAdmins }
-    const decidedById = call.by === 'caller' && !isAdminCall(call) ? call.caller.identity.id : null
-    return { ...after, mayAuthenticateAdmins, decidedById }
+    return { ...after, mayAuthenticateAdmins, decidedById: deciderOf(call) }
   },
 
   /** A signer without a certificate of its own is shown as good at no time. */
@@ -51,6 +56,11 @@ export const externalJwtSignerBehaviour: Behaviour<ExternalJwtSigners> = {
       notBefore: instant(notBefore ?? NO_INSTANT),
       notAfter: instant(notAfter ?? NO_INSTANT),
     })),
+}
+
+/** The delegate who decides by a call; null where an administrator does. */
+function deciderOf(call: Call): string | null {
+  return call.by === 'caller' && !isAdminCall(call) ? call.caller.identity.id : null
 }
 
 /** Empty text clears. */

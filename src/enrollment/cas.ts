@@ -34,15 +34,18 @@ export const caBehaviour: Behaviour<Cas> = {
     }
     const externalIdClaim = after.externalIdClaim && withCriteria(after.externalIdClaim)
     checkClaim(externalIdClaim)
-    const { before } = change
+    const { before, restored } = change
     const isUnchanged = JSON.stringify(externalIdClaim) === JSON.stringify(before?.externalIdClaim)
     const isTrusted = before === undefined ? isAdminCall(call) : before.mayAuthenticateAdmins
+    // What is set back is trusted as it was then; other edits by an administrator do not make it trusted: that is asked for
+    // by itself.
+    const isEarned = restored?.mayAuthenticateAdmins ?? (isTrusted && (isUnchanged || isAdminCall(call)))
+    const mayAuthenticateAdmins = isEarned && (restored?.mayAuthenticateAdmins === undefined || isAdminCall(call))
     return {
       ...after,
       externalIdClaim,
       identityNameFormat: after.identityNameFormat || DEFAULT_IDENTITY_NAME_FORMAT,
-      // Other edits by an administrator do not make it trusted: that is asked for by itself.
-      mayAuthenticateAdmins: isTrusted && (isUnchanged || isAdminCall(call)),
+      mayAuthenticateAdmins,
     }
   },
 }

@@ -2,6 +2,7 @@ import { mayHaveBeenSeen } from '../authority/invitation-secrets.ts'
 import { ControllerError, invalidField, notFound } from '../base/errors.ts'
 import { type Call, isAdminCall, knownCaller } from '../context/call.ts'
 import { type Invitation, inviteToEnroll } from '../credentials/enrollment-tokens.ts'
+import { endApiSessions, endLoginsUnderWay } from '../credentials/login-basis.ts'
 import { covers, isAdministrator } from '../facts/authority/authority.rules.ts'
 import { authenticatorIdOfSigner, NO_AUTHENTICATOR } from '../facts/credentials/login-basis.rules.ts'
 import { cas } from '../facts/enrollment/ca.resource.ts'
@@ -16,6 +17,7 @@ import type { WriteTransaction } from '../ports/record-storage.ts'
 import type { Behaviour, PendingChange } from '../records/behaviour.ts'
 import { deleteEach } from '../records/deletion.ts'
 import { missingOf } from '../records/references.ts'
+import { MORE } from '../records/write-batches.ts'
 import { identityMembers } from './identity-members.ts'
 
 type Identity = RecordOf<typeof identities>
@@ -62,7 +64,13 @@ export const identityBehaviour: Behaviour<Identities> = {
    * know who lacks these rights.
    */
   async beforeWrite(tx, { kind, before, after }, part) {
-    if (kind === 'delete' || covers(before, after)) return undefined
+    if (kind === 'delete') return undefined
+    // An undo disables again whom somebody enabled.
+    if (before.disabledAt === null && after.disabledAt !== null) {
+      await endLoginsUnderWay(tx, after.id)
+      if ((await endApiSessions(tx, 'identityId', after.id, part)) === MORE) return MORE
+    }
+    if (covers(before, after)) return undefined
     const rest = await deleteEach(tx, apiSessions, vouchedForBySomebodyElse(after.id), part)
     if (rest !== undefined || !(await mayHaveBeenSeen(tx, before, after))) return rest
     return deleteEach(tx, enrollments, equals('identityId', after.id), part)

@@ -5,9 +5,12 @@ import type { WriteTransaction } from '../ports/record-storage.ts'
 import type { DeriveMembers } from './render.ts'
 import type { MORE, WriteBatch } from './write-batches.ts'
 
+/** The fields that no request sets, as they were before the change that is taken back. */
+export type Restored<R> = Partial<SystemOf<R>>
+
 /** A validated request before its transaction opens; `now` is epoch milliseconds. */
 export type PendingRequest<R> = { readonly id: string; readonly now: number } & (
-  | { readonly kind: 'create'; readonly input: CreateOf<R> }
+  | { readonly kind: 'create'; readonly input: CreateOf<R>; readonly restored?: Restored<R> | undefined }
   | { readonly kind: 'replace'; readonly input: ReplaceOf<R> }
   | { readonly kind: 'patch'; readonly input: PatchOf<R> }
 )
@@ -22,8 +25,18 @@ export interface Preparation<R> {
 
 /** A change that is about to be written. */
 export type PendingChange<R> =
-  | { readonly kind: 'create'; readonly before?: undefined; readonly after: RecordOf<R> }
-  | { readonly kind: 'update'; readonly before: RecordOf<R>; readonly after: RecordOf<R> }
+  | {
+      readonly kind: 'create'
+      readonly before?: undefined
+      readonly after: RecordOf<R>
+      readonly restored?: Restored<R> | undefined
+    }
+  | {
+      readonly kind: 'update'
+      readonly before: RecordOf<R>
+      readonly after: RecordOf<R>
+      readonly restored?: Restored<R> | undefined
+    }
   | { readonly kind: 'delete'; readonly before: RecordOf<R>; readonly after?: undefined }
 
 /**

@@ -9,7 +9,7 @@ import { readId } from '../kernel/declaration/read-body.ts'
 import type { CreateOf, PatchOf, RecordOf, Resource, StandardOperation } from '../kernel/declaration/resource.ts'
 import { compareStrings } from '../kernel/filter/index.ts'
 import type { FindQuery, Page, WriteTransaction } from '../ports/record-storage.ts'
-import type { Behaviour, PendingRequest } from './behaviour.ts'
+import type { Behaviour, PendingRequest, Restored } from './behaviour.ts'
 import { deleteBatch, endReasonsOf } from './deletion.ts'
 import { keepOwnerQuota } from './owner-quota.ts'
 import { collectionOf, newRecord, readToDelete } from './read-records.ts'
@@ -17,6 +17,14 @@ import { checkReferences, checkRoleLists, refuseDuplicates, refusingDuplicates }
 import { MORE, type WriteBatch, writeInBatches } from './write-batches.ts'
 
 type Change<R> = Extract<PendingRequest<R>, { readonly kind: 'replace' | 'patch' }>
+
+/** A change that is taken back, beyond what a request says. */
+export interface SetBack<R> {
+  /** Fields that no request sets, as they were. */
+  readonly restored?: Restored<R> | undefined
+  /** Is given the entity before the change, within the write, and throws where it is another one than was meant. */
+  readonly judge?: (before: RecordOf<R>) => void
+}
 
 /**
  * Creates, reads, changes and deletes the entities of one resource by the rules of its declaration. Every change is
@@ -51,24 +59,37 @@ export class ResourceService<R extends Resource> {
 
   /**
    * Creates an entity by a request in the words of the API, with the same defaults; what the API would refuse is refused.
-   * Instants of the answer are epoch milliseconds. What was deleted is made `again` under its id, unless that is taken.
+   * Instants of the answer are epoch milliseconds. What was deleted is made `again` under its id, unless that is taken, with
+   * the fields that no request sets as they were.
    *
    * @example
    * const { id } = await controller.engine.services.create(SYSTEM_CALL, { name: 'web', roleAttributes: ['apps'] })
    */
-  async create(call: Call, request: CreateBodyOf<R>, again?: { readonly id: string }): Promise<RecordOf<R>> {
+  async create(
+    call: Call,
+    request: CreateBodyOf<R>,
+    again?: { readonly id: string; readonly restored: Restored<R> },
+  ): Promise<RecordOf<R>> {
     this.#requireOffered('create')
     const input = readCreate(this.resource, request)
     this.#requireAsDeployed(request)
     const now = this.#context.clock.now()
     const id = again?.id ?? this.#context.random.id()
-    const preparation = await this.#behaviour.prepare?.(this.#context, call, { kind: 'create', id, input, now })
-    const fields = { ...this.#emptySystemFields(), ...this.#withoutRequestOnly(input), ...preparation?.system }
+    const restored = again?.restored
+    const preparation = await this.#behaviour.prepare?.(this.#context, call, {
+      kind: 'create',
+      id,
+      input,
+      now,
+      restored,
+    })
+    const system = { ...this.#emptySystemFields(), ...preparation?.system, ...restored }
+    const fields = { ...this.#withoutRequestOnly(input), ...system }
     const draft = this.#record(newRecord(id, now, fields))
     const work = async (tx: WriteTransaction) => {
       const isTaken = again !== undefined && (await collectionOf(tx, this.resource).get(id)) !== undefined
       if (isTaken) throw invalidField('id', `there is a ${this.resource.definition.singular} with it`, id)
-      const record = await this.#checked(tx, call, undefined, draft)
+      const record = await this.#checked(tx, call, undefined, draft, restored)
       await keepOwnerQuota(this.#context, tx, this.resource, record)
       await collectionOf(tx, this.resource).insert(record)
       await preparation?.dependents?.(tx)
@@ -78,19 +99,14 @@ export class ResourceService<R extends Resource> {
   }
 
   /**
-   * Replaces everything that a caller may write; what the request leaves out takes its default. `judge` is given the entity before
-   * it, within the write, and throws where it is another one than was meant.
+   * Replaces everything that a caller may write; what the request leaves out takes its default. Where a change is `setBack`, so are
+   * fields that no request sets.
    */
-  async replace(
-    call: Call,
-    id: string,
-    request: ReplaceBodyOf<R>,
-    judge?: (before: RecordOf<R>) => void,
-  ): Promise<RecordOf<R>> {
+  async replace(call: Call, id: string, request: ReplaceBodyOf<R>, setBack?: SetBack<R>): Promise<RecordOf<R>> {
     this.#requireOffered('replace')
     readId(id)
     const input = readReplace(this.resource, request)
-    return this.#update(call, { kind: 'replace', id, input, now: this.#context.clock.now() }, judge)
+    return this.#update(call, { kind: 'replace', id, input, now: this.#context.clock.now() }, setBack)
   }
 
   /** Changes only what the request holds. */
@@ -103,7 +119,8 @@ export class ResourceService<R extends Resource> {
 
   /**
    * Deletes an entity with everything that cannot be without it. Where that is much it takes several writes, so that others
-   * do not wait; until the last one the entity is there, and may be deleted again. `judge` is asked as when it is replaced.
+   * do not wait; until the last one the entity is there, and may be deleted again. `judge` is given the entity before it, within
+   * the write, and throws where it is another one than was meant.
    */
   async delete(call: Call, id: string, judge?: (before: RecordOf<R>) => void): Promise<void> {
     this.#requireOffered('delete')
@@ -121,15 +138,15 @@ export class ResourceService<R extends Resource> {
     await writeInBatches(this.#context, call, work, endReasonsOf(this.resource))
   }
 
-  async #update(call: Call, request: Change<R>, judge?: (before: RecordOf<R>) => void): Promise<RecordOf<R>> {
+  async #update(call: Call, request: Change<R>, { restored, judge }: SetBack<R> = {}): Promise<RecordOf<R>> {
     const { kind, id, input, now } = request
     const preparation = await this.#behaviour.prepare?.(this.#context, call, request)
     const work = async (tx: WriteTransaction, batch: WriteBatch) => {
       const before = this.#found(await collectionOf(tx, this.resource).get(id), id)
       judge?.(before)
       const changed = kind === 'replace' ? { ...before, ...input } : this.#patched(before, input)
-      const draft = this.#record({ ...changed, ...preparation?.system, updatedAt: now })
-      const record = await this.#checked(tx, call, before, draft)
+      const draft = this.#record({ ...changed, ...preparation?.system, ...restored, updatedAt: now })
+      const record = await this.#checked(tx, call, before, draft, restored)
       batch.intend({ operation: 'update', kind: this.resource.name, id, before, after: record })
       if ((await this.#behaviour.beforeWrite?.(tx, { kind: 'update', before, after: record }, batch)) === MORE) {
         await refuseDuplicates(tx, this.resource, record, before)
@@ -157,12 +174,13 @@ export class ResourceService<R extends Resource> {
     call: Call,
     before: RecordOf<R> | undefined,
     draft: RecordOf<R>,
+    restored: Restored<R> | undefined,
   ): Promise<RecordOf<R>> {
     if (isBlank(draft.name)) throw invalidField('name', 'name is required', '')
     const change =
       before === undefined
-        ? ({ kind: 'create', after: draft } as const)
-        : ({ kind: 'update', before, after: draft } as const)
+        ? ({ kind: 'create', after: draft, restored } as const)
+        : ({ kind: 'update', before, after: draft, restored } as const)
     const guarded = await this.#behaviour.guard?.(this.#context, tx, call, change)
     const record = guarded === undefined ? draft : this.#record(guarded)
     await checkRoleLists(tx, this.resource, record, before)

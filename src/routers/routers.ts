@@ -12,7 +12,7 @@ import { type TransitRouters, transitRouters } from '../facts/routers/transit-ro
 import type { RecordOf } from '../kernel/declaration/resource.ts'
 import { isIn } from '../kernel/filter/index.ts'
 import type { ReadTransaction, WriteTransaction } from '../ports/record-storage.ts'
-import type { Behaviour } from '../records/behaviour.ts'
+import type { Behaviour, PendingRequest } from '../records/behaviour.ts'
 import { deleteBatch } from '../records/deletion.ts'
 import { newRecord } from '../records/read-records.ts'
 import { refuseTakenName } from '../records/references.ts'
@@ -31,8 +31,10 @@ const UNKNOWN_VERSION = { arch: '', buildDate: '', os: '', revision: '', version
 export const edgeRouterBehaviour: Behaviour<EdgeRouters> = {
   resource: edgeRouters,
 
-  async prepare(context, _call, { kind, id, now }) {
-    return kind === 'create' ? inviteRouter(context, { method: 'erott', edgeRouterId: id }, now) : undefined
+  async prepare(context, _call, request) {
+    return isToBeInvited(request)
+      ? inviteRouter(context, { method: 'erott', edgeRouterId: request.id }, request.now)
+      : undefined
   },
 
   async guard(_context, tx, _call, change) {
@@ -60,6 +62,11 @@ export const edgeRouterBehaviour: Behaviour<EdgeRouters> = {
       ...outstanding.get(id),
     }))
   },
+}
+
+/** A router that is created again with its certificate needs no enrollment. */
+function isToBeInvited(request: PendingRequest<EdgeRouters> | PendingRequest<TransitRouters>): boolean {
+  return request.kind === 'create' && request.restored?.isVerified !== true
 }
 
 async function removeTunnelerIdentity(
@@ -96,8 +103,10 @@ async function keepTunnelerIdentity(tx: WriteTransaction, router: EdgeRouter): P
 export const transitRouterBehaviour: Behaviour<TransitRouters> = {
   resource: transitRouters,
 
-  async prepare(context, _call, { kind, id, now }) {
-    return kind === 'create' ? inviteRouter(context, { method: 'trott', transitRouterId: id }, now) : undefined
+  async prepare(context, _call, request) {
+    return isToBeInvited(request)
+      ? inviteRouter(context, { method: 'trott', transitRouterId: request.id }, request.now)
+      : undefined
   },
 
   async guard(_context, tx, _call, { before, after }) {

@@ -160,7 +160,7 @@ describe('taking a change back', () => {
     const { controller, admin, record, plan } = await scene()
     const ann = await controller.enroll('ann')
     await admin.call('POST /identities/{id}/disable', { params: { id: ann.id }, body: { durationMinutes: 5 } })
-    expect(await plan(await record(ann.id))).toMatchObject({ action: null, obstacle: 'controller' })
+    expect(await plan(await record(ann.id))).toMatchObject({ action: 'update', fields: [{ field: 'disabledAt' }, {}] })
     const { data: authenticators } = await admin.call('GET /authenticators', {
       query: { filter: `identityId = "${ann.id}"` },
     })

@@ -27,6 +27,7 @@ const UndoData: z.ZodType<UndoPlan, UndoPlan> = described(
         'undone-already',
         'controller',
         'digest',
+        'administrator',
         'not-offered',
         'refused',
       ])
@@ -40,11 +41,18 @@ const UndoData: z.ZodType<UndoPlan, UndoPlan> = described(
       }),
     ),
     left: z.array(
-      described(z.object({ field: z.string(), why: z.enum(['changed-since', 'controller', 'digest']) }), {
-        field: 'The field.',
-        why: '`changed-since`: it was changed later; `controller`: no request sets it; `digest`: the trail has no more of it.',
-      }),
+      described(
+        z.object({
+          field: z.string(),
+          why: z.enum(['changed-since', 'controller', 'digest', 'administrator', 'anew']),
+        }),
+        {
+          field: 'The field.',
+          why: '`changed-since`: it was changed later; `controller`: no request sets it; `digest`: the trail has no more of it; `administrator`: only an administrator gives trust back; `anew`: it is a secret that is made anew.',
+        },
+      ),
     ),
+    trust: z.boolean().nullable(),
     access: described(
       z.object({
         gained: z.int(),
@@ -68,6 +76,8 @@ const UndoData: z.ZodType<UndoPlan, UndoPlan> = described(
     refusal: 'Why the controller would refuse it; null where it would not.',
     fields: 'The fields that are set back.',
     left: 'The fields that are not set back.',
+    trust:
+      'Whether the certificate authority or external JWT signer would be trusted to let in identities that have rights; null for other entities, and where that does not change.',
     access: 'Who would gain and lose access; null where the change decides none, or the caller may not read all of it.',
     tag: 'Stands for the plan and the entity as it is now: the `If-Match` of the request that makes it.',
     text: 'The plan for people, over several lines.',
@@ -127,7 +137,8 @@ function requireWriting(call: Call): void {
 /** Error: `UNAUTHORIZED` for a caller that may not do by itself what the plan does. */
 function requireRight(call: Call, { action, entity }: UndoPlan): void {
   if (action === null) return
-  const operation = action === 'update' ? 'replace' : action
+  // What changes some fields takes the right to change some fields.
+  const operation = action === 'update' ? 'patch' : action
   const access = accessTo(resourceNamed(entity.kind), action, operation)
   try {
     authorize({ access }, call)

@@ -8,6 +8,7 @@ export const AUDIT_TYPES = [
   'entity.created',
   'entity.updated',
   'entity.deleted',
+  'change.undone',
   'login.succeeded',
   'login.refused',
   'enrollment.completed',

@@ -1,4 +1,5 @@
-import { canonicalJson, counted, listed, quoted } from '../../base/text.ts'
+import { canonicalJson } from '../../base/text.ts'
+import type { SystemField } from '../../kernel/declaration/resource.ts'
 
 /** Why a change, or a field of it, is not taken back. */
 export type UndoObstacle =
@@ -14,6 +15,8 @@ export type UndoObstacle =
   | 'controller'
   /** Secrets and long values are in the trail as digests. */
   | 'digest'
+  /** An administrator alone gives trust back. */
+  | 'administrator'
   /** The API has no operation by which it could be done. */
   | 'not-offered'
   /** The controller would refuse the request, for a reason that `refusal` says. */
@@ -29,7 +32,7 @@ export interface UndoneField {
 /** A field of the change that stays as it is. */
 export interface UndoLeft {
   readonly field: string
-  readonly why: 'changed-since' | 'controller' | 'digest'
+  readonly why: 'changed-since' | 'controller' | 'digest' | 'administrator' | 'anew'
 }
 
 /** The way in which a change would be taken back, in the network as it is now. */
@@ -45,6 +48,11 @@ export interface UndoPlan {
   readonly fields: readonly UndoneField[]
   /** Fields that are not set back. */
   readonly left: readonly UndoLeft[]
+  /**
+   * Whether the certificate authority or external JWT signer would be trusted to let in identities that have rights; null for
+   * other entities, and where it is not changed.
+   */
+  readonly trust: boolean | null
   /** Who would gain and lose access, posture aside: null where the change decides none, or the caller may not read all of it. */
   readonly access: {
     readonly gained: number
@@ -64,11 +72,14 @@ export interface UndoPlan {
 }
 
 type Fields = Readonly<Record<string, unknown>>
+type Changes = Readonly<Record<string, { readonly before?: unknown; readonly after?: unknown }>>
 
 /** A record of the audit trail that tells of a change of an entity. */
 export interface UndoneRecord {
   readonly type: 'entity.created' | 'entity.updated' | 'entity.deleted'
-  readonly changes: Readonly<Record<string, { readonly before?: unknown; readonly after?: unknown }>>
+  readonly changes: Changes
+  /** The later changes of the entity, in order. */
+  readonly later: readonly Changes[]
 }
 
 /** The fields of a kind of entity, by who writes them. */
@@ -77,42 +88,58 @@ export interface UndoneKind {
   readonly writable: readonly string[]
   /** Fields that a request sets at creation alone. */
   readonly createOnly: readonly string[]
+  /** Fields that the engine writes. */
+  readonly system: ReadonlyMap<string, SystemField>
   /** Fields that hold sets, whose entries are given and taken one by one. */
   readonly sets: ReadonlySet<string>
   /** The value of each field that nobody has written. */
   readonly defaults: Fields
+  /** How it is decided whether an entity of this kind may let in identities that have rights. */
+  readonly trust?: {
+    readonly field: string
+    /** The field that names the delegate who decided last. */
+    readonly decidedBy?: string
+    /** The fields by which trust is judged. */
+    readonly decisive: readonly string[]
+  }
 }
 
-/** The way to take a change back, whatever the rights of the caller. */
+/** The way to take a change back. */
 export interface Undoing {
   readonly action: UndoPlan['action']
   readonly obstacle: UndoObstacle | null
   readonly fields: readonly UndoneField[]
   readonly left: readonly UndoLeft[]
+  /** The values of fields that no request sets. */
+  readonly system: Fields
+  readonly trust: boolean | null
 }
 
 /**
  * Finds how a change is taken back in an entity as it is now; undefined for one that is not there. What was changed after it
  * stays: entries of sets are given and taken on top of those of now, and any other field that is not as the change left it is
- * left alone. An entity that was changed after its creation is not deleted.
+ * left alone. An entity that was changed after its creation is not deleted. Trust comes back as it was with the values that
+ * come back, and only where the caller `mayTrust`.
  */
-export function undoing(record: UndoneRecord, kind: UndoneKind, now: Fields | undefined): Undoing {
-  if (record.type === 'entity.deleted') return creation(record, kind, now)
+export function undoing(record: UndoneRecord, kind: UndoneKind, now: Fields | undefined, mayTrust: boolean): Undoing {
+  if (record.type === 'entity.deleted') return creation(record, kind, now, mayTrust)
   if (now === undefined) return nothing('gone')
-  return record.type === 'entity.created' ? deletion(record, kind, now) : update(record, kind, now)
+  return record.type === 'entity.created' ? deletion(record, kind, now) : update(record, kind, now, mayTrust)
 }
 
 function nothing(obstacle: UndoObstacle, left: readonly UndoLeft[] = []): Undoing {
-  return { action: null, obstacle, fields: [], left }
+  return { action: null, obstacle, fields: [], left, system: {}, trust: null }
 }
 
-function update({ changes }: UndoneRecord, { writable, sets, defaults }: UndoneKind, now: Fields): Undoing {
+function update(record: UndoneRecord, kind: UndoneKind, now: Fields, mayTrust: boolean): Undoing {
+  const { writable, system: systemFields, sets, defaults, trust } = kind
   const fields: UndoneField[] = []
   const left: UndoLeft[] = []
-  for (const [field, change] of Object.entries(changes)) {
+  for (const [field, change] of Object.entries(record.changes)) {
+    if (field === trust?.field || field === trust?.decidedBy || systemFields.get(field) === 'computed') continue
     const { before = fieldOf(defaults, field), after = fieldOf(defaults, field) } = change
     const is = fieldOf(now, field)
-    if (!writable.includes(field)) left.push({ field, why: 'controller' })
+    if (!writable.includes(field) && systemFields.get(field) !== 'decided') left.push({ field, why: 'controller' })
     else if (isDigest(before) || isDigest(after)) left.push({ field, why: 'digest' })
     else if (sets.has(field)) {
       const restored = withoutChange(textsOf(is), textsOf(before), textsOf(after))
@@ -120,9 +147,57 @@ function update({ changes }: UndoneRecord, { writable, sets, defaults }: UndoneK
     } else if (isSame(is, after)) fields.push({ field, now: is, restored: before })
     else if (!isSame(is, before)) left.push({ field, why: 'changed-since' })
   }
-  if (fields.length > 0) return { action: 'update', obstacle: null, fields, left }
+  const trusting = trustAfter(record, kind, now, mayTrust, fields)
+  fields.push(...trusting.fields)
+  left.push(...trusting.left)
+  if (fields.length > 0) {
+    const decided = fields.filter(({ field }) => systemFields.has(field)).map((one) => [one.field, one.restored])
+    const system = { ...Object.fromEntries(decided), ...trusting.system }
+    return { action: 'update', obstacle: null, fields, left, system, trust: trusting.trust }
+  }
   const first = left.find(({ why }) => why === 'changed-since') ?? left[0]
-  return nothing(first?.why ?? 'undone-already', left)
+  return nothing(first === undefined || first.why === 'anew' ? 'undone-already' : first.why, left)
+}
+
+type Trusting = Pick<Undoing, 'fields' | 'left' | 'system' | 'trust'>
+const NOT_CONCERNED: Trusting = { fields: [], left: [], system: {}, trust: null }
+
+/**
+ * Decides what is trusted once a change is taken back: what was trusted with the very values that come back. Where some of
+ * them are of another time, they were trusted then and are trusted now.
+ */
+function trustAfter(
+  record: UndoneRecord,
+  { trust, defaults }: UndoneKind,
+  now: Fields,
+  mayTrust: boolean,
+  restored: readonly UndoneField[],
+): Trusting {
+  if (trust === undefined) return NOT_CONCERNED
+  const { field, decidedBy, decisive } = trust
+  const isDecisive = restored.some((one) => decisive.includes(one.field))
+  const isOfTrustAlone = field in record.changes && !decisive.some((one) => one in record.changes)
+  if (!isDecisive && !isOfTrustAlone) return NOT_CONCERNED
+  const was = (one: string, side: 'before' | 'after'): unknown => {
+    const own = record.changes[one]
+    if (own !== undefined) return own[side] ?? fieldOf(defaults, one)
+    const next = record.later.find((changes) => one in changes)?.[one]
+    return next === undefined ? fieldOf(now, one) : (next.before ?? fieldOf(defaults, one))
+  }
+  const isWhole = decisive.every((one) => isSame(was(one, 'after'), fieldOf(now, one)))
+  const is = fieldOf(now, field) === true
+  const isEarned = was(field, 'before') === true && (isWhole || is)
+  if (isOfTrustAlone && isEarned === is) return NOT_CONCERNED
+  if (isOfTrustAlone && !mayTrust) return { ...NOT_CONCERNED, left: [{ field, why: 'administrator' }] }
+  const isTrusted = isEarned && mayTrust
+  const decider = decidedBy === undefined ? undefined : was(decidedBy, 'before')
+  const isDeciderKnown = decidedBy !== undefined && isWhole && isTrusted === isEarned && !isDigest(decider)
+  return {
+    fields: isTrusted === is ? [] : [{ field, now: is, restored: isTrusted }],
+    left: isEarned && !isTrusted ? [{ field, why: 'administrator' }] : [],
+    system: { [field]: isTrusted, ...(isDeciderKnown && { [decidedBy]: decider }) },
+    trust: isTrusted,
+  }
 }
 
 /** A set as it is now, without what a change added and with what it took. */
@@ -132,27 +207,65 @@ function withoutChange(now: readonly string[], before: readonly string[], after:
   return [...stays, ...comes].sort((a, b) => (a < b ? -1 : 1))
 }
 
-function deletion({ changes }: UndoneRecord, { writable, defaults }: UndoneKind, now: Fields): Undoing {
-  const left = writable.flatMap((field): UndoLeft[] => {
+function deletion({ changes }: UndoneRecord, { writable, system, defaults }: UndoneKind, now: Fields): Undoing {
+  const decided = [...system].flatMap(([field, how]) => (how === 'decided' ? [field] : []))
+  const left = [...writable, ...decided].flatMap((field): UndoLeft[] => {
     const { after = fieldOf(defaults, field) } = changes[field] ?? {}
     return isDigest(after) || isSame(fieldOf(now, field), after) ? [] : [{ field, why: 'changed-since' }]
   })
-  return left.length > 0 ? nothing('changed-since', left) : { action: 'delete', obstacle: null, fields: [], left }
+  if (left.length > 0) return nothing('changed-since', left)
+  return { action: 'delete', obstacle: null, fields: [], left, system: {}, trust: null }
 }
 
-function creation({ changes }: UndoneRecord, kind: UndoneKind, now: Fields | undefined): Undoing {
+function creation({ changes }: UndoneRecord, kind: UndoneKind, now: Fields | undefined, mayTrust: boolean): Undoing {
   if (now !== undefined) return nothing('there-again')
   const settable = [...kind.writable, ...kind.createOnly]
   const fields: UndoneField[] = []
   const left: UndoLeft[] = []
+  const written: UndoneField[] = []
   for (const [field, { before = fieldOf(kind.defaults, field) }] of Object.entries(changes)) {
-    if (!settable.includes(field)) left.push({ field, why: 'controller' })
+    const how = kind.system.get(field)
+    if (how === 'bound' && !isSame(before, fieldOf(kind.defaults, field))) return nothing('controller')
+    if (how === 'computed' || field === kind.trust?.field || field === kind.trust?.decidedBy) continue
+    if (how === 'anew') left.push({ field, why: 'anew' })
     else if (isDigest(before)) left.push({ field, why: 'digest' })
-    else fields.push({ field, now: null, restored: before })
+    else if (settable.includes(field)) fields.push({ field, now: null, restored: before })
+    else written.push({ field, now: null, restored: before })
   }
   // Without a part that people set it would be another entity.
-  if (left.some(({ why }) => why === 'digest')) return nothing('digest', left)
-  return { action: 'create', obstacle: null, fields, left }
+  if (left.some(({ field, why }) => why === 'digest' && settable.includes(field))) return nothing('digest', left)
+  // Facts of the controller's own belong together: a certificate is nothing without its authority.
+  const isKnown = left.every(({ why }) => why !== 'digest')
+  if (isKnown) fields.push(...written)
+  else left.push(...written.map(({ field }): UndoLeft => ({ field, why: 'controller' })))
+  const facts = Object.fromEntries(isKnown ? written.map(({ field, restored }) => [field, restored]) : [])
+  const trusting = kind.trust === undefined ? NOT_CONCERNED : trustAgain(changes, kind.trust, mayTrust)
+  return {
+    action: 'create',
+    obstacle: null,
+    fields: [...fields, ...trusting.fields],
+    left: [...left, ...trusting.left],
+    system: { ...facts, ...trusting.system },
+    trust: trusting.trust,
+  }
+}
+
+/** Decides whether an entity is trusted that is created again: where it was. */
+function trustAgain(
+  changes: Changes,
+  { field, decidedBy }: NonNullable<UndoneKind['trust']>,
+  mayTrust: boolean,
+): Trusting {
+  const was = changes[field]?.before === true
+  const isTrusted = was && mayTrust
+  const decider = decidedBy === undefined ? undefined : (changes[decidedBy]?.before ?? null)
+  const isDeciderKnown = decidedBy !== undefined && isTrusted === was && !isDigest(decider)
+  return {
+    fields: [{ field, now: null, restored: isTrusted }],
+    left: was && !isTrusted ? [{ field, why: 'administrator' }] : [],
+    system: { [field]: isTrusted, ...(isDeciderKnown && { [decidedBy]: decider }) },
+    trust: isTrusted,
+  }
 }
 
 function fieldOf(fields: Fields, field: string): unknown {
@@ -170,62 +283,4 @@ function isDigest(value: unknown): boolean {
 
 function textsOf(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : []
-}
-
-const OBSTACLES: Readonly<Record<UndoObstacle, string>> = {
-  gone: 'there is none of it any more',
-  'there-again': 'there is one with its id again',
-  'changed-since': 'it was changed since, and that would be lost',
-  'undone-already': 'it is as it was before',
-  controller: 'the controller wrote it by itself',
-  digest: 'the trail has digests alone of its secrets and of its long values',
-  'not-offered': 'nobody makes, changes or deletes it by a request of that kind',
-  refused: 'the controller would refuse it',
-}
-
-const LEFT: Readonly<Record<UndoLeft['why'], string>> = {
-  'changed-since': 'was changed since, and stays as it is',
-  controller: 'is written by the controller alone, and does not come back',
-  digest: 'is a secret or very long: the trail has a digest of it alone',
-}
-
-/** Kinds whose credentials go with them, so that nothing but an enrollment brings them back. */
-const ENROLLED: readonly string[] = ['identities', 'edge-routers', 'transit-routers']
-const MOST_PAIRS = 10
-
-/** Renders a plan as lines of sentences: first what is done, then what is not, and who gains or loses access. */
-export function undoText(plan: Omit<UndoPlan, 'text'>, isDone: boolean): string {
-  const { action, entity, obstacle, refusal, fields, left, access } = plan
-  const what = `${entity.kind} ${quoted(entity.name ?? entity.id)}`
-  const done = { create: 'created again', update: 'changed back', delete: 'deleted' } as const
-  const first =
-    action === null
-      ? `Nothing is undone of ${what}: ${obstacle === null ? 'nothing is left to do' : OBSTACLES[obstacle]}.`
-      : `${what} ${isDone ? 'was' : 'would be'} ${done[action]}.`
-  const lines = [
-    first,
-    ...(refusal === null ? [] : [`  ${refusal}`]),
-    ...fields.map(({ field, now, restored }) => `  ${field}: ${shown(now)} → ${shown(restored)}`),
-    ...left.map(({ field, why }) => `  ${field} ${LEFT[why]}.`),
-  ]
-  if (action === 'create' && ENROLLED.includes(entity.kind))
-    lines.push(
-      'Its credentials, enrollments and sessions were deleted with it and do not come back: it is enrolled anew.',
-    )
-  if (action === 'delete') lines.push('Everything goes with it that cannot be without it.')
-  if (access === null || isDone) return lines.join('\n')
-  const pairs = counted(access.gained + access.lost, 'access').replace(/accesss$/, 'accesses')
-  const some = access.pairs.slice(0, MOST_PAIRS).map(({ identity, service, type, change }) => {
-    return `${quoted(identity.name)} ${change === 'gained' ? 'gains' : 'loses'} ${type} of ${quoted(service.name)}`
-  })
-  const further = access.gained + access.lost - some.length
-  const named = some.length === 0 ? '' : `: ${listed(further > 0 ? [...some, `${further} more`] : some)}`
-  return [...lines, `${pairs} would change, posture aside${named}.`].join('\n')
-}
-
-const LONGEST = 200
-
-function shown(value: unknown): string {
-  const text = JSON.stringify(value) ?? 'null'
-  return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text
 }

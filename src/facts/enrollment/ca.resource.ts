@@ -48,6 +48,7 @@ const DEFINITION = {
   },
   hidden: ['mayAuthenticateAdmins'],
   secrets: ['verificationToken'],
+  undo: { fingerprint: 'computed', verificationToken: 'anew', mayAuthenticateAdmins: 'decided' },
   required: [
     'name',
     'certPem',

@@ -108,6 +108,8 @@ const DEFINITION = {
     enrolledById: z.string().nullable(),
   },
   hidden: ['enrolledById'],
+  plain: ['enrolledById'],
+  undo: { disabledAt: 'decided', disabledUntil: 'decided' },
   derived: {
     authenticators: described(
       z.object({

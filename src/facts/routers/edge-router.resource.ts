@@ -77,6 +77,7 @@ const DEFINITION = {
     ),
   },
   hidden: ['authorityKeyId'],
+  plain: ['authorityKeyId'],
   required: ['name'],
   unique: ['name', 'fingerprint'],
   references: { configs: { to: 'configs', onDelete: 'clear' } },

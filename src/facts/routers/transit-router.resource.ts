@@ -35,6 +35,7 @@ const DEFINITION = {
     isOnline: z.boolean(),
   },
   hidden: ['certPem', 'authorityKeyId'],
+  plain: ['certPem', 'authorityKeyId'],
   required: ['name'],
   unique: ['name', 'fingerprint'],
   references: { configs: { to: 'configs', onDelete: 'clear' } },

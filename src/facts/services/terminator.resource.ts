@@ -28,6 +28,7 @@ const DEFINITION = {
   },
   derived: { dynamicCost: z.int(), router: EntityRef.nullable() },
   hidden: ['identitySecret', 'hostId', 'apiSessionId', 'sessionId', 'peerData', 'savedPrecedence'],
+  undo: { hostId: 'bound', apiSessionId: 'bound', sessionId: 'bound' },
   required: ['address', 'binding', 'routerId', 'serviceId'],
   mostPerOwner: { owner: 'serviceId', limit: 'terminatorsPerService' },
   indexed: ['serviceId', 'routerId', 'hostId', 'apiSessionId', 'sessionId'],

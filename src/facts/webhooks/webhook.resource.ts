@@ -24,6 +24,7 @@ const DEFINITION = {
     formerUntil: Instant.nullable(),
   },
   hidden: ['sealedSecret', 'sealedFormer'],
+  undo: { sealedSecret: 'anew', sealedFormer: 'anew', secretAt: 'anew', formerUntil: 'anew' },
   required: ['name', 'endpoint'],
   unique: ['name'],
   writeErrors: ['INVALID_FIELD', 'INVALID_FILTER'],

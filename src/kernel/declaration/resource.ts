@@ -78,6 +78,14 @@ export interface MostPerOwner {
 /** The standard operations of a resource; special ones are rows of their own. */
 export type StandardOperation = 'list' | 'get' | 'create' | 'replace' | 'patch' | 'delete'
 
+/**
+ * How a field that the engine writes comes back when a change is taken back. `decided`: a caller decided it by a request of its
+ * own, and any change of it is set back. `computed`: it follows from fields that come back. `anew`: a secret that is made anew.
+ * `bound`: where it holds something, the entity belongs to a session, and does not come back. `fact`: as it was, with an entity
+ * that was deleted.
+ */
+export type SystemField = 'decided' | 'computed' | 'anew' | 'bound' | 'fact'
+
 export interface ResourceDefinition {
   /** Plural name on the wire and in paths: `service-policies`. */
   readonly name: string
@@ -99,6 +107,10 @@ export interface ResourceDefinition {
   readonly hidden?: readonly string[]
   /** Shown fields that let anybody in who knows them: the audit trail tells digests of them, as of hidden texts. */
   readonly secrets?: readonly string[]
+  /** Hidden texts that hold no secret: the audit trail tells them to administrators as they are. */
+  readonly plain?: readonly string[]
+  /** Fields that the engine writes and that are no mere facts when a change is taken back. */
+  readonly undo?: Readonly<Record<string, Exclude<SystemField, 'fact'>>>
   readonly required: readonly string[]
   readonly unique?: readonly string[]
   readonly indexed?: readonly string[]

@@ -40,6 +40,15 @@ const DEFINITION = {
   },
   derived: { notBefore: z.iso.datetime(), notAfter: z.iso.datetime() },
   hidden: ['mayAuthenticateAdmins', 'decidedById'],
+  plain: ['decidedById'],
+  undo: {
+    commonName: 'computed',
+    fingerprint: 'computed',
+    notBefore: 'computed',
+    notAfter: 'computed',
+    mayAuthenticateAdmins: 'decided',
+    decidedById: 'decided',
+  },
   quirks: {
     nullWhenEmpty: ['scopes'],
   },

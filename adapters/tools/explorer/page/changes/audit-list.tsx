@@ -16,6 +16,7 @@ const DONE: Readonly<Record<string, string>> = {
   'entity.created': 'created',
   'entity.updated': 'changed',
   'entity.deleted': 'deleted',
+  'change.undone': 'took a change back of',
   'login.succeeded': 'logged in:',
   'login.refused': 'was not let in:',
   'enrollment.completed': 'enrolled:',
