@@ -1,62 +1,47 @@
-import { jsonBytes } from '../base/bytes.ts'
-import { BoundedMap } from '../base/collections.ts'
 import { logFailure } from '../context/background-failure.ts'
 import { type Call, knownCaller, SYSTEM_CALL } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import type { RecordedWrite } from '../context/writes.ts'
 import { auditRecords } from '../facts/audit/audit-record.resource.ts'
-import { type Budget, fullBudget, nextEra, recordId, spend } from '../facts/audit/audit-trail.rules.ts'
+import { nextEra, recordId } from '../facts/audit/audit-trail.rules.ts'
+import { hasRights } from '../facts/authority/authority.rules.ts'
+import { identities } from '../facts/identities/identity.resource.ts'
 import type { ControllerEvents } from '../facts/network/events.ts'
 import { traitsOf } from '../facts/resources/index.ts'
-import type { WriteTransaction } from '../ports/record-storage.ts'
+import type { ReadTransaction, WriteTransaction } from '../ports/record-storage.ts'
 import { newRecord } from '../records/read-records.ts'
+import { AuditBudgets, type Pending, type Spending } from './audit-budgets.ts'
 import { lastRecordId, sealNext } from './audit-sealing.ts'
 import { authorOf, circumstancesOf, type Observation, observationsOf, STRANGERS } from './audited-changes.ts'
 
 /** Milliseconds after which what was not written with a change is written, and everything is sealed. */
 const SEAL_AFTER_MS = 1000
-/** At most this often (ms) the trail tells how much it left out. */
-const TELL_LEFT_OUT_MS = 600_000
-/** How many parties are counted at once; one that was not seen for longest begins anew. */
-const MOST_PARTIES = 50_000
-/** How many parties a record of what was left out names; the others it counts. */
-const NAMED_PARTIES = 50
-/** Bytes of a record beside its content. */
-const BASE_BYTES = 200
 
 type Ports = Pick<EngineContext, 'writes' | 'clock' | 'digest' | 'events' | 'timetable' | 'settings' | 'logger'>
 
-/** An observation that waits to be written. */
-interface Pending {
-  /** Epoch ms. */
-  readonly at: number
-  readonly observation: Observation
-}
-
-interface LeftOut {
-  count: number
-  since: number
-}
-
 /**
  * The audit trail: every change of an entity is recorded in the write that makes it. Refusals, which change nothing, are written
- * together a second later. Each party has a number of bytes an hour; the trail counts what is beyond them.
+ * together a second later. Each party has a number of bytes an hour. Of what is beyond them, the trail folds what parties with
+ * rights did into records with a count, and counts what others did; it tells both within a minute, and at the end.
  */
 export class AuditTrail {
   readonly #ports: Ports
-  readonly #budgets = new BoundedMap<string, Budget>(MOST_PARTIES)
-  readonly #leftOut = new Map<string, LeftOut>()
+  readonly #budgets: AuditBudgets
+  /** What writes cost that are not known to be committed, by their changes. */
+  readonly #spendings = new WeakMap<RecordedWrite['changes'], Spending>()
   #pending: Pending[] = []
   #era: number | undefined
-  #toldLeftOutAt = 0
   /** Something was written, or waits to be, since the last seal of this process. */
   #isUnsealed = false
 
   constructor(ports: Ports) {
     this.#ports = ports
-    const { writes, events, timetable } = ports
+    const { writes, events, timetable, settings } = ports
+    this.#budgets = new AuditBudgets(settings.audit)
     writes.record((tx, write) => this.#record(tx, write))
     writes.tell(({ changes }) => {
+      const spending = this.#spendings.get(changes)
+      if (spending !== undefined) this.#settle(spending)
       if (changes.some(({ kind }) => traitsOf(kind).audit !== 'none')) this.#sealSoon()
     })
     events.on('authentication.attempted', (event) => this.#noteLogin(event))
@@ -74,15 +59,8 @@ export class AuditTrail {
       facts: { operation },
     }
     const { id } = caller.identity
-    this.#note({
-      type: 'request.refused',
-      kind: null,
-      entityId: null,
-      actorId: id,
-      reader: null,
-      content,
-      party: `refusals ${id}`,
-    })
+    const about = { kind: null, entityId: null, actorId: id, reader: null }
+    this.#note({ type: 'request.refused', ...about, content, party: `refusals ${id}` }, hasRights(caller.identity))
   }
 
   /** Notes that an operator does something to the store by a command. */
@@ -107,17 +85,21 @@ export class AuditTrail {
 
   /** Seals what this process wrote. Where it cannot, the next process that serves the store does. */
   async close(): Promise<void> {
-    if (!this.#isUnsealed) return
-    await this.seal().catch((error: unknown) =>
+    if (!this.#isUnsealed && this.#budgets.dueAt === undefined) return
+    await this.#seal(true).catch((error: unknown) =>
       logFailure(this.#ports.logger, 'the audit trail was not sealed at the end', error),
     )
   }
 
   /** Writes what is still to be written, and seals every record. */
-  async seal(): Promise<void> {
+  seal(): Promise<void> {
+    return this.#seal(false)
+  }
+
+  async #seal(isLast: boolean): Promise<void> {
     this.#isUnsealed = false
     for (let isDone = false; !isDone; ) {
-      const taken = this.#pending
+      const taken = [...this.#pending, ...this.#budgets.take(this.#ports.clock.now(), isLast)]
       this.#pending = []
       try {
         isDone = await this.#ports.writes.run(SYSTEM_CALL, (tx) => this.#sealIn(tx, taken))
@@ -131,25 +113,42 @@ export class AuditTrail {
 
   async #sealIn(tx: WriteTransaction, taken: readonly Pending[]): Promise<boolean> {
     const { clock, digest, settings } = this.#ports
-    const now = clock.now()
-    const told = [...taken, ...this.#leftOutSince(now)]
     const era = await this.#eraIn(tx)
-    for (const [place, { at, observation }] of told.entries()) await insert(tx, era, place, at, observation)
-    return sealNext(tx, { now, sha256: digest.sha256, keeping: settings.audit })
+    for (const [place, { at, observation }] of taken.entries()) await insert(tx, era, place, at, observation)
+    return sealNext(tx, { now: clock.now(), sha256: digest.sha256, keeping: settings.audit })
   }
 
   async #record(tx: WriteTransaction, write: RecordedWrite): Promise<void> {
     const { clock, digest } = this.#ports
     const now = clock.now()
-    const observations = observationsOf(write, digest.sha256).filter((one) => this.#isAllowed(one, now))
+    const spending = this.#budgets.begin(now)
+    const observations: Observation[] = []
+    for (const one of observationsOf(write, digest.sha256)) {
+      if (await this.#isKept(tx, spending, one)) observations.push(one)
+    }
+    // A storage may run a write again: what it costs counts once it is committed.
+    this.#spendings.set(write.changes, spending)
     if (observations.length === 0) return
     const era = this.#era ?? (await this.#eraIn(tx))
     for (const [place, observation] of observations.entries()) await insert(tx, era, place, now, observation)
   }
 
-  #note(observation: Observation): void {
+  #settle(spending: Spending): void {
+    this.#budgets.settle(spending)
+    const { dueAt } = this.#budgets
+    if (dueAt !== undefined) this.#ports.timetable.notLater('audit', 'told', dueAt)
+  }
+
+  /** Notes what no write tells; it is folded rather than left out where the party `isOperator`. */
+  #note(observation: Observation, isOperator = false): void {
     const at = this.#ports.clock.now()
-    if (this.#isAllowed(observation, at)) this.#pending.push({ at, observation })
+    const { party } = observation
+    const spending = this.#budgets.begin(at)
+    if (party === undefined || this.#budgets.hasBytes(spending, party, observation)) {
+      this.#pending.push({ at, observation })
+    } else if (isOperator) spending.folded.push(observation)
+    else spending.leftOut.push(party)
+    this.#settle(spending)
     this.#sealSoon()
   }
 
@@ -159,43 +158,19 @@ export class AuditTrail {
     timetable.notLater('audit', 'seal', clock.now() + SEAL_AFTER_MS)
   }
 
-  #isAllowed({ party, content }: Observation, now: number): boolean {
-    if (party === undefined) return true
-    const { strangerBytesPerHour, endpointBytesPerHour } = this.#ports.settings.audit
-    const allowance = { bytesPerHour: party === STRANGERS ? strangerBytesPerHour : endpointBytesPerHour }
-    const known = this.#budgets.get(party) ?? fullBudget(allowance, now)
-    const { isAllowed, budget } = spend(known, allowance, BASE_BYTES + jsonBytes(content), now)
-    this.#budgets.set(party, budget)
-    if (!isAllowed) this.#leaveOut(party, now)
-    return isAllowed
-  }
-
-  #leaveOut(party: string, now: number): void {
-    const known = this.#leftOut.get(party)
-    if (known !== undefined) known.count += 1
-    else this.#leftOut.set(this.#leftOut.size < MOST_PARTIES ? party : 'others', { count: 1, since: now })
-  }
-
-  /** Records from time to time how much was left out since the last such record. */
-  #leftOutSince(now: number): readonly Pending[] {
-    if (this.#leftOut.size === 0 || now - this.#toldLeftOutAt < TELL_LEFT_OUT_MS) return []
-    this.#toldLeftOutAt = now
-    const parties = [...this.#leftOut].map(([party, { count, since }]) => ({ party, count, since }))
-    this.#leftOut.clear()
-    const most = parties.sort((a, b) => b.count - a.count)
-    const facts = {
-      count: most.reduce((sum, { count }) => sum + count, 0),
-      parties: most.slice(0, NAMED_PARTIES),
-      otherParties: Math.max(0, most.length - NAMED_PARTIES),
-    }
-    const content = { author: { by: 'system' }, facts } as const
-    const nobody = { kind: null, entityId: null, actorId: null, reader: null, party: undefined }
-    return [{ at: now, observation: { type: 'audit.left-out', ...nobody, content } }]
+  /** Reports whether an observation is recorded by itself. Otherwise it is folded, or left out, once its write is committed. */
+  async #isKept(tx: ReadTransaction, spending: Spending, observation: Observation): Promise<boolean> {
+    const { party, owner } = observation
+    if (party === undefined || this.#budgets.hasBytes(spending, party, observation)) return true
+    const identity = owner === undefined ? undefined : await tx.collection(identities).get(owner)
+    if (identity !== undefined && hasRights(identity)) spending.folded.push(observation)
+    else spending.leftOut.push(party)
+    return false
   }
 
   #noteLogin(event: ControllerEvents['authentication.attempted']): void {
     if (event.success) return
-    const { method, identityId, remoteAddress, reason } = event
+    const { method, identityId, remoteAddress, requestId, reason } = event
     const author = { by: 'anonymous', method } as const
     this.#note({
       type: 'login.refused',
@@ -204,7 +179,10 @@ export class AuditTrail {
       actorId: null,
       reader: 'ops',
       content: {
-        ...circumstancesOf({ ...(remoteAddress !== undefined && { remoteAddress }) }, author),
+        ...circumstancesOf(
+          { ...(remoteAddress !== undefined && { remoteAddress }), ...(requestId !== undefined && { requestId }) },
+          author,
+        ),
         ...(reason !== undefined && { reason }),
       },
       party: STRANGERS,

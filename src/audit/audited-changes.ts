@@ -23,6 +23,8 @@ export interface Observation {
   readonly content: AuditContent
   /** Whose bytes it counts for; undefined where operators are the cause, whose changes are kept whatever their number. */
   readonly party: string | undefined
+  /** The id of the identity that the party is: where it has rights, what is beyond its bytes is folded and not left out. */
+  readonly owner?: string | undefined
 }
 
 /** Those who have not said who they are, all together. */
@@ -155,7 +157,7 @@ function observationOf(
       ...(reason !== undefined && { reason }),
       ...factsOf(call),
     },
-    party: partyOf(change, call, Object.keys(changes)),
+    ...partyOf(change, call, Object.keys(changes)),
   }
 }
 
@@ -185,24 +187,28 @@ const CHANGED_BY_TRYING: readonly string[] = [
   'disabledUntil',
 ]
 
+const NO_PARTY = { party: undefined }
+
 /** Whose bytes a change counts for. Each identity has its own for each kind: to use one up hides nothing of another. */
 function partyOf(
   { kind, id, before, after }: RecordedChange,
   call: Call,
   fields: readonly string[],
-): string | undefined {
+): Pick<Observation, 'party' | 'owner'> {
   const caller = knownCaller(call)?.identity
   const isOperators = isAdminCall(call) || (caller !== undefined && caller.permissions.length > 0)
-  if (caller !== undefined) return isOperators ? undefined : `${kind} ${caller.id}`
-  if (call.by === 'system' && call.operator !== undefined) return undefined
+  if (caller !== undefined) return { party: isOperators ? undefined : `${kind} ${caller.id}` }
+  if (call.by === 'system' && call.operator !== undefined) return NO_PARTY
   if (traitsOf(kind).audit === 'endpoints') {
     const owner: unknown = Reflect.get(after ?? before ?? {}, 'identityId')
-    return `${kind} ${typeof owner === 'string' ? owner : ''}`
+    return typeof owner === 'string' ? { party: `${kind} ${owner}`, owner } : { party: `${kind} ` }
   }
-  if (before === undefined || after === undefined) return undefined
+  if (before === undefined || after === undefined) return NO_PARTY
   const tried = kind === authenticators.name || kind === identities.name
-  if (tried && fields.length > 0 && fields.every((field) => CHANGED_BY_TRYING.includes(field))) return STRANGERS
-  return fields.every((field) => FIELDS.get(kind)?.reported.has(field)) ? `${kind} ${id}` : undefined
+  if (tried && fields.length > 0 && fields.every((field) => CHANGED_BY_TRYING.includes(field))) {
+    return { party: STRANGERS }
+  }
+  return fields.every((field) => FIELDS.get(kind)?.reported.has(field)) ? { party: `${kind} ${id}` } : NO_PARTY
 }
 
 interface KnownFields extends AuditedFields {

@@ -176,7 +176,8 @@ export class Authentication<Begun> {
 
   async #attempt(method: Method, call: Call, authenticate: () => Promise<Begun>): Promise<Begun> {
     const { clock, events } = this.#context
-    const about = { method, remoteAddress: call.remoteAddress, at: clock.now() }
+    const { remoteAddress, requestId } = call
+    const about = { method, remoteAddress, requestId, at: clock.now() }
     try {
       return await authenticate()
     } catch (error) {
@@ -203,6 +204,7 @@ export class Authentication<Begun> {
     this.#context.events.emit('authentication.attempted', {
       method: start.method,
       remoteAddress: call.remoteAddress,
+      requestId: call.requestId,
       at: this.#context.clock.now(),
       success: true,
       identityId: who.identity.id,

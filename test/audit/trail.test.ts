@@ -1,4 +1,5 @@
 import { openOperator, SYSTEM_CALL } from 'portcullis'
+import { memoryStorage } from 'portcullis/memory'
 import { createTestController, type TestController, type TestControllerOptions } from 'portcullis/testing'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { AuditRequest } from '../../src/facts/audit/audit-questions.resource.ts'
@@ -58,7 +59,13 @@ describe('the audit trail', () => {
     await expect(login('wrong-password')).rejects.toThrow()
     const { entries } = await read({ filter: 'type in ["login.succeeded", "login.refused"]', limit: 2 })
     expect(entries).toMatchObject([
-      { type: 'login.refused', entity: { id }, reason: 'wrong password', remoteAddress: '192.0.2.7' },
+      {
+        type: 'login.refused',
+        entity: { id },
+        reason: 'wrong password',
+        remoteAddress: '192.0.2.7',
+        requestId: expect.stringMatching(/./),
+      },
       {
         type: 'login.succeeded',
         actor: { id, name: 'ann' },
@@ -321,4 +328,71 @@ it('shows no secret anywhere', async () => {
   const enrollment = items.find(({ kind }) => kind === 'enrollments')
   expect(JSON.stringify(enrollment?.content.changes)).toMatch(/"token":\{"after":"sha256:[0-9a-f]{32}"\}/)
   expect(text).not.toMatch(/eyJ[A-Za-z0-9_-]{10,}|\$argon2|Correct-Horse/)
+})
+
+describe('many logins', () => {
+  const many = async (permissions: readonly string[], count: number) => {
+    const audit = { endpointBytesPerHour: 20_000 }
+    // The test reads it after the end of the controller.
+    const storage = { ...memoryStorage(), close: async () => undefined }
+    const controller = await createTestController({ audit, rateLimits: false, storage })
+    const { id } = await controller.engine.identities.create(SYSTEM_CALL, {
+      name: 'robot',
+      type: 'User',
+      isAdmin: false,
+      permissions: [...permissions],
+    })
+    const body = { username: 'user-robot', password: 'Correct-Horse-1' }
+    await givePassword(controller, id, body)
+    for (let at = 0; at < count; at += 1) {
+      await controller.client().call('POST /authenticate', { query: { method: 'password' }, body })
+    }
+    const records = async (type: string) => {
+      const { items } = await storage.read((tx) => tx.collection(auditRecords).find())
+      return items.filter((one) => one.type === type)
+    }
+    const logins = async () => {
+      const found = await records('login.succeeded')
+      const counts = found.flatMap(({ content }) =>
+        typeof content.facts?.count === 'number' ? content.facts.count : [],
+      )
+      return { whole: found.length - counts.length, folded: counts.reduce((sum, one) => sum + one, 0), counts }
+    }
+    return { controller, id, records, logins }
+  }
+
+  it('of somebody with rights are each told, or together in one record with a count, within a minute', async () => {
+    const { controller, id, logins, records } = await many(['service'], 60)
+    onTestFinished(() => controller.close())
+    await controller.elapse(60_000)
+    const { whole, folded, counts } = await logins()
+    expect(whole).toBeGreaterThan(5)
+    expect(whole + folded).toBe(60)
+    // The first ones are told with the next seal, the others within the minute.
+    expect(counts.length).toBeLessThan(4)
+    const [fold] = (await records('login.succeeded')).filter(({ content }) => content.facts?.count !== undefined)
+    expect(fold).toMatchObject({ actorId: id, entityId: null, content: { author: { method: 'password' } } })
+    expect(await records('audit.left-out')).toEqual([])
+  })
+
+  it('are told at the end as well', async () => {
+    const { controller, logins } = await many(['service'], 60)
+    await controller.elapse(2000)
+    const body = { username: 'user-robot', password: 'Correct-Horse-1' }
+    await controller.client().call('POST /authenticate', { query: { method: 'password' }, body })
+    await controller.close()
+    const { whole, folded } = await logins()
+    expect(whole + folded).toBe(61)
+  })
+
+  it('of somebody without rights are counted beyond their bytes, and the count is told at the end', async () => {
+    const { controller, id, logins, records } = await many([], 60)
+    await controller.close()
+    const { whole, folded } = await logins()
+    const left = await records('audit.left-out')
+    const parties = left.flatMap(({ content }) => content.facts?.parties as { party: string; count: number }[])
+    const count = parties.reduce((sum, one) => sum + (one.party === `api-sessions ${id}` ? one.count : 0), 0)
+    expect(folded).toBe(0)
+    expect(whole + count).toBe(60)
+  })
 })

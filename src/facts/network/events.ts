@@ -20,6 +20,8 @@ export interface ControllerEvents {
     readonly method: 'password' | 'cert' | 'ext-jwt'
     readonly identityId: string | undefined
     readonly remoteAddress: string | undefined
+    /** Names the request in the log and in the audit trail. */
+    readonly requestId?: string | undefined
     /** For the operator only: why it failed. */
     readonly reason: string | undefined
     readonly at: number

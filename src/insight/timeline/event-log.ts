@@ -105,6 +105,7 @@ export function factsOf(type: EventName, event: object): Readonly<Record<string,
 
 /** Why a login failed tells who guesses what to guess next, and what routers write is for their operator. */
 function isKeptBack(type: EventName, member: string): boolean {
-  if (type === 'authentication.attempted') return member === 'reason' || member === 'remoteAddress'
+  if (type === 'authentication.attempted')
+    return member === 'reason' || member === 'remoteAddress' || member === 'requestId'
   return type === 'router.alert' && (member === 'message' || member === 'details')
 }
