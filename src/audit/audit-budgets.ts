@@ -32,7 +32,7 @@ export interface Pending {
   readonly observation: Observation
 }
 
-/** What a write costs the budgets of parties: it counts once the write is committed. */
+/** The cost of a write for the budgets of parties: it counts once the write is committed. */
 export interface Spending {
   readonly at: number
   readonly budgets: Map<string, Budget>

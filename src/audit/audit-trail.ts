@@ -27,7 +27,7 @@ type Ports = Pick<EngineContext, 'writes' | 'clock' | 'digest' | 'events' | 'tim
 export class AuditTrail {
   readonly #ports: Ports
   readonly #budgets: AuditBudgets
-  /** What writes cost that are not known to be committed, by their changes. */
+  /** The costs of writes that are not known to be committed, by their changes. */
   readonly #spendings = new WeakMap<RecordedWrite['changes'], Spending>()
   #pending: Pending[] = []
   #era: number | undefined

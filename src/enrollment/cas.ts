@@ -37,7 +37,7 @@ export const caBehaviour: Behaviour<Cas> = {
     const { before, restored } = change
     const isUnchanged = JSON.stringify(externalIdClaim) === JSON.stringify(before?.externalIdClaim)
     const isTrusted = before === undefined ? isAdminCall(call) : before.mayAuthenticateAdmins
-    // What is set back is trusted as it was then; other edits by an administrator do not make it trusted: that is asked for
+    // An undo trusts a value as it was trusted then. Other edits by an administrator do not make it trusted: that is asked for
     // by itself.
     const isEarned = restored?.mayAuthenticateAdmins ?? (isTrusted && (isUnchanged || isAdminCall(call)))
     const mayAuthenticateAdmins = isEarned && (restored?.mayAuthenticateAdmins === undefined || isAdminCall(call))

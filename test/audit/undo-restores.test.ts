@@ -186,7 +186,7 @@ describe.each(KINDS)('an undo in $name', ({ name: kind, permission, create, patc
   const tokenOf = (party: (typeof parties)[number]) =>
     party === 'administrator' ? admin : (delegates.get(permission)?.token ?? expect.fail())
 
-  /** What is there afterwards: all that was, and trust only by the word of an administrator. */
+  /** The record afterwards: all that was, and trust only by the word of an administrator. */
   const expected = (before: Body | undefined, undoer: (typeof parties)[number]) => {
     const all = lasting(before, anew)
     if (undoer === 'administrator' || all.mayAuthenticateAdmins !== true) return all

@@ -137,7 +137,7 @@ function requireWriting(call: Call): void {
 /** Error: `UNAUTHORIZED` for a caller that may not do by itself what the plan does. */
 function requireRight(call: Call, { action, entity }: UndoPlan): void {
   if (action === null) return
-  // What changes some fields takes the right to change some fields.
+  // An undo changes some fields, as PATCH does.
   const operation = action === 'update' ? 'patch' : action
   const access = accessTo(resourceNamed(entity.kind), action, operation)
   try {

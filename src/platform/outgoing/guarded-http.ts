@@ -1,4 +1,5 @@
 import type { LookupFunction } from 'node:net'
+import { isAllowedAddress } from './guarded-address.ts'
 
 const TIMEOUT_MS = 5_000
 const MAX_BYTES = 256 * 1024
@@ -27,7 +28,6 @@ interface GuardedSending {
  * between gains nothing.
  */
 export async function guardedText(url: string, { allowInternal, form }: GuardedRequest): Promise<string> {
-  const { isAllowedAddress } = await import('./guarded-address.ts')
   const request = {
     isAllowed: (address: string) => isAllowedAddress(address, allowInternal),
     signal: AbortSignal.timeout(TIMEOUT_MS),

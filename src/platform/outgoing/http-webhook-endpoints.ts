@@ -1,10 +1,10 @@
 import { toBase64 } from '../../base/bytes.ts'
 import type { WebhookEndpoints } from '../../ports/webhook-endpoints.ts'
+import { addressesAmong, isAllowedAddress } from './guarded-address.ts'
 import { guardedAnswer } from './guarded-http.ts'
 
 /** Webhooks over HTTP. Redirects are not followed, and nothing of an answer is read but its status. */
 export async function createWebhookEndpoints(inwardAddresses: readonly string[]): Promise<WebhookEndpoints> {
-  const { addressesAmong, isAllowedAddress } = await import('./guarded-address.ts')
   const isAllowedInside = addressesAmong(inwardAddresses)
   /** In the clear only where a host said that this network is its own. */
   const judgeOf = (url: URL) => (address: string) =>
