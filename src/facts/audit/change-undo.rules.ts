@@ -1,5 +1,4 @@
 import { canonicalJson } from '../../base/text.ts'
-import type { SystemField } from '../../kernel/declaration/resource.ts'
 
 /** Why a change, or a field of it, is not taken back. */
 export type UndoObstacle =
@@ -81,6 +80,9 @@ export interface UndoneRecord {
   /** The later changes of the entity, in order. */
   readonly later: readonly Changes[]
 }
+
+/** How a field that the engine writes comes back; the declaration of its resource says so. */
+type SystemField = 'decided' | 'computed' | 'anew' | 'bound' | 'fact'
 
 /** The fields of a kind of entity, by who writes them. */
 export interface UndoneKind {
