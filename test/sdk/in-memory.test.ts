@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers'
 import express from 'express'
 import { enroll, openIdentity, type ServiceConnection } from 'portcullis/sdk'
 import { createTestController, type RoutedTestController } from 'portcullis/testing'
-import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { enrollRouter } from '../../adapters/network/router/control/router-enrollment.ts'
 import { runRouter } from '../../adapters/network/router/standalone-router.ts'
 import { patience } from '../support/property-runs.ts'
@@ -57,6 +57,27 @@ describe('a test controller with a router in memory', () => {
       return text(connection)
     })
     expect(await Promise.all(texts)).toEqual(['hello 0', 'hello 1'])
+  })
+
+  it('tells every service that its router is gone, also where the program behind another one throws', async () => {
+    const server = await net.enroll('server', hosts)
+    const warnings: string[] = []
+    const warned = ({ message }: Error) => void warnings.push(message)
+    process.on('warning', warned)
+    onTestFinished(() => void process.off('warning', warned))
+    const told: string[] = []
+    const onChange = (service: string) => () => {
+      told.push(service)
+      throw new Error('a mistake of the program')
+    }
+    await using _app = await server.host('app', echo, { onChange: onChange('app') })
+    await using _plain = await server.host('plain', echo, { onChange: onChange('plain') })
+    const { id } = (await server.call('GET /current-api-session')).data
+    await net.admin.call('DELETE /api-sessions/{id}', { params: { id } })
+    await vi.waitFor(() => expect(told.toSorted()).toEqual(['app', 'plain']))
+    await vi.waitFor(() =>
+      expect(warnings.join()).toContain('onChange of plain failed: Error: a mistake of the program'),
+    )
   })
 
   it('asks an Express app that is behind Dial policies', async () => {

@@ -1,0 +1,74 @@
+import { expect, it, vi } from 'vitest'
+import { channelPair } from '../../adapters/network/channel/channel-pair.ts'
+import { EDGE_HEADER, EDGE_TYPE, textIn } from '../../adapters/network/channel/edge-messages.ts'
+import type { Frame } from '../../adapters/network/channel/frame.ts'
+import { boolHeader, uint32Header } from '../../adapters/network/channel/header-values.ts'
+import { RouterPool } from '../../adapters/network/sdk/routers/router-pool.ts'
+
+/** A pool of channels to one played router, which answers when the test says so; time goes on by `pass`. */
+function pool() {
+  const heard: Frame[] = []
+  let timers: { readonly at: number; readonly work: () => void }[] = []
+  let now = 0
+  let isClosed = false
+  const [own, theirs] = channelPair()
+  theirs.listen({
+    onMessage: (frame) => void heard.push(frame),
+    onClose: () => {
+      isClosed = true
+    },
+  })
+  const answer = (contentType: number, headers: readonly (readonly [number, Uint8Array])[] = []) => {
+    const sequence = heard.at(-1)?.sequence ?? 0
+    const all = new Map([[EDGE_HEADER.replyFor, uint32Header(sequence)] as const, ...headers])
+    theirs.send({ contentType, sequence: 1, headers: all, body: [] })
+  }
+  const routers = new RouterPool({
+    connect: async () => own,
+    hello: async () => ({ apiSessionToken: 'first', identityId: 'me' }),
+    now: () => now,
+    timer: (ms, work) => {
+      const timer = { at: now + ms, work }
+      timers.push(timer)
+      return () => {
+        timers = timers.filter((other) => other !== timer)
+      }
+    },
+  })
+  const pass = (ms: number) => {
+    now += ms
+    const due = timers.filter(({ at }) => at <= now)
+    timers = timers.filter(({ at }) => at > now)
+    for (const { work } of due) work()
+  }
+  const updates = () => heard.filter(({ contentType }) => contentType === EDGE_TYPE.updateToken).map(textIn)
+  const admit = () => answer(EDGE_TYPE.result, [[EDGE_HEADER.isAccepted, boolHeader(true)]])
+  return { routers, heard, answer, admit, pass, updates, isClosed: () => isClosed }
+}
+
+it('a token that is replaced while a router is greeted by the one before reaches that router as well', async () => {
+  const { routers, heard, admit, updates } = pool()
+  const opening = routers.channelTo('tls:router:1')
+  await vi.waitFor(() => expect(heard).toHaveLength(1))
+  routers.updateToken('second')
+  admit()
+  await opening
+  await vi.waitFor(() => expect(updates()).toEqual(['second']))
+})
+
+it('a router that is silent to a new token keeps its connections and is asked again, one that refuses it loses them', async () => {
+  const { routers, heard, admit, answer, pass, updates, isClosed } = pool()
+  const opening = routers.channelTo('tls:router:1')
+  await vi.waitFor(() => expect(heard).toHaveLength(1))
+  admit()
+  const channel = await opening
+  routers.updateToken('second')
+  await vi.waitFor(() => expect(updates()).toEqual(['second']))
+  pass(15_000)
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(channel.isOpen).toBe(true)
+  pass(1000)
+  await vi.waitFor(() => expect(updates()).toEqual(['second', 'second']))
+  answer(EDGE_TYPE.stateClosed)
+  await vi.waitFor(() => expect(isClosed()).toBe(true))
+})
