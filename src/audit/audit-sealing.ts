@@ -3,7 +3,7 @@ import { auditRecords, auditSeals, auditStates, type SealedRecord } from '../fac
 import { NO_HASH, recordText, sealId, sealText } from '../facts/audit/audit-trail.rules.ts'
 import type { RecordOf } from '../kernel/declaration/resource.ts'
 import { both, type Filter, ids } from '../kernel/filter/index.ts'
-import type { ReadTransaction, WriteTransaction } from '../ports/record-storage.ts'
+import type { ReadTransaction, StoredRecord, WriteTransaction } from '../ports/record-storage.ts'
 import { newRecord } from '../records/read-records.ts'
 
 type AuditRecord = RecordOf<typeof auditRecords>
@@ -36,6 +36,8 @@ const RECORDS_PER_SEAL = 200
 /** Seals that one write removes at most. */
 const REMOVED_AT_ONCE = 4
 
+type JournalKind = typeof auditRecords | typeof auditSeals
+
 interface Sealing {
   readonly now: number
   readonly sha256: (text: string) => string
@@ -45,7 +47,7 @@ interface Sealing {
 /** Seals the next records, and removes what is too old or too much. Answers whether none is left to be sealed. */
 export async function sealNext(tx: WriteTransaction, { now, sha256, keeping }: Sealing): Promise<boolean> {
   const known = await tx.collection(auditStates).get(CHAIN)
-  const state: AuditState = known ?? newRecord(CHAIN, now, FIRST_STATE)
+  const state = (await soundState(tx, known)) ?? (await stateOfSeals(tx, known, now))
   const records = await unsealed(tx, state.sealed)
   const last = records.at(-1)
   if (last === undefined) return true
@@ -72,6 +74,58 @@ export async function sealNext(tx: WriteTransaction, { now, sha256, keeping }: S
   return records.length < RECORDS_PER_SEAL
 }
 
+/** Reports whether the state of the chain is gone, or another than the last seal says. */
+export async function isStateLost(tx: ReadTransaction): Promise<boolean> {
+  return (await soundState(tx, await tx.collection(auditStates).get(CHAIN))) === undefined && (await hasSeals(tx))
+}
+
+async function hasSeals(tx: ReadTransaction): Promise<boolean> {
+  return (await firstOf(tx, auditSeals)) !== ''
+}
+
+/** The state of the chain, where it is that of its last seal. */
+async function soundState(tx: ReadTransaction, state: AuditState | undefined): Promise<AuditState | undefined> {
+  if (state === undefined) return undefined
+  const last = state.seals === 0 ? undefined : await tx.collection(auditSeals).get(sealId(state.seals))
+  const isNext = (await tx.collection(auditSeals).get(sealId(state.seals + 1))) === undefined
+  const isLast =
+    last?.hash === state.hash &&
+    last.records.at(-1)?.id === state.sealed &&
+    last.firstKept === state.firstKept &&
+    last.removed === state.removed
+  return isNext && (isLast || (state.seals === 0 && state.sealed === '')) ? state : undefined
+}
+
+/** The state of the chain as its seals say it. */
+async function stateOfSeals(tx: WriteTransaction, known: AuditState | undefined, now: number): Promise<AuditState> {
+  const blank: AuditState = { ...newRecord(CHAIN, now, FIRST_STATE), ...(known && { createdAt: known.createdAt }) }
+  const last = await tx.collection(auditSeals).get(await lastOf(tx, auditSeals))
+  const first = await tx.collection(auditSeals).get(await firstOf(tx, auditSeals))
+  if (last === undefined || first === undefined) return blank
+  let [records, bytes] = [0, 0]
+  for await (const { items } of tx.collection(auditSeals).scan(['records', 'bytes'])) {
+    for (const seal of items) {
+      records += seal.records.length
+      bytes += seal.bytes
+    }
+  }
+  const { number: seals, hash, removed } = last
+  const sealed = last.records.at(-1)?.id ?? ''
+  return { ...blank, sealed, seals, hash, records, bytes, firstKept: first.number, removed, keptSince: first.createdAt }
+}
+
+/** The id of the first record of a kind; empty without one. */
+export async function firstOf(tx: ReadTransaction, kind: JournalKind): Promise<string> {
+  const [first = ''] = await tx.collection<StoredRecord>(kind).findIds({ orderBy: BY_ID, limit: 1 })
+  return first
+}
+
+/** The id of the last record of a kind; empty without one. */
+export async function lastOf(tx: ReadTransaction, kind: JournalKind): Promise<string> {
+  const [last = ''] = await tx.collection<StoredRecord>(kind).findIds({ orderBy: LATEST_FIRST, limit: 1 })
+  return last
+}
+
 /** The records after the last sealed one, in order, as many as a seal takes. */
 export function unsealed(tx: ReadTransaction, sealed: string): Promise<readonly AuditRecord[]> {
   return recordsAfter(tx, sealed, RECORDS_PER_SEAL)
@@ -91,15 +145,13 @@ export async function recordsAfter(
 }
 
 /** The id of the last record; empty before the first. */
-export async function lastRecordId(tx: ReadTransaction): Promise<string> {
-  const [last = ''] = await tx.collection(auditRecords).findIds({ orderBy: LATEST_FIRST, limit: 1 })
-  return last
+export function lastRecordId(tx: ReadTransaction): Promise<string> {
+  return lastOf(tx, auditRecords)
 }
 
 /** The id of the first record that is kept; empty before the first. */
-export async function firstRecordId(tx: ReadTransaction): Promise<string> {
-  const [first = ''] = await tx.collection(auditRecords).findIds({ orderBy: BY_ID, limit: 1 })
-  return first
+export function firstRecordId(tx: ReadTransaction): Promise<string> {
+  return firstOf(tx, auditRecords)
 }
 
 const BY_ID = [{ field: 'id', kind: 'string', direction: 'asc' }] as const

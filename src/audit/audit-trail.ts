@@ -11,7 +11,7 @@ import { traitsOf } from '../facts/resources/index.ts'
 import type { ReadTransaction, WriteTransaction } from '../ports/record-storage.ts'
 import { newRecord } from '../records/read-records.ts'
 import { AuditBudgets, type Pending, type Spending } from './audit-budgets.ts'
-import { lastRecordId, sealNext } from './audit-sealing.ts'
+import { isStateLost, lastRecordId, sealNext } from './audit-sealing.ts'
 import { authorOf, circumstancesOf, type Observation, observationsOf, STRANGERS } from './audited-changes.ts'
 
 /** Milliseconds after which what was not written with a change is written, and everything is sealed. */
@@ -114,7 +114,8 @@ export class AuditTrail {
   async #sealIn(tx: WriteTransaction, taken: readonly Pending[]): Promise<boolean> {
     const { clock, digest, settings } = this.#ports
     const era = await this.#eraIn(tx)
-    for (const [place, { at, observation }] of taken.entries()) await insert(tx, era, place, at, observation)
+    const told = (await isStateLost(tx)) ? [{ at: clock.now(), observation: REBUILT }, ...taken] : taken
+    for (const [place, { at, observation }] of told.entries()) await insert(tx, era, place, at, observation)
     return sealNext(tx, { now: clock.now(), sha256: digest.sha256, keeping: settings.audit })
   }
 
@@ -208,6 +209,17 @@ export class AuditTrail {
     this.#era = last === '' ? 0 : nextEra(last, tx.revision)
     return this.#era
   }
+}
+
+/** Somebody removed or altered the state of the chain, which was made anew by its seals. */
+const REBUILT: Observation = {
+  type: 'audit.rebuilt',
+  kind: null,
+  entityId: null,
+  actorId: null,
+  reader: null,
+  content: { author: { by: 'system' } },
+  party: undefined,
 }
 
 async function insert(

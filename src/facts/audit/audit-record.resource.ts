@@ -16,6 +16,7 @@ export const AUDIT_TYPES = [
   'service.refused',
   'operator.command',
   'audit.left-out',
+  'audit.rebuilt',
 ] as const
 
 export type AuditType = (typeof AUDIT_TYPES)[number]

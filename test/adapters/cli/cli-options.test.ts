@@ -40,6 +40,7 @@ describe('options of serve', () => {
       trustDomain: undefined,
       compat: undefined,
       rateLimits: {},
+      audit: {},
       limits: {},
       cors: { origins: [] },
       oidc: {},
@@ -96,6 +97,10 @@ describe('options of serve', () => {
       expected: { cors: { origins: ['https://a.example', 'https://b.example'] } },
     },
     { args: ['--rate-limits', 'off'], expected: { rateLimits: false } },
+    {
+      args: ['--audit', 'keep-days=90,bytes=4294967296'],
+      expected: { audit: { keepMs: 90 * 86_400_000, mostBytes: 4_294_967_296 } },
+    },
     { args: ['--oidc', 'off'], expected: { oidc: false } },
     {
       args: ['--oidc', 'https://a.example:1280/oidc, https://b.example/oidc'],
@@ -250,6 +255,7 @@ describe('options of serve', () => {
     { args: [], variables: { PORTCULLIS_CORS_ORIGIN: 'https://a.example/' }, says: /^PORTCULLIS_CORS_ORIGIN/ },
     { args: ['--rate-limits', 'on'], says: /^--rate-limits takes off, .*passwords-by-username: not 'on'$/ },
     { args: ['--rate-limits', 'anonymous=0/60'], says: /^--rate-limits/ },
+    { args: ['--audit', 'keep=90'], says: /^--audit takes NAME=NUMBER .*keep-days.*: not 'keep=90'$/ },
     { args: ['--rate-limits', 'toString=1/60'], says: /^--rate-limits/ },
     { args: ['--rate-limits', 'anonymous=1/60,'], says: /^--rate-limits .*not ''$/ },
     { args: [], variables: { PORTCULLIS_RATE_LIMITS: 'login=1/60' }, says: /^PORTCULLIS_RATE_LIMITS .*'login=1\/60'/ },

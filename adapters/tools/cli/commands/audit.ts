@@ -228,13 +228,15 @@ function readHead(text: string | undefined): { readonly number: number; readonly
   return { number: Number(number), hash }
 }
 
-function textOf({ tampering, records, seals, unsealed, removed, head }: AuditFinding): string {
+function textOf({ tampering, records, seals, unsealed, ...finding }: AuditFinding): string {
+  const { removed, removedSinceHead, since, head } = finding
   if (tampering !== null)
     return `${sentenceOf(tampering)}\n${records} records in ${seals} seals before it are as they were`
   return [
     `${records} records in ${seals} seals are as they were; the head is ${head.number}:${head.hash}`,
     ...(unsealed > 0 ? [`${unsealed} are not sealed yet`] : []),
-    ...(removed > 0 ? [`${removed} earlier ones were removed by age or for room`] : []),
+    ...(removed > 0 ? [`${removed} earlier ones were removed by age or for room; the trail begins at ${since}`] : []),
+    ...(removedSinceHead ? [`${removedSinceHead} of them were removed after the head was made`] : []),
   ].join('\n')
 }
 
@@ -242,14 +244,26 @@ const SENTENCES: Readonly<Record<AuditTampering['what'], string>> = {
   'record-altered': 'was altered',
   'record-removed': 'was removed',
   'record-added': 'was added afterwards',
+  'record-unsealed': 'was kept from being sealed',
   'seal-altered': 'was altered',
   'seal-removed': 'was removed',
+  'seal-added': 'was added afterwards',
+  'state-altered': 'was altered or removed',
+  'trail-removed': 'is empty although there are identities: it was removed, or the network is of a version without one',
   'chain-cut': 'is missing: the chain was cut off before it',
+  'head-removed':
+    'of the head is gone, and so is the next: nothing says that this is the same chain. Keep a later head',
   'other-chain': 'is not the one of the head: the chain was written anew',
 }
 
 function sentenceOf({ what, record, seal }: AuditTampering): string {
+  if (what === 'trail-removed') return `the trail ${SENTENCES[what]}`
+  if (what === 'state-altered') return `the record of how far the chain goes ${SENTENCES[what]}`
   const named =
-    record === null ? `the seal ${seal}` : `the record ${record}${seal === null ? '' : ` of the seal ${seal}`}`
+    record === null
+      ? seal === null
+        ? 'a seal'
+        : `the seal ${seal}`
+      : `the record ${record}${seal === null ? '' : ` of the seal ${seal}`}`
   return `${named} ${SENTENCES[what]}`
 }

@@ -1,5 +1,11 @@
 import { isIP } from 'node:net'
-import type { CorsOptions, OpenIdOptions, RateLimitOptions, WebhookOptions } from '../../../../../src/index.ts'
+import type {
+  AuditOptions,
+  CorsOptions,
+  OpenIdOptions,
+  RateLimitOptions,
+  WebhookOptions,
+} from '../../../../../src/index.ts'
 import type { PkiFiles, ServeOptions } from '../../../../web/node/index.ts'
 import type { GivenOptions } from '../../command-line/options.ts'
 import { type Setting, UsageError } from '../../command-line/usage.ts'
@@ -38,6 +44,38 @@ export function readLimits(setting: Setting | undefined): ConnectionLimits {
 
 function isLimited(name: string): name is keyof typeof LIMITED {
   return Object.hasOwn(LIMITED, name)
+}
+
+/** How much the audit trail keeps, by the name that each number has on the command line, and by how much it is multiplied. */
+const AUDITED = {
+  'keep-days': ['keepMs', 86_400_000],
+  bytes: ['mostBytes', 1],
+  'stranger-bytes-per-hour': ['strangerBytesPerHour', 1],
+  'endpoint-bytes-per-hour': ['endpointBytesPerHour', 1],
+} as const satisfies Record<string, readonly [keyof AuditOptions, number]>
+
+/**
+ * The numbers in a setting, a list such as `keep-days=90,bytes=4294967296`; what is not listed keeps its default. Throws
+ * {@link UsageError}.
+ */
+export function readAuditOptions(setting: Setting | undefined): AuditOptions {
+  const audit: Writable<AuditOptions> = {}
+  for (const part of setting?.value.split(',') ?? []) {
+    const [, name = '', count] = /^\s*([a-z-]+)=(\d{1,15})\s*$/.exec(part) ?? []
+    if (!isAudited(name)) {
+      const names = Object.keys(AUDITED).join(', ')
+      throw new UsageError(
+        `${setting?.name} takes NAME=NUMBER with commas between them, NAME being one of ${names}: not '${part}'`,
+      )
+    }
+    const [option, unit] = AUDITED[name]
+    audit[option] = Number(count) * unit
+  }
+  return audit
+}
+
+function isAudited(name: string): name is keyof typeof AUDITED {
+  return Object.hasOwn(AUDITED, name)
 }
 
 /** Limits by the name that each has on the command line. */

@@ -185,6 +185,14 @@ export const SERVE_OPTIONS = {
       'connections-per-address=5000 (half of all), arriving-bytes=33554432 for request bodies until they are whole, ' +
       'unsent-bytes=67108864 for answers until they are read, unsent-bytes-per-address=33554432 (half of all)',
   },
+  audit: {
+    value: 'NUMBERS',
+    variable: true,
+    summary:
+      'NAME=NUMBER with commas between; the others keep their defaults: keep-days=365 for records of the audit trail, ' +
+      'bytes=1073741824 of all of them, stranger-bytes-per-hour=262144 of refused logins, ' +
+      'endpoint-bytes-per-hour=262144 of each identity without rights',
+  },
   explorer: {
     summary: 'answer the access explorer, a page for browsers, at /portcullis/explorer/; default: not',
   },

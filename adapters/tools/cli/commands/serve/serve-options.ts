@@ -1,4 +1,11 @@
-import type { Compat, CorsOptions, OpenIdOptions, RateLimitOptions, WebhookOptions } from '../../../../../src/index.ts'
+import type {
+  AuditOptions,
+  Compat,
+  CorsOptions,
+  OpenIdOptions,
+  RateLimitOptions,
+  WebhookOptions,
+} from '../../../../../src/index.ts'
 import { type Address, formatAddress, isWildcardHost } from '../../../../web/node/index.ts'
 import { type Environment, type Setting, UsageError } from '../../command-line/usage.ts'
 import { readAddress } from '../../input/address.ts'
@@ -9,6 +16,7 @@ import { type EventTarget, readEventTarget } from './event-writer.ts'
 import {
   type ConnectionLimits,
   type PkiSource,
+  readAuditOptions,
   readCors,
   readLimits,
   readOpenId,
@@ -43,6 +51,8 @@ export interface ServeOptions {
   /** Refuses members of bodies that no operation knows; undefined when that was not asked for. */
   readonly refuseUnknownMembers: true | undefined
   readonly rateLimits: RateLimitOptions | false
+  /** How much the audit trail keeps, where it is not the default. */
+  readonly audit: AuditOptions
   readonly limits: ConnectionLimits
   readonly cors: CorsOptions
   readonly oidc: OpenIdOptions | false
@@ -89,6 +99,7 @@ export function readServeOptions(options: ServeArguments, environment: Environme
     compat: readCompat(setting('compat')),
     refuseUnknownMembers: options.flag('refuse-unknown-members') || undefined,
     rateLimits: readRateLimits(setting('rate-limits')),
+    audit: readAuditOptions(setting('audit')),
     limits: readLimits(setting('limits')),
     cors: readCors(options.settings('cors-origin')),
     oidc: readOpenId(setting('oidc'), {
