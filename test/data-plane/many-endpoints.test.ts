@@ -19,7 +19,7 @@ const cpuMs = () => {
   return (user + system) / 1000
 }
 
-/** What it costs that endpoints connect, each with a session that is announced right before, and that all of them leave. */
+/** The processor time of endpoints that connect, each with a session that is announced right before, and that leave. */
 async function cost(count: number) {
   let gone = 0
   const edges: EdgeRouter[] = []

@@ -20,9 +20,9 @@ export interface Connections {
 
 interface Connection {
   readonly socket: Socket
-  /** What TLS made of it, once the handshake is done. */
+  /** The TLS socket over it, once the handshake is done. */
   tls: Socket | undefined
-  /** Somebody else has taken it. */
+  /** Another part of the server has taken it. */
   isKept: boolean
   /** This end has said that it sends nothing more. */
   isEnded: boolean

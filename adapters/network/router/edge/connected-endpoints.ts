@@ -75,7 +75,7 @@ export class ConnectedEndpoints {
     else for (const channel of [...channels]) channel.judge()
   }
 
-  /** The model changed: whoever was let in by what is over is let go, and rights that may be lost are judged. */
+  /** The model changed: channels end with the sessions, identities and tokens that let them in; lost rights are judged soon. */
   changed({ ended, rights }: ModelChange): void {
     this.#letGo(ended === 'everything' ? this.#channels : this.#named(ended))
     this.#judgeRightsSoon(rights)
