@@ -4,98 +4,93 @@ import { Lifetime } from '../concurrency/lifetime.ts'
 import type { Clock, Logger, Scheduler } from '../ports/runtime.ts'
 import { isClosing, logFailure } from './background-failure.ts'
 
-/** The occasions of the timetable. */
-type Occasion =
+/** How an occasion is handled. */
+interface OccasionFacts {
+  /**
+   * `prompt`: others wait for it, and it is short. `bulk`: it may take long, as it judges or writes much; of such occasions only
+   * {@link BULK_AT_ONCE} are handled at once.
+   */
+  readonly lane: 'prompt' | 'bulk'
+  /** Milliseconds after which work that failed is tried again. */
+  readonly retryMs: number
+}
+
+/** Milliseconds after which work that failed is tried again, unless its occasion says otherwise. */
+export const RETRY_MS = 60_000
+const PROMPT: OccasionFacts = { lane: 'prompt', retryMs: RETRY_MS }
+const BULK: OccasionFacts = { lane: 'bulk', retryMs: RETRY_MS }
+/** A process that is silent for half a minute is believed dead by the others. */
+const LIFE_SIGN: OccasionFacts = { lane: 'prompt', retryMs: 5000 }
+
+/** The occasions of the timetable. Each has its turns for itself: one that takes long delays no other. */
+const OCCASIONS = {
   /** A session is over by time. */
-  | 'overdue'
+  overdue: BULK,
   /** A withdrawal of credentials could not be enforced: every API session is judged. */
-  | 'withdrawn'
+  withdrawn: BULK,
   /** A change of access could not be enforced: every session is judged. */
-  | 'access'
+  access: BULK,
   /** It is settled whether an identity is connected. */
-  | 'identity-connection'
+  'identity-connection': PROMPT,
   /** Other processes may have changed the routers that are connected here. */
-  | 'connected-routers'
+  'connected-routers': PROMPT,
   /** Other processes hear that this one is alive. */
-  | 'presence'
+  presence: LIFE_SIGN,
   /** Routers that lay a circuit are waited for no longer. */
-  | 'route'
+  route: PROMPT,
   /** The data plane does its regular work. */
-  | 'fabric'
+  fabric: LIFE_SIGN,
   /** A login that nobody completed ends. */
-  | 'auth-request'
+  'auth-request': BULK,
   /** A revocation concerns no good token any more. */
-  | 'revocation'
+  revocation: BULK,
   /** A stream of events ends. */
-  | 'event-stream'
+  'event-stream': PROMPT,
   /** A router that compares its data model is waited for no longer. */
-  | 'model-validation'
+  'model-validation': PROMPT,
   /** Routers that inspect their state are waited for no longer. */
-  | 'inspection'
+  inspection: PROMPT,
   /** Routers that compare their terminators are waited for no longer. */
-  | 'terminator-validation'
+  'terminator-validation': PROMPT,
   /** Connected operators are judged again. */
-  | 'operator'
+  operator: PROMPT,
   /** The rights that carry a circuit end by time. */
-  | 'circuit-right'
+  'circuit-right': PROMPT,
   /** Routers that are asked to trace channels are waited for no longer. */
-  | 'tracing'
+  tracing: PROMPT,
   /** Nobody waits for a dial any longer. */
-  | 'dial-trace'
+  'dial-trace': PROMPT,
   /** Other processes over the store are looked for. */
-  | 'processes'
+  processes: PROMPT,
   /** Other processes that hold routers are waited for no longer. */
-  | 'holder-answer'
+  'holder-answer': PROMPT,
   /** Processes that are asked whose circuits those of a router are, are waited for no longer. */
-  | 'circuit-owners'
+  'circuit-owners': PROMPT,
   /** The next seal of the audit trail is due. */
-  | 'audit'
+  audit: BULK,
   /** The next attempt to tell a subscriber of an event. */
-  | 'event-delivery'
+  'event-delivery': BULK,
   /** Others changed keys of the network, or one begins or ends by time. */
-  | 'keys'
+  keys: BULK,
+} as const satisfies Readonly<Record<string, OccasionFacts>>
+
+type Occasion = keyof typeof OCCASIONS
 type Work = (ids: readonly string[]) => Promise<void>
 
 /** How many are handled at once; the others follow in their own turn, so that requests are answered in between. */
 const BATCH = 500
-/** Milliseconds after which work that failed is tried again. */
-export const RETRY_MS = 60_000
+/** How many occasions that may take long are handled at once: they share the database with requests. */
+const BULK_AT_ONCE = 3
 
 /** The work that this process has to do by itself, and when: one timer, however much there is. */
 export class Timetable {
   readonly #clock: Clock
   readonly #scheduler: Scheduler
   readonly #logger: Logger
-  readonly #deadlines: Readonly<Record<Occasion, Deadlines>> = {
-    overdue: new Deadlines(),
-    withdrawn: new Deadlines(),
-    'identity-connection': new Deadlines(),
-    access: new Deadlines(),
-    'connected-routers': new Deadlines(),
-    presence: new Deadlines(),
-    route: new Deadlines(),
-    fabric: new Deadlines(),
-    'auth-request': new Deadlines(),
-    revocation: new Deadlines(),
-    'event-stream': new Deadlines(),
-    'model-validation': new Deadlines(),
-    inspection: new Deadlines(),
-    'terminator-validation': new Deadlines(),
-    operator: new Deadlines(),
-    'circuit-right': new Deadlines(),
-    tracing: new Deadlines(),
-    'dial-trace': new Deadlines(),
-    processes: new Deadlines(),
-    'holder-answer': new Deadlines(),
-    'circuit-owners': new Deadlines(),
-    audit: new Deadlines(),
-    'event-delivery': new Deadlines(),
-    keys: new Deadlines(),
-  }
-  readonly #work = new Map<Occasion, Work>()
+  readonly #lanes = new Map<Occasion, Lane>()
+  readonly #bulk = new Gate(BULK_AT_ONCE)
   #timer: { readonly at: number; readonly cancel: () => void } | undefined
-  /** Batches wait for one another: two at once could judge the same facts. */
-  readonly #batches = new Gate(1)
+  readonly #running = new Set<Promise<void>>()
   readonly #lifetime = new Lifetime('the timetable is closed')
 
   constructor(ports: { readonly clock: Clock; readonly scheduler: Scheduler; readonly logger: Logger }) {
@@ -106,62 +101,102 @@ export class Timetable {
 
   /** Says what is done when an occasion comes. */
   onDue(occasion: Occasion, work: Work): void {
-    this.#work.set(occasion, work)
+    this.#lane(occasion).work = work
   }
 
   /** Something is due at `at` (epoch ms) instead of whenever it was due before; never, without an instant. */
   set(occasion: Occasion, id: string, at: number | undefined): void {
-    if (at === undefined) this.#deadlines[occasion].delete(id)
-    else this.#deadlines[occasion].set(id, at)
+    const { deadlines } = this.#lane(occasion)
+    if (at === undefined) deadlines.delete(id)
+    else deadlines.set(id, at)
     this.#arm()
   }
 
   /** Something is due at `at` (epoch ms) if it is not due earlier. */
   notLater(occasion: Occasion, id: string, at: number): void {
-    const known = this.#deadlines[occasion].get(id)
+    const known = this.#lane(occasion).deadlines.get(id)
     if (known === undefined || at < known) this.set(occasion, id, at)
   }
 
   /** Does now what is done on an occasion, whether or not this process knows that something is due. */
   async look(occasion: Occasion): Promise<void> {
-    if (this.#lifetime.isOpen) await this.#work.get(occasion)?.([])
+    if (this.#lifetime.isOpen) await this.#lane(occasion).work?.([])
   }
 
   /** Nothing comes due any more; resolves when the work at hand is done. */
   close(): Promise<void> {
     this.#timer?.cancel()
     this.#timer = undefined
-    return this.#lifetime.close(() => this.#batches.idle())
+    return this.#lifetime.close(async () => void (await Promise.all(this.#running)))
   }
 
+  #lane(occasion: Occasion): Lane {
+    const known = this.#lanes.get(occasion)
+    if (known !== undefined) return known
+    const lane: Lane = { occasion, deadlines: new Deadlines(), work: undefined, isBusy: false }
+    this.#lanes.set(occasion, lane)
+    return lane
+  }
+
+  /** Sets the timer for what is due next. A lane at work looks by itself once it is through. */
   #arm(): void {
-    const instants = Object.values(this.#deadlines).flatMap((deadlines) => deadlines.next() ?? [])
-    const at = instants.length === 0 ? undefined : Math.min(...instants)
+    let at: number | undefined
+    for (const { deadlines, isBusy } of this.#lanes.values()) {
+      const next = isBusy ? undefined : deadlines.next()
+      if (next !== undefined && (at === undefined || next < at)) at = next
+    }
     if (!this.#lifetime.isOpen || this.#timer?.at === at) return
     this.#timer?.cancel()
     this.#timer = at === undefined ? undefined : { at, cancel: this.#scheduler.at(at, () => this.#wake()) }
   }
 
-  #wake(): Promise<void> {
+  /** Begins the work of every lane that has something to do; resolves when it is done. */
+  async #wake(): Promise<void> {
     this.#timer = undefined
-    return this.#batches.run(() => this.#handleDue())
+    const now = this.#clock.now()
+    const begun = [...this.#lanes.values()].flatMap((lane) => {
+      const next = lane.deadlines.next()
+      return lane.isBusy || lane.work === undefined || next === undefined || next > now ? [] : [this.#begin(lane)]
+    })
+    this.#arm()
+    await Promise.all(begun)
   }
 
-  async #handleDue(): Promise<void> {
-    for (const [occasion, work] of this.#work) {
-      if (!this.#lifetime.isOpen) return
-      const ids = this.#deadlines[occasion].takeDue(this.#clock.now(), BATCH)
-      if (ids.length === 0) continue
-      try {
-        await work(ids)
-      } catch (error) {
-        if (isClosing(error)) return
-        logFailure(this.#logger, 'work that was due failed and is tried again', error, { occasion })
-        for (const id of ids) this.notLater(occasion, id, this.#clock.now() + RETRY_MS)
-      }
-    }
-    this.#arm()
+  #begin(lane: Lane): Promise<void> {
+    lane.isBusy = true
+    const handle = () => this.#handleDue(lane)
+    const begun = OCCASIONS[lane.occasion].lane === 'bulk' ? this.#bulk.run(handle) : handle()
+    const done = begun.finally(() => {
+      lane.isBusy = false
+      this.#running.delete(done)
+      this.#arm()
+    })
+    this.#running.add(done)
+    return done
   }
+
+  /** Batches of a lane wait for one another: two at once could judge the same facts. */
+  async #handleDue({ occasion, deadlines, work }: Lane): Promise<void> {
+    if (!this.#lifetime.isOpen || work === undefined) return
+    const ids = deadlines.takeDue(this.#clock.now(), BATCH)
+    if (ids.length === 0) return
+    try {
+      await work(ids)
+    } catch (error) {
+      if (isClosing(error)) return
+      logFailure(this.#logger, 'work that was due failed and is tried again', error, { occasion })
+      for (const id of ids) this.notLater(occasion, id, this.#clock.now() + OCCASIONS[occasion].retryMs)
+    }
+  }
+}
+
+/** The deadlines of one occasion, and its work. */
+interface Lane {
+  readonly occasion: Occasion
+  readonly deadlines: Deadlines
+  work: Work | undefined
+  /** A batch of it is being handled. */
+  isBusy: boolean
 }
 
 interface Entry {
