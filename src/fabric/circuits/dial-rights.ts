@@ -6,6 +6,7 @@ import { services } from '../../facts/services/service.resource.ts'
 import type { RecordOf } from '../../kernel/declaration/resource.ts'
 import type { ReadTransaction } from '../../ports/record-storage.ts'
 import { findOne } from '../../records/read-records.ts'
+import { shutOutAmong } from '../../routers/router-admission.ts'
 import { RouterRefusal } from '../channels/channel-admission.ts'
 import type { ConnectedRouter } from '../channels/connected-routers.ts'
 import { type PresentedTokenPorts, requireApiSession, requireSession, verifyPresented } from './presented-tokens.ts'
@@ -94,8 +95,15 @@ export function ownClaim(type: ServiceClaim['type'], routerId: string, serviceId
   }
 }
 
-/** A claim with what makes it right. Throws {@link RouterRefusal} where it is not. */
+/**
+ * A claim with what makes it right. Throws {@link RouterRefusal} where it is not, and where the router may carry no traffic any
+ * more: another process may have disabled it, and this one lets go of it a moment later.
+ */
 export async function granted(rights: ServiceRights, tx: ReadTransaction, claim: ServiceClaim): Promise<GrantedClaim> {
+  if ((await shutOutAmong(tx, [claim.routerId])).length > 0) {
+    const code: RefusalCode = isTunneler(claim) ? 'access-denied' : 'invalid-edge-router'
+    throw new RouterRefusal(code, 'the router is deleted, disabled or not enrolled', { claim })
+  }
   const right = (await rights.judge(tx, [claim])).get(claim)
   if (right?.verdict !== 'allowed') throw refusalOf(right?.reason, claim)
   return { claim, right }
