@@ -31,7 +31,7 @@ export type ApiSessionValidity =
  * refresh tokens, circuits, terminators and event streams. Which factors it still has to prove is another question.
  */
 export async function apiSessionValidity(
-  context: Pick<EngineContext, 'digest' | 'settings'>,
+  context: Pick<EngineContext, 'digest' | 'pki' | 'settings'>,
   tx: ReadTransaction,
   stored: ApiSession,
   now: number,
@@ -100,7 +100,7 @@ export async function callerOfSession(
  * hold less than it did. Error: `UNAUTHORIZED`.
  */
 export async function requireValidSession(
-  context: Pick<EngineContext, 'digest' | 'settings'>,
+  context: Pick<EngineContext, 'digest' | 'pki' | 'settings'>,
   tx: ReadTransaction,
   call: Call,
   now: number,

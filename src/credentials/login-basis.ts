@@ -21,6 +21,8 @@ import { cas } from '../facts/enrollment/ca.resource.ts'
 import type { identities } from '../facts/identities/identity.resource.ts'
 import { apiSessions } from '../facts/login/api-session.resource.ts'
 import { authRequests } from '../facts/oidc/auth-request.resource.ts'
+import { hasEnded } from '../facts/pki/generations.rules.ts'
+import { networkAuthorities } from '../facts/pki/network-authority.resource.ts'
 import type { RecordOf } from '../kernel/declaration/resource.ts'
 import { equals } from '../kernel/filter/index.ts'
 import type { ReadTransaction, WriteTransaction } from '../ports/record-storage.ts'
@@ -150,7 +152,7 @@ export function withCertificate(basis: LoginBasis | null, fingerprint: string, n
  * would. Whether the identity is disabled is another question.
  */
 export async function basisLost(
-  context: Pick<EngineContext, 'digest'>,
+  context: Pick<EngineContext, 'digest' | 'pki'>,
   tx: ReadTransaction,
   login: LetIn,
   identity: RecordOf<typeof identities>,
@@ -162,7 +164,20 @@ export async function basisLost(
       ? undefined
       : await whatIsLeft(() => tx.collection(authenticators).get(login.authenticatorId))
   const voucher = await currentVoucher(context, tx, login, authenticator, now)
-  return lostBasis(login, { identity, primary, authenticator, voucher }, now)
+  const isIssuerOver = await hasAuthorityEnded(context, tx, authenticator?.authorityKeyId, now)
+  return lostBasis(login, { identity, primary, authenticator, isIssuerOver, voucher }, now)
+}
+
+/** Whether an authority of the network, by the identifier of its key, has ended as of a snapshot: another process may have ended it. */
+async function hasAuthorityEnded(
+  { pki }: Pick<EngineContext, 'pki'>,
+  tx: ReadTransaction,
+  keyId: string | null | undefined,
+  now: number,
+): Promise<boolean> {
+  const id = keyId == null ? undefined : pki.authorityIdOf(keyId)
+  const authority = id === undefined ? undefined : await tx.collection(networkAuthorities).get(id)
+  return authority !== undefined && hasEnded(authority, now)
 }
 
 /** Refuses a login whose credentials let nobody in any more. Throws {@link LostBasis}. */

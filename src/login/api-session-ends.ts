@@ -24,7 +24,7 @@ import { MORE, type WriteBatch, writeInBatches } from '../records/write-batches.
 /** The ports by which API sessions end. */
 export type SessionEndPorts = Pick<
   EngineContext,
-  'clock' | 'digest' | 'settings' | 'storage' | 'timetable' | 'turns' | 'writes'
+  'clock' | 'digest' | 'pki' | 'settings' | 'storage' | 'timetable' | 'turns' | 'writes'
 >
 
 /** How API sessions end: by somebody, by time, or with the credentials that they stand on. Their service sessions end with them. */
@@ -185,7 +185,7 @@ async function endOver(context: SessionEndPorts, ends: SessionEnds, ids: readonl
 }
 
 async function overAmong(
-  context: Pick<EngineContext, 'clock' | 'digest' | 'settings'>,
+  context: Pick<EngineContext, 'clock' | 'digest' | 'pki' | 'settings'>,
   tx: ReadTransaction,
   ids: readonly string[],
 ): Promise<readonly string[]> {

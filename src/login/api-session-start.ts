@@ -24,7 +24,9 @@ import { findOne, newRecord } from '../records/read-records.ts'
 import { MORE, type WriteBatch, writeInBatches } from '../records/write-batches.ts'
 
 /** The ports by which an API session starts. */
-export interface SessionStartPorts extends SignerProofPorts, Pick<EngineContext, 'ownerCounts' | 'random' | 'sealer'> {}
+export interface SessionStartPorts
+  extends SignerProofPorts,
+    Pick<EngineContext, 'ownerCounts' | 'pki' | 'random' | 'sealer'> {}
 
 type ApiSession = RecordOf<typeof apiSessions>
 type Identity = RecordOf<typeof identities>

@@ -8,7 +8,10 @@ import type { ReadTransaction } from '../ports/record-storage.ts'
 import { isTakenBack } from './revocations.ts'
 
 /** The ports by which a call is judged once more. */
-export type CurrentCallPorts = Pick<EngineContext, 'clock' | 'digest' | 'externalTokens' | 'settings' | 'storage'>
+export type CurrentCallPorts = Pick<
+  EngineContext,
+  'clock' | 'digest' | 'pki' | 'externalTokens' | 'settings' | 'storage'
+>
 
 /**
  * Judges once more who opened a stream or a channel earlier, by the tokens that it brought then: the same call with the

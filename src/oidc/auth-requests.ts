@@ -20,7 +20,7 @@ import type { ProviderContext } from './token-issue.ts'
 /** The ports of authorization requests. */
 type RequestPorts = Pick<
   ProviderContext,
-  'clock' | 'digest' | 'random' | 'settings' | 'storage' | 'timetable' | 'writes'
+  'clock' | 'digest' | 'pki' | 'random' | 'settings' | 'storage' | 'timetable' | 'writes'
 >
 
 /** How many logins of unknown people may be under way: in all, and from one network. */

@@ -18,7 +18,7 @@ import type { ProviderContext } from './token-issue.ts'
 /** The ports of sessions that stand by tokens. */
 export type TokenSessionPorts = Pick<
   ProviderContext,
-  'clock' | 'digest' | 'externalTokens' | 'logger' | 'provider' | 'settings' | 'storage' | 'tokens' | 'writes'
+  'clock' | 'digest' | 'externalTokens' | 'logger' | 'pki' | 'provider' | 'settings' | 'storage' | 'tokens' | 'writes'
 >
 
 /** A session whose tokens may be renewed: who it is, and what the next tokens say. */
@@ -65,7 +65,7 @@ export async function renewSession(
 
 /** The session of a verified token, unless the token was taken back, or its session or identity is gone or shut out. */
 export async function liveSession(
-  context: Pick<ProviderContext, 'clock' | 'digest' | 'settings'>,
+  context: Pick<ProviderContext, 'clock' | 'digest' | 'pki' | 'settings'>,
   tx: ReadTransaction,
   token: ReadToken,
 ): Promise<LiveSession | undefined> {

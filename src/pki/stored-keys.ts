@@ -4,7 +4,7 @@ import { type Call, SYSTEM_CALL } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import { MAX_KEPT } from '../credentials/signing-keys.ts'
 import { signingKeys } from '../facts/credentials/signing-key.resource.ts'
-import { issuingAt, nextTurn } from '../facts/pki/generations.rules.ts'
+import { hasEnded, issuingAt, nextTurn } from '../facts/pki/generations.rules.ts'
 import { networkAuthorities } from '../facts/pki/network-authority.resource.ts'
 import type { RecordOf } from '../kernel/declaration/resource.ts'
 import type { NewServerCertificate } from '../ports/pki.ts'
@@ -23,6 +23,9 @@ export type KeyPorts = Pick<
 /** A stored server certificate is renewed by the controller, this many milliseconds before it ends. */
 const RENEW_BEFORE_MS = 30 * 24 * 60 * 60_000
 
+/** No session lasts longer without another look at it, ms. */
+const SESSION_MS = 24 * 60 * 60_000
+
 /** The stored keys of the network. */
 interface Stored {
   readonly authorities: readonly AuthorityRecord[]
@@ -38,6 +41,8 @@ export class StoredKeys {
   readonly #context: KeyPorts
   readonly #steps = new Gate(1)
   #inUse = ''
+  /** Authorities whose sessions were ended by this process. */
+  #ended: ReadonlySet<string> = new Set()
   /** The keys that listeners know of; undefined before the first. */
   #announced: string | undefined
 
@@ -91,6 +96,7 @@ export class StoredKeys {
     const turn = nextTurn(stored.authorities, now)
     if (turn !== undefined) timetable.notLater('keys', 'look', turn)
     const issuing = issuingAt(stored.authorities, now)
+    const ended = stored.authorities.filter((each) => hasEnded(each, now))
     const inUse = JSON.stringify([
       stored.authorities.map(({ id, goodUntil }) => [id, goodUntil, goodUntil !== null && goodUntil < now]),
       issuing?.id,
@@ -99,8 +105,16 @@ export class StoredKeys {
       await keys.adopt(stored.authorities, issuing, now)
       this.#inUse = inUse
     }
+    this.#endSessions(ended, now)
     await this.#takeServer(stored, now, renews)
     this.#tell((await pki.serverCertificate()).fingerprint, (await pki.issuer()).fingerprint)
+  }
+
+  /** The sessions that certificates of an ended authority let in are over; those of long ago were ended when it ended. */
+  #endSessions(ended: readonly AuthorityRecord[], now: number): void {
+    const lately = ended.filter(({ id, goodUntil }) => !this.#ended.has(id) && now - (goodUntil ?? 0) < SESSION_MS)
+    this.#ended = new Set(ended.map(({ id }) => id))
+    if (lately.length > 0) this.#context.timetable.notLater('withdrawn', 'every API session', now)
   }
 
   #tell(serverCertificate: string, issuer: string): void {

@@ -173,6 +173,8 @@ export interface Pki {
    * one itself. As a third party it would let the network's own clients in as somebody else.
    */
   isOwnAuthority(certPem: string): Promise<boolean>
+  /** The id of the authority, also of a former one, whose key has an identifier (hexadecimal); undefined for an unknown one. */
+  authorityIdOf(keyId: string): string | undefined
   /** The certificates of a PEM text, in order; nothing about them is trusted. */
   readCertificates(pem: string): Promise<readonly CertificateFacts[] | CertificateProblem>
   /** Facts of the certificate of a TLS handshake, DER, or `undefined` when it cannot be read. */

@@ -62,6 +62,7 @@ const facts = (login: LetIn, change: Partial<BasisFacts> = {}): BasisFacts => ({
   identity: person,
   primary,
   authenticator: login.authenticatorId === 'a' ? { ...own, caId: login.trustAnchorId } : undefined,
+  isIssuerOver: false,
   voucher: login.trustAnchorId === null ? undefined : trusted,
   ...change,
 })
@@ -99,6 +100,7 @@ describe('the basis of a login', () => {
     ['the certificate runs out', certificate, {}, NOW + 1, 'not valid now'],
     ['the certificate is gone', certificate, { authenticator: undefined }, NOW, 'certificate is gone'],
     ['the certificate is replaced', certificate, { authenticator: { ...own, fingerprint: 'f2' } }, NOW, 'was replaced'],
+    ['the authority of the network has ended', certificate, { isIssuerOver: true }, NOW, 'authority of the client'],
     [
       'the authority is disabled',
       ofAuthority,

@@ -213,6 +213,9 @@ export interface TwoProcesses {
   close(): Promise<void>
 }
 
+/** Keys of authorities that are made are sealed with it. */
+const SECRETS_KEY = new Uint8Array(32).fill(7)
+
 /** Starts both processes over a store. */
 export async function startTwo(store: SharedStore, pki: PkiMaterial, now: number): Promise<TwoProcesses> {
   const clock = fakeClock(now)
@@ -226,6 +229,7 @@ export async function startTwo(store: SharedStore, pki: PkiMaterial, now: number
       address: 'controller.test:1280',
       storage: await store.open(),
       pki,
+      secretsKey: SECRETS_KEY,
       clock,
       scheduler,
       logger,

@@ -70,6 +70,8 @@ export interface BasisFacts {
   readonly authenticator:
     | { readonly identityId: string; readonly fingerprint: string | null; readonly caId: string | null }
     | undefined
+  /** Whether the authority of the network that issued the certificate has ended. */
+  readonly isIssuerOver: boolean
   readonly voucher: CurrentVoucher | undefined
 }
 
@@ -132,6 +134,7 @@ function lostCertificate(login: LetIn, facts: BasisFacts, now: number): string |
   // Where an external id tells who it is, the authority alone stands for the certificate.
   if (login.authenticatorId === NO_AUTHENTICATOR && login.trustAnchorId !== null) return undefined
   if (!hasAuthenticator(login, facts)) return 'the certificate is gone'
+  if (facts.isIssuerOver) return 'the authority of the client certificate has ended'
   const isSame = known === undefined || known === null || facts.authenticator?.fingerprint === known.fingerprint
   return isSame ? undefined : 'client certificate was replaced'
 }

@@ -20,9 +20,14 @@ export function issuingAt<T extends GenerationTimes>(generations: readonly T[], 
   return latest
 }
 
+/** Whether nothing that a generation signed is good any more at `now` (epoch ms). */
+export function hasEnded({ goodUntil }: Pick<GenerationTimes, 'goodUntil'>, now: number): boolean {
+  return goodUntil !== null && goodUntil < now
+}
+
 /** The part that a generation plays at `now`. */
 export function stateAt(each: GenerationTimes, generations: readonly GenerationTimes[], now: number): GenerationState {
-  if (each.goodUntil !== null && each.goodUntil < now) return 'ended'
+  if (hasEnded(each, now)) return 'ended'
   if (each.issuesFrom === null || each.issuesFrom > now) return 'next'
   return issuingAt(generations, now)?.id === each.id ? 'issuing' : 'former'
 }

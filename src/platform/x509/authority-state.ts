@@ -16,6 +16,8 @@ export interface AuthorityState {
   /** Every certificate that is or was of the network, by its octets as {@link bytesText}; former ones have ended. */
   readonly known: ReadonlyMap<string, Certificate>
   readonly issuer: Issuer
+  /** The ids of authorities, former ones too, by the identifiers of their keys. */
+  readonly ids: ReadonlyMap<string, string>
   readonly extensionsFor: ReturnType<typeof clientExtensions>
 }
 
@@ -64,6 +66,7 @@ export async function readAuthorities(
   const intermediates = chain.filter((certificate) => !isSelfIssued(certificate))
   return {
     roots: [firstRoot, ...otherRoots],
+    ids: new Map(read.map(({ generation, chain: [own] }) => [own.extensions.subjectKeyId ?? '', generation.id])),
     bundle: [...bundle],
     below: [...bundle].filter((each) => each !== firstRoot && !otherRoots.includes(each)),
     known,

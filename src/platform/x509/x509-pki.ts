@@ -151,6 +151,7 @@ export async function createX509Pki(source: PkiSource, options: X509PkiOptions =
     get issuerKeyId() {
       return state.issuer.signing.extensions.subjectKeyId ?? null
     },
+    authorityIdOf: (keyId) => state.ids.get(keyId),
     issuer: () => certificateFacts(library, state.issuer.signing),
     serverCertificate: async () => server.current.facts,
     issueClientCertificate,

@@ -116,6 +116,21 @@ export const CREDENTIAL_ENDINGS: readonly Ending[] = [
     end: (stage) => extendCertificate(stage, { zt: stage.held.A.zt }),
   },
   {
+    name: 'authority that issued the certificate ended',
+    ways: ['cert'],
+    ends: ['credential'],
+    end: async (stage) => {
+      const keys = '/portcullis/v1/pki'
+      await stage.admin('POST', `${keys}/rotations`, { what: 'signing' })
+      // It signs when every process has had the time to trust it.
+      await stage.elapse(30_000)
+      const { authorities } = await stage.admin('GET', keys)
+      const former = authorities.find(({ state }: { readonly state: string }) => state === 'former')
+      const goodUntil = new Date(stage.two.now()).toISOString()
+      await stage.admin('PATCH', `${keys}/authorities/${former.id}`, { goodUntil, locksOut: true })
+    },
+  },
+  {
     name: 'certificate extended by its holder with an access token',
     ways: ['cert'],
     ends: ['credential', 'kept-bearer-A'],
