@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
+import { decodeMask } from '../../adapters/network/channel/capability-mask.ts'
 import { bodyOf, EDGE_HEADER, EDGE_TYPE } from '../../adapters/network/channel/edge-messages.ts'
 import { readBool } from '../../adapters/network/channel/header-values.ts'
 import { bearerEndpoint, type Report, refusalIn, report } from '../support/bearer-endpoints.ts'
@@ -160,5 +161,17 @@ describe('a host with a bearer session', () => {
     await vi.waitFor(() => expect(closed(host.endpoint)).toEqual(['no policy grants the service']))
     await vi.waitFor(async () => expect((await admin.call('GET /terminators')).data).toEqual([]))
     expect(performance.now() - before).toBeLessThan(5000)
+  })
+})
+
+describe('a router of ours', () => {
+  it('names what it can do as deployed ones do, to its controller and to endpoints', async () => {
+    const world = await edgeWorld()
+    const { data } = await world.controller.admin.call('GET /edge-routers')
+    const names = ['MULTI_CHANNEL', 'CONNECT_V2', 'POSTURE_CHECKS', 'BIND_SUCCESS']
+    expect(data.map(({ capabilities }) => capabilities)).toEqual([expect.arrayContaining(names)])
+    const { endpoint } = await bearerEndpoint(world, 'laptop', 'clients')
+    const mask = endpoint.greeting.headers.get(EDGE_HEADER.routerCapabilities) ?? new Uint8Array(0)
+    expect(decodeMask(mask)).toEqual([1, 2, 5, 6])
   })
 })

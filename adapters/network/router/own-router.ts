@@ -8,7 +8,7 @@ import type {
   RouterSession,
   ToRouter,
 } from '../../../src/facts/fabric/messages/index.ts'
-import { JUDGED_BY_CONTROLLER } from '../../../src/facts/fabric/rules/index.ts'
+import { JUDGED_BY_CONTROLLER, ROUTER_CAPABILITIES } from '../../../src/facts/fabric/rules/index.ts'
 import type { ControlPlane } from '../../../src/index.ts'
 import type { Channel } from '../channel/channel.ts'
 import { processTimer, type Timer } from '../channel/conversation.ts'
@@ -201,7 +201,11 @@ class OwnRouterConnection implements RunningRouter {
       else void this.#answer(session, listener.take(message))
     }
     const channel = { send: take, close: () => queueMicrotask(over) }
-    const facts = { software: software(), capabilities: [JUDGED_BY_CONTROLLER], isResumed: false }
+    const facts = {
+      software: software(),
+      capabilities: [...ROUTER_CAPABILITIES, JUDGED_BY_CONTROLLER],
+      isResumed: false,
+    }
     const greeting = { routerId: own.id, ...facts, linkListeners: this.#linkListeners }
     const connected = await plane.connect(
       greeting,

@@ -51,7 +51,7 @@ const Member = described(
     id: 'By which routers know the process.',
     address: 'Where routers reach it, as `tls:host:port`.',
     voter: 'True: every process over the store counts.',
-    leader: 'True: every process takes changes, so that none has to be elected.',
+    leader: 'True for the one of the lowest id, as programs look for one; every process takes changes.',
     version: 'Its version, as it is reported.',
     connected: 'True: processes that are gone are not listed.',
     readOnly: 'False: every process takes changes.',
@@ -68,8 +68,10 @@ function membersAt<const Path extends 'cluster/list-members' | 'raft/list-member
       data: z.array(Member),
     },
     async ({ engine, versionFacts: { version } }) => {
-      const role = { voter: true, leader: true, version, connected: true, readOnly: false, preferredLeader: false }
-      return { data: (await engine.dataPlane.members()).map((member) => ({ ...member, ...role })) }
+      const role = { voter: true, version, connected: true, readOnly: false, preferredLeader: false }
+      const members = await engine.dataPlane.members()
+      const [leader] = members.map(({ id }) => id).sort()
+      return { data: members.map((member) => ({ ...member, ...role, leader: member.id === leader })) }
     },
   )
 }

@@ -93,6 +93,9 @@ const ROUTER_WORDS = {
   disabled: 'True for a router that may not connect.',
   tags: 'Names and values for whoever administers the network.',
 }
+/** Why a router of a given certificate cannot be made. */
+const ENROLLS =
+  'the id is made here, and the router gets its certificate by the enrollment token that is made with it: leave it out'
 const RouterBody = described(
   z.object({
     name: Name,
@@ -118,8 +121,8 @@ const NewRouter = described(
   RouterBody.extend({ id: z.string().exactOptional(), fingerprint: z.string().exactOptional() }),
   {
     ...ROUTER_WORDS,
-    id: 'Taken and not used: the id is made here.',
-    fingerprint: 'Taken and not used: a router proves itself by its enrollment.',
+    id: 'Empty: the id is made here.',
+    fingerprint: 'Empty: a router gets its certificate by enrolling.',
   },
 )
 
@@ -135,7 +138,9 @@ export const fabricRouterChanges = {
       data: Created,
       status: 201,
     },
-    async ({ engine, call, body: { id: _id, fingerprint: _fingerprint, ...fields } }) => {
+    async ({ engine, call, body: { id: givenId = '', fingerprint = '', ...fields } }) => {
+      if (givenId !== '') throw invalidField('id', ENROLLS, givenId)
+      if (fingerprint !== '') throw invalidField('fingerprint', ENROLLS, fingerprint)
       const { id } = await engine.transitRouters.create(call, fields)
       return created(transitRouters, id)
     },

@@ -52,6 +52,28 @@ describe('portcullis router', () => {
     expect([wild.code, wild.stderr]).toEqual([2, expect.stringContaining('--advertise')])
   })
 
+  it('enrolls by a token that names no controller, where an option names one; else the token is not used up', async () => {
+    const [apis = 0] = await freePorts(1)
+    const alone = await createController({ storage: memoryStorage(), address: `127.0.0.1:${apis}`, admin: ADMIN })
+    const served = await serve(alone, { port: apis })
+    try {
+      const keeper = await logIn(alone, ADMIN)
+      const other = await keeper.create('/edge-routers', { name: 'edge-2', isTunnelerEnabled: false })
+      const { enrollmentJwt } = await keeper.call('GET', `/edge-routers/${other}`)
+      await writeFile(join(folder, 'edge-2.jwt'), String(enrollmentJwt))
+      const unnamed = await run('enroll', 'edge-2.jwt', '--file', 'edge-2.json').ended
+      expect([unnamed.code, unnamed.stderr]).toEqual([2, expect.stringContaining('--controller HOST:PORT')])
+      const named = await run('enroll', 'edge-2.jwt', '--file', 'edge-2.json', '--controller', '127.0.0.1:6262').ended
+      expect([named.code, named.stderr]).toEqual([0, ''])
+      expect(JSON.parse(await readFile(join(folder, 'edge-2.json'), 'utf8')).identity.controllers).toEqual([
+        'tls:127.0.0.1:6262',
+      ])
+    } finally {
+      await served.close({ graceMs: 0 })
+      await alone.close()
+    }
+  })
+
   it('is examined: certificates, addresses, the controllers that let it in, and who may read its file', async () => {
     const { code, stdout } = await run('doctor', '--json').ended
     expect(code).toBe(0)

@@ -2,8 +2,8 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { sqliteStorage } from 'portcullis/kysely'
-import { expect, it, onTestFinished } from 'vitest'
-import { fabricWorld } from './fabric-world.ts'
+import { expect, it, onTestFinished, vi } from 'vitest'
+import { fabricWorld, joinedProcesses } from './fabric-world.ts'
 
 const FABRIC = '/fabric/v1'
 
@@ -40,12 +40,18 @@ it.each(['edge-routers', 'transit-routers'])('%s are changed and deleted', async
   await expect(world.call('PATCH', `${FABRIC}/routers/${id}`, { cost: 1 })).rejects.toThrow('404')
 })
 
-it('a router that is made is a transit router, which enrolls by a token and not by the certificate that is named', async () => {
+it('a router that is made is a transit router, which enrolls by a token; a certificate that is named is refused', async () => {
   const world = await fabricWorld()
+  const asked = { name: 'r1', tags: {}, cost: 9, noTraversal: true, disabled: false }
   // As `ziti fabric create router` asks.
-  const asked = { id: 'of-the-certificate', name: 'r1', fingerprint: 'ab'.repeat(20), tags: {}, cost: 9 }
-  const id = await world.create(`${FABRIC}/routers`, { ...asked, noTraversal: true, disabled: false })
-  expect(id).not.toBe(asked.id)
+  for (const named of [{ id: 'of-the-certificate' }, { fingerprint: 'ab'.repeat(20) }]) {
+    const [field = ''] = Object.keys(named)
+    await expect(world.create(`${FABRIC}/routers`, { ...asked, ...named })).rejects.toThrow(
+      new RegExp(`400.*${field}`, 's'),
+    )
+  }
+  expect(await world.call('GET', `${FABRIC}/routers`)).toEqual([])
+  const id = await world.create(`${FABRIC}/routers`, asked)
   expect(await world.call('GET', `${FABRIC}/routers/${id}`)).toMatchObject({
     name: 'r1',
     cost: 9,
@@ -81,9 +87,26 @@ it.each(['cluster/list-members', 'raft/list-members', 'raft/members'])(
   async (path) => {
     const world = await fabricWorld()
     const members = await world.call('GET', `${FABRIC}/${path}`)
-    expect(members).toMatchObject([{ address: 'tls:controller.test:6262', voter: true, connected: true }])
+    expect(members).toMatchObject([{ address: 'tls:controller.test:6262', voter: true, leader: true, connected: true }])
   },
 )
+
+it('one of several processes is the leader, whichever is asked', async () => {
+  const { processOf, elapse } = await joinedProcesses(['here', 'there'])
+  for (const name of ['here', 'there'] as const) await processOf(name).router(`router of ${name}`)
+  await vi.waitFor(async () => {
+    await elapse(1000)
+    for (const name of ['here', 'there'] as const) {
+      expect(await processOf(name).call('GET', `${FABRIC}/cluster/list-members`)).toHaveLength(2)
+    }
+  })
+  const leaders = async (name: 'here' | 'there') => {
+    const members = await processOf(name).call('GET', `${FABRIC}/cluster/list-members`)
+    return Object.values(members).filter((member) => Object(member).leader)
+  }
+  expect(await leaders('here')).toHaveLength(1)
+  expect(await leaders('there')).toEqual(await leaders('here'))
+})
 
 it('snapshots lie where the storage puts them, which is told', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'portcullis-snapshot-'))

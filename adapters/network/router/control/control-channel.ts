@@ -1,5 +1,5 @@
 import type { FromRouter, LinkListener, ToRouter } from '../../../../src/facts/fabric/messages/index.ts'
-import { JUDGED_BY_CONTROLLER, TAKES_POSTURE } from '../../../../src/facts/fabric/rules/index.ts'
+import { JUDGED_BY_CONTROLLER, ROUTER_CAPABILITIES, TAKES_POSTURE } from '../../../../src/facts/fabric/rules/index.ts'
 import type { ChannelSocket, SocketLimits } from '../../channel/channel-socket.ts'
 import { Conversation, processTimer, type Timer } from '../../channel/conversation.ts'
 import type { Frame } from '../../channel/frame.ts'
@@ -28,8 +28,6 @@ const LIMITS: SocketLimits = {
   rate: { perSecond: 10_000_000, burst: 10_000_000 },
   outgoing: { bytes: 67_108_864, stallMs: 15_000 },
 }
-/** Bit of a router that uses the newer keys of headers and several sockets. */
-const MULTI_CHANNEL = 1
 /** The header by which controllers of the line 1.6 learn that a router dials its links itself, and the message in it. */
 const LEGACY_METADATA = 11
 const MANAGES_LINKS = Uint8Array.of(0x0a, 0x01, 0x01)
@@ -223,7 +221,7 @@ export async function dialController(
           [LEGACY_METADATA, MANAGES_LINKS],
         ]
       : [
-          [HEADER.helloCapabilities, encodeMask([MULTI_CHANNEL, JUDGED_BY_CONTROLLER])],
+          [HEADER.helloCapabilities, encodeMask([...ROUTER_CAPABILITIES, JUDGED_BY_CONTROLLER])],
           [HEADER.helloListeners, listeners],
           [HEADER.underlayType, textHeader('ctrl.default')],
           [HEADER.isGrouped, boolHeader(true)],

@@ -2,6 +2,7 @@ import { randomBytes, randomUUID, timingSafeEqual } from 'node:crypto'
 import type { Duplex } from 'node:stream'
 import { networkOf } from '../../../../src/base/addresses.ts'
 import { createFairCapacity } from '../../../../src/concurrency/fair-capacity.ts'
+import { POSTURE_CHECKS, ROUTER_CAPABILITIES } from '../../../../src/facts/fabric/rules/index.ts'
 import { encodeMask } from '../../channel/capability-mask.ts'
 import type { Channel } from '../../channel/channel.ts'
 import { ChannelGroup } from '../../channel/channel-group.ts'
@@ -63,10 +64,6 @@ interface Group {
   readonly sessionId: string
 }
 
-/** The abilities of this router, by bits: dials without a service session (2), and telling that a bind is established (6). */
-const CAPABILITIES = [2, 6] as const
-/** The ability to judge the posture of bearer sessions. */
-const JUDGES_POSTURE = 5
 /** The type of a socket that is not for data. */
 const CONTROL_SOCKET = 'edge.control'
 /** Sockets of one channel: those of the field open three. */
@@ -190,13 +187,14 @@ export class EdgeListener {
   #acceptance(hello: Frame, id: string, secret?: Uint8Array): Frame {
     const type = hello.headers.get(EDGE_HEADER.socketType)
     const { asksPosture } = this.#host
+    const capabilities = ROUTER_CAPABILITIES.filter((one) => asksPosture || one !== POSTURE_CHECKS)
     return answerTo(hello, [
       [EDGE_HEADER.connectionId, textHeader(id)],
       [EDGE_HEADER.isAccepted, TRUE],
       [EDGE_HEADER.version, textHeader(this.#host.version)],
       [EDGE_HEADER.routerName, textHeader(this.#host.routerId)],
       [EDGE_HEADER.supportsBindSuccess, TRUE],
-      [EDGE_HEADER.routerCapabilities, encodeMask(asksPosture ? [...CAPABILITIES, JUDGES_POSTURE] : CAPABILITIES)],
+      [EDGE_HEADER.routerCapabilities, encodeMask(capabilities)],
       ...(asksPosture ? ([[EDGE_HEADER.supportsPosture, TRUE]] as const) : []),
       ...(secret === undefined
         ? []

@@ -160,14 +160,19 @@ const REVOCATIONS = 'revocations'
 const OVERRIDES = '.ServiceConfigs'
 /** Numbers of capabilities of routers: routers from 2.0 on say the first, those from 2.1 on the second. */
 const MULTI_CHANNEL = 1
-const POSTURE_CHECKS = 5
+export const POSTURE_CHECKS = 5
+/**
+ * The numbers that routers of this package say, to controllers and to endpoints: several sockets of a channel, dials without a service
+ * session (2), that they take posture, and that they tell when a bind is established (6).
+ */
+export const ROUTER_CAPABILITIES = [MULTI_CHANNEL, 2, POSTURE_CHECKS, 6] as const
 /**
  * The number by which routers of this package say that they judge nothing themselves and compare every part of the model, and
  * controllers of it that they do judge. Nobody else says it, and who does not know it passes over it.
  */
 export const JUDGED_BY_CONTROLLER = 48
 /** The number by which controllers of this package say that routers of it may hand on what endpoints report of their posture. */
-export const TAKES_POSTURE = 49
+export const TAKES_POSTURE = 50
 
 /**
  * Reports whether a router judges the posture of bearer sessions, by its capabilities: those of the line 1.6 and those of this

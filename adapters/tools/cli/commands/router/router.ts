@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
+import { readEnrollmentToken } from '../../../../network/enrollment/token-issuer.ts'
 import { enrollRouter, runRouter } from '../../../../network/router/index.ts'
 import { formatAddress, isWildcardHost, parseAddress } from '../../../../web/node/index.ts'
 import { type Answer, type CommandCall, defineCommand } from '../../command-line/command.ts'
@@ -36,6 +37,12 @@ export const ROUTER_ENROLL = defineCommand({
     ...PLACE_OPTIONS,
     force: { summary: 'replace a file that is there' },
     host: { value: 'NAME', repeatable: true, summary: 'a further name or address of it' },
+    controller: {
+      value: 'HOST:PORT',
+      repeatable: true,
+      summary:
+        'where it reaches a controller, in place of the addresses in the token: deployed controllers may name none',
+    },
   },
   details: `Takes the enrollment token (JWT) of an edge router or transit router of any controller, of Portcullis or a deployed one, and
 writes one file: key, certificates, where its controllers are, and where it listens. The key is made here and never leaves it.`,
@@ -71,7 +78,10 @@ are open; what happens afterwards goes to standard error.`,
 type PlaceOption = 'file' | 'listen' | 'advertise' | 'link-group' | 'no-link-dial'
 
 /** Enrolls a router and writes its file. Throws {@link UsageError}. */
-async function enroll({ options, operands }: CommandCall<PlaceOption | 'host' | 'force'>): Promise<Answer> {
+async function enroll({
+  options,
+  operands,
+}: CommandCall<PlaceOption | 'host' | 'controller' | 'force'>): Promise<Answer> {
   const [tokenFile, ...more] = operands
   if (tokenFile === undefined || more.length > 0) throw new UsageError('router enroll takes one TOKEN_FILE')
   const place = readPlace(options)
@@ -83,9 +93,13 @@ async function enroll({ options, operands }: CommandCall<PlaceOption | 'host' | 
   const token = await readFile(tokenFile, 'utf8').catch(() => {
     throw new UsageError(`the file ${tokenFile} cannot be read`)
   })
+  const named = options.settings('controller').map((setting) => `tls:${formatAddress(readAddress(setting, 1))}`)
+  if (named.length === 0 && readEnrollmentToken(token).controllers.length === 0) {
+    throw new UsageError('the token names no controller that routers reach: --controller HOST:PORT names one')
+  }
   const further = options.settings('host').map(({ value }) => value)
-  const identity = await enrollRouter(token, [...new Set([...hostsIn(place), ...further])])
-  if (identity.controllers.length === 0) throw new UsageError('the token names no controller that routers reach')
+  const enrolled = await enrollRouter(token, [...new Set([...hostsIn(place), ...further])])
+  const identity = named.length === 0 ? enrolled : { ...enrolled, controllers: named }
   await writeRouterFile(path, { identity, ...place })
   const text = `router ${identity.id} is enrolled: ${path} has its key; controllers: ${identity.controllers.join(', ')}`
   return { text }
