@@ -144,8 +144,8 @@ export class Authenticators {
   }
 
   /**
-   * Turns an authenticator back into an enrollment of the method that led to it, good until `expiresAt` (RFC 3339), and
-   * answers the enrollment's id.
+   * Turns an authenticator back into an enrollment of the method that led to it, good until `expiresAt` (RFC 3339; by default
+   * as long as the settings say), and answers the enrollment's id.
    *
    * @throws {ControllerError} NOT_FOUND when there is none of the id.
    * @throws {ControllerError} ENROLLMENT_EXISTS when the identity has one of the method.
@@ -153,7 +153,8 @@ export class Authenticators {
   async revertToEnrollment(call: Call, id: string, request: z.input<typeof EnrollmentExpiry>): Promise<string> {
     const { expiresAt } = readRequest(EnrollmentExpiry, request)
     const now = this.#context.clock.now()
-    if (expiresAt <= now) throw invalidField('expiresAt', 'must be after the current date and time', expiresAt)
+    if (expiresAt !== undefined && expiresAt <= now)
+      throw invalidField('expiresAt', 'must be after the current date and time', expiresAt)
     const { identityId, method, username, caId } = await this.#get(id)
     const invitation =
       method === 'updb'

@@ -25,9 +25,10 @@ interface PasswordReplacement {
   readonly tags?: Readonly<Record<string, unknown>>
 }
 
-/** A moment at which an enrollment ends, RFC 3339. */
+/** When an enrollment ends. */
 interface Expiry {
-  readonly expiresAt: string
+  /** RFC 3339. Default: as long from now as the controller's enrollment tokens are good. */
+  readonly expiresAt?: string
 }
 
 /** A config that an identity is given for a service. */

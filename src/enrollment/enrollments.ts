@@ -60,7 +60,8 @@ export class Enrollments {
     const input = readRequest(EnrollmentCreation, request)
     const { identityId, method, expiresAt } = input
     const now = this.#context.clock.now()
-    if (expiresAt <= now) throw unacceptableField('expiresAt', 'expiresAt must be in the future', toText(expiresAt))
+    if (expiresAt !== undefined && expiresAt <= now)
+      throw unacceptableField('expiresAt', 'expiresAt must be in the future', toText(expiresAt))
     const enrollment = await inviteToEnroll(this.#context, invitationOf(input), now, expiresAt)
     await this.#context.writes.run(call, async (tx) => {
       const identity = await tx.collection(identities).get(identityId)
@@ -75,17 +76,19 @@ export class Enrollments {
   }
 
   /**
-   * Gives an enrollment a new token, good until `expiresAt` (RFC 3339); the old one is void.
+   * Gives an enrollment a new token, good until `expiresAt` (RFC 3339; by default as long as the settings say); the old one is
+   * void.
    *
    * @throws {ControllerError} NOT_FOUND when there is none of the id.
    */
   async refresh(call: Call, id: string, request: z.input<typeof EnrollmentExpiry>): Promise<void> {
-    const { expiresAt } = readRequest(EnrollmentExpiry, request)
+    const { expiresAt: asked } = readRequest(EnrollmentExpiry, request)
     const now = this.#context.clock.now()
     const known = await this.#context.storage.read((tx) => tx.collection(enrollments).get(readId(id)))
     if (known === undefined) throw notFound('enrollment', id)
-    if (expiresAt <= now) throw invalidField('expiresAt', 'must be after the current date and time', toText(expiresAt))
-    const { token, jwt } = await inviteToEnroll(this.#context, known, now, expiresAt)
+    if (asked !== undefined && asked <= now)
+      throw invalidField('expiresAt', 'must be after the current date and time', toText(asked))
+    const { token, jwt, expiresAt } = await inviteToEnroll(this.#context, known, now, asked)
     await this.#context.writes.run(call, async (tx) => {
       const current = await tx.collection(enrollments).get(id)
       if (current === undefined) throw notFound('enrollment', id)

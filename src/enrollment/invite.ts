@@ -3,9 +3,6 @@ import { checkArgument, checkOptions, type OptionRules } from '../base/arguments
 import { ControllerError } from '../base/errors.ts'
 import type { EdgeRouter, EdgeRouterCreate, Identity, IdentityCreate } from '../facts/resources/wire-names.ts'
 
-/** Milliseconds for which a renewed token is good. */
-const RENEWED_FOR_MS = 24 * 3_600_000
-
 /** An enrollment token of somebody who has not enrolled yet. */
 export interface Invitation {
   /** The id of the identity or the router. */
@@ -76,12 +73,8 @@ export interface InvitingEngine {
   readonly identities: Invited<Identity, IdentityCreate>
   readonly edgeRouters: Invited<EdgeRouter, EdgeRouterCreate>
   readonly enrollments: {
-    create(request: {
-      readonly identityId: string
-      readonly method: 'ott'
-      readonly expiresAt: string
-    }): Promise<unknown>
-    refresh(id: string, request: { readonly expiresAt: string }): Promise<void>
+    create(request: { readonly identityId: string; readonly method: 'ott' }): Promise<unknown>
+    refresh(id: string, request: Readonly<Record<string, never>>): Promise<void>
   }
   readonly routerEnrollment: { reEnroll(id: string): Promise<void> }
 }
@@ -110,14 +103,13 @@ export async function inviteIdentity(
     if (!again && Object.keys(known.authenticators ?? {}).length > 0) throw hasEnrolled(name)
     await addAttributes(engine.identities, known, roleAttributes)
   }
-  const expiresAt = new Date(now + RENEWED_FOR_MS).toISOString()
   const invitation = async () => (await engine.identities.show(id)).enrollment.ott
   let ott = await invitation()
   if (ott === undefined) {
-    await engine.enrollments.create({ identityId: id, method: 'ott', expiresAt })
+    await engine.enrollments.create({ identityId: id, method: 'ott' })
     ott = await invitation()
   } else if (Date.parse(String(ott.expiresAt)) <= now) {
-    await engine.enrollments.refresh(ott.id, { expiresAt })
+    await engine.enrollments.refresh(ott.id, {})
     ott = await invitation()
   }
   if (ott === undefined) throw hasEnrolled(name)

@@ -32,7 +32,6 @@ describe('controller.invite', () => {
     await net.elapse(30 * DAY_MS)
     const second = await net.invite('laptop')
     expect(second.jwt).not.toBe(first.jwt)
-    expect(Date.parse(second.expiresAt)).toBe(net.clock.now() + DAY_MS)
     await enroll(second.jwt)
   })
 
@@ -57,6 +56,16 @@ describe('controller.invite', () => {
     const again = await net.inviteRouter('r1', { again: true })
     expect([again.id, again.jwt === jwt]).toEqual([id, false])
     expect((await net.admin.call('GET /edge-routers/{id}', { params: { id } })).data.isVerified).toBe(false)
+  })
+
+  it('is good for as long as the option says, for an identity that was there before too', async () => {
+    const enrollmentDurationMs = 30 * 60_000
+    await using brief = await createTestController({ enrollmentDurationMs })
+    await brief.admin.call('POST /identities', { body: { name: 'known', type: 'Device', isAdmin: false } })
+    const due = async (name: string) => Date.parse((await brief.invite(name)).expiresAt) - brief.clock.now()
+    expect([await due('new'), await due('known')]).toEqual([enrollmentDurationMs, enrollmentDurationMs])
+    await brief.elapse(DAY_MS)
+    expect([await due('new'), await due('known')]).toEqual([enrollmentDurationMs, enrollmentDurationMs])
   })
 
   it('invites a router, with a configuration where it is said how it is reached', async () => {

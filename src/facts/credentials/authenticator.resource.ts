@@ -165,8 +165,9 @@ export const OwnPasswordChange = described(
 )
 
 /** When an enrollment that is made or renewed is void. */
-export const EnrollmentExpiry = described(z.object({ expiresAt: Instant }), {
-  expiresAt: 'When the enrollment is void, RFC 3339; in the future.',
+export const EnrollmentExpiry = described(z.object({ expiresAt: Instant.optional() }), {
+  expiresAt:
+    "When the enrollment is void, RFC 3339; in the future. By default as long from now as the controller's enrollment tokens are good.",
 })
 
 /** POST /authenticators/{id}/request-extend. */

@@ -66,8 +66,8 @@ export const enrollments: Enrollments = defineResource(DEFINITION, {
 interface OneTimeTokenCreate {
   readonly method: 'ott'
   readonly identityId: string
-  /** RFC 3339. */
-  readonly expiresAt: string
+  /** RFC 3339. Default: as long from now as the controller's enrollment tokens are good. */
+  readonly expiresAt?: string
 }
 /** A request that invites an identity to enroll, by method. */
 export type EnrollmentCreate =
@@ -80,14 +80,15 @@ export const EnrollmentCreation = narrowed<EnrollmentCreate>()(
   described(
     z.object({
       caId: Id.optional(),
-      expiresAt: Instant,
+      expiresAt: Instant.optional(),
       identityId: Id,
       method: z.enum(['ott', 'ottca', 'updb']),
       username: GivenUsername.optional(),
     }),
     {
       caId: 'For `ottca`: the id of the CA whose certificate is needed.',
-      expiresAt: 'When the enrollment is void, RFC 3339; in the future.',
+      expiresAt:
+        "When the enrollment is void, RFC 3339; in the future. By default as long from now as the controller's enrollment tokens are good.",
       identityId: 'The id of the identity; it has no enrollment of the method yet.',
       method: 'How to enroll: `ott` by signing request, `ottca` by certificate of a CA, `updb` by password.',
       username:

@@ -68,6 +68,21 @@ describe('the questions of an operator on the command line', () => {
     expect(changes).toMatch(/created service policies money\n(.*\n)*? {4}gained by it: ben Dial payroll/)
   })
 
+  it('go on where something was made and deleted in that time', async () => {
+    await run('services', 'create', '--name', 'gone')
+    await run('services', 'delete', 'gone')
+    const changes = await run('changes', '--access')
+    expect(changes).toMatch(/created services gone\n(.*\n)*? {4}as of now: it is gone, and decides nothing any more\n/)
+    expect(changes).toMatch(/deleted services gone\n/)
+    expect(changes).toContain('gained by it: ben Dial payroll')
+  })
+
+  it('say where nobody has the role attribute', async () => {
+    expect(await run('what-if', 'rome', 'finance')).toBe(
+      'With #finance everybody who has #rome would gain no access.\nNo identity has #rome.\n',
+    )
+  })
+
   it('say how they are asked', async () => {
     const { code, stderr } = await portcullis(['who'], { cwd, variables: admin }).ended
     expect([code, stderr]).toEqual([2, expect.stringContaining('portcullis who payroll')])

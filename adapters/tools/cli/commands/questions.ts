@@ -1,5 +1,11 @@
 import { counted, fewOf, listed, visibleLine } from '../../../../src/base/text.ts'
-import { type AnswerOf, givingRoleAttribute, type PortcullisApi, takingBack } from '../../../../src/client/index.ts'
+import {
+  type AnswerOf,
+  ApiError,
+  givingRoleAttribute,
+  type PortcullisApi,
+  takingBack,
+} from '../../../../src/client/index.ts'
 import { type Answer, type CommandCall, defineCommand } from '../command-line/command.ts'
 import { UsageError } from '../command-line/usage.ts'
 import { CONNECTION_OPTIONS, type Connection, withConnection } from '../connection/connect.ts'
@@ -123,6 +129,8 @@ function askWhatIf(call: Call): Promise<Answer> {
     throw new UsageError('what-if takes GROUP and ROLE, such as: portcullis what-if berlin finance')
   }
   return withConnection(call, async ({ management, portcullis }: Connection) => {
+    const held = { filter: `anyOf(roleAttributes) = ${JSON.stringify(holders)}`, limit: 1 }
+    const holderCount = (await management.call('GET /identities', { query: held })).meta.pagination.totalCount
     const filter = `anyOf(identityRoles) = ${JSON.stringify(`#${roleAttribute}`)}`
     const policies = (await management.call('GET /service-policies', { query: { filter, limit: 500 } })).data
     const changes = givingRoleAttribute(policies, { holders, roleAttribute })
@@ -135,8 +143,9 @@ function askWhatIf(call: Call): Promise<Answer> {
     const lines = data.pairs.map(
       ({ identity, service, type }) => `  + ${visibleLine(identity.name)} ${type} ${visibleLine(service.name)}`,
     )
+    const nobody = holderCount === 0 ? [`No identity has #${visibleLine(holders)}.`] : []
     const more = gained > lines.length ? [`  and ${gained - lines.length} more`] : []
-    return { text: [head.replace(/accesss/, 'accesses'), ...lines, ...more].join('\n'), value: data }
+    return { text: [head.replace(/accesss/, 'accesses'), ...nobody, ...lines, ...more].join('\n'), value: data }
   })
 }
 
@@ -168,6 +177,8 @@ const DONE: Readonly<Record<string, string>> = {
 }
 const ACCESS_KINDS = ['identities', 'services', 'service-policies']
 const HOUR_MS = 3_600_000
+/** Answered for a change that cannot be taken back, because something else was changed or deleted after it. */
+const NOT_TAKEN_BACK: readonly number[] = [400, 404, 409]
 const MOST_NAMES = 5
 
 /** Tells what was changed lately and by whom; with `--access` who lost and gained access by it, as of now. */
@@ -205,7 +216,16 @@ async function consequences(
   type Changes = NonNullable<Parameters<typeof portcullis.call<'POST /simulate'>>[1]>['body']['changes']
   // It is in the words of the requests that the simulation takes.
   const body = { changes: [undone] as Changes, limit: 100 }
-  const { pairs } = (await portcullis.call('POST /simulate', { body })).data
+  const asked = await portcullis.call('POST /simulate', { body }).catch((error: unknown) => {
+    if (error instanceof ApiError && NOT_TAKEN_BACK.includes(error.status)) return error
+    throw error
+  })
+  if (asked instanceof ApiError) {
+    const isGone = asked.status === 404 && entry.type !== 'entity.deleted'
+    const why = isGone ? 'it is gone, and decides nothing any more' : visibleLine(asked.message)
+    return [`    as of now: ${why}`]
+  }
+  const { pairs } = asked.data
   return (['gained', 'lost'] as const).flatMap((change) => {
     const names = pairs
       .filter((pair) => pair.change === change)
