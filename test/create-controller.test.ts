@@ -134,6 +134,7 @@ describe('options that only the compiler knows are told by name to who has none'
   it.each<[object, string]>([
     [{ sotrage: 1 }, 'sotrage is no option of createController; storage is one'],
     [{ frobnicate: true }, 'frobnicate is no option of createController'],
+    [{ pki: './pki' }, "pki takes PEM texts as { caPem, signingCertPem, … }, or openPkiDirectory('FOLDER')"],
     [{ compat: 'ziti' }, "compat takes 'openziti', not 'ziti'"],
     [{ compat: true }, "compat takes 'openziti', not true"],
     [{ allowWeakPasswords: 'no' }, "allowWeakPasswords takes a boolean, not 'no'"],
@@ -165,6 +166,12 @@ describe('options that only the compiler knows are told by name to who has none'
 })
 
 describe('a controller that was closed', () => {
+  it('is not served', async () => {
+    const controller = await create({})
+    await controller.close()
+    await expect(serve(controller, { port: 0 })).rejects.toThrow('the controller is closed')
+  })
+
   const VERSION_PATHS = ['/edge/client/v1/version', '/edge/management/v1/identities', '/oidc/keys', '/nowhere']
 
   it.each(VERSION_PATHS)('answers 503 at %s, with the headers of every answer', async (path) => {

@@ -208,7 +208,10 @@ export async function assembleController(options: ControllerOptions): Promise<Co
     presence,
     hasAdmin: defaultAdmin.hasAdmin,
     hasOtherAdmin: defaultAdmin.hasOtherCredentials,
-    tls: () => server.tls(),
+    tls: () => {
+      if (isClosed()) throw new Error('the controller is closed')
+      return server.tls()
+    },
     replaceServerCertificate: async (source) => {
       await server.replace(source)
       await publishSigningKey(contextOf(engine))

@@ -14,7 +14,7 @@ export const CONTROLLER_OPTIONS: OptionRules<ControllerOptions> = {
   address: 'string',
   compat: { oneOf: ['openziti'] },
   admin: { members: ['username', 'password'] },
-  pki: 'unknown',
+  pki: { hint: "PEM texts as { caPem, signingCertPem, … }, or openPkiDirectory('FOLDER') of portcullis/node" },
   trustDomain: 'string',
   apiSessionTimeoutMs: 'number',
   enrollmentDurationMs: 'number',

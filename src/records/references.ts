@@ -162,7 +162,9 @@ async function checkRoleList(
   const wanted = roles.filter((role) => role.startsWith('@')).map((role) => role.slice(1))
   const missing = await missingOf(tx, target, wanted)
   if (missing.length > 0) {
-    throw invalidField(field, `no ${target.definition.storeName} found with the given ids`, missing)
+    // The first words are those of deployed controllers.
+    const reason = `no ${target.definition.storeName} found with the given ids: @ takes an id, not a name`
+    throw invalidField(field, reason, missing)
   }
 }
 

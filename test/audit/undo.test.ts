@@ -187,7 +187,7 @@ describe('taking a change back', () => {
     await admin.call('DELETE /services/{id}', { params: { id: web } })
     const planned = await plan(id)
     expect(planned).toMatchObject({ action: null, obstacle: 'refused' })
-    expect(planned.refusal).toBe('serviceRoles: no services found with the given ids')
+    expect(planned.refusal).toBe('serviceRoles: no services found with the given ids: @ takes an id, not a name')
   })
 
   it('takes the right to read the record, and to do by a request what it does', async () => {

@@ -31,6 +31,18 @@ describe('reading a model', () => {
     expect(assertions.map(({ assertion }) => assertion)).toEqual([{ as: 'laptop', dial: { deny: 'print' } }])
   })
 
+  it('takes a text in YAML that has no name', async () => {
+    for (const text of [
+      'services:\n  - name: wiki\n',
+      'services: [{ name: wiki }]',
+      '{ services: [{ name: wiki }] }',
+    ]) {
+      expect((await readModel(text)).entities.map(({ name }) => name)).toEqual(['wiki'])
+    }
+    await expect(readModel('services:\n  - nam: wiki\n')).rejects.toThrow(/^model:2:/)
+    await expect(readModel('network.txt')).rejects.toThrow('network.txt: is no model file: its name must end in .yaml')
+  })
+
   it('takes an identity for no administrator, and of the type Default, unless it says so', async () => {
     const own = defineModel({ identities: [{ name: 'a' }, { name: 'b', type: 'Device', isAdmin: true }] })
     for (const { entities } of [await readModel(own), await readModel({ name: 'n.json', text: JSON.stringify(own) })]) {

@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto'
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { generate } from 'otplib'
 import { type EnrolledDevice, enrollDevice, openIdentity, type ServiceConnection, writeIdentity } from 'portcullis/sdk'
@@ -42,6 +42,16 @@ describe('a device in TypeScript', () => {
     expect(names.toSorted()).toEqual(['app', 'guarded', 'plain'])
     const missing = reader.client.call('GET /services/{id}', { params: { id: 'nothing' } })
     await expect(missing).rejects.toMatchObject({ name: 'ApiError', status: 404 })
+  })
+
+  it('is said to be a token where it has not enrolled', async () => {
+    const file = join(await mkdtemp(join(tmpdir(), 'portcullis-token-')), 'reader.jwt')
+    await writeFile(file, `${await network.invite('late', 'clients')}\n`)
+    const refused = openIdentity(file)
+    await expect(refused).rejects.toThrow(
+      /reader\.jwt is no identity: it holds an enrollment token: enroll with it first/,
+    )
+    await rm(dirname(file), { recursive: true })
   })
 
   it('logs in again where its session was ended', async () => {

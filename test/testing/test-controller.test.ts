@@ -53,6 +53,32 @@ describe('an endpoint', () => {
     expect((await laptop.dial('wiki')).service?.name).toBe('wiki')
   })
 
+  it('has the id of its identity once it asked for something, and says so before', async () => {
+    const net = await createTestController({ model: 'identities:\n  - name: anna\n' })
+    onTestFinished(() => net.close())
+    const anna = net.as('anna')
+    expect(() => anna.id).toThrow(/^the id of as\("anna"\) is known after its first request/)
+    const { data } = await anna.call('GET /current-identity')
+    expect([anna.id, net.as('anna').id]).toEqual([data.id, data.id])
+    const phone = await net.enroll('phone')
+    expect(net.as('phone').id).toBe(phone.id)
+  })
+
+  it('says in a program without types that it dials and hosts with a router', async () => {
+    const net = await network()
+    const laptop: object = await net.enroll('laptop')
+    for (const endpoint of [laptop, net.as('server')]) {
+      const untyped = endpoint as {
+        host(name: string): Promise<void>
+        fetch(url: string): Promise<void>
+        agent: object
+      }
+      await expect(untyped.host('wiki')).rejects.toThrow('host needs a router: createTestController({ router: true })')
+      await expect(untyped.fetch('http://wiki/')).rejects.toThrow('fetch needs a router')
+      expect(() => untyped.agent).toThrow('agent needs a router')
+    }
+  })
+
   it('enrolls an identity that is there, with the invitation that it has or a new one', async () => {
     const net = await network()
     const body = { name: 'phone', type: 'Device' as const, isAdmin: false }
@@ -155,16 +181,33 @@ describe('events', () => {
 
   it('that do not come are told, and nothing is left behind', async () => {
     const net = await network()
-    const wait = net.events.wait('session.ended', { withinMs: 20 })
-    await expect(wait).rejects.toThrow("no event 'session.ended' came within 20 ms, nor any other")
+    const wait = net.events.wait('session.ended', { patienceMs: 20 })
+    const told = "no event 'session.ended' came within 20 ms of the computer's clock, nor any other"
+    await expect(wait).rejects.toThrow(told)
+  })
+
+  it("have as long as the test's clock says, and what is due at the last instant still comes", async () => {
+    const net = await network()
+    await (await net.enroll('laptop')).call('GET /services')
+    const [soon, late] = [60_000, 30 * 60_000]
+    const waits = [soon, late].map((withinMs) => net.events.wait('api-session.ended', { withinMs }))
+    const ends = Promise.allSettled(waits)
+    await net.elapse(late + 1)
+    expect(await ends).toMatchObject([
+      { reason: { message: "no event 'api-session.ended' came within 60000 ms of the test's clock, nor any other" } },
+      { value: { reason: 'timeout' } },
+    ])
+    const never = net.events.wait('api-session.ended')
+    await Promise.all([expect(never).rejects.toThrow('within 86400000 ms'), net.elapse(25 * 3_600_000)])
   })
 
   it('that come instead are told: of its name with what they say, others by their names', async () => {
     const net = await network()
     const where = ({ method }: { readonly method: string }) => method === 'cert'
-    const wait = net.events.wait('authentication.attempted', { where, withinMs: 200 })
+    const wait = net.events.wait('authentication.attempted', { where, patienceMs: 200 })
     await net.asAdmin()
-    const told = /within 200 ms; what came: .*api-session\.started.*authentication\.attempted \{.*"method":"password"/
+    const told =
+      /within 200 ms of .*; what came: .*api-session\.started.*authentication\.attempted \{.*"method":"password"/
     await expect(wait).rejects.toThrow(told)
   })
 

@@ -1,6 +1,7 @@
 import { constants } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type Server, type TLSSocket } from 'node:tls'
+import { listen } from '../channel/listen.ts'
 import { LINK_PROTOCOL } from './links/link-hello.ts'
 import type { AcceptedSocket } from './links/links.ts'
 import { type RouterCredentials, SETUP_MS } from './state/opened-socket.ts'
@@ -59,11 +60,9 @@ export async function listenForRouter(options: RouterServerOptions): Promise<Rou
       acceptLink(accepted)
     else stream.destroy()
   })
-  server.listen(port, host)
-  await once(server, 'listening')
-  const address = server.address()
+  const bound = await listen(server, host, port)
   return {
-    port: typeof address === 'object' && address !== null ? address.port : port,
+    port: bound,
     renew: () => server.setSecureContext(tlsOptions(credentials())),
     stop: () => void server.close(),
     close: async () => {

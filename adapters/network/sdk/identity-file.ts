@@ -127,7 +127,11 @@ async function parsedFile(path: string): Promise<IdentityFile | EnrolledDevice> 
   try {
     return JSON.parse(text)
   } catch (cause) {
-    throw new TypeError(`${path} is no identity: it holds no JSON`, { cause })
+    const isToken = /^\s*[\w-]+\.[\w-]+\.[\w-]+\s*$/.test(text)
+    const why = isToken
+      ? `it holds an enrollment token: enroll with it first, by enroll() of 'portcullis/sdk' or portcullis tunnel enroll ${path}`
+      : 'it holds no JSON'
+    throw new TypeError(`${path} is no identity: ${why}`, { cause })
   }
 }
 

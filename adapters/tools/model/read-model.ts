@@ -14,7 +14,10 @@ import {
 import { moduleSource } from './module-source.ts'
 import { yamlPackage, yamlSource } from './yaml-source.ts'
 
-/** A file by its name, a text in YAML with the name that messages give it, or a model that a program made. */
+/**
+ * A file by its name, a text in YAML, alone or with the name that messages give it, or a model that a program made. A string with
+ * several lines, or one that begins with a key, is a text.
+ */
 export type ModelInput = string | { readonly name: string; readonly text: string } | NetworkModel
 
 /**
@@ -33,11 +36,17 @@ export async function readModel(...inputs: readonly ModelInput[]): Promise<Model
 
 async function sourceOf(input: ModelInput): Promise<Source> {
   if (typeof input !== 'string') return isText(input) ? yamlText(input.name, input.text) : plainSource('model', input)
+  if (isYaml(input)) return yamlText('model', input)
   const extension = extname(input).toLowerCase()
   if (extension === '.yaml' || extension === '.yml') return yamlText(input, await textIn(input))
   if (extension === '.json') return jsonText(input, await textIn(input))
   if (/^\.[cm]?[jt]s$/.test(extension)) return moduleSource(input, await textIn(input), await defaultExport(input))
   throw mistake(input, 'is no model file: its name must end in .yaml, .yml, .json, .ts, .mts, .js or .mjs')
+}
+
+/** Tells a model from the name of a file: names have one line, and no key before a colon and a blank. */
+function isYaml(input: string): boolean {
+  return input.trim().includes('\n') || /^\s*(?:[{]|[\w-]+:(?:\s|$))/.test(input)
 }
 
 async function textIn(file: string): Promise<string> {

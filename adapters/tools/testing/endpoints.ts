@@ -57,9 +57,17 @@ export function endpoints({ controller, admin, baseUrl, ...ports }: EndpointsReq
     createClient({ baseUrl, fetch: (request) => controller.fetch(request, connection), login })
 
   const withoutCredentials = (identity: string) => {
-    const identityId = async () => (await findIdentity(admin, identity)) ?? identity
+    let known: string | undefined
+    const identityId = async () => {
+      known ??= await findIdentity(admin, identity)
+      return known ?? identity
+    }
     const login = async () => (await controller.engine.apiSessions.startFor(SYSTEM_CALL, await identityId())).token
-    return testEndpoint(clientOver({}, login), identityId, ports)
+    return withId(refusingTraffic(testEndpoint(clientOver({}, login), identityId, ports)), () => {
+      if (known !== undefined) return known
+      const place = `as(${JSON.stringify(identity)})`
+      throw new Error(`the id of ${place} is known after its first request: await one, or take the id from enroll()`)
+    })
   }
   return {
     as: (identity) => {
@@ -74,14 +82,14 @@ export function endpoints({ controller, admin, baseUrl, ...ports }: EndpointsReq
       const anonymous = createClient({ baseUrl, fetch: (request) => controller.fetch(request) })
       const { cert } = (await anonymous.call('POST /enroll/ott', { body: { token, clientCsr: csr } })).data
       const connection = { clientCertificates: certificatesIn(cert) }
-      const device = {
+      const device = refusingTraffic({
         ...testEndpoint(
           clientOver(connection, () => logInByCertificate(controller, baseUrl, connection)),
           async () => id,
           ports,
         ),
         ...{ id, cert, key, ca: controller.caPem, connection },
-      }
+      })
       for (const called of [identity, id, name]) known.set(called, device)
       return device
     },
@@ -120,6 +128,11 @@ export type ServiceSession = AnswerOf<ClientApi['POST /sessions']>['data']
 
 /** The endpoint of an identity: the client API, and the actions that tests take with it most. */
 export interface TestEndpoint extends ApiClient<ClientApi> {
+  /**
+   * The id of its identity. Throws an `Error` before the endpoint has enrolled or logged in, which its first request does: until
+   * then it is known by the name that the test gave it.
+   */
+  readonly id: string
   /** Opens a Dial session for a service, by name or id. Rejects with the `ApiError` of the refusal. */
   dial(service: string): Promise<ServiceSession>
   /** Opens a Bind session for a service, by name or id. Rejects with the `ApiError` of the refusal. */
@@ -148,7 +161,7 @@ function testEndpoint(
   api: ApiClient<ClientApi>,
   identityId: () => Promise<string>,
   ports: EndpointPorts,
-): TestEndpoint {
+): Omit<TestEndpoint, 'id'> {
   const open = async (service: string, type: 'Dial' | 'Bind') => {
     const serviceId = await ports.serviceId(service)
     return (await api.call('POST /sessions', { body: { serviceId, type } })).data
@@ -164,6 +177,26 @@ function testEndpoint(
     },
     totp: async () => enrollInMfa(api, await identityId(), ports.apps, ports),
   }
+}
+
+/** Adds the id of its identity to an endpoint. Nothing that copies or prints the endpoint asks for it. */
+export function withId<Endpoint extends object>(
+  endpoint: Endpoint,
+  id: () => string,
+): Endpoint & { readonly id: string } {
+  return Object.defineProperty(endpoint, 'id', { get: id }) as Endpoint & { readonly id: string }
+}
+
+/** Lets an endpoint say what it lacks to a program without types that dials and hosts as with a router. */
+function refusingTraffic<Endpoint extends object>(endpoint: Endpoint): Endpoint {
+  const refuse = (member: string): never => {
+    throw new Error(`${member} needs a router: createTestController({ router: true }). A fork has no router`)
+  }
+  return Object.defineProperties(endpoint, {
+    host: { value: async () => refuse('host') },
+    fetch: { value: async () => refuse('fetch') },
+    agent: { get: () => refuse('agent') },
+  })
 }
 
 /** The query of a list that finds the one entity of an id, or of a name. */

@@ -11,7 +11,7 @@ import type {
   Identity,
   ServiceConnection,
 } from '../../network/sdk/index.ts'
-import type { NewIdentity, TestDevice, TestEndpoint } from './endpoints.ts'
+import { type NewIdentity, type TestDevice, type TestEndpoint, withId } from './endpoints.ts'
 import type { FakeScheduler } from './fake-clock.ts'
 import type { ListeningController, ListenOptions, RunningPlane, TestController } from './test-controller.ts'
 
@@ -92,7 +92,8 @@ export async function withRouter({
   }
   const routed = <Endpoint extends TestEndpoint>(endpoint: Endpoint) => {
     const { dial, host, fetch: fetchService, agent } = identityOf(endpoint)
-    return { ...endpoint, dial, host, agent, fetch: fetchService }
+    const routedEndpoint = { ...endpoint, dial, host, agent, fetch: fetchService }
+    return Object.hasOwn(routedEndpoint, 'id') ? routedEndpoint : withId(routedEndpoint, () => endpoint.id)
   }
   const close = async () => {
     await Promise.all([...identities.values()].map((identity) => identity.close()))

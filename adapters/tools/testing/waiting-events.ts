@@ -1,12 +1,19 @@
 import { checkOptions, type OptionRules } from '../../../src/base/arguments.ts'
 import { type Controller, type ControllerEvents, EVENT_NAMES, type EventName } from '../../../src/index.ts'
+import type { FakeClock, FakeScheduler } from './fake-clock.ts'
 
 /** Which event a test waits for, and for how long. */
 export interface Wait<E extends EventName> {
   /** Which events count. Default: every one of the name. */
   readonly where?: (event: ControllerEvents[E]) => boolean
-  /** How long it may take, in ms of the computer's own clock. Default: 5 s. */
+  /** How long it may take, in ms of the test's clock. Default: a day, or 4 s of a clock that goes by itself. */
   readonly withinMs?: number
+  /**
+   * How long nothing may happen, in ms of the computer's clock: no event comes, and the test does not move its clock. A clock that
+   * stands still would let the test wait for ever. Default: 4 s, which is less than test runners give a test; at least `withinMs`
+   * where the clock goes by itself.
+   */
+  readonly patienceMs?: number
 }
 
 /** The events of a controller, to be waited for as well. */
@@ -23,41 +30,68 @@ export interface TestEvents extends Pick<Controller['events'], 'on'> {
   wait<E extends EventName>(name: E, wait?: Wait<E>): Promise<ControllerEvents[E]>
 }
 
-const OPTIONS: OptionRules<Wait<EventName>> = { where: 'function', withinMs: 'number' }
+const OPTIONS: OptionRules<Wait<EventName>> = { where: 'function', withinMs: 'number', patienceMs: 'number' }
 
-const PATIENCE_MS = 5000
+const DAY_MS = 86_400_000
+const PATIENCE_MS = 4000
 
 /** The most other events that are named where the awaited one did not come. */
 const MOST_TOLD = 10
 
 /** Lets a test wait for events. */
-export function waitingEvents({ on }: Pick<Controller['events'], 'on'>): TestEvents {
+export function waitingEvents(
+  { on }: Pick<Controller['events'], 'on'>,
+  clock: FakeClock,
+  scheduler: FakeScheduler,
+): TestEvents {
+  const restarts = new Set<() => void>()
+  clock.onMove(() => {
+    for (const restart of restarts) restart()
+  })
   return {
     on,
     wait: (name, asked = {}) =>
       new Promise((resolve, reject) => {
         checkOptions('events.wait', asked, OPTIONS)
-        const { where = () => true, withinMs = PATIENCE_MS } = asked
+        const { where = () => true, withinMs = clock.isTicking ? PATIENCE_MS : DAY_MS } = asked
+        const { patienceMs = Math.max(PATIENCE_MS, clock.isTicking ? withinMs : 0) } = asked
         const others: string[] = []
         const settle = (done: () => void) => {
-          clearTimeout(expired)
+          clearTimeout(patience)
+          restarts.delete(restart)
+          cancel()
           for (const stop of stops) stop()
           done()
+        }
+        const told = (other: string) => {
+          others.push(other)
+          restart()
+        }
+        const expire = (span: string) =>
+          settle(() => reject(new Error(`no event '${name}' came within ${span}${cameInstead(others)}`)))
+        let patience: ReturnType<typeof setTimeout> | undefined
+        const restart = () => {
+          clearTimeout(patience)
+          patience = setTimeout(() => expire(`${patienceMs} ms of the computer's clock`), patienceMs)
         }
         // First of all: a name that no event has throws.
         const stops = [
           on(name, (event) => {
             try {
               if (where(event)) settle(() => resolve(event))
-              else others.push(`${name} ${JSON.stringify(event)}`)
+              else told(`${name} ${JSON.stringify(event)}`)
             } catch (error) {
               settle(() => reject(error))
             }
           }),
-          ...EVENT_NAMES.filter((other) => other !== name).map((other) => on(other, () => others.push(other))),
+          ...EVENT_NAMES.filter((other) => other !== name).map((other) => on(other, () => told(other))),
         ]
-        const expire = () => reject(new Error(`no event '${name}' came within ${withinMs} ms${cameInstead(others)}`))
-        const expired = setTimeout(() => settle(expire), withinMs)
+        // All other work of that instant is done first.
+        const cancel = scheduler.at(clock.now() + withinMs + 1, async () => {
+          void scheduler.idle().then(() => expire(`${withinMs} ms of the test's clock`))
+        })
+        restarts.add(restart)
+        restart()
       }),
   }
 }

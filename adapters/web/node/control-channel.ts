@@ -1,9 +1,9 @@
 import { connect, createServer, type TLSSocket } from 'node:tls'
 import type { ControlPlane } from '../../../src/index.ts'
+import { type Address, formatAddress, isWildcardHost, listen } from '../../network/channel/listen.ts'
 import type { ControlListener, FabricController, ProcessSocket } from '../../network/fabric/index.ts'
 import { peerCertificates } from './connection-info.ts'
 import { type Connections, trackConnections } from './connections.ts'
-import { type Address, formatAddress, isWildcardHost, listen } from './listen.ts'
 import { type ServerCertificate, tlsOptions } from './tls-sockets.ts'
 
 /** The part of a controller that serves routers. */

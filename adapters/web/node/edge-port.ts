@@ -1,9 +1,9 @@
 import { createServer, type TLSSocket } from 'node:tls'
 import type { ControllerFetch, ControlPlane } from '../../../src/index.ts'
+import { type Address, formatAddress, isWildcardHost, listen } from '../../network/channel/listen.ts'
 import type { OwnRouterOptions, RunningRouter } from '../../network/router/index.ts'
 import { peerCertificates } from './connection-info.ts'
 import { trackConnections } from './connections.ts'
-import { type Address, formatAddress, isWildcardHost, listen } from './listen.ts'
 import { type LocalRouter, localRouter } from './local-router.ts'
 import { type ServerCertificate, tlsOptions } from './tls-sockets.ts'
 

@@ -4,13 +4,13 @@
  * @module portcullis/node
  */
 
+export { type Address, formatAddress, isWildcardHost, parseAddress } from '../../network/channel/listen.ts'
 export { type HttpsFetchOptions, httpsFetch } from '../../network/enrollment/https-fetch.ts'
 export { connectionInfo, peerCertificates } from './connection-info.ts'
 export type { ControlChannelOptions, FabricSource } from './control-channel.ts'
 export { RequestAborted, RequestRefused } from './http/early-response.ts'
 export { type ToRequestOptions, toRequest } from './http/request.ts'
 export { sendResponse } from './http/response.ts'
-export { type Address, formatAddress, isWildcardHost, parseAddress } from './listen.ts'
 export { createListener, type Listener, type ListenerOptions } from './listener.ts'
 export type { LocalRouter } from './local-router.ts'
 export {

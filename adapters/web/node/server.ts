@@ -6,6 +6,7 @@ import { checkArgument, checkOptions, type OptionRules } from '../../../src/base
 import type { CapacityOptions } from '../../../src/concurrency/fair-capacity.ts'
 import { Lifetime } from '../../../src/concurrency/lifetime.ts'
 import type { Controller, ControllerFetch } from '../../../src/index.ts'
+import { type Address, listen, urlOf } from '../../network/channel/listen.ts'
 import { connectionInfo } from './connection-info.ts'
 import { positive, trackConnections } from './connections.ts'
 import {
@@ -17,7 +18,6 @@ import {
   PROCESS_PROTOCOL,
 } from './control-channel.ts'
 import { EDGE_FIRST_BYTES, EdgePort, type EdgeRouterOptions, ROUTER_PROTOCOLS } from './edge-port.ts'
-import { type Address, listen, urlOf } from './listen.ts'
 import { createListener, LISTENER_OPTIONS, type ListenerOptions } from './listener.ts'
 import type { LocalRouter } from './local-router.ts'
 
@@ -125,7 +125,13 @@ export interface RunningServer extends AsyncDisposable {
 const OPTIONS: OptionRules<ServeOptions> = {
   ...LISTENER_OPTIONS,
   host: 'string',
-  port: { shape: 'number', isNeeded: true, hint: 'a number; 0 lets the system choose' },
+  port: {
+    shape: 'number',
+    isNeeded: true,
+    hint: 'a number; 0 lets the system choose',
+    problem: (port: number) =>
+      Number.isInteger(port) && port >= 0 && port <= 65_535 ? undefined : `takes 0 to 65535, not ${port}`,
+  },
   headersTimeoutMs: 'number',
   requestTimeoutMs: 'number',
   keepAliveTimeoutMs: 'number',

@@ -55,7 +55,6 @@ export const authenticate = defineOperation(SHAPE, async (input) => {
     data,
     headers: {
       'zt-session': caller.token,
-      ...(challenge !== undefined && { 'www-authenticate': challenge }),
       'expiration-seconds': String(Math.floor(timeoutMs / 1000)),
       ...(challenge !== undefined && { 'www-authenticate': challenge }),
       ...(data.isCertExtendRequested === true && { 'ziti-authenticator-extend-requested': 'true' }),

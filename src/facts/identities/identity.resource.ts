@@ -78,7 +78,7 @@ const DEFINITION = {
   writable: {
     name: Name,
     typeId: z.enum(['User', 'Device', 'Service', 'Router', 'Default']),
-    isAdmin: z.boolean(),
+    isAdmin: z.boolean().default(false),
     roleAttributes: RoleAttributes.default([]),
     externalId: Text.nullable().default(null),
     authPolicyId: Id.default('default'),
@@ -147,7 +147,7 @@ const DEFINITION = {
     interfaces: z.array(NetworkInterface).nullable(),
     isMfaEnabled: z.boolean(),
   },
-  required: ['name', 'typeId', 'isAdmin'],
+  required: ['name', 'typeId'],
   unique: ['name', 'externalId'],
   indexed: ['authPolicyId', 'enrolledById', 'isAdmin', 'isDefaultAdmin', 'permissions'],
   references: {
@@ -176,6 +176,8 @@ const DEFINITION = {
   quirks: {
     nullWhenEmpty: ['permissions'],
     inputNames: { typeId: 'type' },
+    requiredAsDeployed: ['isAdmin'],
+    requiredOnReplace: ['name', 'typeId', 'isAdmin'],
   },
   operations: ['list', 'get', 'create', 'replace', 'patch', 'delete'],
   adminOnly: ['replace'],
@@ -185,7 +187,7 @@ const DEFINITION = {
 export interface Identities extends Resource<typeof DEFINITION> {}
 export const identities: Identities = defineResource(DEFINITION, {
   typeId: 'What the identity stands for. `Router` is given to the identities of edge routers by the controller alone.',
-  isAdmin: 'Whether the identity may do everything in the management API.',
+  isAdmin: 'Whether the identity may do everything in the management API; false by default.',
   externalId: 'The name by which another system knows the identity, unique; null or empty for none.',
   authPolicyId: 'The id of the auth policy that says how the identity authenticates; `default` by default.',
   appData: 'Free data for applications, shown to the identity itself; empty by default.',

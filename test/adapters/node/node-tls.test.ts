@@ -179,6 +179,10 @@ describe('the address', () => {
     await own.close()
   })
 
+  it('that is no port is refused with those that are', async () => {
+    await expect(start({ port: 99_999 })).rejects.toThrow('serve: port takes 0 to 65535, not 99999')
+  })
+
   it('that is in use is said to be', async () => {
     const blocker = createServer().listen(0, '127.0.0.1')
     await once(blocker, 'listening')

@@ -1,8 +1,8 @@
-import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { pipeline } from 'node:stream'
+import { listen as bind } from '../../../network/channel/listen.ts'
 import { writeNewDurably } from '../../../network/enrollment/durable-file.ts'
 import { enroll, type Identity, openIdentity, type ServiceConnection } from '../../../network/sdk/index.ts'
 import { type Answer, type CommandCall, defineCommand } from '../command-line/command.ts'
@@ -163,13 +163,9 @@ async function listen(identity: Identity, service: string, host: string, port: n
       },
     )
   })
-  server.listen(port, host)
-  try {
-    await once(server, 'listening')
-  } catch (error) {
-    const why = Reflect.get(Object(error), 'code') === 'EADDRINUSE' ? 'another program does' : String(error)
-    throw new UsageError(`${host}:${port} cannot be listened on: ${why}`, { cause: error })
-  }
+  await bind(server, host, port).catch((error: Error) => {
+    throw new UsageError(error.message, { cause: error })
+  })
   return server
 }
 
