@@ -7,7 +7,7 @@ export type Compat = 'openziti'
 interface Difference {
   readonly strict: boolean | number
   readonly deployed: boolean | number
-  /** The words for both in the table of the README. */
+  /** The words for both in the table of docs/compatibility.md. */
   readonly doc: readonly [strict: string, deployed: string]
   /** The least and the greatest value of a number. */
   readonly range?: readonly [least: number, greatest: number]
@@ -17,13 +17,13 @@ interface Difference {
 interface SilentDifference {
   readonly strict: false
   readonly deployed: true
-  /** Its row of the table of the README: the matter, the default, and the answer of deployed controllers. */
+  /** Its row of the table of docs/compatibility.md: the matter, the default, and the answer of deployed controllers. */
   readonly doc: readonly [matter: string, strict: string, deployed: string]
 }
 
 /**
  * Where this controller is stricter than deployed ones in a way that a client could notice. The type of the options, the
- * profile, the check of arguments and the table of the README follow from it.
+ * profile, the check of arguments and the tables of docs/compatibility.md follow from it.
  */
 export const LENIENCIES = {
   /** Accepts a one-time code again while its time step is near. Strict: once. */
@@ -100,7 +100,7 @@ export const LENIENCIES = {
   },
 } as const satisfies Readonly<Record<string, Difference>>
 
-/** Where `compat` alone decides; a row of the README follows from each. */
+/** Where `compat` alone decides; a row of docs/compatibility.md follows from each. */
 export const DEPLOYED_HABITS = {
   /** Takes keys of key sets that say what they are by their certificate (`x5c`) alone, without `kty`. */
   allowsUntypedKeys: habit('keys of a key set with `x5c` and without `kty`', 'refused', 'accepted'),

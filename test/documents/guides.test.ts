@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { apiDocuments, VERSION } from 'portcullis'
 import { describe, expect, it } from 'vitest'
 import { PERMISSIONS } from '../../src/facts/authority/permissions.resource.ts'
 import { STATUS_OF } from '../../src/http/pipeline/problem.ts'
@@ -35,6 +36,10 @@ describe('the guides', () => {
     const { stdout, stderr } = await promisify(execFile)(process.execPath, flags, { cwd: root })
     expect(stderr).toBe('')
     expect(stdout).toBe(blocksOf(text, 'text').join(''))
+  })
+
+  it.each(running)('%s is a program for every Node that runs TypeScript: 22.18 knows no `await using`', (name) => {
+    expect(blocksOf(readFileSync(join(folder, name), 'utf8'), 'ts').join('')).not.toContain('await using')
   })
 
   it('are all named for programs that read', () => {
@@ -76,7 +81,7 @@ describe('paths of the repository', () => {
   const pathsIn = (text: string) =>
     [...text.matchAll(/`((?:src|test|adapters|scripts|bench)\/[^`\s]*)`/g)].map(([, path = '']) => path)
   // These two are for developers of the product, and say so.
-  const OF_CONTRIBUTORS = ['decisions.md', 'performance.md']
+  const OF_CONTRIBUTORS = ['decisions.md', 'measurements.md']
 
   it.each(guides.filter((name) => !OF_CONTRIBUTORS.includes(name)))('are not in %s, which the package has', (name) => {
     expect(pathsIn(readFileSync(join(folder, name), 'utf8'))).toEqual([])
@@ -85,6 +90,27 @@ describe('paths of the repository', () => {
   it.each(OF_CONTRIBUTORS)('that %s names are there', (name) => {
     const paths = pathsIn(readFileSync(join(folder, name), 'utf8'))
     expect(paths.filter((path) => !existsSync(join(root, path)) && !existsSync(join(root, `${path}.ts`)))).toEqual([])
+  })
+})
+
+/** The paths in the tables of the guide to the APIs: of both, of the client API, of the management API. */
+function operationsByTable() {
+  const [shared = [], client = [], management = []] = readFileSync(join(folder, 'apis.md'), 'utf8')
+    .split('| Topic |')
+    .slice(1)
+    .map((table) => {
+      const rows = table.split('\n\n', 1).join()
+      return [...rows.matchAll(/`(\/[^`]+)`/g)].map(([, path]) => String(path))
+    })
+  return [
+    ...[...shared, ...client].map((path) => ['client', path] as const),
+    ...[...shared, ...management].map((path) => ['management', path] as const),
+  ]
+}
+
+describe('the guide to the APIs', () => {
+  it.each(operationsByTable())('lists operations of the %s API that are served: %s', async (api, path) => {
+    expect(Object.keys((await apiDocuments(VERSION))[api].paths ?? {})).toContain(path)
   })
 })
 

@@ -3,9 +3,8 @@ import { createTestController } from 'portcullis/testing'
 import { describe, expect, it } from 'vitest'
 import { DEPLOYED_HABITS, LENIENCIES, profileOf } from '../../src/base/compatibility.ts'
 
-const README = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
-const CHAPTER = README.split('## Compatibility')[1]?.split('\n## ')[0] ?? ''
-const [OPTIONS_TABLE, HABITS_TABLE] = CHAPTER.split('Where no safety is at stake').map(rowsOf)
+const GUIDE = readFileSync(new URL('../../docs/compatibility.md', import.meta.url), 'utf8')
+const [OPTIONS_TABLE, HABITS_TABLE] = GUIDE.split('Where no safety is at stake').map(rowsOf)
 
 /** The rows of a table, without its head. */
 function rowsOf(text: string): readonly string[] {
@@ -18,7 +17,7 @@ function rowsOf(text: string): readonly string[] {
 const options = Object.entries(LENIENCIES)
 const habits = Object.entries(DEPLOYED_HABITS)
 
-/** A value as the README writes it: numbers with their thousands apart. */
+/** A value as the guide writes it: numbers with their thousands apart. */
 function shown(value: boolean | number): string {
   return `\`${String(value).replace(/(?<=\d)(?=(\d{3})+$)/g, '_')}\``
 }
@@ -59,7 +58,7 @@ describe('an option that gives up strictness', () => {
   )
 })
 
-describe('the README has, in this order,', () => {
+describe('the guide to compatibility has, in this order,', () => {
   it('a row for every option', () => {
     const rows = options.map(
       ([name, { strict, deployed, doc }]) =>

@@ -1,44 +1,52 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { apiDocuments, VERSION } from 'portcullis'
-import { createTestController, type TestController } from 'portcullis/testing'
-import 'portcullis/testing/vitest'
+import { createTestController } from 'portcullis/testing'
 import { describe, expect, it } from 'vitest'
-import { freePort } from '../support/free-port.ts'
+import { passedLimits } from '../../scripts/check-limits.ts'
 import { node } from './support/quickstart.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 const readme = readFileSync(resolve(root, 'README.md'), 'utf8')
+const blocks = [...readme.matchAll(/^```([^\n]*)\n([\s\S]*?)^```$/gm)]
+const blockOf = (fence: string) => blocks.find(([, kind]) => kind === fence)?.[2] ?? ''
 
 describe('README.md', () => {
-  it('embeds a controller with code that runs as it stands', async () => {
-    const [, code = ''] = /```ts\n([\s\S]*?)```/.exec(readme) ?? []
-    const port = await freePort()
-    const run = spawnSync(node.path, [...node.args, '--input-type=module-typescript', '-'], {
-      cwd: root,
-      input: code,
-      encoding: 'utf8',
-      env: { ...process.env, PORT: String(port) },
-    })
-    expect(run.stderr).toBe('')
-    expect(run.stdout).toBe(`https://127.0.0.1:${port} offers wiki\n`)
-    expect(run.status).toBe(0)
+  it('embeds a controller in 20 lines that run as they stand, and ends in the decision that it tells', () => {
+    const code = blockOf('ts')
+    expect(code.trim().split('\n').length).toBeLessThanOrEqual(20)
+    const options = { cwd: root, input: code, encoding: 'utf8' } as const
+    const run = spawnSync(node.path, [...node.args, '--input-type=module-typescript', '-'], options)
+    expect([run.stderr, run.status]).toEqual(['', 0])
+    expect(readme).toContain(`It prints \`${run.stdout.trim()}\``)
   })
 
-  it('tests a network with code that runs as it stands', async () => {
-    const [, block = ''] = /```ts\n(import 'portcullis\/testing\/vitest'[\s\S]*?)```/.exec(readme) ?? []
+  it('has a test that a test runner finds, and that passes', async () => {
+    const block = blockOf('ts test')
     const imports = [...block.matchAll(/^import .*'(.*)'.*$/gm)].map(([, name]) => name)
-    expect(imports).toEqual(['portcullis/testing/vitest', 'portcullis/testing', 'vitest'])
-    const code = block.replaceAll(/^import .*$/gm, '')
-    const run: unknown = new Function(
-      'createTestController',
-      'expect',
-      `return (async () => {${code}; return [net, copy] })()`,
+    expect(imports).toEqual(['portcullis/testing', 'vitest'])
+    const found: [string, () => Promise<void>][] = []
+    const test = (name: string, body: () => Promise<void>) => void found.push([name, body])
+    new Function('createTestController', 'expect', 'test', block.replaceAll(/^import .*$/gm, ''))(
+      createTestController,
+      expect,
+      test,
     )
-    const made = await (run as (...given: unknown[]) => Promise<TestController[]>)(createTestController, expect)
-    expect(await made[1]?.reach('laptop')).toEqual({ dial: [], bind: [] })
-    for (const net of made) await net.close()
+    expect(found.map(([name]) => name)).toEqual(['a laptop outside the company reaches nothing'])
+    for (const [, body] of found) await body()
+  })
+
+  it('shows lines of the guide to dark apps, which are run there', () => {
+    const guide = readFileSync(resolve(root, 'docs/dark-apps.md'), 'utf8')
+    const methods = [...blockOf('ts fragment').matchAll(/\brouter\.\w+\(/g)].map(([call]) => call)
+    expect(methods).toEqual(['router.host(', 'router.as('])
+    for (const method of methods) expect(guide).toContain(method)
+  })
+
+  it('is one page: what it may hold is a limit that the check keeps', () => {
+    expect(passedLimits({ readmeBytes: 6144 })).toEqual([])
+    expect(passedLimits({ readmeBytes: 6 })).toEqual([expect.stringMatching(/^readmeBytes: \d+, the limit is 6$/)])
+    expect(passedLimits({ unknown: 1 })).toEqual(['unknown: nothing measures it', 'readmeBytes: it has no limit'])
   })
 
   it.each([...readme.matchAll(/\]\((?!https:)([^)]+)\)/g)].map(([, path]) => [String(path)]))(
@@ -53,28 +61,4 @@ describe('README.md', () => {
       expect(Object.keys(exports)).toContain(entry.replace(name, '.'))
     },
   )
-
-  it.each(operationsByTable())('lists operations of the %s API that are served: %s', async (api, path) => {
-    expect(Object.keys((await apiDocuments(VERSION))[api].paths ?? {})).toContain(path)
-  })
 })
-
-/** The paths in the tables of the status: those of both APIs, of the client API, of the management API. */
-function operationsByTable() {
-  const [, status = ''] = readme.split('## What works in')
-  const [shared = [], client = [], management = []] = status
-    .split('| Topic |')
-    .slice(1)
-    .map((table) =>
-      [
-        ...table
-          .split('\n\n', 1)
-          .join()
-          .matchAll(/`(\/[^`]+)`/g),
-      ].map(([, path]) => String(path)),
-    )
-  return [
-    ...[...shared, ...client].map((path) => ['client', path] as const),
-    ...[...shared, ...management].map((path) => ['management', path] as const),
-  ]
-}

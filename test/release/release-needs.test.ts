@@ -8,10 +8,13 @@ const READY: ReleaseFacts = {
     version: '1.2.0',
     repository: { type: 'git', url: 'git+https://git.example.org/portcullis.git' },
     homepage: 'https://portcullis.example.org',
+    bugs: { url: 'https://git.example.org/portcullis/issues' },
   },
   changelog: '# Changelog\n\n## 1.2.0\n\n- All.\n',
   changesets: ['README.md', 'config.json', 'changelog.mjs'],
   changedFiles: '',
+  published: ['1.1.0'],
+  isFirst: false,
 }
 
 describe('what a release needs', () => {
@@ -25,6 +28,10 @@ describe('what a release needs', () => {
     ['a repository', { manifest: { ...READY.manifest, repository: undefined } }, /`repository`/],
     ['a repository with an address', { manifest: { ...READY.manifest, repository: { type: 'git' } } }, /`repository`/],
     ['a homepage', { manifest: { ...READY.manifest, homepage: '' } }, /`homepage`/],
+    ['an address for defects', { manifest: { ...READY.manifest, bugs: {} } }, /`bugs`/],
+    ['a version that is new', { published: ['1.1.0', '1.2.0'] }, /has 1\.2\.0 already/],
+    ['a registry that answers', { published: undefined }, /does not answer/],
+    ['a package that is there', { published: [] }, /no package of this name.*--publish --first/],
     ['its changesets collected', { changesets: ['README.md', 'blue-fox.md'] }, /blue-fox\.md/],
     ['a heading in the changelog', { changelog: '# Changelog\n\n## 1.2.01\n' }, /heading for 1\.2\.0/],
     ['a heading that is no plan', { changelog: '## [1.2.0] - Unreleased\n' }, /heading for 1\.2\.0/],
@@ -34,6 +41,12 @@ describe('what a release needs', () => {
     expect(needs).toHaveLength(1)
     expect(needs[0]).toMatch(told)
   })
+})
+
+it('a first release needs no package at the registry, and a long list is cut', () => {
+  expect(releaseNeeds({ ...READY, published: [], isFirst: true })).toEqual([])
+  const changesets = ['a.md', 'b.md', 'c.md', 'd.md', 'e.md']
+  expect(releaseNeeds({ ...READY, changesets })).toEqual([expect.stringContaining('a.md, b.md, c.md, and 2 more')])
 })
 
 describe('the workflow that publishes', () => {
