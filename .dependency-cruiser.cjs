@@ -77,7 +77,8 @@ module.exports = {
       // Adapters of the fabric speak by its messages and its rules, which a host does not see.
       '^src/facts/fabric/(messages|rules)/index[.]ts$',
       '^src/facts/data-plane/',
-      '^adapters/network/sdk/in-process-identity[.]ts$',
+      // A server loads the router and the endpoints of its own process, and nothing of those that run by themselves.
+      '^adapters/network/(router/own-router|sdk/in-process-identity)[.]ts$',
       '^src/controller/option-shapes[.]ts$',
       '^src/apis/route-finder[.]ts$',
       '^src/enrollment/invite[.]ts$',

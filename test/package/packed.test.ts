@@ -4,6 +4,7 @@ import { cp, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/pro
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
+import { rolldown } from 'rolldown'
 import ts from 'typescript'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { freePort } from '../support/free-port.ts'
@@ -257,6 +258,18 @@ describe('the packed package in an empty project', () => {
     expect(hasher).toMatch(/^hasher: ApiError: 400 COULD_NOT_VALIDATE: .*Code generation from strings/)
     expect(both).toBe('both: COULD_NOT_VALIDATE')
   }, 120_000)
+
+  it('is bundled with a server by which no package is asked for that is optional', async () => {
+    const program = join(project, 'bundled-server.mjs')
+    await writeFile(program, PROGRAM)
+    const logs: string[] = []
+    const onLog = (_level: string, { code, message }: { readonly code?: string; readonly message: string }) =>
+      void (code === 'UNRESOLVED_IMPORT' && logs.push(message))
+    const bundle = await rolldown({ input: program, cwd: project, platform: 'node', onLog })
+    await bundle.generate({ format: 'esm' })
+    await bundle.close()
+    expect(logs).toEqual([])
+  })
 
   it('has what its documents link to', async () => {
     const folder = join(project, 'node_modules/portcullis')

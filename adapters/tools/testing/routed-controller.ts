@@ -65,7 +65,7 @@ export async function withRouter({
 }: RoutedParts): Promise<RoutedTestController> {
   // Loaded here because most tests carry nothing.
   const { openControlListener } = await import('../../network/fabric/index.ts')
-  const { openOwnRouter } = await import('../../network/router/index.ts')
+  const { openOwnRouter } = await import('../../network/router/own-router.ts')
   const { inProcessIdentity } = await import('../../network/sdk/in-process-identity.ts')
   const { clock } = net
   const timer = (ms: number, work: () => void) => scheduler.at(clock.now() + ms, async () => work())

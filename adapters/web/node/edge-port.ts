@@ -65,7 +65,8 @@ export class EdgePort {
     if (running !== undefined) return
     const options = { ...(name !== undefined && { name }), ...(roleAttributes && { roleAttributes }) }
     const advertise = this.#reachedAt(apis)
-    const { openOwnRouter } = await import('../../network/router/index.ts')
+    // Not by the entry of routers: bundled, that one shares a file with the command line, which knows every storage.
+    const { openOwnRouter } = await import('../../network/router/own-router.ts')
     const router = await openOwnRouter(options, { plane, advertise, takesLinks: true })
     this.#taking = router
     this.#router = await localRouter(router, { plane, fetch, origin: `https://${formatAddress(apis)}` })
