@@ -48,7 +48,7 @@ interface Sealing {
 export async function sealNext(tx: WriteTransaction, { now, sha256, keeping }: Sealing): Promise<boolean> {
   const known = await tx.collection(auditStates).get(CHAIN)
   const state = (await soundState(tx, known)) ?? (await stateOfSeals(tx, known, now))
-  const records = await unsealed(tx, state.sealed)
+  const { records, isLast } = await nextUnsealed(tx, state.sealed)
   const last = records.at(-1)
   if (last === undefined) return true
   const kept = await removeOld(tx, state, keeping, now)
@@ -71,7 +71,21 @@ export async function sealNext(tx: WriteTransaction, { now, sha256, keeping }: S
     updatedAt: now,
   }
   await (known === undefined ? tx.collection(auditStates).insert(next) : tx.collection(auditStates).update(next))
-  return records.length < RECORDS_PER_SEAL
+  return isLast
+}
+
+/** The records of the next seal. Damaged ones are left out, and end no round: others may stand behind them. */
+async function nextUnsealed(
+  tx: ReadTransaction,
+  sealed: string,
+): Promise<{ readonly records: readonly AuditRecord[]; readonly isLast: boolean }> {
+  for (let after = sealed; ; ) {
+    const found = await idsAfter(tx, after, RECORDS_PER_SEAL)
+    const records = await recordsOf(tx, found)
+    const isLast = found.length < RECORDS_PER_SEAL
+    if (isLast || records.length > 0) return { records, isLast }
+    after = found.at(-1) ?? after
+  }
 }
 
 /** Reports whether the state of the chain is gone, or another than the last seal says. */
@@ -138,10 +152,12 @@ export async function recordsAfter(
   limit: number,
   of?: Filter,
 ): Promise<readonly AuditRecord[]> {
+  return recordsOf(tx, await idsAfter(tx, id, limit, of))
+}
+
+function idsAfter(tx: ReadTransaction, id: string, limit: number, of?: Filter): Promise<readonly string[]> {
   const later: Filter = { kind: 'compare', operand: { kind: 'field', field: 'id' }, operator: '>', value: id }
-  const where = both(of, later) ?? later
-  const found = await tx.collection(auditRecords).findIds({ where, orderBy: BY_ID, limit })
-  return recordsOf(tx, found)
+  return tx.collection(auditRecords).findIds({ where: both(of, later) ?? later, orderBy: BY_ID, limit })
 }
 
 /** The id of the last record; empty before the first. */

@@ -1,11 +1,12 @@
+import type { Identity } from 'portcullis/sdk'
 import { createTestController, type TestController } from 'portcullis/testing'
 import { certificatesIn } from '../../adapters/network/enrollment/signing-request.ts'
 import { HeldCertificate } from '../../adapters/network/sdk/held-certificate.ts'
 import { type EnrolledDevice, readIdentity } from '../../adapters/network/sdk/identity-file.ts'
-import type { Identity } from '../../adapters/network/sdk/index.ts'
+
 import { identityOver } from '../../adapters/network/sdk/open-identity.ts'
 
-/** What goes wrong with one step: a request to a controller, or the write of the identity file. */
+/** The failure of one step: a request to a controller, or the write of the identity file. */
 export interface Fault {
   readonly way: 'fails' | 'hangs' | 'dies'
   /** Whether the step was done before, and only its answer is lost. */

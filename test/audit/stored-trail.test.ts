@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { openOperator, type Storage, SYSTEM_CALL } from 'portcullis'
 import { postgresStorage, sqliteStorage } from 'portcullis/kysely'
 import { createTestController } from 'portcullis/testing'
@@ -20,6 +21,29 @@ const STORES: Readonly<Record<string, () => Promise<() => Promise<Storage>>>> = 
     return () => postgresStorage({ connection: database.url })
   },
 }
+
+it('the audit trail is sealed to its end in one round, also where a record among two hundred is damaged', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'portcullis-audit-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  const file = join(folder, 'records.sqlite')
+  const storage = await sqliteStorage(file, { cachedRecords: 0 })
+  onTestFinished(() => storage.close())
+  const net = await createTestController({ storage })
+  await net.elapse(5000)
+  for (let at = 0; at < 450; at++) await net.engine.services.create(SYSTEM_CALL, { name: `service ${at}` })
+  const database = new DatabaseSync(file)
+  database.exec(`update audit_records set content = 'damaged' where id = (select max(id) from audit_records where id <
+    (select id from audit_records order by id desc limit 1 offset 300))`)
+  const all = Number(database.prepare('select count(*) as number from audit_records').get()?.number)
+  database.close()
+  await net.elapse(1100)
+  const beside = await sqliteStorage(file)
+  onTestFinished(() => beside.close())
+  const operator = await openOperator({ storage: beside, name: 'ann' })
+  expect(await operator.verifyAudit()).toMatchObject({ records: all - 1 })
+  await operator.close()
+  await net.close()
+})
 
 describe.each(Object.entries(STORES))('the audit trail in %s', (_name, make) => {
   it('is one chain, whichever of several processes writes, and is verified by its operator', async () => {

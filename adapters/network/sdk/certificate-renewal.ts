@@ -34,7 +34,7 @@ export class CertificateRenewal {
   /** Renewals run one after the other: what is kept is what the controller knows. */
   #last: Promise<unknown> = Promise.resolve()
   #isUnderWay = false
-  /** What was confirmed could not be kept. */
+  /** A confirmed pair could not be kept. */
   #isUnkept = false
   #failures = 0
   #cancel: () => void = () => undefined

@@ -2,8 +2,7 @@ import { type ApiClient, ApiError, type ClientApi, createClient, type Fetch } fr
 import { pauseAfter, renewAfter } from '../../../src/facts/data-plane/sdk-dialing.ts'
 import type { Timer } from '../channel/conversation.ts'
 import { ConnectionFailure, type FailureCode, failureOf } from './connection-failure.ts'
-import { type LoginOptions, logInAt, refreshAt, type Session } from './session-login.ts'
-import { answeredWithin, within } from './time-limits.ts'
+import { answeredWithin, type LoginOptions, logInAt, refreshAt, type Session, within } from './session-login.ts'
 
 /** A certificate that may be shown instead. */
 export interface OtherCertificate {

@@ -14,7 +14,7 @@ export class HeldCertificate {
     this.#other = pending
   }
 
-  /** What connections show; another object when it is another certificate. */
+  /** The pair that connections show; another object when it is another certificate. */
   get shown(): Credentials {
     return this.#shown
   }

@@ -232,7 +232,7 @@ class Hosting implements HostedService {
     }
   }
 
-  /** What the program throws is its own: other services on the same channel hear of its end as well. */
+  /** A mistake of the program is its own: other services on the same channel hear of its end as well. */
   #tell(failure: ConnectionFailure | undefined): void {
     callIsolated(
       () => this.#options.onChange?.(failure),

@@ -17,7 +17,7 @@ export interface IdentityFile {
     readonly cert: string
     readonly key: string
     readonly ca?: string
-    /** What {@link EnrolledDevice.pending} is. */
+    /** As {@link EnrolledDevice.pending}. */
     readonly pending?: { readonly cert: string; readonly key: string }
   }
   readonly [member: string]: unknown
@@ -39,7 +39,7 @@ export interface EnrolledDevice extends CertifiedKey {
   readonly ca: string
   /**
    * A renewed key and certificate that no controller has confirmed yet: the controller takes this pair or the one above, and
-   * {@link openIdentity} finds out. Whoever keeps the identity keeps both.
+   * {@link openIdentity} finds out. It is kept with the identity.
    */
   readonly pending?: CertifiedKey
 }

@@ -1,6 +1,7 @@
 import { hostname, release } from 'node:os'
 import { type ApiClient, type ClientApi, createClient, type Fetch } from '../../../src/client/index.ts'
 import { VERSION } from '../../../src/version.ts'
+import type { Timer } from '../channel/conversation.ts'
 import { type BearerLogin, type BearerTokens, logInForTokens, refreshTokens } from './bearer-login.ts'
 import { ConnectionFailure } from './connection-failure.ts'
 
@@ -93,4 +94,30 @@ async function codeBy({ secondFactor }: LoginOptions): Promise<string> {
 const TOLD = {
   sdkInfo: { type: 'portcullis-sdk', version: VERSION },
   envInfo: { os: process.platform, arch: process.arch, osRelease: release(), hostname: hostname() },
+}
+
+/** Settles as `work` does; rejects with `TIMED_OUT` when that takes longer than `ms`. The work itself goes on. */
+export function within<T>(ms: number, work: Promise<T>, timer: Timer, task: string): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const cancel = timer(ms, () =>
+      reject(new ConnectionFailure('TIMED_OUT', `${task}: it takes longer than ${ms / 1000} s`)),
+    )
+    work.then(resolve, reject).finally(cancel)
+  })
+}
+
+/** The same `fetch`; its requests are given up, and reject with an `Error`, when no answer has come after `ms`. */
+export function answeredWithin(ms: number, fetch: Fetch, timer: Timer): Fetch {
+  return (request) =>
+    new Promise((resolve, reject) => {
+      const silence = new AbortController()
+      const cancel = timer(ms, () => {
+        const failure = new Error(`no answer within ${ms / 1000} s`)
+        silence.abort(failure)
+        // A controller in the same process takes no notice of signals.
+        reject(failure)
+      })
+      const signal = AbortSignal.any([request.signal, silence.signal])
+      fetch(new Request(request, { signal })).then(resolve, reject).finally(cancel)
+    })
 }

@@ -100,7 +100,7 @@ export class ControlConnections {
         log?.('controller.lost', { address, controllerId: channel.id })
         this.#retry(address, place)
       }
-      // What it says shows that it takes the certificate.
+      // Its first word shows that it takes the certificate.
       const spoken = () => {
         place.candidate = 0
         this.#kept(held.taken(credentials.clientCert))

@@ -12,7 +12,7 @@ export class HeldIdentity {
   #identity: RouterIdentity
   readonly #keep: (identity: RouterIdentity) => void | Promise<void>
   readonly #onCredentials: () => void
-  /** What is kept is kept in the order in which it became known. */
+  /** Changes are kept in the order in which they became known. */
   #keeping: Promise<void> = Promise.resolve()
 
   /** `onCredentials` is called when other ones are in force. */

@@ -18,7 +18,7 @@ export interface RouterIdentity extends RouterCredentials {
   readonly controllers: readonly string[]
   /**
    * Renewed keys and certificates that no controller has confirmed yet, the latest at the end: a controller takes one of these, or
-   * those above, and the router finds out. Whoever keeps the identity keeps them.
+   * those above, and the router finds out. They are kept with the identity.
    */
   readonly pending?: readonly PendingCredentials[]
 }
