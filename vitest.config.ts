@@ -20,7 +20,7 @@ const SLOW = [
   'test/adapters/cli/backup.test.ts',
   'test/races/*.test.ts',
   'test/examples/{behind-proxy,cluster,hosts,quickstart}.test.ts',
-  'test/adapters/cli/served-{disasters,processes,router-workers,workers}.test.ts',
+  'test/adapters/cli/served-{disasters,events,probes,processes,router-workers,workers}.test.ts',
   'test/adapters/cli/{cli,cli-audit,cli-router,cli-defaults,cli-doctor,cli-explain,cli-questions,cli-reset-password,cli-serve-check,cli-storage,cli-without-sqlite}.test.ts',
   'test/openid/processes.test.ts',
   // The contract of storages on a server, which SQLite and memory pass in the short run, and databases that fail.

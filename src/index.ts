@@ -7,7 +7,7 @@
 // biome-ignore-all assist/source/organizeImports: names stand by their use.
 
 // To make a controller, and to settle what it does.
-export { createController } from './controller/front-doors.ts'
+export { combineMetrics, createController } from './controller/front-doors.ts'
 export type { Controller } from './controller/create-controller.ts'
 export type { AuditOptions, ControllerOptions, OpenIdOptions, WebhookOptions } from './controller/controller-options.ts'
 export type { Compat, Leniency } from './base/compatibility.ts'

@@ -43,6 +43,9 @@ export class AccessFeed implements AccessIndexFeed {
   readonly #moves: AccessMoves | undefined
   #index = new AccessIndex()
   #unreadableChecks: readonly string[] = []
+  #stands = false
+  /** Of the build that is under way. */
+  #recordsRead = 0
 
   /**
    * `turns` shares the thread while much is to be read. `tell` hears what the role attributes of single identities give and
@@ -71,6 +74,11 @@ export class AccessFeed implements AccessIndexFeed {
     return { counts: this.#index.counts(), revision: this.#level.revision }
   }
 
+  /** Reports whether questions are answered at once, and how many records were read of those that the index is built from. */
+  standing(): { readonly stands: boolean; readonly recordsRead: number } {
+    return { stands: this.#stands, recordsRead: this.#recordsRead }
+  }
+
   /** Reports whether the index knows exactly what the snapshot holds, and nothing later. */
   isLevelWith(tx: ReadTransaction): boolean {
     return this.#level.isAt(tx)
@@ -87,9 +95,14 @@ export class AccessFeed implements AccessIndexFeed {
   }
 
   async #build(tx: ReadTransaction): Promise<void> {
-    const { index, unreadableChecks } = await buildIndex(tx, this.#turns)
+    this.#stands = false
+    this.#recordsRead = 0
+    const { index, unreadableChecks } = await buildIndex(tx, this.#turns, () => {
+      this.#recordsRead += 1
+    })
     this.#index = index
     this.#unreadableChecks = unreadableChecks
+    this.#stands = true
   }
 
   /** Answers false when a changed record turns out to be damaged, so that the index has to be built afresh. */
@@ -163,7 +176,7 @@ interface BuiltIndex {
  * Entities that cannot be read stand in the index as far as they can; policies that cannot be read grant nothing. A posture
  * check whose role attributes cannot be read is taken to be selected by every policy that selects any check by attribute.
  */
-async function buildIndex(tx: ReadTransaction, turns: Turns): Promise<BuiltIndex> {
+async function buildIndex(tx: ReadTransaction, turns: Turns, onRecord: () => void): Promise<BuiltIndex> {
   const index = new AccessIndex()
   const unreadableChecks: string[] = []
   const turn = turns.begin()
@@ -171,6 +184,7 @@ async function buildIndex(tx: ReadTransaction, turns: Turns): Promise<BuiltIndex
     for await (const { items, damaged = [] } of tx.collection(resourceNamed(kind)).scan(['roleAttributes'])) {
       for (const record of items) {
         index.putEntity(kind, indexedEntity(record))
+        onRecord()
         await turn()
       }
       for (const { id } of damaged) {
@@ -184,6 +198,7 @@ async function buildIndex(tx: ReadTransaction, turns: Turns): Promise<BuiltIndex
     const { items } = await tx.collection(resource).find()
     for (const record of items) {
       index.putPolicy(kind, indexedPolicy(resource, record, unreadableChecks))
+      onRecord()
       await turn()
     }
   }

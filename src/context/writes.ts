@@ -52,6 +52,9 @@ export type WriteAdmission = (tx: WriteTransaction, call: Call) => Promise<void>
 /** Does what follows from a committed write, before the writer is answered. */
 export type WriteFollower = (write: RecordedWrite) => void | Promise<void>
 
+/** Hears how a write to the storage ended: with `undefined` where it was committed, else with the error. It does not throw. */
+export type WriteWatcher = (error: unknown) => void
+
 /** Tells others of a committed write. Nothing depends on it: a failure is logged, and no caller gets it. */
 export type WriteListener = (write: RecordedWrite) => void
 
@@ -72,11 +75,17 @@ export class Writes {
   /** Committed writes whose followers did not run yet, in the order of their commits. */
   readonly #untold: RecordedWrite[] = []
   #isTelling = false
+  #watcher: WriteWatcher | undefined
 
   constructor(storage: Storage, limits: Limits, logger: Pick<Logger, 'error'>) {
     this.#storage = storage
     this.#limits = limits
     this.#logger = logger
+  }
+
+  /** From now on `watcher` hears how each write that changes something ends. */
+  watch(watcher: WriteWatcher): void {
+    this.#watcher = watcher
   }
 
   /** From now on `admission` judges who asks for a write, before its work begins. */
@@ -153,7 +162,7 @@ export class Writes {
     { isContinued = false, intended = () => [] }: Continuation = {},
   ): Promise<T> {
     const changes: RecordedChange[] = []
-    const result = await this.#storage.write(async (tx) => {
+    const written = this.#storage.write(async (tx) => {
       // A storage may run the work again when the database asks for it.
       changes.length = 0
       if (!isContinued) await this.#admission?.(tx, call)
@@ -168,7 +177,12 @@ export class Writes {
       if (changes.length > 0) await this.#recorder?.(tx, { call, changes, reasons })
       return answer
     })
+    const result = await written.catch((error: unknown) => {
+      this.#watcher?.(error)
+      throw error
+    })
     if (changes.length === 0) return result
+    this.#watcher?.(undefined)
     const write = { call, changes, reasons }
     this.#untold.push(write)
     try {

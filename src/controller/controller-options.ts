@@ -97,8 +97,8 @@ export interface ControllerOptions extends Partial<Leniency> {
    */
   readonly oidc?: OpenIdOptions | false
   /**
-   * Answers `GET /healthz`, `/readyz` (503 while the storage is away) and `/metrics` (Prometheus), to everybody who reaches
-   * the controller. Default: `false`.
+   * Answers `GET /healthz`, `/readyz` and `/metrics` (Prometheus), to everybody who reaches the controller. `/readyz` is 503 while
+   * the storage is away or full, and until the access index stands, which is built from the start on. Default: `false`.
    */
   readonly probes?: boolean
   /**

@@ -49,3 +49,17 @@ export async function apiDocuments(version: string): Promise<ApiDocuments> {
   const { writeApiDocuments } = await import('../apis/documents.ts')
   return writeApiDocuments(version)
 }
+
+/**
+ * Combines the answers of `/metrics` of several processes over one store into one, for a host that serves one address by all of
+ * them. Counters and histograms are added. Of gauges, those of a process are added (connections, circuits, memory), and those of the
+ * store or of all are told once, by the worst. `ended` are the last answers of processes that have ended: their counters go on to
+ * count, because a sum that falls looks like a restart to Prometheus.
+ *
+ * @example
+ * const text = await combineMetrics(await Promise.all(workers.map((worker) => worker.metrics())))
+ */
+export async function combineMetrics(texts: readonly string[], ended: readonly string[] = []): Promise<string> {
+  const { combined } = await import('./combined-metrics.ts')
+  return combined(texts, ended)
+}

@@ -11,6 +11,7 @@ import type { Metrics, Telemetry } from '../ports/telemetry.ts'
 import { deliveryFigures } from '../webhooks/delivery-work.ts'
 import type { Composition } from './compose-engine.ts'
 import type { ControllerOptions } from './controller-options.ts'
+import { Readiness } from './readiness.ts'
 
 /** A controller's HTTP function, watched as its host wants it. */
 export interface Observed {
@@ -35,9 +36,11 @@ export function observe(
 
   const startedAt = clock.now()
   const due = new DueFigures({ clock, events }, () => engine.keyRotation.status())
+  const readiness = new Readiness({ storage, access, writes: contextOf(engine).writes, clock, logger })
   const source = {
     index: () => access.state(),
     storeRevision: () => storage.read(async ({ revision }) => revision),
+    refusesWrites: () => readiness.refusesWrites(),
     texts: () => engine.reader.texts.size(),
     rememberedOwners: () => ownerCounts.size,
     connectedRouters: () => presence.connectedRouters(),
@@ -56,9 +59,10 @@ export function observe(
     elapsedMs: () => performance.now(),
   })
   if (prometheus === undefined) return { fetch: measured, stop }
+  readiness.begin()
   const probed = {
     isClosed,
-    isReady: () => storage.read(async () => true),
+    problem: () => readiness.problem(),
     clockBehindMs: () => otherClocks.behindMs(),
     count: (address: string | undefined) => engine.requestRates.countAnonymous(address),
     metrics: () => prometheus.text(),

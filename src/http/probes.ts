@@ -6,8 +6,8 @@ import { answerOf } from './pipeline/envelope.ts'
 export interface ProbeSource {
   /** Reports whether the controller was closed. */
   isClosed(): boolean
-  /** Asks the storage; rejects where it is away. */
-  isReady(): Promise<boolean>
+  /** Says why the controller is not ready, in one line, and undefined where it is; rejects where the storage is away. */
+  problem(): Promise<string | undefined>
   /** By how many milliseconds the clock was lately found behind that of another process over the storage; 0 for not at all. */
   clockBehindMs(): number
   /** Counts a request of an address. Error: `SERVER_TOO_MANY_REQUESTS`. */
@@ -17,21 +17,21 @@ export interface ProbeSource {
 }
 
 /**
- * Answers `GET /healthz` (the process answers), `/readyz` (the storage does, too) and `/metrics` (figures in the text form of
+ * Answers `GET /healthz` (the process answers), `/readyz` (the storage does, too, takes changes, and the access index stands) and `/metrics` (figures in the text form of
  * Prometheus) beside a controller, to everybody: who may reach them is for the network in front. Figures count towards the rate
  * of requests of their address, and the storage is asked once for all who ask for it at the same time.
  */
 export function withProbes(fetch: PlainFetch, source: ProbeSource): PlainFetch {
-  let asking: Promise<boolean> | undefined
+  let asking: Promise<string | undefined> | undefined
   async function readiness(): Promise<PlainAnswer> {
     if (source.isClosed()) return plain(503, 'closed\n')
-    asking ??= source.isReady().finally(() => {
+    asking ??= source.problem().finally(() => {
       asking = undefined
     })
-    const isReady = await asking.catch(() => false)
-    return isReady
+    const problem = await asking.catch(() => 'the storage is not available')
+    return problem === undefined
       ? plain(200, `ok\n${clockWarning(source.clockBehindMs())}`)
-      : plain(503, 'the storage is not available\n')
+      : plain(503, `${problem}\n`)
   }
 
   async function figures(address: string | undefined): Promise<PlainAnswer> {

@@ -23,6 +23,8 @@ export interface GaugeSource {
   storeRevision(): Promise<number>
   /** Counts the texts of wire forms that are kept, and their characters; undefined where the runtime cannot tell. */
   texts(): { readonly texts: number; readonly characters: number } | undefined
+  /** Whether the store refused a change of late because it is full. */
+  refusesWrites(): boolean
   /** How many owners of limited records are remembered with the count of theirs, at most 10,000. */
   rememberedOwners(): number
   /** How many routers are connected to this process. */
@@ -44,21 +46,23 @@ const INDEX_LAG = gauge(
   'Revisions of the store that the access index has yet to follow.',
 )
 const REVISION = gauge('store.revision', '{revision}', 'Writes that the store has seen.')
-const ROUTERS = gauge('routers.connected', '{router}', 'Routers that are connected to this process.')
-const CIRCUITS = gauge('circuits.open', '{circuit}', 'Circuits that this process laid and that are open.')
+const ROUTERS = gauge('routers.connected', '{router}', 'Routers that are connected to this process.', 'sum')
+const CIRCUITS = gauge('circuits.open', '{circuit}', 'Circuits that this process laid and that are open.', 'sum')
 const LINKS = gauge('links.up', '{link}', 'Links between routers that are in use.')
 const LATENCY = gauge('links.latency', 's', 'Latency of the links that were measured, the mean and the greatest.')
 const BEHIND = gauge('router_models.behind', '{router}', 'Routers that do not decide by the latest data model yet.')
 const TEXTS = gauge(
-  'wire_texts.count',
+  'wire_texts.kept',
   '{text}',
   'JSON texts of entities that are kept, for they stand in many answers.',
+  'sum',
 )
-const TEXT_SIZE = gauge('wire_texts.size', '{character}', 'Characters of the JSON texts that are kept.')
+const TEXT_SIZE = gauge('wire_texts.size', '{character}', 'Characters of the JSON texts that are kept.', 'sum')
 const OWNERS = gauge(
   'owner_counts.size',
   '{owner}',
   'Owners of limited records whose records need not be counted again, at most 10,000.',
+  'sum',
 )
 const FAILING = gauge('webhooks.failing', '{webhook}', 'Webhooks and subscribers of hosts whose last attempt failed.')
 const FAILING_TIME = gauge('webhooks.failing_time', 's', 'Time since the first of them failed; 0 where none does.')
@@ -79,7 +83,8 @@ const ENDED = gauge(
   '{holder}',
   'Identities and routers that are let in no more: their certificate has ended, or its authority has.',
 )
-const UPTIME = gauge('uptime', 's', 'Time since the controller was made.')
+const FULL = gauge('store.refuses_writes', '1', '1 while the store refuses changes because it is full, else 0.')
+const UPTIME = gauge('uptime', 's', 'Time since the controller was made.', 'min')
 
 export const GAUGES: readonly Instrument[] = [
   INDEX_SIZE,
@@ -100,6 +105,7 @@ export const GAUGES: readonly Instrument[] = [
   OUTSTANDING,
   ENDING,
   ENDED,
+  FULL,
   UPTIME,
 ]
 
@@ -120,6 +126,7 @@ export async function readGauges(source: GaugeSource): Promise<readonly Reading[
     ...texts,
     ...dataPlaneReadings(source.dataPlane()),
     { instrument: ROUTERS, value: source.connectedRouters() },
+    { instrument: FULL, value: source.refusesWrites() ? 1 : 0 },
     { instrument: OWNERS, value: source.rememberedOwners() },
     { instrument: UPTIME, value: source.uptimeMs() / 1000 },
   ]
@@ -167,8 +174,9 @@ function dataPlaneReadings(figures: DataPlaneFigures | undefined): readonly Read
   ]
 }
 
-function gauge(name: string, unit: string, description: string): Instrument {
-  return { name: `portcullis.${name}`, kind: 'gauge', unit, description }
+/** Where nothing else is said, processes over one store tell the same, or the worst of them counts. */
+function gauge(name: string, unit: string, description: string, across: Instrument['across'] = 'max'): Instrument {
+  return { name: `portcullis.${name}`, kind: 'gauge', unit, description, across }
 }
 
 /** Counts what happens in this process, from the events that its host hears as well. */

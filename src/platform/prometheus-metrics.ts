@@ -102,7 +102,7 @@ function histogramLines(name: string, labels: string, { boundaries, counts, sum 
 const UNITS: Readonly<Record<string, string>> = { s: '_seconds', By: '_bytes' }
 
 /** The name of an instrument as OpenTelemetry's own exporters spell it for Prometheus, so that dashboards fit both. */
-function nameOf({ name, unit, kind }: Instrument): string {
+export function nameOf({ name, unit, kind }: Instrument): string {
   const base = `${name.replaceAll('.', '_')}${UNITS[unit] ?? ''}`
   return kind === 'counter' ? `${base}_total` : base
 }

@@ -6,6 +6,8 @@ export interface Instrument {
   /** `s` for seconds; what is counted stands in braces, for example `{login}`. */
   readonly unit: string
   readonly description: string
+  /** Of a gauge: what several processes over one store tell together. Default: the greatest value. */
+  readonly across?: 'sum' | 'max' | 'min'
   /** Of a histogram: where its buckets end, ascending. */
   readonly boundaries?: readonly number[]
 }

@@ -1,4 +1,6 @@
+import { type Storage, SYSTEM_CALL } from 'portcullis'
 import { memoryStorage } from 'portcullis/memory'
+import { type ReadTransaction, StorageUnavailable } from 'portcullis/storage'
 import { createTestController } from 'portcullis/testing'
 import { describe, expect, it } from 'vitest'
 import { extend, pkiOf } from '../pki/keys.ts'
@@ -32,6 +34,76 @@ describe('probes', () => {
     storage.fault = { call: 1, when: 'before' }
     expect(await ask(controller, '/readyz')).toEqual({ status: 503, text: 'the storage is not available\n' })
     expect(await ask(controller, '/readyz')).toEqual({ status: 200, text: 'ok\n' })
+  })
+
+  it('are not ready before the access index stands, tell how far it is, and answer in less than a second', async () => {
+    const inner = memoryStorage()
+    let release: () => void = () => undefined
+    const released = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    const slow = (tx: ReadTransaction): ReadTransaction => ({
+      revision: tx.revision,
+      line: tx.line,
+      changesSince: (revision, line) => tx.changesSince(revision, line),
+      collection(kind) {
+        const collection = tx.collection(kind)
+        const scan: typeof collection.scan = async function* (...given) {
+          if (kind.name === 'services') await released
+          yield* collection.scan(...given)
+        }
+        return new Proxy(collection, {
+          get: (target, name) => {
+            const member: unknown = name === 'scan' ? scan : Reflect.get(target, name)
+            return typeof member === 'function' ? member.bind(target) : member
+          },
+        })
+      },
+    })
+    const storage: Storage = { ...inner, read: (work, options) => inner.read((tx) => work(slow(tx)), options) }
+    const controller = await createTestController({ probes: true, storage })
+    const asked = performance.now()
+    const { status, text } = await ask(controller, '/readyz')
+    expect(performance.now() - asked).toBeLessThan(1000)
+    expect(status).toBe(503)
+    expect(text).toMatch(/^the access index is being built: [1-9]\d* records were read\n$/)
+    expect((await ask(controller, '/healthz')).status).toBe(200)
+    release()
+    expect(await ask(controller, '/readyz')).toEqual({ status: 200, text: 'ok\n' })
+  })
+
+  it('tell that the storage is full, in the log and the figures too, and that there is room again', async () => {
+    const inner = memoryStorage()
+    let isFull = false
+    const storage: Storage = {
+      ...inner,
+      write: (work) =>
+        isFull ? Promise.reject(new StorageUnavailable('full', 'the database is full')) : inner.write(work),
+    }
+    const logged: string[] = []
+    const log = (message: string) => void logged.push(message)
+    const logger = { info: log, warn: log, error: log }
+    const controller = await createTestController({ probes: true, storage, logger })
+    const create = (name: string) =>
+      controller.engine.services.create(SYSTEM_CALL, { name, encryptionRequired: false }).then(
+        () => 'made',
+        () => 'refused',
+      )
+    isFull = true
+    expect([await create('a'), await create('b')]).toEqual(['refused', 'refused'])
+    expect(await ask(controller, '/readyz')).toEqual({
+      status: 503,
+      text: 'the storage is full: changes are refused\n',
+    })
+    expect((await ask(controller, '/metrics')).text).toContain('portcullis_store_refuses_writes 1\n')
+    expect(logged.filter((line) => line.startsWith('the storage is full'))).toHaveLength(1)
+    // Nobody asks a controller that is not ready: it is tried again after a while.
+    await controller.elapse(31_000)
+    expect((await ask(controller, '/readyz')).status).toBe(200)
+    isFull = false
+    expect(await create('a')).toBe('made')
+    expect((await ask(controller, '/metrics')).text).toContain('portcullis_store_refuses_writes 0\n')
+    expect(logged).toContain('the storage takes changes again')
   })
 
   it('count requests by method and status, and by nothing that a caller makes up', async () => {

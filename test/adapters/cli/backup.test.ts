@@ -73,7 +73,8 @@ describe('backup', () => {
     expect((await run(...copy)).value).toMatchObject({ removed: [] })
     await new Promise((resolve) => setTimeout(resolve, 1100))
     expect((await run(...copy)).value.removed).toHaveLength(1)
-    expect(await readdir(at('copies'))).toHaveLength(1)
+    const [made = ''] = await readdir(at('copies'))
+    expect(await readdir(at('copies'))).toEqual([made, `${made}.sha256`])
 
     const controller = await served('live.sqlite')
     const [first] = (await controller.engine.services.find()).items
@@ -84,6 +85,20 @@ describe('backup', () => {
     expect(code).toBe(0)
     expect(value).toMatchObject({ problems: [], controller: { hasAdmin: true } })
     expect(value.comparison.differences).toContainEqual({ kind: 'services', id: first?.id, what: 'missing' })
+  }, 180_000)
+
+  it('tells that one bit of a copy is not as it was made', async () => {
+    await run('backup', 'run', '--storage', 'sqlite:live.sqlite', '--to', 'flipped')
+    const name = (await readdir(at('flipped'))).find((one) => one.endsWith('.sqlite')) ?? ''
+    const bytes = await readFile(at(`flipped/${name}`))
+    // The first letter of the name of a service, in all that a database holds of it.
+    const place = bytes.indexOf('service-321')
+    bytes[place] = (bytes[place] ?? 0) ^ 1
+    await writeFile(at(`flipped/${name}`), bytes)
+    const drill = ['backup', 'drill', '--from', 'flipped', '--storage', 'sqlite:none', '--pki', 'pki']
+    const { code, value } = await run(...drill)
+    expect(code).toBe(3)
+    expect(value.problems[0]).toContain('the copy is not as it was made')
   }, 180_000)
 
   it('tells what is wrong with a backup that was damaged', async () => {

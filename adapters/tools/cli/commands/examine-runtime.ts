@@ -44,7 +44,7 @@ export async function fewDescriptors(connections: number): Promise<string | unde
 }
 
 /** The number of descriptors that this process may open; undefined where the system does not tell. */
-async function descriptorLimit(): Promise<number | undefined> {
+export async function descriptorLimit(): Promise<number | undefined> {
   const limits = await readFile('/proc/self/limits', 'utf8').catch(() => '')
   const [, soft] = /^Max open files\s+(\d+)/m.exec(limits) ?? []
   return soft === undefined ? undefined : Number(soft)

@@ -9,6 +9,7 @@ import { openPkiDirectory } from '../../../../web/node/index.ts'
 import { type Answer, type CommandCall, defineCommand, EXIT_NO } from '../../command-line/command.ts'
 import { UsageError } from '../../command-line/usage.ts'
 import { DEFAULT_STORAGE, openStorage, readTables, STORAGE_OPTIONS } from '../../input/open-storage.ts'
+import { changedSinceMade } from './copy-digest.ts'
 import { copiesIn, problemsOf } from './run-backups.ts'
 import { compareStores, type StoreComparison, StoreCopy } from './store-copy.ts'
 
@@ -60,7 +61,9 @@ export async function drill(
   try {
     const begun = Date.now()
     const file = join(folder, 'scratch.sqlite')
+    const changed = isAddress(backup) ? undefined : await changedSinceMade(backup)
     const { problems, isReadable } = await restored(backup, file)
+    if (changed !== undefined) problems.unshift(changed)
     const restoredMs = Date.now() - begun
     const comparison = isReadable ? await compared(call, file) : null
     const controller = isReadable ? await started(file, options.value('pki') ?? '.portcullis/pki') : null
@@ -73,9 +76,14 @@ export async function drill(
   }
 }
 
+/** Whether a backup is a restored PostgreSQL database. */
+function isAddress(backup: string): boolean {
+  return /^postgres(ql)?:\/\//.test(backup)
+}
+
 async function backupOf(from: string | undefined): Promise<string> {
   if (from === undefined) throw new UsageError('backup drill needs --from FILE, DIR or postgres://…')
-  if (/^postgres(ql)?:\/\//.test(from)) return from
+  if (isAddress(from)) return from
   const path = from.replace(/^sqlite:/, '')
   if (!existsSync(path)) throw new UsageError(`--from: there is no file ${path}`)
   if (!(await stat(path)).isDirectory()) return path
@@ -99,7 +107,7 @@ async function restored(backup: string, file: string): Promise<{ problems: strin
 
 async function restore(backup: string, file: string): Promise<void> {
   const { restoreSqlite, sqliteStorage } = await import('../../../../storage/kysely/index.ts')
-  if (!/^postgres(ql)?:\/\//.test(backup)) return restoreSqlite(backup, file)
+  if (!isAddress(backup)) return restoreSqlite(backup, file)
   const { storage: from } = await openStorage({ name: '--from', value: backup })
   const to = await sqliteStorage(file)
   try {

@@ -7,6 +7,7 @@ import { defineCommand } from '../../command-line/command.ts'
 import { UsageError } from '../../command-line/usage.ts'
 import { readKeep } from '../../input/durations.ts'
 import { DEFAULT_STORAGE, STORAGE_OPTIONS } from '../../input/open-storage.ts'
+import { digestFileOf, syncedFolder, writeDigest } from './copy-digest.ts'
 
 /** `portcullis backup run`. */
 export const BACKUP_RUN = defineCommand({
@@ -20,7 +21,7 @@ export const BACKUP_RUN = defineCommand({
     },
   },
   hasJson: true,
-  details: `A copy counts once it was opened and found whole: then older ones beyond --keep are removed, and never before. A PostgreSQL
+  details: `A copy counts once it was opened and found whole, and its SHA-256 stands beside it: then older ones beyond --keep are removed, and never before. A PostgreSQL
 database is copied with pg_dump, or archived to be put back to a point in time.`,
   examples: ['portcullis backup run --to /backup', 'portcullis backup run --to /backup --every 6h --keep 28'],
   run: runBackups,
@@ -103,12 +104,18 @@ async function makeCopy(file: string, folder: string, keep: number): Promise<Mad
     await snapshotSqlite(file, unfinished)
     const [problem] = await problemsOf(await sqliteStorage(unfinished))
     if (problem !== undefined) throw new Error(`the copy is not whole: ${problem}`)
+    // The digest first: a copy without one would count as one that nobody can compare.
+    await writeDigest(unfinished, join(folder, name))
     await rename(unfinished, join(folder, name))
+    await syncedFolder(folder)
   } finally {
     for (const rest of ['', '-wal', '-shm']) await rm(unfinished + rest, { force: true })
   }
   const removed = (await copiesIn(folder)).slice(0, -keep)
-  for (const old of removed) await rm(join(folder, old))
+  for (const old of removed) {
+    await rm(join(folder, old))
+    await rm(digestFileOf(join(folder, old)), { force: true })
+  }
   const { size: bytes } = await stat(join(folder, name))
   return { file: join(folder, name), bytes, tookMs: Date.now() - begun, removed }
 }

@@ -1,8 +1,6 @@
-import { createWriteStream } from 'node:fs'
-import { open } from 'node:fs/promises'
-import type { Writable } from 'node:stream'
 import type { Controller } from '../../../../../src/index.ts'
 import { type Setting, UsageError } from '../../command-line/usage.ts'
+import { EventFile } from './event-file.ts'
 
 /** Where events are written. */
 export interface EventTarget {
@@ -10,17 +8,28 @@ export interface EventTarget {
   readonly name: string
   /** Undefined for standard output. */
   readonly file: string | undefined
+  /** A file that is larger is moved to the same name with .1 at its end, in the place of the one before. */
+  readonly mostBytes: number
 }
 
 /** Bytes that may wait for a slow disk or reader; events beyond them are left out, and a line says how many. */
 const MOST_WAITING = 16_777_216
-const OWNER_ALONE = 0o600
+
+const MIB = 1_048_576
+const USUAL_MIB = 256
+
+/** Reads how large a file of events becomes, in MiB. Throws {@link UsageError}. */
+export function readEventsSize(setting: Setting | undefined): number {
+  if (setting === undefined) return USUAL_MIB * MIB
+  if (/^[1-9]\d{0,5}$/.test(setting.value)) return Number(setting.value) * MIB
+  throw new UsageError(`${setting.name} takes a number of MiB from 1 to 999999, not '${setting.value}'`)
+}
 
 /** Reads `stdout` or `file:FILE`. Throws {@link UsageError}. */
-export function readEventTarget({ name, value }: Setting): EventTarget {
-  if (value === 'stdout') return { name, file: undefined }
+export function readEventTarget({ name, value }: Setting, mostBytes: number): EventTarget {
+  if (value === 'stdout') return { name, file: undefined, mostBytes }
   const [, file = ''] = /^file:(.+)$/.exec(value) ?? []
-  if (file !== '') return { name, file }
+  if (file !== '') return { name, file, mostBytes }
   throw new UsageError(`${name} takes stdout or file:FILE, not '${value}'`)
 }
 
@@ -43,44 +52,61 @@ function tellAll(lines: readonly EventLines[], event: object): void {
   for (const each of lines) each.write(text)
 }
 
-async function opened({ name, file }: EventTarget): Promise<Writable> {
-  if (file === undefined) return process.stdout
+async function opened({ name, file, mostBytes }: EventTarget): Promise<LineTarget> {
+  if (file === undefined) return new StandardOutput()
   try {
-    const handle = await open(file, 'a', OWNER_ALONE)
-    return createWriteStream(file, { fd: handle })
+    return await EventFile.open(file, mostBytes)
   } catch (error) {
     throw new UsageError(`${name}: ${file} cannot be written: ${error instanceof Error ? error.message : error}`)
   }
 }
 
-/** Lines of one target, as many as it takes in time. */
-class EventLines {
-  readonly #stream: Writable
-  #leftOut = 0
-  #isBroken = false
+/** Where lines go. */
+type LineTarget = Pick<EventFile, 'waiting' | 'isBroken' | 'write' | 'end'>
 
-  constructor(stream: Writable) {
-    this.#stream = stream
-    stream.on('error', () => {
-      this.#isBroken = true
+/** Standard output, which stays open. */
+class StandardOutput implements LineTarget {
+  isBroken = false
+
+  constructor() {
+    process.stdout.on('error', () => {
+      this.isBroken = true
     })
   }
 
+  get waiting(): number {
+    return process.stdout.writableLength
+  }
+
+  write(line: string): void {
+    process.stdout.write(line)
+  }
+
+  async end(): Promise<void> {}
+}
+
+/** Lines of one target, as many as it takes in time. */
+class EventLines {
+  readonly #target: LineTarget
+  #leftOut = 0
+
+  constructor(target: LineTarget) {
+    this.#target = target
+  }
+
   write(text: string): void {
-    if (this.#isBroken) return
-    if (this.#stream.writableLength + text.length > MOST_WAITING) {
+    if (this.#target.isBroken || this.#target.waiting + text.length > MOST_WAITING) {
       this.#leftOut += 1
       return
     }
     if (this.#leftOut > 0)
-      this.#stream.write(`${JSON.stringify({ namespace: 'portcullis', left_out: this.#leftOut })}\n`)
+      this.#target.write(`${JSON.stringify({ namespace: 'portcullis', left_out: this.#leftOut })}\n`)
     this.#leftOut = 0
-    this.#stream.write(`${text}\n`)
+    this.#target.write(`${text}\n`)
   }
 
-  /** Lets what waits reach a file; standard output stays open. */
-  async end(): Promise<void> {
-    if (this.#stream === process.stdout || this.#isBroken) return
-    await new Promise<void>((resolve) => this.#stream.end(() => resolve()))
+  /** Lets what waits reach a file. */
+  end(): Promise<void> {
+    return this.#target.end()
   }
 }

@@ -207,6 +207,13 @@ export const SERVE_OPTIONS = {
       'write what happens as lines of JSON, in the form of deployed controllers, to standard output or behind a file; ' +
       'may be repeated',
   },
+  'events-size': {
+    value: 'MIB',
+    variable: true,
+    summary:
+      'a file of --events that is larger is moved to FILE.1, in the place of the one before; default 256; a file that ' +
+      'somebody else moved is opened anew within a second, and at SIGHUP',
+  },
   probes: {
     summary: 'answer /healthz, /readyz and /metrics (Prometheus) to everybody who reaches the server; default: not',
   },

@@ -17,12 +17,14 @@ import {
 import { UsageError } from '../../command-line/usage.ts'
 import { ADMIN_PASSWORD, ADMIN_USERNAME } from '../../input/admin-credentials.ts'
 import { storageOnDemand } from '../../input/storage-on-demand.ts'
+import { tell } from '../../output.ts'
 import { fewDescriptors } from '../examine-runtime.ts'
 import { openCertificates, renewServerCertificate, serverWarnings } from './certificates.ts'
-
 import { writeEvents } from './event-writer.ts'
 import { exposureNotes } from './option-declarations.ts'
+import { ownMetrics, withProcessState } from './process-state.ts'
 import type { ServeOptions } from './serve-options.ts'
+import { workerMetrics } from './worker-metrics.ts'
 
 /** A controller that answers over HTTPS. */
 export interface ServedController {
@@ -34,17 +36,24 @@ export interface ServedController {
   close(): Promise<void>
 }
 
+interface OpenedParts {
+  readonly storage: Storage
+  /** The storage for the ready line, once it was used. */
+  storageName(): string
+  readonly isWorker: boolean
+}
+
 const VARIABLES = `${ADMIN_USERNAME} and ${ADMIN_PASSWORD}`
 
 /**
  * Starts a controller as the options say and resolves when it answers. Throws `UsageError` or `PkiFileError` when the
  * options name what cannot be used: a taken port, an unreadable file, a key of another certificate.
  */
-export async function serveController(options: ServeOptions): Promise<ServedController> {
+export async function serveController(options: ServeOptions, isWorker: boolean): Promise<ServedController> {
   // What can be refused without the storage is refused first: a failed start makes no database.
   const { storage, name } = await storageOnDemand(options.storage, options.tables)
   try {
-    return await serveStorage(options, storage, name)
+    return await serveStorage(options, { storage, storageName: name, isWorker })
   } catch (error) {
     await storage.close()
     throw error
@@ -53,8 +62,7 @@ export async function serveController(options: ServeOptions): Promise<ServedCont
 
 async function serveStorage(
   options: ServeOptions,
-  storage: Storage,
-  storageName: () => string,
+  { storage, storageName, isWorker }: OpenedParts,
 ): Promise<ServedController> {
   const { material, files, notes } = await openCertificates(options, Date.now())
   const named = await openNamed(options.named)
@@ -75,7 +83,12 @@ async function serveStorage(
     },
   )
   const address = formatAddress(options.advertise ?? { host: options.listen.host, port: server.port })
-  const building = build(options, { storage, material, files, address, port: server.port }).then((controller) => {
+  let stopLooking: () => void = () => undefined
+  const building = build(options, { storage, material, files, address, port: server.port }).then((built) => {
+    const combine = isWorker && options.probes ? workerMetrics(() => ownMetrics(built)) : undefined
+    const told = options.probes ? withProcessState(built, { combine, tell }) : undefined
+    stopLooking = () => told?.stop()
+    const controller = told?.controller ?? built
     const { fetch, answerHeaders } = controller
     listener = createListener(fetch, { answerHeaders: () => answerHeaders, ...options.limits })
     return controller
@@ -107,6 +120,7 @@ async function serveStorage(
       close: () =>
         lifetime.close(
           stopRenewal,
+          () => stopLooking(),
           stopEvents,
           () => server.close(),
           () => controller.close(),

@@ -12,7 +12,7 @@ import { readAddress } from '../../input/address.ts'
 import { type AdminCredentials, adminCredentials } from '../../input/admin-credentials.ts'
 import { DEFAULT_STORAGE, readTables, type TableOptions } from '../../input/open-storage.ts'
 
-import { type EventTarget, readEventTarget } from './event-writer.ts'
+import { type EventTarget, readEventsSize, readEventTarget } from './event-writer.ts'
 import {
   type ConnectionLimits,
   type PkiSource,
@@ -109,7 +109,7 @@ export function readServeOptions(options: ServeArguments, environment: Environme
     }),
     webhooks: readWebhooks(options.settings('webhook-allow')),
     admin: adminCredentials(environment),
-    events: options.settings('events').map(readEventTarget),
+    events: readEvents(options),
     probes: options.flag('probes') || undefined,
     explorer: options.flag('explorer'),
     docs: options.flag('docs') || undefined,
@@ -120,6 +120,11 @@ export function readServeOptions(options: ServeArguments, environment: Environme
   }
   requireWorkable(read)
   return read
+}
+
+function readEvents({ setting, settings }: ServeArguments): readonly EventTarget[] {
+  const mostBytes = readEventsSize(setting('events-size'))
+  return settings('events').map((target) => readEventTarget(target, mostBytes))
 }
 
 function readAdvertise(advertised: Setting | undefined, listen: Address): Address | undefined {

@@ -13,6 +13,8 @@ const STOP_WITHIN_MS = 5000
 
 /** The listener of what happens while serving. */
 export interface ServeEvents {
+  /** Whether the process is one of several workers, which combine their figures. */
+  readonly isWorker?: boolean
   ready(controller: ServedController): void
   stopping(reason: string): void
 }
@@ -35,7 +37,7 @@ export async function servedUntil(
   stopped: Promise<string>,
   events: ServeEvents,
 ): Promise<number> {
-  const controller = await Promise.race([started(options), stopped.then(() => undefined)])
+  const controller = await Promise.race([started(options, events.isWorker ?? false), stopped.then(() => undefined)])
   if (controller === undefined) return 0
   // Nobody knows yet that the controller answers: the pause, about a tenth of a second, is nobody's.
   returnUnusedMemory()
@@ -60,9 +62,9 @@ export function returnUnusedMemory(): void {
   if (typeof collect === 'function') collect({ type: 'major', execution: 'sync', flavor: 'last-resort' })
 }
 
-async function started(options: ServeOptions): Promise<ServedController> {
+async function started(options: ServeOptions, isWorker: boolean): Promise<ServedController> {
   try {
-    return await serveController(options)
+    return await serveController(options, isWorker)
   } catch (error) {
     if (error instanceof PkiFileError) throw new UsageError(error.message, { cause: error })
     throw error

@@ -47,7 +47,7 @@ port of each worker, --control-listen and those that follow, of which they are t
     if (read.workers === 1) return serveUntilStopped(read, terminal)
     const number = workerNumber(environment)
     if (number !== undefined) return serveAsWorker(read, number)
-    return serveByWorkers(read.workers, terminal)
+    return serveByWorkers(read.workers, read, terminal)
   },
 })
 

@@ -5,6 +5,7 @@ import type { Environment } from '../../command-line/usage.ts'
 import type { Terminal } from '../../output.ts'
 import type { ServeOptions } from './serve-options.ts'
 import { servedUntil, stopSignal } from './serve-until-stopped.ts'
+import { WorkersMetrics } from './worker-metrics.ts'
 import { optionsOfWorker } from './worker-options.ts'
 
 /** The variable that tells a worker its number, from 0 on. */
@@ -27,6 +28,7 @@ const STOP = 'stop'
 /** Serves as one of several processes until it is told to stop; the exit code. */
 export function serveAsWorker(options: ServeOptions, index: number): Promise<number> {
   return servedUntil(optionsOfWorker(options, index), stopAsked(), {
+    isWorker: true,
     ready: ({ readyLine, notes }) => void process.send?.({ readyLine, notes } satisfies WorkerReady),
     stopping: () => undefined,
   })
@@ -54,10 +56,16 @@ const STOP_WITHIN_MS = 5500
  * find an empty database and no certificates. A worker that ends is started again, the sooner the longer it had lived; one that cannot
  * start at all ends the command.
  */
-export async function serveByWorkers(count: number, { print, tell }: Terminal): Promise<number> {
+export async function serveByWorkers(
+  count: number,
+  { events }: Pick<ServeOptions, 'events'>,
+  { print, tell }: Terminal,
+): Promise<number> {
   // Workers accept connections by themselves: one that this process had handed to a worker that dies would hang for ever.
   cluster.schedulingPolicy = cluster.SCHED_NONE
   const supervisor = new Supervisor(tell)
+  // Without files of events it ends the process, as a terminal expects that closes.
+  if (events.some(({ file }) => file !== undefined)) process.on('SIGHUP', () => supervisor.hangUp())
   const stopped = stopSignal()
   const first = await Promise.race([supervisor.start(0), stopped.then(() => undefined)])
   if (first === undefined || typeof first === 'number') {
@@ -81,10 +89,19 @@ export async function serveByWorkers(count: number, { print, tell }: Terminal): 
   return failure ?? (isClean ? 0 : 1)
 }
 
+/** The message of a worker that it answers; it may ask for figures before. */
+async function readyMessage(worker: Worker): Promise<WorkerReady> {
+  for (;;) {
+    const [message] = await once(worker, 'message')
+    if ('readyLine' in message) return message
+  }
+}
+
 /** Starts workers, and starts them again. */
 class Supervisor {
   readonly #tell: Terminal['tell']
   readonly #workers = new Map<number, Worker>()
+  readonly #metrics = new WorkersMetrics()
   #isStopping = false
 
   constructor(tell: Terminal['tell']) {
@@ -95,9 +112,10 @@ class Supervisor {
   async start(index: number): Promise<WorkerReady | number> {
     const worker = cluster.fork({ [WORKER_NUMBER]: String(index) })
     this.#workers.set(index, worker)
+    this.#metrics.serve(worker)
     const begun = performance.now()
     const outcome = await Promise.race([
-      once(worker, 'message').then(([ready]): WorkerReady => ready),
+      readyMessage(worker),
       once(worker, 'exit').then(([code]) => (typeof code === 'number' ? code : 1)),
     ])
     if (typeof outcome !== 'number') worker.once('exit', () => void this.#startAgain(index, begun, FIRST_PAUSE_MS))
@@ -114,7 +132,13 @@ class Supervisor {
     const again = performance.now()
     const worker = cluster.fork({ [WORKER_NUMBER]: String(index) })
     this.#workers.set(index, worker)
+    this.#metrics.serve(worker)
     worker.once('exit', () => void this.#startAgain(index, again, Math.min(waitMs * 2, LONGEST_PAUSE_MS)))
+  }
+
+  /** Has workers open their files of events anew. */
+  hangUp(): void {
+    for (const worker of this.#workers.values()) if (!worker.isDead()) worker.process.kill('SIGHUP')
   }
 
   /** Lets each worker answer what it has begun to; false when one did not end by itself. */

@@ -1,0 +1,61 @@
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { open, readFile, rename } from 'node:fs/promises'
+import { basename, dirname } from 'node:path'
+
+/** The file beside a copy that holds its SHA-256, in the form of `sha256sum`. */
+export function digestFileOf(copy: string): string {
+  return `${copy}.sha256`
+}
+
+/** Writes the digest of a copy beside it; both survive a loss of power when this resolves. */
+export async function writeDigest(copy: string, named = copy): Promise<void> {
+  const file = digestFileOf(named)
+  await synced(copy)
+  const unfinished = `${file}.unfinished`
+  const handle = await open(unfinished, 'w', 0o600)
+  try {
+    await handle.writeFile(`${await digestOf(copy)}  ${basename(named)}\n`)
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+  await rename(unfinished, file)
+  await syncedFolder(dirname(file))
+}
+
+/**
+ * Compares a copy with the digest beside it. Answers what is wrong, in words; undefined where it is as it was made, or where no
+ * digest is beside it, as beside a copy of `portcullis snapshot`.
+ */
+export async function changedSinceMade(copy: string): Promise<string | undefined> {
+  const text = await readFile(digestFileOf(copy), 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined
+    throw error
+  })
+  if (text === undefined) return undefined
+  const [digest = ''] = text.split(' ')
+  if (digest === (await digestOf(copy))) return undefined
+  return `the copy is not as it was made: its SHA-256 is not the one in ${digestFileOf(copy)}`
+}
+
+/** Makes what a folder holds survive a loss of power. */
+export async function syncedFolder(folder: string): Promise<void> {
+  // Windows opens no folders, and needs none of this.
+  if (process.platform !== 'win32') await synced(folder)
+}
+
+async function synced(path: string): Promise<void> {
+  const handle = await open(path, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+async function digestOf(file: string): Promise<string> {
+  const hash = createHash('sha256')
+  for await (const chunk of createReadStream(file)) hash.update(chunk)
+  return hash.digest('hex')
+}
