@@ -10,7 +10,10 @@ interface Family {
 
 type Combination = (one: number, other: number) => number
 
-const add: Combination = (one, other) => one + other
+function add(one: number, other: number): number {
+  return one + other
+}
+
 const COMBINATIONS = { sum: add, max: Math.max, min: Math.min } as const
 /** Gauges that are not listed count what goes on, as requests that are being answered. */
 const ACROSS: ReadonlyMap<string, Combination> = new Map([

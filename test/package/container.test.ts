@@ -70,7 +70,7 @@ describe.runIf(canBuild)('Containerfile', () => {
     const data = join(place, 'data')
     mkdirSync(data)
     chownSync(data, 1000, 1000)
-    // What a container is here: a namespace of mounts, an image that nobody writes to, one volume, and the user of the image.
+    // The container of this test is a namespace of mounts, an image that nobody writes to, one volume, and the user of the image.
     const script = `set -e
       mount --bind "${files}" "${files}"; mount -t tmpfs tmpfs "${files}/tmp"; mount --bind "${data}" "${files}/data"
       mount --rbind /dev "${files}/dev"; mount -t proc proc "${files}/proc"; mount -o remount,bind,ro "${files}"

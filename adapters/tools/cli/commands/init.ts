@@ -32,7 +32,7 @@ async function initialise(
   if (existsSync(DEFAULT_STORAGE_FILE)) throw new UsageError(`${DEFAULT_STORAGE_FILE} is there already`)
   const username = options.typed('username') ?? 'admin'
   const password = await readPassword({ options, terminal, isNew: true })
-  // What can be refused is refused before a database is made, which would stand in the way of the next try.
+  // Credentials are refused before a database is made, which would stand in the way of the next try.
   requireLengths({ username, password }, { username: '--username', password: 'the password' })
   const hosts = certificateHosts(options.settings('host').map(({ value }) => value))
   await createPkiIn(PKI_DIRECTORY, { hosts, trustDomain: options.typed('trust-domain') })

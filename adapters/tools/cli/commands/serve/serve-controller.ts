@@ -50,7 +50,7 @@ const VARIABLES = `${ADMIN_USERNAME} and ${ADMIN_PASSWORD}`
  * options name what cannot be used: a taken port, an unreadable file, a key of another certificate.
  */
 export async function serveController(options: ServeOptions, isWorker: boolean): Promise<ServedController> {
-  // What can be refused without the storage is refused first: a failed start makes no database.
+  // Options that need no storage are refused first: a failed start makes no database.
   const { storage, name } = await storageOnDemand(options.storage, options.tables)
   try {
     return await serveStorage(options, { storage, storageName: name, isWorker })
