@@ -6,6 +6,7 @@ import { bearerEndpoint, type Report, refusalIn, report } from '../support/beare
 import { edgeWorld, type PlayedEndpoint } from '../support/edge-world.ts'
 
 const CONNECTED = EDGE_TYPE.stateConnected
+const HOSTED = EDGE_TYPE.bindSuccess
 const REFUSED = EDGE_TYPE.stateClosed
 
 const CHECKS: readonly (readonly [string, object, Partial<Report>, Partial<Report>])[] = [
@@ -63,7 +64,7 @@ describe.each(CHECKS)(
   (_, check, failing, passing) => {
     it('dials once it passes, and its circuit ends when it does not pass any more', async () => {
       const { host, client, checkId } = await checkedWorld('Dial', check)
-      expect((await host.bind()).contentType).toBe(CONNECTED)
+      expect((await host.bind()).contentType).toBe(HOSTED)
       expect(readBool(client.endpoint.greeting.headers, EDGE_HEADER.supportsPosture)).toBe(true)
       report(client.endpoint, failing)
       const refused = await client.dial()
@@ -85,7 +86,7 @@ describe.each(CHECKS)(
         expect.objectContaining({ code: 15, failingPostureCheckIds: [checkId] }),
       ])
       report(host.endpoint, passing)
-      expect((await host.bind()).contentType).toBe(CONNECTED)
+      expect((await host.bind()).contentType).toBe(HOSTED)
       expect(await terminators()).toBe(1)
       report(host.endpoint, failing)
       await vi.waitFor(() => expect(closed(host.endpoint)).toEqual(['posture checks fail: the check']))
@@ -120,7 +121,7 @@ describe('posture that endpoints report at our router', () => {
   it('is shown by the controller, and what is reported to the controller ends what is hosted here', async () => {
     const { admin, host, terminators } = await checkedWorld('Bind', DOMAIN)
     report(host.endpoint, AT_WORK)
-    expect((await host.bind()).contentType).toBe(CONNECTED)
+    expect((await host.bind()).contentType).toBe(HOSTED)
     const { data } = await admin.call('GET /identities/{id}/posture-data', { params: { id: host.id } })
     expect(data).toMatchObject({ domain: { domain: 'corp.example' } })
     const elsewhere = { id: 'x', typeId: 'DOMAIN', domain: 'elsewhere.example' } as const
@@ -132,7 +133,7 @@ describe('posture that endpoints report at our router', () => {
   it('ends what is hosted when the second factor of the login runs out', async () => {
     const factor = { typeId: 'MFA', timeoutSeconds: 600, promptOnWake: false, promptOnUnlock: false }
     const { world, host, terminators } = await checkedWorld('Bind', factor, true)
-    expect((await host.bind()).contentType).toBe(CONNECTED)
+    expect((await host.bind()).contentType).toBe(HOSTED)
     await world.controller.elapse(9 * 60_000)
     expect(await terminators()).toBe(1)
     await world.controller.elapse(61_000)
@@ -143,7 +144,7 @@ describe('posture that endpoints report at our router', () => {
   it('ends what is hosted when the check changes', async () => {
     const { admin, host, checkId } = await checkedWorld('Bind', DOMAIN)
     report(host.endpoint, AT_WORK)
-    expect((await host.bind()).contentType).toBe(CONNECTED)
+    expect((await host.bind()).contentType).toBe(HOSTED)
     const body = { typeId: 'DOMAIN', domains: ['other.example'] } as never
     await admin.call('PATCH /posture-checks/{id}', { params: { id: checkId }, body })
     await vi.waitFor(() => expect(closed(host.endpoint)).toEqual(['posture checks fail: the check']))
@@ -155,7 +156,7 @@ describe('a host with a bearer session', () => {
     const world = await edgeWorld()
     const { admin } = world.controller
     const host = await bearerEndpoint(world, 'box', 'hosts')
-    expect((await host.bind()).contentType).toBe(CONNECTED)
+    expect((await host.bind()).contentType).toBe(HOSTED)
     const before = performance.now()
     await admin.call('DELETE /service-policies/{id}', { params: { id: world.policies.Bind } })
     await vi.waitFor(() => expect(closed(host.endpoint)).toEqual(['no policy grants the service']))
@@ -168,10 +169,10 @@ describe('a router of ours', () => {
   it('names what it can do as deployed ones do, to its controller and to endpoints', async () => {
     const world = await edgeWorld()
     const { data } = await world.controller.admin.call('GET /edge-routers')
-    const names = ['MULTI_CHANNEL', 'CONNECT_V2', 'POSTURE_CHECKS', 'BIND_SUCCESS']
+    const names = ['MULTI_CHANNEL', 'CONNECT_V2', 'SERVICE_SUBSCRIPTIONS', 'POSTURE_CHECKS', 'BIND_SUCCESS']
     expect(data.map(({ capabilities }) => capabilities)).toEqual([expect.arrayContaining(names)])
     const { endpoint } = await bearerEndpoint(world, 'laptop', 'clients')
     const mask = endpoint.greeting.headers.get(EDGE_HEADER.routerCapabilities) ?? new Uint8Array(0)
-    expect(decodeMask(mask)).toEqual([1, 2, 5, 6])
+    expect(decodeMask(mask)).toEqual([1, 2, 4, 5, 6])
   })
 })

@@ -4,7 +4,7 @@ import type { Frame } from '../../adapters/network/channel/frame.ts'
 import { readText, textHeader } from '../../adapters/network/channel/header-values.ts'
 import { PostureReports } from '../../adapters/network/channel/posture-messages.ts'
 import type { MessageOf } from '../../adapters/network/channel/protobuf/index.ts'
-import { type EdgeWorld, PlayedEndpoint } from './edge-world.ts'
+import { type EdgeWorld, PlayedEndpoint, until } from './edge-world.ts'
 import { completeMfa } from './mfa-enrollment.ts'
 import { mountOf } from './mount.ts'
 import { begin, codeOf, exchangeCode, openIdTokens, proofKey, step, tokensIn } from './openid.ts'
@@ -57,9 +57,20 @@ export async function bearerEndpoint(
       last += 1
       return endpoint.ask(edgeMessage(EDGE_TYPE.connectV2, last, [[EDGE_HEADER.service, textHeader(serviceId)]]))
     },
-    bind: async (connection = 1000) => {
-      const headers = [[EDGE_HEADER.assignedConnection, TRUE]] as const
-      return endpoint.ask(edgeMessage(EDGE_TYPE.bind, connection, headers, await serviceToken('Bind')))
+    /** Hosts; answers how that went, once the controller has decided. */
+    bind: async (connection = 1000): Promise<Frame> => {
+      const headers = [
+        [EDGE_HEADER.assignedConnection, TRUE],
+        [EDGE_HEADER.supportsBindSuccess, TRUE],
+      ] as const
+      const known = endpoint.heard.length
+      const answer = await endpoint.ask(edgeMessage(EDGE_TYPE.bind, connection, headers, await serviceToken('Bind')))
+      if (answer.contentType !== EDGE_TYPE.stateConnected) return answer
+      const isDecision = ({ contentType }: Frame) =>
+        contentType === EDGE_TYPE.bindSuccess || contentType === EDGE_TYPE.stateClosed
+      const decision = () => endpoint.heard.slice(known).find(isDecision)
+      await until(() => decision() !== undefined)
+      return decision() ?? answer
     },
   }
 }

@@ -34,6 +34,11 @@ export const EDGE_TYPE = {
   endpointInspected: 60805,
   connectV2: 60806,
   posture: 10800,
+  subscribe: 10900,
+  unsubscribe: 10901,
+  resyncPosture: 10902,
+  serviceChanges: 10903,
+  postureState: 10904,
 } as const
 
 /** The named values of those messages. */

@@ -251,6 +251,7 @@ export class EdgeRouter implements CircuitHost {
         controller: () => this.#anyController(),
         serviceId: (headers) => this.#serviceId(headers),
         posture: this.#posture,
+        updates: { model: this.#model, posture: this.#posture, now: this.#now },
         reported: (reporter, message) => void this.#endpoints.reported(reporter, message),
         renewed: (renewed, before) => this.#endpoints.renewed(renewed, before),
         updatedClient: (current, token) => this.#updatedClient(current, token),

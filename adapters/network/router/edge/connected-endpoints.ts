@@ -136,7 +136,7 @@ export class ConnectedEndpoints {
 
   /** Of changes that come together the rights of endpoints are judged once, where that is left to this router. */
   #judgeRightsSoon(concerned: ReadonlySet<string> | 'everything'): void {
-    if (!this.#parts.posture.isAsked || (concerned !== 'everything' && concerned.size === 0)) return
+    if (concerned !== 'everything' && concerned.size === 0) return
     const isDue = this.#toJudge !== undefined
     const before = this.#toJudge ?? []
     this.#toJudge =
@@ -149,7 +149,7 @@ export class ConnectedEndpoints {
     this.#toJudge = undefined
     const channels =
       toJudge === 'everything' ? this.#channels : [...toJudge].flatMap((id) => [...(this.#byIdentity.get(id) ?? [])])
-    for (const channel of channels) if (channel.client.isBearer) channel.judge()
+    for (const channel of channels) channel.judge()
   }
 }
 

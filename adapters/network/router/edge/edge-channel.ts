@@ -10,6 +10,7 @@ import type { EdgeConnection, EdgeSide } from './edge-connection.ts'
 import { type DialParts, EdgeDials } from './edge-dials.ts'
 import { type EdgeClient, type Endpoint, type Room, refusalHeaders } from './endpoint.ts'
 import type { BoundService, HostedServices } from './hosted-services.ts'
+import { ServiceUpdates, type UpdatesParts } from './service-updates.ts'
 
 /** How much one endpoint may have at a router. */
 const LIMITS = { connections: 10_000, dials: 1000, binds: 1000 }
@@ -24,6 +25,7 @@ const SPARED_MS = 1000
 export interface EdgeParts extends DialParts {
   readonly timer: Timer
   readonly hosted: HostedServices
+  readonly updates: UpdatesParts
   /** The client by its next access token, or why that is none. */
   updatedClient(client: EdgeClient, token: string): Promise<EdgeClient | EdgeRefusal>
   /** The client is by another access token than before. */
@@ -43,6 +45,7 @@ export class EdgeChannel implements Endpoint<Entry> {
   readonly #conversation: Conversation
   readonly #table = new ConnectionTable<Entry>(LIMITS)
   readonly #dials: EdgeDials
+  readonly #updates: ServiceUpdates
   /** Connections whose windows the endpoint keeps, by circuit: it may dial what it hosts, and have both ends of one. */
   readonly #circuits = { ingress: new Map<string, EdgeConnection>(), egress: new Map<string, EdgeConnection>() }
   readonly #waitingForRoom: (() => void)[] = []
@@ -65,6 +68,7 @@ export class EdgeChannel implements Endpoint<Entry> {
     }
     this.#conversation = new Conversation(channel, listener, parts.timer)
     this.#dials = new EdgeDials(parts, this, this.#table)
+    this.#updates = new ServiceUpdates(parts.updates, this)
   }
 
   get client(): EdgeClient {
@@ -146,8 +150,11 @@ export class EdgeChannel implements Endpoint<Entry> {
     if (entry?.kind === 'connection' && entry.usesXgress) this.#circuits[entry.side].set(circuitId, entry)
   }
 
-  /** Judges again what the endpoint has begun: what it has no right to any more ends. */
+  /** Judges again what the endpoint has begun, which ends where it has no right to it any more, and tells it what changed for it. */
   judge(): void {
+    this.#updates.refresh()
+    // Of a stored session the controller ends it.
+    if (!this.#client.isBearer) return
     const { hosted } = this.#parts
     // A service is judged once, however many connections it has.
     const refusals = {
@@ -224,6 +231,15 @@ export class EdgeChannel implements Endpoint<Entry> {
       }
       case EDGE_TYPE.posture:
         this.#parts.reported(this, message)
+        return
+      case EDGE_TYPE.subscribe:
+        this.#updates.subscribe()
+        return
+      case EDGE_TYPE.unsubscribe:
+        this.#updates.unsubscribe()
+        return
+      case EDGE_TYPE.resyncPosture:
+        this.#updates.resync()
         return
       case EDGE_TYPE.latency:
         this.#answerProbe(message)

@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { ToRouter } from '../../../../src/facts/fabric/messages/index.ts'
 import type { ModelDifference } from '../../../../src/facts/fabric/rules/index.ts'
-import type { CheckedPolicy } from '../../../../src/policy.ts'
+import type { CheckedPolicy, PostureCheck } from '../../../../src/policy.ts'
 import { routerSide } from '../../fabric/index.ts'
 
 type WireEvent = ReturnType<typeof routerSide.StateEvents.decode>['events'][number]
@@ -39,7 +39,7 @@ const KIND_NAMES = Object.keys(KINDS).filter((name): name is Kind => name in KIN
 const MOST_DIFFERENCES = 1000
 
 /** Entities that decide what an identity may use, beside the relations of policies to identities. */
-const OF_RIGHTS: ReadonlySet<Kind> = new Set(['service', 'servicePolicy', 'postureCheck'])
+const OF_RIGHTS: ReadonlySet<Kind> = new Set(['service', 'servicePolicy', 'postureCheck', 'config', 'configType'])
 
 /** Ids of what changed; everything, after the whole model came anew. */
 type Changed = ReadonlySet<string> | 'everything'
@@ -53,6 +53,14 @@ export interface ModelChange {
 }
 
 const NOTHING: ModelChange = { ended: new Set(), rights: new Set() }
+
+/** The policies of an identity, with the services that they grant and the checks that stand before these. */
+export type ReachOf = readonly {
+  readonly id: string
+  readonly type: 'Dial' | 'Bind'
+  readonly serviceIds: readonly string[]
+  readonly checks: readonly PostureCheck[]
+}[]
 
 /** A session that the controller announced: its token is shown to routers. */
 export type AnnouncedSession = Announced['sessions'][number]
@@ -116,6 +124,38 @@ export class RouterModel {
       grants.push({ id, name: policy.name, checks: this.#checksOf(id) })
     }
     return grants
+  }
+
+  /** Everything that an identity may dial or host, by its policies. */
+  reachOf(identityId: string): ReachOf {
+    return [...(this.#policiesOf.get(identityId) ?? [])].sort().flatMap((id) => {
+      const type = this.get('servicePolicy', id)?.policyType
+      if (type !== 'Dial' && type !== 'Bind') return []
+      const serviceIds = [...(this.#relations.get(`${id} services`) ?? [])]
+      return [{ id, type, serviceIds, checks: this.#checksOf(id) }]
+    })
+  }
+
+  /** The services that policies of an identity let it use, with the configs as they hold for it. */
+  servicesOf(identityId: string, reach: ReachOf) {
+    const policyIds = new Map<string, string[]>()
+    for (const { id, serviceIds } of reach) {
+      for (const serviceId of serviceIds) policyIds.set(serviceId, [...(policyIds.get(serviceId) ?? []), id])
+    }
+    const own = this.get('identity', identityId)?.serviceConfigs
+    return [...policyIds].flatMap(([serviceId, ids]) => {
+      const service = this.get('service', serviceId)
+      if (service === undefined) return []
+      const configIds = new Map(service.configs.map((id) => [this.get('config', id)?.typeId ?? '', id]))
+      for (const [typeId, id] of own?.get(serviceId)?.configs ?? []) configIds.set(typeId, id)
+      const configData = [...configIds.values()].flatMap((id) => {
+        const config = this.get('config', id)
+        if (config === undefined) return []
+        const { typeId, dataJson } = config
+        return [{ typeId, typeName: this.get('configType', typeId)?.name ?? '', dataJson }]
+      })
+      return [{ ...service, policyIds: ids, configData }]
+    })
   }
 
   /** A check that has not come yet is passed by nobody. */
@@ -299,7 +339,11 @@ function concernOf(events: readonly WireEvent[]): ModelChange {
   let concernsAll = false
   for (const event of events) {
     const { identity, revocation, servicePolicyChange: change } = event
-    if (identity !== undefined) ended.add(identity.id)
+    if (identity !== undefined) {
+      ended.add(identity.id)
+      // It may have other configs of its own.
+      rights.add(identity.id)
+    }
     if (revocation !== undefined) ended.add(revocation.id)
     if (change?.relatedEntityType === 'identities') for (const id of change.relatedEntityIds) rights.add(id)
     else if (change !== undefined) concernsAll = true

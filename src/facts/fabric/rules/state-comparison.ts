@@ -163,9 +163,10 @@ const MULTI_CHANNEL = 1
 export const POSTURE_CHECKS = 5
 /**
  * The numbers that routers of this package say, to controllers and to endpoints: several sockets of a channel, dials without a service
- * session (2), that they take posture, and that they tell when a bind is established (6).
+ * session (2), that they push what changes for an endpoint (4), that they take posture, and that they tell when a bind is
+ * established (6).
  */
-export const ROUTER_CAPABILITIES = [MULTI_CHANNEL, 2, POSTURE_CHECKS, 6] as const
+export const ROUTER_CAPABILITIES = [MULTI_CHANNEL, 2, 4, POSTURE_CHECKS, 6] as const
 /**
  * The number by which routers of this package say that they judge nothing themselves and compare every part of the model, and
  * controllers of it that they do judge. Nobody else says it, and who does not know it passes over it.

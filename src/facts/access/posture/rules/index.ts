@@ -44,7 +44,7 @@ export {
   type ReportedProcess,
 } from '../checks/reported-processes.ts'
 export type { MfaCheck } from '../checks/second-factor.ts'
-export { isLegacyEndpoint, normaliseTimeout, timeoutRemaining } from '../checks/second-factor.ts'
+export { isLegacyEndpoint, MFA_GRACE_SECONDS, normaliseTimeout, timeoutRemaining } from '../checks/second-factor.ts'
 export { parseVersionRange } from '../checks/version-range.ts'
 export { type EndpointFacts, type EndpointProcess, postureResponses } from './endpoint-facts.ts'
 export {
