@@ -247,9 +247,11 @@ async function requireInstance(
   if (instanceId === '') return
   const where = { kind: 'and', left: ofService, right: equals('identity', instanceId) } as const
   const { items } = await tx.collection(terminators).find({ where, limit: 1 })
-  if (items.some((other) => other.hostId !== hostId)) {
-    throw new RouterRefusal('invalid-instance-id', 'instance belongs to another identity')
-  }
+  const other = items.find((known) => known.hostId !== hostId)
+  if (other === undefined) return
+  // Programs of hosts look for the words of deployed controllers.
+  const text = `sibling terminator ${other.id} with shared identity ${instanceId} belongs to different identity`
+  throw new RouterRefusal('invalid-instance-id', text)
 }
 
 type Validated = Extract<FromRouter, { type: 'terminators-validated' }>

@@ -336,3 +336,22 @@ describe('an edge router whose controller leaves posture to it', () => {
     ['', ''],
   ])('reads the service in the token %j: %j', (token, service) => expect(claimIn(token, 'sub')).toBe(service))
 })
+
+it('an address that several hosts share is of the identity that registered it first: another one reads the words of deployed controllers', async () => {
+  const world = await edgeWorld()
+  const instance: [number, Uint8Array][] = [[EDGE_HEADER.instance, textHeader('shared')]]
+  const first = await world.connect(await world.device('first', ['hosts']))
+  const other = await world.connect(await world.device('other', ['hosts']))
+  await first.host(1, { headers: instance })
+  const terminators = async () => (await world.controller.admin.call('GET /terminators')).data
+  await until(async () => (await terminators()).length === 1)
+  const [{ id } = { id: '' }] = await terminators()
+  await other.host(1, { headers: instance })
+  const refusal = () => other.heard.find(({ contentType }) => contentType === EDGE_TYPE.stateClosed)
+  await until(() => refusal() !== undefined)
+  const closed = refusal()
+  expect(closed && textIn(closed)).toBe(
+    `sibling terminator ${id} with shared identity shared belongs to different identity`,
+  )
+  expect(closed && readUint32(closed.headers, EDGE_HEADER.errorCode)).toBe(13)
+})

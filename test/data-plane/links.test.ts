@@ -315,6 +315,48 @@ describe('a router that is linked and means harm', () => {
   })
 })
 
+describe('two routers that may dial each other', () => {
+  it.each([
+    ['at once by the one of the lower id', 'a-router', 0],
+    ['after a second by the other one, as the peer may have dialed by then', 'z-router', 1000],
+  ])('are linked once: dialed %s', async (_what, routerId, afterMs) => {
+    let dialed = 0
+    const server = createServer((socket) => {
+      dialed += 1
+      socket.destroy()
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    const own = { address: 'tls:own.test:1', protocol: 'tls', groups: ['default'], localBinding: '' }
+    const { links, clock } = routerUnderTest({ routerId, listeners: [own] })
+    const listeners = [{ ...own, address: `tls:127.0.0.1:${port}` }]
+    links.peersChanged([{ id: 'peer', version: 'v2.0.0', state: 'healthy', listeners }])
+    clock.turn(afterMs === 0 ? 0 : afterMs - 1)
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    expect(dialed).toBe(afterMs === 0 ? 1 : 0)
+    clock.turn(1)
+    await until(() => dialed === 1)
+    links.close()
+    server.close()
+  })
+
+  it('have no second link where the peer dialed meanwhile', async () => {
+    const own = { address: 'tls:own.test:1', protocol: 'tls', groups: ['default'], localBinding: '' }
+    const failures: unknown[] = []
+    const log = (event: string, fields: object) => {
+      if (event === 'link.dial-failed') failures.push(fields)
+    }
+    const { links, clock } = routerUnderTest({ routerId: 'zzz', listeners: [own], log })
+    const listeners = [{ ...own, address: 'tls:127.0.0.1:1' }]
+    links.peersChanged([{ id: 'peer', version: 'v2.0.0', state: 'healthy', listeners }])
+    const peer = new PlayedPeer(links, 'peer')
+    expect(isAccepted(await peer.hello({ linkId: 'link', meantRouterId: 'zzz' }))).toBe(true)
+    clock.turn(5000)
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    expect([links.all.length, failures]).toEqual([1, []])
+  })
+})
+
 describe('a peer that is started again', () => {
   const told = (port: number, groups: readonly string[]) => [
     {

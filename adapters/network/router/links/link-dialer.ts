@@ -59,6 +59,9 @@ interface HeldLinks {
   opened(facts: LinkFacts, socket: LinkSocket): RouterLink | undefined
 }
 
+/** Milliseconds for which a router that is dialed itself lets a peer dial first. */
+const PEER_FIRST_MS = 1000
+
 /** The cost of a socket of a link. */
 export const LINK_LIMITS: SocketLimits = {
   // The largest message of an endpoint, with room for what routers add.
@@ -113,9 +116,15 @@ export class LinkDialer {
       this.#dials.set(key, entry)
       if (this.#links.isHeld(key) || entry.isDialing) continue
       entry.cancel()
-      const delayMs = isNew ? 0 : redialDelayMs(entry.failures, peer.isHealthy, random())
+      const delayMs = isNew ? this.#firstDelayMs(peerId) : redialDelayMs(entry.failures, peer.isHealthy, random())
       entry.cancel = clock.timer(delayMs, () => void this.#dial(key, peerId))
     }
+  }
+
+  /** Two routers that may dial each other need one link: that of the lower id dials, and the other one only where it does not. */
+  #firstDelayMs(peerId: string): number {
+    const { routerId, listeners } = this.#settings
+    return listeners.length > 0 && routerId > peerId ? PEER_FIRST_MS : 0
   }
 
   /** The listeners of a peer in groups that this router dials, by the keys of their links. */
