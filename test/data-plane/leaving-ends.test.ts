@@ -255,6 +255,37 @@ describe.each(KINDS)('a circuit whose client keeps windows, to a host with %s', 
   })
 })
 
+describe('a host that is dialed twice for one circuit', () => {
+  it('may close what was left of the first dial, and hears of the end of the second', async () => {
+    const time = new PlayedTime()
+    const kinds = { host: KINDS[0], client: KINDS[0] }
+    const { host, client } = await play(kinds, () => undefined, { timer: time.timer })
+    const dials: Frame[] = []
+    host.onMessage((message) => {
+      if (message.contentType === EDGE_TYPE.dial) dials.push(message)
+    })
+    const dialed = client.dial(CLIENT_ID, windowsOf(KINDS[0]))
+    await until(() => dials.length === 1)
+    time.pass(5000)
+    await until(() => dials.length === 2)
+    const [circuitId = '', another] = dials.map(({ headers }) => readText(headers, EDGE_HEADER.circuit))
+    expect(another).toBe(circuitId)
+    const ids = dials.map(({ headers }) => readUint32(headers, EDGE_HEADER.assignedConnection) ?? 0)
+    // It names the circuit alone, as Go programs do.
+    new PlayedEnd(host, KINDS[0], 'terminator', { id: ids[0] ?? 0, circuitId }).leave('close')
+    const [, second] = dials
+    if (second === undefined) throw new Error('no second dial')
+    const assigned = uint32Header(ids[1] ?? 0)
+    host.reply(second, edgeMessage(EDGE_TYPE.dialSuccess, 1, [], assigned))
+    expect((await dialed).contentType).toBe(EDGE_TYPE.stateConnected)
+    const closed = () => host.heard.filter(({ contentType }) => contentType === EDGE_TYPE.stateClosed)
+    expect(closed().map(({ headers }) => readUint32(headers, EDGE_HEADER.connection))).toEqual([ids[0]])
+    time.pass(5100)
+    await until(() => closed().length === 2)
+    expect(closed().map(({ headers }) => readUint32(headers, EDGE_HEADER.connection))).toEqual(ids)
+  })
+})
+
 /** Time that passes when a test says so. */
 class PlayedTime {
   #now = 0

@@ -86,8 +86,11 @@ export class Conversation {
     return this.send({ ...answer, headers }, lane)
   }
 
-  /** Sends a request; answers what it is answered by. Rejects with {@link NoAnswer}. */
-  ask(request: Message, timeoutMs: number, lane?: Lane): Promise<Frame> {
+  /**
+   * Sends a request; answers what it is answered by. Rejects with {@link NoAnswer}. `onAnswer` runs before anything is taken that came
+   * behind the answer.
+   */
+  ask(request: Message, timeoutMs: number, lane?: Lane, onAnswer: () => void = () => undefined): Promise<Frame> {
     if (this.#isClosed) return Promise.reject(new NoAnswer('closed'))
     return new Promise((resolve, reject) => {
       const sequence = this.send(request, lane)
@@ -97,6 +100,7 @@ export class Conversation {
       })
       const settle = (answer: Frame) => {
         cancel()
+        onAnswer()
         resolve(answer)
       }
       const fail = (reason: NoAnswer) => {

@@ -91,8 +91,8 @@ export class EdgeChannel implements Endpoint<Entry> {
     this.#conversation.send(message, lane)
   }
 
-  ask(message: Message, timeoutMs: number): Promise<Frame> {
-    return this.#conversation.ask(message, timeoutMs, 'control')
+  ask(message: Message, timeoutMs: number, onAnswer?: () => void): Promise<Frame> {
+    return this.#conversation.ask(message, timeoutMs, 'control', onAnswer)
   }
 
   reply(to: Frame, message: Message, lane: Lane = 'control'): void {
@@ -206,7 +206,8 @@ export class EdgeChannel implements Endpoint<Entry> {
       }
       case EDGE_TYPE.circuitClose: {
         const connection = this.#namedEnd(message, textIn(message))
-        if (connection !== undefined) this.#closedByEndpoint(connection.id)
+        // A host that is dialed a second time for one circuit closes what was left of the first time.
+        if (connection?.isAnswered === true) this.#closedByEndpoint(connection.id)
         return
       }
       case EDGE_TYPE.connect:

@@ -75,6 +75,7 @@ export class EdgeConnection implements Destination {
   #onward: Onward
   #isOver = false
   #hasLeft = false
+  #isAnswered: boolean
   #isStarted = false
   /** Nothing comes behind what the end that the router keeps has now. */
   #isDeserted = false
@@ -93,6 +94,7 @@ export class EdgeConnection implements Destination {
     this.side = facts.side
     this.usesXgress = facts.usesXgress
     this.serviceId = facts.serviceId
+    this.#isAnswered = facts.side === 'ingress'
     this.#idBytes = uint32Header(facts.id)
     this.#onward = facts.usesXgress ? { kind: 'forwarded' } : { kind: 'waiting', early: [], bytes: 0 }
   }
@@ -104,6 +106,15 @@ export class EdgeConnection implements Destination {
 
   get address(): string {
     return this.#address
+  }
+
+  /** Whether the endpoint has it: a host does once it has answered its dial. */
+  get isAnswered(): boolean {
+    return this.#isAnswered
+  }
+
+  answered(): void {
+    this.#isAnswered = true
   }
 
   /** The circuit is there. */
@@ -145,7 +156,7 @@ export class EdgeConnection implements Destination {
   }
 
   #takeForwarded(frame: Frame): void {
-    this.#start()
+    if (this.side === 'egress') this.#start()
     const isPayload = frame.contentType === EDGE_TYPE.payload
     if (isPayload && this.#endpoint.queuedBytes > MOST_FORWARDED_BYTES) return
     const { contentType, headers, body } = forwarded(frame)

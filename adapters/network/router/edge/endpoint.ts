@@ -70,7 +70,8 @@ export interface Endpoint<Entry> {
   readonly queuedBytes: number
   send(message: Message, lane?: Lane): void
   reply(to: Frame, message: Message, lane?: Lane): void
-  ask(message: Message, timeoutMs: number): Promise<Frame>
+  /** `onAnswer` runs before anything is taken that came behind the answer. */
+  ask(message: Message, timeoutMs: number, onAnswer?: () => void): Promise<Frame>
   /** Runs once what waits for it has gone out, or it is gone. */
   whenDrained(work: () => void): void
   /** Reads nothing from it until there is room where it sends to, or `mostMs` milliseconds have passed. */

@@ -195,7 +195,7 @@ export class HostedServices {
     const dial = this.#dialMessage(bound, route, egress, { assigned, controllerId })
     let answer: Frame
     try {
-      answer = await host.ask(dial, Math.min(DIAL_MS, timeoutMs))
+      answer = await host.ask(dial, Math.min(DIAL_MS, timeoutMs), () => early?.answered())
     } catch (error) {
       early?.ended('the dial timed out')
       const cause = error instanceof NoAnswer && error.why === 'time-out' ? 'dial-timed-out' : 'connection-refused'
@@ -213,7 +213,9 @@ export class HostedServices {
     if (early === undefined) {
       const chosen = bodyOf(answer)
       const id = chosen.length < 4 ? undefined : new DataView(chosen.buffer, chosen.byteOffset).getUint32(0, true)
-      if (id === undefined || begin(id) === undefined) {
+      const late = id === undefined ? undefined : begin(id)
+      late?.answered()
+      if (late === undefined) {
         return { success: false, cause: 'generic', message: 'the host answered with an id that is in use' }
       }
       host.reply(answer, edgeMessage(EDGE_TYPE.stateConnected, connectionId), 'data')
