@@ -125,7 +125,8 @@ export function describeCrud(open: Mount): void {
       expect(await dump(admin)).toBe(before)
     })
 
-    it.each(kind.required.filter((member) => member !== 'typeId'))('a PUT without %s is refused', async (member) => {
+    const onReplace = kind.requiredOnReplace ?? kind.required.filter((member) => member !== 'typeId')
+    it.each(onReplace)('a PUT without %s is refused', async (member) => {
       const admin = await adminOf(await open())
       const { at } = await make(admin)
       const before = await dump(admin)

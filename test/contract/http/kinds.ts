@@ -9,6 +9,8 @@ export interface Kind {
   readonly discriminator?: Readonly<Record<string, unknown>>
   /** Members without which a create request is refused. */
   readonly required: readonly string[]
+  /** Members without which a PUT is refused, where they are others. */
+  readonly requiredOnReplace?: readonly string[]
   /** How an entity is shown of which nothing more was said. */
   readonly defaults: Readonly<Record<string, unknown>>
   /** Another value for every member that may be written. */
@@ -33,7 +35,8 @@ const identities: Kind = {
   path: '/identities',
   singular: 'identity',
   minimal: { type: 'Device', isAdmin: false },
-  required: ['name', 'type', 'isAdmin'],
+  required: ['name', 'type'],
+  requiredOnReplace: ['name', 'type', 'isAdmin'],
   defaults: {
     appData: {},
     authPolicy: expectedRef('auth-policies', 'default', 'Default'),
