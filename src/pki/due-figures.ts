@@ -25,7 +25,7 @@ export class DueFigures {
   constructor({ clock, events }: Pick<EngineContext, 'clock' | 'events'>, count: () => Promise<PkiStatus>) {
     this.#clock = clock
     this.#count = count
-    // What was counted before a change of keys says nothing any more.
+    // Counts from before a change of keys are void.
     events.on('pki.changed', () => {
       this.#known = undefined
     })

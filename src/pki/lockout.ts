@@ -4,12 +4,12 @@ import type { EngineContext } from '../context/context.ts'
 import { examineHolders, type Judging } from './certificate-holders.ts'
 import { holderNames } from './outstanding-holders.ts'
 
-/** Milliseconds within which a device that is in use renews: an end that comes sooner locks out whoever has not done so. */
+/** Milliseconds within which a device that is in use renews: an end that comes sooner locks the others out. */
 const TIME_TO_RENEW_MS = 24 * 60 * 60_000
 /** Names that a refusal tells. */
 const MOST_NAMES = 10
 
-/** What somebody wants to change about the authorities, and how to say that it is meant. */
+/** A wanted change of the authorities, and how the caller confirms it. */
 interface PlannedChange {
   /** The member of the request that ends something. */
   readonly field: string

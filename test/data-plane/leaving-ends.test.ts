@@ -73,7 +73,7 @@ class PlayedEnd {
   }
 }
 
-/** What came to an end: texts in their order, `half` for the end of a direction, `end` for that of the circuit. */
+/** The things that reached an end: texts in their order, `half` for the end of a direction, `end` for that of the circuit. */
 function arrivals({ heard }: PlayedEndpoint, side: CircuitSide): readonly string[] {
   const texts: string[] = []
   const seen = new Set<number>()

@@ -1,3 +1,4 @@
+import type { ControlPlane } from 'portcullis'
 import { openControlListener } from 'portcullis/fabric'
 import { createTestController, type TestController, type TestDevice } from 'portcullis/testing'
 import type { Channel } from '../../adapters/network/channel/channel.ts'
@@ -8,7 +9,6 @@ import type { Frame } from '../../adapters/network/channel/frame.ts'
 import { readBool, readUint32, textHeader, uint32Header } from '../../adapters/network/channel/header-values.ts'
 import { openOwnRouter, type RunningRouter } from '../../adapters/network/router/index.ts'
 import type { FromRouter } from '../../src/facts/fabric/messages/index.ts'
-import type { ControlPlane } from '../../src/index.ts'
 
 const ALL = { semantic: 'AnyOf' } as const
 

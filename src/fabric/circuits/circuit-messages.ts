@@ -146,7 +146,7 @@ export class CircuitMessages {
     if (phase.name === 'closed' && phase.reason !== 'host-closed') {
       throw new RouterRefusal('invalid-service', 'the access was lost while the circuit was laid', { circuitId })
     }
-    // What is under way flows off: the client hears that the circuit is there a moment after its router hears that it ends.
+    // Bytes under way still arrive: the client hears that the circuit is there a moment after its router hears that it ends.
     if (laid.over !== undefined) this.#parts.ends.end(laid.circuit, laid.over, false)
     return { type: 'circuit-created', circuitId, address: ends.ingress, peerData: laid.peerData, tags }
   }

@@ -57,7 +57,7 @@ export const OUTSTANDING_REASONS = [
 ] as const
 export type OutstandingReason = (typeof OUTSTANDING_REASONS)[number]
 
-/** What is known of an identity that is outstanding; instants are epoch ms. */
+/** The facts of an identity that is outstanding; instants are epoch ms. */
 export interface OutstandingIdentity {
   readonly askedAt: number | null
   /** When a session by its certificate was used last; null where there is none. */
@@ -82,7 +82,7 @@ export function routerReason(capabilities: readonly number[] | undefined): Outst
   return capabilities.includes(RENEWS_WHEN_ASKED) ? 'asked' : 'cannot-be-asked'
 }
 
-/** What helps a holder that is outstanding: a sentence that names the command. */
+/** The help for a holder that is outstanding: a sentence that names the command. */
 export function renewalHelp(
   { type, name }: { readonly type: 'edge-routers' | 'transit-routers' | 'identities'; readonly name: string },
   reason: OutstandingReason,

@@ -97,7 +97,7 @@ export class EdgeCircuits implements ConnectionCircuits {
     const controllerId = this.forwarder.controllerOf(circuitId)
     if (controllerId === undefined) return
     const isKnown = this.forwarder.isEnding(circuitId)
-    // What was sent before may still be on its way to another router.
+    // Earlier messages may still be on their way to another router.
     this.forwarder.unroute(circuitId, false)
     // A controller may be slow, or away: the end at this router does not wait for it.
     this.forwarder.leave(circuitId, address)
@@ -128,7 +128,7 @@ export class EdgeCircuits implements ConnectionCircuits {
   #watchStart(connection: EdgeConnection, withinMs: number): void {
     const stop = this.#parts.timer(withinMs, () => {
       this.#unstarted.delete(connection)
-      // What waits for a slow client may be the answer to its dial.
+      // The answer to its dial may still wait for a slow client.
       if (connection.isSlow) this.#watchStart(connection, withinMs)
       else connection.cut(NOT_STARTED)
     })

@@ -223,7 +223,7 @@ export class EdgeConnection implements Destination {
     return this.#hasLeft
   }
 
-  /** What the endpoint sent before it left is on its way. */
+  /** Messages that the endpoint sent before it left are on their way. */
   leave(): void {
     this.#hasLeft = false
     if (this.#onward.kind === 'kept') this.#onward.end.close()

@@ -98,7 +98,7 @@ export class RouterBindings {
     this.#unannounced.get(id)?.()
   }
 
-  /** The router does not host a service any more, or never did: whoever binds it waits for that. */
+  /** The router does not host a service any more, or never did: the program that binds it waits for that. */
   ended(id: number, message: Frame): void {
     const bind = this.#bindings.get(id)
     if (bind === undefined) return

@@ -159,7 +159,7 @@ function examineStorage(options: Parameters<typeof withOperator>[0], all: boolea
 
 const LISTS_ALL = 'portcullis doctor --all lists them'
 
-/** What was found of one kind: each by itself, or all in one where there are more than a few. */
+/** The findings of one kind: each by itself, or all in one line where there are more than a few. */
 function networkFindings(
   kind: NetworkFinding['kind'],
   found: readonly NetworkFinding[],
