@@ -10,6 +10,7 @@ import { AnnouncedSessions, type AnnouncementPorts } from './announced-sessions.
 import { ConnectedRouters, Owed } from './channels/connected-routers.ts'
 import { Network } from './channels/network.ts'
 import { Peers } from './channels/peers.ts'
+import { RenewalRequests } from './channels/renewal-requests.ts'
 import { RouterInspections } from './channels/router-inspections.ts'
 import { AccessLoss } from './circuits/access-loss.ts'
 import { CircuitEnds } from './circuits/circuit-end.ts'
@@ -152,6 +153,7 @@ export function assembleFabric(host: FabricHost, presence: Presence, options: Co
     tracing,
     operators: new OperatorSessions({ context, inspections, validations, feeds, tracing }),
     certificates: new RouterCertificates(context),
+    renewals: new RenewalRequests(context, routers, owed),
     decommission: async (routerId, isEdgeRouter) => {
       await host.deleteRouter(isEdgeRouter ? edgeRouters : transitRouters, routerId)
     },
@@ -191,6 +193,7 @@ export interface FabricParts {
   readonly tracing: ChannelTracing
   readonly operators: OperatorSessions
   readonly certificates: RouterCertificates
+  readonly renewals: RenewalRequests
   /** Deletes a router at its own wish. */
   readonly decommission: (routerId: string, isEdgeRouter: boolean) => Promise<void>
 }

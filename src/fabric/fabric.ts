@@ -211,12 +211,13 @@ export class Fabric implements ControlPlane {
   }
 
   #greet(router: ConnectedRouter): void {
-    const { context, owed, peers, validation, ends } = this.#parts
+    const { context, owed, peers, renewals, validation, ends } = this.#parts
     ends.settle(router)
     router.channel.send(this.#addresses())
     if (router.isEdgeRouter) router.channel.send({ type: 'edge-hello', version: VERSION })
     peers.introduce(router)
     void owed.tell(router, 'terminators', () => validation.ask(router))
+    renewals.consider(router)
     context.timetable.notLater('fabric', 'tick', context.clock.now() + LOOK_MS)
   }
 

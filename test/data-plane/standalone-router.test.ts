@@ -168,6 +168,53 @@ describe('routers of ours on machines of their own', () => {
     expect(events.filter((event) => event === 'certificates.asked').length).toBe(2)
   })
 
+  it('renew under traffic when another authority signs: each is asked over its channel, and circuits go on', async () => {
+    const network = await openNetwork()
+    const { admin } = network
+    const changed: RouterIdentity[] = []
+    const onChange = (identity: RouterIdentity) => void changed.push(identity)
+    await network.own('one', { ...listening, onChange })
+    const two = await network.own('two', { ...listening, onChange })
+    await admin.create('/services', { name: 'echo', encryptionRequired: true })
+    await grantEverywhere(admin)
+    const box = await openDevice(admin, 'box', 'hosts')
+    await box.host('echo', (connection: ServiceConnection) => {
+      connection.on('error', () => undefined).pipe(connection)
+    })
+    const laptop = await openDevice(admin, 'laptop', 'clients')
+    const held = await laptop.dial('echo')
+    const echoed = async (word: string) => {
+      held.write(word)
+      expect(String((await once(held, 'data'))[0])).toBe(word)
+    }
+    await echoed('before')
+    const keepUntil = new Date(Date.now() + 90 * 86_400_000).toISOString()
+    await admin.call('POST', '/portcullis/v1/pki/rotations', { what: 'root', keepUntil })
+    const pki = async () => Object(await admin.call('GET', '/portcullis/v1/pki'))
+    await until(async () => (await pki()).progress.routers, { renewed: 2, outstanding: 0 })
+    await echoed('after')
+    const dialed = await laptop.dial('echo')
+    dialed.end('by new certificates')
+    expect(await text(dialed)).toBe('by new certificates')
+    const [former] = (await pki()).authorities
+    expect(new Set(changed.map(({ id }) => id)).size).toBe(2)
+    // Devices are left: an end at once locks them out, and no router.
+    const end = { goodUntil: new Date().toISOString() }
+    const change = admin.call('PATCH', `/portcullis/v1/pki/authorities/${former.id}`, end)
+    await expect(change).rejects.toThrow(/2 identities would be locked out: '(box|laptop)', '(box|laptop)'; /)
+    // Whoever was away is asked when it connects.
+    held.destroy()
+    await two.close()
+    await admin.call('POST', '/portcullis/v1/pki/rotations', { what: 'signing' })
+    await until(async () => (await pki()).progress.routers, { renewed: 1, outstanding: 1 })
+    const away = Object.values(await admin.call('GET', '/portcullis/v1/pki/outstanding'))[0]
+    expect(away).toMatchObject({ name: 'two', reason: 'not-connected', help: expect.stringContaining('--again') })
+    const identity = changed.findLast(({ id }) => id === Object(away).id)
+    if (identity === undefined) throw new Error('it was renewed')
+    await start({ ...listening, identity })
+    await until(async () => (await pki()).progress.routers, { renewed: 2, outstanding: 0 })
+  })
+
   it('decide by what the controller holds, as the router in its process does, after random changes over a way that is lost', async () => {
     const network = await openNetwork({ roleAttributes: ['all'] })
     const { admin } = network

@@ -8,7 +8,7 @@ import type {
   RouterSession,
   ToRouter,
 } from '../../../src/facts/fabric/messages/index.ts'
-import { JUDGED_BY_CONTROLLER, ROUTER_CAPABILITIES } from '../../../src/facts/fabric/rules/index.ts'
+import { JUDGED_BY_CONTROLLER, RENEWS_WHEN_ASKED, ROUTER_CAPABILITIES } from '../../../src/facts/fabric/rules/index.ts'
 import type { ControlPlane } from '../../../src/index.ts'
 import type { Channel } from '../channel/channel.ts'
 import { processTimer, type Timer } from '../channel/conversation.ts'
@@ -203,7 +203,7 @@ class OwnRouterConnection implements RunningRouter {
     const channel = { send: take, close: () => queueMicrotask(over) }
     const facts = {
       software: software(),
-      capabilities: [...ROUTER_CAPABILITIES, JUDGED_BY_CONTROLLER],
+      capabilities: [...ROUTER_CAPABILITIES, JUDGED_BY_CONTROLLER, RENEWS_WHEN_ASKED],
       isResumed: false,
     }
     const greeting = { routerId: own.id, ...facts, linkListeners: this.#linkListeners }

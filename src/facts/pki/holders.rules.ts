@@ -1,3 +1,4 @@
+import { RENEWS_WHEN_ASKED } from '../fabric/rules/index.ts'
 import type { GenerationTimes } from './generations.rules.ts'
 
 /** An authority of the network: when its certificates are good, and the identifier of its key. */
@@ -41,9 +42,6 @@ function goodUntil({ authorityKeyId }: IssuedCertificate, authorities: readonly 
   const authority = authorities.find(({ keyId }) => keyId === authorityKeyId)
   return authority === undefined ? 0 : (authority.goodUntil ?? Infinity)
 }
-
-/** The number by which routers of this package say that they renew key and certificates when a controller asks them to. */
-export const RENEWS_WHEN_ASKED = 49
 
 /** Why a holder has no certificate of the latest authority yet. */
 export const OUTSTANDING_REASONS = [

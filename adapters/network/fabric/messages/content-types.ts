@@ -74,6 +74,7 @@ export const CONTENT_TYPE = {
   postureReported: 48001,
   postureKnown: 48002,
   postureUnwanted: 48003,
+  renewCertificates: 48004,
 } as const
 
 /** The keys of header values. Some numbers mean one thing in one message and another in the next. */

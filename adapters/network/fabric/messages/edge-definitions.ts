@@ -137,5 +137,7 @@ export const ExtendCertificates = message({
   requireVerification: field(3, BOOL),
 })
 export const Certificates = message({ clientCertPem: field(1, TEXT), serverCertPem: field(2, TEXT) })
+/** Of this package alone. */
+export const RenewCertificates = message({ authorityKeyId: field(1, TEXT) })
 export const ConfirmCertificate = message({ clientCertPem: field(1, TEXT) })
 export const CodedError = message({ code: field(1, TEXT), message: field(2, TEXT) })

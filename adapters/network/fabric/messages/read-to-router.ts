@@ -83,6 +83,8 @@ export function readToRouter(frame: Frame, asked?: number): ToRouter | undefined
     }
     case CONTENT_TYPE.certificates:
       return { type: 'certificates', ...bodyOf(edge.Certificates, frame) }
+    case CONTENT_TYPE.renewCertificates:
+      return { type: 'renew-certificates', ...bodyOf(edge.RenewCertificates, frame) }
     case CONTENT_TYPE.modelState: {
       const { endIndex: index, timelineId } = bodyOf(StateFacts, frame)
       const subscriptionId = readText(headers, HEADER.subscriptionId) ?? ''

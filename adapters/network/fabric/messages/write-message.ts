@@ -86,6 +86,8 @@ export function writeMessage(message: ToRouter, answered?: number): WireMessage 
     }
     case 'certificates':
       return wire(CONTENT_TYPE.certificates, edge.Certificates.encode(message))
+    case 'renew-certificates':
+      return wire(CONTENT_TYPE.renewCertificates, edge.RenewCertificates.encode(message))
     case 'certificate-confirmed':
       return wire(
         CONTENT_TYPE.error,

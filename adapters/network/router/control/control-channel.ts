@@ -1,5 +1,5 @@
 import type { FromRouter, LinkListener, ToRouter } from '../../../../src/facts/fabric/messages/index.ts'
-import { JUDGED_BY_CONTROLLER, ROUTER_CAPABILITIES, TAKES_POSTURE } from '../../../../src/facts/fabric/rules/index.ts'
+import { JUDGED_BY_CONTROLLER, RENEWS_WHEN_ASKED, ROUTER_CAPABILITIES, TAKES_POSTURE } from '../../../../src/facts/fabric/rules/index.ts'
 import type { ChannelSocket, SocketLimits } from '../../channel/channel-socket.ts'
 import { Conversation, processTimer, type Timer } from '../../channel/conversation.ts'
 import type { Frame } from '../../channel/frame.ts'
@@ -221,7 +221,7 @@ export async function dialController(
           [LEGACY_METADATA, MANAGES_LINKS],
         ]
       : [
-          [HEADER.helloCapabilities, encodeMask([...ROUTER_CAPABILITIES, JUDGED_BY_CONTROLLER])],
+          [HEADER.helloCapabilities, encodeMask([...ROUTER_CAPABILITIES, JUDGED_BY_CONTROLLER, RENEWS_WHEN_ASKED])],
           [HEADER.helloListeners, listeners],
           [HEADER.underlayType, textHeader('ctrl.default')],
           [HEADER.isGrouped, boolHeader(true)],

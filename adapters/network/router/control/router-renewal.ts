@@ -34,7 +34,7 @@ function expiryOf({ clientCert, serverCert }: RouterCredentials): number {
 }
 
 /**
- * Renews key and certificates of a router before they run out. A controller issues new ones; they are kept beside those of before, the
+ * Renews key and certificates of a router before they run out, and when a controller asks for it because another authority signs. A controller issues new ones; they are kept beside those of before, the
  * controller is told that they arrived, and they are kept alone. Whatever is lost in between is tried again after a pause, and an
  * hour later where a controller refused.
  */
@@ -44,9 +44,18 @@ export class RouterRenewal implements TakesControllers {
   readonly #timer: Timer
   readonly #controllers = new Set<ConnectedController>()
   /** The question that a controller has not answered yet, one at a time. */
-  #asked: { readonly controller: ConnectedController; readonly key: RouterRequests } | undefined
+  #asked:
+    | {
+        readonly controller: ConnectedController
+        readonly key: RouterRequests
+        readonly wanted: string | undefined
+      }
+    | undefined
   #isWorking = false
   #isRenewed = false
+  /** The authority whose certificates it was asked to get, and that of which it has got some. */
+  #wanted: string | undefined
+  #got: string | undefined
   #failures = 0
   #isClosed = false
   #cancelLook: () => void = () => undefined
@@ -66,6 +75,11 @@ export class RouterRenewal implements TakesControllers {
     this.#work()
     return {
       take: async (message) => {
+        if (message.type === 'renew-certificates') {
+          this.#wanted = message.authorityKeyId
+          this.#work()
+          return undefined
+        }
         if (message.type !== 'certificates') return listener.take(message)
         await this.#issued(controller, message)
         return undefined
@@ -88,7 +102,7 @@ export class RouterRenewal implements TakesControllers {
 
   get #isDue(): boolean {
     const { atOnce = false, held } = this.#settings
-    if (held.pending !== undefined || (atOnce && !this.#isRenewed)) return true
+    if (held.pending !== undefined || (atOnce && !this.#isRenewed) || this.#wanted !== this.#got) return true
     return expiryOf(held.credentials) - Date.now() < RENEW_BEFORE_MS
   }
 
@@ -137,7 +151,7 @@ export class RouterRenewal implements TakesControllers {
     // Controllers came and went while the key was made.
     const [controller] = this.#controllers
     if (controller === undefined) return
-    const asked = { controller, key }
+    const asked = { controller, key, wanted: this.#wanted }
     this.#asked = asked
     log?.('certificates.asked', { controllerId: controller.id })
     this.#cancelRetry()
@@ -156,13 +170,14 @@ export class RouterRenewal implements TakesControllers {
   async #issued(controller: ConnectedController, { clientCertPem, serverCertPem }: Certificates): Promise<void> {
     const { held, log } = this.#settings
     if (this.#asked?.controller !== controller) return
-    const { key } = this.#asked
+    const { key, wanted } = this.#asked
     this.#asked = undefined
     this.#cancelRetry()
     const pair = { key: key.keyPem, clientCert: clientCertPem, serverCert: serverCertPem }
     try {
       await held.propose(pair)
-      await this.#confirm(controller, clientCertPem)
+      // Several controllers ask for the same.
+      if (await this.#confirm(controller, clientCertPem)) this.#got = wanted
     } catch (error) {
       log?.('certificates.failed', { error: error instanceof Error ? error.message : String(error) })
       this.#retryLater()

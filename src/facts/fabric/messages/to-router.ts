@@ -78,6 +78,12 @@ export type ToRouter =
       readonly asksHosts: boolean
     }
   | { readonly type: 'certificates'; readonly clientCertPem: string; readonly serverCertPem: string }
+  | {
+      /** Another authority signs by now: routers that said that they do renew key and certificates. */
+      readonly type: 'renew-certificates'
+      /** Identifies the key of that authority. */
+      readonly authorityKeyId: string
+    }
   | { readonly type: 'certificate-confirmed'; readonly problem: CertificateConfirmation | undefined }
   | ModelState
   | ModelChanges

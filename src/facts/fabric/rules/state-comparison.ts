@@ -174,6 +174,8 @@ export const ROUTER_CAPABILITIES = [MULTI_CHANNEL, 2, 4, POSTURE_CHECKS, 6] as c
 export const JUDGED_BY_CONTROLLER = 48
 /** The number by which controllers of this package say that routers of it may hand on what endpoints report of their posture. */
 export const TAKES_POSTURE = 50
+/** The number by which routers of this package say that they renew key and certificates when a controller asks them to. */
+export const RENEWS_WHEN_ASKED = 51
 
 /**
  * Reports whether a router judges the posture of bearer sessions, by its capabilities: those of the line 1.6 and those of this
