@@ -3,6 +3,7 @@ import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { generate } from 'otplib'
 import { type EnrolledDevice, enrollDevice, openIdentity, type ServiceConnection, writeIdentity } from 'portcullis/sdk'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
@@ -21,6 +22,14 @@ afterAll(() => network.close())
 /** A device that enrolled and has nothing yet but its key and certificate. */
 async function newDevice(name: string, role = 'clients'): Promise<EnrolledDevice> {
   return enrollDevice({ jwt: await network.invite(name, role) })
+}
+
+/** Asks a device to renew its certificate, as a change of the network's keys does. */
+async function ask(name: string): Promise<void> {
+  const { admin } = network.net
+  const [identity] = (await admin.call('GET /identities', { query: { filter: `name = "${name}"` } })).data
+  const params = { id: identity?.authenticators.cert?.id ?? '' }
+  await admin.call('POST /authenticators/{id}/request-extend', { params, body: { rollKeys: false } })
 }
 
 /** The code that an authenticator app shows, or will show some seconds later. */
@@ -141,6 +150,51 @@ describe('a device in TypeScript', () => {
     expect((await third.client.call('GET /current-identity')).data.name).toBe(`broken off by ${sessions}`)
     await using old = await openIdentity(device, { sessions })
     await expect(old.client.call('GET /current-identity')).rejects.toMatchObject({ code: 'NOT_AUTHENTICATED' })
+  })
+
+  it.each(['api-session', 'bearer'] as const)(
+    'renews in the file that it was opened from, which other programs may share: %s',
+    async (sessions) => {
+      const name = `in its file by ${sessions}`
+      const folder = await mkdtemp(join(tmpdir(), 'portcullis-in-file-'))
+      onTestFinished(() => rm(folder, { recursive: true }))
+      const path = join(folder, 'device.json')
+      await writeIdentity(path, await newDevice(name))
+      const before = JSON.parse(await readFile(path, 'utf8'))
+      await writeIdentity(path, { ...before, enableHa: true })
+      await using other = await openIdentity(path, { sessions })
+      await other.client.call('GET /current-identity')
+      await ask(name)
+      await using device = await openIdentity(path, { sessions })
+      await device.client.call('GET /current-identity')
+      const kept = async () => JSON.parse(await readFile(path, 'utf8'))
+      await vi.waitFor(async () => {
+        const { enableHa, id } = await kept()
+        expect([enableHa, id.pending, id.cert === before.id.cert]).toEqual([true, undefined, false])
+      })
+      // The certificate of before is void: the other program finds the next one in the file.
+      expect((await other.client.call('GET /current-identity')).data.name).toBe(name)
+      await using next = await openIdentity(path, { sessions })
+      expect((await next.client.call('GET /current-identity')).data.name).toBe(name)
+    },
+  )
+
+  it('leaves a file alone that it may not write, or that names others', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'portcullis-not-its-own-'))
+    onTestFinished(() => rm(folder, { recursive: true }))
+    const path = join(folder, 'device.json')
+    const device = await newDevice('of files')
+    await writeFile(join(folder, 'device.key'), device.key)
+    await writeFile(join(folder, 'device.pem'), device.cert)
+    const id = { key: 'file://device.key', cert: 'file://device.pem', ca: `pem:${device.ca}` }
+    await writeIdentity(path, { ztAPI: `${device.controller}/edge/client/v1`, id })
+    const before = await readFile(path, 'utf8')
+    await ask('of files')
+    await using opened = await openIdentity(path)
+    const session = await opened.client.call('GET /current-api-session')
+    expect(session.data.isCertExtendRequested).toBe(true)
+    await sleep(500)
+    expect(await readFile(path, 'utf8')).toBe(before)
   })
 
   it('renews one after the other, and tells each renewal to whom keeps it always', async () => {

@@ -1,4 +1,5 @@
-import { readFile } from 'node:fs/promises'
+import { constants, readFileSync } from 'node:fs'
+import { access, readFile, realpath, stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { writeDurably } from '../enrollment/durable-file.ts'
@@ -108,6 +109,53 @@ export async function readIdentity(identity: string | IdentityFile | EnrolledDev
       key: await pemOf('id.pending.key', pending.key, folder),
     },
   }
+}
+
+/** How an identity is kept in the file that it was opened from. */
+export interface KeptInFile {
+  keep(device: EnrolledDevice): Promise<void>
+  /** The pair in the file; another one than that which is held where another program renewed it. Undefined where it cannot be read. */
+  reread(): CertifiedKey | undefined
+}
+
+/**
+ * Keeps renewals in the file of an identity, where this program may: the file is its own, and key and certificate stand in it.
+ * Undefined otherwise.
+ */
+export async function keptInFile(path: string): Promise<KeptInFile | undefined> {
+  const facts = await stat(path)
+  if (process.getuid !== undefined && facts.uid !== process.getuid()) return undefined
+  const target = await realpath(path)
+  const mayWrite = [target, dirname(target)].map((place) => access(place, constants.W_OK))
+  if ((await Promise.allSettled(mayWrite)).some(({ status }) => status === 'rejected')) return undefined
+  if (pairIn(await parsedFile(path)) === undefined) return undefined
+  return {
+    keep: async (device) => {
+      const known = await parsedFile(path)
+      if (isEnrolled(known)) {
+        const { pending: _, ...others } = known
+        return writeDurably(path, `${JSON.stringify({ ...others, ...device }, undefined, 2)}\n`)
+      }
+      // What other programs of the field wrote beside stays.
+      const { pending: _, ...others } = known.id
+      await writeIdentity(path, { ...known, id: { ...others, ...identityFileOf(device).id } })
+    },
+    reread: () => {
+      try {
+        return pairIn(JSON.parse(readFileSync(path, 'utf8')))
+      } catch {
+        return undefined
+      }
+    },
+  }
+}
+
+/** Key and certificate that stand in a file themselves, PEM; undefined where it names other files. */
+function pairIn(file: IdentityFile | EnrolledDevice): CertifiedKey | undefined {
+  const { key, cert } = isEnrolled(file) ? file : Object(file.id)
+  const [inKey, inCert] = [key, cert].map((value) => String(value).replace(/^pem:/, ''))
+  if (!inKey?.startsWith('-----BEGIN ') || !inCert?.startsWith('-----BEGIN ')) return undefined
+  return { key: inKey, cert: inCert }
 }
 
 /** Tells the answer of enrolling from the form of files. */

@@ -13,7 +13,14 @@ import { HeldCertificate } from './held-certificate.ts'
 import { appServer, type HostedApp, type HostedAppOptions } from './hosted-app.ts'
 import { type HostedService, type HostOptions, hostService } from './hosting.ts'
 import { clientIn, type SecondFactor, secondFactorOf } from './identity-client.ts'
-import { type Credentials, type EnrolledDevice, type IdentityFile, readIdentity } from './identity-file.ts'
+import {
+  type CertifiedKey,
+  type Credentials,
+  type EnrolledDevice,
+  type IdentityFile,
+  keptInFile,
+  readIdentity,
+} from './identity-file.ts'
 import { connectToRouter, RouterPool } from './routers/router-pool.ts'
 import { ServiceAccess, type UsableService } from './service-access.ts'
 import {
@@ -38,8 +45,10 @@ export interface IdentityOptions {
   secondFactor?(): Promise<string>
   /**
    * Keeps a renewed identity, the whole of it: in its file by {@link writeIdentity}, or anywhere that outlives the program; it resolves
-   * when that is done. Given, key and certificate are renewed in the last third of the certificate's life, while the identity
-   * is open; otherwise by {@link Identity.renew} alone, which says when it is called.
+   * when that is done. Key and certificate are renewed in the last third of the certificate's life, and when the controller asks for
+   * it, while the identity is open. Without `keep` that is so for an identity that was opened by the path of a file which is this
+   * program's own, may be written by it, and holds key and certificate itself: the file is written. All others are renewed by
+   * {@link Identity.renew} alone, which says when it is called.
    */
   keep?(device: EnrolledDevice): void | Promise<void>
 }
@@ -142,8 +151,10 @@ export async function openIdentity(
   checkOptions('openIdentity', options, OPTIONS)
   const { controllers, credentials, pending } = await readIdentity(identity)
   const certificate = new HeldCertificate(credentials, pending)
+  const inFile = typeof identity === 'string' && options.keep === undefined ? await keptInFile(identity) : undefined
   return identityOver({
     ...{ ...options, controllers, certificate, fetchBy: fetchOf, timer: processTimer },
+    ...(inFile && { keep: inFile.keep, reread: inFile.reread }),
     connect: (address) => connectToRouter(address, certificate.shown),
   })
 }
@@ -162,6 +173,8 @@ export interface IdentityConnections extends IdentityOptions {
   /** Milliseconds of a clock that only goes forward; that of the process unless given. */
   readonly now?: () => number
   connect(address: string): Promise<Channel>
+  /** The pair that is kept by now, by this program or another one. */
+  reread?(): CertifiedKey | undefined
   /** Begins a session in another way than by certificate; answers its token. */
   logIn?(): Promise<string>
   /** The certificate that it shows; none where it proves itself in another way. */
@@ -189,6 +202,10 @@ export function identityOver(connections: IdentityConnections): Identity {
   const session = new ControllerSession({
     ...{ controllers, fetch: fetchController, timer },
     otherCertificate: () => {
+      const kept = connections.reread?.()
+      const isNews = kept !== undefined && ![certificate?.shown.cert, certificate?.other?.cert].includes(kept.cert)
+      // Another program that uses the same file renewed it.
+      if (isNews) certificate?.propose(kept, certificate.shown.ca)
       const other = certificate?.other
       return other && { fetch: connections.fetchBy(other), show: () => certificate?.showOther(other) }
     },
