@@ -82,7 +82,8 @@ export async function examineHolders(tx: ReadTransaction, judging: Judging, endi
       total -= held.length - 1
       const certificates = held.map((each) => issuedCertificate(each, judging))
       const standing = standingOf(certificates, judging.authorities)
-      const askedAt = held.find(({ isExtendRequested }) => isExtendRequested)?.extendRequestedAt ?? null
+      const asked = held.flatMap((each) => (each.isExtendRequested ? (each.extendRequestedAt ?? []) : []))
+      const askedAt = asked.length === 0 ? null : Math.max(...asked)
       if (isDue(standing)) identities.set(identityId, { ...standing, askedAt })
     }
   }

@@ -98,7 +98,7 @@ export function renewalHelp(
       return `it renews when it logs in, if its program can; else ${again}`
     case 'asked':
       return type === 'identities'
-        ? `it was asked and goes on with what it has: openIdentity needs keep or a file that it may write; other programs: ${again}`
+        ? `it renews when it looks after its session, within half an hour, if it is portcullis/sdk with keep or a file that it may write; else ${again}`
         : 'it renews within moments'
     case 'cannot-renew':
       return `its program never renews: ${again}, or give the authority before more time: portcullis pki change ID --keep`

@@ -166,9 +166,9 @@ describe('portcullis doctor', () => {
     expect(await at('doctor')).not.toMatchObject({ stdout: expect.stringContaining('latest authority') })
     expect(await at('pki', 'rotate', 'root', '--keep', '10d')).toMatchObject({ code: 0 })
     const { stdout } = await at('doctor')
-    expect(stdout).toMatch(/^warning {2}certificates: 1 identity \('laptop'\) are let in for less than 30 days still/m)
+    expect(stdout).toMatch(/^warning {2}certificates: let in for less than 30 days still: 1 identity \('laptop'\)$/m)
     expect(stdout).toMatch(
-      /^warning {2}certificates: 1 identity \('laptop'\) have no certificate of the latest authority/m,
+      /^warning {2}certificates: without a certificate of the latest authority: 1 identity \('laptop'\);/m,
     )
     expect((await at('doctor', '--within-days', '5')).stdout).not.toContain('let in for less')
     // An end that locks somebody out is asked for by name.
@@ -189,7 +189,7 @@ describe('portcullis doctor', () => {
     expect(await at('pki', 'change', id, '--keep', '0', '--force')).toMatchObject({ code: 0 })
     expect(await at('doctor')).toMatchObject({
       code: 3,
-      stdout: expect.stringMatching(/^wrong {4}certificates: 1 identity \('laptop'\) are let in no more/m),
+      stdout: expect.stringMatching(/^wrong {4}certificates: locked out, .* have ended: 1 identity \('laptop'\)$/m),
     })
     rmSync(place, { recursive: true })
   }, 180_000)

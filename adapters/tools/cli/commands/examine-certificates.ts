@@ -148,21 +148,13 @@ function authorityFindings({ authorities }: PkiStatus, { now, soonMs }: Moment):
 function holderFindings({ due: { outstanding, ending, ended } }: PkiStatus, { soonMs }: Moment): readonly Finding[] {
   const days = Math.round(soonMs / DAY_MS)
   const named = 'portcullis pki status --outstanding names them, and says what helps'
+  const over = 'locked out, because their certificates or the authority of these have ended'
   return [
-    ...(isEmpty(ended)
-      ? []
-      : [
-          finding(
-            'wrong',
-            `${holdersOf(ended)} are let in no more: their certificates, or the authority of these, have ended`,
-          ),
-        ]),
-    ...(isEmpty(ending)
-      ? []
-      : [finding('warning', `${holdersOf(ending)} are let in for less than ${days} days still, unless they renew`)]),
+    ...(isEmpty(ended) ? [] : [finding('wrong', `${over}: ${holdersOf(ended)}`)]),
+    ...(isEmpty(ending) ? [] : [finding('warning', `let in for less than ${days} days still: ${holdersOf(ending)}`)]),
     ...(isEmpty(outstanding)
       ? []
-      : [finding('warning', `${holdersOf(outstanding)} have no certificate of the latest authority yet: ${named}`)]),
+      : [finding('warning', `without a certificate of the latest authority: ${holdersOf(outstanding)}; ${named}`)]),
   ]
 }
 
