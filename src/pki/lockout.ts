@@ -67,7 +67,7 @@ export async function requireAuthorityKnown(
 }
 
 /** `3 identities and 2 routers`, in which neither stands where there is none. */
-export function whoOf(identities: number, routers: number): string {
+function whoOf(identities: number, routers: number): string {
   const parts = [
     ...(identities > 0 ? [identities === 1 ? '1 identity' : `${identities} identities`] : []),
     ...(routers > 0 ? [counted(routers, 'router')] : []),
