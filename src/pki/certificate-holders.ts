@@ -6,6 +6,7 @@ import { edgeRouters } from '../facts/routers/edge-router.resource.ts'
 import { transitRouters } from '../facts/routers/transit-router.resource.ts'
 import { isIn } from '../kernel/filter/index.ts'
 import type { ReadTransaction } from '../ports/record-storage.ts'
+import type { Turns } from '../ports/runtime.ts'
 
 /** Identities whose certificates are read at once. */
 const BATCH = 200
@@ -40,8 +41,14 @@ export interface Holders {
   readonly routers: readonly JudgedRouter[]
 }
 
-/** Looks at the certificate of every identity and every router. What it answers is as large as the number of those that are due. */
-export async function examineHolders(tx: ReadTransaction, judging: Judging, endingBefore: number): Promise<Holders> {
+/** Looks at the certificate of every identity and every router, in slices of a few milliseconds. What it answers is as large as the number of those that are due. */
+export async function examineHolders(
+  tx: ReadTransaction,
+  judging: Judging,
+  endingBefore: number,
+  turns: Turns,
+): Promise<Holders> {
+  const turn = turns.begin()
   const isDue = ({ isOutstanding, endsAt }: Standing) => isOutstanding || endsAt <= endingBefore
   const routers: JudgedRouter[] = []
   let routerTotal = 0
@@ -53,6 +60,7 @@ export async function examineHolders(tx: ReadTransaction, judging: Judging, endi
     for await (const { items } of tx.collection<RouterRecord>(kind).scan(fields)) {
       for (const { id, name, isVerified, certPem, authorityKeyId } of items) {
         if (!isVerified) continue
+        await turn()
         routerTotal += 1
         // Where an authority is only announced no router knows it unless somebody brings it the bundle.
         const held = issuedCertificate({ certPem, authorityKeyId, isExtendRequested: true }, judging)
@@ -68,6 +76,7 @@ export async function examineHolders(tx: ReadTransaction, judging: Judging, endi
     for (const each of items) {
       if (each.method !== 'cert' || !each.isIssuedByNetwork) continue
       total += 1
+      await turn()
       if (isDue(standingOf([issuedCertificate(each, judging)], judging.authorities))) due.add(each.identityId)
     }
   }
@@ -80,6 +89,7 @@ export async function examineHolders(tx: ReadTransaction, judging: Judging, endi
     const issued = items.filter(({ method, isIssuedByNetwork }) => method === 'cert' && isIssuedByNetwork)
     for (const [identityId, held] of grouped(issued, ({ identityId }) => identityId)) {
       total -= held.length - 1
+      await turn()
       const certificates = held.map((each) => issuedCertificate(each, judging))
       const standing = standingOf(certificates, judging.authorities)
       const asked = held.flatMap((each) => (each.isExtendRequested ? (each.extendRequestedAt ?? []) : []))

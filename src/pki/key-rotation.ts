@@ -37,7 +37,17 @@ const MOST_HOLDERS = 500
 
 type RotationPorts = Pick<
   EngineContext,
-  'clock' | 'events' | 'keys' | 'logger' | 'pki' | 'presence' | 'settings' | 'storage' | 'timetable' | 'writes'
+  | 'clock'
+  | 'events'
+  | 'keys'
+  | 'logger'
+  | 'pki'
+  | 'presence'
+  | 'settings'
+  | 'storage'
+  | 'timetable'
+  | 'turns'
+  | 'writes'
 >
 
 /** Changes the keys of the network: those of the server, of the authority that signs certificates, and of the root. */
@@ -69,13 +79,13 @@ export class KeyRotation {
    * that end within `withinDays` are ending.
    */
   async status(withinDays = ENDING_DAYS): Promise<PkiStatus> {
-    const { clock, keys, pki, storage } = this.#context
+    const { clock, keys, pki, storage, turns } = this.#context
     const now = clock.now()
     const server = await pki.serverCertificate()
     const soon = now + withinDays * DAY_MS
     const { known, holders, due, outstandingEnrollments } = await storage.read(async (tx) => {
       const known = await StoredKeys.authorities(tx)
-      const holders = await examineHolders(tx, this.#judging(known), soon)
+      const holders = await examineHolders(tx, this.#judging(known), soon, turns)
       const due = await dueHolders(tx, holders, now, soon)
       const { totalCount: outstandingEnrollments } = await tx.collection(enrollments).find({ limit: 1 })
       return { known, holders, due, outstandingEnrollments }
@@ -159,9 +169,9 @@ export class KeyRotation {
 
   /** Lists who has no certificate of the latest authority yet, why, and what helps: routers, then identities by id, 500 at most. */
   outstanding(): Promise<readonly RenewalHolder[]> {
-    const { clock, presence, storage } = this.#context
+    const { clock, presence, storage, turns } = this.#context
     return storage.read(async (tx) => {
-      const holders = await examineHolders(tx, this.#judging(await StoredKeys.authorities(tx)), 0)
+      const holders = await examineHolders(tx, this.#judging(await StoredKeys.authorities(tx)), 0, turns)
       const facts = { presence: await presence.at(tx), now: clock.now() }
       return outstandingHolders(tx, holders, facts, MOST_HOLDERS)
     })

@@ -24,13 +24,13 @@ interface PlannedChange {
  * another authority. Error: `COULD_NOT_VALIDATE`, with their number and the first names.
  */
 export async function requireNobodyLockedOut(
-  { storage }: Pick<EngineContext, 'storage'>,
+  { storage, turns }: Pick<EngineContext, 'storage' | 'turns'>,
   { field, given, before, after, now }: PlannedChange,
 ): Promise<void> {
   const soon = now + TIME_TO_RENEW_MS
   const reason = await storage.read(async (tx) => {
-    const known = await examineHolders(tx, before, soon)
-    const changed = await examineHolders(tx, after, soon)
+    const known = await examineHolders(tx, before, soon, turns)
+    const changed = await examineHolders(tx, after, soon, turns)
     const endedBefore = new Map([
       ...[...known.identities].map(([id, { endsAt }]) => [id, endsAt] as const),
       ...known.routers.map(({ id, endsAt }) => [id, endsAt] as const),
@@ -50,11 +50,11 @@ export async function requireNobodyLockedOut(
 
 /** Refuses to let an authority sign that somebody does not know yet, and for whom nobody vouches. Error: `COULD_NOT_VALIDATE`. */
 export async function requireAuthorityKnown(
-  { storage }: Pick<EngineContext, 'storage'>,
+  { storage, turns }: Pick<EngineContext, 'storage' | 'turns'>,
   judging: Judging,
 ): Promise<void> {
   const reason = await storage.read(async (tx) => {
-    const holders = await examineHolders(tx, judging, 0)
+    const holders = await examineHolders(tx, judging, 0, turns)
     const routers = holders.routers.filter(({ isOutstanding }) => isOutstanding)
     const identities = [...holders.identities].flatMap(([id, { isOutstanding }]) => (isOutstanding ? [id] : []))
     const count = routers.length + identities.length

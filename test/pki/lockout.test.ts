@@ -1,8 +1,10 @@
 import { createPkiMaterial } from 'portcullis'
+import { memoryStorage } from 'portcullis/memory'
 import { createTestController, type TestController } from 'portcullis/testing'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createSigningRequest } from '../../adapters/network/enrollment/signing-request.ts'
 import { endOfCertificate } from '../../src/facts/pki/certificate-end.rules.ts'
+import { examineHolders } from '../../src/pki/certificate-holders.ts'
 import { extend, pkiOf } from './keys.ts'
 
 const DAY_MS = 24 * 3_600_000
@@ -136,13 +138,31 @@ describe('a holder that has not renewed', () => {
   })
 })
 
+describe('a look at the certificates of everybody', () => {
+  it('leaves the thread to others in between, in the middle of a slice of the storage too', async () => {
+    const storage = memoryStorage()
+    const controller = await createTestController({ storage })
+    onTestFinished(() => controller.close())
+    for (let at = 0; at < 40; at += 1) await controller.enroll(`device-${at}`)
+    let asked = 0
+    const turns = { begin: () => async () => void (asked += 1) }
+    const judging = { authorities: [], configuredKeyId: '' }
+    const { totals } = await storage.read((tx) => examineHolders(tx, judging, 0, turns))
+    expect([totals.identities, asked]).toEqual([40, 40])
+  })
+})
+
 describe('the end of a certificate', () => {
   it('is read without the rest of it, of any year', async () => {
     const now = Date.UTC(2026, 5, 1)
     const { caPem, signingCertPem } = await createPkiMaterial({ hosts: ['a'], trustDomain: 'corp.test', now })
     expect(endOfCertificate(caPem)).toBe(Date.UTC(2036, 5, 1))
     expect(endOfCertificate(signingCertPem)).toBe(Date.UTC(2031, 5, 1))
-    for (const text of ['', 'x', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----']) {
+    for (const text of [
+      '',
+      'x',
+      ...['AAAA', 'MIIB', 'A===', '!', '////'].map((part) => `-----BEGIN CERTIFICATE-----\n${part}`),
+    ]) {
       expect(endOfCertificate(text)).toBeUndefined()
     }
   })

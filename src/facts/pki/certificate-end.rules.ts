@@ -1,5 +1,6 @@
-/** Base64 digits that are read: the validity stands behind the serial number and the issuer, far before the end. */
-const READ_DIGITS = 4096
+/** Characters of base64 that are read: the validity stands behind the serial number and the issuer, far before the end. */
+const READ_DIGITS = 1024
+const BEGIN = '-----BEGIN CERTIFICATE-----'
 const SEQUENCE = 0x30
 const VERSION = 0xa0
 const UTC_TIME = 0x17
@@ -13,21 +14,23 @@ const GENERALIZED_TIME = 0x18
  * endOfCertificate(device.cert) // 1795000000000
  */
 export function endOfCertificate(pem: string): number | undefined {
-  const digits = /-----BEGIN CERTIFICATE-----([A-Za-z0-9+/=\s]+)/.exec(pem)?.[1]?.replaceAll(/\s/g, '') ?? ''
-  const part = digits.slice(0, READ_DIGITS)
-  if (part.length % 4 !== 0) return undefined
-  const der = Uint8Array.from(atob(part), (character) => character.charCodeAt(0))
+  const begin = pem.indexOf(BEGIN)
+  if (begin === -1) return undefined
+  const read = pem.slice(begin + BEGIN.length, begin + BEGIN.length + READ_DIGITS)
+  const digits = (/^[A-Za-z0-9+/\s]+/.exec(read)?.[0] ?? '').replaceAll(/\s/g, '')
+  const part = digits.slice(0, digits.length - (digits.length % 4))
+  const der = atob(part)
   const certificate = elementAt(der, 0)
   const signed = certificate && elementAt(der, certificate.from)
   if (certificate?.tag !== SEQUENCE || signed?.tag !== SEQUENCE) return undefined
   let at = signed.from
-  if (der[at] === VERSION) at = elementAt(der, at)?.to ?? der.length
+  if (der.charCodeAt(at) === VERSION) at = elementAt(der, at)?.to ?? der.length
   // The serial number, the algorithm of the signature, and the issuer.
   for (let skipped = 0; skipped < 3; skipped += 1) at = elementAt(der, at)?.to ?? der.length
   const validity = elementAt(der, at)
-  const begin = validity && elementAt(der, validity.from)
-  const end = begin && elementAt(der, begin.to)
-  return end && instantOf(end.tag, String.fromCharCode(...der.subarray(end.from, end.to)))
+  const notBefore = validity && elementAt(der, validity.from)
+  const end = notBefore && elementAt(der, notBefore.to)
+  return end && instantOf(end.tag, der.slice(end.from, end.to))
 }
 
 interface Element {
@@ -37,14 +40,16 @@ interface Element {
   readonly to: number
 }
 
-function elementAt(der: Uint8Array, at: number): Element | undefined {
-  const [tag, first] = [der[at], der[at + 1]]
-  if (tag === undefined || first === undefined) return undefined
+/** The element of DER, a character for each byte, that begins at `at`; undefined behind its end. */
+function elementAt(der: string, at: number): Element | undefined {
+  if (at + 1 >= der.length) return undefined
+  const tag = der.charCodeAt(at)
+  const first = der.charCodeAt(at + 1)
   if (first < 0x80) return { tag, from: at + 2, to: at + 2 + first }
   const octets = first - 0x80
   if (octets < 1 || octets > 3) return undefined
   let length = 0
-  for (const octet of der.subarray(at + 2, at + 2 + octets)) length = length * 256 + octet
+  for (let place = at + 2; place < at + 2 + octets; place += 1) length = length * 256 + der.charCodeAt(place)
   const from = at + 2 + octets
   return { tag, from, to: from + length }
 }
