@@ -1,5 +1,10 @@
 import type { FromRouter, LinkListener, ToRouter } from '../../../../src/facts/fabric/messages/index.ts'
-import { JUDGED_BY_CONTROLLER, RENEWS_WHEN_ASKED, ROUTER_CAPABILITIES, TAKES_POSTURE } from '../../../../src/facts/fabric/rules/index.ts'
+import {
+  JUDGED_BY_CONTROLLER,
+  RENEWS_WHEN_ASKED,
+  ROUTER_CAPABILITIES,
+  TAKES_POSTURE,
+} from '../../../../src/facts/fabric/rules/index.ts'
 import type { ChannelSocket, SocketLimits } from '../../channel/channel-socket.ts'
 import { Conversation, processTimer, type Timer } from '../../channel/conversation.ts'
 import type { Frame } from '../../channel/frame.ts'
