@@ -1,3 +1,4 @@
+import { RENEWS_WHEN_ASKED } from '../facts/fabric/rules/index.ts'
 import { identities } from '../facts/identities/identity.resource.ts'
 import { apiSessions } from '../facts/login/api-session.resource.ts'
 import { identityReason, renewalHelp, routerReason, type Standing } from '../facts/pki/holders.rules.ts'
@@ -19,7 +20,12 @@ export async function outstandingHolders(
     .slice(0, most)
     .map(({ type, id, name, endsAt }): RenewalHolder => {
       const connection = presence.connectionOf(id)
-      const reason = endsAt <= now ? 'locked-out' : routerReason(connection && (connection.capabilities ?? []))
+      const reason =
+        endsAt <= now
+          ? 'locked-out'
+          : routerReason(
+              connection && { renewsWhenAsked: connection.capabilities?.includes(RENEWS_WHEN_ASKED) === true },
+            )
       const { version = '', revision = '' } = connection?.versionInfo ?? {}
       const program = revision === 'portcullis' ? revision : version
       const help = renewalHelp({ type, name }, reason)

@@ -202,7 +202,7 @@ describe('routers of ours on machines of their own', () => {
     const end = { goodUntil: new Date().toISOString() }
     const change = admin.call('PATCH', `/portcullis/v1/pki/authorities/${former.id}`, end)
     await expect(change).rejects.toThrow(/2 identities would be locked out: '(box|laptop)', '(box|laptop)'; /)
-    // Whoever was away is asked when it connects.
+    // A router that was away is asked when it connects.
     held.destroy()
     await two.close()
     await admin.call('POST', '/portcullis/v1/pki/rotations', { what: 'signing' })

@@ -136,7 +136,7 @@ export async function keptInFile(path: string): Promise<KeptInFile | undefined> 
         const { pending: _, ...others } = known
         return writeDurably(path, `${JSON.stringify({ ...others, ...device }, undefined, 2)}\n`)
       }
-      // What other programs of the field wrote beside stays.
+      // Members that other programs of the field wrote stay.
       const { pending: _, ...others } = known.id
       await writeIdentity(path, { ...known, id: { ...others, ...identityFileOf(device).id } })
     },

@@ -1,4 +1,3 @@
-import { RENEWS_WHEN_ASKED } from '../fabric/rules/index.ts'
 import type { GenerationTimes } from './generations.rules.ts'
 
 /** An authority of the network: when its certificates are good, and the identifier of its key. */
@@ -74,10 +73,10 @@ export function identityReason({ askedAt, seenAt, program }: OutstandingIdentity
   return seenAt !== null && seenAt > askedAt ? 'asked' : 'not-seen'
 }
 
-/** Why a router is outstanding, by the capabilities that it says while it is connected. */
-export function routerReason(capabilities: readonly number[] | undefined): OutstandingReason {
-  if (capabilities === undefined) return 'not-connected'
-  return capabilities.includes(RENEWS_WHEN_ASKED) ? 'asked' : 'cannot-be-asked'
+/** Why a router is outstanding: it is away, takes a request to renew, or takes none. */
+export function routerReason(connected: { readonly renewsWhenAsked: boolean } | undefined): OutstandingReason {
+  if (connected === undefined) return 'not-connected'
+  return connected.renewsWhenAsked ? 'asked' : 'cannot-be-asked'
 }
 
 /** The help for a holder that is outstanding: a sentence that names the command. */
