@@ -145,7 +145,10 @@ describe('a look at the certificates of everybody', () => {
     onTestFinished(() => controller.close())
     for (let at = 0; at < 40; at += 1) await controller.enroll(`device-${at}`)
     let asked = 0
-    const turns = { begin: () => async () => void (asked += 1) }
+    const turn = async () => {
+      asked += 1
+    }
+    const turns = { begin: () => turn }
     const judging = { authorities: [], configuredKeyId: '' }
     const { totals } = await storage.read((tx) => examineHolders(tx, judging, 0, turns))
     expect([totals.identities, asked]).toEqual([40, 40])
