@@ -167,7 +167,7 @@ function isRevoked(
 }
 
 /** A claim of a token that the controller verifies; empty for a token that has none. */
-export function claimIn(token: string, name: 'jti' | 'sub'): string {
+export function claimIn(token: string, name: 'jti' | 'sub' | 'z_asid' | 'z_st'): string {
   if (token.length > LONGEST_TOKEN) return ''
   try {
     const claim = claimsOf(token)[name]

@@ -105,7 +105,8 @@ export class HostedServices {
     }
     const terminatorId = before?.terminatorId ?? newId()
     const bound = this.#read(host, connectionId, terminatorId, message)
-    const objection = this.#parts.posture.refusal(host.client, bound.serviceId, 'Bind')
+    const objection =
+      sessionObjection(host, message) ?? this.#parts.posture.refusal(host.client, bound.serviceId, 'Bind')
     if (objection !== undefined) return host.reply(message, closedMessage(connectionId, objection))
     const problem = host.bind(connectionId, bound)
     if (problem !== undefined) {
@@ -357,6 +358,16 @@ export class HostedServices {
   #withdraw(terminatorIds: readonly string[]): void {
     if (terminatorIds.length > 0) this.#tell({ type: 'remove-terminators', terminatorIds })
   }
+}
+
+/** Why a token is no session to bind by, as far as it tells itself: its controller judges all of it a moment later. */
+function sessionObjection({ client }: Host, message: Frame): EdgeRefusal | undefined {
+  const token = textIn(message)
+  const [type, apiSessionId] = [claimIn(token, 'z_st'), claimIn(token, 'z_asid')]
+  if (type !== '' && type !== 'Bind')
+    return { text: 'the session is not for binding', code: EDGE_ERROR['wrong-session-type'] }
+  if (apiSessionId === '' || apiSessionId === client.session.id) return undefined
+  return { text: 'the session is of another api session', code: EDGE_ERROR['invalid-session'] }
 }
 
 /** Binds of one listener have one key; without a listener id, those of one session under one name. */
