@@ -23,6 +23,7 @@ const LEAVINGS = ['close', 'lost channel'] as const
 type Leaving = (typeof LEAVINGS)[number]
 
 const CLIENT_ID = 5
+const PROBE = { contentType: EDGE_TYPE.latency, headers: new Map<number, Uint8Array>(), body: [] }
 const windowsOf = (kind: Kind): [number, Uint8Array][] => (kind === KINDS[0] ? [[EDGE_HEADER.usesXgress, TRUE]] : [])
 
 /** One end of a circuit as an endpoint plays it, with windows of its own or without. */
@@ -272,7 +273,9 @@ describe('a host that is dialed twice for one circuit', () => {
     expect(another).toBe(circuitId)
     const ids = dials.map(({ headers }) => readUint32(headers, EDGE_HEADER.assignedConnection) ?? 0)
     // It names the circuit alone, as Go programs do.
-    new PlayedEnd(host, KINDS[0], 'terminator', { id: ids[0] ?? 0, circuitId }).leave('close')
+    const first = new PlayedEnd(host, KINDS[0], 'terminator', { id: ids[0] ?? 0, circuitId })
+    first.write('of the first dial')
+    first.leave('close')
     const [, second] = dials
     if (second === undefined) throw new Error('no second dial')
     const assigned = uint32Header(ids[1] ?? 0)
@@ -280,6 +283,9 @@ describe('a host that is dialed twice for one circuit', () => {
     expect((await dialed).contentType).toBe(EDGE_TYPE.stateConnected)
     const closed = () => host.heard.filter(({ contentType }) => contentType === EDGE_TYPE.stateClosed)
     expect(closed().map(({ headers }) => readUint32(headers, EDGE_HEADER.connection))).toEqual([ids[0]])
+    client.send(writeAcknowledgement({ circuitId, sequences: [0], fromOriginator: false, bufferedBytes: 0, sentAt: 1 }))
+    await until(async () => (await client.ask(PROBE)).contentType === EDGE_TYPE.result)
+    expect(arrivals(client, 'initiator')).toEqual([])
     time.pass(5100)
     await until(() => closed().length === 2)
     expect(closed().map(({ headers }) => readUint32(headers, EDGE_HEADER.connection))).toEqual(ids)

@@ -193,7 +193,7 @@ export class EdgeChannel implements Endpoint<Entry> {
       }
       case EDGE_TYPE.payload:
       case EDGE_TYPE.acknowledgement:
-        this.#endOf(readText(message.headers, CIRCUIT_HEADER.circuit), sideOf(message))?.sentPayload(message)
+        this.#payloadEnd(message)?.sentPayload(message)
         return
       case EDGE_TYPE.circuitControl:
         this.#namedEnd(message, circuitOf(message))?.traces.sentControl(message)
@@ -271,6 +271,13 @@ export class EdgeChannel implements Endpoint<Entry> {
     if (circuitId === undefined) return undefined
     const other = side === 'ingress' ? 'egress' : 'ingress'
     return this.#circuits[side].get(circuitId) ?? this.#circuits[other].get(circuitId)
+  }
+
+  /** The connection that a payload or an acknowledgement is of; none for one of an earlier connection of the circuit. */
+  #payloadEnd(message: Frame): EdgeConnection | undefined {
+    const connection = this.#endOf(readText(message.headers, CIRCUIT_HEADER.circuit), sideOf(message))
+    const named = readUint32(message.headers, EDGE_HEADER.connection)
+    return named === undefined || named === connection?.id ? connection : undefined
   }
 
   /** The same for a message that names no side, but may name its connection. */

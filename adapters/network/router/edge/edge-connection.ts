@@ -244,7 +244,8 @@ export class EdgeConnection implements Destination {
   /** The endpoint sent a payload, an acknowledgement or a control of the circuit. */
   sentPayload(message: Frame): void {
     if (!this.usesXgress || this.#isOver) return
-    if (this.side === 'ingress') this.#start()
+    // An acknowledgement starts nothing: endpoints acknowledge ends of connections that they do not know.
+    if (this.side === 'ingress' && message.contentType === EDGE_TYPE.payload) this.#start()
     const destination = this.#circuits.forwarder.forward(this.#address, message)
     if (destination?.isFull) this.#endpoint.holdFor(destination, HOLD_MS)
   }
