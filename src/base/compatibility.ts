@@ -144,12 +144,8 @@ export const DEPLOYED_HABITS = {
     'list transit routers',
     'list edge routers, too',
   ),
-  /** Requests have to hold members that have a default here: `encryptionRequired` of a new service, `isAdmin` of a new identity. */
-  requiresDeployedMembers: habit(
-    '`POST /services` without `encryptionRequired`, `POST /identities` without `isAdmin`',
-    '`false`',
-    '400',
-  ),
+  /** Requests have to hold members that have a default here: `encryptionRequired` of a new service. */
+  requiresDeployedMembers: habit('`POST /services` without `encryptionRequired`', '`false`', '400'),
   /** Lists below a service that is not there are empty, as below every other entity. Else they are `NOT_FOUND`. */
   listsBelowUnknownServices: habit('the lists of the management API below a service that is not there', '404', 'empty'),
   /** Identities of the types `User`, `Device` and `Service` are of the type `Default`; only that and `Router` are listed. */

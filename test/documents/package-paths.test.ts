@@ -6,7 +6,7 @@ const root = join(import.meta.dirname, '../..')
 const { files } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { readonly files: readonly string[] }
 
 /** The files that users read, who have the package and no clone. */
-const DOCUMENTS = ['README.md', 'llms.txt', ...globSync('docs/*.md', { cwd: root })]
+const DOCUMENTS = ['README.md', 'llms.txt', ...globSync('docs/*.md', { cwd: root })].filter(isPacked)
 const SOURCES = globSync('{src,adapters,test,bench,scripts,docs,examples}/**', {
   cwd: root,
   exclude: ['**/node_modules'],

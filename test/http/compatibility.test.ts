@@ -382,21 +382,6 @@ const PROFILE: readonly [string, unknown, unknown, Look<unknown>][] = [
     },
   ],
   [
-    'a new identity that does not say whether it is an administrator',
-    [201, 201, false],
-    [400, 400, undefined],
-    async (_mounted, admin) => {
-      const body = { name: 'a', type: 'Default' }
-      const answers = [await admin.post('/identities', body)]
-      answers.push(await admin.post('/identities', { ...body, name: 'b', isAdmin: null }))
-      for (const answer of answers.filter(({ status }) => status === 400)) {
-        expectFieldError(answer, 'isAdmin', 'isAdmin in body is required')
-      }
-      const [made] = (await admin.get('/identities?filter=name="a"')).body.data
-      return [...answers.map(({ status }) => status), made?.isAdmin]
-    },
-  ],
-  [
     'lists below a service that is not there',
     Array.from({ length: 6 }, () => 404),
     Array.from({ length: 6 }, () => []),

@@ -78,7 +78,7 @@ const DEFINITION = {
   writable: {
     name: Name,
     typeId: z.enum(['User', 'Device', 'Service', 'Router', 'Default']),
-    isAdmin: z.boolean().default(false),
+    isAdmin: z.boolean(),
     roleAttributes: RoleAttributes.default([]),
     externalId: Text.nullable().default(null),
     authPolicyId: Id.default('default'),
@@ -147,7 +147,7 @@ const DEFINITION = {
     interfaces: z.array(NetworkInterface).nullable(),
     isMfaEnabled: z.boolean(),
   },
-  required: ['name', 'typeId'],
+  required: ['name', 'typeId', 'isAdmin'],
   unique: ['name', 'externalId'],
   indexed: ['authPolicyId', 'enrolledById', 'isAdmin', 'isDefaultAdmin', 'permissions'],
   references: {
@@ -176,8 +176,6 @@ const DEFINITION = {
   quirks: {
     nullWhenEmpty: ['permissions'],
     inputNames: { typeId: 'type' },
-    requiredAsDeployed: ['isAdmin'],
-    requiredOnReplace: ['name', 'typeId', 'isAdmin'],
   },
   operations: ['list', 'get', 'create', 'replace', 'patch', 'delete'],
   adminOnly: ['replace'],
@@ -187,7 +185,7 @@ const DEFINITION = {
 export interface Identities extends Resource<typeof DEFINITION> {}
 export const identities: Identities = defineResource(DEFINITION, {
   typeId: 'What the identity stands for. `Router` is given to the identities of edge routers by the controller alone.',
-  isAdmin: 'Whether the identity may do everything in the management API; false by default.',
+  isAdmin: 'Whether the identity may do everything in the management API.',
   externalId: 'The name by which another system knows the identity, unique; null or empty for none.',
   authPolicyId: 'The id of the auth policy that says how the identity authenticates; `default` by default.',
   appData: 'Free data for applications, shown to the identity itself; empty by default.',

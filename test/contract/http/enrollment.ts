@@ -78,7 +78,7 @@ export function describeEnrollment(open: Mount): void {
     if (leaf === undefined) throw new Error('no certificate')
     expect(leaf.subjectAltName).toBe(`URI:spiffe://trust.example/identity/${id}`)
     expect(leaf.subject.split('\n').sort()).toEqual(['CN=whatever', 'O=here'])
-    expect(leaf.keyUsage).toEqual(['1.3.6.1.5.5.7.3.2'])
+    expect(leaf.keyUsage).toEqual(['1.3.6.1.5.5.7.3.2', '1.3.6.1.5.5.7.3.1'])
     expect(leaf.ca).toBe(false)
     const now = Math.floor(mounted.clock.now() / 1000) * 1000
     expect(Date.parse(leaf.validFrom)).toBe(now - 60_000)

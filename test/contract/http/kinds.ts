@@ -9,8 +9,6 @@ export interface Kind {
   readonly discriminator?: Readonly<Record<string, unknown>>
   /** Members without which a create request is refused. */
   readonly required: readonly string[]
-  /** Members without which a PUT is refused, where they are others. */
-  readonly requiredOnReplace?: readonly string[]
   /** How an entity is shown of which nothing more was said. */
   readonly defaults: Readonly<Record<string, unknown>>
   /** Another value for every member that may be written. */
@@ -35,8 +33,7 @@ const identities: Kind = {
   path: '/identities',
   singular: 'identity',
   minimal: { type: 'Device', isAdmin: false },
-  required: ['name', 'type'],
-  requiredOnReplace: ['name', 'type', 'isAdmin'],
+  required: ['name', 'type', 'isAdmin'],
   defaults: {
     appData: {},
     authPolicy: expectedRef('auth-policies', 'default', 'Default'),
