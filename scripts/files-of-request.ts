@@ -57,7 +57,9 @@ try {
         path: url.startsWith('file:') ? relative(root, new URL(url).pathname) : '',
         functions: functions.filter(({ functionName, ranges }) => functionName !== '' && (ranges[0]?.count ?? 0) > 0),
       }))
-      .filter(({ path, functions }) => /^(src\/(?!client)|adapters\/(?!tools\/testing))/.test(path) && functions.length > 0)
+      .filter(
+        ({ path, functions }) => /^(src\/(?!client)|adapters\/(?!tools\/testing))/.test(path) && functions.length > 0,
+      )
       .filter(({ path }) => !OF_THE_CALLER.includes(path))
     const functions = called.reduce((sum, file) => sum + file.functions.length, 0)
     console.log(`${name}: ${called.length} files, ${functions} functions`)

@@ -10,7 +10,7 @@ import { mountOf } from './mount.ts'
 import { begin, codeOf, exchangeCode, openIdTokens, proofKey, step, tokensIn } from './openid.ts'
 
 export type Report = NonNullable<MessageOf<typeof PostureReports>['responses'][number]>
-export const NOTHING: Report = {
+const NOTHING: Report = {
   ...{ macs: undefined, os: undefined, processList: undefined, domain: undefined },
   ...{ woken: undefined, unlocked: undefined, totpToken: undefined },
 }
