@@ -33,6 +33,10 @@ const SLOW = [
   'test/attacks/control-places.test.ts',
   // Endpoints by the ten thousand at one router.
   'test/data-plane/many-endpoints.test.ts',
+  // Every order of writing, closing and attaching at both ends of a circuit; every report of an endpoint at a router.
+  'test/data-plane/{handed-on-posture,leaving-ends}.test.ts',
+  // Every kind that is deleted by one party and taken back by another.
+  'test/audit/undo-restores.test.ts',
   // A router in a process of its own, and the audit trail over every storage.
   'test/data-plane/standalone-router.test.ts',
   'test/audit/stored-trail.test.ts',

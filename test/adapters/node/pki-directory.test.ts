@@ -162,8 +162,9 @@ describe('a controller that opens its folder', () => {
   const warningsOf = async (options: Partial<ControllerOptions>) => {
     const logger = recordingLogger()
     const controller = await createController({ storage: memoryStorage(), address: ADDRESS, logger, ...options })
+    const { cert } = controller.tls()
     await controller.close()
-    return { controller, warnings: logger.entries.filter(({ level }) => level === 'warn') }
+    return { cert, warnings: logger.entries.filter(({ level }) => level === 'warn') }
   }
   const ADDRESS = 'controller.example.org:1280'
 
@@ -173,8 +174,8 @@ describe('a controller that opens its folder', () => {
     ['192.0.2.7:1280', '192.0.2.7'],
   ])('has the host of its address %s in the certificate that is made for it', async (address, host) => {
     for (const own of [{}, { hosts: ['localhost'] }]) {
-      const { controller, warnings } = await warningsOf({ address, pki: openPkiDirectory(fresh(), own) })
-      const facts = serverCertificateFacts(controller.tls().cert)
+      const { cert, warnings } = await warningsOf({ address, pki: openPkiDirectory(fresh(), own) })
+      const facts = serverCertificateFacts(cert)
       expect(facts.covers(host)).toBe(true)
       expect(facts.covers('localhost')).toBe(true)
       expect(warnings).toEqual([])
