@@ -39,40 +39,52 @@ const WALKS: readonly Walk[] = [
   { name: 'listing services', run: (_controller, device) => device.call('GET /services') },
 ]
 
-const folder = await mkdtemp(join(tmpdir(), 'files-of-request-'))
-const controller = await createTestController({ storage: await sqliteStorage(join(folder, 'network.sqlite')) })
-const session = new Session()
-try {
-  const device = await controller.enroll('laptop')
-  session.connect()
-  await session.post('Profiler.enable')
-  for (const { name, run } of WALKS) {
-    await run(controller, device, 1)
-    await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false })
-    await run(controller, device, 2)
-    const { result } = await session.post('Profiler.takePreciseCoverage')
-    await session.post('Profiler.stopPreciseCoverage')
-    const called = result
-      .map(({ url, functions }) => ({
-        path: url.startsWith('file:') ? relative(root, new URL(url).pathname) : '',
-        functions: functions.filter(({ functionName, ranges }) => functionName !== '' && (ranges[0]?.count ?? 0) > 0),
-      }))
-      .filter(
-        ({ path, functions }) => /^(src\/(?!client)|adapters\/(?!tools\/testing))/.test(path) && functions.length > 0,
-      )
-      .filter(({ path }) => !OF_THE_CALLER.includes(path))
-    const functions = called.reduce((sum, file) => sum + file.functions.length, 0)
-    console.log(`${name}: ${called.length} files, ${functions} functions`)
-    if (process.argv.includes('--files'))
-      console.log(
-        called
-          .map(({ path }) => `  ${path}`)
-          .sort()
-          .join('\n'),
-      )
+/** The files and functions of the product that a request runs through. */
+export interface CalledFiles {
+  readonly name: string
+  readonly files: readonly string[]
+  readonly functions: number
+}
+
+/** Runs each request twice in a controller over SQLite, and reads the coverage of the second run. */
+export async function filesOfRequests(): Promise<readonly CalledFiles[]> {
+  const folder = await mkdtemp(join(tmpdir(), 'files-of-request-'))
+  const controller = await createTestController({ storage: await sqliteStorage(join(folder, 'network.sqlite')) })
+  const session = new Session()
+  const found: CalledFiles[] = []
+  try {
+    const device = await controller.enroll('laptop')
+    session.connect()
+    await session.post('Profiler.enable')
+    for (const { name, run } of WALKS) {
+      await run(controller, device, 1)
+      await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false })
+      await run(controller, device, 2)
+      const { result } = await session.post('Profiler.takePreciseCoverage')
+      await session.post('Profiler.stopPreciseCoverage')
+      const called = result
+        .map(({ url, functions }) => ({
+          path: url.startsWith('file:') ? relative(root, new URL(url).pathname) : '',
+          functions: functions.filter(({ functionName, ranges }) => functionName !== '' && (ranges[0]?.count ?? 0) > 0),
+        }))
+        .filter(
+          ({ path, functions }) => /^(src\/(?!client)|adapters\/(?!tools\/testing))/.test(path) && functions.length > 0,
+        )
+        .filter(({ path }) => !OF_THE_CALLER.includes(path))
+      const functions = called.reduce((sum, file) => sum + file.functions.length, 0)
+      found.push({ name, files: called.map(({ path }) => path).sort(), functions })
+    }
+    return found
+  } finally {
+    session.disconnect()
+    await controller.close()
+    await rm(folder, { recursive: true })
   }
-} finally {
-  session.disconnect()
-  await controller.close()
-  await rm(folder, { recursive: true })
+}
+
+if (import.meta.main) {
+  for (const { name, files, functions } of await filesOfRequests()) {
+    console.log(`${name}: ${files.length} files, ${functions} functions`)
+    if (process.argv.includes('--files')) console.log(files.map((path) => `  ${path}`).join('\n'))
+  }
 }

@@ -166,6 +166,16 @@ describe('the code base', () => {
     expect(wrong).toEqual([])
   })
 
+  it('has a map without dead ends: every path of `ARCHITECTURE.md` leads to a file or a folder', () => {
+    const drawn = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8').replaceAll(/^```.*?^```/gms, '')
+    const files = [...product, ...sources('test')].map(({ path }) => path)
+    const isThere = (path: string) =>
+      files.some((file) => `/${file}`.includes(`/${path}/`) || `/${file}`.endsWith(`/${path}`))
+    const paths = [...drawn.matchAll(/`([\w-]+(?:\/[\w.-]+)+)\/?`/g)].map(([, path = '']) => path)
+    expect(paths.length).toBeGreaterThan(50)
+    expect(paths.filter((path) => !/^(?:portcullis|docs)\//.test(path) && !isThere(path))).toEqual([])
+  })
+
   it('names what it takes: the whole context is handed on where its parts are not known, and taken nowhere else', () => {
     const takers = sources('src').filter(({ text }) => /(?::|=>|\bextends) EngineContext\b(?!\[)/.test(text))
     expect(takers.map(({ path }) => path).sort()).toEqual(Object.keys(HANDED_ON).sort())
