@@ -149,7 +149,10 @@ describe('posture reports', () => {
     await cost()
     const alone = await cost()
     for (let n = 0; n < 300; n += 1) await cost()
-    expect(await cost()).toEqual(alone)
+    // Less than that where the audit trail folds logins that come in a row.
+    const among = await cost()
+    expect(among.records).toBeLessThanOrEqual(alone.records)
+    expect(among.bytes).toBeLessThanOrEqual(alone.bytes)
   })
 
   it('stand beside what an earlier version kept in one record, which is taken apart by the next report', async () => {
