@@ -57,7 +57,9 @@ export async function apiDocuments(version: string): Promise<ApiDocuments> {
  * count, because a sum that falls looks like a restart to Prometheus.
  *
  * @example
- * const text = await combineMetrics(await Promise.all(workers.map((worker) => worker.metrics())))
+ * const addresses = ['http://127.0.0.1:9101/metrics', 'http://127.0.0.1:9102/metrics']
+ * const scraped = await Promise.all(addresses.map((url) => fetch(url)))
+ * const text = await combineMetrics(await Promise.all(scraped.map((answer) => answer.text())))
  */
 export async function combineMetrics(texts: readonly string[], ended: readonly string[] = []): Promise<string> {
   const { combined } = await import('./combined-metrics.ts')

@@ -69,7 +69,10 @@ describe('endpoints at two routers of ours', () => {
     async (_, take) => {
       const { network, east, west, client } = await linkedEndpoints(take)
       for (let round = 0; round < 5; round += 1) {
-        expect((await buffer(await client.dial('app'))).toString()).toBe('hello')
+        const connection = await client.dial('app')
+        expect((await buffer(connection)).toString()).toBe('hello')
+        // A host that ended has closed its direction alone.
+        connection.end()
       }
       await untilNothingIsLeft(network, east, west)
     },

@@ -32,7 +32,7 @@ const extensionsOf = (pem: string): string[] => {
 
 const template = [
   'X509v3 Key Usage: critical Digital Signature, Key Encipherment, Data Encipherment',
-  'X509v3 Extended Key Usage: TLS Web Client Authentication',
+  'X509v3 Extended Key Usage: TLS Web Client Authentication, TLS Web Server Authentication',
   expect.stringMatching(/^X509v3 Authority Key Identifier: ([0-9A-F]{2}:){19}[0-9A-F]{2}$/),
 ]
 

@@ -76,7 +76,7 @@ export function identityFileOf(device: EnrolledDevice): IdentityFile {
  * resolves. Rejects with the error of the file system.
  *
  * @example
- * await writeIdentity('laptop.json', await enrollDevice({ jwt }))
+ * await writeIdentity('laptop.json', await enrollDevice({ jwt: token }))
  * await using laptop = await openIdentity('laptop.json', { keep: (device) => writeIdentity('laptop.json', device) })
  */
 export async function writeIdentity(path: string, identity: EnrolledDevice | IdentityFile): Promise<void> {

@@ -11,7 +11,7 @@ const GENERALIZED_TIME = 0x18
  * at, so that a hundred thousand are read in a second.
  *
  * @example
- * endOfCertificate(device.cert) // 1795000000000
+ * endOfCertificate(cert) // 1795000000000
  */
 export function endOfCertificate(pem: string): number | undefined {
   const begin = pem.indexOf(BEGIN)

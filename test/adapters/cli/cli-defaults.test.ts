@@ -85,7 +85,7 @@ describe('serve without --storage', () => {
     const { code, stderr } = await portcullis(['serve', '--listen', '127.0.0.1:0'], { cwd: folder }).ended
     expect([code, stderr]).toEqual([
       2,
-      expect.stringMatching(/^portcullis: --storage sqlite: [^\n]+\.portcullis[^\n]*\n$/),
+      expect.stringMatching(/^portcullis: cannot use the PKI directory \.portcullis\/pki: [^\n]*\n$/),
     ])
     await rm(folder, { recursive: true })
   })

@@ -80,7 +80,7 @@ it('carries a page from a program behind one tunnel to one at another, and tells
   await until(async () => proxy.stderrSoFar().includes('wiki: there is no such service for this identity'), true)
   expect(proxy.stderrSoFar()).not.toContain('wiki: wiki:')
   const twice = await start('tunnel', 'proxy', '--identity', 'laptop.json', `payroll:${port}`).ended
-  expect([twice.code, twice.stderr]).toEqual([2, expect.stringContaining('another program does')])
+  expect([twice.code, twice.stderr]).toEqual([2, expect.stringContaining('is already in use')])
   expect(await ask('terminators', 'list')).toMatch(/^id +serviceId +routerId +binding /)
 }, 60_000)
 

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 const PROJECT = fileURLToPath(new URL('../../..', import.meta.url))
@@ -42,12 +42,18 @@ export interface RunOptions {
   readonly fileBlocks?: number
 }
 
+/** The program of the command line in a tree of this release, or of one before its adapters stood in wings. */
+function mainOf(project: string): string {
+  const main = `${project}adapters/tools/cli/main.ts`
+  return existsSync(main) ? main : `${project}adapters/cli/main.ts`
+}
+
 /** Runs `portcullis …args` from its source, in a directory and with nothing in its environment but `variables`. */
 export function portcullis(
   args: readonly string[],
   { cwd, variables = {}, fileBlocks, input, project = PROJECT }: RunOptions,
 ): Running {
-  const command = ['--conditions=portcullis-source', `${project}adapters/tools/cli/main.ts`, ...args]
+  const command = ['--conditions=portcullis-source', mainOf(project), ...args]
   const node = `${PROJECT}node_modules/.bin/node`
   const [program, ...words] =
     fileBlocks === undefined
