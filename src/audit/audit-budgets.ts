@@ -149,7 +149,7 @@ export class AuditBudgets {
 function recordOf({ observation, count, since, until }: Fold): Observation {
   const { content } = observation
   const facts = { ...content.facts, count, since: toText(since), until: toText(until) }
-  return { ...observation, party: undefined, content: { ...content, facts } }
+  return { ...observation, content: { ...content, facts } }
 }
 
 function toText(at: number): string {

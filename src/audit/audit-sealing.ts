@@ -1,14 +1,19 @@
 import { utf8Bytes } from '../base/bytes.ts'
 import { auditRecords, auditSeals, auditStates, type SealedRecord } from '../facts/audit/audit-record.resource.ts'
-import { NO_HASH, recordListText, recordText, sealId, sealText } from '../facts/audit/audit-trail.rules.ts'
+import { NO_HASH, recordText, sealId, sealText } from '../facts/audit/audit-trail.rules.ts'
 import type { RecordOf } from '../kernel/declaration/resource.ts'
 import { both, type Filter, ids } from '../kernel/filter/index.ts'
 import type { ReadTransaction, StoredRecord, WriteTransaction } from '../ports/record-storage.ts'
 import { newRecord } from '../records/read-records.ts'
-import { type Keeping, makeRoom } from './audit-room.ts'
 
 type AuditRecord = RecordOf<typeof auditRecords>
 type AuditState = RecordOf<typeof auditStates>
+
+/** How long, and how many bytes of records, a trail keeps. */
+export interface Keeping {
+  readonly keepMs: number
+  readonly mostBytes: number
+}
 
 /** The id of the one record that says how far the chain goes. */
 export const CHAIN = 'chain'
@@ -24,12 +29,12 @@ const FIRST_STATE = {
   removed: 0,
   removedTo: null,
   keptSince: null,
-  thinnedTo: null,
-  endpointBytes: 0,
 } as const
 
 /** Records of one seal: some milliseconds of work. */
 const RECORDS_PER_SEAL = 200
+/** Seals that one write removes at most. */
+const REMOVED_AT_ONCE = 4
 
 type JournalKind = typeof auditRecords | typeof auditSeals
 
@@ -39,63 +44,34 @@ interface Sealing {
   readonly keeping: Keeping
 }
 
-/** Seals the next records, a seal for each run of one kind, and makes room before. Answers whether none is left to be sealed. */
+/** Seals the next records, and removes what is too old or too much. Answers whether none is left to be sealed. */
 export async function sealNext(tx: WriteTransaction, { now, sha256, keeping }: Sealing): Promise<boolean> {
   const known = await tx.collection(auditStates).get(CHAIN)
   const state = (await soundState(tx, known)) ?? (await stateOfSeals(tx, known, now))
   const { records, isLast } = await nextUnsealed(tx, state.sealed)
-  if (records.length === 0) return true
-  let next = state
-  for (const run of runsOf(records)) {
-    next = await seal(tx, await makeRoom(tx, next, keeping, now), run, { now, sha256 })
-  }
-  const stored = { ...next, updatedAt: now }
-  await (known === undefined ? tx.collection(auditStates).insert(stored) : tx.collection(auditStates).update(stored))
-  return isLast
-}
-
-/** Records of one seal are all of endpoints, or none is: those of endpoints may go before the others. */
-function runsOf(records: readonly AuditRecord[]): readonly (readonly AuditRecord[])[] {
-  const runs: AuditRecord[][] = []
-  for (const record of records) {
-    const run = runs.at(-1)
-    if (run?.[0] !== undefined && isOfEndpoints(run[0]) === isOfEndpoints(record)) run.push(record)
-    else runs.push([record])
-  }
-  return runs
-}
-
-function isOfEndpoints({ content }: AuditRecord): boolean {
-  return content.isOfEndpoints === true
-}
-
-/** Seals a run of records, and answers the state of the chain after it. */
-async function seal(
-  tx: WriteTransaction,
-  state: AuditState,
-  run: readonly AuditRecord[],
-  { now, sha256 }: Pick<Sealing, 'now' | 'sha256'>,
-): Promise<AuditState> {
-  const texts = run.map(recordText)
-  const records = run.map(({ id }, at): SealedRecord => ({ id, digest: sha256(texts[at] ?? '') }))
+  const last = records.at(-1)
+  if (last === undefined) return true
+  const kept = await removeOld(tx, state, keeping, now)
+  const texts = records.map(recordText)
+  const sealed = records.map(({ id }, at): SealedRecord => ({ id, digest: sha256(texts[at] ?? '') }))
   const bytes = texts.reduce((sum, text) => sum + utf8Bytes(text), 0)
-  const { firstKept, removed, thinnedTo, hash: previous } = state
-  const number = state.seals + 1
-  const ofEndpoints = run.some(isOfEndpoints)
-  const recordsHash = sha256(recordListText(records))
-  const facts = { number, records, recordsHash, isOfEndpoints: ofEndpoints, firstKept, thinnedTo, removed, previous }
-  const hash = sha256(sealText({ ...facts, createdAt: now }))
-  await tx.collection(auditSeals).insert(newRecord(sealId(number), now, { ...facts, bytes, hash, thinned: null }))
-  return {
-    ...state,
-    sealed: run.at(-1)?.id ?? state.sealed,
+  const { firstKept, removed, hash: previous } = kept
+  const number = kept.seals + 1
+  const seal = { number, createdAt: now, records: sealed, firstKept, removed, previous }
+  const hash = sha256(sealText(seal))
+  await tx.collection(auditSeals).insert(newRecord(sealId(number), now, { ...seal, bytes, hash }))
+  const next: AuditState = {
+    ...kept,
+    sealed: last.id,
     seals: number,
     hash,
-    records: state.records + run.length,
-    bytes: state.bytes + bytes,
-    endpointBytes: (state.endpointBytes ?? 0) + (ofEndpoints ? bytes : 0),
-    keptSince: state.keptSince ?? now,
+    records: kept.records + records.length,
+    bytes: kept.bytes + bytes,
+    keptSince: kept.keptSince ?? now,
+    updatedAt: now,
   }
+  await (known === undefined ? tx.collection(auditStates).insert(next) : tx.collection(auditStates).update(next))
+  return isLast
 }
 
 /** The records of the next seal. Damaged ones are left out, and end no round: others may stand behind them. */
@@ -140,26 +116,16 @@ async function stateOfSeals(tx: WriteTransaction, known: AuditState | undefined,
   const last = await tx.collection(auditSeals).get(await lastOf(tx, auditSeals))
   const first = await tx.collection(auditSeals).get(await firstOf(tx, auditSeals))
   if (last === undefined || first === undefined) return blank
-  let [records, bytes, endpointBytes] = [0, 0, 0]
-  for await (const { items } of tx.collection(auditSeals).scan(['records', 'bytes', 'thinned', 'isOfEndpoints'])) {
-    for (const one of items) {
-      records += one.thinned === null ? one.records.length : 0
-      bytes += one.bytes
-      endpointBytes += one.isOfEndpoints === true ? one.bytes : 0
+  let [records, bytes] = [0, 0]
+  for await (const { items } of tx.collection(auditSeals).scan(['records', 'bytes'])) {
+    for (const seal of items) {
+      records += seal.records.length
+      bytes += seal.bytes
     }
   }
-  const { number: seals, hash, removed, thinnedTo } = last
+  const { number: seals, hash, removed } = last
   const sealed = last.records.at(-1)?.id ?? ''
-  const kept = {
-    records,
-    bytes,
-    endpointBytes,
-    firstKept: first.number,
-    thinnedTo,
-    removed,
-    keptSince: first.createdAt,
-  }
-  return { ...blank, sealed, seals, hash, ...kept }
+  return { ...blank, sealed, seals, hash, records, bytes, firstKept: first.number, removed, keptSince: first.createdAt }
 }
 
 /** The id of the first record of a kind; empty without one. */
@@ -212,4 +178,33 @@ export async function recordsOf(tx: ReadTransaction, wanted: readonly string[]):
   if (wanted.length === 0) return []
   const { items } = await tx.collection(auditRecords).find({ where: ids(new Set(wanted)) })
   return items
+}
+
+/** Removes the first seals with their records while they are too old, or all together too many bytes. */
+async function removeOld(
+  tx: WriteTransaction,
+  state: AuditState,
+  { keepMs, mostBytes }: Keeping,
+  now: number,
+): Promise<AuditState> {
+  let kept = state
+  for (let count = 0; count < REMOVED_AT_ONCE && kept.firstKept <= kept.seals; count += 1) {
+    const isOld = kept.keptSince !== null && kept.keptSince + keepMs <= now
+    if (!isOld && kept.bytes <= mostBytes) break
+    const seal = await tx.collection(auditSeals).get(sealId(kept.firstKept))
+    for (const { id } of seal?.records ?? []) await tx.collection(auditRecords).delete(id)
+    await tx.collection(auditSeals).delete(sealId(kept.firstKept))
+    const next = await tx.collection(auditSeals).get(sealId(kept.firstKept + 1))
+    const gone = seal?.records.length ?? 0
+    kept = {
+      ...kept,
+      firstKept: kept.firstKept + 1,
+      removed: kept.removed + gone,
+      removedTo: seal?.records.at(-1)?.id ?? kept.removedTo,
+      records: kept.records - gone,
+      bytes: kept.bytes - (seal?.bytes ?? 0),
+      keptSince: next?.createdAt ?? null,
+    }
+  }
+  return kept
 }

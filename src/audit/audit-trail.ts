@@ -2,7 +2,7 @@ import { logFailure } from '../context/background-failure.ts'
 import { type Call, knownCaller, SYSTEM_CALL } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import type { RecordedWrite } from '../context/writes.ts'
-import { type AuditContent, auditRecords } from '../facts/audit/audit-record.resource.ts'
+import { auditRecords } from '../facts/audit/audit-record.resource.ts'
 import { nextEra, recordId } from '../facts/audit/audit-trail.rules.ts'
 import { hasRights } from '../facts/authority/authority.rules.ts'
 import { identities } from '../facts/identities/identity.resource.ts'
@@ -16,8 +16,6 @@ import { authorOf, circumstancesOf, type Observation, observationsOf, STRANGERS 
 
 /** Milliseconds after which what was not written with a change is written, and everything is sealed. */
 const SEAL_AFTER_MS = 1000
-/** The same of records of endpoints alone: a seal of many costs little room once its records are gone. */
-const SEAL_ENDPOINTS_AFTER_MS = 60_000
 
 type Ports = Pick<EngineContext, 'writes' | 'clock' | 'digest' | 'events' | 'timetable' | 'settings' | 'logger'>
 
@@ -44,9 +42,7 @@ export class AuditTrail {
     writes.tell(({ changes }) => {
       const spending = this.#spendings.get(changes)
       if (spending !== undefined) this.#settle(spending)
-      const told = new Set(changes.map(({ kind }) => traitsOf(kind).audit))
-      if (told.has('operators')) this.#sealSoon()
-      else if (told.has('endpoints')) this.#sealSoon(SEAL_ENDPOINTS_AFTER_MS)
+      if (changes.some(({ kind }) => traitsOf(kind).audit !== 'none')) this.#sealSoon()
     })
     events.on('authentication.attempted', (event) => this.#noteLogin(event))
     events.on('service.refused', (event) => this.#noteRefusedService(event))
@@ -129,8 +125,7 @@ export class AuditTrail {
     const spending = this.#budgets.begin(now)
     const observations: Observation[] = []
     for (const one of observationsOf(write, digest.sha256)) {
-      const kept = await this.#kept(tx, spending, one)
-      if (kept !== undefined) observations.push(kept)
+      if (await this.#isKept(tx, spending, one)) observations.push(one)
     }
     // A storage may run a write again: what it costs counts once it is committed.
     this.#spendings.set(write.changes, spending)
@@ -158,27 +153,20 @@ export class AuditTrail {
     this.#sealSoon()
   }
 
-  #sealSoon(after = SEAL_AFTER_MS): void {
+  #sealSoon(): void {
     const { timetable, clock } = this.#ports
     this.#isUnsealed = true
-    timetable.notLater('audit', 'seal', clock.now() + after)
+    timetable.notLater('audit', 'seal', clock.now() + SEAL_AFTER_MS)
   }
 
-  /**
-   * The record of an observation, where it is recorded by itself. Otherwise it is folded, or left out, once its write is
-   * committed. A login of somebody with rights is kept as long as changes are.
-   */
-  async #kept(tx: ReadTransaction, spending: Spending, observation: Observation): Promise<Observation | undefined> {
-    const { party, owner, type } = observation
-    if (party === undefined) return observation
-    const hasBytes = this.#budgets.hasBytes(spending, party, observation)
-    if (hasBytes && type !== 'login.succeeded') return observation
+  /** Reports whether an observation is recorded by itself. Otherwise it is folded, or left out, once its write is committed. */
+  async #isKept(tx: ReadTransaction, spending: Spending, observation: Observation): Promise<boolean> {
+    const { party, owner } = observation
+    if (party === undefined || this.#budgets.hasBytes(spending, party, observation)) return true
     const identity = owner === undefined ? undefined : await tx.collection(identities).get(owner)
-    const isOperator = identity !== undefined && hasRights(identity)
-    if (hasBytes) return isOperator ? { ...observation, party: undefined } : observation
-    if (isOperator) spending.folded.push(observation)
+    if (identity !== undefined && hasRights(identity)) spending.folded.push(observation)
     else spending.leftOut.push(party)
-    return undefined
+    return false
   }
 
   #noteLogin(event: ControllerEvents['authentication.attempted']): void {
@@ -239,9 +227,8 @@ async function insert(
   era: number,
   place: number,
   at: number,
-  { type, kind, entityId, actorId, reader, content, party }: Observation,
+  { type, kind, entityId, actorId, reader, content }: Observation,
 ): Promise<void> {
   const id = recordId(era, tx.revision + 1, place)
-  const told: AuditContent = party === undefined ? content : { ...content, isOfEndpoints: true }
-  await tx.collection(auditRecords).insert(newRecord(id, at, { type, kind, entityId, actorId, reader, content: told }))
+  await tx.collection(auditRecords).insert(newRecord(id, at, { type, kind, entityId, actorId, reader, content }))
 }

@@ -1,12 +1,11 @@
 import { utf8Bytes } from '../base/bytes.ts'
 import type { EngineContext } from '../context/context.ts'
 import { auditRecords, auditSeals, auditStates } from '../facts/audit/audit-record.resource.ts'
-import { NO_HASH, recordListText, recordText, sealId, sealText } from '../facts/audit/audit-trail.rules.ts'
+import { NO_HASH, recordText, sealId, sealText } from '../facts/audit/audit-trail.rules.ts'
 import { identities } from '../facts/identities/identity.resource.ts'
 import type { RecordOf } from '../kernel/declaration/resource.ts'
 import type { ReadTransaction, StoredRecord } from '../ports/record-storage.ts'
 import { ifReadable } from '../records/read-records.ts'
-import { THIN_SEAL_BYTES } from './audit-room.ts'
 import { CHAIN, firstOf, lastOf, recordsAfter, recordsOf } from './audit-sealing.ts'
 
 type AuditState = RecordOf<typeof auditStates>
@@ -98,7 +97,6 @@ export async function verifyTrail({ storage, digest }: Ports, kept: KeptHead | u
 
   let before: AuditSeal | undefined
   let bytes = 0
-  let thinnedTo = 0
   for (let number = first; number <= last && sealCount > 0; number += 1) {
     const verified = await storage.read((tx) => verifySeal(tx, digest.sha256, number, before))
     if ('tampering' in verified) return tampered(verified.tampering)
@@ -110,11 +108,10 @@ export async function verifyTrail({ storage, digest }: Ports, kept: KeptHead | u
     found.since ??= new Date(seal.createdAt).toISOString()
     found.seals += 1
     if (before !== undefined && seal.firstKept > before.firstKept && seal.removed === before.removed) {
-      // Seals are removed by a sealing that counts their records.
+      // A sealing that removes seals counts their records.
       return ofSeal('seal-removed', before.firstKept)
     }
-    if (seal.thinned === null) found.records += seal.records.length
-    else thinnedTo = number
+    found.records += seal.records.length
     found.head = { number, hash: seal.hash }
     bytes += seal.bytes
     before = seal
@@ -122,7 +119,6 @@ export async function verifyTrail({ storage, digest }: Ports, kept: KeptHead | u
   if (before !== undefined) {
     // Seals are removed with the next one, which says so.
     if (before.firstKept !== first) return ofSeal('seal-removed', Math.min(before.firstKept, first))
-    if (thinnedTo > (before.thinnedTo ?? 0)) return ofSeal('seal-altered', thinnedTo)
     if (!isStateOf(state, before, { records: found.records, bytes })) return ofSeal('state-altered', null)
   }
   const sealed = before?.records.at(-1)?.id ?? ''
@@ -183,11 +179,6 @@ async function verifySeal(
   const previous = number === 1 ? NO_HASH : (before?.hash ?? seal.previous)
   const isLinked = seal.number === number && seal.previous === previous
   if (!isLinked || !isUntouched(seal) || sha256(sealText(seal)) !== seal.hash) return tampered('seal-altered')
-  const isThin = seal.thinned !== null
-  const isListed = seal.recordsHash === null || sha256(recordListText(seal.records)) === seal.recordsHash
-  if (isThin ? seal.isOfEndpoints !== true || seal.bytes !== THIN_SEAL_BYTES : !isListed)
-    return tampered('seal-altered')
-  if (isThin) return { seal }
   const found = await recordsOf(
     tx,
     seal.records.map(({ id }) => id),
@@ -233,8 +224,8 @@ async function unlisted(
   }
   if (unsealed >= expected) return { unsealed }
   const listed = new Set<string>()
-  for await (const { items } of tx.collection(auditSeals).scan(['records', 'thinned'])) {
-    for (const { records, thinned } of items) if (thinned === null) for (const { id } of records) listed.add(id)
+  for await (const { items } of tx.collection(auditSeals).scan(['records'])) {
+    for (const { records } of items) for (const { id } of records) listed.add(id)
   }
   for await (const { items } of tx.collection(auditRecords).scan([])) {
     const added = items.find(({ id }) => id <= sealed && !listed.has(id))

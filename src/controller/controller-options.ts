@@ -130,7 +130,7 @@ export interface AuditOptions {
   /** Milliseconds after which a record is removed, a minute at least. Default: 365 days. */
   readonly keepMs?: number
   /**
-   * Bytes of all records; beyond them records of endpoints are removed down to a fourth, then the oldest. Default: 1 GiB, and 32 MiB where the storage does not outlive
+   * Bytes of all records; beyond them the oldest are removed. Default: 1 GiB, and 32 MiB where the storage does not outlive
    * the process.
    */
   readonly mostBytes?: number

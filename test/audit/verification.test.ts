@@ -7,7 +7,6 @@ import { sqliteStorage } from 'portcullis/kysely'
 import { createTestController, type TestControllerOptions } from 'portcullis/testing'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { auditRecords, auditSeals, auditStates } from '../../src/facts/audit/audit-record.resource.ts'
-import { givePassword } from '../support/identity-state.ts'
 
 async function scene(options: TestControllerOptions = {}) {
   const controller = await createTestController(options)
@@ -176,72 +175,3 @@ async function stored() {
   }
   return { operator, run }
 }
-
-describe('where room is short', () => {
-  const logins = async (count: number, mostBytes: number) => {
-    const options = { rateLimits: false, audit: { mostBytes, endpointBytesPerHour: 1_000_000 } } as const
-    const network = await scene(options)
-    const { controller } = network
-    const { id } = await controller.engine.identities.create(SYSTEM_CALL, { name: 'ann', type: 'User', isAdmin: false })
-    const body = { username: 'user-ann', password: 'Correct-Horse-1' }
-    await givePassword(controller, id, body)
-    await network.change()
-    const early = await network.head()
-    for (let at = 0; at < count; at += 1) {
-      await controller.client().call('POST /authenticate', { query: { method: 'password' }, body })
-      await controller.elapse(1100)
-      if (at % 10 === 0) await network.change()
-    }
-    const { items } = await network.storage.read((tx) => tx.collection(auditRecords).find())
-    return { ...network, early, items, count: (type: string) => items.filter((one) => one.type === type).length }
-  }
-
-  it('logins of devices go, and no change does, and the chain is whole from the first head on', async () => {
-    const { count, verify, early, head, state, items, storage, operator } = await logins(120, 64 * 1024)
-    expect(count('login.succeeded')).toBeLessThan(120)
-    expect(count('login.succeeded')).toBeGreaterThan(5)
-    const services = items.filter(({ type, kind }) => type === 'entity.created' && kind === 'services')
-    expect(services).toHaveLength(13)
-    const finding = await verify(early)
-    expect(finding).toMatchObject({ isWhole: true, tampering: null })
-    expect(finding.removedSinceHead).toBeGreaterThan(20)
-    expect((await verify(await head())).isWhole).toBe(true)
-    expect((await state())?.firstKept).toBe(1)
-    // Pages go over seals whose records are gone, both ways.
-    const ids = items.map(({ id }) => id)
-    const walked = async (forward: boolean) => {
-      const found: string[] = []
-      for (let place: string | null = forward ? '' : null, isFirst = true; isFirst || place !== null; isFirst = false) {
-        const asked: { after?: string; before?: string } =
-          place === null ? {} : forward ? { after: place } : { before: place }
-        const page = await operator.readAudit({ limit: 50, ...asked })
-        found.push(...page.entries.map(({ id }) => id))
-        place = page.next
-      }
-      return found
-    }
-    expect(await walked(true)).toEqual(ids)
-    expect(await walked(false)).toEqual(ids.toReversed())
-    // A record that nobody removed for room is missed in a seal that is whole.
-    const victim = services[0]?.id ?? expect.fail()
-    await storage.write((tx) => tx.collection(auditRecords).delete(victim))
-    expect((await verify()).tampering).toMatchObject({ what: 'record-removed', record: victim })
-  })
-
-  it('no seal of changes passes for one whose records went for room', async () => {
-    const { verify, storage, sealIds } = await logins(5, 1024 * 1024)
-    const seals = await storage.read((tx) => Promise.all([tx.collection(auditSeals).find()]))
-    const [{ items }] = seals
-    for (const isOfEndpoints of [true, false]) {
-      const seal = items.find((one) => one.isOfEndpoints === isOfEndpoints) ?? expect.fail()
-      const records = seal.records.slice(0, 1)
-      await storage.write((tx) =>
-        tx.collection(auditSeals).update({ ...seal, records, bytes: 512, thinned: seal.records.length }),
-      )
-      expect((await verify()).isWhole).toBe(false)
-      await storage.write((tx) => tx.collection(auditSeals).update(seal))
-      expect((await verify()).isWhole).toBe(true)
-    }
-    expect((await sealIds()).length).toBeGreaterThan(1)
-  })
-})

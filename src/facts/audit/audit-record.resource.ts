@@ -60,8 +60,6 @@ export interface AuditContent {
   readonly reason?: string
   /** Further facts, by the type of the record. */
   readonly facts?: Readonly<Record<string, unknown>>
-  /** Somebody without rights caused it by using the network: where room is short it goes before changes do. */
-  readonly isOfEndpoints?: true
 }
 
 const RECORD_DEFINITION = {
@@ -116,10 +114,6 @@ const SEAL_DEFINITION = {
     removed: z.int(),
     previous: z.string(),
     hash: z.string(),
-    recordsHash: z.string().nullable(),
-    isOfEndpoints: z.boolean().nullable(),
-    thinnedTo: z.int().nullable(),
-    thinned: z.int().nullable(),
   },
   required: [],
   isWrittenByEndpoints: true,
@@ -137,11 +131,6 @@ export const auditSeals: AuditSeals = defineResource(SEAL_DEFINITION, {
   removed: 'How many records were removed by age or for room before this seal.',
   previous: 'The hash of the seal before.',
   hash: 'SHA-256 of the seal, over the hash of the one before.',
-  recordsHash: 'SHA-256 of the list of its records; null for seals of earlier versions.',
-  isOfEndpoints: 'Whether its records are of endpoints; null for seals of earlier versions.',
-  thinnedTo:
-    'The number of the last seal up to which records of endpoints were removed for room before this seal; null for none.',
-  thinned: 'How many of its records were removed for room; null while all are there.',
 })
 
 const STATE_DEFINITION = {
@@ -160,8 +149,6 @@ const STATE_DEFINITION = {
     removed: z.int(),
     removedTo: z.string().nullable(),
     keptSince: Instant.nullable(),
-    thinnedTo: z.int().nullable(),
-    endpointBytes: z.int().nullable(),
   },
   required: [],
   operations: [],
@@ -178,7 +165,5 @@ export const auditStates: AuditStates = defineResource(STATE_DEFINITION, {
   firstKept: 'The number of the first seal that is kept.',
   removed: 'How many records were removed by age or for room.',
   removedTo: 'The id of the last record that was removed; null where none was.',
-  thinnedTo: 'The number of the last seal up to which records of endpoints were removed for room; null for none.',
-  endpointBytes: 'The bytes of the kept records of endpoints; null before the first seal of this version.',
   keptSince: 'When the first seal that is kept was made, RFC 3339; null before the first.',
 })

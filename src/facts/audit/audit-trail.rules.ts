@@ -21,10 +21,6 @@ export interface ChainedSeal {
   readonly firstKept: number
   readonly removed: number
   readonly previous: string
-  /** The digest of the list of records, which stands for it; null for seals of earlier versions. */
-  readonly recordsHash: string | null
-  readonly isOfEndpoints: boolean | null
-  readonly thinnedTo: number | null
 }
 
 /** The hash before the first seal. */
@@ -65,15 +61,8 @@ export function recordText({ id, createdAt, type, kind, entityId, actorId, reade
 }
 
 /** The text whose hash stands for a seal, and for every one before it. */
-export function sealText(seal: ChainedSeal): string {
-  const { number, createdAt, records, firstKept, removed, previous, recordsHash, isOfEndpoints, thinnedTo } = seal
-  if (recordsHash === null) return canonicalJson([number, createdAt, records, firstKept, removed, previous])
-  return canonicalJson([number, createdAt, recordsHash, isOfEndpoints, firstKept, thinnedTo, removed, previous])
-}
-
-/** The text whose digest stands for the list of the records of a seal. */
-export function recordListText(records: ChainedSeal['records']): string {
-  return canonicalJson(records)
+export function sealText({ number, createdAt, records, firstKept, removed, previous }: ChainedSeal): string {
+  return canonicalJson([number, createdAt, records, firstKept, removed, previous])
 }
 
 /** The bytes that one party may still cause, and how much was left out since the last report. */
