@@ -7,7 +7,7 @@ const ASKED: [number, Uint8Array][] = [[EDGE_HEADER.supportsBindSuccess, TRUE]]
 
 /** A controller that takes terminators once `go` is called. */
 async function slowController() {
-  let go = () => undefined as void
+  let go: () => void = () => undefined
   const ready = new Promise<void>((resolve) => {
     go = resolve
   })

@@ -117,7 +117,7 @@ async function upgradeAndBack(storage: string, cwd: string): Promise<void> {
   for (const project of [last, undefined]) {
     const verify = ['audit', 'verify', '--storage', storage, '--json']
     const { code, stdout, stderr } = await portcullis(verify, { cwd, ...(project !== undefined && { project }) }).ended
-    expect({ code, stderr, stdout: code === 0 ? "" : stdout }).toEqual({ code: 0, stderr: "", stdout: "" })
+    expect({ code, stderr, stdout: code === 0 ? '' : stdout }).toEqual({ code: 0, stderr: '', stdout: '' })
     expect(JSON.parse(stdout)).toMatchObject({ isWhole: true })
   }
 }
