@@ -53,7 +53,7 @@ const SIZES: Readonly<Record<string, number>> = {
   './model': 97_000,
   './memory': 8_500,
   './node': 41_000,
-  './fabric': 34_500,
+  './fabric': 45_000,
   './sdk': 68_000,
   './testing': 237_000,
   './testing/global-setup': 205_000,
@@ -71,7 +71,7 @@ const TARBALL = 1_650_000
 
 /** Bytes of declarations that an editor reads for an entry point; they may grow, but not unnoticed. */
 const DECLARATIONS: Readonly<Record<string, number>> = {
-  '.': 285_000,
+  '.': 288_000,
   './client': 170_000,
   './policy': 66_000,
   './sdk': 250_000,
