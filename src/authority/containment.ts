@@ -96,7 +96,7 @@ async function identitiesConcerned(tx: ReadTransaction, changes: Changes): Promi
   return concerned
 }
 
-/** The identities with rights of which something goes with a record that is deleted, with this write or one that continues it. */
+/** The identities with rights that lose a record when another record is deleted, by this write or by one that continues it. */
 async function identitiesLosing(tx: ReadTransaction, changes: Changes): Promise<readonly Identity[]> {
   const losing: Identity[] = []
   for (const { operation, kind, id } of changes) {

@@ -1,7 +1,7 @@
 import type { RouterCredentials } from '../state/opened-socket.ts'
 import type { PendingCredentials, RouterIdentity } from './router-enrollment.ts'
 
-/** Pairs that no controller has confirmed, of which the oldest are given up: one is enough, and a second after a lost answer. */
+/** The most unconfirmed pairs that a router keeps; it drops the oldest. One is enough, and a second after a lost answer. */
 const MOST_PENDING = 4
 
 /**

@@ -53,7 +53,7 @@ export class RouterRenewal implements TakesControllers {
     | undefined
   #isWorking = false
   #isRenewed = false
-  /** The authority whose certificates it was asked to get, and that of which it has got some. */
+  /** The authority that the controller asked the router to renew from, and the authority of its latest certificates. */
   #wanted: string | undefined
   #got: string | undefined
   #failures = 0

@@ -7,7 +7,7 @@ import type { ConnectionCircuits, EdgeConnection, EdgeSide } from './edge-connec
 
 /** Milliseconds within which a client starts its circuit once it has the answer to its dial. */
 const START_MS = 5000
-/** The same for a client at another router, of which a host's router hears before the circuit is laid. */
+/** The same for a client at another router, ms: the host's router learns of the client before the circuit is laid. */
 const FAR_START_MS = 30_000
 /** Milliseconds within which a circuit is laid whose host has answered. */
 const LAID_MS = 30_000

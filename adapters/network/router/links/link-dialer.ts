@@ -103,7 +103,7 @@ export class LinkDialer {
     return others.filter(({ state }) => state === 'removed').map(({ id }) => id)
   }
 
-  /** Dials the listeners of a peer to which there is no link. One that it does not tell any more is not dialed again. */
+  /** The router dials the listeners of a peer that it has no link to. It never dials a listener that the peer has withdrawn. */
   dial(peerId: string): void {
     const peer = this.#peers.get(peerId)
     const { clock, random } = this.#settings
