@@ -67,21 +67,13 @@ module.exports = {
       '^node_modules/',
       '^node:|^(crypto|os|net|http|https|dns|events)$',
     ]),
-    layer('adapters-use-the-front-door', '^adapters/([^/]+/[^/]+)', [
-      '^adapters/$1',
-      '^adapters/[^/]+/(node|memory|kysely|fabric|model|explorer|router|sdk|testing)/index[.]ts$',
-      '^adapters/web/node/(connection-info|http/mount-prefix)[.]ts$',
-      '^adapters/network/(channel|enrollment)/',
-      '^src/(index|client/(index|answer)|model/index|policy|storage|version)[.]ts$',
+    // A server loads the router and the identity of its own process by a door of theirs, and nothing of the others.
+    // Rooms of one wing share what stands below them: their order is the matter of `scripts/folder-arrows.ts`.
+    layer('adapters-use-front-doors', '^adapters/([^/]+)/', [
+      '^adapters/$1/',
+      '^adapters/[^/]+/[^/]+/(index|own-router|in-process-identity)[.]ts$',
+      '^src/([^/]+|client/index|model/index)[.]ts$',
       ...GROUND,
-      // Adapters of the fabric speak by its messages and its rules, which a host does not see.
-      '^src/facts/fabric/(messages|rules)/index[.]ts$',
-      '^src/facts/data-plane/',
-      // A server loads the router and the endpoints of its own process, and nothing of those that run by themselves.
-      '^adapters/network/(router/own-router|sdk/in-process-identity)[.]ts$',
-      '^src/controller/option-shapes[.]ts$',
-      '^src/apis/route-finder[.]ts$',
-      '^src/enrollment/invite[.]ts$',
       '^node_modules/',
       '^(node:)?[a-z0-9_/]+$',
     ]),

@@ -1,10 +1,4 @@
-import {
-  type CircuitSide,
-  type EndReason,
-  type Reading,
-  XgressEnd,
-} from '../../../src/facts/data-plane/xgress/index.ts'
-import type { Chunk } from '../../../src/facts/data-plane/xgress/payload.ts'
+import { type Chunk, type CircuitSide, type EndReason, type Reading, XgressEnd } from '../../../src/data-plane.ts'
 import { readAcknowledgement, readPayload, writeAcknowledgement, writePayload } from './circuit-frames.ts'
 import { type Message, processTimer, type Timer } from './conversation.ts'
 import { EDGE_TYPE } from './edge-messages.ts'

@@ -1,5 +1,4 @@
-import type { Acknowledgement, Payload } from '../../../src/facts/data-plane/xgress/index.ts'
-import { PAYLOAD_FLAG } from '../../../src/facts/data-plane/xgress/index.ts'
+import { type Acknowledgement, PAYLOAD_FLAG, type Payload } from '../../../src/data-plane.ts'
 import type { Message } from './conversation.ts'
 import { bodyOf, CIRCUIT_HEADER, EDGE_HEADER, EDGE_TYPE } from './edge-messages.ts'
 import type { Frame } from './frame.ts'

@@ -1,6 +1,10 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto'
-import type { RouterGreeting, RouterSoftware } from '../../../src/facts/fabric/messages/index.ts'
-import { JUDGED_BY_CONTROLLER, TAKES_POSTURE } from '../../../src/facts/fabric/rules/index.ts'
+import {
+  JUDGED_BY_CONTROLLER,
+  type RouterGreeting,
+  type RouterSoftware,
+  TAKES_POSTURE,
+} from '../../../src/control-channel.ts'
 import { decodeMask, encodeMask } from '../channel/capability-mask.ts'
 import { type Frame, FrameError, type FrameLimits } from '../channel/frame.ts'
 import { boolHeader, readBool, readText, textHeader, uint32Header } from '../channel/header-values.ts'

@@ -49,7 +49,7 @@ export type {
   ValidatedTerminator,
   ValidateModel,
   VerifiedSocket,
-} from '../../../src/facts/fabric/messages/index.ts'
+} from '../../../src/control-channel.ts'
 export {
   CONTROL_PROTOCOL,
   type ControlListener,

@@ -1,5 +1,5 @@
 import { Lifetime } from '../../../src/concurrency/lifetime.ts'
-import type { FromRouter, RouterChannel, RouterSession, ToRouter } from '../../../src/facts/fabric/messages/index.ts'
+import type { FromRouter, RouterChannel, RouterSession, ToRouter } from '../../../src/control-channel.ts'
 import type { ChannelListener } from '../channel/channel.ts'
 import type { ChannelSocket } from '../channel/channel-socket.ts'
 import type { Frame } from '../channel/frame.ts'

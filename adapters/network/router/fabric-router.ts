@@ -1,4 +1,4 @@
-import type { FromRouter, PeerData, Route, ToRouter } from '../../../src/facts/fabric/messages/index.ts'
+import type { FromRouter, PeerData, Route, ToRouter } from '../../../src/control-channel.ts'
 import { type EgressOutcome, Forwarder } from './forwarder.ts'
 import { fabricValues, inspectedValues, type ReadsValue } from './inspected-values.ts'
 import type { LinksSettings } from './links/link-dialer.ts'

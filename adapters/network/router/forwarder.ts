@@ -1,10 +1,5 @@
-import {
-  EarlyMessages,
-  ForwardFaults,
-  ForwardingTable,
-  type ToldCircuit,
-} from '../../../src/facts/data-plane/forwarding/index.ts'
-import type { FromRouter, PeerData, Route } from '../../../src/facts/fabric/messages/index.ts'
+import type { FromRouter, PeerData, Route } from '../../../src/control-channel.ts'
+import { EarlyMessages, ForwardFaults, ForwardingTable, type ToldCircuit } from '../../../src/data-plane.ts'
 import { circuitOf, isFarewell, isOfCircuit, isRetransmission } from '../channel/circuit-frames.ts'
 import { processTimer, type Timer } from '../channel/conversation.ts'
 import { EDGE_TYPE } from '../channel/edge-messages.ts'

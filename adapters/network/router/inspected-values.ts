@@ -1,4 +1,4 @@
-import type { Inspected, InspectedValue } from '../../../src/facts/fabric/messages/index.ts'
+import type { Inspected, InspectedValue } from '../../../src/control-channel.ts'
 import type { Forwarder } from './forwarder.ts'
 import type { Links } from './links/links.ts'
 

@@ -1,14 +1,16 @@
 import { X509Certificate } from 'node:crypto'
 import type { Duplex } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
-import type {
-  FromRouter,
-  LinkListener,
-  OwnRouter,
-  RouterSession,
-  ToRouter,
-} from '../../../src/facts/fabric/messages/index.ts'
-import { JUDGED_BY_CONTROLLER, RENEWS_WHEN_ASKED, ROUTER_CAPABILITIES } from '../../../src/facts/fabric/rules/index.ts'
+import {
+  type FromRouter,
+  JUDGED_BY_CONTROLLER,
+  type LinkListener,
+  type OwnRouter,
+  RENEWS_WHEN_ASKED,
+  ROUTER_CAPABILITIES,
+  type RouterSession,
+  type ToRouter,
+} from '../../../src/control-channel.ts'
 import type { ControlPlane } from '../../../src/index.ts'
 import type { Channel } from '../channel/channel.ts'
 import { processTimer, type Timer } from '../channel/conversation.ts'

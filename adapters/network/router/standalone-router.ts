@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto'
-import type { LinkListener } from '../../../src/facts/fabric/messages/index.ts'
+import type { LinkListener } from '../../../src/control-channel.ts'
 import { processTimer } from '../channel/conversation.ts'
 import { ControlConnections } from './control/control-connections.ts'
 import { HeldIdentity } from './control/held-identity.ts'

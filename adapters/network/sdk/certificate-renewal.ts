@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto'
 import { type ApiClient, ApiError, type ClientApi } from '../../../src/client/index.ts'
-import { pauseAfter } from '../../../src/facts/data-plane/sdk-dialing.ts'
+import { pauseAfter } from '../../../src/data-plane.ts'
 import type { Timer } from '../channel/conversation.ts'
 import { createSigningRequest } from '../enrollment/signing-request.ts'
 import { ConnectionFailure, failureOf } from './connection-failure.ts'

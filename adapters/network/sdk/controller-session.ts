@@ -1,5 +1,5 @@
 import { type ApiClient, ApiError, type ClientApi, createClient, type Fetch } from '../../../src/client/index.ts'
-import { pauseAfter, renewAfter } from '../../../src/facts/data-plane/sdk-dialing.ts'
+import { pauseAfter, renewAfter } from '../../../src/data-plane.ts'
 import type { Timer } from '../channel/conversation.ts'
 import { ConnectionFailure, type FailureCode, failureOf } from './connection-failure.ts'
 import { answeredWithin, type LoginOptions, logInAt, refreshAt, type Session, within } from './session-login.ts'

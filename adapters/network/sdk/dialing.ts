@@ -1,4 +1,4 @@
-import { routersToTry } from '../../../src/facts/data-plane/sdk-dialing.ts'
+import { routersToTry } from '../../../src/data-plane.ts'
 import type { Timer } from '../channel/conversation.ts'
 import { ConnectionFailure } from './connection-failure.ts'
 import { RefusedByRouter } from './routers/refused-by-router.ts'

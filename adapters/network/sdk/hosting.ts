@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { callIsolated } from '../../../src/concurrency/call-isolated.ts'
-import { pauseAfter, routersToTry } from '../../../src/facts/data-plane/sdk-dialing.ts'
+import { pauseAfter, routersToTry } from '../../../src/data-plane.ts'
 import type { Timer } from '../channel/conversation.ts'
 import { ConnectionFailure, failureOf } from './connection-failure.ts'
 import { type KeyPair, loadEndToEnd } from './end-to-end.ts'

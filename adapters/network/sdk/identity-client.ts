@@ -1,4 +1,4 @@
-import { eachOf, unlessAborted } from '../../../src/client/answer.ts'
+import { eachOf, unlessAborted } from '../../../src/api-calls.ts'
 import { type ApiClient, type ClientApi, createClient, type Fetch } from '../../../src/client/index.ts'
 import type { ControllerSession } from './controller-session.ts'
 

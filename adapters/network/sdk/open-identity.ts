@@ -1,7 +1,7 @@
 import type { Agent } from 'node:http'
 import { checkArgument, checkOptions, type OptionRules } from '../../../src/base/arguments.ts'
 import type { ApiClient, ClientApi, Fetch, RequestOf } from '../../../src/client/index.ts'
-import type { RouterOffer } from '../../../src/facts/data-plane/sdk-dialing.ts'
+import type { RouterOffer } from '../../../src/data-plane.ts'
 import { type EndpointFacts, postureResponses } from '../../../src/policy.ts'
 import type { Channel } from '../channel/channel.ts'
 import { processTimer, type Timer } from '../channel/conversation.ts'

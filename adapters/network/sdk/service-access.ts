@@ -1,4 +1,4 @@
-import type { RouterOffer } from '../../../src/facts/data-plane/sdk-dialing.ts'
+import type { RouterOffer } from '../../../src/data-plane.ts'
 import { ConnectionFailure } from './connection-failure.ts'
 import type { ControllerSession } from './controller-session.ts'
 

@@ -1,7 +1,6 @@
 import { checkArgument, checkOptions, type OptionRule, type OptionRules } from '../../../src/base/arguments.ts'
 import { createClient, createManagementClient } from '../../../src/client/index.ts'
 import { Lifetime } from '../../../src/concurrency/lifetime.ts'
-import { CONTROLLER_OPTIONS } from '../../../src/controller/option-shapes.ts'
 import {
   type Call,
   type CallEngine,
@@ -10,6 +9,7 @@ import {
   createPkiMaterial,
   type Storage,
 } from '../../../src/index.ts'
+import { CONTROLLER_OPTIONS } from '../../../src/testing.ts'
 import { type MemoryStorage, memoryStorage } from '../../storage/memory/index.ts'
 import type { ModelInput } from '../model/index.ts'
 import { reachOf } from './access-expectations.ts'

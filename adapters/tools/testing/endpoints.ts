@@ -9,7 +9,7 @@ import {
 } from '../../../src/client/index.ts'
 import { type ConnectionInfo, type Controller, SYSTEM_CALL } from '../../../src/index.ts'
 import { type EndpointFacts, postureResponses } from '../../../src/policy.ts'
-import { certificatesIn, createSigningRequest } from '../../network/enrollment/signing-request.ts'
+import { certificatesIn, createSigningRequest } from '../../network/enrollment/index.ts'
 import { type AuthenticatorApp, enrollInMfa, type KeptApp } from './authenticator-app.ts'
 import type { FakeClock } from './fake-clock.ts'
 

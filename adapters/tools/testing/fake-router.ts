@@ -1,6 +1,6 @@
 import { type Duplex, duplexPair } from 'node:stream'
 import type { Controller } from '../../../src/index.ts'
-import { certificatesIn, createSigningRequest } from '../../network/enrollment/signing-request.ts'
+import { certificatesIn, createSigningRequest } from '../../network/enrollment/index.ts'
 import { type ControlListener, routerSide } from '../../network/fabric/index.ts'
 
 const { CONTENT_TYPE, HEADER, Route } = routerSide

@@ -1,9 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { knownRoutes, operationAt, type Route } from '../../../src/apis/route-finder.ts'
 import { checkArgument, checkOptions, didYouMean, type OptionRule } from '../../../src/base/arguments.ts'
 import { listed } from '../../../src/base/text.ts'
 import type { ControllerFetch, Scheduler, Storage } from '../../../src/index.ts'
 import { StorageUnavailable } from '../../../src/storage.ts'
+import { knownRoutes, operationAt, type Route } from '../../../src/testing.ts'
 
 /** The fault of a request. */
 export type Fault =

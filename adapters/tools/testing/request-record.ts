@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { operationAt, type Route } from '../../../src/apis/route-finder.ts'
 import type { ControllerFetch, HostAuthorization } from '../../../src/index.ts'
+import { operationAt, type Route } from '../../../src/testing.ts'
 
 /** A request that a test controller was asked, and its end. */
 export interface RecordedRequest {

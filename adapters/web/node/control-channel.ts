@@ -1,6 +1,6 @@
 import { connect, createServer, type TLSSocket } from 'node:tls'
 import type { ControlPlane } from '../../../src/index.ts'
-import { type Address, formatAddress, isWildcardHost, listen } from '../../network/channel/listen.ts'
+import { type Address, formatAddress, isWildcardHost, listen } from '../../network/channel/index.ts'
 import type { ControlListener, FabricController, ProcessSocket } from '../../network/fabric/index.ts'
 import { peerCertificates } from './connection-info.ts'
 import { type Connections, trackConnections } from './connections.ts'

@@ -1,6 +1,6 @@
 import { createServer, type TLSSocket } from 'node:tls'
 import type { ControllerFetch, ControlPlane } from '../../../src/index.ts'
-import { type Address, formatAddress, isWildcardHost, listen } from '../../network/channel/listen.ts'
+import { type Address, formatAddress, isWildcardHost, listen } from '../../network/channel/index.ts'
 import type { OwnRouterOptions, RunningRouter } from '../../network/router/index.ts'
 import { peerCertificates } from './connection-info.ts'
 import { trackConnections } from './connections.ts'

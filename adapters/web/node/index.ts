@@ -4,8 +4,8 @@
  * @module portcullis/node
  */
 
-export { type Address, formatAddress, isWildcardHost, parseAddress } from '../../network/channel/listen.ts'
-export { type HttpsFetchOptions, httpsFetch } from '../../network/enrollment/https-fetch.ts'
+export { type Address, formatAddress, isWildcardHost, parseAddress } from '../../network/channel/index.ts'
+export { type HttpsFetchOptions, httpsFetch } from '../../network/enrollment/index.ts'
 export { connectionInfo, peerCertificates } from './connection-info.ts'
 export type { ControlChannelOptions, FabricSource } from './control-channel.ts'
 export { RequestAborted, RequestRefused } from './http/early-response.ts'

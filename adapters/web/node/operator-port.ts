@@ -4,7 +4,7 @@ import type { Server } from 'node:https'
 import type { Duplex } from 'node:stream'
 import { TLSSocket } from 'node:tls'
 import type { ConnectionInfo, ControllerFetch, PlainAnswer } from '../../../src/index.ts'
-import { WebSocketStream } from '../../network/channel/websocket-stream.ts'
+import { WebSocketStream } from '../../network/channel/index.ts'
 import { readRequest } from './http/request.ts'
 import { plainAnswer, sendAnswer } from './http/response.ts'
 

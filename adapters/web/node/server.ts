@@ -6,7 +6,7 @@ import { checkArgument, checkOptions, type OptionRules } from '../../../src/base
 import type { CapacityOptions } from '../../../src/concurrency/fair-capacity.ts'
 import { Lifetime } from '../../../src/concurrency/lifetime.ts'
 import type { Controller, ControllerFetch } from '../../../src/index.ts'
-import { type Address, listen, urlOf } from '../../network/channel/listen.ts'
+import { type Address, listen, urlOf } from '../../network/channel/index.ts'
 import { connectionInfo } from './connection-info.ts'
 import { positive, trackConnections } from './connections.ts'
 import {

@@ -1,4 +1,4 @@
-import type { FromRouter, PostureKnown } from '../../../../src/facts/fabric/messages/index.ts'
+import type { FromRouter, PostureKnown } from '../../../../src/control-channel.ts'
 import { emptyPostureData } from '../../../../src/policy.ts'
 import type { Frame } from '../../channel/frame.ts'
 import { readText, textHeader } from '../../channel/header-values.ts'

@@ -1,5 +1,4 @@
-import type { ModelCodec, ModelEntity, ModelEvent } from '../../../../src/facts/fabric/messages/index.ts'
-import { canonicalOsType } from '../../../../src/facts/fabric/rules/index.ts'
+import { canonicalOsType, type ModelCodec, type ModelEntity, type ModelEvent } from '../../../../src/control-channel.ts'
 import type { PostureCheck } from '../../../../src/policy.ts'
 import { BLANK, ChangeSetEvents, Event, StateEvents, type WireEvent } from './model-definitions.ts'
 

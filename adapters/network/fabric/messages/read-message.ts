@@ -1,5 +1,4 @@
-import type { CircuitUsage, EdgeListener, FromRouter, ToRouter } from '../../../../src/facts/fabric/messages/index.ts'
-import type { LinkReport } from '../../../../src/facts/fabric/rules/index.ts'
+import type { CircuitUsage, EdgeListener, FromRouter, LinkReport, ToRouter } from '../../../../src/control-channel.ts'
 import type { Frame } from '../../channel/frame.ts'
 import { readBool, readBytesMap, readText } from '../../channel/header-values.ts'
 import type { MessageOf, MessageType } from '../../channel/protobuf/index.ts'

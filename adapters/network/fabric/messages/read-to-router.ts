@@ -1,5 +1,5 @@
-import { HINT_NUMBERS } from '../../../../src/facts/data-plane/edge/edge-refusal.ts'
-import type { RefusalCode, RetryHint, ToRouter } from '../../../../src/facts/fabric/messages/index.ts'
+import type { RefusalCode, RetryHint, ToRouter } from '../../../../src/control-channel.ts'
+import { HINT_NUMBERS } from '../../../../src/data-plane.ts'
 import type { Frame } from '../../channel/frame.ts'
 import { readBool, readBytesMap, readText, readTextMap, readUint32 } from '../../channel/header-values.ts'
 import type { MessageType } from '../../channel/protobuf/index.ts'

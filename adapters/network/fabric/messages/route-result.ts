@@ -1,4 +1,4 @@
-import type { FromRouter } from '../../../../src/facts/fabric/messages/index.ts'
+import type { FromRouter } from '../../../../src/control-channel.ts'
 import type { Frame } from '../../channel/frame.ts'
 import { readText, readUint32 } from '../../channel/header-values.ts'
 import { HEADER } from './content-types.ts'

@@ -1,4 +1,4 @@
-import type { FromRouter } from '../../../../src/facts/fabric/messages/index.ts'
+import type { FromRouter } from '../../../../src/control-channel.ts'
 import { boolHeader, bytesMapHeader, textHeader, uint32Header, uint64Header } from '../../channel/header-values.ts'
 import { CONTENT_TYPE, HEADER } from './content-types.ts'
 import * as edge from './edge-definitions.ts'

@@ -1,5 +1,5 @@
-import { EDGE_ERROR, HINT_NUMBERS } from '../../../../src/facts/data-plane/edge/edge-refusal.ts'
-import type { RefusalCode, ToRouter } from '../../../../src/facts/fabric/messages/index.ts'
+import type { RefusalCode, ToRouter } from '../../../../src/control-channel.ts'
+import { EDGE_ERROR, HINT_NUMBERS } from '../../../../src/data-plane.ts'
 import { boolHeader, bytesMapHeader, textHeader, textMapHeader, uint32Header } from '../../channel/header-values.ts'
 import { CONTENT_TYPE, HEADER } from './content-types.ts'
 import * as edge from './edge-definitions.ts'

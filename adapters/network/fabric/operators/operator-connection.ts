@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream'
-import type { OpenOperatorSession, OperatorSession, ToOperator } from '../../../../src/facts/fabric/messages/index.ts'
+import type { OpenOperatorSession, OperatorSession, ToOperator } from '../../../../src/control-channel.ts'
 import type { ChannelListener } from '../../channel/channel.ts'
 import { ChannelSocket, type SocketLimits } from '../../channel/channel-socket.ts'
 import { Conversation } from '../../channel/conversation.ts'

@@ -1,5 +1,4 @@
-import type { FromOperator, ToOperator } from '../../../../src/facts/fabric/messages/index.ts'
-import type { Validated, ValidationRequest } from '../../../../src/facts/fabric/rules/index.ts'
+import type { FromOperator, ToOperator, Validated, ValidationRequest } from '../../../../src/control-channel.ts'
 import type { Message } from '../../channel/conversation.ts'
 import type { Frame } from '../../channel/frame.ts'
 import { boolHeader, textHeader } from '../../channel/header-values.ts'

@@ -1,4 +1,4 @@
-import type { DialProcess, ProcessSession } from '../../../../src/facts/fabric/messages/index.ts'
+import type { DialProcess, ProcessSession } from '../../../../src/control-channel.ts'
 import type { ControlPlane } from '../../../../src/index.ts'
 import { ProcessConnection, type ProcessSocket, provenSocket } from './process-connection.ts'
 import { readFromHolder, readToHolder } from './process-messages.ts'

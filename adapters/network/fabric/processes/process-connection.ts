@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream'
-import type { FromHolder, ProcessProofs, ProcessSide, ToHolder } from '../../../../src/facts/fabric/messages/index.ts'
+import type { FromHolder, ProcessProofs, ProcessSide, ToHolder } from '../../../../src/control-channel.ts'
 import { ChannelSocket, type SocketLimits } from '../../channel/channel-socket.ts'
 import type { Frame, FrameLimits } from '../../channel/frame.ts'
 import { HELLO_LIMITS } from '../hello.ts'

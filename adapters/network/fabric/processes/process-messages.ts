@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { FromHolder, ToHolder } from '../../../../src/facts/fabric/messages/index.ts'
+import type { FromHolder, ToHolder } from '../../../../src/control-channel.ts'
 import type { Frame } from '../../channel/frame.ts'
 import { readText, textHeader } from '../../channel/header-values.ts'
 import { readMessage } from '../messages/read-message.ts'

@@ -1,10 +1,12 @@
-import type { FromRouter, LinkListener, ToRouter } from '../../../../src/facts/fabric/messages/index.ts'
 import {
+  type FromRouter,
   JUDGED_BY_CONTROLLER,
+  type LinkListener,
   RENEWS_WHEN_ASKED,
   ROUTER_CAPABILITIES,
   TAKES_POSTURE,
-} from '../../../../src/facts/fabric/rules/index.ts'
+  type ToRouter,
+} from '../../../../src/control-channel.ts'
 import type { ChannelSocket, SocketLimits } from '../../channel/channel-socket.ts'
 import { Conversation, processTimer, type Timer } from '../../channel/conversation.ts'
 import type { Frame } from '../../channel/frame.ts'

@@ -1,4 +1,4 @@
-import type { ToRouter } from '../../../../src/facts/fabric/messages/index.ts'
+import type { ToRouter } from '../../../../src/control-channel.ts'
 import type { ControllerListener, TakesControllers } from '../state/controllers.ts'
 import { dialedHost } from '../state/opened-socket.ts'
 import { type ControlChannel, dialController, type RouterIntroduction } from './control-channel.ts'

@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto'
-import { pauseAfter } from '../../../../src/facts/data-plane/sdk-dialing.ts'
-import type { ToRouter } from '../../../../src/facts/fabric/messages/index.ts'
+import type { ToRouter } from '../../../../src/control-channel.ts'
+import { pauseAfter } from '../../../../src/data-plane.ts'
 import { processTimer, type Timer } from '../../channel/conversation.ts'
 import { createRouterRequests, type RouterRequests } from '../../enrollment/signing-request.ts'
 import type { ConnectedController, ControllerListener, TakesControllers } from '../state/controllers.ts'

@@ -1,4 +1,4 @@
-import type { FromRouter } from '../../../../src/facts/fabric/messages/index.ts'
+import type { FromRouter } from '../../../../src/control-channel.ts'
 import type { Frame } from '../../channel/frame.ts'
 import type { ModelChange, RouterModel } from '../state/router-model.ts'
 import { mayStay } from './edge-admission.ts'

@@ -1,9 +1,5 @@
 import { createHash, X509Certificate } from 'node:crypto'
-import {
-  type PresentableSession,
-  type PresentedCertificate,
-  sessionRefusal,
-} from '../../../../src/facts/data-plane/edge/session-admission.ts'
+import { type PresentableSession, type PresentedCertificate, sessionRefusal } from '../../../../src/data-plane.ts'
 import type { RouterModel } from '../state/router-model.ts'
 import type { EdgeClient } from './endpoint.ts'
 

@@ -1,5 +1,4 @@
-import { ConnectionTable } from '../../../../src/facts/data-plane/edge/connection-table.ts'
-import { EDGE_ERROR, type EdgeRefusal } from '../../../../src/facts/data-plane/edge/edge-refusal.ts'
+import { ConnectionTable, EDGE_ERROR, type EdgeRefusal } from '../../../../src/data-plane.ts'
 import type { Channel, ChannelTrouble, Lane } from '../../channel/channel.ts'
 import { circuitOf, sideOf } from '../../channel/circuit-frames.ts'
 import { Conversation, type Message, type Timer } from '../../channel/conversation.ts'

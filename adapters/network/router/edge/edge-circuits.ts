@@ -1,4 +1,4 @@
-import type { Route } from '../../../../src/facts/fabric/messages/index.ts'
+import type { Route } from '../../../../src/control-channel.ts'
 import { CircuitEnds } from '../../channel/circuit-ends.ts'
 import type { Timer } from '../../channel/conversation.ts'
 import { EDGE_TYPE } from '../../channel/edge-messages.ts'

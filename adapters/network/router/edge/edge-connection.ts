@@ -1,5 +1,4 @@
-import type { Reading } from '../../../../src/facts/data-plane/xgress/index.ts'
-import { PAYLOAD_ITEM } from '../../../../src/facts/data-plane/xgress/index.ts'
+import { PAYLOAD_ITEM, type Reading } from '../../../../src/data-plane.ts'
 import type { CircuitEnd } from '../../channel/circuit-ends.ts'
 import { forwarded } from '../../channel/circuit-frames.ts'
 import { bodyOf, DATA_FLAG, EDGE_HEADER, EDGE_TYPE, edgeMessage } from '../../channel/edge-messages.ts'

@@ -1,6 +1,5 @@
-import type { ConnectionTable } from '../../../../src/facts/data-plane/edge/connection-table.ts'
-import { EDGE_ERROR, type EdgeRefusal } from '../../../../src/facts/data-plane/edge/edge-refusal.ts'
-import type { FromRouter, ToRouter } from '../../../../src/facts/fabric/messages/index.ts'
+import type { FromRouter, ToRouter } from '../../../../src/control-channel.ts'
+import { type ConnectionTable, EDGE_ERROR, type EdgeRefusal } from '../../../../src/data-plane.ts'
 import type { Message } from '../../channel/conversation.ts'
 import { EDGE_HEADER, EDGE_TYPE, edgeMessage, TRUE, textIn } from '../../channel/edge-messages.ts'
 import type { Frame } from '../../channel/frame.ts'

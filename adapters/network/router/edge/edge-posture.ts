@@ -1,5 +1,5 @@
-import { EDGE_ERROR, type EdgeRefusal } from '../../../../src/facts/data-plane/edge/edge-refusal.ts'
-import type { PostureKnown } from '../../../../src/facts/fabric/messages/index.ts'
+import type { PostureKnown } from '../../../../src/control-channel.ts'
+import { EDGE_ERROR, type EdgeRefusal } from '../../../../src/data-plane.ts'
 import {
   applyResponses,
   type EndpointFacts,

@@ -1,14 +1,12 @@
 import {
   EDGE_ERROR,
   type EdgeRefusal,
+  type OF_THIS_PROCESS,
+  type PresentableSession,
+  type PresentedCertificate,
   refusalJson,
   refusalText,
-} from '../../../../src/facts/data-plane/edge/edge-refusal.ts'
-import type {
-  OF_THIS_PROCESS,
-  PresentableSession,
-  PresentedCertificate,
-} from '../../../../src/facts/data-plane/edge/session-admission.ts'
+} from '../../../../src/data-plane.ts'
 import type { Lane } from '../../channel/channel.ts'
 import type { Message } from '../../channel/conversation.ts'
 import { EDGE_HEADER, EDGE_TYPE, edgeMessage, TRUE } from '../../channel/edge-messages.ts'

@@ -1,5 +1,5 @@
 import { Gate } from '../../../../src/concurrency/gate.ts'
-import type { PostureKnown, ReportedFacts } from '../../../../src/facts/fabric/messages/index.ts'
+import type { PostureKnown, ReportedFacts } from '../../../../src/control-channel.ts'
 import type { EndpointFacts, PostureData } from '../../../../src/policy.ts'
 import type { ConnectedController } from '../state/controllers.ts'
 import type { EdgeClient } from './endpoint.ts'

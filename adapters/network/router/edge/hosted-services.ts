@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { EDGE_ERROR, type EdgeRefusal, hostFailure } from '../../../../src/facts/data-plane/edge/edge-refusal.ts'
-import type { FromRouter, ToRouter } from '../../../../src/facts/fabric/messages/index.ts'
+import type { FromRouter, ToRouter } from '../../../../src/control-channel.ts'
+import { EDGE_ERROR, type EdgeRefusal, hostFailure } from '../../../../src/data-plane.ts'
 import { NoAnswer, type Timer } from '../../channel/conversation.ts'
 import { bodyOf, EDGE_HEADER, EDGE_TYPE, edgeMessage, TRUE, textIn } from '../../channel/edge-messages.ts'
 import type { Frame } from '../../channel/frame.ts'

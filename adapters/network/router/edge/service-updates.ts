@@ -1,4 +1,4 @@
-import { MFA_GRACE_SECONDS } from '../../../../src/facts/fabric/rules/index.ts'
+import { MFA_GRACE_SECONDS } from '../../../../src/control-channel.ts'
 import { evaluateCheck, nextDeadline, type PostureCheck } from '../../../../src/policy.ts'
 import type { Message } from '../../channel/conversation.ts'
 import { EDGE_TYPE } from '../../channel/edge-messages.ts'

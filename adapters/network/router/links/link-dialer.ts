@@ -1,10 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { groupsMeet, linkKey, redialDelayMs } from '../../../../src/facts/data-plane/forwarding/link-rules.ts'
-import type {
-  FromRouter,
-  LinkListener as ListenerFacts,
-  PeerChange,
-} from '../../../../src/facts/fabric/messages/index.ts'
+import type { FromRouter, LinkListener as ListenerFacts, PeerChange } from '../../../../src/control-channel.ts'
+import { groupsMeet, linkKey, redialDelayMs } from '../../../../src/data-plane.ts'
 import type { SocketLimits } from '../../channel/channel-socket.ts'
 import type { Forwarder } from '../forwarder.ts'
 import type { ChannelTraces } from '../state/channel-traces.ts'

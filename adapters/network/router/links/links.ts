@@ -2,14 +2,8 @@ import { createHash, randomBytes } from 'node:crypto'
 import type { Duplex } from 'node:stream'
 import { networkOf } from '../../../../src/base/addresses.ts'
 import { createFairCapacity } from '../../../../src/concurrency/fair-capacity.ts'
-import {
-  DEAD_LATENCY_NS,
-  DUPLICATE_CLOSES_MS,
-  duplicateOutcome,
-  linkKey,
-} from '../../../../src/facts/data-plane/forwarding/link-rules.ts'
-import type { FromRouter, PeerChange } from '../../../../src/facts/fabric/messages/index.ts'
-import type { LinkReport } from '../../../../src/facts/fabric/rules/index.ts'
+import type { FromRouter, LinkReport, PeerChange } from '../../../../src/control-channel.ts'
+import { DEAD_LATENCY_NS, DUPLICATE_CLOSES_MS, duplicateOutcome, linkKey } from '../../../../src/data-plane.ts'
 import { firstFrame, type OpenedSocket } from '../state/opened-socket.ts'
 import { LINK_LIMITS, LinkDialer, type LinksSettings } from './link-dialer.ts'
 import { isSecretOf, LINK_SOCKET, linkAcceptance, linkRejection, readLinkHello } from './link-hello.ts'

@@ -1,5 +1,5 @@
 import { Lifetime } from '../../../../src/concurrency/lifetime.ts'
-import { linkLiveness } from '../../../../src/facts/data-plane/forwarding/link-rules.ts'
+import { linkLiveness } from '../../../../src/data-plane.ts'
 import type { Channel, ChannelTrouble } from '../../channel/channel.ts'
 import { forwarded, isOfCircuit } from '../../channel/circuit-frames.ts'
 import type { Message, Timer, Watch } from '../../channel/conversation.ts'

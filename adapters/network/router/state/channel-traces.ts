@@ -1,5 +1,5 @@
-import { PAYLOAD_FLAG } from '../../../../src/facts/data-plane/xgress/index.ts'
-import type { ChannelTrace, FromRouter, TraceChannels } from '../../../../src/facts/fabric/messages/index.ts'
+import type { ChannelTrace, FromRouter, TraceChannels } from '../../../../src/control-channel.ts'
+import { PAYLOAD_FLAG } from '../../../../src/data-plane.ts'
 import { FrameAllowance } from '../../channel/channel-socket.ts'
 import { readAcknowledgement, readPayload } from '../../channel/circuit-frames.ts'
 import type { Watch } from '../../channel/conversation.ts'

@@ -1,4 +1,4 @@
-import type { FromRouter, ToRouter } from '../../../../src/facts/fabric/messages/index.ts'
+import type { FromRouter, ToRouter } from '../../../../src/control-channel.ts'
 import type { TracedChannel } from './channel-traces.ts'
 
 /**

@@ -1,7 +1,6 @@
 import { X509Certificate } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
-import type { ToRouter } from '../../../../src/facts/fabric/messages/index.ts'
-import type { ModelDifference } from '../../../../src/facts/fabric/rules/index.ts'
+import type { ModelDifference, ToRouter } from '../../../../src/control-channel.ts'
 import type { CheckedPolicy, PostureCheck } from '../../../../src/policy.ts'
 import { routerSide } from '../../fabric/index.ts'
 

@@ -1,4 +1,4 @@
-import { meaningOf, type RouterRefusal } from '../../../../src/facts/data-plane/sdk-dialing.ts'
+import { meaningOf, type RouterRefusal } from '../../../../src/data-plane.ts'
 import { EDGE_HEADER, textIn } from '../../channel/edge-messages.ts'
 import type { Frame } from '../../channel/frame.ts'
 import { readText, readUint32 } from '../../channel/header-values.ts'

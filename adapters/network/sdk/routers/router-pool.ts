@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import { connect as connectTls } from 'node:tls'
-import { pauseAfter } from '../../../../src/facts/data-plane/sdk-dialing.ts'
+import { pauseAfter } from '../../../../src/data-plane.ts'
 import type { EndpointFacts } from '../../../../src/policy.ts'
 import type { Channel } from '../../channel/channel.ts'
 import { ChannelSocket } from '../../channel/channel-socket.ts'

@@ -1,4 +1,4 @@
-import { type EndReason, PAYLOAD_ITEM } from '../../../../src/facts/data-plane/xgress/index.ts'
+import { type EndReason, PAYLOAD_ITEM } from '../../../../src/data-plane.ts'
 import type { CircuitEnd, CircuitEnds, EndFacts } from '../../channel/circuit-ends.ts'
 import type { Message } from '../../channel/conversation.ts'
 import { DATA_FLAG, EDGE_HEADER, EDGE_TYPE } from '../../channel/edge-messages.ts'

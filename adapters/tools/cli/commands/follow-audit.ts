@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import { readAnswer, requestFor } from '../../../../src/client/answer.ts'
+import { readAnswer, requestFor } from '../../../../src/api-calls.ts'
 import type { AuditPage, AuditRequest } from '../../../../src/index.ts'
 import type { Connection } from '../connection/connect.ts'
 import type { Terminal } from '../output.ts'

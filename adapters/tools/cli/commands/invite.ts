@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises'
+import { type InvitingEngine, inviteIdentity, inviteRouter } from '../../../../src/api-calls.ts'
 import type { ApiClient, ManagementApi } from '../../../../src/client/index.ts'
-import { type InvitingEngine, inviteIdentity, inviteRouter } from '../../../../src/enrollment/invite.ts'
 import { ControllerError, type Invitation, type RouterInvitation } from '../../../../src/index.ts'
 import { parseAddress } from '../../../web/node/index.ts'
 import { type Answer, type CommandCall, defineCommand } from '../command-line/command.ts'

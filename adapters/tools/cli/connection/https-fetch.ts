@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { isUntrusted } from '../../../../src/client/answer.ts'
+import { isUntrusted } from '../../../../src/api-calls.ts'
 import type { Fetch } from '../../../../src/client/index.ts'
 import { httpsFetch } from '../../../web/node/index.ts'
 import { UsageError } from '../command-line/usage.ts'

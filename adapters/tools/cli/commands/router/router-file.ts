@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { writeDurably } from '../../../../network/enrollment/durable-file.ts'
+import { writeDurably } from '../../../../network/enrollment/index.ts'
 import type { RouterIdentity } from '../../../../network/router/index.ts'
 import { UsageError } from '../../command-line/usage.ts'
 

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { readEnrollmentToken } from '../../../../network/enrollment/token-issuer.ts'
+import { readEnrollmentToken } from '../../../../network/enrollment/index.ts'
 import { enrollRouter, runRouter } from '../../../../network/router/index.ts'
 import { formatAddress, isWildcardHost, parseAddress } from '../../../../web/node/index.ts'
 import { type Answer, type CommandCall, defineCommand } from '../../command-line/command.ts'

@@ -1,0 +1,4 @@
+/** The listeners and streams of this folder that a server binds. Rooms of the network take its files by themselves. */
+
+export { type Address, formatAddress, isWildcardHost, listen, parseAddress, urlOf } from './listen.ts'
+export { WebSocketStream } from './websocket-stream.ts'
