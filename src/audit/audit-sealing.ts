@@ -1,6 +1,6 @@
 import { utf8Bytes } from '../base/bytes.ts'
 import { auditRecords, auditSeals, auditStates, type SealedRecord } from '../facts/audit/audit-record.resource.ts'
-import { NO_HASH, recordText, sealId, sealText } from '../facts/audit/audit-trail.rules.ts'
+import { idBefore, NO_HASH, recordText, sealId, sealText } from '../facts/audit/audit-trail.rules.ts'
 import type { RecordOf } from '../kernel/declaration/resource.ts'
 import { both, type Filter, ids } from '../kernel/filter/index.ts'
 import type { ReadTransaction, StoredRecord, WriteTransaction } from '../ports/record-storage.ts'
@@ -47,7 +47,7 @@ interface Sealing {
 /** Seals the next records, and removes what is too old or too much. Answers whether none is left to be sealed. */
 export async function sealNext(tx: WriteTransaction, { now, sha256, keeping }: Sealing): Promise<boolean> {
   const known = await tx.collection(auditStates).get(CHAIN)
-  const state = (await soundState(tx, known)) ?? (await stateOfSeals(tx, known, now))
+  const state = await withRemovedTo(tx, (await soundState(tx, known)) ?? (await stateOfSeals(tx, known, now)))
   const { records, isLast } = await nextUnsealed(tx, state.sealed)
   const last = records.at(-1)
   if (last === undefined) return true
@@ -126,6 +126,16 @@ async function stateOfSeals(tx: WriteTransaction, known: AuditState | undefined,
   const { number: seals, hash, removed } = last
   const sealed = last.records.at(-1)?.id ?? ''
   return { ...blank, sealed, seals, hash, records, bytes, firstKept: first.number, removed, keptSince: first.createdAt }
+}
+
+/**
+ * The state with the end of what was removed, which seals do not say: subscribers who have read less missed records. Where the state
+ * was made anew it is the last id before the first sealed record, which may be later than the last record that was removed.
+ */
+async function withRemovedTo(tx: ReadTransaction, state: AuditState): Promise<AuditState> {
+  if (state.removed === 0 || state.removedTo !== null) return state
+  const first = await tx.collection(auditSeals).get(sealId(state.firstKept))
+  return { ...state, removedTo: idBefore(first?.records[0]?.id ?? '') ?? null }
 }
 
 /** The id of the first record of a kind; empty without one. */

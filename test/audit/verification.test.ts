@@ -96,6 +96,30 @@ describe('the state of the chain', () => {
     expect((await controller.engine.services.find()).totalCount).toBe(4)
   })
 
+  it('that is made anew still tells subscribers that records were removed before they read them', async () => {
+    const { change, storage, state, controller } = await scene({ audit: { keepMs: 600_000 } })
+    await change()
+    await controller.elapse(700_000)
+    for (let at = 0; at < 3; at += 1) await change()
+    const before = (await state()) ?? expect.fail()
+    expect(before.removedTo).not.toBeNull()
+    const kept = await storage.read((tx) => tx.collection(auditRecords).findIds())
+    const isRightEnd = (removedTo = ''): boolean =>
+      removedTo >= (before.removedTo ?? '') && kept.every((id) => id > removedTo)
+    for (const lost of [
+      () => storage.write((tx) => tx.collection(auditStates).delete('chain')),
+      // Earlier versions left it like this.
+      async () => {
+        const made = (await state()) ?? expect.fail()
+        await storage.write((tx) => tx.collection(auditStates).update({ ...made, removedTo: null }))
+      },
+    ]) {
+      await lost()
+      await change()
+      expect(await state()).toMatchObject({ removed: before.removed, removedTo: expect.toSatisfy(isRightEnd) })
+    }
+  })
+
   it.each([
     ['sealed', { sealed: '9'.repeat(24) }],
     ['seals', { seals: 2 }],

@@ -50,6 +50,11 @@ export function nextEra(last: string, revision: number): number {
   return Number(last.slice(ERA_DIGITS, ERA_DIGITS + REVISION_DIGITS)) > revision ? era + 1 : era
 }
 
+/** The last id that sorts before the one of a record; undefined where `id` is not of that form. */
+export function idBefore(id: string): string | undefined {
+  return /^\d*[1-9]\d*$/.test(id) ? String(BigInt(id) - 1n).padStart(id.length, '0') : undefined
+}
+
 /** The id of a seal, by its number. */
 export function sealId(number: number): string {
   return String(number).padStart(REVISION_DIGITS, '0')
