@@ -38,6 +38,8 @@ const OCCASIONS = {
   presence: LIFE_SIGN,
   /** Routers that lay a circuit are waited for no longer. */
   route: PROMPT,
+  /** A dial waits for the storage no longer. */
+  'dial-facts': PROMPT,
   /** The data plane does its regular work. */
   fabric: LIFE_SIGN,
   /** A login that nobody completed ends. */

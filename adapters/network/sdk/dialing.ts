@@ -34,6 +34,16 @@ const TIMEOUT_MS = 15_000
 /** Routers that one dial tries at most. */
 const MOST_ROUTERS = 3
 
+/** The party that a dial waits for: a controller, or a router and the host behind it. */
+interface Progress {
+  isWithController: boolean
+}
+
+interface Dial {
+  readonly timeoutMs: number
+  readonly progress: Progress
+}
+
 /** Dials a service. Rejects with a {@link ConnectionFailure}, and with the reason of `signal`. */
 export async function dialService(dialer: Dialer, name: string, options: DialOptions): Promise<ServiceConnection> {
   const { timeoutMs = TIMEOUT_MS, signal } = options
@@ -47,12 +57,11 @@ export async function dialService(dialer: Dialer, name: string, options: DialOpt
       signal?.removeEventListener('abort', onAbort)
       work()
     }
-    const cancel = dialer.timer(timeoutMs, () =>
-      settle(() => reject(new ConnectionFailure('TIMED_OUT', `${name}: no connection within ${timeoutMs} ms`))),
-    )
+    const progress: Progress = { isWithController: true }
+    const cancel = dialer.timer(timeoutMs, () => settle(() => reject(tooLate(name, timeoutMs, progress))))
     const onAbort = () => settle(() => reject(signal?.reason))
     signal?.addEventListener('abort', onAbort, { once: true })
-    tryDial(dialer, name, options, timeoutMs).then(
+    tryDial(dialer, name, options, { timeoutMs, progress }).then(
       (connection) => {
         // Nobody waits for it any more.
         if (isOver) connection.destroy()
@@ -64,23 +73,19 @@ export async function dialService(dialer: Dialer, name: string, options: DialOpt
 }
 
 /** Once more with a new session, where what failed may be due to an old one. */
-async function tryDial(
-  dialer: Dialer,
-  name: string,
-  options: DialOptions,
-  timeoutMs: number,
-): Promise<ServiceConnection> {
+async function tryDial(dialer: Dialer, name: string, options: DialOptions, dial: Dial): Promise<ServiceConnection> {
   try {
-    return await dialOnce(dialer, name, options, timeoutMs)
+    return await dialOnce(dialer, name, options, dial)
   } catch (error) {
     if (!isWorthAnother(error)) throw error
     dialer.access.forget(name)
+    dial.progress.isWithController = true
     if (error instanceof ConnectionFailure && error.code === 'ROUTER_UNREACHABLE') await dialer.forgetSession()
-    return dialOnce(dialer, name, options, timeoutMs)
+    return dialOnce(dialer, name, options, dial)
   }
 }
 
-async function dialOnce(dialer: Dialer, name: string, options: DialOptions, timeoutMs: number) {
+async function dialOnce(dialer: Dialer, name: string, options: DialOptions, { timeoutMs, progress }: Dial) {
   const { access, routers } = dialer
   const service = await access.find(name)
   if (!service.mayDial) throw new ConnectionFailure('ACCESS_DENIED', `${name}: this identity may bind it, not dial it`)
@@ -89,14 +94,22 @@ async function dialOnce(dialer: Dialer, name: string, options: DialOptions, time
   let failure = new ConnectionFailure('NO_ROUTER', `${name}: no router that may be used has an address`)
   for (const { address } of tries) {
     try {
+      const request = await requestFor(dialer, service, session.token, options, timeoutMs)
+      progress.isWithController = false
       const channel = await routers.channelTo(address)
-      return await channel.dial(await requestFor(dialer, service, session.token, options, timeoutMs))
+      return await channel.dial(request)
     } catch (error) {
       if (!(error instanceof ConnectionFailure) || !isOfRouter(error)) throw error
       failure = error
     }
   }
   throw failure
+}
+
+function tooLate(name: string, timeoutMs: number, { isWithController }: Progress): ConnectionFailure {
+  return isWithController
+    ? new ConnectionFailure('CONTROLLER_UNREACHABLE', `${name}: the controller did not answer within ${timeoutMs} ms`)
+    : new ConnectionFailure('TIMED_OUT', `${name}: no connection within ${timeoutMs} ms`)
 }
 
 async function requestFor(

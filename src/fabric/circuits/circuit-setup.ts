@@ -14,10 +14,11 @@ import { type AskedCircuit, type Chosen, failureText, type HostChoice, partyOf }
 import { type Circuit, factsOf, type OpenCircuits, wayOf } from './open-circuits.ts'
 import { PEER_DATA, sharedWithClient, storedPeerData } from './peer-data.ts'
 import type { RouteExchange, SettledAttempt } from './route-exchange.ts'
+import { StorageAnswers } from './storage-answers.ts'
 import type { Terminator } from './terminator-selection.ts'
 
 /** The ports by which a circuit is laid. */
-export type CircuitSetupPorts = Pick<EngineContext, 'clock' | 'events' | 'random'>
+export type CircuitSetupPorts = Pick<EngineContext, 'clock' | 'events' | 'random' | 'timetable'>
 
 /** A circuit that is laid, with the host's data for the client, and the facts by which it was judged. */
 export interface LaidCircuit {
@@ -71,12 +72,17 @@ export class CircuitSetup {
   readonly #making = new Map<string, number>()
   /** Their ids, each with the end at which it is over before it is laid. */
   readonly #ids = new Map<string, EarlyEnd | undefined>()
+  readonly #storage: StorageAnswers
 
   constructor(parts: Parts) {
     this.#parts = parts
+    this.#storage = new StorageAnswers(parts.context)
   }
 
-  /** Lays a circuit from a router. Throws {@link RouterRefusal} when there is no way to the service. */
+  /**
+   * Lays a circuit from a router. Throws {@link RouterRefusal} when there is no way to the service, and `StorageUnavailable` when the
+   * storage fails or hangs.
+   */
   async lay(router: ConnectedRouter, asked: AskedCircuit): Promise<LaidCircuit> {
     const making = this.#making.get(router.id) ?? 0
     if (this.#isFull(router.id, making)) throw new RouterRefusal('internal', 'too many circuits', { hint: 'too-busy' })
@@ -137,7 +143,7 @@ export class CircuitSetup {
     const { id, begunAt, router, asked, record } = dialing
     let failed: { readonly failure: RouteFailure; readonly dial: DialRight } | undefined
     for (let number = 0; number < ATTEMPTS && context.clock.now() - begunAt < PATIENCE_MS; number += 1) {
-      const chosen = await this.#parts.hosts.choose(router.id, asked)
+      const chosen = await this.#storage.within(id, () => this.#parts.hosts.choose(router.id, asked))
       const { dial, selection } = chosen
       const { service, claim } = dial
       record?.allowed(dial)
@@ -227,7 +233,8 @@ export class CircuitSetup {
     ends.unroute(circuitId, path.routers, true)
     if (failure?.isAtTerminator !== true) return
     circuits.noteUse(terminator.id, dialFailed(circuits.useOf(terminator.id), context.clock.now()))
-    if (failure.cause === 'invalid-terminator') await onDeadTerminator(terminator)
+    if (failure.cause === 'invalid-terminator')
+      await this.#storage.within(circuitId, () => onDeadTerminator(terminator))
   }
 
   #tellFailure(
