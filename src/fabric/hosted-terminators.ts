@@ -55,6 +55,8 @@ interface Registration {
 const GREATEST_COST = 65_535
 const LONGEST_ID = 64
 const LONGEST_TEXT = 1024
+/** Bytes that a host may leave for its dialers: they are stored, and sent with each circuit. */
+const MOST_PEER_BYTES = 16_384
 /** One host that registers without end must not fill the store. */
 const MOST_OF_A_SERVICE = 10_000
 
@@ -168,7 +170,11 @@ export class HostedTerminators {
     judge: (tx: WriteTransaction) => Promise<Registration>,
   ): Promise<ToRouter> {
     requireCost(cost)
-    await this.#context.writes.run(SYSTEM_CALL, async (tx) => this.#store(tx, await judge(tx)))
+    await this.#context.writes.run(SYSTEM_CALL, async (tx) => {
+      const registration = await judge(tx)
+      requirePeerData(registration.peerData)
+      await this.#store(tx, registration)
+    })
     return { type: 'terminator-created', terminatorId, startTime }
   }
 
@@ -220,6 +226,12 @@ function hostingBy({ claim }: GrantedClaim) {
 }
 
 /** No router knows the ids of terminators of others by chance. */
+function requirePeerData(peerData: PeerData): void {
+  const bytes = [...peerData.values()].reduce((sum, value) => sum + value.length, 0)
+  if (bytes <= MOST_PEER_BYTES) return
+  throw new RouterRefusal('invalid-terminator', `a terminator has at most ${MOST_PEER_BYTES} bytes of peer data`)
+}
+
 export function foreignTerminator(): RouterRefusal {
   return new RouterRefusal('invalid-terminator', 'terminator of another router', { misbehaviour: 'foreign-terminator' })
 }

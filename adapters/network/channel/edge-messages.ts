@@ -95,6 +95,22 @@ export const EDGE_HEADER = {
   routerCapabilities: 1039,
 } as const
 
+const KNOWN_HEADERS: ReadonlySet<number> = new Set(Object.values(EDGE_HEADER))
+/** The numbers that the edge gives to named values: a later version adds its own here. */
+const EDGE_HEADER_RANGE = { first: 1000, last: 1099 }
+/** Bytes of the named values of later versions that one message carries on; a message with more than these loses them all. */
+const MOST_NEWER_BYTES = 16_384
+
+/**
+ * The named values of a later version of the edge: routers carry them from one endpoint to the other as they are, so that newer
+ * endpoints understand each other.
+ */
+export function newerHeaders(headers: ReadonlyMap<number, Uint8Array>): readonly (readonly [number, Uint8Array])[] {
+  const { first, last } = EDGE_HEADER_RANGE
+  const newer = [...headers].filter(([key]) => key >= first && key <= last && !KNOWN_HEADERS.has(key))
+  return newer.reduce((sum, [, value]) => sum + value.length, 0) <= MOST_NEWER_BYTES ? newer : []
+}
+
 /** The named values of payloads, acknowledgements and controls of circuits. */
 export const CIRCUIT_HEADER = {
   circuit: 2256,

@@ -1,7 +1,7 @@
 import type { FromRouter, ToRouter } from '../../../../src/control-channel.ts'
 import { type ConnectionTable, EDGE_ERROR, type EdgeRefusal } from '../../../../src/data-plane.ts'
 import type { Message } from '../../channel/conversation.ts'
-import { EDGE_HEADER, EDGE_TYPE, edgeMessage, TRUE, textIn } from '../../channel/edge-messages.ts'
+import { EDGE_HEADER, EDGE_TYPE, edgeMessage, newerHeaders, TRUE, textIn } from '../../channel/edge-messages.ts'
 import type { Frame } from '../../channel/frame.ts'
 import { readBool, readText, readUint32, textHeader } from '../../channel/header-values.ts'
 import type { ConnectedController } from '../state/controllers.ts'
@@ -134,13 +134,14 @@ function connected(
     [EDGE_HEADER.publicKey, peerData.get(EDGE_HEADER.publicKey)],
     [EDGE_HEADER.stickiness, peerData.get(PEER_DATA.stickiness)],
     [EDGE_HEADER.assignedConnection, readBool(headers, EDGE_HEADER.assignedConnection) ? TRUE : undefined],
+    ...newerHeaders(peerData),
     ...xgress,
   ])
 }
 
 /** Facts of the dialer for the host: some that it says itself, and its identity, for which the router vouches. */
 function peerData({ headers }: Frame, { session, name }: EdgeClient): ReadonlyMap<number, Uint8Array> {
-  const data = new Map<number, Uint8Array>()
+  const data = new Map<number, Uint8Array>(newerHeaders(headers))
   for (const key of PEER_HEADERS) {
     const value = headers.get(key)
     if (value !== undefined) data.set(key, value)

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import type { FromRouter, ToRouter } from '../../../../src/control-channel.ts'
+import type { FromRouter, PeerData, ToRouter } from '../../../../src/control-channel.ts'
 import { EDGE_ERROR, type EdgeRefusal, hostFailure } from '../../../../src/data-plane.ts'
 import { NoAnswer, type Timer } from '../../channel/conversation.ts'
-import { bodyOf, EDGE_HEADER, EDGE_TYPE, edgeMessage, TRUE, textIn } from '../../channel/edge-messages.ts'
+import { bodyOf, EDGE_HEADER, EDGE_TYPE, edgeMessage, newerHeaders, TRUE, textIn } from '../../channel/edge-messages.ts'
 import type { Frame } from '../../channel/frame.ts'
 import { readBool, readText, readUint32, textHeader, uint32Header } from '../../channel/header-values.ts'
 import type { EgressOutcome } from '../forwarder.ts'
@@ -43,7 +43,8 @@ export interface BoundService {
   readonly listener: string
   readonly instanceId: string
   readonly instanceSecret: Uint8Array
-  readonly publicKey: Uint8Array | undefined
+  /** Sent to each dialer: the key of the host, and the named values of later versions. */
+  readonly peerData: PeerData
   /** The router chooses the ids of connections that are dialed to it; else the endpoint does. */
   readonly assignsIds: boolean
   readonly usesXgress: boolean
@@ -221,11 +222,7 @@ export class HostedServices {
       }
       host.reply(answer, edgeMessage(EDGE_TYPE.stateConnected, connectionId), 'data')
     }
-    const publicKey = answer.headers.get(EDGE_HEADER.publicKey)
-    return {
-      success: true,
-      peerData: publicKey === undefined ? new Map() : new Map([[EDGE_HEADER.publicKey, publicKey]]),
-    }
+    return { success: true, peerData: sharedByHost(answer) }
   }
 
   #dialMessage(
@@ -247,6 +244,7 @@ export class HostedServices {
         [EDGE_HEADER.dialerId, peerData.get(PEER_DATA.dialerId)],
         [EDGE_HEADER.dialerName, peerData.get(PEER_DATA.dialerName)],
         [EDGE_HEADER.assignedConnection, assigned === undefined ? undefined : uint32Header(assigned)],
+        ...newerHeaders(peerData),
         ...xgress,
       ],
       token,
@@ -266,7 +264,7 @@ export class HostedServices {
       listener: listenerKey(host, message),
       instanceId: readText(headers, EDGE_HEADER.instance) ?? '',
       instanceSecret: headers.get(EDGE_HEADER.instanceSecret) ?? new Uint8Array(0),
-      publicKey: headers.get(EDGE_HEADER.publicKey),
+      peerData: sharedByHost(message),
       assignsIds: readBool(headers, EDGE_HEADER.assignedConnection) ?? false,
       usesXgress: readBool(headers, EDGE_HEADER.usesXgress) ?? false,
       boundAt: this.#parts.now(),
@@ -278,7 +276,7 @@ export class HostedServices {
   }
 
   async #register(bound: BoundService): Promise<EdgeRefusal | undefined> {
-    const { host, terminatorId, serviceId, publicKey, instanceId, instanceSecret } = bound
+    const { host, terminatorId, serviceId, peerData, instanceId, instanceSecret } = bound
     const token = new TextDecoder().decode(bound.token)
     await this.#parts.posture.settled(host.client)
     const refusal = this.#parts.posture.refusal(host.client, bound.serviceId, 'Bind')
@@ -290,7 +288,7 @@ export class HostedServices {
         address: terminatorId,
         sessionToken: token,
         apiSessionToken: host.client.token,
-        peerData: publicKey === undefined ? new Map() : new Map([[EDGE_HEADER.publicKey, publicKey]]),
+        peerData,
         cost,
         precedence,
         instanceId,
@@ -368,6 +366,13 @@ function sessionObjection({ client }: Host, message: Frame): EdgeRefusal | undef
     return { text: 'the session is not for binding', code: EDGE_ERROR['wrong-session-type'] }
   if (apiSessionId === '' || apiSessionId === client.session.id) return undefined
   return { text: 'the session is of another api session', code: EDGE_ERROR['invalid-session'] }
+}
+
+/** The values of a host's bind, or of its answer to a dial, that dialers get. */
+function sharedByHost({ headers }: Frame): PeerData {
+  const publicKey = headers.get(EDGE_HEADER.publicKey)
+  const newer = newerHeaders(headers)
+  return new Map(publicKey === undefined ? newer : [[EDGE_HEADER.publicKey, publicKey], ...newer])
 }
 
 /** Binds of one listener have one key; without a listener id, those of one session under one name. */
