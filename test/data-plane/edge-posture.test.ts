@@ -283,8 +283,8 @@ describe('a router of ours whose controller leaves the posture of bearer session
   it('reads that no signer and no hash is asked for where a controller sends an empty one', () => {
     const process = { osType: 'Linux', path: '/usr/bin/agent', hashes: [''], fingerprints: [''] }
     const check = postureCheckOf({ ...unknownCheck('agent'), process })
-    const asked = { path: '/usr/bin/agent', hashes: [], signerFingerprints: [], osType: 'Linux' }
-    expect(check).toMatchObject({ typeId: 'PROCESS_MULTI', semantic: 'AllOf', processes: [asked] })
+    const asked = { path: '/usr/bin/agent', hashes: [], signerFingerprint: '', osType: 'Linux' }
+    expect(check).toMatchObject({ typeId: 'PROCESS', process: asked })
   })
 
   it('counts a second factor that a controller confirmed for the session, until it runs out', async () => {

@@ -4,8 +4,11 @@ import { BLANK, ChangeSetEvents, Event, StateEvents, type WireEvent } from './mo
 
 type Fields = typeof BLANK.postureCheck
 
-/** Routers admit no version where a check names none, which here means any. */
-const ANY_VERSION: readonly string[] = ['>=0.0.0']
+/**
+ * Stands for no version range. Deployed routers refuse every version where there is no range. This text is kept apart from
+ * ranges of checks: a version that cannot be read passes without a range, but not `>=0.0.0`.
+ */
+const ANY_VERSION = '<0.0.0 || >=0.0.0'
 
 /** A posture check as routers read it. */
 export function postureCheckFields(check: PostureCheck): Fields {
@@ -24,7 +27,7 @@ function asked(check: PostureCheck): Partial<Fields> {
         osList: {
           osList: check.operatingSystems.map(({ type, versions }) => ({
             osType: type,
-            osVersions: versions.length === 0 ? ANY_VERSION : versions,
+            osVersions: versions.length === 0 ? [ANY_VERSION] : versions,
           })),
         },
       }
@@ -37,7 +40,8 @@ function asked(check: PostureCheck): Partial<Fields> {
         ...process,
         fingerprints: signerFingerprints,
       }))
-      return { processMulti: { semantic: check.semantic, processes } }
+      // Deployed routers know two words alone, and refuse everybody by another one.
+      return { processMulti: { semantic: check.semantic === 'AllOf' ? 'AllOf' : 'AnyOf', processes } }
     }
     case 'DOMAIN':
       return { domains: check }
@@ -60,7 +64,11 @@ export function postureCheckOf({ id, name, mac, mfa, osList, process, processMul
   if (mfa !== undefined) return { id, name, typeId: 'MFA', ...mfa }
   if (domains !== undefined) return { id, name, typeId: 'DOMAIN', ...domains }
   if (osList !== undefined) return { id, name, typeId: 'OS', operatingSystems: osList.osList.flatMap(systemOf) }
-  // Endpoints name no check when they report a process to a router: what one check asks for is found by its path.
+  if (process !== undefined) {
+    const { signerFingerprints, ...asked } = processOf(process)
+    const [signerFingerprint = '', ...others] = signerFingerprints
+    if (others.length === 0) return { id, name, typeId: 'PROCESS', process: { ...asked, signerFingerprint } }
+  }
   const asked = processMulti ?? { semantic: 'AllOf', processes: process === undefined ? [] : [process] }
   const semantic = asked.semantic === 'AllOf' ? 'AllOf' : 'AnyOf'
   return { id, name, typeId: 'PROCESS_MULTI', semantic, processes: asked.processes.map(processOf) }
@@ -74,7 +82,7 @@ function systemOf({
   readonly osVersions: readonly string[]
 }) {
   const type = canonicalOsType(osType)
-  return type === undefined ? [] : [{ type, versions }]
+  return type === undefined ? [] : [{ type, versions: versions.includes(ANY_VERSION) ? [] : versions }]
 }
 
 function processOf({ osType: system, path, hashes, fingerprints }: ProcessFields) {
