@@ -67,8 +67,9 @@ flattenDeclarations([
   { file: declared('facts/resources/record-names.d.ts') },
   {
     file: declared('apis/apis.d.ts'),
-    namesFrom: { file: wireNames, specifier: '../facts/resources/wire-names.js' },
+    namesFrom: [{ file: wireNames, specifier: '../facts/resources/wire-names.js' }],
     generic: { name: 'Signature', specifier: '../http/operations/operation.js' },
+    shared: 'CommonApi',
   },
 ])
 

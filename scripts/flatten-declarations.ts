@@ -32,15 +32,17 @@ const OPTIONS: ts.CompilerOptions = {
 export interface FlatModule {
   /** The declaration file that the compiler wrote, which is replaced. */
   readonly file: string
-  /** The file whose types are referred to by name, as another module sees it. */
-  readonly namesFrom?: { readonly file: string; readonly specifier: string }
+  /** The files whose types are referred to by name, as another module sees them. */
+  readonly namesFrom?: readonly { readonly file: string; readonly specifier: string }[]
   /** A generic interface that stays, whose first argument is a route: its arguments are written out. */
   readonly generic?: { readonly name: string; readonly specifier: string }
+  /** The name of an interface that several of the module extend: it has the members that two of them have alike. */
+  readonly shared?: string
 }
 
 /** Replaces declaration files of the compiler by ones whose exported types are written out. Throws for a type that leads back to itself. */
 export function flattenDeclarations(modules: readonly FlatModule[]): void {
-  const files = modules.flatMap(({ file, namesFrom }) => (namesFrom === undefined ? [file] : [file, namesFrom.file]))
+  const files = modules.flatMap(({ file, namesFrom = [] }) => [file, ...namesFrom.map((one) => one.file)])
   const program = ts.createProgram({ rootNames: files, options: OPTIONS })
   const texts = modules.map((module) => [module.file, new FlatText(program, module).text()] as const)
   for (const [file, text] of texts) writeFileSync(file, text)
@@ -81,12 +83,15 @@ class FlatText {
   readonly #symbols: readonly ts.Symbol[]
   /** By text, and not by type: the compiler makes types that look alike anew. */
   readonly #names = new Map<string, readonly string[]>()
+  /** The files that names are imported from, by name. */
+  readonly #specifiers = new Map<string, string>()
   readonly #used = new Set<string>()
-  readonly #specifier: string | undefined
   readonly #generic: FlatModule['generic']
+  readonly #shared: string | undefined
 
-  constructor(program: ts.Program, { file, namesFrom, generic }: FlatModule) {
+  constructor(program: ts.Program, { file, namesFrom = [], generic, shared }: FlatModule) {
     this.#generic = generic
+    this.#shared = shared
     this.#checker = program.getTypeChecker()
     const exportsOf = (path: string) => {
       const source = program.getSourceFile(path)
@@ -96,33 +101,59 @@ class FlatText {
       return symbols.filter(({ flags }) => (flags & ts.SymbolFlags.Type) !== 0)
     }
     this.#symbols = exportsOf(file)
-    const named = namesFrom === undefined ? this.#symbols : exportsOf(namesFrom.file)
-    this.#specifier = namesFrom?.specifier
+    const imported = namesFrom.flatMap((from) => {
+      const symbols = exportsOf(from.file)
+      for (const { name } of symbols) this.#specifiers.set(name, from.specifier)
+      return symbols
+    })
     // A small object is named before the larger ones that hold it, so that their texts name it too.
+    const named = [...imported, ...this.#symbols].filter((symbol) => !isGenericSymbol(symbol))
     const sizes = new Map(named.map((symbol) => [symbol, this.#written(this.#typeOf(symbol), 0).length]))
-    for (const symbol of [...named].sort((one, other) => (sizes.get(one) ?? 0) - (sizes.get(other) ?? 0))) {
+    for (const symbol of named.toSorted((one, other) => (sizes.get(one) ?? 0) - (sizes.get(other) ?? 0))) {
       const text = this.#written(this.#typeOf(symbol), 0)
-      if (text.startsWith('{')) this.#names.set(text, [...(this.#names.get(text) ?? []), symbol.name])
+      if (/^\{| \| /.test(text)) this.#names.set(text, [...(this.#names.get(text) ?? []), symbol.name])
     }
     this.#used.clear()
   }
 
   text(): string {
+    const shared = this.#sharedMembers()
     const declarations = this.#symbols.map((symbol) => {
+      const comment = this.#comment(symbol, '')
       // A generic type stays as it is written: it names only what is exported beside it.
       const [declaration] = symbol.declarations ?? []
-      if (declaration !== undefined && isGeneric(declaration))
-        return `${this.#comment(symbol, '')}${declaration.getText()}`
+      if (declaration !== undefined && isGeneric(declaration)) return `${comment}${declaration.getText()}`
       const type = this.#typeOf(symbol)
-      const isInterface = (symbol.flags & ts.SymbolFlags.Interface) !== 0
-      const head = isInterface ? `export interface ${symbol.name}` : `export type ${symbol.name} =`
-      return `${this.#comment(symbol, '')}${head} ${this.#written(type, 0)}`
+      if (isInterface(symbol)) {
+        const lines = this.#members(type, 0)
+        const own = lines.filter((line) => !shared.has(line))
+        const base = own.length === lines.length ? '' : ` extends ${this.#shared}`
+        return `${comment}export interface ${symbol.name}${base} {\n${own.join('')}}`
+      }
+      const text = this.#written(type, 0)
+      const [first] = this.#names.get(text) ?? []
+      const isFirst = first === undefined || first === symbol.name || this.#specifiers.has(first)
+      return `${comment}export type ${symbol.name} = ${isFirst ? text : first}`
     })
-    const imports = [
-      ...(this.#generic === undefined ? [] : [importOf([this.#generic.name], this.#generic.specifier)]),
-      ...(this.#specifier === undefined ? [] : [importOf([...this.#used].sort(), this.#specifier)]),
-    ]
-    return `${[...imports, ...declarations].join('\n')}\n`
+    const base =
+      shared.size === 0
+        ? []
+        : [
+            `/** Members that several of the interfaces below have alike. */\ninterface ${this.#shared} {\n${[...shared].join('')}}`,
+          ]
+    const specifiers = new Set([...this.#used].flatMap((name) => this.#specifiers.get(name) ?? []))
+    const imports = [...specifiers].map((specifier) =>
+      importOf([...this.#used].filter((name) => this.#specifiers.get(name) === specifier).sort(), specifier),
+    )
+    if (this.#generic !== undefined) imports.unshift(importOf([this.#generic.name], this.#generic.specifier))
+    return `${[...imports, ...base, ...declarations].join('\n')}\n`
+  }
+
+  /** The members, as they are written, that several interfaces of the module have. */
+  #sharedMembers(): ReadonlySet<string> {
+    if (this.#shared === undefined) return new Set()
+    const lines = this.#symbols.filter(isInterface).flatMap((symbol) => this.#members(this.#typeOf(symbol), 0))
+    return new Set(lines.filter((line, index) => lines.indexOf(line) !== index))
   }
 
   #resolved(symbol: ts.Symbol): ts.Symbol {
@@ -182,6 +213,15 @@ class FlatText {
   }
 
   #object(type: ts.Type, depth: number): string {
+    const lines = this.#members(type, depth)
+    if (lines.length === 0) return 'Readonly<Record<string, never>>'
+    const short = `{ ${lines.map((line) => line.trim()).join('; ')} }`
+    const isShort = short.length <= SHORT && !lines.some((line) => line.trimEnd().includes('\n'))
+    return isShort ? short : `{\n${lines.join('')}${'  '.repeat(depth)}}`
+  }
+
+  /** The members of an object, each with its comment and its end of line. */
+  #members(type: ts.Type, depth: number): readonly string[] {
     const indent = '  '.repeat(depth + 1)
     const indexes = this.#checker.getIndexInfosOfType(type).map((info) => {
       return `${indent}readonly [key: ${this.#of(info.keyType, depth + 1)}]: ${this.#of(info.type, depth + 1)}\n`
@@ -192,11 +232,7 @@ class FlatText {
       const name = /^[\w$]+$/.test(member.name) ? member.name : `'${member.name}'`
       return `${this.#comment(member, indent)}${indent}readonly ${name}${isOptional ? '?' : ''}: ${this.#of(memberType, depth + 1)}\n`
     })
-    const lines = [...indexes, ...members]
-    if (lines.length === 0) return 'Readonly<Record<string, never>>'
-    const short = `{ ${lines.map((line) => line.trim()).join('; ')} }`
-    const isShort = short.length <= SHORT && !lines.some((line) => line.trimEnd().includes('\n'))
-    return isShort ? short : `{\n${lines.join('')}${'  '.repeat(depth)}}`
+    return [...indexes, ...members]
   }
 
   #comment(symbol: ts.Symbol, indent: string): string {
@@ -211,6 +247,14 @@ class FlatText {
 
 function importOf(names: readonly string[], specifier: string): string {
   return `import type { ${names.join(', ')} } from '${specifier}'`
+}
+
+function isInterface({ flags }: ts.Symbol): boolean {
+  return (flags & ts.SymbolFlags.Interface) !== 0
+}
+
+function isGenericSymbol({ declarations: [declaration] = [] }: ts.Symbol): boolean {
+  return declaration !== undefined && isGeneric(declaration)
 }
 
 /** Whether what is declared has type parameters. */

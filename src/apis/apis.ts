@@ -1,3 +1,4 @@
+import type { z } from 'zod'
 import type {
   EdgeRouter,
   EdgeRouterPolicy,
@@ -9,8 +10,11 @@ import type {
 } from '../facts/resources/wire-names.ts'
 import type { Operation, Signature } from '../http/operations/operation.ts'
 import * as client from './client-api.ts'
+import type { EnrolledSomehow } from './enrollment/enrollment-forms.rows.ts'
 import * as fabric from './fabric-api.ts'
 import * as management from './management-api.ts'
+import type { Controller as ControllerData } from './network/controllers.rows.ts'
+import type { VersionInfo as Version } from './network/version.rows.ts'
 import * as portcullis from './portcullis-api.ts'
 
 /** A row of an API, or rows that belong together. */
@@ -58,6 +62,13 @@ export const APIS = {
   fabric: rowsOf(fabric),
   portcullis: rowsOf(portcullis),
 } as const
+
+/** A controller of the network. */
+export type Controller = z.input<typeof ControllerData>
+/** The certificates and the controllers that an enrolled identity is given, by the method of its enrollment. */
+export type Enrolled = z.input<typeof EnrolledSomehow>
+/** The software of a controller, and the APIs that it serves. */
+export type VersionInfo = z.input<typeof Version>
 
 /** The operations of the client API as typed clients know them, by route. */
 export interface ClientApi extends RoutesOf<typeof client> {}

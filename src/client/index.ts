@@ -7,7 +7,7 @@
 import type { ClientApi, ManagementApi, PortcullisApi } from '../apis/apis.ts'
 import { type ApiClient, type ClientOptions, createApiClient } from './api-client.ts'
 
-export type { ClientApi, ManagementApi, PortcullisApi } from '../apis/apis.ts'
+export type { ClientApi, Controller, Enrolled, ManagementApi, PortcullisApi, VersionInfo } from '../apis/apis.ts'
 export type * from '../facts/resources/wire-names.ts'
 export type { ListRequest, ListRoute } from './answer.ts'
 export type { ApiClient, ClientOptions, Fetch } from './api-client.ts'

@@ -71,10 +71,10 @@ const TARBALL = 1_650_000
 
 /** Bytes of declarations that an editor reads for an entry point; they may grow, but not unnoticed. */
 const DECLARATIONS: Readonly<Record<string, number>> = {
-  '.': 288_000,
-  './client': 170_000,
+  '.': 280_000,
+  './client': 142_000,
   './policy': 66_000,
-  './sdk': 250_000,
+  './sdk': 200_000,
 }
 
 /** Every entry point whose types need no other package; that of storages in databases needs kysely, and no database's. */

@@ -17,7 +17,8 @@ const ApiVersion = described(z.object({ apiBaseUrls: z.array(z.string()), path: 
   version: 'The version of the API, as in its path.',
 })
 
-const VersionInfo = described(
+/** The software of a controller, and the APIs that it serves. */
+export const VersionInfo = described(
   z.object({
     apiVersions: z.record(z.string(), z.record(z.string(), ApiVersion)),
     buildDate: z.iso.datetime(),

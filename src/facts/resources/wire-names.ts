@@ -3,10 +3,15 @@
  * follow from the declarations; where a member of an entity decides which others it has, its name stands for a union.
  */
 import type { z } from 'zod'
-import type { EntityRef, Links, NamedRole } from '../../kernel/declaration/fields.ts'
+import type { EntityRef, JsonObject as Json, Links, NamedRole } from '../../kernel/declaration/fields.ts'
+import type { SimulatedChanges } from '../access/access-questions.resource.ts'
 import type { EdgeRouterPolicies, ServiceEdgeRouterPolicies, ServicePolicies } from '../access/policy.resource.ts'
 import type { PostureCheckTypeId } from '../access/posture/checks/index.ts'
-import type { PostureChecks, PostureCheckTypes } from '../access/posture/posture-check.resource.ts'
+import type {
+  PostureChecks,
+  PostureCheckTypes,
+  PostureResponse as Response,
+} from '../access/posture/posture-check.resource.ts'
 import type { POSTURE_CHECK_FIELDS } from '../access/posture/posture-check-fields.resource.ts'
 import type { Sessions } from '../access/session.resource.ts'
 import type { UndoPlan as Undo } from '../audit/change-undo.rules.ts'
@@ -21,6 +26,7 @@ import type { Identities } from '../identities/identity.resource.ts'
 import type { ApiSessionCertificates, ApiSessions } from '../login/api-session.resource.ts'
 import type { Mfas } from '../login/mfa.resource.ts'
 import type { Revocations } from '../login/revocation.resource.ts'
+import type { PkiStatusData } from '../pki/pki-requests.resource.ts'
 import type { EdgeRouters } from '../routers/edge-router.resource.ts'
 import type { TransitRouters } from '../routers/transit-router.resource.ts'
 import type { Services } from '../services/service.resource.ts'
@@ -90,6 +96,10 @@ export type PostureCheckPatch = { readonly [T in CheckType]: PatchOf<T> }[CheckT
 export type EntityLinks = z.input<typeof Links>
 /** An entity as others name it. */
 export type EntityReference = z.input<typeof EntityRef>
+/** An entity by its id and its name. */
+export type NamedEntity = { readonly id: string; readonly name: string }
+/** An entity of a report about the past. Its name is null where it is unknown. */
+export type ReportedEntity = { readonly id: string; readonly name: string | null }
 /** A role of a policy, with the name of what it means. */
 export type RoleName = z.input<typeof NamedRole>
 
@@ -186,3 +196,32 @@ export type ServicePolicyPatch = Flat<Granting<PatchForm<ServicePolicies['defini
 
 /** The way in which a change would be taken back. */
 export type UndoPlan = Undo
+
+/** Values by name, as JSON has them: tags, and bodies whose members depend on the kind of an entity. */
+export type JsonObject = z.input<typeof Json>
+/** A proof that is missing before an API session is fully authenticated. */
+export type AuthQuery = ApiSession['authQueries'][number]
+/** The ways in which identities may authenticate, by an auth policy. */
+export type AuthPolicyPrimary = AuthPolicy['primary']
+/** The place in a certificate of a third party where the external id of its identity stands. */
+export type ExternalIdClaim = NonNullable<CaCreate['externalIdClaim']>
+/** The environment of a client, as it reports it. */
+export type EnvInfo = Identity['envInfo']
+/** The SDK of a client, as it reports it. */
+export type SdkInfo = Identity['sdkInfo']
+/** A network interface of a host, as a router or a client reports it. */
+export type NetworkInterface = NonNullable<Identity['interfaces']>[number]
+/** A report of an endpoint about its posture. */
+export type PostureResponse = z.input<typeof Response>
+/** A change that is tried, in the words of the request that would make it. */
+export type SimulatedChange = z.input<typeof SimulatedChanges>[number]
+/** An operating system with the versions of it that a posture check admits. */
+export type CheckedOperatingSystem = PostureCheckOf<'OS'>['operatingSystems'][number]
+/** A process that a posture check of the type PROCESS asks for. */
+export type CheckedProcess = PostureCheckOf<'PROCESS'>['process']
+/** A process that a posture check of the type PROCESS_MULTI asks for. */
+export type CheckedMultiProcess = PostureCheckOf<'PROCESS_MULTI'>['processes'][number]
+/** The keys of a network, and the progress of a change of them. */
+export type PkiStatus = z.input<typeof PkiStatusData>
+/** Identities and routers whose certificates need a look. */
+export type PkiHolders = PkiStatus['due']['ended']
