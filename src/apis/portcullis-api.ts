@@ -10,13 +10,13 @@ export { planUndoOperation, undoOperation } from './audit/undo.rows.ts'
 export { listServiceConfigsOperation } from './configs/service-configs.rows.ts'
 export { traceDialOperation } from './fabric/trace-dial.rows.ts'
 export { eventsOperation } from './insight/events.rows.ts'
-export { graphMembersOperation, graphOperation, matrixOperation, searchOperation } from './insight/graph.rows.ts'
 export {
   accessMapMembersOperation,
   accessMapOperation,
   findingsOperation,
   reachOperation,
 } from './insight/reach.rows.ts'
+export { searchOperation } from './insight/search.rows.ts'
 export { trafficOperations } from './insight/traffic.rows.ts'
 export { listTrustOperation, setTrustOperation } from './network/trust.rows.ts'
 export { validateModelOperation } from './network/validate-model.rows.ts'

@@ -228,11 +228,6 @@ const CASES: { readonly [P in PartOf<ControllerEngine>]: { readonly [M in Method
   externalJwtSigners: entity({ name: 'n', enabled: true, issuer: 'i', audience: 'a', certPem: PEM }),
   authPolicies: entity({ name: 'n', primary: { updb: { allowed: true } }, secondary: { requireTotp: false } }),
   graphs: {
-    draw: { taken: { input: { groupBy: 'policy', groups: 4 } } },
-    members: { taken: { input: { group: 'g', text: 't', limit: 4, cursor: '["a","b"]' } } },
-    matrix: {
-      taken: { input: { identities: 'i', services: 's', limit: 4, identitiesAfter: 'a', servicesAfter: 'b' } },
-    },
     search: { taken: { input: { q: 'x', limit: 4 } } },
     reach: {
       taken: { input: { identity: 'x', service: 'y', type: 'Dial', text: 't', limit: 4, cursor: '["a","b"]' } },

@@ -125,12 +125,7 @@ const SPECIAL: Readonly<
     body: { changes: [{ kind: 'services', action: 'create', body: { name } }] },
   }),
   'GET /search': (_admin, name) => ({ path: `/search?q=${encodeURIComponent(name)}`, body: undefined }),
-  'GET /graph/members': () => ({ path: '/graph/members?group=services.policy.rest.40', body: undefined }),
   'GET /access-map/members': () => ({ path: '/access-map/members?kind=identities', body: undefined }),
-  'GET /matrix': () => ({
-    path: '/matrix?identities=identities.policy.rest.40&services=services.policy.rest.40',
-    body: undefined,
-  }),
   'PUT /trust-anchors/{id}': async (admin, name) => ({
     path: `/trust-anchors/${await made(admin, 'cas', name)}`,
     body: { mayAuthenticateAdmins: true },

@@ -5,7 +5,7 @@ import { EVENT_STREAM, streamAnswer, streamAskedFor } from '../../http/operation
 import type { EventBatch } from '../../insight/timeline/event-stream.ts'
 import type { LastStep, QuietStep } from '../../insight/timeline/reader-stream.ts'
 import { described } from '../../kernel/declaration/words.ts'
-import { Count } from './graph.rows.ts'
+import { Count } from './search.rows.ts'
 
 const Entity = described(z.object({ id: z.string(), name: z.string().nullable() }), {
   name: 'Its name; null where the caller may not read it, or it is gone.',

@@ -11,8 +11,7 @@ import {
 } from '../../facts/insight/reach/reach.resource.ts'
 import { defineOperation } from '../../http/operations/define-operation.ts'
 import { described } from '../../kernel/declaration/words.ts'
-import { Count } from './graph.rows.ts'
-import { MembersData } from './graph-schema.rows.ts'
+import { Count } from './search.rows.ts'
 
 const AccessType = z.enum(['Dial', 'Bind'])
 const Named = described(z.object({ id: z.string(), name: z.string() }), { name: 'The name of the entity.' })
@@ -21,6 +20,23 @@ const PAGE = {
   limit: 'How many to answer at most, up to 200; 50 by default.',
   cursor: 'The `nextCursor` of the page before; absent for the first page.',
 }
+
+const MembersData: z.ZodType<GraphMembers, GraphMembers> = described(
+  z.object({
+    count: z.int(),
+    members: z.array(
+      described(Named.extend({ status: z.enum(['online', 'offline', 'unknown']).nullable() }), {
+        status: 'Whether it is connected; null for services.',
+      }),
+    ),
+    nextCursor: z.string().nullable(),
+  }),
+  {
+    count: 'How many members the group has.',
+    members: 'The members of the page, by name.',
+    nextCursor: 'Where the next page begins; null on the last page.',
+  },
+)
 
 const ReachData: z.ZodType<Reach, Reach> = described(
   z.object({

@@ -4,7 +4,7 @@ import { type Traffic, TrafficRequest } from '../../facts/insight/traffic.resour
 import { defineOperation } from '../../http/operations/define-operation.ts'
 import { described } from '../../kernel/declaration/words.ts'
 import { circuitOperations } from '../fabric/circuits.rows.ts'
-import { Count } from './graph.rows.ts'
+import { Count } from './search.rows.ts'
 
 const Named = described(z.object({ id: z.string(), name: z.string().nullable() }), {
   name: 'The name of the entity; null where nobody has the id any more.',

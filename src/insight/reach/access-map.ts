@@ -11,7 +11,7 @@ import {
   ScopeSteps,
 } from '../../facts/insight/reach/reach.resource.ts'
 import { readRequest } from '../../kernel/declaration/read-body.ts'
-import { type FoundMembers, pageOfClasses } from './graph-members.ts'
+import { type FoundMembers, pageOfClasses } from './member-pages.ts'
 import type { Names } from './names.ts'
 import { inSlices, type MapSide, type Partition } from './partition.ts'
 
@@ -47,9 +47,7 @@ async function drawMap(
     return known
   }
   const [from, to] = [await side('identities'), await side('services')]
-  const ends = [from, to].map(({ classes, groups, groupOf }) => ({ classes, groupOf, groups: groups.map(asGroup) }))
-  const [one, other] = ends
-  const edges = one && other ? await inSlices(turns, edgesOf(type, policies, one, other)) : []
+  const edges = await inSlices(turns, edgesOf(type, policies, endOf(from), endOf(to)))
   return {
     revision: partition.place.revision,
     type,
@@ -86,8 +84,8 @@ export async function scopeMembers(
   return pageOfClasses(context, classified, found, order, page)
 }
 
-function asGroup({ attributes, count }: Divided['groups'][number]) {
-  return { key: '', attributes, count }
+function endOf({ classes, groupOf, groups }: MapSide) {
+  return { classes, groupOf, groupCount: groups.length }
 }
 
 function shown({ scope, groups, count }: Divided & { readonly scope: Scope }): AccessMap['identities'] {

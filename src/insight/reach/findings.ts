@@ -11,7 +11,7 @@ import {
   type FindingsRequest,
 } from '../../facts/insight/reach/reach.resource.ts'
 import { terminators } from '../../facts/services/terminator.resource.ts'
-import { pageOfIds } from './graph-members.ts'
+import { pageOfIds } from './member-pages.ts'
 import type { Names } from './names.ts'
 import { inSlices, type Partition, type SelectingPolicies } from './partition.ts'
 

@@ -1,17 +1,11 @@
 import type { z } from 'zod'
-import { ControllerError, notFound } from '../../base/errors.ts'
 import type { NameEntry } from '../../base/name-order.ts'
-import { type Call, mayRead, requireReading, SYSTEM_CALL } from '../../context/call.ts'
+import { type Call, requireReading, SYSTEM_CALL } from '../../context/call.ts'
 import type { EngineContext } from '../../context/context.ts'
 import {
-  type AccessMatrix,
   type FoundNames,
   type GraphMember,
   type GraphMembers,
-  GraphRequest,
-  MatrixRequest,
-  MembersRequest,
-  type NetworkGraph,
   SearchRequest,
 } from '../../facts/insight/graph/graph.resource.ts'
 import {
@@ -25,11 +19,8 @@ import {
 } from '../../facts/insight/reach/reach.resource.ts'
 import { readRequest } from '../../kernel/declaration/read-body.ts'
 import { accessMap, scopeMembers } from './access-map.ts'
-import { cellsOf, graphAnswer } from './draw-graph.ts'
 import { findings } from './findings.ts'
-import { membersOf } from './graph-members.ts'
 import { NameIndex } from './names.ts'
-import { drawnFor } from './network-facts.ts'
 import { Partitions, sharedTurns } from './partition.ts'
 import { reachOf } from './reach.ts'
 import { type SearchPorts, search } from './search.ts'
@@ -57,54 +48,6 @@ export class NetworkGraphs {
     await this.findings(SYSTEM_CALL)
     await this.map(SYSTEM_CALL, { groups: FEW_GROUPS })
     for (const type of ['Dial', 'Bind'] as const) await this.map(SYSTEM_CALL, { type })
-  }
-
-  /** The network by groups: of the kinds that the caller may read. */
-  async draw(call: Call, input: z.input<typeof GraphRequest> = {}): Promise<NetworkGraph> {
-    const { groupBy: by, groups: most } = readRequest(GraphRequest, input)
-    const { digest, turns } = this.#asked()
-    const partition = await this.#partitions.of(call, turns)
-    const drawn = await partition.draw(by, most, turns)
-    return graphAnswer(digest, partition, drawn, { kinds: drawnFor(call), by, most })
-  }
-
-  /**
-   * A page of the members of a group.
-   *
-   * @throws {ControllerError} NOT_FOUND for a group that is not there or not to be seen.
-   */
-  async members(call: Call, input: z.input<typeof MembersRequest>): Promise<GraphMembers> {
-    const { group, ...page } = readRequest(MembersRequest, input)
-    const context = this.#asked()
-    const partition = await this.#partitions.of(call, context.turns)
-    const found = await membersOf(context, partition, await this.#names.current(context.turns), group, page)
-    const members = await this.#withStatus(group.slice(0, group.indexOf('.')), found.entries)
-    return { count: found.count, members, nextCursor: found.nextCursor }
-  }
-
-  /**
-   * Answers the actions that members of a group of identities may do with members of a group of services, posture aside.
-   *
-   * @throws {ControllerError} UNAUTHORIZED for a caller that may not read service policies.
-   * @throws {ControllerError} NOT_FOUND for a group that is not there or not to be seen.
-   */
-  async matrix(call: Call, input: z.input<typeof MatrixRequest>): Promise<AccessMatrix> {
-    const { limit, ...wanted } = readRequest(MatrixRequest, input)
-    if (!mayRead(call, 'service-policy')) throw new ControllerError('UNAUTHORIZED')
-    const context = this.#asked()
-    const partition = await this.#partitions.of(call, context.turns)
-    const names = await this.#names.current(context.turns)
-    const page = (group: string, cursor: string | undefined) =>
-      membersOf(context, partition, names, group, { text: '', limit, cursor })
-    const identities = await page(groupOf('identities', wanted.identities), wanted.identitiesAfter)
-    const services = await page(groupOf('services', wanted.services), wanted.servicesAfter)
-    return {
-      identities: identities.entries.map(named),
-      services: services.entries.map(named),
-      cells: await cellsOf(context, identities.entries, services.entries),
-      nextIdentities: identities.nextCursor,
-      nextServices: services.nextCursor,
-    }
   }
 
   /**
@@ -188,9 +131,4 @@ const FEW_GROUPS = 7
 
 function named({ id, name }: NameEntry) {
   return { id, name }
-}
-
-function groupOf(kind: string, key: string): string {
-  if (!key.startsWith(`${kind}.`)) throw notFound('group', key)
-  return key
 }

@@ -6,14 +6,8 @@ import {
   ClassTable,
   ENDS,
   type EntityClass,
-  edgesOf,
   type GraphPolicy,
-  type GroupEdge,
-  type Grouped,
   type GroupedKind,
-  type Grouping,
-  gather,
-  type LinkType,
   RolePolicies,
 } from '../../facts/insight/graph/index.ts'
 import type { Divided, Scope } from '../../facts/insight/reach/divide.rules.ts'
@@ -21,14 +15,6 @@ import type { AccessMap } from '../../facts/insight/reach/reach.resource.ts'
 import type { HistoryPoint } from '../../ports/record-storage.ts'
 import type { Turns } from '../../ports/runtime.ts'
 import { changedFacts, drawnFor, type NetworkFacts, networkFacts } from './network-facts.ts'
-
-const LINK_TYPES = ['Dial', 'Bind', 'edge-router', 'service-edge-router'] as const satisfies readonly LinkType[]
-
-/** The groups of each kind, and the edges between them, by places. */
-export interface DrawnGroups {
-  readonly grouped: ReadonlyMap<GroupedKind, Grouped>
-  readonly edges: readonly GroupEdge[]
-}
 
 /** One kind within a scope, divided into groups: the group of each class. */
 export interface MapSide extends Divided {
@@ -45,7 +31,6 @@ export class Partition {
   readonly kinds: ReadonlyMap<GroupedKind, Classified>
   /** The latest place in the history of the store at which it is known to be good. */
   place: HistoryPoint
-  readonly #drawn = new Map<string, Promise<DrawnGroups>>()
   #selecting: Promise<SelectingPolicies> | undefined
   readonly #remembered = new Map<string, Promise<readonly string[]>>()
   /** Access maps by what was asked: the first view of the explorer, and the groups that were opened last. */
@@ -67,20 +52,6 @@ export class Partition {
     this.sides = new Map([...kinds.keys()].map((kind) => [kind, kept(kind) ?? new BoundedMap(MOST_MAPS)]))
   }
 
-  /** At most `most` groups of each kind, and the edges between them. */
-  draw(by: Grouping, most: number, turns: Turns): Promise<DrawnGroups> {
-    const key = `${by} ${most}`
-    const known = this.#drawn.get(key)
-    if (known !== undefined) return known
-    // Few sizes are ever asked for; who asks for many has the first ones forgotten.
-    for (const oldest of this.#drawn.size < MOST_DRAWN ? [] : [...this.#drawn.keys()].slice(0, 1)) {
-      this.#drawn.delete(oldest)
-    }
-    const drawing = this.#draw(by, most, turns)
-    this.#drawn.set(key, drawing)
-    return drawing
-  }
-
   /** The answer to a question about this view by its name, worked out when it is first asked. */
   remembered(question: string, answer: () => Promise<readonly string[]>): Promise<readonly string[]> {
     const known = this.#remembered.get(question) ?? answer()
@@ -92,27 +63,6 @@ export class Partition {
   selecting(turns: Turns): Promise<SelectingPolicies> {
     this.#selecting ??= inSlices(turns, selectingOf(this))
     return this.#selecting
-  }
-
-  async #draw(by: Grouping, most: number, turns: Turns): Promise<DrawnGroups> {
-    const policyIds = this.policies.map(({ id }) => id)
-    const grouped = new Map<GroupedKind, Grouped>()
-    for (const [kind, { classes }] of this.kinds) {
-      grouped.set(kind, await inSlices(turns, gather(classes, by, most, policyIds)))
-    }
-    const edges: GroupEdge[] = []
-    for (const type of LINK_TYPES) {
-      const [from, to] = [this.#end(ENDS[type].from, grouped), this.#end(ENDS[type].to, grouped)]
-      if (from === undefined || to === undefined) continue
-      const found = await inSlices(turns, edgesOf(type, this.policies, from, to))
-      for (const edge of found) edges.push(edge)
-    }
-    return { grouped, edges }
-  }
-
-  #end(kind: GroupedKind, grouped: ReadonlyMap<GroupedKind, Grouped>) {
-    const [groups, classified] = [grouped.get(kind), this.kinds.get(kind)]
-    return groups && classified && { ...groups, classes: classified.classes }
   }
 }
 
@@ -140,9 +90,6 @@ function* selectingOf({ kinds, policies }: Partition): Generator<void, Selecting
 
 /** How many access maps of one view are kept. */
 const MOST_MAPS = 16
-
-/** How many drawings of one view are kept. */
-const MOST_DRAWN = 4
 
 /** Views that are remembered: callers with the same rights to read share one. */
 const MOST_VIEWS = 4

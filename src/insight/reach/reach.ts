@@ -9,7 +9,7 @@ import { identities } from '../../facts/identities/identity.resource.ts'
 import type { Reach, Reached, ReachRequest } from '../../facts/insight/reach/reach.resource.ts'
 import { services } from '../../facts/services/service.resource.ts'
 import { ids } from '../../kernel/filter/index.ts'
-import { FEW, pageOfIds, pageOfNames } from './graph-members.ts'
+import { FEW, pageOfIds, pageOfNames } from './member-pages.ts'
 import type { Names } from './names.ts'
 
 /**

@@ -3,14 +3,12 @@ import { type Call, mayRead } from '../../context/call.ts'
 import type { EngineContext } from '../../context/context.ts'
 import type { AccessIndex, EntityKind } from '../../facts/access/index/index.ts'
 import type { FoundAttribute, FoundName, FoundNames } from '../../facts/insight/graph/graph.resource.ts'
-import { attributesKey, GROUPED_KINDS } from '../../facts/insight/graph/index.ts'
 import { resourceNamed } from '../../facts/resources/index.ts'
 import type { Turns } from '../../ports/runtime.ts'
-import { commonDigest, writeGroupKey } from './draw-graph.ts'
 import { NAMED, type Names, searchNames } from './names.ts'
 
 /** The ports of the search in the graph. */
-export type SearchPorts = Pick<EngineContext, 'access' | 'digest' | 'settings' | 'storage' | 'turns'>
+export type SearchPorts = Pick<EngineContext, 'access' | 'settings' | 'storage' | 'turns'>
 
 const WITH_ATTRIBUTES: readonly EntityKind[] = ['identities', 'services', 'edge-routers', 'posture-checks']
 /** How many role attributes of what was found are shown. */
@@ -40,7 +38,7 @@ export async function search(
     isPartial ||= found.isPartial
     for (const { id, name } of found.entries) {
       const held = attributesOf(index, kind, id)
-      entities.push({ kind, id, name, roleAttributes: held.slice(0, MOST_SHOWN), group: groupOf(context, kind, held) })
+      entities.push({ kind, id, name, roleAttributes: held.slice(0, MOST_SHOWN) })
     }
   }
   const roleAttributes: FoundAttribute[] = []
@@ -55,18 +53,6 @@ export async function search(
 function attributesOf(index: AccessIndex, kind: string, id: string): readonly string[] {
   const indexed = WITH_ATTRIBUTES.find((one) => one === kind)
   return indexed === undefined ? [] : index.rolesOf(indexed, id).map((role) => role.slice(1))
-}
-
-/** The key of the group that an entity with these role attributes is in, unless that is one of the small ones. */
-function groupOf(
-  { digest }: Pick<EngineContext, 'digest'>,
-  kind: string,
-  attributes: readonly string[],
-): string | null {
-  const grouped = GROUPED_KINDS.find((one) => one === kind)
-  if (grouped === undefined) return null
-  const which = commonDigest(digest, attributesKey(attributes.toSorted()))
-  return writeGroupKey({ kind: grouped, by: 'role-attribute', which })
 }
 
 async function searchAttributes(

@@ -1,5 +1,4 @@
 import type { EntityClass } from './classes.rules.ts'
-import type { Grouped } from './groups.rules.ts'
 import type { GraphPolicy, LinkType } from './role-policies.rules.ts'
 
 /** Some members of one group are linked with some members of another one. */
@@ -18,8 +17,11 @@ export interface GroupEdge {
 }
 
 /** The entities of one kind, by class and by group. */
-export interface End extends Grouped {
+export interface End {
   readonly classes: readonly EntityClass[]
+  /** The group of each class, by its place. */
+  readonly groupOf: Int32Array
+  readonly groupCount: number
 }
 
 /** How many policies an edge names. */
@@ -53,8 +55,8 @@ export function* edgesOf(
     }
     if (place % PIECE === 0) yield
   }
-  const width = to.groups.length
-  const pairs = yield* pairsOf(sources, targets, reached, from.groups.length, width)
+  const width = to.groupCount
+  const pairs = yield* pairsOf(sources, targets, reached, from.groupCount, width)
   const granting = yield* policiesBetween(sources, targets, policies, width)
   const edges: GroupEdge[] = []
   for (const [cell, count] of pairs.entries()) {

@@ -3,10 +3,6 @@ import type { AccessType, EntityKind } from '../../access/index/kinds.ts'
 
 /** The kinds of entities that a graph of a network draws. */
 export type GroupedKind = Exclude<EntityKind, 'posture-checks'>
-export const GROUPED_KINDS: readonly GroupedKind[] = ['identities', 'services', 'edge-routers']
-
-/** The property that the members of a group have in common: all their role attributes, or the policies that select them. */
-export type Grouping = 'role-attribute' | 'policy'
 
 /** The meaning of a line of the graph: who may dial or bind a service, and which edge routers identities and services may use. */
 export type LinkType = AccessType | 'edge-router' | 'service-edge-router'

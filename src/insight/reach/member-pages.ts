@@ -1,11 +1,9 @@
-import { invalidField, notFound } from '../../base/errors.ts'
+import { invalidField } from '../../base/errors.ts'
 import { foldName, isBefore, type NameEntry, type NameOrder, type NamePlace } from '../../base/name-order.ts'
 import type { EngineContext } from '../../context/context.ts'
-import { type Classified, groupKey } from '../../facts/insight/graph/index.ts'
+import type { Classified } from '../../facts/insight/graph/index.ts'
 import type { Turns } from '../../ports/runtime.ts'
-import { commonDigest, type GroupName, readGroupKey } from './draw-graph.ts'
-import { collect, type Names } from './names.ts'
-import type { Partition } from './partition.ts'
+import { collect } from './names.ts'
 
 /** A page of members by name, and how many there are in all. */
 export interface FoundMembers {
@@ -19,26 +17,6 @@ export interface PageWanted {
   readonly text: string
   readonly limit: number
   readonly cursor?: string | undefined
-}
-
-/**
- * A page of the members of a group, by name. Errors: `NOT_FOUND` for a group that is not there or not to be seen,
- * `COULD_NOT_VALIDATE` for a cursor of another make.
- */
-export async function membersOf(
-  context: Pick<EngineContext, 'digest' | 'turns'>,
-  partition: Partition,
-  names: Names,
-  group: string,
-  { text, limit, cursor }: PageWanted,
-): Promise<FoundMembers> {
-  const name = readGroupKey(group)
-  const classified = partition.kinds.get(name.kind)
-  const order = names.get(name.kind)
-  if (classified === undefined || order === undefined) throw notFound('group', group)
-  const classes = await classesOf(context, partition, classified, name)
-  if (classes.size === 0) throw notFound('group', group)
-  return pageOfClasses(context, classified, classes, order, { text, limit, cursor })
 }
 
 /** A page of the entities of some classes, by name. Error: `COULD_NOT_VALIDATE` for a cursor of another make. */
@@ -100,29 +78,6 @@ function placeAfter(cursor: string | undefined): NamePlace | undefined {
   const place = readCursor(cursor)
   if (place === undefined) throw invalidField('cursor', 'is no nextCursor of members', cursor)
   return place
-}
-
-/** The places of the classes that make up a group; none for a group that is not there. */
-async function classesOf(
-  { digest, turns }: Pick<EngineContext, 'digest' | 'turns'>,
-  partition: Partition,
-  { classes }: Classified,
-  { kind, by, which }: GroupName,
-): Promise<ReadonlySet<number>> {
-  const turn = turns.begin()
-  const found = new Set<number>()
-  if (typeof which !== 'string') {
-    const grouped = (await partition.draw(by, which.rest, turns)).grouped.get(kind)
-    const rest = grouped?.groups.findIndex(({ key }) => key === '') ?? -1
-    for (const place of classes.keys()) if (rest >= 0 && grouped?.groupOf[place] === rest) found.add(place)
-    return found
-  }
-  const policyIds = partition.policies.map(({ id }) => id)
-  for (const [place, one] of classes.entries()) {
-    if (one.count > 0 && commonDigest(digest, groupKey(one, by, policyIds)) === which) found.add(place)
-    await turn()
-  }
-  return found
 }
 
 function* idsOf({ members }: Classified, classes: ReadonlySet<number>): Generator<string> {
