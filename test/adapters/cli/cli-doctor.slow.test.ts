@@ -68,7 +68,7 @@ describe('portcullis doctor', () => {
   it('finds nothing in a new network', async () => {
     const { code, stdout } = await run(['doctor'])
     expect(code).toBe(0)
-    expect(stdout.match(/^ok /gm)).toHaveLength(3)
+    expect(stdout.match(/^ok /gm)).toHaveLength(4)
   })
 
   it('warns of certificates that expire soon, and of keys that are open', async () => {

@@ -5,6 +5,7 @@ import { type ConnectionOptions, getCiphers, type TLSSocket } from 'node:tls'
 import { type ConnectionInfo, type ControllerFetch, createPkiMaterial } from 'portcullis'
 import { type RunningServer, serve } from 'portcullis/node'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { keyExchangeFinding } from '../../../adapters/tools/cli/commands/examine-runtime.ts'
 import { type Issued, issue } from '../../support/https-certificates.ts'
 import { gate, parseResponse, requestText } from './raw-http.ts'
 import { openTls, receiveAll, receiveUntil } from './tls-client.ts'
@@ -52,6 +53,26 @@ async function presentedBy(socket: TLSSocket): Promise<readonly Uint8Array[] | u
   expect(await receiveAll(socket)).toContain('200 OK')
   return connections[0]?.clientCertificates
 }
+
+describe('the key exchange of TLS 1.3', () => {
+  it.each([
+    ['a peer that offers what its Node offers', undefined, 'X25519MLKEM768'],
+    ['a peer that offers post-quantum exchange alone', 'X25519MLKEM768', 'X25519MLKEM768'],
+    ['a peer that has none of it', 'X25519', 'X25519'],
+  ])('with %s', async (_peer, ecdhCurve, agreed) => {
+    const socket = await openTls(server.port, ecdhCurve === undefined ? {} : { ecdhCurve })
+    expect(socket.getEphemeralKeyInfo()).toMatchObject({ name: agreed })
+    socket.destroy()
+  })
+
+  it.each([
+    ['3.0.19', 'warning', 'X25519:'],
+    ['3.5.0', 'ok', 'X25519MLKEM768'],
+    ['4.0.0', 'ok', 'X25519MLKEM768'],
+  ])('is named by doctor for OpenSSL %s', (openssl, level, named) => {
+    expect(keyExchangeFinding(openssl)).toEqual({ level, about: 'runtime', text: expect.stringContaining(named) })
+  })
+})
 
 describe.each(['TLSv1.2', 'TLSv1.3'] as const)('client certificates over %s', (version) => {
   const only: ConnectionOptions = { minVersion: version, maxVersion: version }

@@ -10,6 +10,7 @@ import type { Style } from '../output.ts'
 import { copiesIn } from './backup/run-backups.ts'
 import { examineCertificates, examineKeys, type Finding } from './examine-certificates.ts'
 import { examinePostgres } from './examine-postgres.ts'
+import { keyExchangeFinding } from './examine-runtime.ts'
 import { withConfigFile } from './serve/config-file.ts'
 import { readPkiSource } from './serve/limit-options.ts'
 import { CERTIFICATE_FILE_OPTIONS, SERVE_OPTIONS } from './serve/option-declarations.ts'
@@ -84,6 +85,7 @@ async function examine({ options, terminal }: CommandCall<DoctorOption>): Promis
     ...repairs,
     ...(await examineCertificates(pki, storage, moment, keys.replaced)),
     ...keys.findings,
+    keyExchangeFinding(process.versions.openssl),
     ...(await examineBackups(options.typed('backups'), moment.now)),
     ...(await examinePostgres(options)),
     ...(await examineStorage(options, options.flag('all'))),

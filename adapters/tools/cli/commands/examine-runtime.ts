@@ -20,6 +20,29 @@ export async function examineRuntime(storage: Setting, connections: number): Pro
   return [{ level: 'ok', about: 'runtime', text: `Node ${process.version} can open the storage` }]
 }
 
+/** The first OpenSSL whose TLS exchanges keys by X25519MLKEM768 without being asked for it. */
+const POST_QUANTUM_OPENSSL = { major: 3, minor: 5 }
+
+/**
+ * Says by which key exchange a Node with this OpenSSL (`process.versions.openssl`) agrees on the keys of a connection with a
+ * peer that knows it as well.
+ */
+export function keyExchangeFinding(openssl: string): Finding {
+  const [major = 0, minor = 0] = openssl.split('.').map(Number)
+  const first = POST_QUANTUM_OPENSSL
+  if (major > first.major || (major === first.major && minor >= first.minor)) {
+    return {
+      level: 'ok',
+      about: 'runtime',
+      text: 'key exchange is post-quantum (X25519MLKEM768) with peers that offer it',
+    }
+  }
+  const text =
+    'key exchange is X25519: a recording may be read by a quantum computer later. ' +
+    'Node 24.5 and later agree on X25519MLKEM768 with peers that offer it'
+  return { level: 'warning', about: 'runtime', text }
+}
+
 async function missingForStorage(storage: Setting): Promise<string | undefined> {
   if (storage.value === 'memory') return undefined
   const isSqlite = storage.value.startsWith('sqlite:')
