@@ -8,7 +8,7 @@ import { bodyOf, EDGE_HEADER, EDGE_TYPE, edgeMessage, TRUE } from '../../adapter
 import type { Frame } from '../../adapters/network/channel/frame.ts'
 import { readBool, readUint32, textHeader, uint32Header } from '../../adapters/network/channel/header-values.ts'
 import { openOwnRouter, type RunningRouter } from '../../adapters/network/router/index.ts'
-import type { FromRouter } from '../../src/facts/fabric/messages/index.ts'
+import type { FromRouter, RouterChannel, RouterGreeting, ToRouter } from '../../src/facts/fabric/messages/index.ts'
 
 const ALL = { semantic: 'AnyOf' } as const
 
@@ -16,6 +16,8 @@ const ALL = { semantic: 'AnyOf' } as const
 export interface EdgeWorld {
   readonly controller: TestController
   readonly router: RunningRouter
+  /** The control plane, for further routers in this process. */
+  readonly plane: ControlPlane
   readonly serviceId: string
   readonly policies: { readonly Dial: string; readonly Bind: string }
   /** Enrolls a device that may host, dial, or neither. */
@@ -25,6 +27,8 @@ export interface EdgeWorld {
 }
 
 export interface ConnectOptions {
+  /** The router of the world unless given. */
+  readonly router?: RunningRouter
   readonly token?: string
   readonly chain?: readonly Uint8Array[]
   readonly sequence?: number
@@ -33,16 +37,23 @@ export interface ConnectOptions {
 /** Runs before the controller takes a message of its router: the controller is slow, or away, as long as it does not resolve. */
 export type Hold = (message: FromRouter) => Promise<void>
 
+/** Runs before a router takes a message of the controller, which takes all in their order. */
+export type HoldTo = (routerId: string, message: ToRouter) => Promise<void>
+
 interface BindOptions {
   readonly headers?: readonly [number, Uint8Array][]
   /** The router gives the ids of connections; else the host does. */
   readonly assigns?: boolean
 }
 
-export async function edgeWorld(timer?: Timer, hold: Hold = async () => undefined): Promise<EdgeWorld> {
+export async function edgeWorld(
+  timer?: Timer,
+  hold: Hold = async () => undefined,
+  holdTo?: HoldTo,
+): Promise<EdgeWorld> {
   const controller = await createTestController()
   const listener = await openControlListener(controller, { addresses: ['tls:controller.test:1280'] })
-  const plane = heldPlane(listener.plane, hold)
+  const plane = heldPlane(listener.plane, hold, holdTo)
   const ways = { plane, advertise: 'controller.test:1280', now: () => controller.clock.now(), ...(timer && { timer }) }
   const router = await openOwnRouter({}, ways)
   const { admin } = controller
@@ -58,13 +69,14 @@ export async function edgeWorld(timer?: Timer, hold: Hold = async () => undefine
   return {
     controller,
     router,
+    plane,
     serviceId: service.id,
     policies,
     device: (name, roles) => controller.enroll(name, { roleAttributes: [...roles] }),
-    connect: async (device, { token, chain, sequence = -1 } = {}) => {
+    connect: async (device, { token, chain, sequence = -1, router: at = router } = {}) => {
       const [channel, theirs] = channelPair()
       const shown = chain ?? device.connection.clientCertificates ?? []
-      router.greet(theirs, { chain: shown, remoteAddress: '127.0.0.1' })
+      at.greet(theirs, { chain: shown, remoteAddress: '127.0.0.1' })
       const session = token ?? (await tokenOf(device))
       return PlayedEndpoint.open(channel, device, session, sequence)
     },
@@ -72,9 +84,9 @@ export async function edgeWorld(timer?: Timer, hold: Hold = async () => undefine
 }
 
 /** The data plane of a controller, as its own router reaches it. */
-function heldPlane(plane: ControlPlane, hold: Hold): ControlPlane {
-  const connect: ControlPlane['connect'] = async (...greeting) => {
-    const session = await plane.connect(...greeting)
+function heldPlane(plane: ControlPlane, hold: Hold, holdTo?: HoldTo): ControlPlane {
+  const connect: ControlPlane['connect'] = async (greeting, socket, channel) => {
+    const session = await plane.connect(greeting, socket, holdTo ? heldChannel(greeting, channel, holdTo) : channel)
     if (typeof session === 'string') return session
     return {
       receive: async (message) => {
@@ -93,6 +105,14 @@ function heldPlane(plane: ControlPlane, hold: Hold): ControlPlane {
       return typeof member === 'function' ? member.bind(target) : member
     },
   })
+}
+
+function heldChannel({ routerId }: RouterGreeting, channel: RouterChannel, holdTo: HoldTo): RouterChannel {
+  let before = Promise.resolve()
+  const send = (message: ToRouter) => {
+    before = before.then(() => holdTo(routerId, message)).then(() => channel.send(message))
+  }
+  return { ...channel, send }
 }
 
 async function tokenOf(device: TestDevice): Promise<string> {
