@@ -31,6 +31,12 @@ export interface LaidCircuit {
 
 type EarlyEnd = 'host-closed'
 
+/** The present attempt of a circuit in the making: the routers of its way, and the end at which it is over before it is open. */
+interface Attempt {
+  readonly routers: readonly string[]
+  over: EarlyEnd | undefined
+}
+
 /** A circuit in the making. */
 interface Dialing {
   readonly id: string
@@ -70,8 +76,7 @@ export class CircuitSetup {
   readonly #parts: Parts
   /** How many circuits are in the making, by the router that asked. */
   readonly #making = new Map<string, number>()
-  /** Their ids, each with the end at which it is over before it is laid. */
-  readonly #ids = new Map<string, EarlyEnd | undefined>()
+  readonly #attempts = new Map<string, Attempt>()
   readonly #storage: StorageAnswers
 
   constructor(parts: Parts) {
@@ -98,7 +103,8 @@ export class CircuitSetup {
 
   /** A circuit that is in the making is over at one of its ends: a host may answer and leave before the client is told. */
   endEarly(routerId: string, circuitId: string, reason: EarlyEnd): void {
-    if (this.#ids.has(circuitId) && this.#parts.exchange.isAt(routerId, circuitId)) this.#ids.set(circuitId, reason)
+    const attempt = this.#attempts.get(circuitId)
+    if (attempt?.routers.includes(routerId) === true) attempt.over = reason
   }
 
   #isFull(routerId: string, making: number): boolean {
@@ -113,15 +119,15 @@ export class CircuitSetup {
 
   async #lay(router: ConnectedRouter, asked: AskedCircuit): Promise<LaidCircuit> {
     const id = asked.circuitId ?? this.#parts.context.random.uuid()
-    if (this.#ids.has(id) || this.#parts.circuits.lately(id) !== undefined) {
+    if (this.#attempts.has(id) || this.#parts.circuits.lately(id) !== undefined) {
       throw new RouterRefusal('internal', 'there is a circuit of this id', { hint: 'not-retriable', circuitId: id })
     }
-    this.#ids.set(id, undefined)
+    this.#attempts.set(id, { routers: [], over: undefined })
     try {
       const begunAt = this.#parts.context.clock.now()
       return await this.#traced({ id, begunAt, router, asked, record: this.#parts.traces.begin(id, router.id) })
     } finally {
-      this.#ids.delete(id)
+      this.#attempts.delete(id)
     }
   }
 
@@ -167,7 +173,7 @@ export class CircuitSetup {
       ])
       const egress = { binding: terminator.binding, destination: terminator.address, peerData: asked.peerData }
       const askedMs = record?.elapsed() ?? 0
-      this.#ids.set(id, undefined)
+      this.#attempts.set(id, { routers: path.routers, over: undefined })
       const settled = await exchange.lay({ id, ends, egress, tags }, number, path, ATTEMPT_MS, true)
       record?.attempted(settled, terminator, askedMs)
       const { failure } = settled.attempt
@@ -219,7 +225,7 @@ export class CircuitSetup {
     context.events.emit('circuit.opened', { ...facts, ...way, tookMs: at - circuit.createdAt })
     const host = 'host' in selection ? selection.host?.until : undefined
     const carrying = { revision, until: earlier(dial.right.until, host) }
-    const over = this.#ids.get(circuit.id)
+    const over = this.#attempts.get(circuit.id)?.over
     if (dial.service.terminatorStrategy !== 'sticky') return { circuit, peerData: shared, carrying, over }
     const stickiness = new TextEncoder().encode(terminator.id)
     return { circuit, peerData: new Map([...shared, [PEER_DATA.stickiness, stickiness]]), carrying, over }
