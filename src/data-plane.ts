@@ -18,7 +18,14 @@ export {
   type PresentedCertificate,
   sessionRefusal,
 } from './facts/data-plane/edge/session-admission.ts'
-export { EarlyMessages, ForwardFaults, ForwardingTable, type ToldCircuit } from './facts/data-plane/forwarding/index.ts'
+export {
+  EarlyMessages,
+  EXPECTED_LIMITS,
+  ForwardFaults,
+  ForwardingTable,
+  type ToldCircuit,
+  UNLAID_LIMITS,
+} from './facts/data-plane/forwarding/index.ts'
 export {
   DEAD_LATENCY_NS,
   DUPLICATE_CLOSES_MS,

@@ -180,6 +180,37 @@ describe('a router that is linked and means harm', () => {
     expect(faults.every(({ id }) => id.split(' ').length <= 1000)).toBe(true)
   })
 
+  it('has what it sends before its circuit is laid kept for 10 s, 4 MiB for its link, 1 MiB for a circuit', async () => {
+    const { taken, hostile, forwarder, clock } = await linked()
+    const forwards = [{ srcAddress: 'hostile-link', dstAddress: 'mine', dstType: 'end' as const }]
+    const lay = (circuitId: string) => forwarder.route('controller', { circuitId, forwards })
+    /** A link is read in order: what is laid already arrives last. */
+    const allArrived = async () => {
+      const before = taken.length
+      lay('marker')
+      hostile.send(payload('marker'))
+      await until(() => taken.length > before)
+      taken.splice(before)
+    }
+    const kilobyte = 'x'.repeat(1024)
+    for (let number = 0; number < 6000; number += 1) hostile.send(payload(`c-${number % 10}`, kilobyte))
+    await allArrived()
+    for (let number = 0; number < 10; number += 1) lay(`c-${number}`)
+    const bytes = 1024 * taken.length
+    expect(bytes).toBeGreaterThan(3_000_000)
+    expect(bytes).toBeLessThan(4_194_304)
+    hostile.send(payload('too-late'))
+    await allArrived()
+    clock.turn(11_000)
+    lay('too-late')
+    expect(taken.filter((text) => text.startsWith('too-late'))).toEqual([])
+    for (let number = 0; number < 2000; number += 1) hostile.send(payload('large', kilobyte))
+    await allArrived()
+    lay('large')
+    const large = taken.filter((text) => text.startsWith('large')).length
+    expect([large > 700, large < 1024]).toEqual([true, true])
+  })
+
   it('takes no link of another router by its id', async () => {
     const { links, honest } = await linked()
     const thief = new PlayedPeer(links, 'peer')

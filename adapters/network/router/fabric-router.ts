@@ -97,8 +97,8 @@ export class FabricRouter implements TakesControllers {
       case 'route':
         return this.#route(controller.id, message)
       case 'unroute':
-        // A controller forgets its own circuits only.
-        if (this.forwarder.controllerOf(message.circuitId) === controller.id) {
+        // A controller forgets its own circuits only, and those that nobody has laid here.
+        if ([undefined, controller.id].includes(this.forwarder.controllerOf(message.circuitId))) {
           this.forwarder.unroute(message.circuitId, message.now)
         }
         return inner?.take(message)

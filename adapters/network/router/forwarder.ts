@@ -1,5 +1,12 @@
 import type { FromRouter, PeerData, Route } from '../../../src/control-channel.ts'
-import { EarlyMessages, ForwardFaults, ForwardingTable, type ToldCircuit } from '../../../src/data-plane.ts'
+import {
+  EarlyMessages,
+  EXPECTED_LIMITS,
+  ForwardFaults,
+  ForwardingTable,
+  type ToldCircuit,
+  UNLAID_LIMITS,
+} from '../../../src/data-plane.ts'
 import { circuitOf, isFarewell, isOfCircuit, isRetransmission } from '../channel/circuit-frames.ts'
 import { processTimer, type Timer } from '../channel/conversation.ts'
 import { EDGE_TYPE } from '../channel/edge-messages.ts'
@@ -59,7 +66,9 @@ export class Forwarder {
   readonly #table = new ForwardingTable()
   readonly #faults: ForwardFaults
   readonly #destinations = new Map<string, Destination>()
-  readonly #early = new EarlyMessages<Frame>()
+  readonly #early = new EarlyMessages<Frame>(EXPECTED_LIMITS)
+  /** Payloads that came over links before the circuit, or this way of it, was laid. */
+  readonly #unlaid = new EarlyMessages<Frame>(UNLAID_LIMITS)
   /** The circuits of clients that are not there yet, by the addresses that the clients will have. */
   readonly #awaited = new Map<string, string>()
   readonly #timer: Timer
@@ -129,12 +138,14 @@ export class Forwarder {
     for (const { dstAddress } of awaited) this.#awaited.set(dstAddress, circuitId)
     if (awaited.length > 0) this.expect(circuitId)
     else this.#forwardEarly(circuitId)
+    for (const { source, message } of this.#unlaid.take(circuitId)) this.forward(source, message)
     for (const { dstAddress } of forwards) this.#destinations.get(dstAddress)?.laid?.(circuitId)
     return undefined
   }
 
-  /** Drops a circuit: at once, or when it has been quiet for 5 s. */
+  /** Drops a circuit: at once, or when it has been quiet for 5 s. What came of one that is not laid is forgotten. */
   unroute(circuitId: string, now: boolean): void {
+    this.#unlaid.take(circuitId)
     if (now) this.#drop(circuitId)
     else this.#table.dropWhenQuiet(circuitId)
   }
@@ -155,6 +166,19 @@ export class Forwarder {
     return this.#table.controllerOf(circuitId)
   }
 
+  /** Passes a message on that came over a link: it may be here before the circuit is laid, and is kept then. */
+  arrived(linkId: string, frame: Frame): Destination | undefined {
+    const circuitId = frame.contentType === EDGE_TYPE.payload ? circuitOf(frame) : undefined
+    if (circuitId === undefined || this.#table.forwardsOf(circuitId)?.has(linkId) === true) {
+      return this.forward(linkId, frame)
+    }
+    const early = { source: linkId, message: frame }
+    if (!this.#unlaid.keepUnexpected(circuitId, early, lengthOf(frame), this.#settings.now())) {
+      this.#nowhere(circuitId, frame)
+    }
+    return undefined
+  }
+
   /**
    * Passes a message on that came from an address; answers where it went. One that goes nowhere is dropped, and reported if nobody
    * was to expect that.
@@ -167,11 +191,14 @@ export class Forwarder {
     if (frame.contentType === EDGE_TYPE.circuitControl) this.#passControl(circuitId, frame, source, destination)
     else if (destination !== undefined) destination.take(circuitId, frame)
     else if (frame.contentType === EDGE_TYPE.payload) {
-      const length = frame.body.reduce((sum, piece) => sum + piece.length, 0)
-      if (this.#early.keep(circuitId, { source, message: frame }, length) || isFarewell(frame)) return undefined
-      this.#faults.note(circuitId, this.#table.controllerOf(circuitId))
+      if (!this.#early.keep(circuitId, { source, message: frame }, lengthOf(frame))) this.#nowhere(circuitId, frame)
     }
     return destination
+  }
+
+  /** A payload is dropped for want of a way. */
+  #nowhere(circuitId: string, frame: Frame): void {
+    if (!isFarewell(frame)) this.#faults.note(circuitId, this.#table.controllerOf(circuitId))
   }
 
   #forwardEarly(circuitId: string): void {
@@ -204,6 +231,7 @@ export class Forwarder {
   #look(): void {
     const now = this.#settings.now()
     this.#early.forgetOld(now)
+    this.#unlaid.forgetOld(now, (circuitId, frame) => this.#nowhere(circuitId, frame))
     for (const circuitId of this.#table.dropQuiet(now, (id, forwards) => this.#tellDropped(id, forwards))) {
       this.#faults.forget(circuitId)
     }
@@ -243,4 +271,8 @@ export class Forwarder {
       this.#destinations.get(address)?.dropped?.(circuitId)
     }
   }
+}
+
+function lengthOf({ body }: Frame): number {
+  return body.reduce((sum, { length }) => sum + length, 0)
 }

@@ -170,7 +170,7 @@ export class Links {
   #linkOf(facts: LinkFacts): RouterLink {
     const { clock, forwarder, tell, log } = this.#settings
     return new RouterLink(facts, clock, {
-      received: (link, frame) => forwarder.forward(link.facts.id, frame),
+      received: (link, frame) => forwarder.arrived(link.facts.id, frame),
       measured: (link, nanoseconds) => {
         const means = new Map([[`link.${link.facts.id}.latency`, nanoseconds ?? DEAD_LATENCY_NS]])
         tell({ type: 'metrics', nanoseconds: means, usage: [] })

@@ -1,10 +1,33 @@
-/** Bytes of one circuit that are kept, and of all circuits together: what is beyond is dropped, as on a way that is full. */
-const MOST_BYTES_OF_A_CIRCUIT = 1_048_576
-const MOST_BYTES = 67_108_864
-/** Bytes that a message costs beside its own. */
+/** Bounds of messages that are kept: what is beyond is dropped, as on a way that is full. */
+export interface EarlyLimits {
+  /** Bytes of one circuit, from one address and altogether. */
+  readonly ofCircuit: number
+  readonly ofSource: number
+  readonly all: number
+  /** Milliseconds for which messages are kept. */
+  readonly keptMs: number
+}
+
+/** A circuit that a controller is laying with a host here: it is laid within 30 s, or not at all. */
+export const EXPECTED_LIMITS: EarlyLimits = {
+  ofCircuit: 1_048_576,
+  ofSource: 1_048_576,
+  all: 67_108_864,
+  keptMs: 30_000,
+}
+/**
+ * A circuit that a controller may be laying over another router too: routers have 10 s for their part. A peer that invents circuits
+ * takes 4 MiB for each of its links, and no room of circuits with a host here.
+ */
+export const UNLAID_LIMITS: EarlyLimits = {
+  ofCircuit: 1_048_576,
+  ofSource: 4_194_304,
+  all: 33_554_432,
+  keptMs: 10_000,
+}
+/** Bytes that a message and a circuit cost beside the content. */
 const MESSAGE_COST = 256
-/** Milliseconds for which messages are kept: controllers lay a circuit within this time, or not at all. */
-const KEPT_MS = 30_000
+const CIRCUIT_COST = 512
 
 /** A message of a circuit, and the address that it came from. */
 export interface EarlyMessage<Message> {
@@ -12,51 +35,77 @@ export interface EarlyMessage<Message> {
   readonly message: Message
 }
 
-interface Expected<Message> {
+interface Kept<Message> {
   readonly until: number
-  readonly messages: EarlyMessage<Message>[]
+  readonly messages: (EarlyMessage<Message> & { readonly bytes: number })[]
   bytes: number
 }
 
 /**
- * Messages of circuits that came before their destination was there: a host may write, and leave, right behind its answer to a dial.
- * They are kept for circuits that are expected alone, within bounds. Times are ms of any clock that only goes forward.
+ * Messages of circuits that came before their destination was there: a host may write, and leave, right behind its answer to a dial,
+ * and a link may be faster than a controller. Times are ms of any clock that only goes forward.
  */
 export class EarlyMessages<Message> {
-  readonly #expected = new Map<string, Expected<Message>>()
+  readonly #limits: EarlyLimits
+  /** The oldest first. */
+  readonly #circuits = new Map<string, Kept<Message>>()
+  readonly #sources = new Map<string, number>()
   #bytes = 0
+
+  constructor(limits: EarlyLimits) {
+    this.#limits = limits
+  }
 
   /** Messages of a circuit are kept from now on. */
   expect(circuitId: string, now: number): void {
-    if (!this.#expected.has(circuitId)) this.#expected.set(circuitId, { until: now + KEPT_MS, messages: [], bytes: 0 })
+    if (this.#circuits.has(circuitId)) return
+    this.#circuits.set(circuitId, { until: now + this.#limits.keptMs, messages: [], bytes: 0 })
   }
 
-  /** Keeps a message; false where its circuit is not expected, or has no room. */
-  keep(circuitId: string, early: EarlyMessage<Message>, length: number): boolean {
-    const circuit = this.#expected.get(circuitId)
-    const bytes = length + MESSAGE_COST
-    if (circuit === undefined || circuit.bytes + bytes > MOST_BYTES_OF_A_CIRCUIT) return false
-    if (this.#bytes + bytes > MOST_BYTES) return false
-    circuit.messages.push(early)
+  /** Keeps a message of a circuit that is expected; false where it is not, or has no room. */
+  keep(circuitId: string, { source, message }: EarlyMessage<Message>, length: number): boolean {
+    const circuit = this.#circuits.get(circuitId)
+    if (circuit === undefined) return false
+    const { ofCircuit, ofSource, all } = this.#limits
+    const isFirst = circuit.messages.length === 0
+    const bytes = length + MESSAGE_COST + (isFirst ? CIRCUIT_COST : 0)
+    const ofThis = (this.#sources.get(source) ?? 0) + bytes
+    if (circuit.bytes + bytes > ofCircuit || ofThis > ofSource || this.#bytes + bytes > all) return false
+    circuit.messages.push({ source, message, bytes })
     circuit.bytes += bytes
     this.#bytes += bytes
+    this.#sources.set(source, ofThis)
     return true
+  }
+
+  /** Keeps a message of any circuit; false where there is no room. */
+  keepUnexpected(circuitId: string, early: EarlyMessage<Message>, length: number, now: number): boolean {
+    const isNew = !this.#circuits.has(circuitId)
+    this.expect(circuitId, now)
+    const isKept = this.keep(circuitId, early, length)
+    if (!isKept && isNew) this.#circuits.delete(circuitId)
+    return isKept
   }
 
   /** Answers what was kept of a circuit, in the order in which it came, and keeps nothing more of it. */
   take(circuitId: string): readonly EarlyMessage<Message>[] {
-    const circuit = this.#expected.get(circuitId)
+    const circuit = this.#circuits.get(circuitId)
     if (circuit === undefined) return []
-    this.#expected.delete(circuitId)
+    this.#circuits.delete(circuitId)
     this.#bytes -= circuit.bytes
+    for (const { source, bytes } of circuit.messages) {
+      const left = (this.#sources.get(source) ?? 0) - bytes
+      if (left > 0) this.#sources.set(source, left)
+      else this.#sources.delete(source)
+    }
     return circuit.messages
   }
 
-  /** Forgets what was kept for too long. */
-  forgetOld(now: number): void {
-    for (const [circuitId, { until }] of this.#expected) {
+  /** Forgets what was kept for too long, telling `forgotten` of each message. */
+  forgetOld(now: number, forgotten: (circuitId: string, message: Message) => void = () => undefined): void {
+    for (const [circuitId, { until }] of this.#circuits) {
       if (now < until) return
-      this.take(circuitId)
+      for (const { message } of this.take(circuitId)) forgotten(circuitId, message)
     }
   }
 }

@@ -1,4 +1,4 @@
-export { EarlyMessages } from './early-messages.ts'
+export { EarlyMessages, EXPECTED_LIMITS, UNLAID_LIMITS } from './early-messages.ts'
 export {
   FAULT_REPORT_MS,
   ForwardFaults,
