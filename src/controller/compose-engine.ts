@@ -32,8 +32,8 @@ import { sealedKeyStore } from '../platform/sealed-key-store.ts'
 import { ServerCredentials } from '../platform/server-credentials.ts'
 import {
   createDigest,
+  createLoopTurns,
   createScheduler,
-  EVENT_LOOP_TURNS,
   systemClock,
   systemRandom,
 } from '../platform/system-runtime.ts'
@@ -110,8 +110,9 @@ export async function composeEngine(options: ControllerOptions): Promise<Composi
     profile,
   }
   const latest = () => options.storage.read(async (tx) => placeOf(tx))
+  const turns = createLoopTurns()
   const access = new AccessFeed(
-    EVENT_LOOP_TURNS,
+    turns,
     (change) => events.emit('access.changed', { ...change, at: clock.now() }),
     latest,
     profile.tellsPassingAccess ? new AccessMoves() : undefined,
@@ -149,7 +150,7 @@ export async function composeEngine(options: ControllerOptions): Promise<Composi
     credentials: new CredentialsFeed(latest),
     timetable,
     dataPlane: { controlAddresses: [], view: undefined },
-    turns: EVENT_LOOP_TURNS,
+    turns,
     webhookEndpoints: await createWebhookEndpoints(webhookOptionsOf(options).allow ?? []),
     texts: new WireTexts(),
     ownerCounts,

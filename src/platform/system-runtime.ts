@@ -1,3 +1,4 @@
+import { LoopTurns } from '../concurrency/loop-turns.ts'
 import type { Digest } from '../ports/credentials.ts'
 import type { Clock, Random, Scheduler, Turns } from '../ports/runtime.ts'
 
@@ -65,9 +66,6 @@ export function createScheduler(clock: Clock): Scheduler {
   }
 }
 
-/** How long work may hold the event loop at once, in ms. */
-const SLICE_MS = 3
-
 /** Node lets input in before it calls back; a timer, which every host has, waits a millisecond at least. */
 function callLater(work: () => void): void {
   if ('setImmediate' in globalThis) setImmediate(work)
@@ -75,22 +73,8 @@ function callLater(work: () => void): void {
 }
 
 /** Turns of the host's event loop. */
-export const EVENT_LOOP_TURNS: Turns = {
-  begin() {
-    let since = performance.now()
-    let awaited: Promise<void> | undefined
-    // Work that goes on in several places at once waits once, and goes on in all of them together.
-    return () => {
-      if (awaited === undefined && performance.now() - since >= SLICE_MS) awaited = nextTurn()
-      return awaited
-    }
-
-    async function nextTurn(): Promise<void> {
-      await new Promise<void>((resolve) => callLater(resolve))
-      since = performance.now()
-      awaited = undefined
-    }
-  },
+export function createLoopTurns(): Turns {
+  return new LoopTurns({ now: () => performance.now(), later: callLater })
 }
 
 /**

@@ -35,8 +35,8 @@ export interface Scheduler {
 /** Shares the thread between long work and everything else. */
 export interface Turns {
   /**
-   * Begins a slice of a few milliseconds. The function that is answered is called between small pieces of work: it answers
-   * `undefined` while the slice lasts, else a promise of a later turn of the event loop, with which a new slice begins.
+   * Begins a piece of work. All work shares one slice of a few milliseconds in each turn of the event loop. The function that
+   * is answered is called between small steps: it answers `undefined` while the slice lasts, else a promise of a later turn.
    */
   begin(): () => Promise<void> | undefined
 }

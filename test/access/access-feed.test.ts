@@ -3,7 +3,7 @@ import { memoryStorage } from 'portcullis/memory'
 import { RECORD_KINDS } from 'portcullis/storage'
 import { expect, it } from 'vitest'
 import { AccessFeed } from '../../src/access/access-feed.ts'
-import { EVENT_LOOP_TURNS } from '../../src/platform/system-runtime.ts'
+import { createLoopTurns } from '../../src/platform/system-runtime.ts'
 
 /** A store with one identity for each id, and one write for each. */
 async function storeOf(...ids: readonly string[]): Promise<Storage> {
@@ -21,7 +21,7 @@ const turn = () => new Promise((resolve) => setImmediate(resolve))
 
 it('starts afresh when the store is restored to an earlier revision', async () => {
   let storage = await storeOf('a', 'b', 'c')
-  const feed = new AccessFeed(EVENT_LOOP_TURNS, undefined, () =>
+  const feed = new AccessFeed(createLoopTurns(), undefined, () =>
     storage.read(async ({ revision, line }) => ({ revision, line })),
   )
   const knows = (id: string) => storage.read(async (tx) => (await feed.at(tx)).has('identities', id))
@@ -33,7 +33,7 @@ it('starts afresh when the store is restored to an earlier revision', async () =
 })
 
 it('starts afresh when the store lost commits and counted them again', async () => {
-  const feed = new AccessFeed(EVENT_LOOP_TURNS)
+  const feed = new AccessFeed(createLoopTurns())
   const known = async (storage: Storage, id: string) =>
     storage.read(async (tx) => (await feed.at(tx)).has('identities', id))
   const [lost, found, further] = [await storeOf('a', 'b'), await storeOf('a', 'x'), await storeOf('a', 'y', 'z')]
@@ -45,7 +45,7 @@ it('starts afresh when the store lost commits and counted them again', async () 
 it('keeps its index for a snapshot that only began early', async () => {
   const storage = await storeOf('a')
   let asked = 0
-  const feed = new AccessFeed(EVENT_LOOP_TURNS, undefined, () => {
+  const feed = new AccessFeed(createLoopTurns(), undefined, () => {
     asked += 1
     return storage.read(async ({ revision, line }) => ({ revision, line }))
   })

@@ -9,7 +9,7 @@ import { apiSessions } from '../../src/facts/login/api-session.resource.ts'
 import { mfas } from '../../src/facts/login/mfa.resource.ts'
 import { serviceViews } from '../../src/facts/services/service.resource.ts'
 import { findInconsistencies } from '../../src/network/database/data-integrity.ts'
-import { EVENT_LOOP_TURNS } from '../../src/platform/system-runtime.ts'
+import { createLoopTurns } from '../../src/platform/system-runtime.ts'
 import {
   type Answer,
   adminOf,
@@ -90,7 +90,7 @@ function leftovers({ one }: Scene, { id }: Person) {
     const alive = (await tx.collection(apiSessions).find()).items
     const views = (await tx.collection(serviceViews).find()).items
     return {
-      inconsistencies: (await findInconsistencies(tx, 10, EVENT_LOOP_TURNS)).map(({ description }) => description),
+      inconsistencies: (await findInconsistencies(tx, 10, createLoopTurns())).map(({ description }) => description),
       apiSessions: alive.filter(own).length,
       sessions: (await tx.collection(sessions).find()).items.filter(own).length,
       views: views.filter((view) => !alive.some((session) => session.id === view.apiSessionId)).length,

@@ -1,7 +1,7 @@
 import { createTestController } from 'portcullis/testing'
 import { afterEach, expect, it, vi } from 'vitest'
+import { LoopTurns } from '../../src/concurrency/loop-turns.ts'
 import { SYSTEM_CALL } from '../../src/context/call.ts'
-import { EVENT_LOOP_TURNS } from '../../src/platform/system-runtime.ts'
 import { adminToken } from '../support/delegate.ts'
 
 const PAGE = 500
@@ -19,9 +19,9 @@ it.each(['identities', 'services'])('a page of 500 %s is rendered and written a 
     else await controller.engine.identities.create(SYSTEM_CALL, { name: `i${number}`, type: 'Device', isAdmin: false })
   }
   let looks = 0
-  const { begin } = EVENT_LOOP_TURNS
-  vi.spyOn(EVENT_LOOP_TURNS, 'begin').mockImplementation(() => {
-    const turn = begin.call(EVENT_LOOP_TURNS)
+  const { begin } = LoopTurns.prototype
+  vi.spyOn(LoopTurns.prototype, 'begin').mockImplementation(function (this: LoopTurns) {
+    const turn = begin.call(this)
     return () => {
       looks += 1
       return turn()

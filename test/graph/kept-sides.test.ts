@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { ClassTable } from '../../src/facts/insight/graph/classes.rules.ts'
 import { type GraphPolicy, type GroupedKind, RolePolicies } from '../../src/facts/insight/graph/role-policies.rules.ts'
-import { inSlices, Partition, sharedTurns } from '../../src/insight/reach/partition.ts'
+import { Partition } from '../../src/insight/reach/partition.ts'
 
 const PEOPLE = [
   ['anna', ['staff', 'berlin']],
@@ -66,31 +66,5 @@ describe('what is kept of a view when policies change', () => {
     expect(selecting(['staff', 'berlin'])).toEqual([...thirds, 100, 101])
     expect(selecting(['berlin'])).toEqual([...thirds, 100])
     expect(selecting([])).toEqual([100])
-  })
-})
-
-describe('pieces of work of one question', () => {
-  it('share slices of the event loop, however many there are', async () => {
-    let begun = 0
-    let asked = 0
-    const turns = {
-      begin: () => {
-        begun += 1
-        return () => {
-          asked += 1
-          return undefined
-        }
-      },
-    }
-    const shared = sharedTurns(turns)
-    for (let work = 0; work < 3; work += 1) {
-      await inSlices(
-        shared,
-        (function* () {
-          yield
-        })(),
-      )
-    }
-    expect([begun, asked]).toEqual([1, 3])
   })
 })

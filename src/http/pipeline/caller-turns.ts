@@ -13,6 +13,8 @@ export interface TurnLimits {
   readonly places: number
   /** The most that wait. */
   readonly waiting: number
+  /** Requests of this weight together are answered at once to all identities; absent where each has only its own places. */
+  readonly placesOfAll?: number
 }
 
 /**
@@ -24,12 +26,12 @@ export class CallerTurns {
   readonly #gates = new Map<string, FairGate>()
   readonly #turns: Turns
   readonly #limits: TurnLimits
-  /** One slice for all: many short answers, each with a slice of its own, would never let anybody else in. */
-  #nextTurn: (() => Promise<void> | undefined) | undefined
+  readonly #all: FairGate
 
   constructor(turns: Turns, limits: TurnLimits) {
     this.#turns = turns
     this.#limits = limits
+    this.#all = new FairGate(limits.placesOfAll ?? Number.POSITIVE_INFINITY)
   }
 
   /**
@@ -46,11 +48,16 @@ export class CallerTurns {
     const whose = caller === undefined ? `network ${networkOf(remoteAddress ?? '')}` : caller.identity.id
     const gate = this.#gates.get(whose) ?? new FairGate(this.#limits.places)
     if (gate.waiting >= this.#limits.waiting) throw new TooManyAttempts(RETRY_AFTER_MS, 'SERVER_TOO_MANY_REQUESTS')
-    const nextTurn = this.#nextTurn ?? this.#turns.begin()
-    this.#nextTurn = nextTurn
+    const turn = this.#turns.begin()
     this.#gates.set(whose, gate)
     try {
-      return await gate.run(caller?.apiSession.id ?? '', Math.max(weight, 1), () => make().finally(nextTurn))
+      const begin = async () => {
+        // Short answers to many callers would otherwise all be made in one turn of the event loop.
+        await turn()
+        return make()
+      }
+      const taken = Math.max(weight, 1)
+      return await gate.run(caller?.apiSession.id ?? '', taken, () => this.#all.run(whose, taken, begin))
     } finally {
       if (gate.isIdle) this.#gates.delete(whose)
     }

@@ -37,6 +37,8 @@ export async function envelope(
   if (answer.raw !== undefined) {
     return answerOf(status, shape.produces ?? 'application/octet-stream', answer.raw, answer.headers)
   }
+  // Callers who waited for the same facts go on at the same time.
+  await turn()
   if (answer.page === undefined && shape.produces !== undefined) {
     return jsonTextAnswer(status, keptLists.texts.jsonText(answer.data), answer.headers)
   }
@@ -69,6 +71,7 @@ async function listText(
   turn: () => Promise<void> | undefined,
 ): Promise<string> {
   const texts = await textsWithin(wireTexts, items, most, turn)
+  await turn()
   const pieces = texts.flatMap((text, position) => (position === 0 ? [text] : [',', text]))
   // Joined once: every further copy of a long text costs as much as writing it.
   return [LIST_HEAD, ...pieces, tailOf(texts.length)].join('')

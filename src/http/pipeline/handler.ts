@@ -23,6 +23,10 @@ import { apiPathOf, BASES, openIdPathOf, Router } from './router.ts'
 
 /** How many entities the lists may ask for that are made at once for one identity: as many as a page has at most. */
 const ENTITIES_AT_ONCE = 500
+/** The same for all identities. More lists that are half made keep more memory alive, and the collector holds the event loop longer. */
+const ENTITIES_OF_ALL = 1000
+/** Characters of a body from which on it is read in a turn of its own: 16 bodies may arrive at once. */
+const LARGE_BODY = 16_384
 
 /** The operations of every API. */
 export interface Apis {
@@ -76,7 +80,8 @@ export function createHandler(engine: ControllerEngine, apis: Apis, options: Han
 
   const keptLists = new KeptLists(engine.reader.texts)
   const { turns, limits } = options
-  const lists = new CallerTurns(turns, { places: ENTITIES_AT_ONCE, waiting: limits.listsPerIdentity })
+  const listLimits = { places: ENTITIES_AT_ONCE, waiting: limits.listsPerIdentity, placesOfAll: ENTITIES_OF_ALL }
+  const lists = new CallerTurns(turns, listLimits)
   const questions = new CallerTurns(turns, { places: 1, waiting: limits.questionsPerIdentity })
 
   let written: ApiDocuments | undefined
@@ -104,6 +109,7 @@ export function createHandler(engine: ControllerEngine, apis: Apis, options: Han
     const { remoteAddress, clientCertificates = [] } = connection
     const credentials = { headers: request.headers, clientCertificates, bearer: apis.openid?.bearer }
     const caller = await countedCaller(engine, shape.access, credentials, remoteAddress)
+    if (bodyText !== undefined && bodyText.length >= LARGE_BODY) await turn()
     const input = readInput(shape, request, url, bodyText, options)
     // A request that only reads is named where it fails.
     const requestId = shape.route.startsWith('GET ') ? undefined : told.requestId()
@@ -112,12 +118,7 @@ export function createHandler(engine: ControllerEngine, apis: Apis, options: Han
       if (shape.symbols !== undefined) {
         return lists.run(input.find.limit ?? ENTITIES_AT_ONCE, caller, remoteAddress, make)
       }
-      if (!shape.isLong) return make()
-      // Reading a large body is as much as may be done at once.
-      return questions.run(1, caller, remoteAddress, async () => {
-        await turn()
-        return make()
-      })
+      return shape.isLong ? questions.run(1, caller, remoteAddress, make) : make()
     }
     const make = async () => {
       // The declaration says what the handler takes; validation has made it so.

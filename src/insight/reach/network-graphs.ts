@@ -21,7 +21,7 @@ import { readRequest } from '../../kernel/declaration/read-body.ts'
 import { accessMap, scopeMembers } from './access-map.ts'
 import { findings } from './findings.ts'
 import { NameIndex } from './names.ts'
-import { Partitions, sharedTurns } from './partition.ts'
+import { Partitions } from './partition.ts'
 import { reachOf } from './reach.ts'
 import { type SearchPorts, search } from './search.ts'
 
@@ -59,7 +59,7 @@ export class NetworkGraphs {
   async reach(call: Call, input: z.input<typeof ReachRequest>): Promise<Reach> {
     const request = readRequest(ReachRequest, input)
     requireReading(call, ['service-policy', 'identity', 'service'])
-    const context = this.#asked()
+    const context = this.#context
     return reachOf(context, await this.#names.current(context.turns), request)
   }
 
@@ -71,7 +71,7 @@ export class NetworkGraphs {
   async map(call: Call, input: z.input<typeof MapRequest> = {}): Promise<AccessMap> {
     const request = readRequest(MapRequest, input)
     requireReading(call, ['service-policy', 'identity', 'service'])
-    const context = this.#asked()
+    const context = this.#context
     return accessMap(context, await this.#partitions.of(call, context.turns), request)
   }
 
@@ -82,7 +82,7 @@ export class NetworkGraphs {
    */
   async mapMembers(call: Call, input: z.input<typeof ScopeMembersRequest>): Promise<GraphMembers> {
     const request = readRequest(ScopeMembersRequest, input)
-    const context = this.#asked()
+    const context = this.#context
     const partition = await this.#partitions.of(call, context.turns)
     const found = await scopeMembers(context, partition, await this.#names.current(context.turns), request)
     return {
@@ -95,7 +95,7 @@ export class NetworkGraphs {
   /** Finds what is probably not meant so, of the kinds that the caller may read. */
   async findings(call: Call, input: z.input<typeof FindingsRequest> = {}): Promise<readonly Finding[]> {
     const request = readRequest(FindingsRequest, input)
-    const context = this.#asked()
+    const context = this.#context
     const partition = await this.#partitions.of(call, context.turns)
     return findings(context, call, partition, await this.#names.current(context.turns), request)
   }
@@ -103,13 +103,8 @@ export class NetworkGraphs {
   /** Searches the entities that the caller may read by name. */
   async search(call: Call, input: z.input<typeof SearchRequest>): Promise<FoundNames> {
     const { q, limit } = readRequest(SearchRequest, input)
-    const context = this.#asked()
+    const context = this.#context
     return search(context, call, await this.#names.current(context.turns), q.trim(), limit)
-  }
-
-  /** The ports as one question uses them. */
-  #asked(): GraphPorts {
-    return { ...this.#context, turns: sharedTurns(this.#context.turns) }
   }
 
   async #withStatus(kind: string, entries: readonly NameEntry[]): Promise<readonly GraphMember[]> {

@@ -176,15 +176,6 @@ function* membersOf({ classes, members }: Classified): Generator<readonly [strin
   for (const [place, { attributes }] of classes.entries()) for (const id of members[place] ?? []) yield [id, attributes]
 }
 
-/**
- * The turns of one question. All of its work shares slices: where each piece of work began a slice of its own, those that follow one
- * another without a wait held the event loop for the sum.
- */
-export function sharedTurns(turns: Turns): Turns {
-  const turn = turns.begin()
-  return { begin: () => turn }
-}
-
 /** Does work that yields between its small pieces, and lets others have the thread whenever it took a few milliseconds. */
 export async function inSlices<T>(turns: Turns, work: Generator<void, T>): Promise<T> {
   const turn = turns.begin()

@@ -1,0 +1,77 @@
+/** The longest that long work holds the event loop in one of its turns, in ms. Everything else waits for as long. */
+const SLICE_MS = 3
+
+/** The event loop of a thread, as far as work is shared out over its turns. */
+export interface EventLoop {
+  /** Milliseconds by a clock that never goes back. */
+  now(): number
+  /** Calls `work` in a later turn, after input that has come. */
+  later(work: () => void): void
+}
+
+/**
+ * Shares the thread between long pieces of work and everything else. All of them together have one slice of a turn of the event
+ * loop. Work that finds the slice used up waits, and each later turn is handed to one waiting piece alone. Work that waits
+ * for the first time and work that has waited before take turns, so that short work does not wait for all slices of long work.
+ *
+ * @example
+ * const turn = new LoopTurns({ now: () => performance.now(), later: setImmediate }).begin()
+ * for (const entity of entities) {
+ *   judge(entity)
+ *   await turn()
+ * }
+ */
+export class LoopTurns {
+  readonly #loop: EventLoop
+  /** When the slice of this turn began; absent while no work was done in it. */
+  #since: number | undefined
+  readonly #newcomers = new Set<() => void>()
+  readonly #others = new Set<() => void>()
+  #isForNewcomer = true
+
+  constructor(loop: EventLoop) {
+    this.#loop = loop
+  }
+
+  /**
+   * Begins a piece of work. The function that is answered is called between small steps of it: it answers `undefined` while
+   * the slice lasts, else a promise of a later turn. Work that goes on in several places at once waits once, and goes on in
+   * all of them together.
+   */
+  begin(): () => Promise<void> | undefined {
+    this.#sliceBegan()
+    let waiting = this.#newcomers
+    let awaited: Promise<void> | undefined
+    return () => {
+      if (awaited !== undefined || this.#loop.now() - this.#sliceBegan() < SLICE_MS) return awaited
+      awaited = new Promise((resolve) => {
+        waiting.add(() => {
+          awaited = undefined
+          resolve()
+        })
+      })
+      waiting = this.#others
+      return awaited
+    }
+  }
+
+  #sliceBegan(): number {
+    if (this.#since === undefined) {
+      this.#since = this.#loop.now()
+      this.#loop.later(() => this.#endTurn())
+    }
+    return this.#since
+  }
+
+  #endTurn(): void {
+    this.#since = undefined
+    const [first, second] = this.#isForNewcomer ? [this.#newcomers, this.#others] : [this.#others, this.#newcomers]
+    this.#isForNewcomer = !this.#isForNewcomer
+    const waiting = first.size > 0 ? first : second
+    const [next] = waiting
+    if (next === undefined) return
+    waiting.delete(next)
+    this.#sliceBegan()
+    next()
+  }
+}
