@@ -8,7 +8,7 @@ import { createTestController, type TestController } from 'portcullis/testing'
 import { createDatabase } from '../test/support/postgres.ts'
 import { routerCrowd } from './fabric/router-crowd.ts'
 import type { BenchRow } from './row.ts'
-import { fillNetwork, LARGE } from './scale/network.ts'
+import { fillNetwork, LARGE, sessionOf } from './scale/network.ts'
 import { adminToken, ask } from './scale/timing.ts'
 
 /** How often each question is asked, each time for something that was not asked before where it has pages. */
@@ -16,6 +16,8 @@ const TIMES = 12
 const PAGE = 500
 const CHANGES = 500
 const AT_ONCE = 16
+const ADMINISTRATORS = 60
+const FEW_TIMES = 5
 const MANAGEMENT = '/edge/management/v1'
 const OWN = '/portcullis/v1'
 
@@ -26,6 +28,8 @@ interface Question {
   body?(run: number): unknown
   /** How often it is asked at once; once unless given. */
   readonly atOnce?: number
+  /** Whether each of those at once is asked by an administrator of its own. */
+  readonly byMany?: boolean
   /** How often it is asked in turn, where that is not as often as the others. */
   readonly times?: number
 }
@@ -38,14 +42,14 @@ const page =
   (run: number) =>
     `${MANAGEMENT}/${kind}?limit=${PAGE}&offset=${run * PAGE}${more}`
 
-function changesOf(run: number): unknown {
+function changesOf(run: number, count = CHANGES): unknown {
   const change = (at: number) => ({
     kind: 'identities',
     action: 'update',
-    id: `i${run * CHANGES + at}`,
+    id: `i${run * count + at}`,
     body: { roleAttributes: [`a${at % 8}`] },
   })
-  return { changes: Array.from({ length: CHANGES }, (_, at) => change(at)) }
+  return { changes: Array.from({ length: count }, (_, at) => change(at)) }
 }
 
 const EVERYBODY = { name: 'all', type: 'Dial', semantic: 'AnyOf', identityRoles: ['#all'], serviceRoles: ['#all'] }
@@ -84,6 +88,21 @@ const QUESTIONS: readonly Question[] = [
     path: (run) => page('identities')(100 + run),
     atOnce: AT_ONCE,
   },
+  {
+    name: `simulate 100 changes by ${AT_ONCE} administrators at once`,
+    path: () => `${OWN}/simulate`,
+    body: (run) => changesOf(run, 100),
+    atOnce: AT_ONCE,
+    byMany: true,
+    times: FEW_TIMES,
+  },
+  ...[100, PAGE].map((limit) => ({
+    name: `${limit} identities by ${ADMINISTRATORS} administrators at once`,
+    path: (run: number) => `${MANAGEMENT}/identities?limit=${limit}&offset=${(run * limit) % LARGE.identities}`,
+    atOnce: ADMINISTRATORS,
+    byMany: true,
+    times: FEW_TIMES,
+  })),
 ]
 
 /**
@@ -99,7 +118,11 @@ export async function* benchHolds(parts: readonly string[] = ['']): AsyncGenerat
     const { storage, remove } = await opened()
     const controller = await filled(storage)
     const token = await adminToken(controller)
-    for (const { name, question } of rows) if (isWanted(name)) yield await held(controller, token, name, question)
+    const isByMany = rows.some(({ name, question }) => question.byMany && isWanted(name))
+    const tokens = isByMany ? await administrators(controller, token) : []
+    for (const { name, question } of rows) {
+      if (isWanted(name)) yield await held(controller, question.byMany ? tokens : [token], name, question)
+    }
     if (isWanted(ofRouters)) yield* heldByRouters(controller, token, ofRouters)
     await controller.close()
     await remove()
@@ -155,14 +178,33 @@ async function filled(storage: Storage | undefined): Promise<TestController> {
   return controller
 }
 
-async function held(controller: TestController, token: string, name: string, question: Question): Promise<BenchRow> {
+/** The tokens of identities that are made administrators. */
+async function administrators(controller: TestController, token: string): Promise<readonly string[]> {
+  const tokens: string[] = []
+  for (let number = 0; number < ADMINISTRATORS; number += 1) {
+    const headers = { 'zt-session': token, 'content-type': 'application/json' }
+    const init = { method: 'PATCH', headers, body: JSON.stringify({ isAdmin: true }) }
+    const url = `https://controller.test:1280${MANAGEMENT}/identities/i${number}`
+    const { ok } = await controller.fetch(new Request(url, init))
+    if (!ok) throw new Error(`i${number} was not made an administrator`)
+    tokens.push(await sessionOf(controller, `i${number}`))
+  }
+  return tokens
+}
+
+async function held(
+  controller: TestController,
+  tokens: readonly string[],
+  name: string,
+  question: Question,
+): Promise<BenchRow> {
   const { times = TIMES, atOnce = 1 } = question
   const runs: Watched[] = []
   for (let run = 0; run < times; run += 1) {
     const work = async () => {
       const asked = Array.from({ length: atOnce }, (_, at) => {
         const number = run * atOnce + at
-        return ask(controller, question.path(number), token, question.body?.(number))
+        return ask(controller, question.path(number), tokens[at % tokens.length] ?? '', question.body?.(number))
       })
       const answers = await Promise.allSettled(asked)
       const refused = answers.find(({ status }) => status === 'rejected')

@@ -12,10 +12,11 @@ const BATCH = 200
  * its session. Who was asked stands in the storage, so that what a process began another one, or its next start, completes.
  */
 export async function askForRenewal(
-  context: Pick<EngineContext, 'clock' | 'storage' | 'writes'>,
+  context: Pick<EngineContext, 'clock' | 'storage' | 'turns' | 'writes'>,
   { id, keyId, issuesFrom }: AuthorityRecord,
 ): Promise<void> {
-  const { clock, storage, writes } = context
+  const { clock, storage, turns, writes } = context
+  const turn = turns.begin()
   // Where the authority does not sign yet, a renewal brings the next root alone.
   const isBefore = (authorityKeyId: string | null) => issuesFrom === null || authorityKeyId !== keyId
   const wanted = await storage.read(async (tx) => {
@@ -26,6 +27,7 @@ export async function askForRenewal(
         const isAsked = each.isExtendRequested || !each.isIssuedByNetwork || each.method !== 'cert'
         if (!isAsked && isBefore(each.authorityKeyId)) found.push(each.id)
       }
+      await turn()
     }
     return found
   })
@@ -36,6 +38,7 @@ export async function askForRenewal(
         const known = await tx.collection(authenticators).get(authenticatorId)
         if (known === undefined || known.isExtendRequested || !isBefore(known.authorityKeyId)) continue
         await tx.collection(authenticators).update({ ...known, isExtendRequested: true, extendRequestedAt })
+        await turn()
       }
     })
   }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Duplex } from 'node:stream'
 import { hostOf } from '../../../src/base/addresses.ts'
+import { LoopTurns } from '../../../src/concurrency/loop-turns.ts'
 import type { FromRouter, Route, ToRouter } from '../../../src/control-channel.ts'
 import { type EdgeRefusal, OF_THIS_PROCESS } from '../../../src/data-plane.ts'
 import type { Channel } from '../channel/channel.ts'
@@ -88,6 +89,7 @@ export class EdgeRouter implements CircuitHost {
       model: this.#model,
       posture,
       now: this.#now,
+      turns: new LoopTurns({ now: () => performance.now(), later: setImmediate }),
       report: (message) => this.#tellAll(message),
     })
     this.#circuits = new EdgeCircuits({
@@ -296,11 +298,8 @@ export class EdgeRouter implements CircuitHost {
 
   /** Service sessions are over: what was hosted by them is not hosted any more. Circuits are ended by controllers. */
   #sessionsEnded(ids: readonly string[]): void {
-    const ended = new Set(ids)
-    for (const bound of [...this.#hosted.all()]) {
-      if (ended.has(bound.sessionId))
-        this.#hosted.close(bound, { text: 'the session is over', code: 3, hint: 'start-over' })
-    }
+    for (const bound of ids.flatMap((id) => this.#hosted.ofSession(id)))
+      this.#hosted.close(bound, { text: 'the session is over', code: 3, hint: 'start-over' })
   }
 
   #look(): void {

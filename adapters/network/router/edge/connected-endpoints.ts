@@ -1,3 +1,4 @@
+import type { LoopTurns } from '../../../../src/concurrency/loop-turns.ts'
 import type { FromRouter } from '../../../../src/control-channel.ts'
 import type { Frame } from '../../channel/frame.ts'
 import type { ModelChange, RouterModel } from '../state/router-model.ts'
@@ -12,6 +13,7 @@ interface EndpointsParts {
   readonly posture: EdgePosture
   /** Epoch ms. */
   readonly now: () => number
+  readonly turns: LoopTurns
   /** Sends a report to every controller that is connected. */
   report(message: FromRouter): void
 }
@@ -27,8 +29,9 @@ export class ConnectedEndpoints {
   readonly #byIdentity = new Map<string, Set<EdgeChannel>>()
   /** By the id of the access token that each showed last. */
   readonly #byToken = new Map<string, Set<EdgeChannel>>()
-  /** Identities whose rights are judged in the next turn of the event loop. */
+  /** Identities whose endpoints are still to be judged. */
   #toJudge: Set<string> | 'everything' | undefined
+  #isJudging = false
 
   constructor(parts: EndpointsParts) {
     this.#parts = parts
@@ -77,14 +80,13 @@ export class ConnectedEndpoints {
 
   /** The model changed: channels end with the sessions, identities and tokens that let them in; lost rights are judged soon. */
   changed({ ended, rights }: ModelChange): void {
-    this.#letGo(ended === 'everything' ? this.#channels : this.#named(ended))
-    this.#judgeRightsSoon(rights)
+    if (ended !== 'everything') this.#letGo(this.#named(ended))
+    this.#judgeSoon(ended === 'everything' ? ended : rights)
   }
 
   /** Sessions end by time as well: judges every endpoint. */
   judge(): void {
-    this.#letGo(this.#channels)
-    this.#judgeRightsSoon('everything')
+    this.#judgeSoon('everything')
   }
 
   /** Reports all that are connected. */
@@ -119,8 +121,11 @@ export class ConnectedEndpoints {
   }
 
   #letGo(channels: Iterable<EdgeChannel>): void {
-    const now = this.#parts.now()
-    for (const channel of channels) if (!mayStay(this.#parts.model, channel.client, now)) channel.end()
+    for (const channel of channels) if (!this.#mayStay(channel)) channel.end()
+  }
+
+  #mayStay({ client }: EdgeChannel): boolean {
+    return mayStay(this.#parts.model, client, this.#parts.now())
   }
 
   /** The channels of sessions, identities and access tokens. */
@@ -134,22 +139,32 @@ export class ConnectedEndpoints {
     this.#parts.report({ type: 'connect-events', full: false, identities: [{ identityId, connected }] })
   }
 
-  /** Of changes that come together the rights of endpoints are judged once, where that is left to this router. */
-  #judgeRightsSoon(concerned: ReadonlySet<string> | 'everything'): void {
+  /** Of changes that come together endpoints are judged once. Their rights are judged where that is left to this router. */
+  #judgeSoon(concerned: ReadonlySet<string> | 'everything'): void {
     if (concerned !== 'everything' && concerned.size === 0) return
-    const isDue = this.#toJudge !== undefined
     const before = this.#toJudge ?? []
     this.#toJudge =
       concerned === 'everything' || before === 'everything' ? 'everything' : new Set([...before, ...concerned])
-    if (!isDue) setImmediate(() => this.#judgeRights())
+    if (this.#isJudging) return
+    this.#isJudging = true
+    setImmediate(() => void this.#judgeAll())
   }
 
-  #judgeRights(): void {
-    const toJudge = this.#toJudge ?? []
-    this.#toJudge = undefined
-    const channels =
-      toJudge === 'everything' ? this.#channels : [...toJudge].flatMap((id) => [...(this.#byIdentity.get(id) ?? [])])
-    for (const channel of channels) channel.judge()
+  /** A change may concern ten thousand endpoints: the traffic of others goes on between them. */
+  async #judgeAll(): Promise<void> {
+    const turn = this.#parts.turns.begin()
+    for (let toJudge = this.#toJudge; toJudge !== undefined; toJudge = this.#toJudge) {
+      this.#toJudge = undefined
+      const channels =
+        toJudge === 'everything' ? this.#channels : [...toJudge].flatMap((id) => [...(this.#byIdentity.get(id) ?? [])])
+      for (const channel of [...channels]) {
+        if (!this.#channels.has(channel)) continue
+        if (this.#mayStay(channel)) channel.judge()
+        else channel.end()
+        await turn()
+      }
+    }
+    this.#isJudging = false
   }
 }
 

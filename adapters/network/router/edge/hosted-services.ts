@@ -74,6 +74,7 @@ export class HostedServices {
   readonly #byId = new Map<string, BoundService>()
   /** By identity and listener: an endpoint that binds again goes on with the terminator that it had. */
   readonly #byListener = new Map<string, BoundService>()
+  readonly #bySession = new Map<string, Set<BoundService>>()
 
   constructor(parts: HostingParts) {
     this.#parts = parts
@@ -160,6 +161,11 @@ export class HostedServices {
   close(bound: BoundService, refusal: EdgeRefusal): void {
     this.remove([bound])
     if (bound.host.release(bound.connectionId, bound)) bound.host.send(closedMessage(bound.connectionId, refusal))
+  }
+
+  /** The services that are hosted by a service session. */
+  ofSession(sessionId: string): readonly BoundService[] {
+    return [...(this.#bySession.get(sessionId) ?? [])]
   }
 
   all(): Iterable<BoundService> {
@@ -338,11 +344,16 @@ export class HostedServices {
   #keep(bound: BoundService): void {
     this.#byId.set(bound.terminatorId, bound)
     this.#byListener.set(bound.listener, bound)
+    const ofSession = this.#bySession.get(bound.sessionId)
+    if (ofSession === undefined) this.#bySession.set(bound.sessionId, new Set([bound]))
+    else ofSession.add(bound)
   }
 
   #forget(bound: BoundService): void {
     this.#byId.delete(bound.terminatorId)
     if (this.#byListener.get(bound.listener) === bound) this.#byListener.delete(bound.listener)
+    const ofSession = this.#bySession.get(bound.sessionId)
+    if (ofSession?.delete(bound) && ofSession.size === 0) this.#bySession.delete(bound.sessionId)
   }
 
   /** Another bind goes on with the terminator. */

@@ -1,0 +1,67 @@
+import { expect, it } from 'vitest'
+import { ConnectedEndpoints } from '../../adapters/network/router/edge/connected-endpoints.ts'
+import type { EdgeChannel } from '../../adapters/network/router/edge/edge-channel.ts'
+import type { EdgePosture } from '../../adapters/network/router/edge/edge-posture.ts'
+import type { RouterModel } from '../../adapters/network/router/state/router-model.ts'
+import { LoopTurns } from '../../src/concurrency/loop-turns.ts'
+
+const ENDPOINTS = 1000
+/** Milliseconds that the judgement of an endpoint takes here. */
+const JUDGED_MS = 0.1
+/** Milliseconds of long work in one turn of the event loop. */
+const SLICE_MS = 3
+
+/** Endpoints of a router whose model knows every identity but those of `gone`. */
+function endpoints(gone: ReadonlySet<string>) {
+  let now = 0
+  const judged: string[] = []
+  const ended: string[] = []
+  const model = {
+    get: (_type: string, id: string) => (gone.has(id) ? undefined : { disabled: false }),
+    session: () => ({}),
+  } as unknown as RouterModel
+  const connected = new ConnectedEndpoints({
+    model,
+    posture: { forget: () => undefined } as unknown as EdgePosture,
+    now: () => 0,
+    turns: new LoopTurns({ now: () => now, later: setImmediate }),
+    report: () => undefined,
+  })
+  for (let number = 0; number < ENDPOINTS; number += 1) {
+    const identityId = `i${number}`
+    const session = { id: `s${number}`, identityId }
+    const channel = {
+      client: { session, token: identityId, isBearer: false, issued: { tokenId: '' } },
+      judge: () => {
+        now += JUDGED_MS
+        judged.push(identityId)
+      },
+      end: () => {
+        ended.push(identityId)
+        connected.remove(channel)
+      },
+    } as unknown as EdgeChannel
+    connected.add(channel)
+  }
+  return { connected, judged, ended }
+}
+
+it('a change of the whole model judges the endpoints of a router over many turns of the event loop', async () => {
+  const { connected, judged, ended } = endpoints(new Set(['i7', 'i999']))
+  connected.changed({ ended: 'everything', rights: 'everything' })
+  for (let before = -1; judged.length + ended.length < ENDPOINTS; ) {
+    before = judged.length
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(judged.length - before).toBeLessThanOrEqual(2 * (SLICE_MS / JUDGED_MS))
+  }
+  expect(ended).toEqual(['i7', 'i999'])
+})
+
+it('a change that comes while endpoints are judged is judged as well', async () => {
+  const { connected, judged } = endpoints(new Set())
+  connected.judge()
+  while (judged.length === 0) await new Promise((resolve) => setImmediate(resolve))
+  connected.changed({ ended: new Set(), rights: new Set(['i0', 'i1']) })
+  while (judged.length < ENDPOINTS + 2) await new Promise((resolve) => setImmediate(resolve))
+  expect(judged.slice(-2)).toEqual(['i0', 'i1'])
+})
