@@ -1,4 +1,5 @@
 import { APIS } from '../apis/apis.ts'
+import { OFFERED } from '../engine/entity-services.ts'
 import type { HostEngine } from '../engine/host-engine.ts'
 import type { HostEntityServices } from '../engine/host-entities.ts'
 import type { Operation } from '../http/operations/operation.ts'
@@ -8,9 +9,8 @@ type Api = keyof typeof APIS
 type Named = `${Api} ${string}`
 /** The operation that a method is, or that it is the host's own. Without the first parameter, a call, it is asked by the host. */
 export type Right = Named | 'host' | { readonly withoutCall: Named | 'host' }
-type RightsOf<T> = { readonly [M in keyof T]: Right }
-type Rights = {
-  readonly [P in keyof HostEngine]: HostEngine[P] extends (...given: never) => unknown ? Right : RightsOf<HostEngine[P]>
+type RightsOf<T> = {
+  readonly [P in keyof T]: T[P] extends (...given: never) => unknown ? Right : { readonly [M in keyof T[P]]: Right }
 }
 
 const OF_HOST = { withoutCall: 'host' } as const
@@ -20,22 +20,8 @@ const LOGIN = 'client POST /authenticate'
  * The operation of the APIs that each method of the host's engine is: a caller that may call the one may call the other, by the one
  * declaration of the operation's row.
  */
-export const RIGHTS: Rights = {
-  authPolicies: entityRights('auth-policies'),
-  cas: entityRights('cas'),
-  configTypes: entityRights('config-types'),
-  configs: entityRights('configs'),
-  edgeRouterPolicies: entityRights('edge-router-policies'),
-  edgeRouters: entityRights('edge-routers'),
-  externalJwtSigners: entityRights('external-jwt-signers'),
-  identities: entityRights('identities'),
-  postureChecks: entityRights('posture-checks'),
-  serviceEdgeRouterPolicies: entityRights('service-edge-router-policies'),
-  servicePolicies: entityRights('service-policies'),
-  services: entityRights('services'),
-  terminators: entityRights('terminators'),
-  transitRouters: entityRights('transit-routers'),
-  webhooks: entityRights('webhooks', 'portcullis'),
+export const RIGHTS: RightsOf<HostEngine> = {
+  ...ofOffered(),
   apiSessions: { startFor: 'host', resolve: OF_HOST, end: 'management DELETE /api-sessions/{id}' },
   authentication: { byPassword: LOGIN, byCertificate: LOGIN, byExternalJwt: LOGIN },
   authenticators: {
@@ -84,8 +70,16 @@ export const RIGHTS: Rights = {
   simulate: { withoutCall: 'portcullis POST /simulate' },
 }
 
-function entityRights(name: string, api: Api = 'management'): RightsOf<HostEntityServices['services']> {
+/** The rights of what the engine does with the entities of each resource: those of its standard operations. */
+function ofOffered(): RightsOf<HostEntityServices> {
+  const rights = Object.entries(OFFERED).map(([member, { name }]) => [member, entityRights(name)])
+  // Its members are those of the table.
+  return Object.fromEntries(rights) as RightsOf<HostEntityServices>
+}
+
+function entityRights(name: string) {
   const one = `/${name}/{id}`
+  const api: Api = APIS.management.some(({ shape }) => shape.route === `POST /${name}`) ? 'management' : 'portcullis'
   return {
     get: OF_HOST,
     find: OF_HOST,

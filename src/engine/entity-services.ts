@@ -30,43 +30,35 @@ import { serviceBehaviour, terminatorBehaviour } from '../services/services.ts'
 import { webhookBehaviour } from '../webhooks/webhooks.ts'
 import type { KeptEntities } from './host-entities.ts'
 
-/** The entities of every resource that the API offers, each by the service that reads, makes, changes and deletes them. */
-export class EntityServices implements KeptEntities {
+/** The resources that the API offers, by the member of the engine. */
+export const OFFERED = {
+  authPolicies,
+  cas,
+  configTypes,
+  configs,
+  edgeRouterPolicies,
+  edgeRouters,
+  externalJwtSigners,
+  identities,
+  postureChecks,
+  serviceEdgeRouterPolicies,
+  servicePolicies,
+  services,
+  terminators,
+  transitRouters,
+  webhooks,
+} satisfies { readonly [P in keyof KeptEntities]: Resource }
+type Offered = typeof OFFERED
+
+class Services {
   readonly #context: EngineContext
   readonly #services: { readonly resource: Resource }[] = []
-  readonly cas: KeptEntities['cas']
-  readonly externalJwtSigners: KeptEntities['externalJwtSigners']
-  readonly authPolicies: KeptEntities['authPolicies']
-  readonly identities: KeptEntities['identities']
-  readonly services: KeptEntities['services']
-  readonly edgeRouters: KeptEntities['edgeRouters']
-  readonly servicePolicies: KeptEntities['servicePolicies']
-  readonly edgeRouterPolicies: KeptEntities['edgeRouterPolicies']
-  readonly serviceEdgeRouterPolicies: KeptEntities['serviceEdgeRouterPolicies']
-  readonly postureChecks: KeptEntities['postureChecks']
-  readonly configTypes: KeptEntities['configTypes']
-  readonly configs: KeptEntities['configs']
-  readonly transitRouters: KeptEntities['transitRouters']
-  readonly terminators: KeptEntities['terminators']
-  readonly webhooks: KeptEntities['webhooks']
 
   constructor(context: EngineContext) {
     this.#context = context
-    this.cas = this.of(cas)
-    this.externalJwtSigners = this.of(externalJwtSigners)
-    this.authPolicies = this.of(authPolicies)
-    this.identities = this.of(identities)
-    this.services = this.of(services)
-    this.edgeRouters = this.of(edgeRouters)
-    this.servicePolicies = this.of(servicePolicies)
-    this.edgeRouterPolicies = this.of(edgeRouterPolicies)
-    this.serviceEdgeRouterPolicies = this.of(serviceEdgeRouterPolicies)
-    this.postureChecks = this.of(postureChecks)
-    this.configTypes = this.of(configTypes)
-    this.configs = this.of(configs)
-    this.transitRouters = this.of(transitRouters)
-    this.terminators = this.of(terminators)
-    this.webhooks = this.of(webhooks)
+    for (const [member, resource] of Object.entries(OFFERED)) {
+      Object.defineProperty(this, member, { value: this.of<Resource>(resource), enumerable: true })
+    }
   }
 
   /** The service that creates, changes and deletes the entities of a resource. */
@@ -78,6 +70,13 @@ export class EntityServices implements KeptEntities {
     return service
   }
 }
+
+/** The entities of every resource that the API offers, each by the service that reads, makes, changes and deletes them. */
+export const EntityServices: new (context: EngineContext) => Services & KeptEntities =
+  // The constructor gives it a service for each resource of the table.
+  Services as new (
+    context: EngineContext,
+  ) => Services & { readonly [P in keyof Offered]: ResourceService<Offered[P]> }
 
 /** Every resource that is special in some way; the rest follow from their declarations alone. */
 const BEHAVIOURS: readonly { readonly resource: Resource }[] = [

@@ -1,6 +1,5 @@
 import type { Call } from '../context/call.ts'
-import type * as records from '../facts/resources/record-names.ts'
-import type * as wire from '../facts/resources/wire-names.ts'
+import type { FormsByName, MemberName, OfferedName } from '../facts/resources/wire-forms.ts'
 import type { FindQuery, Page } from '../ports/record-storage.ts'
 
 /**
@@ -88,117 +87,22 @@ export interface HostEntities<Shown, Kept, Create, Replace, Patch> extends Entit
 }
 
 /** The entities of every resource that the API offers. */
-export interface HostEntityServices {
-  readonly authPolicies: HostEntities<
-    wire.AuthPolicy,
-    records.AuthPolicyRecord,
-    wire.AuthPolicyCreate,
-    wire.AuthPolicyReplace,
-    wire.AuthPolicyPatch
-  >
-  readonly cas: HostEntities<wire.Ca, records.CaRecord, wire.CaCreate, wire.CaReplace, wire.CaPatch>
-  readonly configTypes: HostEntities<
-    wire.ConfigType,
-    records.ConfigTypeRecord,
-    wire.ConfigTypeCreate,
-    wire.ConfigTypeReplace,
-    wire.ConfigTypePatch
-  >
-  readonly configs: HostEntities<
-    wire.Config,
-    records.ConfigRecord,
-    wire.ConfigCreate,
-    wire.ConfigReplace,
-    wire.ConfigPatch
-  >
-  readonly edgeRouterPolicies: HostEntities<
-    wire.EdgeRouterPolicy,
-    records.EdgeRouterPolicyRecord,
-    wire.EdgeRouterPolicyCreate,
-    wire.EdgeRouterPolicyReplace,
-    wire.EdgeRouterPolicyPatch
-  >
-  readonly edgeRouters: HostEntities<
-    wire.EdgeRouter,
-    records.EdgeRouterRecord,
-    wire.EdgeRouterCreate,
-    wire.EdgeRouterReplace,
-    wire.EdgeRouterPatch
-  >
-  readonly externalJwtSigners: HostEntities<
-    wire.ExternalJwtSigner,
-    records.ExternalJwtSignerRecord,
-    wire.ExternalJwtSignerCreate,
-    wire.ExternalJwtSignerReplace,
-    wire.ExternalJwtSignerPatch
-  >
-  readonly identities: HostEntities<
-    wire.Identity,
-    records.IdentityRecord,
-    wire.IdentityCreate,
-    wire.IdentityReplace,
-    wire.IdentityPatch
-  >
-  readonly postureChecks: HostEntities<
-    wire.PostureCheck,
-    records.PostureCheckRecord,
-    wire.PostureCheckCreate,
-    wire.PostureCheckReplace,
-    wire.PostureCheckPatch
-  >
-  readonly serviceEdgeRouterPolicies: HostEntities<
-    wire.ServiceEdgeRouterPolicy,
-    records.ServiceEdgeRouterPolicyRecord,
-    wire.ServiceEdgeRouterPolicyCreate,
-    wire.ServiceEdgeRouterPolicyReplace,
-    wire.ServiceEdgeRouterPolicyPatch
-  >
-  readonly servicePolicies: HostEntities<
-    wire.ServicePolicy,
-    records.ServicePolicyRecord,
-    wire.ServicePolicyCreate,
-    wire.ServicePolicyReplace,
-    wire.ServicePolicyPatch
-  >
-  readonly services: HostEntities<
-    wire.Service,
-    records.ServiceRecord,
-    wire.ServiceCreate,
-    wire.ServiceReplace,
-    wire.ServicePatch
-  >
-  readonly terminators: HostEntities<
-    wire.Terminator,
-    records.TerminatorRecord,
-    wire.TerminatorCreate,
-    wire.TerminatorReplace,
-    wire.TerminatorPatch
-  >
-  readonly transitRouters: HostEntities<
-    wire.TransitRouter,
-    records.TransitRouterRecord,
-    wire.TransitRouterCreate,
-    wire.TransitRouterReplace,
-    wire.TransitRouterPatch
-  >
-  readonly webhooks: HostEntities<
-    wire.Webhook,
-    records.WebhookRecord,
-    wire.WebhookCreate,
-    wire.WebhookReplace,
-    wire.WebhookPatch
+export type HostEntityServices = {
+  readonly [N in OfferedName as MemberName<N>]: HostEntities<
+    FormsByName[N]['shown'],
+    FormsByName[N]['kept'],
+    FormsByName[N]['create'],
+    FormsByName[N]['replace'],
+    FormsByName[N]['patch']
   >
 }
 
 /** The same as records alone. */
 export type KeptEntities = {
-  readonly [P in keyof HostEntityServices]: HostEntityServices[P] extends HostEntities<
-    infer _,
-    infer Kept,
-    infer Create,
-    infer Replace,
-    infer Patch
+  readonly [N in OfferedName as MemberName<N>]: EntityService<
+    FormsByName[N]['kept'],
+    FormsByName[N]['create'],
+    FormsByName[N]['replace'],
+    FormsByName[N]['patch']
   >
-    ? EntityService<Kept, Create, Replace, Patch>
-    : never
 }

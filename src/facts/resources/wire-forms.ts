@@ -1,71 +1,5 @@
-import type {
-  ApiSession,
-  ApiSessionCertificate,
-  Authenticator,
-  AuthPolicy,
-  AuthPolicyCreate,
-  AuthPolicyPatch,
-  AuthPolicyReplace,
-  Ca,
-  CaCreate,
-  CaPatch,
-  CaReplace,
-  Config,
-  ConfigCreate,
-  ConfigPatch,
-  ConfigReplace,
-  ConfigType,
-  ConfigTypeCreate,
-  ConfigTypePatch,
-  ConfigTypeReplace,
-  EdgeRouter,
-  EdgeRouterCreate,
-  EdgeRouterPatch,
-  EdgeRouterPolicy,
-  EdgeRouterPolicyCreate,
-  EdgeRouterPolicyPatch,
-  EdgeRouterPolicyReplace,
-  EdgeRouterReplace,
-  Enrollment,
-  ExternalJwtSigner,
-  ExternalJwtSignerCreate,
-  ExternalJwtSignerPatch,
-  ExternalJwtSignerReplace,
-  Identity,
-  IdentityCreate,
-  IdentityPatch,
-  IdentityReplace,
-  IdentityType,
-  Mfa,
-  PostureCheck,
-  PostureCheckCreate,
-  PostureCheckPatch,
-  PostureCheckReplace,
-  PostureCheckType,
-  Revocation,
-  Service,
-  ServiceConfig,
-  ServiceCreate,
-  ServiceEdgeRouterPolicy,
-  ServiceEdgeRouterPolicyCreate,
-  ServiceEdgeRouterPolicyPatch,
-  ServiceEdgeRouterPolicyReplace,
-  ServicePatch,
-  ServicePolicy,
-  ServicePolicyCreate,
-  ServicePolicyPatch,
-  ServicePolicyReplace,
-  ServiceReplace,
-  Session,
-  Terminator,
-  TerminatorCreate,
-  TerminatorPatch,
-  TerminatorReplace,
-  TransitRouter,
-  TransitRouterCreate,
-  TransitRouterPatch,
-  TransitRouterReplace,
-} from './wire-names.ts'
+import type * as records from './record-names.ts'
+import type * as wire from './wire-names.ts'
 import type { Serializable } from './wire-types.ts'
 
 /** As much of a resource as its forms are found by. Comparing it with all of a resource would cost each project a second. */
@@ -73,56 +7,134 @@ interface Named {
   readonly definition: { readonly name: string }
 }
 
-/** The forms of a resource that travel. */
-interface Forms<Shown, Create = never, Replace = never, Patch = never> {
+/** The forms of a resource: as it travels, as a record, and the bodies of requests. Its entities are made by requests where it has bodies. */
+interface Forms<Shown, Kept = never, Create = never, Replace = never, Patch = never> {
   readonly shown: Shown
+  readonly kept: Kept
   readonly create: Create
   readonly replace: Replace
   readonly patch: Patch
 }
 
-/** The forms of each resource that travel, by the name of the resource. */
-interface FormsByName {
-  readonly 'api-session-certificates': Forms<ApiSessionCertificate>
-  readonly 'api-sessions': Forms<ApiSession>
-  readonly 'auth-policies': Forms<AuthPolicy, AuthPolicyCreate, AuthPolicyReplace, AuthPolicyPatch>
-  readonly authenticators: Forms<Authenticator>
-  readonly cas: Forms<Ca, CaCreate, CaReplace, CaPatch>
-  readonly 'config-types': Forms<ConfigType, ConfigTypeCreate, ConfigTypeReplace, ConfigTypePatch>
-  readonly configs: Forms<Config, ConfigCreate, ConfigReplace, ConfigPatch>
+/**
+ * The forms of each resource that travels, by its name. The methods of the host's engine follow from the rows that have bodies:
+ * `services` is the member of 'services', `edgeRouters` of 'edge-routers'.
+ */
+export interface FormsByName {
+  readonly 'api-session-certificates': Forms<wire.ApiSessionCertificate>
+  readonly 'api-sessions': Forms<wire.ApiSession>
+  readonly 'auth-policies': Forms<
+    wire.AuthPolicy,
+    records.AuthPolicyRecord,
+    wire.AuthPolicyCreate,
+    wire.AuthPolicyReplace,
+    wire.AuthPolicyPatch
+  >
+  readonly authenticators: Forms<wire.Authenticator>
+  readonly cas: Forms<wire.Ca, records.CaRecord, wire.CaCreate, wire.CaReplace, wire.CaPatch>
+  readonly 'config-types': Forms<
+    wire.ConfigType,
+    records.ConfigTypeRecord,
+    wire.ConfigTypeCreate,
+    wire.ConfigTypeReplace,
+    wire.ConfigTypePatch
+  >
+  readonly configs: Forms<wire.Config, records.ConfigRecord, wire.ConfigCreate, wire.ConfigReplace, wire.ConfigPatch>
   readonly 'edge-router-policies': Forms<
-    EdgeRouterPolicy,
-    EdgeRouterPolicyCreate,
-    EdgeRouterPolicyReplace,
-    EdgeRouterPolicyPatch
+    wire.EdgeRouterPolicy,
+    records.EdgeRouterPolicyRecord,
+    wire.EdgeRouterPolicyCreate,
+    wire.EdgeRouterPolicyReplace,
+    wire.EdgeRouterPolicyPatch
   >
-  readonly 'edge-routers': Forms<EdgeRouter, EdgeRouterCreate, EdgeRouterReplace, EdgeRouterPatch>
-  readonly enrollments: Forms<Enrollment>
+  readonly 'edge-routers': Forms<
+    wire.EdgeRouter,
+    records.EdgeRouterRecord,
+    wire.EdgeRouterCreate,
+    wire.EdgeRouterReplace,
+    wire.EdgeRouterPatch
+  >
+  readonly enrollments: Forms<wire.Enrollment>
   readonly 'external-jwt-signers': Forms<
-    ExternalJwtSigner,
-    ExternalJwtSignerCreate,
-    ExternalJwtSignerReplace,
-    ExternalJwtSignerPatch
+    wire.ExternalJwtSigner,
+    records.ExternalJwtSignerRecord,
+    wire.ExternalJwtSignerCreate,
+    wire.ExternalJwtSignerReplace,
+    wire.ExternalJwtSignerPatch
   >
-  readonly identities: Forms<Identity, IdentityCreate, IdentityReplace, IdentityPatch>
-  readonly 'identity-types': Forms<IdentityType>
-  readonly mfas: Forms<Mfa>
-  readonly 'posture-check-types': Forms<PostureCheckType>
-  readonly 'posture-checks': Forms<PostureCheck, PostureCheckCreate, PostureCheckReplace, PostureCheckPatch>
-  readonly revocations: Forms<Revocation>
-  readonly 'service-configs': Forms<ServiceConfig>
+  readonly identities: Forms<
+    wire.Identity,
+    records.IdentityRecord,
+    wire.IdentityCreate,
+    wire.IdentityReplace,
+    wire.IdentityPatch
+  >
+  readonly 'identity-types': Forms<wire.IdentityType>
+  readonly mfas: Forms<wire.Mfa>
+  readonly 'posture-check-types': Forms<wire.PostureCheckType>
+  readonly 'posture-checks': Forms<
+    wire.PostureCheck,
+    records.PostureCheckRecord,
+    wire.PostureCheckCreate,
+    wire.PostureCheckReplace,
+    wire.PostureCheckPatch
+  >
+  readonly revocations: Forms<wire.Revocation>
+  readonly 'service-configs': Forms<wire.ServiceConfig>
   readonly 'service-edge-router-policies': Forms<
-    ServiceEdgeRouterPolicy,
-    ServiceEdgeRouterPolicyCreate,
-    ServiceEdgeRouterPolicyReplace,
-    ServiceEdgeRouterPolicyPatch
+    wire.ServiceEdgeRouterPolicy,
+    records.ServiceEdgeRouterPolicyRecord,
+    wire.ServiceEdgeRouterPolicyCreate,
+    wire.ServiceEdgeRouterPolicyReplace,
+    wire.ServiceEdgeRouterPolicyPatch
   >
-  readonly 'service-policies': Forms<ServicePolicy, ServicePolicyCreate, ServicePolicyReplace, ServicePolicyPatch>
-  readonly services: Forms<Service, ServiceCreate, ServiceReplace, ServicePatch>
-  readonly sessions: Forms<Session>
-  readonly terminators: Forms<Terminator, TerminatorCreate, TerminatorReplace, TerminatorPatch>
-  readonly 'transit-routers': Forms<TransitRouter, TransitRouterCreate, TransitRouterReplace, TransitRouterPatch>
+  readonly 'service-policies': Forms<
+    wire.ServicePolicy,
+    records.ServicePolicyRecord,
+    wire.ServicePolicyCreate,
+    wire.ServicePolicyReplace,
+    wire.ServicePolicyPatch
+  >
+  readonly services: Forms<
+    wire.Service,
+    records.ServiceRecord,
+    wire.ServiceCreate,
+    wire.ServiceReplace,
+    wire.ServicePatch
+  >
+  readonly sessions: Forms<wire.Session>
+  readonly terminators: Forms<
+    wire.Terminator,
+    records.TerminatorRecord,
+    wire.TerminatorCreate,
+    wire.TerminatorReplace,
+    wire.TerminatorPatch
+  >
+  readonly 'transit-routers': Forms<
+    wire.TransitRouter,
+    records.TransitRouterRecord,
+    wire.TransitRouterCreate,
+    wire.TransitRouterReplace,
+    wire.TransitRouterPatch
+  >
+  readonly webhooks: Forms<
+    wire.Webhook,
+    records.WebhookRecord,
+    wire.WebhookCreate,
+    wire.WebhookReplace,
+    wire.WebhookPatch
+  >
 }
+
+/** The names of the resources whose entities are made by requests. */
+export type OfferedName = {
+  [N in keyof FormsByName]: [FormsByName[N]['create']] extends [never] ? never : N
+}[keyof FormsByName]
+
+/** The member of the host's engine for the resource of a name: `edgeRouters` for 'edge-routers'. */
+export type MemberName<N extends string> = N extends `${infer First}-${infer Rest}`
+  ? `${First}${Capitalize<MemberName<Rest>>}`
+  : N
 
 type FormOf<R extends Named, Form extends keyof Forms<unknown>> = R['definition']['name'] extends keyof FormsByName
   ? FormsByName[R['definition']['name']][Form]
