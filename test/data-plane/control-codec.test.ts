@@ -1,10 +1,8 @@
 import { emptyPostureData } from 'portcullis/policy'
 import { describe, expect, it } from 'vitest'
 import { CONTENT_TYPE } from '../../adapters/network/fabric/messages/content-types.ts'
-import { readMessage } from '../../adapters/network/fabric/messages/read-message.ts'
-import { readToRouter } from '../../adapters/network/fabric/messages/read-to-router.ts'
-import { writeFromRouter } from '../../adapters/network/fabric/messages/write-from-router.ts'
-import { writeMessage } from '../../adapters/network/fabric/messages/write-message.ts'
+import { readMessage, writeFromRouter } from '../../adapters/network/fabric/messages/rows-from-router.ts'
+import { readToRouter, writeMessage } from '../../adapters/network/fabric/messages/rows-to-router.ts'
 import type { FromRouter, ToRouter } from '../../src/facts/fabric/messages/index.ts'
 
 const peerData = new Map([[1003, Uint8Array.of(1, 2, 3)]])
@@ -105,6 +103,32 @@ const FROM_ROUTER: readonly FromRouter[] = [
     meaning: '{"__message__":"Payload"}',
   },
   { type: 'confirm-certificate', clientCertPem: 'pem' },
+  { type: 'extend-certificates', clientCertCsr: 'a', serverCertCsr: 'b' },
+  { type: 'quiesce' },
+  { type: 'dequiesce' },
+  { type: 'resync-api-sessions', reason: 'late' },
+  {
+    type: 'interfaces',
+    interfaces: [{ name: 'eth0', hardwareAddress: 'aa', mtu: 1500, index: 2, flags: 19, addresses: ['192.0.2.1/24'] }],
+  },
+  {
+    type: 'create-tunnel-terminator',
+    serviceId: 's',
+    startTime: -5n,
+    address: 'a',
+    peerData,
+    cost: 5,
+    precedence: 'failed',
+    instanceId: 'i',
+    instanceSecret: Uint8Array.of(9),
+  },
+  { type: 'terminators-validated', states: new Map([['t', { valid: true, detail: 'there' }]]) },
+  {
+    type: 'model-validated',
+    differences: [{ entityType: 'service', entityId: 's', kind: 'removed', detail: 'gone' }],
+  },
+  { type: 'inspected', id: 'q', errors: [], values: [{ name: 'links', value: '{}' }] },
+  { type: 'inspected', id: '', errors: ['no'], values: [] },
 ]
 
 const TO_ROUTER: readonly (readonly [ToRouter, asked?: number])[] = [
@@ -170,6 +194,23 @@ const TO_ROUTER: readonly (readonly [ToRouter, asked?: number])[] = [
   ],
   [{ type: 'terminator-updated' }, CONTENT_TYPE.updateEdgeTerminator],
   [{ type: 'certificates', clientCertPem: 'a', serverCertPem: 'b' }],
+  [{ type: 'renew-certificates', authorityKeyId: 'k' }],
+  [{ type: 'api-sessions-updated', sessions: [{ token: 't', certFingerprints: [], id: 'i', identityId: 'j' }] }],
+  [
+    {
+      type: 'validate-terminators',
+      terminators: [{ id: 't', binding: 'edge', address: 'a' }],
+      fixInvalid: true,
+      asksHosts: false,
+    },
+  ],
+  [{ type: 'terminator-created', terminatorId: 't', startTime: -5n }, CONTENT_TYPE.createTunnelTerminator],
+  [
+    { type: 'terminator-refused', terminatorId: 't', code: 'access-denied', message: 'no', hint: 'too-busy' },
+    CONTENT_TYPE.createTunnelTerminator,
+  ],
+  [{ type: 'circuit-created', circuitId: 'c', address: 'a', peerData, tags: new Map() }, CONTENT_TYPE.createCircuit],
+  [{ type: 'inspect', id: 'q', values: ['links'] }],
   [{ type: 'certificate-confirmed', problem: undefined }, CONTENT_TYPE.confirmCertificate],
   [{ type: 'certificate-confirmed', problem: 'VERIFY_ERROR' }, CONTENT_TYPE.confirmCertificate],
 ]
@@ -190,6 +231,19 @@ describe('what a router and its controller say to each other', () => {
       expect(readToRouter({ ...writeMessage(message, asked), sequence: 1 }, asked)).toMatchObject(message)
     },
   )
+
+  it('holds the events of the model beside what is said of them', () => {
+    const event = Uint8Array.of(0x0a, 0)
+    const state = { type: 'model-state', index: 7, timelineId: 't', subscriptionId: 's', events: [event] } as const
+    const written = writeMessage(state)
+    expect(readToRouter({ ...written, sequence: 1 })).toEqual({ ...state, events: written.body })
+    const events = Uint8Array.of(0x1a, 0)
+    const changes = { type: 'model-changes', index: 8, previousIndex: 7, subscriptionId: '', events } as const
+    const changed = writeMessage(changes)
+    expect(readToRouter({ ...changed, sequence: 1 })).toEqual({ ...changes, events: Buffer.concat(changed.body) })
+    const validate = writeMessage({ type: 'validate-model', index: 9, events: [event] })
+    expect(readToRouter({ ...validate, sequence: 1 })).toMatchObject({ type: 'validate-model', index: 9 })
+  })
 
   it('is refused where it is no message: nothing half-read goes on', () => {
     const headers = new Map<number, Uint8Array>()

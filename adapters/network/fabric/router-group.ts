@@ -5,8 +5,9 @@ import type { ChannelSocket } from '../channel/channel-socket.ts'
 import type { Frame } from '../channel/frame.ts'
 import { boolHeader, uint32Header, uint64Header } from '../channel/header-values.ts'
 import { CONTENT_TYPE, HEADER } from './messages/content-types.ts'
-import { notTaken, readMessage } from './messages/read-message.ts'
-import { type WireMessage, writeMessage } from './messages/write-message.ts'
+import type { WireMessage } from './messages/message-row.ts'
+import { notTaken, readMessage } from './messages/rows-from-router.ts'
+import { writeMessage } from './messages/rows-to-router.ts'
 
 /** Milliseconds within which an edge router that is heard again answers the hello that it was sent; it does so at once. */
 const ANSWER_MS = 2000

@@ -50,6 +50,7 @@ export {
   UpdateTerminator,
   VerifyRouter,
 } from './messages/fabric-definitions.ts'
+export type { WireMessage } from './messages/message-row.ts'
 export { postureCheckOf, unknownCheck } from './messages/model-codec.ts'
 export {
   ChangeSetEvents,
@@ -60,6 +61,5 @@ export {
   Subscribe,
   ValidateModel,
 } from './messages/model-definitions.ts'
-export { readToRouter } from './messages/read-to-router.ts'
-export { writeFromRouter } from './messages/write-from-router.ts'
-export type { WireMessage } from './messages/write-message.ts'
+export { writeFromRouter } from './messages/rows-from-router.ts'
+export { readToRouter } from './messages/rows-to-router.ts'

@@ -15,8 +15,8 @@ import {
 } from '../../../adapters/network/channel/protobuf/index.ts'
 import { CONTENT_TYPE } from '../../../adapters/network/fabric/messages/content-types.ts'
 import { modelCodec } from '../../../adapters/network/fabric/messages/model-codec.ts'
-import { readMessage } from '../../../adapters/network/fabric/messages/read-message.ts'
-import { writeMessage } from '../../../adapters/network/fabric/messages/write-message.ts'
+import { readMessage } from '../../../adapters/network/fabric/messages/rows-from-router.ts'
+import { writeMessage } from '../../../adapters/network/fabric/messages/rows-to-router.ts'
 import { runs } from '../../support/property-runs.ts'
 import { bytesOf, hexOf } from './bytes.ts'
 

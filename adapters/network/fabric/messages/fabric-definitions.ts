@@ -146,7 +146,7 @@ export const Alerts = message({
   alerts: repeated(1, message({ severity: field(4, TEXT), message: field(5, TEXT), details: repeated(6, TEXT) })),
 })
 
-export const InspectRequest = message({ requestedValues: repeated(1, TEXT) })
+export const InspectRequest = message({ values: repeated(1, TEXT) })
 export const InspectResponse = message({
   success: field(1, BOOL),
   errors: repeated(2, TEXT),

@@ -1,7 +1,8 @@
 import type { FromRouter } from '../../../../src/control-channel.ts'
-import type { Frame } from '../../channel/frame.ts'
-import { readText, readUint32 } from '../../channel/header-values.ts'
-import { HEADER } from './content-types.ts'
+import { textIn } from '../../channel/edge-messages.ts'
+import { boolHeader, readText, readUint32, textHeader, uint32Header } from '../../channel/header-values.ts'
+import { CONTENT_TYPE, HEADER } from './content-types.ts'
+import { type MembersOf, type MessageRow, wire } from './message-row.ts'
 
 /** Causes by their numbers on the wire. */
 export const ROUTE_FAILURES = [
@@ -28,15 +29,28 @@ const OWN: ReadonlySet<number> = new Set([
   HEADER.routeErrorCode,
 ])
 
-/** Reads the answer of a router to a route: everything but the id of the circuit stands in headers. */
-export function readRouteResult({ headers, body: [circuitId = new Uint8Array(0)] }: Frame): FromRouter {
-  return {
-    type: 'route-result',
-    circuitId: new TextDecoder().decode(circuitId),
-    attempt: readUint32(headers, HEADER.routeAttempt) ?? 0,
-    success: headers.has(HEADER.routeSuccess),
-    cause: ROUTE_FAILURES[readUint32(headers, HEADER.routeErrorCode) ?? 0] ?? 'generic',
-    message: readText(headers, HEADER.routeError) ?? '',
-    peerData: new Map([...headers].filter(([key]) => key > 0 && !OWN.has(key))),
-  }
+/** The answer of a router to a route: everything but the id of the circuit stands in headers. */
+export const routeResult: MessageRow<MembersOf<FromRouter, 'route-result'>> = {
+  write({ circuitId, attempt, success, cause, message, peerData }) {
+    const outcome: readonly (readonly [number, Uint8Array])[] = success
+      ? [[HEADER.routeSuccess, boolHeader(true)], ...peerData]
+      : [
+          [HEADER.routeErrorCode, Uint8Array.of(ROUTE_FAILURES.indexOf(cause))],
+          [HEADER.routeError, textHeader(message)],
+        ]
+    return wire(CONTENT_TYPE.routeResult, new TextEncoder().encode(circuitId), [
+      [HEADER.routeAttempt, uint32Header(attempt)],
+      ...outcome,
+    ])
+  },
+  read: {
+    [CONTENT_TYPE.routeResult]: (frame) => ({
+      circuitId: textIn(frame),
+      attempt: readUint32(frame.headers, HEADER.routeAttempt) ?? 0,
+      success: frame.headers.has(HEADER.routeSuccess),
+      cause: ROUTE_FAILURES[readUint32(frame.headers, HEADER.routeErrorCode) ?? 0] ?? 'generic',
+      message: readText(frame.headers, HEADER.routeError) ?? '',
+      peerData: new Map([...frame.headers].filter(([key]) => key > 0 && !OWN.has(key))),
+    }),
+  },
 }

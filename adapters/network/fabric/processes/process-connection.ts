@@ -3,7 +3,7 @@ import type { FromHolder, ProcessProofs, ProcessSide, ToHolder } from '../../../
 import { ChannelSocket, type SocketLimits } from '../../channel/channel-socket.ts'
 import type { Frame, FrameLimits } from '../../channel/frame.ts'
 import { HELLO_LIMITS } from '../hello.ts'
-import type { WireMessage } from '../messages/write-message.ts'
+import type { WireMessage } from '../messages/message-row.ts'
 import { PROCESS_TYPE, textMessage, textOf, writeProcessMessage } from './process-messages.ts'
 
 /** A socket between two processes, with the value that tells its TLS connection from all others. */

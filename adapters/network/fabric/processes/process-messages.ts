@@ -2,11 +2,10 @@ import { z } from 'zod'
 import type { FromHolder, ToHolder } from '../../../../src/control-channel.ts'
 import type { Frame } from '../../channel/frame.ts'
 import { readText, textHeader } from '../../channel/header-values.ts'
-import { readMessage } from '../messages/read-message.ts'
-import { readToRouter } from '../messages/read-to-router.ts'
+import type { WireMessage } from '../messages/message-row.ts'
 import { ROUTE_FAILURES } from '../messages/route-result.ts'
-import { writeFromRouter } from '../messages/write-from-router.ts'
-import { type WireMessage, writeMessage } from '../messages/write-message.ts'
+import { readMessage, writeFromRouter } from '../messages/rows-from-router.ts'
+import { readToRouter, writeMessage } from '../messages/rows-to-router.ts'
 
 /** Content types between processes; messages of and for routers go in their own form, with the router in a header. */
 export const PROCESS_TYPE = { proof: 2100, message: 2101, heartbeat: 2102 } as const
