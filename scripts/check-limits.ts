@@ -3,6 +3,7 @@
 import { globSync, readFileSync, statSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { type CalledFiles, filesOfRequests } from './files-of-request.ts'
+import { type Finding, PROSE_RULES, type ProseRule, proseFindings } from './prose.ts'
 
 const root = new URL('..', import.meta.url)
 const limits: unknown = JSON.parse(readFileSync(new URL('limits.json', import.meta.url), 'utf8'))
@@ -21,6 +22,15 @@ const MEASURES: Readonly<Record<string, () => number | Promise<number>>> = {
   filesOfLogin: () => filesOf('a certificate login'),
   filesOfPolicy: () => filesOf('creating a service policy'),
   filesOfList: () => filesOf('listing services'),
+  /** Sentences that hide their subject, by their kind: `npm run prose` prints them. */
+  ...Object.fromEntries(PROSE_RULES.map((rule) => [`prose:${rule}`, () => sentencesOf(rule)])),
+}
+
+let prose: readonly Finding[] | undefined
+
+function sentencesOf(rule: ProseRule): number {
+  prose ??= proseFindings()
+  return prose.filter((finding) => finding.rule === rule).length
 }
 
 let requests: Promise<readonly CalledFiles[]> | undefined
