@@ -63,10 +63,10 @@ class Servers {
     if (kind === 'sqlite') {
       await cp(join(directory, DATABASE), join(directory, 'copy.sqlite'))
       for (const ending of ['-wal', '-shm']) await rm(join(directory, `copy.sqlite${ending}`), { force: true })
-      return { server: await startPortcullis(directory, 'sqlite:copy.sqlite', profile) }
+      return { server: await startPortcullis(directory, 'sqlite:copy.sqlite', { profile }) }
     }
     if (kind === 'memory') {
-      const server = await startPortcullis(directory, 'memory', profile)
+      const server = await startPortcullis(directory, 'memory', { profile })
       return { server, network: await createNetwork(server.port, join(directory, 'pki', 'ca.pem'), services) }
     }
     const constant = { status: 200, headers: { 'content-type': 'application/json' }, body: ANSWER, burnMs: 0 }

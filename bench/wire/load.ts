@@ -20,7 +20,7 @@ export interface Load {
   /** Requests as they go over the wire, taken in turns from the given place on. */
   readonly requests: readonly string[]
   readonly from: number
-  /** A request that follows each of them on its connection, with the token of its answer in place of `{token}`. */
+  /** A request that follows each of them on its connection, with the token or the id of its answer in place of `{token}` and `{id}`. */
   readonly followedBy?: string
   /** Connection by connection. */
   readonly certificates: readonly ClientCertificate[]
@@ -65,7 +65,7 @@ async function run(load: Load): Promise<LoadOutcome> {
       const at = performance.now()
       const socket = sockets[index] ?? (await open(load, index))
       const first = await exchange(socket, request)
-      const text = load.followedBy === undefined ? first : await exchange(socket, withToken(load.followedBy, first))
+      const text = load.followedBy === undefined ? first : await exchange(socket, filledIn(load.followedBy, first))
       if (isNewEach) socket.end()
       times.push(performance.now() - at)
       answer = text
@@ -91,8 +91,9 @@ function open({ port, certificates }: Load, index: number): Promise<TLSSocket> {
   })
 }
 
-function withToken(request: string, answer: string): string {
-  return request.replace('{token}', /"token":"([^"]+)"/.exec(answer)?.[1] ?? '')
+function filledIn(request: string, answer: string): string {
+  const of = (name: string) => new RegExp(`"${name}":"([^"]+)"`).exec(answer)?.[1] ?? ''
+  return request.replace('{token}', of('token')).replace('{id}', of('id'))
 }
 
 /** Sends a request and resolves with the text of the whole answer, whose length its head tells. */

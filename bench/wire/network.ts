@@ -30,7 +30,12 @@ const ENROLLED = 16
 const PAGE = 500
 
 /** Fills the empty controller of a port, whose authority's certificate is in a file; answers what is there. */
-export async function createNetwork(port: number, caFile: string, services = SERVICES): Promise<Network> {
+export async function createNetwork(
+  port: number,
+  caFile: string,
+  services = SERVICES,
+  identities = IDENTITIES,
+): Promise<Network> {
   const baseUrl = `https://127.0.0.1:${port}`
   const ca = await readFile(caFile, 'utf8')
   const fetch = httpsFetch({ ca })
@@ -68,14 +73,14 @@ export async function createNetwork(port: number, caFile: string, services = SER
   const everywhere = { name: 'everybody everywhere', semantic: 'AnyOf', edgeRouterRoles: ['#all'] } as const
   await management.call('POST /edge-router-policies', { body: { ...everywhere, identityRoles: ['#all'] } })
   await management.call('POST /service-edge-router-policies', { body: { ...everywhere, serviceRoles: ['#all'] } })
-  const identityIds = await inParallel(IDENTITIES, async (index) => {
+  const identityIds = await inParallel(identities, async (index) => {
     const externalId = index === 0 ? { externalId: 'alice' } : {}
     const roleAttributes = [`i${index % POLICIES}`]
     const body = { name: `device ${index}`, type: 'Device', isAdmin: false, roleAttributes, ...externalId } as const
     return (await management.call('POST /identities', { body: { ...body, enrollment: { ott: true } } })).data.id
   })
   const enrollmentTokens: string[] = []
-  for (let offset = 0; offset < IDENTITIES; offset += PAGE) {
+  for (let offset = 0; offset < identities; offset += PAGE) {
     const { data: page } = await management.call('GET /enrollments', { query: { limit: PAGE, offset } })
     enrollmentTokens.push(
       ...page.flatMap(({ method, token }) => (method !== 'ott' || token === undefined ? [] : [token])),

@@ -32,17 +32,33 @@ export const ADMIN = { username: 'keeper', password: 'the-keys-of-the-bench' } a
 const PROBE = fileURLToPath(new URL('probe.ts', import.meta.url))
 const CONSTANT_SERVER = fileURLToPath(new URL('constant-server.ts', import.meta.url))
 const LOAD = fileURLToPath(new URL('load.ts', import.meta.url))
-const CLI = fileURLToPath(new URL('../../dist/adapters/cli/main.js', import.meta.url))
+const CLI = fileURLToPath(new URL('../../dist/adapters/tools/cli/main.js', import.meta.url))
 // One address logs in more often in a second than people do in a minute.
 const RATES = ['anonymous', 'identity', 'passwords-by-address', 'passwords-by-username']
 
-/** Starts `portcullis serve` as it was built, in a directory that has or gets its certificates and database. */
-export async function startPortcullis(directory: string, storage: string, profile?: string): Promise<ServerProcess> {
+/** Where a profile is left, and which command line serves: one of sources, or the one that was built here. */
+interface PortcullisOptions {
+  readonly profile?: string | undefined
+  readonly commandLine?: string
+}
+
+/** Starts `portcullis serve` in a directory that has or gets its certificates and database. */
+export async function startPortcullis(
+  directory: string,
+  storage: string,
+  { profile, commandLine = CLI }: PortcullisOptions = {},
+): Promise<ServerProcess> {
   const rates = RATES.map((name) => `${name}=100000000/60`).join()
   const args = ['serve', '--listen', '127.0.0.1:0', '--pki', 'pki', '--storage', storage, '--rate-limits', rates]
-  const child = fork(CLI, args, {
+  const sources = commandLine.endsWith('.ts') ? ['--conditions=portcullis-source'] : []
+  const child = fork(commandLine, args, {
     cwd: directory,
-    execArgv: ['--import', PROBE, ...(profile === undefined ? [] : ['--cpu-prof', '--cpu-prof-dir', profile])],
+    execArgv: [
+      ...sources,
+      '--import',
+      PROBE,
+      ...(profile === undefined ? [] : ['--cpu-prof', '--cpu-prof-dir', profile]),
+    ],
     env: {
       ...process.env,
       PORTCULLIS_ADMIN_USERNAME: ADMIN.username,

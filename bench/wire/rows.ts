@@ -26,7 +26,7 @@ export interface WireRow {
 }
 
 export const MANAGEMENT = '/edge/management/v1'
-const CLIENT = '/edge/client/v1'
+export const CLIENT = '/edge/client/v1'
 
 const SERVICE = ({ adminToken, serviceIds }: Network) => get(adminToken, `${MANAGEMENT}/services/${serviceIds[7]}`)
 const POST_SERVICE = ({ adminToken }: Network) => [post(`${MANAGEMENT}/services`, { name: 'a service' }, adminToken)]
@@ -168,7 +168,7 @@ function post(path: string, body: object, token?: string, authorization?: string
   return write('POST', path, body, token, authorization)
 }
 
-function write(method: string, path: string, body: object, token?: string, authorization?: string): string {
+export function write(method: string, path: string, body: object, token?: string, authorization?: string): string {
   const text = JSON.stringify(body)
   const head = [
     `${method} ${path} HTTP/1.1`,
