@@ -162,7 +162,7 @@ function row<T>(
   }
 }
 
-async function ownRouter(network: LinkedNetwork) {
+export async function ownRouter(network: LinkedNetwork) {
   const { admin } = network
   const fields = { name: 'ours', roleAttributes: ['all'], isTunnelerEnabled: false }
   const id = await admin.create('/edge-routers', fields)

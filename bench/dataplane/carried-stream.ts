@@ -18,11 +18,14 @@ export interface Carrier {
 /** First bytes of a stream: its host sends back what follows, or sends as many bytes as the four next ones say. */
 export const ECHO = 1
 export const SOURCE = 2
+/** Alone in the first bytes it is sent back, and the stream begins anew. */
+export const READY = 3
 const PIECE = new Uint8Array(32_768)
 
 /** Is the host of a stream. */
 export function serveStream(stream: CarriedStream): void {
   stream.onBytes = (first) => {
+    if (first[0] === READY) return void stream.send(first)
     if (first[0] === SOURCE) {
       sendPieces(stream, new DataView(first.buffer, first.byteOffset).getUint32(1))
       return

@@ -104,7 +104,7 @@ export async function byPipe({
 }
 
 /** A host is there when the controller knows it, which some routers tell later. */
-async function untilHosted(dial: () => Promise<{ close(): void }>): Promise<void> {
+export async function untilHosted(dial: () => Promise<{ close(): void }>): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       const stream = await dial()

@@ -51,15 +51,20 @@ export async function echo({ carrier, process }: Subject, streams: number, forMs
   const { holdMs } = await process.told()
   for (const one of opened) one.close()
   const echoes = byStream.reduce((sum, { length }) => sum + length, 0)
+  const all = byStream.flat().toSorted((one, other) => one - other)
   const means = byStream.map((times) => times.reduce((sum, time) => sum + time, 0) / times.length)
   return {
     perSecond: (echoes / outcome.elapsedMs) * 1000,
     cpuMs: outcome.cpuMs / echoes,
     medianMs: median(means),
+    p50: quantile(all, 0.5),
+    p99: quantile(all, 0.99),
     longestMs: byStream.reduce((longest, times) => Math.max(longest, ...times), 0),
     holdMs,
   }
 }
+
+const quantile = (sorted: readonly number[], part: number) => sorted[Math.floor(part * sorted.length)] ?? Number.NaN
 
 /** The middle one of some figures. */
 export function median(values: readonly number[]): number {
