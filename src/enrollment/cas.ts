@@ -5,6 +5,7 @@ import { type Cas, cas } from '../facts/enrollment/ca.resource.ts'
 import type { RecordOf } from '../kernel/declaration/resource.ts'
 import type { Behaviour } from '../records/behaviour.ts'
 import { findOne } from '../records/read-records.ts'
+import { checkRoleAttributes } from '../records/references.ts'
 
 type Ca = RecordOf<typeof cas>
 
@@ -35,6 +36,7 @@ export const caBehaviour: Behaviour<Cas> = {
     const externalIdClaim = after.externalIdClaim && withCriteria(after.externalIdClaim)
     checkClaim(externalIdClaim)
     const { before, restored } = change
+    if (after.identityRoles !== before?.identityRoles) checkRoleAttributes('identityRoles', after.identityRoles)
     const isUnchanged = JSON.stringify(externalIdClaim) === JSON.stringify(before?.externalIdClaim)
     const isTrusted = before === undefined ? isAdminCall(call) : before.mayAuthenticateAdmins
     // An undo trusts a value as it was trusted then. Other edits by an administrator do not make it trusted: that is asked for

@@ -17,7 +17,7 @@ import type { CertificateFacts } from '../ports/pki.ts'
 import { type ReadTransaction, UniqueViolation } from '../ports/record-storage.ts'
 import { keepOwnerQuota } from '../records/owner-quota.ts'
 import { findOne } from '../records/read-records.ts'
-import { refusingDuplicates } from '../records/references.ts'
+import { checkRoleAttributes, refusingDuplicates } from '../records/references.ts'
 
 /** An enrollment that gave its identity, or its router, a credential. */
 interface CompletedEnrollment {
@@ -239,6 +239,7 @@ const FIELDS = ['name', 'externalId', 'roleAttributes'] as const
  */
 export function checkClaimedFields(claimed: ClaimedFields): void {
   if (claimed.name.trim() === '') throw invalidField('name', 'name is required', '')
+  checkRoleAttributes('roleAttributes', claimed.roleAttributes)
   for (const field of FIELDS) {
     const result = identities.definition.writable[field].safeParse(claimed[field])
     const [issue] = result.error?.issues ?? []

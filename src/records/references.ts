@@ -138,7 +138,7 @@ export async function checkRoleLists(
   record: RecordOf<Resource>,
   before: RecordOf<Resource> | undefined,
 ): Promise<void> {
-  checkRoleAttributes(resource, record.roleAttributes)
+  if (resource.name !== 'posture-checks') checkRoleAttributes('roleAttributes', record.roleAttributes)
   for (const [field, target] of Object.entries(resource.definition.selects ?? {})) {
     if (record[field] === before?.[field]) continue
     await checkRoleList(tx, field, roleList(record[field]), resourceNamed(target))
@@ -168,11 +168,11 @@ async function checkRoleList(
   }
 }
 
-function checkRoleAttributes(resource: Resource, attributes: unknown): void {
-  if (resource.name === 'posture-checks') return
+/** Refuses role attributes that begin with a selector's mark: no request could give them to an entity. */
+export function checkRoleAttributes(field: string, attributes: unknown): void {
   for (const mark of ['#', '@']) {
     if (roleList(attributes).some((attribute) => attribute.startsWith(mark))) {
-      throw invalidField('roleAttributes', `role attributes may not be prefixed with ${mark}`, attributes)
+      throw invalidField(field, `role attributes may not be prefixed with ${mark}`, attributes)
     }
   }
 }

@@ -13,6 +13,7 @@ import { claimsOf } from '../contract/http/jwt.ts'
 import type { MountedController } from '../contract/http/mount.ts'
 import { issueClient, pemOf } from '../support/certificates/certificates.ts'
 import { mount } from '../support/mount.ts'
+import { bearing, begin, codeOf, exchangeCode, proofKey, step, tokensIn } from '../support/openid.ts'
 import { apisOf, person } from '../support/people.ts'
 import { CLAIM, clientOf, newAuthority, now, registered, TRUSTED } from '../support/third-party.ts'
 
@@ -33,6 +34,7 @@ describe('CAs', () => {
     const { admin, authority } = await scene()
     const id = await registered(admin, authority, {}, false)
     const shown = await read(admin, `/cas/${id}`)
+    const named = { name: 'other', identityNameFormat: '[caName]' }
     expect(shown).toMatchObject({
       ...TRUSTED,
       name: 'third party',
@@ -59,6 +61,21 @@ describe('CAs', () => {
     expectDone(await admin.put(`/cas/${id}`, { ...TRUSTED, name: 'third party', identityNameFormat: '' }))
     expect(await read(admin, `/cas/${id}`)).not.toHaveProperty('externalIdClaim')
     expectDone(await admin.delete(`/cas/${id}`))
+  })
+
+  it.each(['#staff', '@staff'])('give no role attribute that is a role, as %s is', async (role) => {
+    const { admin, authority } = await scene()
+    const body = { name: 'refused', certPem: pemOf(authority), ...TRUSTED, identityRoles: [role] }
+    expectFieldError(await admin.post('/cas', body), 'identityRoles')
+    const id = await registered(admin, authority)
+    const shown = await read(admin, `/cas/${id}`)
+    const named = { name: 'other', identityNameFormat: '[caName]' }
+    expectFieldError(await admin.patch(`/cas/${id}`, { identityRoles: [role] }), 'identityRoles')
+    expectFieldError(
+      await admin.put(`/cas/${id}`, { ...TRUSTED, ...named, identityRoles: [role] }),
+      'identityRoles',
+    )
+    expect(await read(admin, `/cas/${id}`)).toEqual(shown)
   })
 
   it('are CAs, once each', async () => {
@@ -272,6 +289,21 @@ describe('logging in with a third-party certificate', () => {
     expectDone(await as(device).post('/enroll/ca'))
     expectDone(await admin.patch(`/cas/${id}`, { isAuthEnabled: false, ...change }))
     expectError(await logIn(as(device)), 'INVALID_AUTH')
+  })
+
+  it('says in tokens as well that the network cannot extend it', async () => {
+    const { mounted, admin, authority, as } = await scene()
+    await registered(admin, authority)
+    const device = await clientOf(authority, 'device')
+    expectDone(await as(device).post('/enroll/ca'))
+    expect((await logIn(as(device))).body.data.isCertExtendable).toBe(false)
+    const key = proofKey()
+    const id = await begin(mounted, key)
+    expect((await step(mounted, id, 'cert', {}, {}, device)).status).toBe(302)
+    const { access_token } = await tokensIn(await exchangeCode(mounted, await codeOf(mounted, id), key))
+    expect(claimsOf(mounted, access_token).z_ice).toBe(false)
+    const shown = await bearing(mounted, access_token, `${CLIENT}/current-api-session`, {}, device)
+    expect(await shown.json()).toMatchObject({ data: { isCertExtendable: false } })
   })
 
   it('A26: takes the identity from the leaf, whatever else is sent', async () => {

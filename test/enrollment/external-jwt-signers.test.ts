@@ -336,6 +336,24 @@ describe('enrolling with a token', () => {
     expectError(await enroll({}), 'ENROLLMENT_IDENTITY_ALREADY_ENROLLED', undefined, 409)
   })
 
+  it('gives no role attributes where the token has no claim for them', async () => {
+    const { admin, enroll } = await enrolling({
+      enrollToTokenEnabled: true,
+      enrollAttributeClaimsSelector: '/some/path',
+    })
+    expect((await enroll({})).status).toBe(200)
+    const [carol] = (await admin.get('/identities?filter=name="Carol"')).body.data
+    expect(carol).toMatchObject({ externalId: 'carol@idp', roleAttributes: [] })
+  })
+
+  it('is refused where a role attribute that it claims is a role', async () => {
+    const { admin, idp, anybody, now } = await scene({ ...selectors, enrollToTokenEnabled: true })
+    const token = await idp.token(now(), { ...claims, groups: ['staff', '#admins'] })
+    const headers = { authorization: `Bearer ${token}` }
+    expectFieldError(await anybody.send('POST', '/enroll/token', { body: {}, headers }), 'roleAttributes')
+    expect((await admin.get('/identities?filter=name="Carol"')).body.data).toEqual([])
+  })
+
   it('makes an identity that logs in with a certificate', async () => {
     const { mounted, enroll } = await enrolling({ enrollToCertEnabled: true })
     const key = newKey()

@@ -61,6 +61,15 @@ async function readAll(admin: ForeignClient, at: string): Promise<Wire> {
 }
 
 describe.each(TABLE)('%s', (_path, subject) => {
+  it('shows the tags that came with its creation', async () => {
+    const mounted = await mount()
+    const admin = await adminOf(mounted)
+    const tags = { team: 'network' }
+    const created = await admin.post(subject.path, { ...(await subject.create(admin)), tags })
+    expect(created.status, created.text).toBe(201)
+    expect((await readAll(admin, `${subject.path}/${created.body.data.id}`)).tags).toEqual(tags)
+  })
+
   it('shows after a replacement what it said', async () => {
     const { admin, at, replacement, later } = await setUp(subject)
     const updatedAt = later()

@@ -1,4 +1,6 @@
+import { createPkiMaterial } from 'portcullis'
 import { routerSide } from 'portcullis/fabric'
+import { memoryStorage } from 'portcullis/memory'
 import { bodyOf, type FakeRouter } from 'portcullis/testing'
 import { expect, it, vi } from 'vitest'
 import { type FabricWorld, fabricWorld, tunnelNetwork } from './fabric-world.ts'
@@ -222,4 +224,22 @@ it('a router that knows more than the store waits for it a few seconds, and then
   expect(router.all(CONTENT_TYPE.modelState)).toEqual([])
   await world.controller.elapse(2000)
   await router.next(({ contentType }) => contentType === CONTENT_TYPE.modelState)
+})
+
+it('a router that connects after a revocation learns it with the model, also from a process that started after it', async () => {
+  const now = Date.UTC(2026, 0, 1)
+  const storage = { ...memoryStorage(), close: async () => undefined }
+  const of = { storage, pki: await createPkiMaterial({ hosts: ['controller.test'], trustDomain: 'test', now }), now }
+  const before = await fabricWorld({}, of)
+  const id = '3f2504e0-4f89-41d3-9a0c-0305e82c3301'
+  await before.call('POST', '/revocations', { type: 'JTI', id })
+  const learnt = async (world: FabricWorld, name: string) => {
+    const router = await world.router(name)
+    subscribe(router)
+    await router.next(({ contentType }) => contentType === CONTENT_TYPE.modelState)
+    return [...modelOf(router).entities.keys()].filter((key) => key.startsWith('revocation '))
+  }
+  expect(await learnt(before, 'late')).toEqual([`revocation ${id}`])
+  await before.controller.close()
+  expect(await learnt(await fabricWorld({}, of), 'later')).toEqual([`revocation ${id}`])
 })
