@@ -1,24 +1,17 @@
 import { once } from 'node:events'
-import { SignJWT } from 'jose'
 import type { PostureCheck } from 'portcullis/policy'
-import { beforeAll, describe, expect, it, vi } from 'vitest'
-import type { Channel } from '../../adapters/network/channel/channel.ts'
-import { channelPair } from '../../adapters/network/channel/channel-pair.ts'
+import { describe, expect, it, vi } from 'vitest'
 import { processTimer } from '../../adapters/network/channel/conversation.ts'
-import { bodyOf, EDGE_HEADER, EDGE_TYPE, edgeMessage, TRUE } from '../../adapters/network/channel/edge-messages.ts'
-import { readBool, readUint32, textHeader } from '../../adapters/network/channel/header-values.ts'
-import { PostureReports } from '../../adapters/network/channel/posture-messages.ts'
-import type { MessageOf } from '../../adapters/network/channel/protobuf/index.ts'
-import { modelCodec, postureCheckOf, unknownCheck } from '../../adapters/network/fabric/messages/model-codec.ts'
-import { EdgeRouter } from '../../adapters/network/router/edge-router.ts'
-import { FabricRouter } from '../../adapters/network/router/fabric-router.ts'
+import { bodyOf, EDGE_HEADER, EDGE_TYPE } from '../../adapters/network/channel/edge-messages.ts'
+import { readBool, readUint32 } from '../../adapters/network/channel/header-values.ts'
+import { postureCheckOf, unknownCheck } from '../../adapters/network/fabric/messages/model-codec.ts'
 import { RouterChannel } from '../../adapters/network/sdk/routers/router-channel.ts'
 import { EDGE_ERROR } from '../../src/facts/data-plane/edge/edge-refusal.ts'
-import type { FromRouter, ModelEvent, ToRouter } from '../../src/facts/fabric/messages/index.ts'
-import { PlayedEndpoint } from '../support/edge-world.ts'
-import { type Issued, issue } from '../support/https-certificates.ts'
+import type { ModelEvent } from '../../src/facts/fabric/messages/index.ts'
+import { type Report, report } from '../support/bearer-endpoints.ts'
+import type { PlayedEndpoint } from '../support/edge-world.ts'
+import { policy, withHost } from '../support/left-to-router.ts'
 
-const HOUR_MS = 3_600_000
 const AT_WORK = { id: 'at-work', name: 'at work', typeId: 'DOMAIN', domains: ['corp.example'] } as const
 const SECOND_FACTOR: PostureCheck = {
   id: 'factor',
@@ -42,147 +35,7 @@ const LINUX: PostureCheck = {
   operatingSystems: [{ type: 'Linux', versions: ['>=6.0.0'] }],
 }
 
-type Report = NonNullable<MessageOf<typeof PostureReports>['responses'][number]>
-const NOTHING: Report = {
-  ...{ macs: undefined, os: undefined, processList: undefined, domain: undefined },
-  ...{ woken: undefined, unlocked: undefined, totpToken: undefined },
-}
-const domain = (name: string): Report => ({ ...NOTHING, domain: { name } })
-
-let signer: Issued
-
-beforeAll(async () => {
-  signer = await issue('signer')
-})
-
-/** A router of ours under a controller that leaves posture to it: whatever the router asks for it gets. */
-class LeftToRouter {
-  now = Date.now()
-  readonly asked: FromRouter[] = []
-  readonly #edge: EdgeRouter
-  readonly #controller: { take(message: ToRouter): Promise<FromRouter | undefined> }
-  #index = 1
-  #circuits = 0
-  #terminator = ''
-
-  constructor(events: readonly ModelEvent[]) {
-    let edge: EdgeRouter | undefined
-    const router = new FabricRouter({
-      routerId: 'router',
-      credentials: () => ({ key: '', clientCert: '', serverCert: '', ca: '' }),
-      listeners: [],
-      clock: { now: () => performance.now(), timer: () => () => undefined },
-      random: Math.random,
-      host: (host) => {
-        edge = new EdgeRouter({ id: 'router', caPem: '', version: 'v', advertise: '', now: () => this.now }, host)
-        return edge
-      },
-    })
-    this.#controller = router.connected({ id: 'c', judgesPosture: false, ask: (message) => this.#ask(message) })
-    if (edge === undefined) throw new Error('a router without edge')
-    this.#edge = edge
-    const publicKey = { type: 'public-key', kid: 'k', data: signer.der, usages: ['jwt'] } as const
-    const all = [{ action: 'create', entity: publicKey } as const, ...identities(), ...events]
-    const state = { type: 'model-state', index: 1, timelineId: 't', subscriptionId: 's' } as const
-    void this.#controller.take({ ...state, events: [modelCodec.state(all)] })
-  }
-
-  change(...events: readonly ModelEvent[]): void {
-    this.#index += 1
-    const facts = { type: 'model-changes', index: this.#index, previousIndex: this.#index - 1 } as const
-    void this.#controller.take({ ...facts, events: modelCodec.changes(events) } as ToRouter)
-  }
-
-  way(): Channel {
-    const [channel, theirs] = channelPair()
-    this.#edge.greet(theirs, { chain: [], remoteAddress: '127.0.0.1', isOfProcess: true })
-    return channel
-  }
-
-  async connect(identityId: string, claims: Readonly<Record<string, unknown>> = {}): Promise<PlayedEndpoint> {
-    const channel = this.way()
-    const token = await this.token({ z_t: 'a', z_asid: `session of ${identityId}`, ...claims }, identityId)
-    return PlayedEndpoint.open(channel, { id: identityId } as PlayedEndpoint['device'], token, -1)
-  }
-
-  token(claims: Readonly<Record<string, unknown>>, sub: string): Promise<string> {
-    return new SignJWT({ ...claims })
-      .setProtectedHeader({ alg: 'ES256', kid: 'k' })
-      .setSubject(sub)
-      .setAudience('openziti')
-      .setIssuedAt(Math.floor(this.now / 1000))
-      .setExpirationTime(Math.floor((this.now + HOUR_MS) / 1000))
-      .sign(signer.keys.privateKey)
-  }
-
-  close(): void {
-    this.#edge.close()
-  }
-
-  async #ask(message: FromRouter): Promise<ToRouter | undefined> {
-    this.asked.push(message)
-    if (message.type === 'create-terminator') {
-      this.#terminator = message.address
-      return { type: 'terminator-created', terminatorId: message.address, startTime: 0n }
-    }
-    if (message.type !== 'create-circuit') return undefined
-    this.#circuits += 1
-    const circuitId = `circuit-${this.#circuits}`
-    const [address, egress] = [`${circuitId} in`, `${circuitId} out`]
-    const common = { circuitId, peerData: new Map<number, Uint8Array>(), tags: new Map<string, string>() }
-    await this.#controller.take({
-      ...{ ...common, type: 'route', attempt: 1, timeoutMs: 5000 },
-      forwards: [
-        { srcAddress: address, dstAddress: egress, dstType: 'end' },
-        { srcAddress: egress, dstAddress: address, dstType: 'start' },
-      ],
-      egress: { binding: 'edge', address: egress, destination: this.#terminator, peerData: new Map() },
-    })
-    return { ...common, type: 'circuit-created', address }
-  }
-}
-
-function identities(): readonly ModelEvent[] {
-  return ['laptop', 'box'].map((id) => ({
-    action: 'create',
-    entity: {
-      ...{ type: 'identity', id, name: id, disabled: false, appDataJson: '' },
-      ...{ defaultHostingPrecedence: 'default', defaultHostingCost: 0 },
-      ...{ serviceHostingPrecedences: new Map(), serviceHostingCosts: new Map(), serviceConfigs: new Map() },
-    },
-  }))
-}
-
-/** A policy by which an identity may use the service `wiki`. */
-function policy(id: string, policyType: 'Dial' | 'Bind', identity: string, checks: readonly PostureCheck[] = []) {
-  const sides = { identities: [identity], services: ['wiki'], 'posture-checks': checks.map((check) => check.id) }
-  const relations = (['identities', 'services', 'posture-checks'] as const).flatMap((side): ModelEvent[] =>
-    sides[side].length === 0 ? [] : [{ action: 'relate', policyId: id, side, entityIds: sides[side] }],
-  )
-  const entities = checks.map((check): ModelEvent => ({ action: 'create', entity: { type: 'posture-check', check } }))
-  const own: ModelEvent = { action: 'create', entity: { type: 'service-policy', id, name: id, policyType } }
-  return [...entities, own, ...relations]
-}
-
-const report = (endpoint: PlayedEndpoint, ...responses: readonly Report[]) => {
-  endpoint.send({ contentType: EDGE_TYPE.posture, headers: new Map(), body: [PostureReports.encode({ responses })] })
-}
-
-async function withHost(checks: readonly PostureCheck[], claims = {}) {
-  const world = new LeftToRouter([...policy('hosts', 'Bind', 'box'), ...policy('clients', 'Dial', 'laptop', checks)])
-  const host = await world.connect('box')
-  host.serve((connection, body, flags) => host.data(connection, body, flags))
-  const service = await world.token({ jti: 'bind' }, 'wiki')
-  const bound = edgeMessage(EDGE_TYPE.bind, 1, [[EDGE_HEADER.assignedConnection, TRUE]], textHeader(service))
-  expect((await host.ask(bound)).contentType).toBe(EDGE_TYPE.stateConnected)
-  const client = await world.connect('laptop', claims)
-  let last = 0
-  const dial = async () => {
-    last += 1
-    return client.ask(edgeMessage(EDGE_TYPE.connect, last, [], textHeader(await world.token({}, 'wiki'))))
-  }
-  return { world, host, client, dial }
-}
+const domain = (name: string) => ({ domain: { name } })
 
 const CONNECTED = EDGE_TYPE.stateConnected
 const closedAt = (endpoint: PlayedEndpoint) =>
@@ -252,24 +105,24 @@ describe('a router of ours whose controller leaves the posture of bearer session
     world.close()
   })
 
-  it.each<[string, PostureCheck, Report, Report]>([
+  it.each<[string, PostureCheck, Partial<Report>, Partial<Report>]>([
     [
       'processes by their paths',
       AGENT,
-      { ...NOTHING, processList: { processes: [running('/usr/bin/agent', 'bb')] } },
-      { ...NOTHING, processList: { processes: [running('/usr/bin/other', 'aa'), running('/usr/bin/agent', 'aa')] } },
+      { processList: { processes: [running('/usr/bin/agent', 'bb')] } },
+      { processList: { processes: [running('/usr/bin/other', 'aa'), running('/usr/bin/agent', 'aa')] } },
     ],
     [
       'operating systems',
       LINUX,
-      { ...NOTHING, os: { type: 'linux', version: '5.15.0', build: '' } },
-      { ...NOTHING, os: { type: 'linux', version: '6.1.0', build: '' } },
+      { os: { type: 'linux', version: '5.15.0', build: '' } },
+      { os: { type: 'linux', version: '6.1.0', build: '' } },
     ],
     [
       'addresses',
       { id: 'mac', name: 'mac', typeId: 'MAC', macAddresses: ['14:b2:2c:00:00:01'] },
-      { ...NOTHING, macs: { addresses: ['14b22c000002'] } },
-      { ...NOTHING, macs: { addresses: ['14-B2-2C-00-00-01'] } },
+      { macs: { addresses: ['14b22c000002'] } },
+      { macs: { addresses: ['14-B2-2C-00-00-01'] } },
     ],
   ])('judges %s as its controller would', async (_, check, failing, passing) => {
     const { world, client, dial } = await withHost([check])
@@ -290,16 +143,38 @@ describe('a router of ours whose controller leaves the posture of bearer session
   it('counts a second factor that a controller confirmed for the session, until it runs out', async () => {
     const { world, client, dial } = await withHost([SECOND_FACTOR])
     const factor = async (claims: Readonly<Record<string, unknown>>) => {
-      report(client, { ...NOTHING, totpToken: { token: await world.token(claims, 'laptop') } })
+      report(client, { totpToken: { token: await world.token(claims, 'laptop') } })
       await new Promise((resolve) => setImmediate(resolve))
     }
     await factor({ z_t: 't', z_asid: 'another session' })
     await factor({ z_t: 'a', z_asid: 'session of laptop' })
-    report(client, { ...NOTHING, totpToken: { token: 'a.b.c' } })
+    report(client, { totpToken: { token: 'a.b.c' } })
     expect((await dial()).contentType).toBe(EDGE_TYPE.stateClosed)
     await factor({ z_t: 't', z_asid: 'session of laptop' })
     await vi.waitFor(async () => expect((await dial()).contentType).toBe(CONNECTED))
     world.now += 700_000
+    expect((await dial()).contentType).toBe(EDGE_TYPE.stateClosed)
+    world.close()
+  })
+
+  it.each<[string, Partial<PostureCheck>, Partial<Report>, number]>([
+    ['the second factor runs out', {}, {}, 540],
+    ['nobody answers that it woke', { promptOnWake: true, timeoutSeconds: -1 }, { woken: { time: undefined } }, 300],
+    ['nobody answers that it was unlocked', { promptOnUnlock: true }, { unlocked: { time: undefined } }, 300],
+  ])('cuts the circuit of a client that is silent when %s', async (_what, asked, event, seconds) => {
+    const check = { ...SECOND_FACTOR, ...asked } as PostureCheck
+    const { world, client, host, dial } = await withHost([check], {
+      amr: ['cert', 'totp'],
+      auth_time: Math.floor(Date.now() / 1000) - 60,
+    })
+    if (Object.keys(event).length > 0) report(client, event)
+    expect((await dial()).contentType).toBe(CONNECTED)
+    world.elapse((seconds - 5) * 1000)
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(closedAt(client)).toEqual([])
+    world.elapse(10_000)
+    await vi.waitFor(() => expect(closedAt(client)).toEqual([[1, 'posture checks fail: second factor']]))
+    await vi.waitFor(() => expect(closedAt(host).length).toBe(1))
     expect((await dial()).contentType).toBe(EDGE_TYPE.stateClosed)
     world.close()
   })

@@ -34,7 +34,6 @@ describe('CAs', () => {
     const { admin, authority } = await scene()
     const id = await registered(admin, authority, {}, false)
     const shown = await read(admin, `/cas/${id}`)
-    const named = { name: 'other', identityNameFormat: '[caName]' }
     expect(shown).toMatchObject({
       ...TRUSTED,
       name: 'third party',
@@ -71,10 +70,7 @@ describe('CAs', () => {
     const shown = await read(admin, `/cas/${id}`)
     const named = { name: 'other', identityNameFormat: '[caName]' }
     expectFieldError(await admin.patch(`/cas/${id}`, { identityRoles: [role] }), 'identityRoles')
-    expectFieldError(
-      await admin.put(`/cas/${id}`, { ...TRUSTED, ...named, identityRoles: [role] }),
-      'identityRoles',
-    )
+    expectFieldError(await admin.put(`/cas/${id}`, { ...TRUSTED, ...named, identityRoles: [role] }), 'identityRoles')
     expect(await read(admin, `/cas/${id}`)).toEqual(shown)
   })
 

@@ -75,13 +75,25 @@ export function sessionPosture(data: SessionReports, apiSessionId: string): Sess
 }
 
 /**
- * The API session passed MFA now (epoch ms), which answers every unlock and wake before.
+ * The API session passed MFA at `now` (epoch ms), which answers every unlock and wake before. It may be heard of later than an
+ * unlock or wake that came after it: that one stays unanswered.
  *
  * @example
  * const data = recordMfaPass(emptyPostureData(), 'session-1', now)
  */
 export function recordMfaPass<D extends SessionReports>(data: D, apiSessionId: string, now: number): D {
-  return changeSession(data, apiSessionId, { mfa: { passedAt: now }, firstUnlockedAt: null, firstWokenAt: null })
+  const { unlockedAt, wokenAt, firstUnlockedAt, firstWokenAt } = sessionPosture(data, apiSessionId) ?? NOTHING_KNOWN
+  return changeSession(data, apiSessionId, {
+    mfa: { passedAt: now },
+    firstUnlockedAt: firstAfter(now, firstUnlockedAt, unlockedAt),
+    firstWokenAt: firstAfter(now, firstWokenAt, wokenAt),
+  })
+}
+
+/** The first unanswered event after a second factor, of the first and the last one that are known; null where there is none. */
+function firstAfter(passedAt: number, first: number | null, last: number | null): number | null {
+  if (first === null || first > passedAt) return first
+  return last !== null && last > passedAt ? last : null
 }
 
 /**
