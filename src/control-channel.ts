@@ -7,6 +7,7 @@ export {
   type LinkReport,
   MFA_GRACE_SECONDS,
   type ModelDifference,
+  normaliseHex,
   POSTURE_CHECKS,
   RENEWS_WHEN_ASKED,
   ROUTER_CAPABILITIES,

@@ -65,6 +65,20 @@ it('one process of several is asked of routers by the word that all of them know
   expect(words).toEqual(['AnyOf', 'AnyOf', 'AllOf'])
 })
 
+it('values that deployed routers compare letter by letter reach them in the spellings that endpoints report', () => {
+  const asked = { id: 'c', name: 'c' }
+  const spelled = (sent: PostureCheck) => postureCheckFields(sent)
+  expect(spelled({ ...asked, typeId: 'MAC', macAddresses: ['0a1b'] }).mac?.macAddresses).toEqual(
+    expect.arrayContaining(['0a1b', '0A1B', '0a:1b', '0A:1B', '0a-1b', '0A-1B']),
+  )
+  expect(spelled({ ...asked, typeId: 'DOMAIN', domains: ['Corp'] }).domains?.domains).toEqual(['Corp', 'corp', 'CORP'])
+  const process = { osType: 'Linux', path: '/a', hashes: ['ab'], signerFingerprint: 'cd' } as const
+  expect(spelled({ ...asked, typeId: 'PROCESS', process }).process).toMatchObject({
+    hashes: ['ab', 'AB'],
+    fingerprints: ['cd', 'CD'],
+  })
+})
+
 it('a report under the id of a check counts for a router of ours as for its controller', () => {
   const asked: PostureCheck = {
     ...{ id: 'agent', name: 'agent', typeId: 'PROCESS' },

@@ -1,4 +1,10 @@
-import { canonicalOsType, type ModelCodec, type ModelEntity, type ModelEvent } from '../../../../src/control-channel.ts'
+import {
+  canonicalOsType,
+  type ModelCodec,
+  type ModelEntity,
+  type ModelEvent,
+  normaliseHex,
+} from '../../../../src/control-channel.ts'
 import type { PostureCheck } from '../../../../src/policy.ts'
 import { BLANK, ChangeSetEvents, Event, StateEvents, type WireEvent } from './model-definitions.ts'
 
@@ -10,6 +16,23 @@ type Fields = typeof BLANK.postureCheck
  */
 const ANY_VERSION = '<0.0.0 || >=0.0.0'
 
+/**
+ * Deployed routers compare letter by letter what endpoints report, in whatever spelling. Any value of a list is enough there, so that
+ * they get each value in every spelling that endpoints are known to use. Values without hex digits are given as they are.
+ */
+function hexSpellings(values: readonly string[], separators: readonly string[] = []): readonly string[] {
+  return values.flatMap((value) => {
+    const digits = normaliseHex(value)
+    if (digits === undefined) return [value]
+    const pairs = digits.match(/../g) ?? []
+    return inBothCases([digits, ...separators.map((separator) => pairs.join(separator))])
+  })
+}
+
+function inBothCases(texts: readonly string[]): readonly string[] {
+  return [...new Set(texts.flatMap((text) => [text, text.toLowerCase(), text.toUpperCase()]))]
+}
+
 /** A posture check as routers read it. */
 export function postureCheckFields(check: PostureCheck): Fields {
   const { id, name, typeId } = check
@@ -19,7 +42,7 @@ export function postureCheckFields(check: PostureCheck): Fields {
 function asked(check: PostureCheck): Partial<Fields> {
   switch (check.typeId) {
     case 'MAC':
-      return { mac: check }
+      return { mac: { macAddresses: hexSpellings(check.macAddresses, [':', '-']) } }
     case 'MFA':
       return { mfa: check }
     case 'OS':
@@ -32,23 +55,26 @@ function asked(check: PostureCheck): Partial<Fields> {
         },
       }
     case 'PROCESS': {
-      const { signerFingerprint, ...process } = check.process
-      return { process: { ...process, fingerprints: signerFingerprint ? [signerFingerprint] : [] } }
+      const { signerFingerprint = '', ...process } = check.process
+      return { process: processFields(process, signerFingerprint === '' ? [] : [signerFingerprint]) }
     }
     case 'PROCESS_MULTI': {
-      const processes = check.processes.map(({ signerFingerprints, ...process }) => ({
-        ...process,
-        fingerprints: signerFingerprints,
-      }))
+      const processes = check.processes.map(({ signerFingerprints, ...process }) =>
+        processFields(process, signerFingerprints),
+      )
       // Deployed routers know two words alone, and refuse everybody by another one.
       return { processMulti: { semantic: check.semantic === 'AllOf' ? 'AllOf' : 'AnyOf', processes } }
     }
     case 'DOMAIN':
-      return { domains: check }
+      return { domains: { domains: inBothCases(check.domains) } }
     // The protocol has a form for these types alone: of another one routers learn its name.
     default:
       return {}
   }
+}
+
+function processFields(process: Omit<ProcessFields, 'fingerprints'>, signers: readonly string[]): ProcessFields {
+  return { ...process, hashes: hexSpellings(process.hashes), fingerprints: hexSpellings(signers) }
 }
 
 /** A posture check of which nothing but its id is known. */
@@ -86,8 +112,11 @@ function systemOf({
 }
 
 function processOf({ osType: system, path, hashes, fingerprints }: ProcessFields) {
-  // Deployed controllers send an empty text for a signer that nobody asks for.
-  const asked = (values: readonly string[]) => values.filter((value) => value !== '')
+  // Deployed controllers send an empty text for a signer that nobody asks for. A value may come in several spellings.
+  const asked = (values: readonly string[]) => {
+    const known = values.filter((value) => value !== '').map((value) => normaliseHex(value) ?? value)
+    return [...new Set(known)]
+  }
   // The system of a process is not compared: an endpoint has the paths of its own.
   return {
     path,
