@@ -5,6 +5,7 @@ import { FORMATS } from './json-schema-formats.ts'
 /** Makes validators that neither fetch nor backtrack; loads the libraries when the first schema is looked at. */
 export async function loadAjv(): Promise<(options: Options) => Ajv> {
   const { Ajv } = await import('ajv')
+  const { default: formats } = await import('ajv-formats')
   const { RE2JS } = await import('re2js')
   const linear = (pattern: string) => {
     const compiled = RE2JS.compile(RE2JS.translateRegExp(pattern))
@@ -21,7 +22,7 @@ export async function loadAjv(): Promise<(options: Options) => Ajv> {
       code: { regExp },
       ...options,
     })
-    for (const [name, validate] of Object.entries(FORMATS)) ajv.addFormat(name, validate)
+    formats.default(ajv, { formats: [...FORMATS] })
     // The library compares every two elements.
     ajv.removeKeyword('uniqueItems')
     ajv.addKeyword({
