@@ -223,15 +223,25 @@ function inProcess(work: TreeWork, count: number): Cost {
 
 async function startOf({ tree }: Side): Promise<number | undefined> {
   const child = startIn(tree, 'first-answer.ts')
-  const [answer]: TreeAnswer[] = await once(child, 'message')
+  const { cpuMs } = await answerOf(child)
   await once(child, 'exit')
-  return answer?.cpuMs
+  return cpuMs
 }
 
 async function asked(child: ChildProcess, task: object): Promise<TreeAnswer> {
   child.send(task)
-  const [answer]: TreeAnswer[] = await once(child, 'message')
-  return answer ?? {}
+  return answerOf(child)
+}
+
+/** The next message of a process that a tree runs; rejects when it ends instead. */
+function answerOf(child: ChildProcess): Promise<TreeAnswer> {
+  return new Promise((resolve, reject) => {
+    const onExit = (code: number | null) => reject(new Error(`a process of the guard ended with ${code}`))
+    child.once('exit', onExit).once('message', (answer: TreeAnswer) => {
+      child.off('exit', onExit)
+      resolve(answer)
+    })
+  })
 }
 
 function startIn({ folder }: Tree, program: string): ChildProcess {
@@ -252,6 +262,6 @@ async function sideOf(tree: Tree, folder: string, name: string): Promise<Side> {
   const server = await startPortcullis(directory, 'sqlite:network.db', { commandLine: tree.commandLine })
   const network = await createNetwork(server.port, join(directory, 'pki', 'ca.pem'), SERVICES, IDENTITIES)
   const worker = startIn(tree, 'tree-process.ts')
-  await once(worker, 'message')
+  await answerOf(worker)
   return { tree, server, network, worker, enrolled: 0 }
 }

@@ -21,10 +21,10 @@ export interface TreeAnswer {
 const MEGABYTE = 1_048_576
 const PIECE = Buffer.alloc(65_536, 7)
 const MODEL = {
-  services: [{ name: 'echo' }],
+  services: [{ name: 'echo', encryptionRequired: true }],
   identities: [
-    { name: 'laptop', type: 'Device' as const },
-    { name: 'server', type: 'Service' as const },
+    { name: 'laptop', type: 'Device' as const, isAdmin: false },
+    { name: 'server', type: 'Service' as const, isAdmin: false },
   ],
   servicePolicies: (['Dial', 'Bind'] as const).map((type) => ({
     ...{ name: type, type, semantic: 'AnyOf' as const, identityRoles: ['#all'], serviceRoles: ['#all'] },
@@ -32,7 +32,7 @@ const MODEL = {
 }
 
 const seeded = await createTestController({ model: { identities: MODEL.identities } })
-await seeded.enroll('phone')
+await seeded.enroll('laptop')
 let routed: ReturnType<typeof openRouted> | undefined
 
 /** Begun with the first workload that needs it: trees of before have no router. */
