@@ -134,3 +134,20 @@ it('hears that a second factor runs out, and when', async () => {
   await world.controller.elapse(601_000)
   await vi.waitFor(() => expect(states().at(-1)?.checks).toMatchObject([{ isPassing: false }]), 10_000)
 })
+
+it('hears which process a check of a single one asks for', async () => {
+  const world = await edgeWorld()
+  const { admin } = world.controller
+  const process = { osType: 'Linux', path: '/usr/bin/agent', hashes: ['aa'] }
+  const check = { name: 'agent', typeId: 'PROCESS', process, roleAttributes: ['checked'] }
+  const { data } = await admin.call('POST /posture-checks', { body: check as never })
+  const body = { postureCheckRoles: ['#checked'] }
+  await admin.call('PATCH /service-policies/{id}', { params: { id: world.policies.Dial }, body })
+  const { endpoint } = await bearerEndpoint(world, 'laptop', 'clients')
+  endpoint.send({ contentType: EDGE_TYPE.subscribe, headers: new Map(), body: [NOTHING] })
+  const isChange = ({ contentType }: { readonly contentType: number }) => contentType === EDGE_TYPE.serviceChanges
+  await vi.waitFor(() => expect(endpoint.heard.some(isChange)).toBe(true))
+  const [first] = endpoint.heard.filter(isChange).map((one) => ServiceChanges.decode(bodyOf(one)))
+  const processes = [{ osType: 'Linux', path: '/usr/bin/agent' }]
+  expect(first?.postureChecks).toMatchObject([{ id: data.id, type: 'PROCESS_MULTI', semantic: 'AllOf', processes }])
+})

@@ -187,7 +187,7 @@ function checksIn(reach: ReachOf): readonly (readonly [string, Check])[] {
   return reach.flatMap(({ checks }) => checks.map((check) => [check.id, checkEntry(check)] as const))
 }
 
-/** A check of a single process is one of several in the model already: endpoints know no other form. */
+/** A check of a single process is told as one of several: endpoints know no other form. */
 function checkEntry(check: PostureCheck): Check {
   const entry: Check = { ...CheckEntry.blank(), id: check.id, type: check.typeId }
   switch (check.typeId) {
@@ -195,6 +195,10 @@ function checkEntry(check: PostureCheck): Check {
       const { promptOnWake, promptOnUnlock, timeoutSeconds } = check
       const prompts = { promptOnWake, promptOnUnlock, promptGracePeriodSeconds: MFA_GRACE_SECONDS }
       return { ...entry, ...prompts, timeoutSeconds: timeoutSeconds > 0 ? timeoutSeconds : NO_TIMEOUT }
+    }
+    case 'PROCESS': {
+      const { osType, path } = check.process
+      return { ...entry, type: 'PROCESS_MULTI', semantic: 'AllOf', processes: [{ osType, path }] }
     }
     case 'PROCESS_MULTI': {
       const processes = check.processes.map(({ osType, path }) => ({ osType, path }))
