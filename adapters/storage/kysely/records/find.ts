@@ -3,7 +3,7 @@ import type { FindQuery, Page } from '../../../../src/index.ts'
 import type { Filter, OrderBy, StoredRecord } from '../../../../src/storage.ts'
 import type { Row, RowSource } from '../driver/connections.ts'
 import { type Database, type Sql, type Statement, statement } from '../driver/language.ts'
-import type { RecordTable } from '../schema/record-table.ts'
+import { emptyRecord, type RecordTable } from '../schema/record-table.ts'
 import { compileFilter } from './filter/compile-filter.ts'
 import { recordScope } from './filter/subject.ts'
 import { toSql } from './filter/value-test.ts'
@@ -100,7 +100,8 @@ export async function* scan(
   records: RecordTable,
   fields: readonly string[],
 ): AsyncGenerator<readonly RecordOrDamage[], void> {
-  const asked = { kind: records.kind, fields: records.fields.filter(({ field }) => fields.includes(field)) }
+  const wanted = records.fields.filter(({ field }) => fields.includes(field))
+  const asked = { kind: records.kind, fields: wanted, empty: emptyRecord(wanted) }
   const columns = sql.join(['id', ...asked.fields.map(({ column }) => column)].map((name) => sql.ref(`t.${name}`)))
   const { table } = listStatements(database, records)
   const most = Math.min(ROWS, Math.ceil(VALUES / (asked.fields.length + 1)))

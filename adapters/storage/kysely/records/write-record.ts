@@ -139,10 +139,10 @@ export type RecordOrDamage = StoredRecord | DamagedRecord
 
 /** The record of a row, which any number of readers may share; or what is wrong with it. */
 export function decodeRecord(
-  { kind: recordKind, fields }: Pick<RecordTable, 'kind' | 'fields'>,
+  { kind: recordKind, fields, empty }: Pick<RecordTable, 'kind' | 'fields' | 'empty'>,
   row: Row,
 ): RecordOrDamage {
-  const record: Record<string, unknown> & StoredRecord = { id: String(row.id) }
+  const record: Record<string, unknown> & StoredRecord = { ...empty, id: String(row.id) }
   let damaged: string[] | undefined
   for (const { field, column, kind, jsonType, isRequired } of fields) {
     const decoded = decode(kind, row[column])

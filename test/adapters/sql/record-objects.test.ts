@@ -1,0 +1,28 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInThisContext } from 'node:vm'
+import { sqliteStorage } from 'portcullis/kysely'
+import { createTestController } from 'portcullis/testing'
+import { expect, it } from 'vitest'
+import { identities } from '../../../src/facts/identities/identity.resource.ts'
+import { apiSessions } from '../../../src/facts/login/api-session.resource.ts'
+import { adminToken } from '../../support/delegate.ts'
+
+// From then on V8 understands such a function; what others compile is not changed.
+setFlagsFromString('--allow-natives-syntax')
+const isReadByPlace: (value: object) => boolean = runInThisContext('(value) => %HasFastProperties(value)')
+
+it('records of a database are objects that V8 reads by place', async () => {
+  const controller = await createTestController({ storage: await sqliteStorage(':memory:') })
+  await adminToken(controller)
+  const records = await controller.storage.read(async (tx) => [
+    ...(await tx.collection(identities).find({})).items,
+    ...(await tx.collection(apiSessions).find({})).items,
+  ])
+  expect(records.length).toBeGreaterThan(1)
+  // So many fields that filling them in one by one would make a hash table of each.
+  for (const record of records) {
+    expect(Object.keys(record).length).toBeGreaterThan(20)
+    expect(isReadByPlace(record)).toBe(true)
+  }
+  await controller.close()
+})
