@@ -17,11 +17,11 @@ import { readId, readRequest } from '../kernel/declaration/read-body.ts'
 import type { FormerGeneration, NewGeneration } from '../ports/pki.ts'
 import type { WriteTransaction } from '../ports/record-storage.ts'
 import { newRecord } from '../records/read-records.ts'
-import { examineHolders, type Holders, type Judging } from './certificate-holders.ts'
+import { examineHolders, type Judging } from './certificate-holders.ts'
 import { requireAuthorityKnown, requireNobodyLockedOut } from './lockout.ts'
-import { dueHolders, outstandingHolders } from './outstanding-holders.ts'
+import { certificatesIn, outstandingHolders, pkiStatus } from './pki-status.ts'
 import { askForRenewal } from './renewal-campaign.ts'
-import { type AuthorityRecord, StoredKeys } from './stored-keys.ts'
+import { type AuthorityRecord, configuredAuthority, StoredKeys } from './stored-keys.ts'
 
 const DAY_MS = 24 * 60 * 60_000
 /** Certificates of devices and routers live for a year: within this time each of them is renewed by itself. */
@@ -78,33 +78,8 @@ export class KeyRotation {
    * Tells which authorities there are, who has certificates of the latest, and what depends on the key of the server; certificates
    * that end within `withinDays` are ending.
    */
-  async status(withinDays = ENDING_DAYS): Promise<PkiStatus> {
-    const { clock, keys, pki, storage, turns } = this.#context
-    const now = clock.now()
-    const server = await pki.serverCertificate()
-    const soon = now + withinDays * DAY_MS
-    const { known, holders, due, outstandingEnrollments } = await storage.read(async (tx) => {
-      const known = await StoredKeys.authorities(tx)
-      const holders = await examineHolders(tx, this.#judging(known), soon, turns)
-      const due = await dueHolders(tx, holders, now, soon)
-      const { totalCount: outstandingEnrollments } = await tx.collection(enrollments).find({ limit: 1 })
-      return { known, holders, due, outstandingEnrollments }
-    })
-    const authorities = known.length > 0 ? known : [await this.#configured()]
-    return {
-      authorities: await Promise.all(authorities.map((each) => this.#shown(each, authorities, now))),
-      server: {
-        id: server.fingerprint,
-        hosts: [...server.hosts],
-        expiresAt: textOf(server.notAfter),
-        outstandingEnrollments,
-      },
-      progress: known.length === 0 ? null : progressOf(holders, due.outstanding),
-      due,
-      bundle: pki.caBundlePem,
-      hasRootKey: keys.configured.hasRootKey || authorities.some(({ rootKey }) => rootKey !== null),
-      canKeepKeys: keys.canKeepKeys,
-    }
+  status(withinDays = ENDING_DAYS): Promise<PkiStatus> {
+    return pkiStatus(this.#context, withinDays)
   }
 
   /**
@@ -213,10 +188,10 @@ export class KeyRotation {
     const { pki, storage, writes } = this.#context
     const present = await storage.read((tx) => StoredKeys.authorities(tx))
     const latest = present.at(-1)
-    const configured = await this.#configured()
+    const configured = await configuredAuthority(this.#context)
     const former = latest ?? configured
     requireFewGood(present, what, now)
-    const ends = (await Promise.all([read(pki, former.rootPem), read(pki, former.chainPem)])).flat()
+    const ends = (await Promise.all([certificatesIn(pki, former.rootPem), certificatesIn(pki, former.chainPem)])).flat()
     const end = Math.min(...ends.map(({ notAfter }) => notAfter))
     if (keep === undefined && end <= now) {
       const reason =
@@ -264,14 +239,6 @@ export class KeyRotation {
     return now + 2 * (this.#context.settings.lookForKeysMs ?? 0)
   }
 
-  /** The authority that the host gave, as it is stored with the first change. */
-  async #configured(): Promise<AuthorityRecord> {
-    const { id, rootPem, chainPem, keyId } = this.#context.keys.configured
-    const { notBefore: issuesFrom } = await this.#context.pki.issuer()
-    const kept = { rootPem, chainPem, keyId, rootKey: null, signingKey: null, isVouchedFor: true }
-    return newRecord(id, issuesFrom, { ...kept, issuesFrom, goodUntil: null, askedAt: issuesFrom })
-  }
-
   /** A failure is followed by another try at the next start: those who were asked stay so. */
   async #ask(): Promise<void> {
     const { clock, logger, storage } = this.#context
@@ -283,23 +250,6 @@ export class KeyRotation {
       await askForRenewal(this.#context, latest)
     } catch (error) {
       logFailure(logger, 'devices could not be asked to renew their certificates', error)
-    }
-  }
-
-  async #shown(each: AuthorityRecord, all: readonly AuthorityRecord[], now: number) {
-    const { pki } = this.#context
-    const [signing] = await read(pki, each.chainPem)
-    const [root] = await read(pki, each.rootPem)
-    const time = (at: number | null | undefined) => (at == null ? null : textOf(at))
-    return {
-      id: each.id,
-      state: stateAt(each, all, now),
-      signing: { subject: signing?.subject ?? '', expiresAt: time(signing?.notAfter) },
-      root: { subject: root?.subject ?? '', id: root?.fingerprint ?? '', expiresAt: time(root?.notAfter) },
-      isVouchedFor: each.isVouchedFor,
-      issuesFrom: time(each.issuesFrom),
-      goodUntil: time(each.goodUntil),
-      askedAt: time(each.askedAt),
     }
   }
 }
@@ -347,22 +297,4 @@ async function endFormer(
     if (each.id === next || (each.goodUntil !== null && each.goodUntil <= keepUntil)) continue
     await tx.collection(networkAuthorities).update({ ...each, goodUntil: keepUntil, updatedAt: now })
   }
-}
-
-function progressOf({ totals }: Holders, outstanding: { readonly identities: number; readonly routers: number }) {
-  const { identities, routers } = outstanding
-  return {
-    identities: { renewed: totals.identities - identities, outstanding: identities },
-    routers: { renewed: totals.routers - routers, outstanding: routers },
-  }
-}
-
-async function read(pki: EngineContext['pki'], pem: string) {
-  const certificates = await pki.readCertificates(pem)
-  return typeof certificates === 'string' ? [] : certificates
-}
-
-/** RFC 3339. */
-function textOf(instant: number): string {
-  return new Date(instant).toISOString()
 }

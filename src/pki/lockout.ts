@@ -2,7 +2,7 @@ import { invalidField } from '../base/errors.ts'
 import { counted, quoted } from '../base/text.ts'
 import type { EngineContext } from '../context/context.ts'
 import { examineHolders, type Judging } from './certificate-holders.ts'
-import { holderNames } from './outstanding-holders.ts'
+import { holderNames } from './pki-status.ts'
 
 /** Milliseconds within which a device that is in use renews: an end that comes sooner locks the others out. */
 const TIME_TO_RENEW_MS = 24 * 60 * 60_000

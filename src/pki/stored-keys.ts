@@ -193,3 +193,14 @@ async function successorOf(tx: ReadTransaction, given: string): Promise<ServerRe
     undefined,
   )
 }
+
+/** The authority that the host gave, as it is stored with the first change. */
+export async function configuredAuthority({
+  keys,
+  pki,
+}: Pick<EngineContext, 'keys' | 'pki'>): Promise<AuthorityRecord> {
+  const { id, rootPem, chainPem, keyId } = keys.configured
+  const { notBefore: issuesFrom } = await pki.issuer()
+  const kept = { rootPem, chainPem, keyId, rootKey: null, signingKey: null, isVouchedFor: true }
+  return newRecord(id, issuesFrom, { ...kept, issuesFrom, goodUntil: null, askedAt: issuesFrom })
+}

@@ -53,7 +53,7 @@ const SIZES: Readonly<Record<string, number>> = {
   './model': 97_000,
   './memory': 8_500,
   './node': 41_000,
-  './fabric': 45_000,
+  './fabric': 40_000,
   './sdk': 68_000,
   './testing': 237_000,
   './testing/global-setup': 205_000,
@@ -72,9 +72,9 @@ const TARBALL = 1_650_000
 /** Bytes of declarations that an editor reads for an entry point; they may grow, but not unnoticed. */
 const DECLARATIONS: Readonly<Record<string, number>> = {
   '.': 280_000,
-  './client': 142_000,
+  './client': 139_000,
   './policy': 66_000,
-  './sdk': 200_000,
+  './sdk': 197_000,
 }
 
 /** Every entry point whose types need no other package; that of storages in databases needs kysely, and no database's. */

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { createInterface } from 'node:readline'
 import { Writable } from 'node:stream'
 import { styleText } from 'node:util'
-import { visible, visibleLine } from '../../../src/base/text.ts'
+import { quoted, visible, visibleLine } from '../../../src/base/text.ts'
+import type { PkiStatus } from '../../../src/index.ts'
 import { type Environment, UsageError } from './command-line/usage.ts'
 
 /** How a text stands out on a terminal. */
@@ -125,4 +126,22 @@ function askSecret(
       else resolve(answer)
     })
   })
+}
+
+/** Holders of certificates that somebody has to look at, with the first names. */
+type DueHolders = PkiStatus['due']['outstanding']
+
+/** Reports whether no certificate needs a look. */
+export function isEmpty({ identities, routers }: DueHolders): boolean {
+  return identities + routers === 0
+}
+
+/** `3 identities and 2 routers ('r1', 'r2', 'a', 'b', 'c')`. */
+export function holdersOf({ identities, routers, names }: DueHolders): string {
+  const counts = [
+    ...(identities > 0 ? [`${identities} ${identities === 1 ? 'identity' : 'identities'}`] : []),
+    ...(routers > 0 ? [`${routers} ${routers === 1 ? 'router' : 'routers'}`] : []),
+  ]
+  const rest = identities + routers - names.length
+  return `${counts.join(' and ')} (${names.map(quoted).join(', ')}${rest > 0 ? ` and ${rest} more` : ''})`
 }

@@ -1,5 +1,4 @@
 import type { PostureKnown, PostureReported } from '../../../../src/control-channel.ts'
-import { emptyPostureData } from '../../../../src/policy.ts'
 import { readReports, writeReports } from '../../channel/posture-messages.ts'
 import { CONTENT_TYPE, HEADER } from './content-types.ts'
 import { type Body, type MessageRow, mapped, row, text, textBody } from './message-row.ts'
@@ -19,12 +18,9 @@ export const postureReported = row(CONTENT_TYPE.postureReported, REPORTS, {
   apiSessionToken: text(HEADER.circuitApiSessionToken),
 })
 
-/** A controller reports what it knows of an endpoint. Its word is believed, as the model is; what it leaves out is not known. */
+/** A controller reports what it knows of an endpoint. Its word is believed, as the model is. */
 export const postureKnown: MessageRow<Omit<PostureKnown, 'type'>> = mapped(
   row(CONTENT_TYPE.postureKnown, textBody('json')),
   (known) => ({ json: JSON.stringify(known) }),
-  ({ json }) => {
-    const known: PostureKnown = JSON.parse(json)
-    return { ...known, posture: { ...emptyPostureData(), ...known.posture } }
-  },
+  ({ json }) => JSON.parse(json),
 )

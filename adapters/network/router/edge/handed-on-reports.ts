@@ -1,6 +1,6 @@
 import { Gate } from '../../../../src/concurrency/gate.ts'
 import type { PostureKnown, ReportedFacts } from '../../../../src/control-channel.ts'
-import type { EndpointFacts, PostureData } from '../../../../src/policy.ts'
+import { type EndpointFacts, emptyPostureData, type PostureData } from '../../../../src/policy.ts'
 import type { ConnectedController } from '../state/controllers.ts'
 import type { EdgeClient } from './endpoint.ts'
 
@@ -88,7 +88,7 @@ export class HandedOnReports {
   known({ apiSessionId, revision, posture }: PostureKnown): void {
     const watched = this.#watched.get(apiSessionId)
     if (watched === undefined || revision < watched.revision) return
-    watched.known = posture
+    watched.known = { ...emptyPostureData(), ...posture }
     watched.revision = revision
   }
 

@@ -5,8 +5,8 @@ import { PkiFileError, type PkiFiles, pkiFilesIn, readPkiFiles } from '../../../
 import type { GivenOptions } from '../command-line/options.ts'
 import type { Setting } from '../command-line/usage.ts'
 import { readAddress } from '../input/address.ts'
-import { holdersOf, isEmpty } from '../input/due-holders.ts'
 import { type STORAGE_OPTIONS, withOperator } from '../input/open-storage.ts'
+import { holdersOf, isEmpty } from '../output.ts'
 import type { PkiSource } from './serve/limit-options.ts'
 import { exposureNotes } from './serve/option-declarations.ts'
 

@@ -4,9 +4,9 @@ import { openPkiDirectory } from '../../../web/node/index.ts'
 import { type Answer, type CommandCall, defineCommand } from '../command-line/command.ts'
 import { UsageError } from '../command-line/usage.ts'
 import { CONNECTION_DETAILS, CONNECTION_OPTIONS, withConnection } from '../connection/connect.ts'
-import { holdersOf, isEmpty } from '../input/due-holders.ts'
 import { readKeep } from '../input/durations.ts'
 import { readsStorage, STORAGE_OPTIONS, withOperator } from '../input/open-storage.ts'
+import { holdersOf, isEmpty } from '../output.ts'
 
 /** The options of every command on keys. */
 export const PKI_OPTIONS = {

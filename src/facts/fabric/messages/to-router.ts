@@ -28,7 +28,8 @@ export interface PostureKnown {
   readonly apiSessionId: string
   /** Of the store; a later one says more. */
   readonly revision: number
-  readonly posture: PostureData
+  /** A controller may leave types of check out: their reports are unknown. */
+  readonly posture: Partial<PostureData>
 }
 
 /** Every message that the controller sends to routers. */

@@ -1,0 +1,226 @@
+import type { EngineContext } from '../context/context.ts'
+import { enrollments } from '../facts/enrollment/enrollment.resource.ts'
+import { RENEWS_WHEN_ASKED } from '../facts/fabric/rules/index.ts'
+import { identities } from '../facts/identities/identity.resource.ts'
+import { apiSessions } from '../facts/login/api-session.resource.ts'
+import { stateAt } from '../facts/pki/generations.rules.ts'
+import { identityReason, renewalHelp, routerReason, type Standing } from '../facts/pki/holders.rules.ts'
+import type { PkiStatus, RenewalHolder } from '../facts/pki/pki-requests.resource.ts'
+import { both, equals, ids } from '../kernel/filter/index.ts'
+import type { ReadTransaction } from '../ports/record-storage.ts'
+import type { RouterPresence } from '../ports/router-presence.ts'
+import { examineHolders, type Holders, type JudgedIdentity } from './certificate-holders.ts'
+import { type AuthorityRecord, configuredAuthority, StoredKeys } from './stored-keys.ts'
+
+const DAY_MS = 24 * 60 * 60_000
+/** Milliseconds for which a count is told again; longer where counting takes more than a hundredth of that. */
+const KEPT_MS = 60_000
+const SHARE = 100
+
+type StatusPorts = Pick<EngineContext, 'clock' | 'keys' | 'pki' | 'storage' | 'turns'>
+
+/** The authorities, the holders of their certificates, and the server. Certificates that end within `withinDays` are ending. */
+export async function pkiStatus(context: StatusPorts, withinDays: number): Promise<PkiStatus> {
+  const { clock, keys, pki, storage, turns } = context
+  const now = clock.now()
+  const server = await pki.serverCertificate()
+  const soon = now + withinDays * DAY_MS
+  const { known, holders, due, outstandingEnrollments } = await storage.read(async (tx) => {
+    const known = await StoredKeys.authorities(tx)
+    const judging = { authorities: known, configuredKeyId: keys.configured.keyId }
+    const holders = await examineHolders(tx, judging, soon, turns)
+    const due = await dueHolders(tx, holders, now, soon)
+    const { totalCount: outstandingEnrollments } = await tx.collection(enrollments).find({ limit: 1 })
+    return { known, holders, due, outstandingEnrollments }
+  })
+  const authorities = known.length > 0 ? known : [await configuredAuthority(context)]
+  return {
+    authorities: await Promise.all(authorities.map((each) => shown(pki, each, stateAt(each, authorities, now)))),
+    server: {
+      id: server.fingerprint,
+      hosts: [...server.hosts],
+      expiresAt: textOf(server.notAfter),
+      outstandingEnrollments,
+    },
+    progress: known.length === 0 ? null : progressOf(holders, due.outstanding),
+    due,
+    bundle: pki.caBundlePem,
+    hasRootKey: keys.configured.hasRootKey || authorities.some(({ rootKey }) => rootKey !== null),
+    canKeepKeys: keys.canKeepKeys,
+  }
+}
+
+async function shown(pki: EngineContext['pki'], authority: AuthorityRecord, state: ReturnType<typeof stateAt>) {
+  const [signing] = await certificatesIn(pki, authority.chainPem)
+  const [root] = await certificatesIn(pki, authority.rootPem)
+  const time = (at: number | null | undefined) => (at == null ? null : textOf(at))
+  return {
+    id: authority.id,
+    state,
+    signing: { subject: signing?.subject ?? '', expiresAt: time(signing?.notAfter) },
+    root: { subject: root?.subject ?? '', id: root?.fingerprint ?? '', expiresAt: time(root?.notAfter) },
+    isVouchedFor: authority.isVouchedFor,
+    issuesFrom: time(authority.issuesFrom),
+    goodUntil: time(authority.goodUntil),
+    askedAt: time(authority.askedAt),
+  }
+}
+
+function progressOf({ totals }: Holders, outstanding: { readonly identities: number; readonly routers: number }) {
+  const { identities, routers } = outstanding
+  return {
+    identities: { renewed: totals.identities - identities, outstanding: identities },
+    routers: { renewed: totals.routers - routers, outstanding: routers },
+  }
+}
+
+/** Counts of holders whose certificates somebody has to look at, as gauges tell them. */
+interface Counted {
+  readonly due: PkiStatus['due']
+  readonly at: number
+  readonly tookMs: number
+}
+
+/**
+ * Counts the identities and routers that have no certificate of the latest authority, and those whose certificates end or have ended.
+ * Every certificate is looked at, so that a count is told for a while: for a minute, or a hundred times as long as it took.
+ */
+export class DueFigures {
+  readonly #clock: EngineContext['clock']
+  readonly #count: () => Promise<PkiStatus>
+  #known: Counted | undefined
+  #counting: Promise<PkiStatus['due']> | undefined
+
+  constructor({ clock, events }: Pick<EngineContext, 'clock' | 'events'>, count: () => Promise<PkiStatus>) {
+    this.#clock = clock
+    this.#count = count
+    // Counts from before a change of keys are void.
+    events.on('pki.changed', () => {
+      this.#known = undefined
+    })
+  }
+
+  /** The count of late, or a new one. Rejects where the storage is away. */
+  async read(): Promise<PkiStatus['due']> {
+    const known = this.#known
+    const age = known === undefined ? Infinity : this.#clock.now() - known.at
+    if (known !== undefined && age < Math.max(KEPT_MS, known.tookMs * SHARE)) return known.due
+    this.#counting ??= this.#recount().finally(() => {
+      this.#counting = undefined
+    })
+    return this.#counting
+  }
+
+  async #recount(): Promise<PkiStatus['due']> {
+    const at = this.#clock.now()
+    const { due } = await this.#count()
+    this.#known = { due, at, tookMs: this.#clock.now() - at }
+    return due
+  }
+}
+
+/** The certificates of a PEM text; empty where it cannot be read. */
+export async function certificatesIn(pki: EngineContext['pki'], pem: string) {
+  const certificates = await pki.readCertificates(pem)
+  return typeof certificates === 'string' ? [] : certificates
+}
+
+/** RFC 3339. */
+function textOf(instant: number): string {
+  return new Date(instant).toISOString()
+}
+
+/** Tells of those that have no certificate of the latest authority why, and what helps: routers, then identities, `most` in all. */
+export async function outstandingHolders(
+  tx: ReadTransaction,
+  holders: Holders,
+  { presence, now }: { readonly presence: RouterPresence; readonly now: number },
+  most: number,
+): Promise<readonly RenewalHolder[]> {
+  const routers = holders.routers
+    .filter(({ isOutstanding }) => isOutstanding)
+    .slice(0, most)
+    .map(({ type, id, name, endsAt }): RenewalHolder => {
+      const connection = presence.connectionOf(id)
+      const reason =
+        endsAt <= now
+          ? 'locked-out'
+          : routerReason(
+              connection && { renewsWhenAsked: connection.capabilities?.includes(RENEWS_WHEN_ASKED) === true },
+            )
+      const { version = '', revision = '' } = connection?.versionInfo ?? {}
+      const program = revision === 'portcullis' ? revision : version
+      const help = renewalHelp({ type, name }, reason)
+      return { type, id, name, askedAt: null, endsAt: instantText(endsAt), program, reason, help }
+    })
+  const wanted = [...holders.identities].filter(([, { isOutstanding }]) => isOutstanding)
+  const few = wanted.slice(0, most - routers.length)
+  const named = await tx.collection(identities).find({ where: ids(few.map(([id]) => id)) })
+  const known = new Map(named.items.map((identity) => [identity.id, identity]))
+  const told: RenewalHolder[] = []
+  for (const [id, { askedAt, endsAt }] of few) {
+    const { name = id, sdkInfo } = known.get(id) ?? {}
+    const { type: sdk = '', version = '' } = sdkInfo ?? {}
+    const reason =
+      endsAt <= now ? 'locked-out' : identityReason({ askedAt, seenAt: await lastSeen(tx, id), program: sdk })
+    const common = { type: 'identities', id, name } as const
+    const help = renewalHelp(common, reason)
+    const program = [sdk, version].filter((part) => part !== '').join(' ')
+    const times = { askedAt: askedAt === null ? null : instantText(askedAt), endsAt: instantText(endsAt) }
+    told.push({ ...common, ...times, program, reason, help })
+  }
+  return [...routers, ...told]
+}
+
+/** Names that are told of each group. */
+const FEW = 10
+
+/** Counts the holders that somebody has to look at, with the first names. What ends by `soon` is ending. */
+export async function dueHolders(
+  tx: ReadTransaction,
+  { identities: judged, routers }: Holders,
+  now: number,
+  soon: number,
+): Promise<PkiStatus['due']> {
+  const group = async (isMeant: (standing: Standing) => boolean) => {
+    const meant = {
+      routers: routers.filter(isMeant),
+      identities: [...judged].flatMap(([id, standing]) => (isMeant(standing) ? [id] : [])),
+    }
+    const names = await holderNames(tx, meant, FEW)
+    return { identities: meant.identities.length, routers: meant.routers.length, names: [...names] }
+  }
+  return {
+    outstanding: await group(({ isOutstanding }) => isOutstanding),
+    ending: await group(({ endsAt }) => endsAt > now && endsAt <= soon),
+    ended: await group(({ endsAt }) => endsAt <= now),
+  }
+}
+
+/** The names of the first `most` of some holders, routers before identities. */
+export async function holderNames(
+  tx: ReadTransaction,
+  holders: { readonly routers: readonly { readonly name: string }[]; readonly identities: readonly string[] },
+  most: number,
+): Promise<readonly string[]> {
+  const routers = holders.routers.slice(0, most).map(({ name }) => name)
+  const few = holders.identities.slice(0, most - routers.length)
+  const { items } = await tx.collection(identities).find({ where: ids(few) })
+  const names = new Map(items.map(({ id, name }) => [id, name]))
+  return [...routers, ...few.map((id) => names.get(id) ?? id)]
+}
+
+/** When a session by certificate of an identity was used last, epoch ms. */
+async function lastSeen(tx: ReadTransaction, identityId: string): Promise<number | null> {
+  const where = both(equals('identityId', identityId), equals('method', 'cert'))
+  const { items } = await tx.collection(apiSessions).find({
+    ...(where && { where }),
+    orderBy: [{ field: 'lastActivityAt', kind: 'instant', direction: 'desc' }],
+    limit: 1,
+  })
+  return items[0]?.lastActivityAt ?? null
+}
+
+function instantText(instant: JudgedIdentity['endsAt']): string | null {
+  return Number.isFinite(instant) ? new Date(instant).toISOString() : null
+}
