@@ -22,6 +22,7 @@ const MEASURES: Readonly<Record<string, () => number | Promise<number>>> = {
   filesOfLogin: () => filesOf('a certificate login'),
   filesOfPolicy: () => filesOf('creating a service policy'),
   filesOfList: () => filesOf('listing services'),
+  filesOfDial: () => filesOf('a dial, a byte and its end'),
   /** Sentences that hide their subject, by their kind: `npm run prose` prints them. */
   ...Object.fromEntries(PROSE_RULES.map((rule) => [`prose:${rule}`, () => sentencesOf(rule)])),
 }
