@@ -5,6 +5,7 @@ import {
   createController,
   createPkiMaterial,
   type PkiMaterial,
+  SYSTEM_CALL,
 } from 'portcullis'
 import { openControlListener } from 'portcullis/fabric'
 import { sqliteStorage } from 'portcullis/kysely'
@@ -12,7 +13,6 @@ import { memoryStorage } from 'portcullis/memory'
 import { httpsFetch, serve } from 'portcullis/node'
 import { createTestController, fakeClock, fakeScheduler, recordingLogger } from 'portcullis/testing'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { SYSTEM_CALL } from '../src/context/call.ts'
 import { engineOf } from '../src/controller/guarded-engine.ts'
 
 const admin = { username: 'admin', password: 'a-long-password' }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
+import { AccessIndex, type AccessType } from 'portcullis/policy'
 import { expect, it } from 'vitest'
 import { AccessMoves } from '../../src/access/access-moves.ts'
-import { AccessIndex, type AccessType } from '../../src/facts/access/index/index.ts'
 import { NaiveAccess } from '../support/naive-access.ts'
 import { patience, runs } from '../support/property-runs.ts'
 

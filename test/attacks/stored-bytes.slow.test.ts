@@ -1,6 +1,6 @@
+import { SYSTEM_CALL } from 'portcullis'
 import { describe, expect, it } from 'vitest'
 import { DEFAULT_LIMITS } from '../../src/base/limits.ts'
-import { SYSTEM_CALL } from '../../src/context/call.ts'
 import { engineOf } from '../../src/controller/guarded-engine.ts'
 import { contextOf } from '../../src/engine/engine.ts'
 import { sessions } from '../../src/facts/access/session.resource.ts'

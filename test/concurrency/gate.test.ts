@@ -1,6 +1,6 @@
 import fc from 'fast-check'
+import { Gate } from 'portcullis/storage'
 import { describe, expect, it } from 'vitest'
-import { Gate } from '../../src/concurrency/gate.ts'
 
 describe('a gate', () => {
   it('lets work in one after the other in the order in which it came, also after a failure', async () => {

@@ -1,5 +1,5 @@
+import { Lifetime } from 'portcullis/storage'
 import { describe, expect, it } from 'vitest'
-import { Lifetime } from '../../src/concurrency/lifetime.ts'
 
 describe('a lifetime', () => {
   it('ends once, and says what is over', () => {

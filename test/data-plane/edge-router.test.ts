@@ -1,3 +1,4 @@
+import type { PolicySide } from 'portcullis/fabric'
 import { describe, expect, it } from 'vitest'
 import { writePayload } from '../../adapters/network/channel/circuit-frames.ts'
 import { processTimer } from '../../adapters/network/channel/conversation.ts'
@@ -14,7 +15,6 @@ import { readText, readUint32, textHeader, uint32Header } from '../../adapters/n
 import { modelCodec } from '../../adapters/network/fabric/messages/model-codec.ts'
 import { claimIn } from '../../adapters/network/router/edge/edge-admission.ts'
 import { RouterModel } from '../../adapters/network/router/state/router-model.ts'
-import type { PolicySide } from '../../src/facts/fabric/messages/index.ts'
 import { adminToken } from '../support/delegate.ts'
 import { type EdgeWorld, edgeWorld, type PlayedEndpoint, until } from '../support/edge-world.ts'
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { SignJWT } from 'jose'
-import { openControlListener } from 'portcullis/fabric'
+import { type FromRouter, type ModelEvent, openControlListener, type ToRouter } from 'portcullis/fabric'
 import { createTestController } from 'portcullis/testing'
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { channelPair } from '../../adapters/network/channel/channel-pair.ts'
@@ -9,7 +9,6 @@ import { modelCodec } from '../../adapters/network/fabric/messages/model-codec.t
 import { EdgeRouter } from '../../adapters/network/router/edge-router.ts'
 import { FabricRouter } from '../../adapters/network/router/fabric-router.ts'
 import { openOwnRouter } from '../../adapters/network/router/index.ts'
-import type { FromRouter, ModelEvent, ToRouter } from '../../src/facts/fabric/messages/index.ts'
 import { PlayedEndpoint } from '../support/edge-world.ts'
 import { type Issued, issue } from '../support/https-certificates.ts'
 

@@ -1,3 +1,4 @@
+import type { FromRouter } from 'portcullis/fabric'
 import { describe, expect, it } from 'vitest'
 import type { Channel } from '../../adapters/network/channel/channel.ts'
 import { channelPair } from '../../adapters/network/channel/channel-pair.ts'
@@ -6,7 +7,6 @@ import { textHeader } from '../../adapters/network/channel/header-values.ts'
 import { modelCodec } from '../../adapters/network/fabric/messages/model-codec.ts'
 import { EdgeRouter } from '../../adapters/network/router/edge-router.ts'
 import { FabricRouter } from '../../adapters/network/router/fabric-router.ts'
-import type { FromRouter } from '../../src/facts/fabric/messages/index.ts'
 
 const FEW = 5000
 const MANY = 4 * FEW

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Instrument } from 'portcullis'
 import { createTestController } from 'portcullis/testing'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { parse, parseAllDocuments } from 'yaml'
@@ -9,7 +10,6 @@ import { configSchema, FILE_OPTIONS } from '../../adapters/tools/cli/commands/se
 import { SERVE_OPTIONS } from '../../adapters/tools/cli/commands/serve/option-declarations.ts'
 import { countEvents, GAUGES } from '../../src/network/gauges.ts'
 import { createPrometheusMetrics } from '../../src/platform/prometheus-metrics.ts'
-import type { Instrument } from '../../src/ports/telemetry.ts'
 
 const folder = join(import.meta.dirname, '../../examples/deployment')
 const read = (name: string) => readFileSync(join(folder, name), 'utf8')

@@ -1,12 +1,7 @@
 import fc from 'fast-check'
+import { AccessIndex, type AccessType, type EntityKind, type PolicyKind } from 'portcullis/policy'
 import { describe, expect, it } from 'vitest'
-import {
-  AccessIndex,
-  type AccessType,
-  type EntityKind,
-  type OrderedIds,
-  type PolicyKind,
-} from '../../src/facts/access/index/index.ts'
+import type { OrderedIds } from '../../src/facts/access/index/index.ts'
 import { SlotSet } from '../../src/facts/access/index/slot-set.ts'
 import { type ComparableAccess, NaiveAccess } from '../support/naive-access.ts'
 import { patience, runs } from '../support/property-runs.ts'

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
+import { AccessIndex, selects } from 'portcullis/policy'
 import { describe, expect, it } from 'vitest'
-import { selects } from '../../src/base/roles.ts'
-import { AccessIndex } from '../../src/facts/access/index/index.ts'
 import {
   type Classified,
   ClassTable,

@@ -1,5 +1,5 @@
+import { readRoles, type Semantic, selects } from 'portcullis/policy'
 import { describe, expect, it } from 'vitest'
-import { readRoles, type Semantic, selects } from '../../src/base/roles.ts'
 
 const laptop = { id: 'laptop', roleAttributes: ['clients', 'berlin'] }
 const bare = { id: 'bare', roleAttributes: [] }

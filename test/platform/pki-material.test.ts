@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto'
+import { createPkiMaterial, type PkiMaterial } from 'portcullis'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { createPkiMaterial, type PkiMaterial } from '../../src/platform/pki-material.ts'
 import { createX509Pki } from '../../src/platform/x509/x509-pki.ts'
 import { createKeys, day, issue, issueAuthority, keyPemOf, now, pemOf } from '../support/certificates/certificates.ts'
 import { openssl, opensslOutput } from '../support/certificates/openssl.ts'

@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import * as fc from 'fast-check'
+import { createPkiMaterial } from 'portcullis'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { createPkiMaterial } from '../../src/platform/pki-material.ts'
 import { writePem } from '../../src/platform/x509/pem.ts'
 import { createX509Pki } from '../../src/platform/x509/x509-pki.ts'
 import type { Pki } from '../../src/ports/pki.ts'

@@ -1,5 +1,5 @@
 import { Crypto } from '@peculiar/webcrypto'
-import { createPkiMaterial } from '../../src/platform/pki-material.ts'
+import { createPkiMaterial } from 'portcullis'
 import { createX509Pki } from '../../src/platform/x509/x509-pki.ts'
 import { pkiContract } from '../contract/pki.ts'
 import {

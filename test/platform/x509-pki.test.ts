@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { webcrypto, X509Certificate } from 'node:crypto'
+import { createPkiMaterial } from 'portcullis'
 import { describe, expect, it } from 'vitest'
-import { createPkiMaterial } from '../../src/platform/pki-material.ts'
 import { createX509Pki } from '../../src/platform/x509/x509-pki.ts'
 import { createCsrPem, now } from '../support/certificates/certificates.ts'
 

@@ -1,4 +1,4 @@
-import type { Filter, Literal, Operand } from '../../src/kernel/filter/index.ts'
+import type { Filter, Literal, Operand } from 'portcullis/storage'
 
 /** How a filter is spelled where the language leaves a choice; asked once per choice, answers 0 up to `choices` - 1. */
 export type Choose = (choices: number) => number

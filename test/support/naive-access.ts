@@ -4,11 +4,11 @@ import type {
   EdgeRoutersBetween,
   EntityKind,
   Grant,
-  IndexCounts,
   IndexedEntity,
   IndexedPolicy,
   PolicyKind,
-} from '../../src/facts/access/index/index.ts'
+} from 'portcullis/policy'
+import type { IndexCounts } from '../../src/facts/access/index/index.ts'
 
 const sides: Record<PolicyKind, readonly EntityKind[]> = {
   'service-policies': ['identities', 'services', 'posture-checks'],

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import { type Duplex, duplexPair } from 'node:stream'
+import type { FromRouter } from 'portcullis/fabric'
 import { encodeFrame, type Frame, FrameReader } from '../../adapters/network/channel/frame.ts'
 import { Forwarder } from '../../adapters/network/router/forwarder.ts'
 import type { LinksSettings } from '../../adapters/network/router/links/link-dialer.ts'
 import { type LinkHello, writeLinkHello } from '../../adapters/network/router/links/link-hello.ts'
 import { Links } from '../../adapters/network/router/links/links.ts'
 import { ChannelTraces } from '../../adapters/network/router/state/channel-traces.ts'
-import type { FromRouter } from '../../src/facts/fabric/messages/index.ts'
 
 /** A clock that stands still until a test turns it. */
 class TurnedClock {

@@ -1,7 +1,13 @@
+import { explanationText } from 'portcullis'
+import {
+  emptyPostureData,
+  type MissingPosture,
+  type PostureCheck,
+  type PostureData,
+  type Semantic,
+} from 'portcullis/policy'
 import { describe, expect, it } from 'vitest'
-import type { Semantic } from '../../../src/base/roles.ts'
-import { explanationText, MISSING_KINDS, type MissingPosture } from '../../../src/facts/access/explain/index.ts'
-import { emptyPostureData, type PostureCheck, type PostureData } from '../../../src/facts/access/posture/rules/index.ts'
+import { MISSING_KINDS } from '../../../src/facts/access/explain/index.ts'
 import { CORP, explained, NOW, policy } from './facts.ts'
 
 describe('the role entries of a policy', () => {

@@ -1,5 +1,10 @@
-import { type AccessFacts, explainAccess, type PolicyUnderReview } from '../../../src/facts/access/explain/index.ts'
-import { emptyPostureData, type PostureCheck } from '../../../src/facts/access/posture/rules/index.ts'
+import {
+  type AccessFacts,
+  emptyPostureData,
+  explainAccess,
+  type PolicyUnderReview,
+  type PostureCheck,
+} from 'portcullis/policy'
 
 export const NOW = Date.UTC(2026, 0, 1)
 

@@ -1,11 +1,7 @@
+import { explanationText, type Reason } from 'portcullis'
+import type { AccessFacts, SuggestionKind } from 'portcullis/policy'
 import { describe, expect, it } from 'vitest'
-import {
-  type AccessFacts,
-  explanationText,
-  REASONS,
-  type Reason,
-  type SuggestionKind,
-} from '../../../src/facts/access/explain/index.ts'
+import { REASONS } from '../../../src/facts/access/explain/index.ts'
 import { CORP, explained, policy, router } from './facts.ts'
 
 interface Row {

@@ -1,10 +1,7 @@
+import { explanationText } from 'portcullis'
+import type { AccessFacts, WireFacts } from 'portcullis/policy'
 import { describe, expect, it } from 'vitest'
-import {
-  type AccessFacts,
-  explanationText,
-  WIRE_OBSTACLES,
-  type WireFacts,
-} from '../../../src/facts/access/explain/index.ts'
+import { WIRE_OBSTACLES } from '../../../src/facts/access/explain/index.ts'
 import { explained, NOW, router } from './facts.ts'
 
 const WORKS: WireFacts = { obstacle: undefined, hostRouters: [router('r3', false)], lastFailure: null }

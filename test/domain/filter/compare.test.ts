@@ -1,5 +1,6 @@
+import { compareBy, compareStrings, type OrderBy } from 'portcullis/storage'
 import { describe, expect, it } from 'vitest'
-import { compareBy, compareStrings, type OrderBy, parseSort } from '../../../src/kernel/filter/index.ts'
+import { parseSort } from '../../../src/kernel/filter/index.ts'
 import { SYMBOLS } from './gadgets.ts'
 
 describe('compareStrings orders by code point', () => {

@@ -1,14 +1,7 @@
 import fc from 'fast-check'
+import { compareBy, compareStrings, type Filter, FilterError, matches, parseQuery } from 'portcullis/storage'
 import { describe, expect, it } from 'vitest'
-import {
-  compareBy,
-  compareStrings,
-  type Filter,
-  FilterError,
-  matches,
-  parseQuery,
-  parseSort,
-} from '../../../src/kernel/filter/index.ts'
+import { parseSort } from '../../../src/kernel/filter/index.ts'
 import { printFilter } from '../../support/filter-print.ts'
 import { runs } from '../../support/property-runs.ts'
 import { SYMBOLS } from './gadgets.ts'

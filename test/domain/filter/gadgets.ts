@@ -1,4 +1,4 @@
-import type { SymbolTable } from '../../../src/kernel/filter/index.ts'
+import type { SymbolTable } from 'portcullis/storage'
 
 /** Symbols of every kind; some differ from the field behind them, two lead into nested values. */
 export const SYMBOLS = {

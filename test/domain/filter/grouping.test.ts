@@ -1,5 +1,5 @@
+import { type Filter, parseQuery, type SymbolTable } from 'portcullis/storage'
 import { describe, expect, it } from 'vitest'
-import { type Filter, parseQuery, type SymbolTable } from '../../../src/kernel/filter/index.ts'
 
 const symbols: SymbolTable = Object.fromEntries(
   ['a', 'b', 'c', 'd'].map((name) => [name, { field: name, kind: 'boolean' }] as const),

@@ -1,5 +1,5 @@
+import { matches, parseQuery } from 'portcullis/storage'
 import { describe, expect, it } from 'vitest'
-import { matches, parseQuery } from '../../../src/kernel/filter/index.ts'
 import { FULL, SYMBOLS } from './gadgets.ts'
 
 const nested = (levels: number) => `${'('.repeat(levels)}isAdmin${')'.repeat(levels)}`

@@ -1,5 +1,6 @@
+import { parseQuery, type SymbolTable } from 'portcullis/storage'
 import { describe, expect, it } from 'vitest'
-import { type LinkedSymbols, parseQuery, parseSort, type SymbolTable } from '../../../src/kernel/filter/index.ts'
+import { type LinkedSymbols, parseSort } from '../../../src/kernel/filter/index.ts'
 
 const TEXT = { kind: 'string' } as const
 const TABLES: Readonly<Record<string, SymbolTable>> = {

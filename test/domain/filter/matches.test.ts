@@ -1,5 +1,5 @@
+import { ids, matches, parseQuery } from 'portcullis/storage'
 import { describe, expect, it } from 'vitest'
-import { ids, matches, parseQuery } from '../../../src/kernel/filter/index.ts'
 import { RECORDS, SYMBOLS } from './gadgets.ts'
 
 /** The ids of the gadgets that fulfil a filter, in one word each. */

@@ -1,5 +1,5 @@
+import { equals, type Filter, ids, isIn, type Operand, parseQuery } from 'portcullis/storage'
 import { describe, expect, it } from 'vitest'
-import { equals, type Filter, ids, isIn, type Operand, parseQuery } from '../../../src/kernel/filter/index.ts'
 import { NOON, SYMBOLS } from './gadgets.ts'
 
 const field = (name: string): Operand => ({ kind: 'field', field: name })

@@ -1,5 +1,6 @@
+import { equals, type OrderBy, parseQuery, type Query } from 'portcullis/storage'
 import { describe, expect, it } from 'vitest'
-import { equals, type OrderBy, parseQuery, parseSort, type Query } from '../../../src/kernel/filter/index.ts'
+import { parseSort } from '../../../src/kernel/filter/index.ts'
 import { SYMBOLS } from './gadgets.ts'
 
 const name: OrderBy = { field: 'name', kind: 'string', direction: 'asc' }

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import type { Comparison, Filter, Literal, Operand } from '../../../src/kernel/filter/index.ts'
+import type { Comparison, Filter, Literal, Operand } from 'portcullis/storage'
 import { SYMBOLS } from './gadgets.ts'
 
 /** A text that the language can spell: control characters other than these four have no escape. */

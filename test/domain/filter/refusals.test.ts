@@ -1,5 +1,5 @@
+import { parseQuery } from 'portcullis/storage'
 import { describe, expect, it } from 'vitest'
-import { parseQuery } from '../../../src/kernel/filter/index.ts'
 import { SYMBOLS } from './gadgets.ts'
 
 const refused = (kind: string) => expect.objectContaining({ name: 'FilterError', kind })

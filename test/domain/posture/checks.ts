@@ -1,13 +1,13 @@
+import type { PostureResponse } from 'portcullis'
 import {
   applyResponses,
   emptyPostureData,
   type MfaCheck,
   type OperatingSystem,
   type PostureData,
-  type PostureResponse,
   type ProcessCheck,
   type ProcessMultiCheck,
-} from '../../../src/facts/access/posture/rules/index.ts'
+} from 'portcullis/policy'
 
 /** The API session, and the instant, of every test that names no other. */
 export const SESSION = 'session-1'

@@ -1,10 +1,5 @@
+import { applyResponses, emptyPostureData, evaluateCheck, postureResponses } from 'portcullis/policy'
 import { describe, expect, it } from 'vitest'
-import {
-  applyResponses,
-  emptyPostureData,
-  evaluateCheck,
-  postureResponses,
-} from '../../../src/facts/access/posture/rules/index.ts'
 
 const NOW = Date.UTC(2026, 0, 1)
 

@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest'
 import {
   applyResponses,
   emptyPostureData,
@@ -6,7 +5,8 @@ import {
   explainFailure,
   type PostureCheck,
   recordMfaPass,
-} from '../../../src/facts/access/posture/rules/index.ts'
+} from 'portcullis/policy'
+import { describe, expect, it } from 'vitest'
 import {
   at,
   domainCheck,

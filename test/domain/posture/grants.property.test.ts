@@ -1,13 +1,7 @@
 import fc from 'fast-check'
+import { AccessIndex, applyResponses, emptyPostureData, evaluatePolicies, type PostureCheck } from 'portcullis/policy'
 import { expect, it } from 'vitest'
-import { AccessIndex } from '../../../src/facts/access/index/index.ts'
-import {
-  applyResponses,
-  emptyPostureData,
-  evaluatePolicies,
-  firstPassing,
-  type PostureCheck,
-} from '../../../src/facts/access/posture/rules/index.ts'
+import { firstPassing } from '../../../src/facts/access/posture/rules/index.ts'
 import { NaiveAccess } from '../../support/naive-access.ts'
 import { runs } from '../../support/property-runs.ts'
 

@@ -1,5 +1,6 @@
+import { emptyPostureData, evaluateCheck } from 'portcullis/policy'
 import { describe, expect, it } from 'vitest'
-import { emptyPostureData, evaluateCheck, normaliseHex } from '../../../src/facts/access/posture/rules/index.ts'
+import { normaliseHex } from '../../../src/facts/access/posture/rules/index.ts'
 import { macCheck, reported, SESSION, START } from './checks.ts'
 
 describe('MAC posture check', () => {

@@ -1,15 +1,17 @@
-import { describe, expect, it } from 'vitest'
 import {
   applyResponses,
   clearMfa,
   emptyPostureData,
   evaluateCheck,
-  isLegacyEndpoint,
   type MfaCheck,
   nextDeadline,
-  normaliseTimeout,
   type PostureData,
   recordMfaPass,
+} from 'portcullis/policy'
+import { describe, expect, it } from 'vitest'
+import {
+  isLegacyEndpoint,
+  normaliseTimeout,
   recordSdkInfo,
   timeoutRemaining,
 } from '../../../src/facts/access/posture/rules/index.ts'

@@ -1,5 +1,6 @@
+import { emptyPostureData, evaluateCheck } from 'portcullis/policy'
 import { describe, expect, it } from 'vitest'
-import { canonicalOsType, emptyPostureData, evaluateCheck } from '../../../src/facts/access/posture/rules/index.ts'
+import { canonicalOsType } from '../../../src/facts/access/posture/rules/index.ts'
 import { osCheck, reported, SESSION, START } from './checks.ts'
 
 const windows = { type: 'Windows', versions: ['>=10.0.19041'] } as const

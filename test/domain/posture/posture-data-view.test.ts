@@ -1,11 +1,6 @@
+import { applyResponses, emptyPostureData, recordMfaPass } from 'portcullis/policy'
 import { describe, expect, it } from 'vitest'
-import {
-  applyResponses,
-  emptyPostureData,
-  postureDataView,
-  recordMfaPass,
-  recordSdkInfo,
-} from '../../../src/facts/access/posture/rules/index.ts'
+import { postureDataView, recordSdkInfo } from '../../../src/facts/access/posture/rules/index.ts'
 import { at, reported, SESSION, START } from './checks.ts'
 
 const never = { lastUpdatedAt: null, postureCheckId: '', timedOut: false }

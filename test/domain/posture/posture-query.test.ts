@@ -1,11 +1,6 @@
+import { applyResponses, emptyPostureData, recordMfaPass } from 'portcullis/policy'
 import { describe, expect, it } from 'vitest'
-import {
-  applyResponses,
-  emptyPostureData,
-  postureQuery,
-  queryUpdatedAt,
-  recordMfaPass,
-} from '../../../src/facts/access/posture/rules/index.ts'
+import { postureQuery, queryUpdatedAt } from '../../../src/facts/access/posture/rules/index.ts'
 import {
   at,
   domainCheck,

@@ -1,14 +1,7 @@
+import type { PostureResponse } from 'portcullis'
+import { applyResponses, clearMfa, emptyPostureData, recordMfaPass } from 'portcullis/policy'
 import { describe, expect, it } from 'vitest'
-import {
-  applyResponses,
-  clearMfa,
-  emptyPostureData,
-  MAX_REPORTED_PROCESSES,
-  type PostureResponse,
-  recordMfaPass,
-  recordSdkInfo,
-  sessionPosture,
-} from '../../../src/facts/access/posture/rules/index.ts'
+import { MAX_REPORTED_PROCESSES, recordSdkInfo, sessionPosture } from '../../../src/facts/access/posture/rules/index.ts'
 import { at, reported, SESSION, START } from './checks.ts'
 
 const report = { postureCheckId: 'c1', lastUpdatedAt: START }

@@ -1,5 +1,5 @@
+import { applyResponses, emptyPostureData, evaluateCheck } from 'portcullis/policy'
 import { describe, expect, it } from 'vitest'
-import { applyResponses, emptyPostureData, evaluateCheck } from '../../../src/facts/access/posture/rules/index.ts'
 import { at, processCheck, reported, SESSION, START } from './checks.ts'
 
 const running = { id: 'process-check', typeId: 'PROCESS', path: '/usr/bin/av', isRunning: true } as const

@@ -1,5 +1,5 @@
+import { emptyPostureData, evaluateCheck } from 'portcullis/policy'
 import { describe, expect, it } from 'vitest'
-import { emptyPostureData, evaluateCheck } from '../../../src/facts/access/posture/rules/index.ts'
 import { processMultiCheck, reported, SESSION, START } from './checks.ts'
 
 const a = { path: '/a' } as const

@@ -1,11 +1,6 @@
+import { applyResponses, clearMfa, emptyPostureData, recordMfaPass } from 'portcullis/policy'
 import { describe, expect, it } from 'vitest'
-import {
-  applyResponses,
-  clearMfa,
-  emptyPostureData,
-  recordMfaPass,
-  serviceTimeouts,
-} from '../../../src/facts/access/posture/rules/index.ts'
+import { serviceTimeouts } from '../../../src/facts/access/posture/rules/index.ts'
 import { at, macCheck, mfaCheck, SESSION, START } from './checks.ts'
 
 const passed = recordMfaPass(emptyPostureData(), SESSION, START)

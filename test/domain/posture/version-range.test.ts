@@ -1,5 +1,6 @@
+import { evaluateCheck } from 'portcullis/policy'
 import { describe, expect, it } from 'vitest'
-import { evaluateCheck, parseVersionRange } from '../../../src/facts/access/posture/rules/index.ts'
+import { parseVersionRange } from '../../../src/facts/access/posture/rules/index.ts'
 import { osCheck, reported, SESSION, START } from './checks.ts'
 
 function admits(range: string, version: string): boolean {
