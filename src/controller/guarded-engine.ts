@@ -31,16 +31,24 @@ class GuardedEngine {
     this.#engine = engine
     const made = (run: Method, right: Right) => make(run, right, rowOf(right))
     for (const [name, rights] of Object.entries(RIGHTS)) {
-      const value = isRight(rights)
-        ? made(methodOf(engine, name), rights)
-        : Object.freeze(
-            Object.fromEntries(
-              Object.entries(rights)
-                .map(([method, right]) => [method, made(runOf(engine, name, method, right), right)] as const)
-                .filter(([, method]) => method !== undefined),
-            ),
-          )
-      if (value !== undefined) Object.defineProperty(this, name, { value, enumerable: true })
+      if (isRight(rights)) {
+        const value = made(methodOf(engine, name), rights)
+        if (value !== undefined) Object.defineProperty(this, name, { value, enumerable: true })
+        continue
+      }
+      // A host asks for an engine with each request, and calls one or two of its methods.
+      let part: object | undefined
+      const get = () => {
+        part ??= Object.freeze(
+          Object.fromEntries(
+            Object.entries(rights)
+              .map(([method, right]) => [method, made(runOf(engine, name, method, right), right)] as const)
+              .filter(([, method]) => method !== undefined),
+          ),
+        )
+        return part
+      }
+      Object.defineProperty(this, name, { get, enumerable: true })
     }
     Object.freeze(this)
   }

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { resume } from '../../src/access/service-sessions/enforcement.ts'
 import { engineOf } from '../../src/controller/guarded-engine.ts'
 import { contextOf } from '../../src/engine/engine.ts'
-import { servicePolicies } from '../../src/facts/access/policy.resource.ts'
+import { servicePolicies } from '../support/stored-records.ts'
 import { type Person, type World, world } from '../support/world.ts'
 
 interface Staged extends World {

@@ -1,11 +1,9 @@
 import type { Storage } from 'portcullis'
 import { createTestController, type TestController } from 'portcullis/testing'
 import { expect, it, onTestFinished } from 'vitest'
-import { servicePolicies } from '../../src/facts/access/policy.resource.ts'
-import { identities } from '../../src/facts/identities/identity.resource.ts'
-import { services } from '../../src/facts/services/service.resource.ts'
 import type { Resource } from '../../src/kernel/declaration/resource.ts'
 import { adminToken, delegate } from '../support/delegate.ts'
+import { identities, servicePolicies, services } from '../support/stored-records.ts'
 
 const IDENTITIES = 500
 const SERVICES = 1000

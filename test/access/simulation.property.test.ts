@@ -4,11 +4,9 @@ import { createTestController, type TestController } from 'portcullis/testing'
 import { expect, it } from 'vitest'
 import { indexedEntity, indexedPolicy } from '../../src/access/access-feed.ts'
 import type { ChangedPair } from '../../src/access/simulation/audience-changes.ts'
-import { servicePolicies } from '../../src/facts/access/policy.resource.ts'
-import { identities } from '../../src/facts/identities/identity.resource.ts'
-import { services } from '../../src/facts/services/service.resource.ts'
 import { NaiveAccess } from '../support/naive-access.ts'
 import { patience, runs } from '../support/property-runs.ts'
+import { identities, servicePolicies, services } from '../support/stored-records.ts'
 
 const attributes = fc.subarray(['a', 'b'])
 const semantic = fc.constantFrom('AllOf' as const, 'AnyOf' as const)

@@ -1,10 +1,10 @@
 import { memoryStorage } from 'portcullis/memory'
 import { describe, expect, it } from 'vitest'
-import { apiSessions } from '../../src/facts/login/api-session.resource.ts'
 import { KnownProviders } from '../../src/oidc/signer-logins.ts'
 import { adminOf } from '../contract/http/foreign-client.ts'
 import { mount } from '../support/mount.ts'
 import { apisOf, person } from '../support/people.ts'
+import { apiSessions } from '../support/stored-records.ts'
 
 const MINUTE = 60_000
 

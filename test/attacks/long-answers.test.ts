@@ -1,13 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { engineOf } from '../../src/controller/guarded-engine.ts'
 import { contextOf } from '../../src/engine/engine.ts'
-import { sessions } from '../../src/facts/access/session.resource.ts'
-import { apiSessions } from '../../src/facts/login/api-session.resource.ts'
 import { expectDone } from '../contract/http/errors.ts'
 import { adminOf, create } from '../contract/http/foreign-client.ts'
 import type { MountedController } from '../contract/http/mount.ts'
 import { network } from '../contract/http/scenario.ts'
 import { mount } from '../support/mount.ts'
+import { apiSessions, sessions } from '../support/stored-records.ts'
 
 describe('a list of more bytes than an answer may have', () => {
   it('ends early, and says where to go on', async () => {

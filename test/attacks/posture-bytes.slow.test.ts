@@ -4,13 +4,12 @@ import { emptyPostureData } from 'portcullis/policy'
 import type { RecordKind } from 'portcullis/storage'
 import { describe, expect, it } from 'vitest'
 import { DEFAULT_LIMITS } from '../../src/base/limits.ts'
-import { endpointStates, postureData, reportedProcesses } from '../../src/facts/access/posture/posture-data.resource.ts'
-import { apiSessions } from '../../src/facts/login/api-session.resource.ts'
 import { expectFieldError } from '../contract/http/errors.ts'
 import { adminOf, create, type ForeignClient, read } from '../contract/http/foreign-client.ts'
 import { network } from '../contract/http/scenario.ts'
 import { mount } from '../support/mount.ts'
 import { apisOf, person } from '../support/people.ts'
+import { apiSessions, endpointStates, postureData, reportedProcesses } from '../support/stored-records.ts'
 
 const { postureReportBytes, reportedProcessBytes } = DEFAULT_LIMITS
 

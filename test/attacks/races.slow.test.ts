@@ -4,10 +4,6 @@ import { join } from 'node:path'
 import { createPkiMaterial, type Storage } from 'portcullis'
 import { sqliteStorage } from 'portcullis/kysely'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { sessions } from '../../src/facts/access/session.resource.ts'
-import { apiSessions } from '../../src/facts/login/api-session.resource.ts'
-import { mfas } from '../../src/facts/login/mfa.resource.ts'
-import { serviceViews } from '../../src/facts/services/service.resource.ts'
 import { findInconsistencies } from '../../src/network/database/data-integrity.ts'
 import { createLoopTurns } from '../../src/platform/system-runtime.ts'
 import {
@@ -24,6 +20,7 @@ import { newKey, signingRequest } from '../contract/http/signing-request.ts'
 import { pendingMfa } from '../support/mfa-enrollment.ts'
 import { mount } from '../support/mount.ts'
 import { apisOf, authPolicy, login, type Person, person } from '../support/people.ts'
+import { apiSessions, mfas, serviceViews, sessions } from '../support/stored-records.ts'
 
 const NOW = Date.UTC(2026, 0, 1)
 

@@ -1,11 +1,6 @@
 import { decodeJwt } from 'jose'
 import { memoryStorage } from 'portcullis/memory'
 import { describe, expect, it } from 'vitest'
-import { servicePolicies } from '../../src/facts/access/policy.resource.ts'
-import { sessions } from '../../src/facts/access/session.resource.ts'
-import { identities } from '../../src/facts/identities/identity.resource.ts'
-import { apiSessions } from '../../src/facts/login/api-session.resource.ts'
-import { services } from '../../src/facts/services/service.resource.ts'
 import type { RecordOf, Resource } from '../../src/kernel/declaration/resource.ts'
 import { collectionOf } from '../../src/records/read-records.ts'
 import { expectDone, expectFieldError } from '../contract/http/errors.ts'
@@ -22,6 +17,7 @@ import { copyRecord, countedWrites } from '../support/counted-writes.ts'
 import { mount } from '../support/mount.ts'
 import { openIdTokens, refresh, type Tokens } from '../support/openid.ts'
 import { apisOf, login, person } from '../support/people.ts'
+import { apiSessions, identities, servicePolicies, services, sessions } from '../support/stored-records.ts'
 
 /** More than one write does of anything, and as much as a test can wait for. */
 const MANY = 450

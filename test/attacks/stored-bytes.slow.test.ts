@@ -3,9 +3,6 @@ import { describe, expect, it } from 'vitest'
 import { DEFAULT_LIMITS } from '../../src/base/limits.ts'
 import { engineOf } from '../../src/controller/guarded-engine.ts'
 import { contextOf } from '../../src/engine/engine.ts'
-import { sessions } from '../../src/facts/access/session.resource.ts'
-import { identities } from '../../src/facts/identities/identity.resource.ts'
-import { apiSessions } from '../../src/facts/login/api-session.resource.ts'
 import { RESOURCES } from '../../src/facts/resources/index.ts'
 import type { RecordOf, Resource } from '../../src/kernel/declaration/resource.ts'
 import { expectDone, expectFieldError } from '../contract/http/errors.ts'
@@ -14,6 +11,7 @@ import { network } from '../contract/http/scenario.ts'
 import { newKey, signingRequest } from '../contract/http/signing-request.ts'
 import { mount } from '../support/mount.ts'
 import { apisOf, person } from '../support/people.ts'
+import { apiSessions, identities, sessions } from '../support/stored-records.ts'
 
 const { tags, tagBytes, endpointTagBytes, textBytes, listBytes, objectBytes } = DEFAULT_LIMITS
 

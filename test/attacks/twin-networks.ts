@@ -75,7 +75,7 @@ async function addAll(admin: ForeignClient, name: string, ids: Record<string, st
   await add('/service-edge-router-policies', routers)
   const terminator = { address: `tcp:${name}:1`, binding: 'transport', service, router, tags }
   ids[`/terminators/${name}`] = await create(admin, '/terminators', terminator)
-  const certPem = selfSigned(newKey(), `/CN=${name}`)
+  const certPem = selfSigned(newKey())
   await add('/cas', {
     certPem,
     isOttCaEnrollmentEnabled: true,

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { SYSTEM_CALL } from 'portcullis'
 import { describe, expect, it } from 'vitest'
-import { auditRecords } from '../../src/facts/audit/audit-record.resource.ts'
 import { delegate } from '../support/delegate.ts'
 import { patience, runs } from '../support/property-runs.ts'
+import { auditRecords } from '../support/stored-records.ts'
 import { type World, world } from '../support/world.ts'
 
 const SECOND = 1000

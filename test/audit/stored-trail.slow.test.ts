@@ -6,8 +6,8 @@ import { openOperator, type Storage, SYSTEM_CALL } from 'portcullis'
 import { postgresStorage, sqliteStorage } from 'portcullis/kysely'
 import { createTestController } from 'portcullis/testing'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { auditRecords } from '../../src/facts/audit/audit-record.resource.ts'
 import { createDatabase } from '../support/postgres.ts'
+import { auditRecords } from '../support/stored-records.ts'
 
 const STORES: Readonly<Record<string, () => Promise<() => Promise<Storage>>>> = {
   SQLite: async () => {

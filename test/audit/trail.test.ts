@@ -2,9 +2,9 @@ import { type AuditRequest, openOperator, SYSTEM_CALL } from 'portcullis'
 import { memoryStorage } from 'portcullis/memory'
 import { createTestController, type TestController, type TestControllerOptions } from 'portcullis/testing'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { auditRecords, auditSeals, auditStates } from '../../src/facts/audit/audit-record.resource.ts'
 import { adminToken, delegate, ownApi } from '../support/delegate.ts'
 import { givePassword } from '../support/identity-state.ts'
+import { auditRecords, auditSeals, auditStates } from '../support/stored-records.ts'
 
 async function scene(options: TestControllerOptions = {}) {
   const controller = await createTestController(options)

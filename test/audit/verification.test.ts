@@ -6,7 +6,7 @@ import { openOperator, SYSTEM_CALL } from 'portcullis'
 import { sqliteStorage } from 'portcullis/kysely'
 import { createTestController, type TestControllerOptions } from 'portcullis/testing'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { auditRecords, auditSeals, auditStates } from '../../src/facts/audit/audit-record.resource.ts'
+import { auditRecords, auditSeals, auditStates } from '../support/stored-records.ts'
 
 async function scene(options: TestControllerOptions = {}) {
   const controller = await createTestController(options)

@@ -1,10 +1,10 @@
 import { memoryStorage } from 'portcullis/memory'
 import { describe, expect, it } from 'vitest'
-import { configTypes } from '../../src/facts/configs/config.resource.ts'
 import { BUILT_IN_CONFIG_TYPES, type JsonSchemaDocument } from '../../src/facts/configs/config-types.rules.ts'
 import { expectDone } from '../contract/http/errors.ts'
 import { adminOf, create, read } from '../contract/http/foreign-client.ts'
 import { mount } from '../support/mount.ts'
+import { configTypes } from '../support/stored-records.ts'
 
 const INTERCEPT = 'g7cIWbcGg'
 const HOST = 'NH5p4FpGR'

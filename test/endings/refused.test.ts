@@ -1,13 +1,10 @@
 import { SYSTEM_CALL } from 'portcullis'
 import { createTestController, type TestController } from 'portcullis/testing'
 import { describe, expect, it } from 'vitest'
-import { serviceConfigs } from '../../src/facts/configs/config.resource.ts'
-import { authenticators } from '../../src/facts/credentials/authenticator.resource.ts'
-import { cas } from '../../src/facts/enrollment/ca.resource.ts'
-import { apiSessions } from '../../src/facts/login/api-session.resource.ts'
 import { RESOURCES } from '../../src/facts/resources/index.ts'
 import { adminToken, delegate } from '../support/delegate.ts'
 import { givePassword } from '../support/identity-state.ts'
+import { apiSessions, authenticators, cas, serviceConfigs } from '../support/stored-records.ts'
 
 /** More than one write of a deletion takes. */
 const MANY = 250

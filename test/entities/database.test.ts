@@ -1,15 +1,12 @@
 import { memoryStorage } from 'portcullis/memory'
 import { describe, expect, it } from 'vitest'
-import { servicePolicies } from '../../src/facts/access/policy.resource.ts'
-import { edgeRouters } from '../../src/facts/routers/edge-router.resource.ts'
-import { services } from '../../src/facts/services/service.resource.ts'
-import { terminators } from '../../src/facts/services/terminator.resource.ts'
 import { inconsistenciesOf } from '../../src/network/database/inconsistency.ts'
 import { expectDone, expectError } from '../contract/http/errors.ts'
 import { create, type ForeignClient, read } from '../contract/http/foreign-client.ts'
 import { network } from '../contract/http/scenario.ts'
 import { integrityResults } from '../support/integrity-results.ts'
 import { mount } from '../support/mount.ts'
+import { edgeRouters, servicePolicies, services, terminators } from '../support/stored-records.ts'
 
 /** A network in which a service, a policy and a terminator refer to what does not exist. */
 async function damaged() {

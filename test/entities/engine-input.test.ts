@@ -3,7 +3,7 @@ import { type HostEngine, SYSTEM_CALL } from 'portcullis'
 import { createTestController, TEST_ADMIN, type TestController } from 'portcullis/testing'
 import { describe, expect, it } from 'vitest'
 import { engineOf } from '../../src/controller/guarded-engine.ts'
-import { apiSessions } from '../../src/facts/login/api-session.resource.ts'
+import { apiSessions } from '../support/stored-records.ts'
 
 /** Values that a host may hand in that no types hold back, as from JavaScript. */
 function untyped<T>(value: unknown): T {

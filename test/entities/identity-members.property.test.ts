@@ -9,9 +9,9 @@ import { CredentialsFeed } from '../../src/credentials/identity-credentials.ts'
 import { contextOf } from '../../src/engine/engine.ts'
 import { behaviourOf } from '../../src/engine/entity-services.ts'
 import { EntityReader } from '../../src/entities/entity-reader.ts'
-import { identities } from '../../src/facts/identities/identity.resource.ts'
 import { newKey, selfSigned } from '../contract/http/signing-request.ts'
 import { runs } from '../support/property-runs.ts'
+import { identities } from '../support/stored-records.ts'
 
 const AUTHORITY = selfSigned(newKey(), '/CN=authority')
 const NAMES = ['alice', 'bob', 'carol'] as const

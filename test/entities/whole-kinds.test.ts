@@ -3,8 +3,7 @@ import { memoryStorage } from 'portcullis/memory'
 import type { ReadCollection, ReadTransaction, Storage, StoredRecord } from 'portcullis/storage'
 import { createTestController, enrollEdgeRouter, FakeRouter } from 'portcullis/testing'
 import { expect, it } from 'vitest'
-import { identities } from '../../src/facts/identities/identity.resource.ts'
-import { apiSessions } from '../../src/facts/login/api-session.resource.ts'
+import { apiSessions, identities } from '../support/stored-records.ts'
 
 const MANY = 3000
 /** Records that one answer of a storage may hold: of more the event loop is held for longer than a few milliseconds. */

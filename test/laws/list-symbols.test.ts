@@ -40,7 +40,7 @@ async function populate(mounted: MountedController, admin: ForeignClient) {
     }
     await create(admin, '/terminators', terminator)
     const ca = { identityRoles: [], isAuthEnabled: name === 'a', isAutoCaEnrollmentEnabled: true }
-    const certPem = selfSigned(newKey(), `/CN=${name}`)
+    const certPem = selfSigned(newKey())
     await create(admin, '/cas', { name, certPem, isOttCaEnrollmentEnabled: true, ...ca })
     const signer = {
       issuer: `https://${name}.test`,

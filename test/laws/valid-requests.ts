@@ -28,7 +28,7 @@ const COLLECTION_BODIES: Readonly<Record<string, MakeBody>> = {
   'auth-policies': (_admin, name) => ({ name, ...AUTH_POLICY }),
   cas: (_admin, name) => ({
     name,
-    certPem: selfSigned(newKey(), `/CN=${name}`),
+    certPem: selfSigned(newKey()),
     identityNameFormat: '[caName]-[commonName]',
     identityRoles: [],
     isAuthEnabled: true,

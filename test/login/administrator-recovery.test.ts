@@ -2,9 +2,7 @@ import { openOperator, SYSTEM_CALL } from 'portcullis'
 import { memoryStorage } from 'portcullis/memory'
 import { createTestController, plainPasswordHasher, recordingLogger, TEST_ADMIN } from 'portcullis/testing'
 import { describe, expect, it } from 'vitest'
-import { authPolicies } from '../../src/facts/credentials/auth-policy.resource.ts'
-import { authenticators } from '../../src/facts/credentials/authenticator.resource.ts'
-import { mfas } from '../../src/facts/login/mfa.resource.ts'
+import { authenticators, authPolicies, mfas } from '../support/stored-records.ts'
 
 const PASSWORD = 'a-password-of-the-operator'
 const UPDB = {

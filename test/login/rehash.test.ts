@@ -2,12 +2,12 @@ import { argon2Sync } from 'node:crypto'
 import type { PasswordHasher } from 'portcullis'
 import { plainPasswordHasher, type TestControllerOptions } from 'portcullis/testing'
 import { describe, expect, it } from 'vitest'
-import { authenticators } from '../../src/facts/credentials/authenticator.resource.ts'
 import { createPasswordHasher } from '../../src/platform/argon2-password-hasher.ts'
 import { adminOf } from '../contract/http/foreign-client.ts'
 import type { MountedController } from '../contract/http/mount.ts'
 import { mount } from '../support/mount.ts'
 import { login, type Person, person } from '../support/people.ts'
+import { authenticators } from '../support/stored-records.ts'
 
 /** A password as a deployed controller keeps it: base64 of the hash and of a salt of ten octets. */
 function deployed(password: string) {

@@ -1,11 +1,11 @@
 import { TEST_ADMIN } from 'portcullis/testing'
 import { describe, expect, it } from 'vitest'
 import { DEFAULT_LIMITS } from '../../src/base/limits.ts'
-import { authRequests } from '../../src/facts/oidc/auth-request.resource.ts'
 import { PendingRequests } from '../../src/oidc/auth-requests.ts'
 import type { MountedController } from '../contract/http/mount.ts'
 import { mount } from '../support/mount.ts'
 import { authorizeQuery, begin, callback, oauthError, proofKey, step } from '../support/openid.ts'
+import { authRequests } from '../support/stored-records.ts'
 
 /** Begins a login from an address. */
 async function beginFrom({ controller, url }: MountedController, remoteAddress: string): Promise<string> {

@@ -3,10 +3,10 @@ import { createPkiMaterial } from 'portcullis'
 import { memoryStorage } from 'portcullis/memory'
 import { createTestController } from 'portcullis/testing'
 import { describe, expect, it } from 'vitest'
-import { signingKeys } from '../../src/facts/credentials/signing-key.resource.ts'
 import { signerOf } from '../support/certificates/held-keys.ts'
 import { opensslOutput } from '../support/certificates/openssl.ts'
 import { shortRoot } from '../support/certificates/short-root.ts'
+import { signingKeys } from '../support/stored-records.ts'
 import { extend, pkiOf } from './keys.ts'
 
 const DAY_MS = 24 * 3_600_000

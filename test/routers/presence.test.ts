@@ -1,6 +1,6 @@
 import type { RouterAdmission, RouterConnection } from 'portcullis'
 import { describe, expect, it } from 'vitest'
-import { edgeRouters } from '../../src/facts/routers/edge-router.resource.ts'
+import { edgeRouters } from '../support/stored-records.ts'
 import { type World, world } from '../support/world.ts'
 
 const FINGERPRINT = 'aa'.repeat(20)

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { sqliteStorage } from 'portcullis/kysely'
 import { createTestController, type TestController } from 'portcullis/testing'
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
-import { edgeRouters } from '../../src/facts/routers/edge-router.resource.ts'
+import { edgeRouters } from '../support/stored-records.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'portcullis-watch-'))
 let files = 0

@@ -3,9 +3,7 @@ import type { TestController } from 'portcullis/testing'
 import { engineOf } from '../../src/controller/guarded-engine.ts'
 import { newAuthenticator } from '../../src/credentials/new-authenticator.ts'
 import { contextOf } from '../../src/engine/engine.ts'
-import { authPolicies } from '../../src/facts/credentials/auth-policy.resource.ts'
-import { authenticators } from '../../src/facts/credentials/authenticator.resource.ts'
-import { identities } from '../../src/facts/identities/identity.resource.ts'
+import { authenticators, authPolicies, identities } from './stored-records.ts'
 
 /** Differences from the default auth policy. */
 export interface AuthPolicyChange {

@@ -6,9 +6,9 @@ import { onTestFinished } from 'vitest'
 import { changePosture } from '../../src/access/posture/posture-store.ts'
 import { engineOf } from '../../src/controller/guarded-engine.ts'
 import { contextOf } from '../../src/engine/engine.ts'
-import { sessions as sessionRecords } from '../../src/facts/access/session.resource.ts'
 import { givePassword } from './identity-state.ts'
 import { withSharedPki } from './shared-pki.ts'
+import { sessions as sessionRecords } from './stored-records.ts'
 
 /** An identity in an API session. */
 export interface Person {

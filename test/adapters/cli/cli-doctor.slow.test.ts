@@ -17,10 +17,9 @@ import { sqliteStorage } from 'portcullis/kysely'
 import { openPkiDirectory } from 'portcullis/node'
 import { createTestController } from 'portcullis/testing'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { identities } from '../../../src/facts/identities/identity.resource.ts'
-import { eventDeliveries } from '../../../src/facts/webhooks/delivery.resource.ts'
 import { httpsClient } from '../../support/https-fetch.ts'
 import { startPostgres } from '../../support/postgres.ts'
+import { eventDeliveries, identities } from '../../support/stored-records.ts'
 import { endAll, portcullis, portIn } from './cli-process.ts'
 
 const cwd = mkdtempSync(join(tmpdir(), 'portcullis-doctor-'))

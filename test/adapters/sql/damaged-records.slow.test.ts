@@ -9,7 +9,6 @@ import type { RecordKind } from 'portcullis/storage'
 import { createTestController, TEST_ADMIN } from 'portcullis/testing'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { get, insertAll, machine, machines, tickets } from '../../../adapters/storage/contract/kinds.ts'
-import { mfas } from '../../../src/facts/login/mfa.resource.ts'
 import {
   adminOf,
   CLIENT,
@@ -22,6 +21,7 @@ import { network } from '../../contract/http/scenario.ts'
 import { integrityResults } from '../../support/integrity-results.ts'
 import { mountOf } from '../../support/mount.ts'
 import { createDatabase, type PostgresDatabase } from '../../support/postgres.ts'
+import { mfas } from '../../support/stored-records.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'portcullis-damage-'))
 let database: PostgresDatabase

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { edgeRouters } from '../../../src/facts/routers/edge-router.resource.ts'
+import { edgeRouters } from '../../support/stored-records.ts'
 import type { FabricWorld } from './fabric-world.ts'
 import { dialedBy, logIn, registered, sdkWorld, sessionOf } from './sdk-world.ts'
 

@@ -2,7 +2,7 @@ import { memoryStorage } from 'portcullis/memory'
 import type { Storage } from 'portcullis/storage'
 import { FakeRouter } from 'portcullis/testing'
 import { expect, it } from 'vitest'
-import { edgeRouters } from '../../../src/facts/routers/edge-router.resource.ts'
+import { edgeRouters } from '../../support/stored-records.ts'
 import { fabricWorld } from './fabric-world.ts'
 
 /** A storage that can keep back what the next look at edge routers found, until it is let go. */
