@@ -130,7 +130,7 @@ describe('edge routers, as clients see them', () => {
   async function verified() {
     const scene = await network(await mount({ presence }))
     const { storage } = scene.mounted.controller
-    const { edgeRouters } = await import('../../src/facts/routers/edge-router.resource.ts')
+    const { edgeRouters } = await import('../support/stored-records.ts')
     await storage.write(async (tx) => {
       const router = await tx.collection(edgeRouters).get(scene.routerId)
       if (router !== undefined) await tx.collection(edgeRouters).update({ ...router, isVerified: true })

@@ -2,30 +2,33 @@ import { type AnonymousCall, SYSTEM_CALL } from 'portcullis'
 import { createTestController } from 'portcullis/testing'
 import { describe, expect, it } from 'vitest'
 import { engineOf } from '../../src/controller/guarded-engine.ts'
+import { withSharedPki } from '../support/shared-pki.ts'
 
 const SOMEBODY: AnonymousCall = { by: 'anonymous' }
 
 describe('who has every right', () => {
   it('is the controller itself, and not a call without a caller', async () => {
-    const { engine } = await createTestController()
+    const { engine } = await createTestController(await withSharedPki())
     const admin = { name: 'second admin', type: 'User', isAdmin: true } as const
     await expect(engine.identities.create(SOMEBODY, admin)).rejects.toMatchObject({ code: 'UNAUTHORIZED' })
     expect(await engine.identities.create(SYSTEM_CALL, admin)).toMatchObject({ isAdmin: true })
   })
 
   it('is not asked of a call that says nothing: it is refused before anything is done for it', async () => {
-    const { engine } = await createTestController()
+    const { engine } = await createTestController(await withSharedPki())
     await expect(async () => engineOf(engine).mfa.enroll(SOMEBODY)).rejects.toMatchObject({ code: 'UNAUTHORIZED' })
   })
 
   it('is the default admin too, who is told to a host as an administrator', async () => {
     const told: boolean[] = []
-    const controller = await createTestController({
-      authorize: ({ caller }) => {
-        told.push(caller.isAdmin)
-        return true
-      },
-    })
+    const controller = await createTestController(
+      await withSharedPki({
+        authorize: ({ caller }) => {
+          told.push(caller.isAdmin)
+          return true
+        },
+      }),
+    )
     const admin = await controller.asAdmin()
     const { data } = await admin.call('GET /identities', { query: { filter: 'isDefaultAdmin=true' } })
     const id = data[0]?.id ?? ''

@@ -2,8 +2,18 @@ import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { expectDone, expectError, expectFieldError, expectUnknown } from '../contract/http/errors.ts'
 import { adminOf, CLIENT, create, foreignClient, MANAGEMENT, read } from '../contract/http/foreign-client.ts'
-import { network } from '../contract/http/scenario.ts'
+import { network as smallNetwork } from '../contract/http/scenario.ts'
 import { mount } from '../support/mount.ts'
+import { type NetworkOptions, network } from '../support/network.ts'
+
+const ROLES: NetworkOptions<never, 'one' | 'two' | 'policyId' | 'routers'> = {
+  entities: {
+    one: ['/services', { name: 'one', encryptionRequired: true, roleAttributes: ['web', 'db'] }],
+    two: ['/services', { name: 'two', encryptionRequired: true, roleAttributes: ['web', 'äpp'] }],
+    policyId: ['/service-policies', { name: 'p', type: 'Dial', semantic: 'AnyOf', serviceRoles: ['#web', '#unheard'] }],
+    routers: ['/service-edge-router-policies', { name: 'all', semantic: 'AnyOf', serviceRoles: ['#all'] }],
+  },
+}
 
 const BASES = [[CLIENT], [MANAGEMENT]]
 
@@ -66,7 +76,7 @@ it('the client API tells its protocols', async () => {
 
 describe('controllers', () => {
   it('there is one, which lists itself; clients see the addresses for clients', async () => {
-    const { admin, alice, mounted } = await network(await mount())
+    const { admin, alice, mounted } = await smallNetwork(await mount())
     const { data, meta } = (await admin.get('/controllers?filter=isOnline=true')).body
     expect(meta.pagination).toEqual({ limit: 10, offset: 0, totalCount: 1 })
     expect(data).toMatchObject([
@@ -92,7 +102,7 @@ describe('controllers', () => {
 
 describe('types', () => {
   it('identity types and posture check types are seeded and may be read by everybody who is authenticated', async () => {
-    const { alice } = await network(await mount())
+    const { alice } = await smallNetwork(await mount())
     const ids = async (path: string) => (await alice.management.get(path)).body.data.map(({ id }: { id: string }) => id)
     expect(await ids('/identity-types')).toEqual(['Default', 'Device', 'Router', 'Service', 'User'])
     expect(await ids('/posture-check-types')).toEqual(['DOMAIN', 'MAC', 'OS', 'PROCESS', 'PROCESS_MULTI'])
@@ -111,7 +121,7 @@ describe('types', () => {
 
 describe('revocations', () => {
   it('of a token, an API session and an identity, kept for a year; again replaces', async () => {
-    const { admin, alice, mounted } = await network(await mount())
+    const { admin, alice, mounted } = await smallNetwork(await mount())
     const uuid = '0a1b2c3d-1234-4abc-8def-0123456789ab'
     expect(await create(admin, '/revocations', { id: uuid, type: 'JTI', tags: { why: 'lost' } })).toBe(uuid)
     await create(admin, '/revocations', { id: alice.id, type: 'IDENTITY' })
@@ -151,7 +161,7 @@ describe('revocations', () => {
 
 describe('resource counts', () => {
   it('counts what there is, by the words that deployed clients know', async () => {
-    const { admin, alice } = await network(await mount())
+    const { admin, alice } = await smallNetwork(await mount())
     await create(admin, '/routers', { name: 'transit' })
     const { data } = (await admin.get('/summary')).body
     const expected = {
@@ -170,24 +180,6 @@ describe('resource counts', () => {
 })
 
 describe('role attributes', () => {
-  async function scene() {
-    const admin = await adminOf(await mount())
-    for (const [name, roleAttributes] of [
-      ['one', ['web', 'db']],
-      ['two', ['web', 'äpp']],
-    ] as const) {
-      await create(admin, '/services', { name, encryptionRequired: true, roleAttributes })
-    }
-    const policyId = await create(admin, '/service-policies', {
-      name: 'p',
-      type: 'Dial',
-      semantic: 'AnyOf',
-      serviceRoles: ['#web', '#unheard'],
-    })
-    await create(admin, '/service-edge-router-policies', { name: 'all', semantic: 'AnyOf', serviceRoles: ['#all'] })
-    return { admin, policyId }
-  }
-
   it.each([
     ['', ['db', 'web', 'äpp'], 3],
     ['?filter=id contains "b"', ['db', 'web'], 2],
@@ -196,14 +188,14 @@ describe('role attributes', () => {
     ['?filter=true limit none', ['db', 'web', 'äpp'], 3],
     ['?limit=1&offset=1&sort=id desc', ['db', 'web', 'äpp'], 3],
   ])('that entities have, by %j', async (query, expected, totalCount) => {
-    const { admin } = await scene()
+    const { admin } = await network(ROLES)
     const { data, meta } = (await admin.get(`/service-role-attributes${query}`)).body
     expect(data).toEqual(expected)
     expect(meta).toMatchObject({ filterableFields: ['id'], pagination: { totalCount } })
   })
 
   it('with who uses them, policies included', async () => {
-    const { admin, policyId } = await scene()
+    const { admin, policyId } = await network(ROLES)
     const [none, one] = [0, 1].map((count) => ({ count, ids: null }))
     const { data } = (await admin.get('/service-role-attribute-usage?filter=id="web" or id="unheard"')).body
     expect(data).toEqual([
@@ -224,7 +216,7 @@ describe('role attributes', () => {
   })
 
   it.each(['edge-router', 'identity', 'posture-check', 'service'])('of every kind: %s', async (kind) => {
-    const { admin, alice } = await network(await mount())
+    const { admin, alice } = await smallNetwork(await mount())
     expect((await admin.get(`/${kind}-role-attributes`)).status).toBe(200)
     expect((await admin.get(`/${kind}-role-attribute-usage`)).status).toBe(200)
     expectError(await admin.get(`/${kind}-role-attributes?filter=name="x"`), 'INVALID_FILTER')

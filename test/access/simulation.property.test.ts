@@ -6,6 +6,7 @@ import { indexedEntity, indexedPolicy } from '../../src/access/access-feed.ts'
 import type { ChangedPair } from '../../src/access/simulation/audience-changes.ts'
 import { NaiveAccess } from '../support/naive-access.ts'
 import { patience, runs } from '../support/property-runs.ts'
+import { withSharedPki } from '../support/shared-pki.ts'
 import { identities, servicePolicies, services } from '../support/stored-records.ts'
 
 const attributes = fc.subarray(['a', 'b'])
@@ -171,8 +172,8 @@ it('a simulation says what carrying the changes out would do, and does nothing',
   await fc.assert(
     fc.asyncProperty(steps, steps, steps, fc.integer({ min: 1, max: 6 }), async (setup, earlier, later, limit) => {
       // Two networks with the same ids: one is only asked, in the other the same happens.
-      const asked = await createTestController()
-      const real = await createTestController()
+      const asked = await createTestController(await withSharedPki())
+      const real = await createTestController(await withSharedPki())
       const [here, there] = [new Network(asked), new Network(real)]
       for (const one of [...setup, ...earlier]) {
         await here.take(one)

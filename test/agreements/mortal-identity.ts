@@ -5,6 +5,7 @@ import { HeldCertificate } from '../../adapters/network/sdk/held-certificate.ts'
 import { type EnrolledDevice, readIdentity } from '../../adapters/network/sdk/identity-file.ts'
 
 import { identityOver } from '../../adapters/network/sdk/open-identity.ts'
+import { withSharedPki } from '../support/shared-pki.ts'
 
 /** The failure of one step: a request to a controller, or the write of the identity file. */
 export interface Fault {
@@ -50,7 +51,7 @@ export class MortalIdentity {
 
   /** Enrolls it; an old certificate is due to be renewed by itself. */
   static async enroll(sessions: 'api-session' | 'bearer', isOld: boolean): Promise<MortalIdentity> {
-    const net = await createTestController()
+    const net = await createTestController(await withSharedPki())
     net.clock.set(Date.now() - (isOld ? 300 * DAY_MS : 0))
     const { key, cert, ca } = await net.enroll('mortal')
     return new MortalIdentity(net, { controller: ORIGINS[0] ?? '', controllers: ORIGINS, key, cert, ca }, sessions)

@@ -12,6 +12,7 @@ import type { MountedController } from '../contract/http/mount.ts'
 import { validRequest } from '../laws/valid-requests.ts'
 import { ALL_ROWS, type Row } from '../support/api-rows.ts'
 import { givePassword, useAuthPolicy } from '../support/identity-state.ts'
+import { withSharedPki } from '../support/shared-pki.ts'
 import { accessRule } from './access-rules.ts'
 
 /** Who asks. The permission of `exact` is the one that the wire reference names for the operation. */
@@ -38,7 +39,7 @@ let serial = 0
 const usernames = new Map<string, string>([['admin', TEST_ADMIN.username]])
 
 beforeAll(async () => {
-  const controller = await createTestController()
+  const controller = await createTestController(await withSharedPki())
   mounted = {
     url: '',
     controller,

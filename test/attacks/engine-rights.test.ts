@@ -2,7 +2,6 @@ import { type AnonymousCall, type Call, ControllerError, SYSTEM_CALL } from 'por
 import { createTestController, type TestController } from 'portcullis/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { RIGHTS, type Right, rowOf } from '../../src/controller/call-rights.ts'
-import { PERMISSIONS } from '../../src/facts/authority/permissions.resource.ts'
 import {
   adminOf,
   CLIENT,
@@ -15,6 +14,7 @@ import type { MountedController } from '../contract/http/mount.ts'
 import { type ValidRequest, validRequest } from '../laws/valid-requests.ts'
 import { useAuthPolicy } from '../support/identity-state.ts'
 import { mountOf } from '../support/mount.ts'
+import { PERMISSIONS } from '../support/permissions.ts'
 import { withSharedPki } from '../support/shared-pki.ts'
 
 interface MethodRight {

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { PERMISSIONS } from '../../src/facts/authority/permissions.resource.ts'
 import {
   type Answer,
   adminOf,
@@ -17,6 +16,7 @@ import { identityProvider } from '../support/jwks-server.ts'
 import { completeMfa } from '../support/mfa-enrollment.ts'
 import { mount } from '../support/mount.ts'
 import { apisOf, authPolicy, login, type Person, person } from '../support/people.ts'
+import { PERMISSIONS } from '../support/permissions.ts'
 import { CLAIM, clientOf, newAuthority, now, registered, TRUSTED } from '../support/third-party.ts'
 
 const STOLEN = 'Stolen-Horse-1'

@@ -3,34 +3,31 @@ import { describe, expect, it } from 'vitest'
 import { expectError } from '../contract/http/errors.ts'
 import { adminOf, create, type ForeignClient, foreignClient } from '../contract/http/foreign-client.ts'
 import { mount } from '../support/mount.ts'
+import { network, ROUTER_FOR_ALL } from '../support/network.ts'
 import { apisOf, person } from '../support/people.ts'
 import { newAuthority, now, registered } from '../support/third-party.ts'
 
 /** A network whose names are secrets for those who may not read them, and a caller who holds some permissions. */
-async function scene(permissions: readonly string[]) {
-  const mounted = await mount()
-  const admin = await adminOf(mounted)
-  const type = await create(admin, '/config-types', { name: 'secret-type', schema: {} })
-  const config = await create(admin, '/configs', { name: 'secret-config', configTypeId: type, data: {} })
-  const service = await create(admin, '/services', { name: 'web', configs: [config], roleAttributes: ['red'] })
-  const router = await create(admin, '/edge-routers', {
-    name: 'secret-router',
-    roleAttributes: ['secret-role'],
-    cost: 7,
+async function secrets(permissions: readonly string[]) {
+  const here = await network({
+    entities: {
+      type: ['/config-types', { name: 'secret-type', schema: {} }],
+      config: ['/configs', ({ type }) => ({ name: 'secret-config', configTypeId: type, data: {} })],
+      service: ['/services', ({ config }) => ({ name: 'web', configs: [config], roleAttributes: ['red'] })],
+      ...ROUTER_FOR_ALL,
+      router: ['/edge-routers', { name: 'secret-router', roleAttributes: ['secret-role'], cost: 7 }],
+      terminator: [
+        '/terminators',
+        ({ service, router }) => ({ address: 'tcp:secret:1', binding: 'transport', cost: 9, service, router }),
+      ],
+      policy: [
+        '/service-policies',
+        { name: 'p', type: 'Dial', semantic: 'AnyOf', identityRoles: ['#all'], serviceRoles: ['#red'] },
+      ],
+    },
+    people: { mallory: { permissions } },
   })
-  await create(admin, '/terminators', { address: 'tcp:secret:1', binding: 'transport', cost: 9, service, router })
-  const all = { semantic: 'AnyOf', identityRoles: ['#all'] }
-  await create(admin, '/service-policies', { name: 'p', type: 'Dial', ...all, serviceRoles: ['#red'] })
-  await create(admin, '/edge-router-policies', { name: 'e', ...all, edgeRouterRoles: ['#all'] })
-  await create(admin, '/service-edge-router-policies', {
-    name: 's',
-    semantic: 'AnyOf',
-    serviceRoles: ['#all'],
-    edgeRouterRoles: ['#all'],
-  })
-  const mallory = await person(mounted, admin, 'mallory', { permissions })
-  const { management, api } = await apisOf(mounted, mallory)
-  return { admin, management, api, service, router, config, type }
+  return { ...here, ...(await apisOf(here.mounted, here.mallory)) }
 }
 
 const ask = (api: ForeignClient, path: string, parameter: string, text: string) =>
@@ -60,12 +57,12 @@ describe('a filter tells nothing of entities that the caller may not read', () =
     ['ops.read', '/api-sessions', 'identity.isAdmin'],
     ['ops.read', '/api-sessions', 'anyOf(identity.roleAttributes) = "x"'],
   ])('with %s: %s %s', async (permission, path, filter) => {
-    const { management } = await scene([permission])
+    const { management } = await secrets([permission])
     expectError(await ask(management, path, 'filter', filter), 'INVALID_FILTER')
   })
 
   it('and does for who may read them', async () => {
-    const { management } = await scene(['service.read', 'config.read', 'service-policy.read', 'identity.read'])
+    const { management } = await secrets(['service.read', 'config.read', 'service-policy.read', 'identity.read'])
     for (const [path, filter] of [
       ['/services', 'anyOf(configs.name) = "secret-config"'],
       [
@@ -78,7 +75,7 @@ describe('a filter tells nothing of entities that the caller may not read', () =
   })
 
   it('may be asked for what the record shows itself: ids in a field, and the name beside a reference', async () => {
-    const { management, config } = await scene(['service.read', 'terminator.read'])
+    const { management, config } = await secrets(['service.read', 'terminator.read'])
     for (const [path, filter] of [
       ['/services', `anyOf(configs) = "${config}" and count(from configs where id = "${config}") = 1`],
       ['/terminators', 'service.name = "web" and router.name contains "router"'],
@@ -108,7 +105,7 @@ describe('an endpoint asks for what it is shown, and for nothing else', () => {
     ['/current-identity/authenticators', 'identity.isAdmin'],
     ['/current-api-session/certificates', 'apiSession.identity.isAdmin'],
   ])('%s?filter=%s', async (path, filter) => {
-    const { api, service } = await scene([])
+    const { api, service } = await secrets([])
     expectError(await ask(api, path.replace('WEB', service), 'filter', filter), 'INVALID_FILTER')
   })
 
@@ -121,14 +118,14 @@ describe('an endpoint asks for what it is shown, and for nothing else', () => {
     ['/sessions', 'service.name'],
     ['/external-jwt-signers', 'issuer'],
   ])('%s?sort=%s', async (path, sort) => {
-    const { api, service } = await scene([])
+    const { api, service } = await secrets([])
     const at = path.replace('WEB', service)
     expectError(await ask(api, at, 'sort', sort), 'INVALID_SORT_IDENTIFIER')
     expectError(await ask(api, at, 'filter', `true sort by ${sort}`), 'INVALID_FILTER')
   })
 
   it('and finds by that', async () => {
-    const { api, service, config, router } = await scene([])
+    const { api, service, config, router } = await secrets([])
     for (const [path, filter] of [
       ['/services', `name = "web" and anyOf(roleAttributes) = "red" and anyOf(configs) = "${config}"`],
       [`/services/${service}/terminators`, `router = "${router}" and service.name = "web" and instanceId = ""`],

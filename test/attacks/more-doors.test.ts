@@ -3,6 +3,7 @@ import { type Answer, adminOf, create, foreignClient, read } from '../contract/h
 import { newKey, selfSigned } from '../contract/http/signing-request.ts'
 import { completeMfa } from '../support/mfa-enrollment.ts'
 import { mount } from '../support/mount.ts'
+import { network } from '../support/network.ts'
 import { begin, codeOf, exchangeCode, openIdTokens, proofKey, refresh, step } from '../support/openid.ts'
 import { apisOf, authPolicy, login, person } from '../support/people.ts'
 import { totp } from '../support/totp.ts'
@@ -10,17 +11,14 @@ import { totp } from '../support/totp.ts'
 const DAY_MS = 86_400_000
 
 /** A delegate with some permissions, an administrator and somebody with more rights than the delegate. */
-async function scene(permissions: readonly string[]) {
-  const mounted = await mount()
-  const admin = await adminOf(mounted)
-  const boss = await person(mounted, admin, 'boss', { isAdmin: true })
-  const strong = await person(mounted, admin, 'strong', { permissions: ['service', 'config', 'router', 'identity'] })
-  const mallory = await person(mounted, admin, 'mallory', { permissions })
-  const { management, api, token } = await apisOf(mounted, mallory)
-  const own = foreignClient(mounted, '/portcullis/v1', token)
-  return { mounted, admin, boss, strong, mallory, management, api, own }
+async function delegated(permissions: readonly string[]) {
+  const strong = { permissions: ['service', 'config', 'router', 'identity'] }
+  const here = await network({ people: { boss: { isAdmin: true }, strong, mallory: { permissions } } })
+  const { management, api, token } = await apisOf(here.mounted, here.mallory)
+  return { ...here, management, api, own: foreignClient(here.mounted, '/portcullis/v1', token) }
 }
-type Scene = Awaited<ReturnType<typeof scene>>
+
+type Scene = Awaited<ReturnType<typeof delegated>>
 
 describe('a delegate', () => {
   it.each<[string, readonly string[], (here: Scene) => Promise<Answer>]>([
@@ -101,13 +99,13 @@ describe('a delegate', () => {
       ({ management, strong }) => management.post(`/identities/${strong.id}/disable`, { durationMinutes: 1 }),
     ],
   ])('that %s is refused', async (_, permissions, attack) => {
-    const here = await scene(permissions)
+    const here = await delegated(permissions)
     const answer = await attack(here)
     expect(answer.status, answer.text).toBe(401)
   })
 
   it('with a permission of routers takes no router whose identity has more rights', async () => {
-    const { admin, management } = await scene(['router'])
+    const { admin, management } = await delegated(['router'])
     const id = await create(admin, '/edge-routers', { name: 'r', isTunnelerEnabled: true })
     expect((await admin.patch(`/identities/${id}`, { permissions: ['service'] })).status).toBe(200)
     expect((await management.delete(`/edge-routers/${id}`)).status).toBe(401)
@@ -118,7 +116,7 @@ describe('a delegate', () => {
 
 describe('who only reads', () => {
   it('finds no secret of an invitation in any list of the management API', async () => {
-    const { admin, management, mounted } = await scene(['admin_readonly'])
+    const { admin, management, mounted } = await delegated(['admin_readonly'])
     const id = await create(admin, '/identities', {
       name: 'd',
       type: 'Device',
@@ -161,7 +159,7 @@ describe('the last way in stays open', () => {
     ],
     ['the external id goes', () => ['PATCH', '/identities/{boss}', { externalId: null }]],
   ])('when %s by which alone an administrator logs in', async (_, attack) => {
-    const { mounted, admin, boss } = await scene([])
+    const { mounted, admin, boss } = await delegated([])
     const certPem = selfSigned(newKey(), '/CN=idp')
     const facts = { issuer: 'https://idp.example', audience: 'network', enabled: true, useExternalId: true }
     const signer = await create(admin, '/external-jwt-signers', { name: 'idp', ...facts, certPem })

@@ -5,10 +5,11 @@ import type { RecordKind } from 'portcullis/storage'
 import { describe, expect, it } from 'vitest'
 import { DEFAULT_LIMITS } from '../../src/base/limits.ts'
 import { expectFieldError } from '../contract/http/errors.ts'
-import { adminOf, create, type ForeignClient, read } from '../contract/http/foreign-client.ts'
-import { network } from '../contract/http/scenario.ts'
+import { create, type ForeignClient, read } from '../contract/http/foreign-client.ts'
+import { network as smallNetwork } from '../contract/http/scenario.ts'
 import { mount } from '../support/mount.ts'
-import { apisOf, person } from '../support/people.ts'
+import { network } from '../support/network.ts'
+import { apisOf } from '../support/people.ts'
 import { apiSessions, endpointStates, postureData, reportedProcesses } from '../support/stored-records.ts'
 
 const { postureReportBytes, reportedProcessBytes } = DEFAULT_LIMITS
@@ -25,13 +26,6 @@ function processes(count: number, serial: number, signers = 1) {
     hash: 'ab'.repeat(32),
     signerFingerprints: fingerprints(signers),
   }))
-}
-
-async function scene(storage: Storage = memoryStorage()) {
-  const mounted = await mount({ storage })
-  const admin = await adminOf(mounted)
-  const alice = await person(mounted, admin, 'alice')
-  return { mounted, admin, alice, storage, ...(await apisOf(mounted, alice)) }
 }
 
 /** The stored posture of all identities, as JSON. */
@@ -85,9 +79,15 @@ function measured(storage: Storage) {
 
 const bulk = (api: ForeignClient, responses: readonly object[]) => api.post('/posture-response-bulk', responses)
 
+/** Alice in an API session, over a storage. */
+async function reporting(storage: Storage = memoryStorage()) {
+  const here = await network({ storage, people: { alice: {} } })
+  return { ...here, storage, ...(await apisOf(here.mounted, here.alice)) }
+}
+
 describe('posture reports', () => {
   it('have so many bytes, or name what is too large', async () => {
-    const { api } = await scene()
+    const { api } = await reporting()
     const limit = 'limit postureReportBytes'
     const [huge] = processes(1, 0, 9900)
     expectFieldError(await api.post('/posture-response', huge), 'signerFingerprints', limit)
@@ -102,7 +102,7 @@ describe('posture reports', () => {
   })
 
   it('of which each has other processes leave the newest within the bytes of an identity', async () => {
-    const { mounted, storage, api, admin, alice } = await scene()
+    const { mounted, storage, api, admin, alice } = await reporting()
     const sizes = []
     for (let serial = 0; serial < 40; serial += 1) {
       mounted.clock.advance(1000)
@@ -118,7 +118,7 @@ describe('posture reports', () => {
 
   it('are stored in proportion to what they say, whatever is known already', async () => {
     const { state, storage } = measured(memoryStorage())
-    const { mounted, api } = await scene(storage)
+    const { mounted, api } = await reporting(storage)
     for (let serial = 0; serial < 6; serial += 1) {
       mounted.clock.advance(1000)
       await bulk(api, processes(200, serial, 5))
@@ -134,7 +134,7 @@ describe('posture reports', () => {
 
   it('and logins write as many records whether the identity has one API session or many', async () => {
     const { state, storage } = measured(memoryStorage())
-    const { mounted, alice, api } = await scene(storage)
+    const { mounted, alice, api } = await reporting(storage)
     const cost = async () => {
       state.records = 0
       state.bytes = 0
@@ -155,7 +155,7 @@ describe('posture reports', () => {
   })
 
   it('stand beside what an earlier version kept in one record, which is taken apart by the next report', async () => {
-    const { mounted, admin, alice, serviceId } = await network(await mount())
+    const { mounted, admin, alice, serviceId } = await smallNetwork(await mount())
     const { storage, clock } = mounted.controller
     const process = { osType: 'Linux', path: '/old/5', hashes: [], signerFingerprint: '' }
     const check = { name: 'p', typeId: 'PROCESS', roleAttributes: ['required'], process }

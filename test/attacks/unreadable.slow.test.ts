@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { PERMISSIONS } from '../../src/facts/authority/permissions.resource.ts'
 import { adminOf, CLIENT, type ForeignClient, foreignClient, MANAGEMENT } from '../contract/http/foreign-client.ts'
 import type { MountedController } from '../contract/http/mount.ts'
 import { COMMON, conditionsOn, type Kind, SYMBOLS } from '../laws/documented-symbols.ts'
 import { ALL_ROWS } from '../support/api-rows.ts'
+import { PERMISSIONS } from '../support/permissions.ts'
 import { type Twins, twinNetworks } from './twin-networks.ts'
 
 /** `npm run test:attacks` tries every permission and every tenth pair: ten minutes. Otherwise it is those to read, and few pairs. */

@@ -4,10 +4,11 @@ import { createTestController, type TestController, type TestControllerOptions }
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { adminToken, delegate, ownApi } from '../support/delegate.ts'
 import { givePassword } from '../support/identity-state.ts'
+import { withSharedPki } from '../support/shared-pki.ts'
 import { auditRecords, auditSeals, auditStates } from '../support/stored-records.ts'
 
 async function scene(options: TestControllerOptions = {}) {
-  const controller = await createTestController(options)
+  const controller = await createTestController(await withSharedPki(options))
   onTestFinished(() => controller.close())
   const token = await adminToken(controller)
   const api = ownApi(controller, token)
@@ -250,11 +251,13 @@ describe('the audit trail as a stream', () => {
 })
 
 it('keeps what strangers cause within their bytes, and tells how much it left out', async () => {
-  const controller = await createTestController({
-    audit: { strangerBytesPerHour: 4096 },
-    rateLimits: false,
-    allowUnlimitedLogins: true,
-  } as TestControllerOptions)
+  const controller = await createTestController(
+    await withSharedPki({
+      audit: { strangerBytesPerHour: 4096 },
+      rateLimits: false,
+      allowUnlimitedLogins: true,
+    } as TestControllerOptions),
+  )
   onTestFinished(() => controller.close())
   const client = controller.client({ remoteAddress: '192.0.2.9' })
   const guess = (at: number) =>
@@ -334,7 +337,7 @@ describe('many logins', () => {
     const audit = { endpointBytesPerHour: 20_000 }
     // The test reads it after the end of the controller.
     const storage = { ...memoryStorage(), close: async () => undefined }
-    const controller = await createTestController({ audit, rateLimits: false, storage })
+    const controller = await createTestController(await withSharedPki({ audit, rateLimits: false, storage }))
     const { id } = await controller.engine.identities.create(SYSTEM_CALL, {
       name: 'robot',
       type: 'User',

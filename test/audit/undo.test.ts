@@ -1,9 +1,10 @@
 import { createTestController } from 'portcullis/testing'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { adminToken, delegate, ownApi } from '../support/delegate.ts'
+import { withSharedPki } from '../support/shared-pki.ts'
 
 async function scene() {
-  const controller = await createTestController()
+  const controller = await createTestController(await withSharedPki())
   onTestFinished(() => controller.close())
   const api = ownApi(controller, await adminToken(controller))
   const { admin } = controller

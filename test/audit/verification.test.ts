@@ -6,10 +6,11 @@ import { openOperator, SYSTEM_CALL } from 'portcullis'
 import { sqliteStorage } from 'portcullis/kysely'
 import { createTestController, type TestControllerOptions } from 'portcullis/testing'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { withSharedPki } from '../support/shared-pki.ts'
 import { auditRecords, auditSeals, auditStates } from '../support/stored-records.ts'
 
 async function scene(options: TestControllerOptions = {}) {
-  const controller = await createTestController(options)
+  const controller = await createTestController(await withSharedPki(options))
   onTestFinished(() => controller.close())
   const operator = await openOperator({ storage: controller.storage })
   let count = 0
@@ -185,7 +186,7 @@ async function stored() {
   onTestFinished(() => rm(folder, { recursive: true }))
   const file = join(folder, 'network.sqlite')
   const storage = await sqliteStorage(file)
-  const controller = await createTestController({ storage })
+  const controller = await createTestController(await withSharedPki({ storage }))
   await controller.engine.services.create(SYSTEM_CALL, { name: 'one', encryptionRequired: true })
   await controller.close()
   await storage.close()

@@ -11,6 +11,7 @@ import { FabricRouter } from '../../adapters/network/router/fabric-router.ts'
 import { openOwnRouter } from '../../adapters/network/router/index.ts'
 import { PlayedEndpoint } from '../support/edge-world.ts'
 import { type Issued, issue } from '../support/https-certificates.ts'
+import { withSharedPki } from '../support/shared-pki.ts'
 
 const HOUR_SECONDS = 3600
 
@@ -119,7 +120,7 @@ describe('the address of an edge router', () => {
     ['[2001:db8::7]:1280', '2001:db8::7'],
     ['router.test:1280', 'router.test'],
   ])('names the host of %s as %s', async (advertise, hostname) => {
-    const controller = await createTestController()
+    const controller = await createTestController(await withSharedPki())
     const { plane } = await openControlListener(controller, { addresses: ['tls:controller.test:1280'] })
     const router = await openOwnRouter({}, { plane, advertise })
     const { data } = await controller.admin.call('GET /edge-routers')

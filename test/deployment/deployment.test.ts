@@ -10,6 +10,7 @@ import { configSchema, FILE_OPTIONS } from '../../adapters/tools/cli/commands/se
 import { SERVE_OPTIONS } from '../../adapters/tools/cli/commands/serve/option-declarations.ts'
 import { countEvents, GAUGES } from '../../src/network/gauges.ts'
 import { createPrometheusMetrics } from '../../src/platform/prometheus-metrics.ts'
+import { withSharedPki } from '../support/shared-pki.ts'
 
 const folder = join(import.meta.dirname, '../../examples/deployment')
 const read = (name: string) => readFileSync(join(folder, name), 'utf8')
@@ -31,7 +32,7 @@ async function metricNames(): Promise<ReadonlySet<string>> {
   countEvents(events, metrics)
   const shown = createPrometheusMetrics()
   for (const instrument of instruments) shown.record(instrument, 1)
-  const controller = await createTestController({ probes: true })
+  const controller = await createTestController(await withSharedPki({ probes: true }))
   onTestFinished(() => controller.close())
   await controller.admin.call('GET /services')
   const live = await controller.fetch(new Request('https://controller.test/metrics'))

@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { apiDocuments, VERSION } from 'portcullis'
 import { describe, expect, it } from 'vitest'
-import { PERMISSIONS } from '../../src/facts/authority/permissions.resource.ts'
 import { STATUS_OF } from '../../src/http/pipeline/problem.ts'
 import { freePort } from '../support/free-port.ts'
+import { PERMISSIONS } from '../support/permissions.ts'
 
 const root = join(import.meta.dirname, '../..')
 const folder = join(root, 'docs')

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { RESOURCES } from '../../src/facts/resources/index.ts'
 import { adminToken, delegate } from '../support/delegate.ts'
 import { givePassword } from '../support/identity-state.ts'
+import { withSharedPki } from '../support/shared-pki.ts'
 import { apiSessions, authenticators, cas, serviceConfigs } from '../support/stored-records.ts'
 
 /** More than one write of a deletion takes. */
@@ -139,7 +140,7 @@ const ROWS: Readonly<Record<string, Prepare>> = {
 
 describe('a deletion that is refused takes nothing away, however much would go with it', () => {
   it.each(Object.entries(ROWS))('%s', async (_, prepare) => {
-    const controller = await createTestController()
+    const controller = await createTestController(await withSharedPki())
     const request = await prepare(controller)
     const before = await everything(controller)
     expect(await refusedAnswer(controller, request)).toBeGreaterThanOrEqual(400)

@@ -4,25 +4,28 @@ import { expectDone, expectError, expectFieldError } from '../contract/http/erro
 import { adminOf, CLIENT, create, foreignClient, read } from '../contract/http/foreign-client.ts'
 import { newKey, signingRequest } from '../contract/http/signing-request.ts'
 import { mount } from '../support/mount.ts'
+import { type NetworkOptions, network } from '../support/network.ts'
 import { apisOf, login, person } from '../support/people.ts'
 
 const HOUR_MS = 3_600_000
 
-async function scene(identity: object = {}) {
-  const mounted = await mount()
-  const admin = await adminOf(mounted)
-  const body = { name: 'alice', type: 'User', isAdmin: false, ...identity }
-  const identityId = await create(admin, '/identities', body)
-  const soon = new Date(mounted.clock.now() + HOUR_MS).toISOString()
-  return { mounted, admin, identityId, soon, anybody: foreignClient(mounted, CLIENT) }
+/** A network of one identity, with more of its fields. */
+function alice(fields: object = {}): NetworkOptions<never, 'identityId'> {
+  return { entities: { identityId: ['/identities', { name: 'alice', type: 'User', isAdmin: false, ...fields }] } }
 }
 
 describe('enrollments', () => {
   it('A24: are created, listed, shown and deleted; a deleted one enrolls nobody', async () => {
-    const { admin, identityId, soon, anybody } = await scene()
-    const id = await create(admin, '/enrollments', { identityId, method: 'ott', expiresAt: soon })
+    const { admin, identityId, later, anybody } = await network(alice())
+    const id = await create(admin, '/enrollments', { identityId, method: 'ott', expiresAt: later(HOUR_MS) })
     const shown = await read(admin, `/enrollments/${id}`)
-    expect(shown).toMatchObject({ identityId, method: 'ott', expiresAt: soon, identity: { id: identityId }, ca: null })
+    expect(shown).toMatchObject({
+      identityId,
+      method: 'ott',
+      expiresAt: later(HOUR_MS),
+      identity: { id: identityId },
+      ca: null,
+    })
     expect((await admin.get('/enrollments')).body.data).toEqual([shown])
     expect((await admin.get(`/identities/${identityId}/enrollments`)).body.data).toEqual([shown])
     expectDone(await admin.delete(`/enrollments/${id}`))
@@ -37,20 +40,20 @@ describe('enrollments', () => {
     ['no CA', { method: 'ottca' }, 'caId', 'ca not found'],
     ['no username', { method: 'updb' }, 'username', 'username not provided'],
   ])('are not created for %s', async (_what, change, field, reason) => {
-    const { admin, identityId, soon } = await scene()
-    const answer = await admin.post('/enrollments', { identityId, method: 'ott', expiresAt: soon, ...change })
+    const { admin, identityId, later } = await network(alice())
+    const answer = await admin.post('/enrollments', { identityId, method: 'ott', expiresAt: later(HOUR_MS), ...change })
     expectError(answer, 'INVALID_FIELD', { field, reason: expect.stringContaining(reason) })
   })
 
   it('are one of each method for an identity', async () => {
-    const { admin, identityId, soon } = await scene({ enrollment: { ott: true } })
-    const again = await admin.post('/enrollments', { identityId, method: 'ott', expiresAt: soon })
+    const { admin, identityId, later } = await network(alice({ enrollment: { ott: true } }))
+    const again = await admin.post('/enrollments', { identityId, method: 'ott', expiresAt: later(HOUR_MS) })
     expectError(again, 'ENROLLMENT_EXISTS', { field: 'method', reason: 'enrollment of same method exists' }, 409)
-    await create(admin, '/enrollments', { identityId, method: 'updb', username: 'alice', expiresAt: soon })
+    await create(admin, '/enrollments', { identityId, method: 'updb', username: 'alice', expiresAt: later(HOUR_MS) })
   })
 
   it('A24: when refreshed keep their id and get a new token; the old one is void', async () => {
-    const { mounted, admin, identityId, anybody } = await scene({ enrollment: { ott: true } })
+    const { mounted, admin, identityId, anybody } = await network(alice({ enrollment: { ott: true } }))
     const { id, token } = (await read(admin, `/identities/${identityId}`)).enrollment.ott
     mounted.clock.advance(24 * HOUR_MS)
     const clientCsr = signingRequest(newKey())
@@ -67,7 +70,7 @@ describe('enrollments', () => {
   })
 
   it('are told by their token in the body or in the query', async () => {
-    const { admin, identityId, anybody } = await scene({ enrollment: { ott: true } })
+    const { admin, identityId, anybody } = await network(alice({ enrollment: { ott: true } }))
     const { token } = (await read(admin, `/identities/${identityId}`)).enrollment.ott
     const clientCsr = signingRequest(newKey())
     const reason = 'token in body is required'
@@ -76,14 +79,14 @@ describe('enrollments', () => {
   })
 
   it('show their identity with both spellings of its kind', async () => {
-    const { admin, identityId } = await scene({ enrollment: { ott: true } })
+    const { admin, identityId } = await network(alice({ enrollment: { ott: true } }))
     const { id } = (await read(admin, `/identities/${identityId}`)).enrollment.ott
     const { identity } = await read(admin, `/enrollments/${id}`)
     expect(identity).toMatchObject({ id: identityId, entity: 'identities', urlName: 'identities' })
   })
 
   it('are refreshed to a time to come only', async () => {
-    const { mounted, admin, identityId } = await scene({ enrollment: { ott: true } })
+    const { mounted, admin, identityId } = await network(alice({ enrollment: { ott: true } }))
     const { id } = (await read(admin, `/identities/${identityId}`)).enrollment.ott
     const past = { expiresAt: new Date(mounted.clock.now()).toISOString() }
     expectFieldError(await admin.post(`/enrollments/${id}/refresh`, past), 'expiresAt')
@@ -91,7 +94,7 @@ describe('enrollments', () => {
   })
 
   it('A9: of admins are hidden from delegates, and not theirs to make', async () => {
-    const { mounted, admin, soon } = await scene()
+    const { mounted, admin, later } = await network(alice())
     const boss = await create(admin, '/identities', {
       name: 'boss',
       type: 'User',
@@ -108,9 +111,9 @@ describe('enrollments', () => {
     for (const path of ['/identities', `/identities/${boss}`]) {
       expect((await management.get(path)).text).not.toContain(ott.token)
     }
-    const updb = { identityId: boss, method: 'updb', username: 'boss', expiresAt: soon }
+    const updb = { identityId: boss, method: 'updb', username: 'boss', expiresAt: later(HOUR_MS) }
     expectError(await management.post('/enrollments', updb), 'UNAUTHORIZED')
-    expectError(await management.post(`/enrollments/${ott.id}/refresh`, { expiresAt: soon }), 'UNAUTHORIZED')
+    expectError(await management.post(`/enrollments/${ott.id}/refresh`, { expiresAt: later(HOUR_MS) }), 'UNAUTHORIZED')
     expectError(await management.delete(`/enrollments/${ott.id}`), 'UNAUTHORIZED')
   })
 })
@@ -122,7 +125,7 @@ describe('enrolling by signing request', () => {
     ['/enroll with text', (token, csr) => [`/enroll?method=ott&token=${token}`, csr]],
   ]
   it.each(WAYS)('at %s, a request that is empty or not there is told to be one', async (_way, sent) => {
-    const { admin, identityId, anybody } = await scene({ enrollment: { ott: true } })
+    const { admin, identityId, anybody } = await network(alice({ enrollment: { ott: true } }))
     const { token } = (await read(admin, `/identities/${identityId}`)).enrollment.ott
     for (const csr of ['', ' \n', undefined]) {
       const [path, body] = sent(token, csr)
@@ -135,8 +138,8 @@ describe('enrolling by signing request', () => {
 
 describe('usernames', () => {
   it('are as short as deployed controllers let administrators make them', async () => {
-    const { admin, identityId, soon } = await scene()
-    const updb = { identityId, method: 'updb', username: 'b', expiresAt: soon }
+    const { admin, identityId, later } = await network(alice())
+    const updb = { identityId, method: 'updb', username: 'b', expiresAt: later(HOUR_MS) }
     expectError(await admin.post('/enrollments', { ...updb, username: '' }), 'COULD_NOT_VALIDATE')
     const id = await create(admin, '/enrollments', updb)
     expect((await read(admin, `/enrollments/${id}`)).username).toBe('b')
@@ -155,7 +158,7 @@ describe('enrolling by password', () => {
   ] as const
 
   it.each(WAYS)('at %s gives the username of the enrollment its password, once', async (_way, path) => {
-    const { mounted, admin, identityId, anybody } = await scene({ enrollment: { updb: 'alice' } })
+    const { mounted, admin, identityId, anybody } = await network(alice({ enrollment: { updb: 'alice' } }))
     const { token } = (await read(admin, `/identities/${identityId}`)).enrollment.updb
     const answer = await anybody.post(path(token), { username: 'somebody', password: 'Correct-Horse-1' })
     const { data: controllers } = (await foreignClient(mounted, CLIENT, admin.token).get('/controllers')).body
@@ -166,13 +169,13 @@ describe('enrolling by password', () => {
   })
 
   it('needs a password', async () => {
-    const { admin, identityId, anybody } = await scene({ enrollment: { updb: 'alice' } })
+    const { admin, identityId, anybody } = await network(alice({ enrollment: { updb: 'alice' } }))
     const { token } = (await read(admin, `/identities/${identityId}`)).enrollment.updb
     expectFieldError(await anybody.post(`/enroll?method=updb&token=${token}`, {}), 'password')
   })
 
   it('A23: of 200 at once succeeds for one', async () => {
-    const { admin, identityId, anybody } = await scene({ enrollment: { updb: 'alice' } })
+    const { admin, identityId, anybody } = await network(alice({ enrollment: { updb: 'alice' } }))
     const { token } = (await read(admin, `/identities/${identityId}`)).enrollment.updb
     const tries = Array.from({ length: 200 }, (_, n) =>
       anybody.post(`/enroll/updb?token=${token}`, { password: `Correct-Horse-${n}` }),

@@ -1,12 +1,13 @@
 import { createTestController, type TestController } from 'portcullis/testing'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { newKey, signingRequest } from '../contract/http/signing-request.ts'
+import { withSharedPki } from '../support/shared-pki.ts'
 
 const DAY_MS = 86_400_000
 
 let net: TestController
 beforeEach(async () => {
-  net = await createTestController()
+  net = await createTestController(await withSharedPki())
 })
 afterEach(() => net.close())
 
@@ -60,7 +61,7 @@ describe('controller.invite', () => {
 
   it('is good for as long as the option says, for an identity that was there before too', async () => {
     const enrollmentDurationMs = 30 * 60_000
-    await using brief = await createTestController({ enrollmentDurationMs })
+    await using brief = await createTestController(await withSharedPki({ enrollmentDurationMs }))
     await brief.admin.call('POST /identities', { body: { name: 'known', type: 'Device', isAdmin: false } })
     const due = async (name: string) => Date.parse((await brief.invite(name)).expiresAt) - brief.clock.now()
     expect([await due('new'), await due('known')]).toEqual([enrollmentDurationMs, enrollmentDurationMs])

@@ -3,6 +3,7 @@ import { type HostEngine, SYSTEM_CALL } from 'portcullis'
 import { createTestController, TEST_ADMIN, type TestController } from 'portcullis/testing'
 import { describe, expect, it } from 'vitest'
 import { engineOf } from '../../src/controller/guarded-engine.ts'
+import { withSharedPki } from '../support/shared-pki.ts'
 import { apiSessions } from '../support/stored-records.ts'
 
 /** Values that a host may hand in that no types hold back, as from JavaScript. */
@@ -11,7 +12,7 @@ function untyped<T>(value: unknown): T {
 }
 
 async function engine(): Promise<HostEngine> {
-  return (await createTestController()).engine
+  return (await createTestController(await withSharedPki())).engine
 }
 
 describe('what a host hands to the engine', () => {
@@ -61,7 +62,7 @@ describe('what a host hands to the engine', () => {
   })
 
   it('gets the defaults that a request gets', async () => {
-    const controller = await createTestController()
+    const controller = await createTestController(await withSharedPki())
     const admin = await controller.asAdmin()
     const { data } = await admin.call('POST /services', { body: { name: 'by request' } })
     const { id, name, ...byRequest } = await controller.engine.services.get(data.id)
@@ -108,8 +109,8 @@ describe('what a host hands to the engine', () => {
 
   it('is judged as the API judges it, whatever a member holds', async () => {
     const values = fc.oneof(fc.jsonValue({ maxDepth: 2 }), fc.constantFrom('Dial', 'AllOf', '#all', 'User', 'MFA', -1))
-    const asked = await createTestController()
-    const served = await createTestController()
+    const asked = await createTestController(await withSharedPki())
+    const served = await createTestController(await withSharedPki())
     const token = await adminToken(served)
     await fc.assert(
       fc.asyncProperty(fc.constantFrom(...KINDS), fc.nat(20), values, async ([kind, valid], at, value) => {

@@ -7,6 +7,7 @@ import { ControllerEngine } from '../../src/engine/engine.ts'
 import { SimulatedChanges } from '../../src/facts/access/access-questions.resource.ts'
 import { ServiceConfigPairs } from '../../src/facts/configs/config.resource.ts'
 import { readBody, readRequest } from '../../src/kernel/declaration/read-body.ts'
+import { withSharedPki } from '../support/shared-pki.ts'
 
 type MethodOf<T> = { [M in keyof T]: T[M] extends (...given: never) => unknown ? M : never }[keyof T] & string
 type PartOf<T> = {
@@ -293,7 +294,7 @@ function hostileArguments(taken: Readonly<Record<string, unknown>>) {
 }
 
 async function stage(): Promise<{ controller: TestController; callBy: (by: Case['by']) => Call }> {
-  const controller = await createTestController()
+  const controller = await createTestController(await withSharedPki())
   const { id } = await controller.engine.identities.create(SYSTEM_CALL, { name: 'eve', type: 'User', isAdmin: false })
   const caller = await controller.engine.apiSessions.startFor(SYSTEM_CALL, id)
   return { controller, callBy: (by) => (by === 'caller' ? { by: 'caller', caller } : SYSTEM_CALL) }

@@ -11,6 +11,7 @@ import { behaviourOf } from '../../src/engine/entity-services.ts'
 import { EntityReader } from '../../src/entities/entity-reader.ts'
 import { newKey, selfSigned } from '../contract/http/signing-request.ts'
 import { runs } from '../support/property-runs.ts'
+import { withSharedPki } from '../support/shared-pki.ts'
 import { identities } from '../support/stored-records.ts'
 
 const AUTHORITY = selfSigned(newKey(), '/CN=authority')
@@ -71,7 +72,7 @@ function fieldsOf(kind: string, identityId: string, variant: number, now: number
 it('an identity is shown as by a process that remembers nothing, whatever was written and asked before', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(command, { maxLength: 40 }), async (commands) => {
-      const { engine, storage, clock } = await createTestController()
+      const { engine, storage, clock } = await createTestController(await withSharedPki())
       const context = contextOf(engineOf(engine))
       const ids: string[] = []
       for (const name of NAMES) {

@@ -3,6 +3,7 @@ import { createTestController, TEST_ADMIN } from 'portcullis/testing'
 import { expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { modelFileOf } from '../../adapters/tools/explorer/page/what-if/model-file.ts'
+import { withSharedPki } from '../support/shared-pki.ts'
 
 /** An identity and a service with something in every member that a model file holds. */
 const MODEL = {
@@ -43,7 +44,7 @@ function PRIMARY() {
 }
 
 it('a change that is copied as model file, applied, changes role attributes alone', async () => {
-  const net = await createTestController()
+  const net = await createTestController(await withSharedPki())
   const { data } = await net.management.call('POST /authenticate', { query: { method: 'password' }, body: TEST_ADMIN })
   const connection = { baseUrl: 'https://controller.test', fetch: net.fetch, token: data.token }
   await applyModel(connection, await readModel(MODEL))

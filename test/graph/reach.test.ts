@@ -1,6 +1,8 @@
 import { createTestController } from 'portcullis/testing'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { adminToken, ownApi } from '../support/delegate.ts'
+import { network } from '../support/network.ts'
+import { withSharedPki } from '../support/shared-pki.ts'
 
 const MODEL = {
   identities: [
@@ -34,16 +36,9 @@ const MODEL = {
   edgeRouters: [{ name: 'edge' }],
 } as const
 
-async function scene() {
-  const net = await createTestController({ model: MODEL })
-  onTestFinished(() => net.close())
-  const api = ownApi(net, await adminToken(net))
-  return { net, api }
-}
-
 describe('GET /reach', () => {
   it('lists who reaches a service and what an identity reaches, by name and in pages, with the policies', async () => {
-    const { api } = await scene()
+    const { api } = await network({ model: MODEL })
     const who = (await api.call('GET /reach', { query: { service: 'payroll', limit: '2' } })).data
     expect(who).toMatchObject({ kind: 'services', entity: { name: 'payroll' }, counts: { dial: 3, bind: 1 } })
     expect(who.reached).toMatchObject([
@@ -67,7 +62,7 @@ describe('GET /reach', () => {
   })
 
   it('says what it cannot answer', async () => {
-    const { api } = await scene()
+    const { api } = await network({ model: MODEL })
     await expect(api.call('GET /reach', { query: {} })).rejects.toMatchObject({ status: 400 })
     await expect(api.call('GET /reach', { query: { service: 'nothing' } })).rejects.toMatchObject({ status: 404 })
     await expect(api.call('GET /reach', { query: { service: 'wiki', cursor: 'x' } })).rejects.toMatchObject({
@@ -78,7 +73,7 @@ describe('GET /reach', () => {
 
 describe('GET /findings', () => {
   it('finds who reaches nothing, what nobody reaches, what is offline and what selects nothing', async () => {
-    const { api } = await scene()
+    const { api } = await network({ model: MODEL })
     const { data } = await api.call('GET /findings')
     const named = Object.fromEntries(data.map(({ finding, entities }) => [finding, entities.map(({ name }) => name)]))
     expect(named).toMatchObject({
@@ -96,7 +91,7 @@ describe('GET /findings', () => {
   })
 
   it('tells invitations that ended, and those that end within a day', async () => {
-    const { net, api } = await scene()
+    const { controller: net, api } = await network({ model: MODEL })
     const { id: identityId } = (
       await net.admin.call('POST /identities', { body: { name: 'late', type: 'User', isAdmin: false } })
     ).data
@@ -112,7 +107,7 @@ describe('GET /findings', () => {
 
 describe('GET /access-map', () => {
   it('puts everybody into one group, by the property that policies tell apart, and opens a group', async () => {
-    const { api } = await scene()
+    const { api } = await network({ model: MODEL })
     const { data } = await api.call('GET /access-map')
     for (const side of [data.identities, data.services]) {
       expect(side.groups.reduce((sum, { count }) => sum + count, 0)).toBe(side.count)
@@ -151,7 +146,9 @@ describe('GET /access-map', () => {
       identityRoles: [`#${badge}`],
       serviceRoles: [`#${badge}`],
     }))
-    const net = await createTestController({ model: { identities: people, services, servicePolicies } })
+    const net = await createTestController(
+      await withSharedPki({ model: { identities: people, services, servicePolicies } }),
+    )
     onTestFinished(() => net.close())
     const api = ownApi(net, await adminToken(net))
     const { count, groups } = (await api.call('GET /access-map')).data.identities
@@ -165,7 +162,7 @@ describe('GET /access-map', () => {
 
 describe('the views of a network that changes', () => {
   it('are those of a controller that sees it for the first time, whatever changed', async () => {
-    const { net, api } = await scene()
+    const { controller: net, api } = await network({ model: MODEL })
     const look = async (from: typeof api) => {
       const map = (await from.call('GET /access-map')).data
       const finding = (await from.call('GET /findings')).data
@@ -191,7 +188,7 @@ describe('the views of a network that changes', () => {
     await look(api)
     for (const change of changes) {
       await change()
-      const other = await createTestController({ storage: net.storage })
+      const other = await createTestController(await withSharedPki({ storage: net.storage }))
       expect(await look(api)).toEqual(await look(ownApi(other, await adminToken(other))))
     }
   })

@@ -2,6 +2,7 @@ import type { ServiceConnection } from 'portcullis/sdk'
 import { createTestController, TEST_ADMIN } from 'portcullis/testing'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { ownApi } from '../support/delegate.ts'
+import { withSharedPki } from '../support/shared-pki.ts'
 
 const MODEL = {
   identities: [
@@ -21,7 +22,7 @@ const QUIET = () => undefined
 
 /** A network in which anna has two circuits to the wiki, and ben one to payroll. */
 async function scene() {
-  const net = await createTestController({ router: true, model: MODEL })
+  const net = await createTestController(await withSharedPki({ router: true, model: MODEL }))
   onTestFinished(() => net.close())
   for (const service of ['wiki', 'payroll'])
     await net.as('host').host(service, (connection: ServiceConnection) => void connection.on('error', QUIET))

@@ -5,11 +5,12 @@ import { createClient, createManagementClient } from 'portcullis/client'
 import { createTestController, TEST_ADMIN } from 'portcullis/testing'
 import ts from 'typescript'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { withSharedPki } from '../support/shared-pki.ts'
 
 const baseUrl = 'https://controller.test:1280'
 
 async function loggingIn() {
-  const controller = await createTestController()
+  const controller = await createTestController(await withSharedPki())
   const logins: string[] = []
   const { management } = controller
   const login = async () => {

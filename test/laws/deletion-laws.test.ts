@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { expectDone, expectError, expectUnknown } from '../contract/http/errors.ts'
-import { adminOf, CLIENT, create, type ForeignClient, foreignClient, read } from '../contract/http/foreign-client.ts'
+import { CLIENT, create, type ForeignClient, foreignClient, read } from '../contract/http/foreign-client.ts'
 import type { MountedController } from '../contract/http/mount.ts'
-import { mount } from '../support/mount.ts'
+import { network } from '../support/network.ts'
 import { login, person } from '../support/people.ts'
 
 const HOUR_MS = 3_600_000
@@ -23,15 +23,14 @@ async function session(mounted: MountedController, admin: ForeignClient) {
   return { own, apiSessionId: String(body.data.id), id: await create(own, '/sessions', { serviceId, type: 'Dial' }) }
 }
 
-async function scene() {
-  const mounted = await mount()
-  const admin = await adminOf(mounted)
-  return { mounted, admin, ...(await session(mounted, admin)) }
+async function ofSession() {
+  const here = await network()
+  return { ...here, ...(await session(here.mounted, here.admin)) }
 }
 
 describe('what only authentication and use make', () => {
   it('a session is gone once it is deleted', async () => {
-    const { admin, id, own } = await scene()
+    const { admin, id, own } = await ofSession()
     expect(await read(admin, `/sessions/${id}`)).toMatchObject({ id })
     expectDone(await admin.delete(`/sessions/${id}`))
     expectUnknown(await admin.get(`/sessions/${id}`), 'session', id)
@@ -40,7 +39,7 @@ describe('what only authentication and use make', () => {
   })
 
   it('an API session is gone once it is deleted, with its sessions and its rights', async () => {
-    const { admin, apiSessionId, id, own } = await scene()
+    const { admin, apiSessionId, id, own } = await ofSession()
     expect(await read(admin, `/api-sessions/${apiSessionId}`)).toMatchObject({ id: apiSessionId })
     expectDone(await admin.delete(`/api-sessions/${apiSessionId}`))
     expectUnknown(await admin.get(`/api-sessions/${apiSessionId}`), 'api session', apiSessionId)
@@ -50,7 +49,7 @@ describe('what only authentication and use make', () => {
   })
 
   it('an enrollment is gone once it is deleted', async () => {
-    const { admin, mounted } = await scene()
+    const { admin, mounted } = await ofSession()
     const identityId = await create(admin, '/identities', { name: 'bob', type: 'User', isAdmin: false })
     const expiresAt = new Date(mounted.clock.now() + HOUR_MS).toISOString()
     const id = await create(admin, '/enrollments', { identityId, method: 'ott', expiresAt })
@@ -61,7 +60,7 @@ describe('what only authentication and use make', () => {
   })
 
   it('a revocation outlasts everything but its time: it knows no other verb than GET', async () => {
-    const { admin } = await scene()
+    const { admin } = await ofSession()
     const id = await create(admin, '/revocations', { id: randomUUID(), type: 'JTI' })
     const before = await read(admin, `/revocations/${id}`)
     for (const verb of ['PUT', 'PATCH', 'DELETE']) {
@@ -74,7 +73,7 @@ describe('what only authentication and use make', () => {
 
 describe('an enrollment that is refreshed', () => {
   it('changes in its time and its token only', async () => {
-    const { admin, mounted } = await scene()
+    const { admin, mounted } = await ofSession()
     const identityId = await create(admin, '/identities', { name: 'bob', type: 'User', isAdmin: false })
     const expiresAt = new Date(mounted.clock.now() + HOUR_MS).toISOString()
     const id = await create(admin, '/enrollments', { identityId, method: 'ott', expiresAt })

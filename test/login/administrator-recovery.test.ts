@@ -2,6 +2,7 @@ import { openOperator, SYSTEM_CALL } from 'portcullis'
 import { memoryStorage } from 'portcullis/memory'
 import { createTestController, plainPasswordHasher, recordingLogger, TEST_ADMIN } from 'portcullis/testing'
 import { describe, expect, it } from 'vitest'
+import { withSharedPki } from '../support/shared-pki.ts'
 import { authenticators, authPolicies, mfas } from '../support/stored-records.ts'
 
 const PASSWORD = 'a-password-of-the-operator'
@@ -18,7 +19,7 @@ const OTHERS = { cert: { allowed: true, allowExpiredCerts: true }, extJwt: { all
 
 /** A served network, and its operator over the same store. */
 async function network() {
-  const controller = await createTestController()
+  const controller = await createTestController(await withSharedPki())
   const { engine, storage, clock } = controller
   const operator = await openOperator({
     storage,
@@ -108,7 +109,7 @@ describe('resetting the password of an administrator', () => {
       'under a policy that is gone',
       ({ storage, id }) =>
         storage.write(async (tx) => {
-          const { identities } = await import('../../src/facts/identities/identity.resource.ts')
+          const { identities } = await import('../support/stored-records.ts')
           const known = await tx.collection(identities).get(id)
           if (known !== undefined) await tx.collection(identities).update({ ...known, authPolicyId: 'gone' })
         }),
@@ -195,7 +196,9 @@ describe('resetting the password of an administrator', () => {
     const storage = memoryStorage()
     const operator = await openOperator({ storage, passwordHasher: plainPasswordHasher })
     expect(await operator.resetAdminPassword({ username: 'keeper', password: PASSWORD })).toMatchObject({ isNew: true })
-    const controller = await createTestController({ storage, admin: { username: 'keeper', password: PASSWORD } })
+    const controller = await createTestController(
+      await withSharedPki({ storage, admin: { username: 'keeper', password: PASSWORD } }),
+    )
     expect(controller.hasOtherAdmin).toBe(false)
     await controller.asAdmin()
   })

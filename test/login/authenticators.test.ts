@@ -4,23 +4,19 @@ import { expectDone, expectError, expectFieldError } from '../contract/http/erro
 import { adminOf, CLIENT, create, foreignClient, read } from '../contract/http/foreign-client.ts'
 import { certificateLogin, enroll, enrolled } from '../contract/http/scenario.ts'
 import { newKey, selfSigned } from '../contract/http/signing-request.ts'
-import { mount } from '../support/mount.ts'
+import type { mount } from '../support/mount.ts'
+import { type NetworkOptions, network } from '../support/network.ts'
 import { apisOf, authPolicy, login, person } from '../support/people.ts'
 
 const HOUR_MS = 3_600_000
 const GOOD = 'Another-Horse-2'
-
-async function scene() {
-  const mounted = await mount()
-  const admin = await adminOf(mounted)
-  const identityId = await create(admin, '/identities', { name: 'alice', type: 'User', isAdmin: false })
-  const soon = new Date(mounted.clock.now() + HOUR_MS).toISOString()
-  return { mounted, admin, identityId, soon }
+const ALICE: NetworkOptions<never, 'identityId'> = {
+  entities: { identityId: ['/identities', { name: 'alice', type: 'User', isAdmin: false }] },
 }
 
 describe('authenticators of admins', () => {
   it('are created with a password that logs in, and never show it', async () => {
-    const { mounted, admin, identityId } = await scene()
+    const { mounted, admin, identityId } = await network(ALICE)
     const credentials = { username: 'alice', password: GOOD }
     const id = await create(admin, '/authenticators', { identityId, method: 'updb', ...credentials })
     const shown = await read(admin, `/authenticators/${id}`)
@@ -34,13 +30,13 @@ describe('authenticators of admins', () => {
   })
 
   it.each(['authenticators', 'enrollments'])('%s of nobody are an empty list', async (kind) => {
-    const { admin } = await scene()
+    const { admin } = await network(ALICE)
     const answer = await admin.get(`/identities/x/${kind}`)
     expect([answer.status, answer.body.data]).toEqual([200, []])
   })
 
   it('are created with a certificate of the network, even one that has run out', async () => {
-    const { mounted, admin, identityId } = await scene()
+    const { mounted, admin, identityId } = await network(ALICE)
     const { certificate, id: other } = await enroll(mounted, admin, { name: 'other' })
     const [leaf = ''] = certificate.cert.split(/(?<=-----END CERTIFICATE-----\n)/)
     const { id: old } = (await admin.get(`/identities/${other}/authenticators`)).body.data[0]
@@ -71,7 +67,7 @@ describe('authenticators of admins', () => {
     ['no password', { method: 'updb', username: 'bobby' }, 'COULD_NOT_VALIDATE', 400],
     ['a short password', { method: 'updb', username: 'bobby', password: 'abcd' }, 'COULD_NOT_VALIDATE', 400],
   ])('are not created with %s', async (_what, body, code, status) => {
-    const { admin, identityId, mounted } = await scene()
+    const { admin, identityId, mounted } = await network(ALICE)
     if (code.startsWith('MAX')) await create(admin, '/authenticators', { ...body, identityId, username: 'alice' })
     const answer = await admin.post('/authenticators', { identityId, ...body })
     expectError(answer, code, undefined, status)
@@ -79,7 +75,7 @@ describe('authenticators of admins', () => {
   })
 
   it('have usernames of their own, and identities that exist and are no routers', async () => {
-    const { admin, identityId } = await scene()
+    const { admin, identityId } = await network(ALICE)
     const body = { identityId, method: 'updb', username: TEST_ADMIN.username, password: GOOD }
     expectFieldError(await admin.post('/authenticators', body), 'username', 'duplicate value')
     expectError(await admin.post('/authenticators', { ...body, identityId: 'nobody' }), 'NOT_FOUND')
@@ -89,7 +85,7 @@ describe('authenticators of admins', () => {
   })
 
   it.each(['put', 'patch'] as const)('A21: are changed by %s; a new password ends the sessions', async (verb) => {
-    const { mounted, admin } = await scene()
+    const { mounted, admin } = await network(ALICE)
     const bob = await person(mounted, admin, 'bobby')
     const { api } = await apisOf(mounted, bob)
     const { id } = (await admin.get(`/identities/${bob.id}/authenticators`)).body.data[0]
@@ -100,7 +96,7 @@ describe('authenticators of admins', () => {
   })
 
   it('of certificates cannot be changed', async () => {
-    const { mounted, admin } = await scene()
+    const { mounted, admin } = await network(ALICE)
     const { id: identity } = await enroll(mounted, admin, { name: 'device' })
     const { id } = (await admin.get(`/identities/${identity}/authenticators`)).body.data[0]
     expectError(
@@ -112,7 +108,7 @@ describe('authenticators of admins', () => {
   })
 
   it('A21: are deleted with the sessions that they started', async () => {
-    const { mounted, admin } = await scene()
+    const { mounted, admin } = await network(ALICE)
     const { api, id: identity } = await enrolled(mounted, admin, { name: 'device' })
     const { id } = (await admin.get(`/identities/${identity}/authenticators`)).body.data[0]
     expectDone(await admin.delete(`/authenticators/${id}`))
@@ -125,7 +121,7 @@ describe('authenticators of admins', () => {
     ['requireNumberChar', { requireNumberChar: true }],
     ['requireMixedCase', { requireMixedCase: true }],
   ])('keep the rule %s wherever a password is set', async (_rule, updb) => {
-    const { mounted, admin, soon } = await scene()
+    const { mounted, admin, later } = await network(ALICE)
     const authPolicyId = await create(admin, '/auth-policies', authPolicy('strict', updb))
     const bob = await person(mounted, admin, 'bobby', { authPolicyId })
     const { id } = (await admin.get(`/identities/${bob.id}/authenticators`)).body.data[0]
@@ -139,7 +135,7 @@ describe('authenticators of admins', () => {
     const created = await admin.post('/authenticators', { identityId: bob.id, method: 'updb', ...change })
     expectFieldError(created, 'password')
     expect(created.text).not.toContain(change.password)
-    const invited = { identityId: bob.id, method: 'updb', username: 'bobby', expiresAt: soon }
+    const invited = { identityId: bob.id, method: 'updb', username: 'bobby', expiresAt: later(HOUR_MS) }
     const { token } = await read(admin, `/enrollments/${await create(admin, '/enrollments', invited)}`)
     const anybody = foreignClient(mounted, CLIENT)
     expectFieldError(await anybody.post(`/enroll/updb?token=${token}`, { password: change.password }), 'password')
@@ -149,7 +145,7 @@ describe('authenticators of admins', () => {
 
 describe('own authenticators', () => {
   it('are listed and shown with links of their own', async () => {
-    const { mounted, admin } = await scene()
+    const { mounted, admin } = await network(ALICE)
     const bob = await person(mounted, admin, 'bobby')
     const { api } = await apisOf(mounted, bob)
     const { data } = (await api.get('/current-identity/authenticators')).body
@@ -160,7 +156,7 @@ describe('own authenticators', () => {
   })
 
   it('change with the current password only, which counts towards a lockout and is never echoed', async () => {
-    const { mounted, admin } = await scene()
+    const { mounted, admin } = await network(ALICE)
     const authPolicyId = await create(admin, '/auth-policies', authPolicy('locking', { maxAttempts: 1 }))
     const bob = await person(mounted, admin, 'bobby', { authPolicyId })
     const { api } = await apisOf(mounted, bob)
@@ -177,7 +173,7 @@ describe('own authenticators', () => {
   })
 
   it('A7: of others do not exist', async () => {
-    const { mounted, admin } = await scene()
+    const { mounted, admin } = await network(ALICE)
     const bob = await person(mounted, admin, 'bobby')
     const eve = await person(mounted, admin, 'evelyn')
     const { api } = await apisOf(mounted, eve)
@@ -201,30 +197,35 @@ describe('reverting to enrollment', () => {
         (await enroll(mounted, await adminOf(mounted), { name: 'device' })).id,
     ],
   ])('makes a %s enrollment and removes the authenticator', async (method, make) => {
-    const { mounted, admin, soon } = await scene()
+    const { mounted, admin, later } = await network(ALICE)
     const identity = await make(mounted)
     const { id } = (await admin.get(`/identities/${identity}/authenticators`)).body.data[0]
-    const answer = await admin.post(`/authenticators/${id}/re-enroll`, { expiresAt: soon })
+    const answer = await admin.post(`/authenticators/${id}/re-enroll`, { expiresAt: later(HOUR_MS) })
     expect(answer.status).toBe(201)
     const { data } = answer.body
     expect(data._links.self.href).toBe(`./enrollments/${data.id}`)
     expect(await read(admin, `/enrollments/${data.id}`)).toMatchObject({
       method,
       identityId: identity,
-      expiresAt: soon,
+      expiresAt: later(HOUR_MS),
     })
     expectError(await admin.get(`/authenticators/${id}`), 'NOT_FOUND')
   })
 
   it('needs a time to come, and no enrollment of the method', async () => {
-    const { mounted, admin, soon } = await scene()
+    const { mounted, admin, later } = await network(ALICE)
     const bob = await person(mounted, admin, 'bobby')
     const { id } = (await admin.get(`/identities/${bob.id}/authenticators`)).body.data[0]
     const past = { expiresAt: new Date(mounted.clock.now()).toISOString() }
     expectFieldError(await admin.post(`/authenticators/${id}/re-enroll`, past), 'expiresAt')
-    await create(admin, '/enrollments', { identityId: bob.id, method: 'updb', username: 'other', expiresAt: soon })
+    await create(admin, '/enrollments', {
+      identityId: bob.id,
+      method: 'updb',
+      username: 'other',
+      expiresAt: later(HOUR_MS),
+    })
     expectError(
-      await admin.post(`/authenticators/${id}/re-enroll`, { expiresAt: soon }),
+      await admin.post(`/authenticators/${id}/re-enroll`, { expiresAt: later(HOUR_MS) }),
       'ENROLLMENT_EXISTS',
       undefined,
       409,
@@ -234,7 +235,7 @@ describe('reverting to enrollment', () => {
 })
 
 it('asks the holder of a certificate, and nobody else, to extend it', async () => {
-  const { mounted, admin } = await scene()
+  const { mounted, admin } = await network(ALICE)
   const bob = await person(mounted, admin, 'bobby')
   const { id: device } = await enroll(mounted, admin, { name: 'device' })
   const { id: password } = (await admin.get(`/identities/${bob.id}/authenticators`)).body.data[0]

@@ -2,13 +2,14 @@ import type { AuthorizationRequest, HostHooks } from 'portcullis'
 import { createTestController, recordingLogger, TEST_ADMIN, type TestController } from 'portcullis/testing'
 import { expect, it, onTestFinished } from 'vitest'
 import { createRouterRequests } from '../../adapters/network/enrollment/signing-request.ts'
+import { withSharedPki } from '../support/shared-pki.ts'
 
 type Asked =
   | Parameters<NonNullable<HostHooks['beforeLogin']>>[0]
   | Parameters<NonNullable<HostHooks['beforeEnroll']>>[0]
 
 async function networkWith(hooks: HostHooks, logger = recordingLogger()): Promise<TestController> {
-  const net = await createTestController({ hooks, logger })
+  const net = await createTestController(await withSharedPki({ hooks, logger }))
   onTestFinished(() => net.close())
   return net
 }
@@ -93,7 +94,7 @@ it('a host is told of changes after they are committed, and what fails in it dis
 
 it('a host that authorizes requests is told who asks', async () => {
   const asked: AuthorizationRequest[] = []
-  const net = await createTestController({ authorize: (request) => asked.push(request) > 0 })
+  const net = await createTestController(await withSharedPki({ authorize: (request) => asked.push(request) > 0 }))
   onTestFinished(() => net.close())
   const laptop = await net.enroll('laptop')
   await laptop.call('GET /services')

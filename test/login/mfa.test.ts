@@ -5,20 +5,15 @@ import { expectDone, expectError, expectUnknown } from '../contract/http/errors.
 import { adminOf, CLIENT, create, type ForeignClient, foreignClient, read } from '../contract/http/foreign-client.ts'
 import { completeMfa, pendingMfa } from '../support/mfa-enrollment.ts'
 import { mount } from '../support/mount.ts'
+import { network } from '../support/network.ts'
 import { apisOf, authPolicy, login, person } from '../support/people.ts'
 import { STEP_MS, totp } from '../support/totp.ts'
-
-async function scene(change: object = {}) {
-  const mounted = await mount()
-  const admin = await adminOf(mounted)
-  return { mounted, admin, alice: await person(mounted, admin, 'alice', { ...change }) }
-}
 
 const wrong = (right: string) => String((Number(right) + 1) % 1_000_000).padStart(6, '0')
 
 describe('an MFA enrollment', () => {
   it('begins pending, with a URL, a QR code and 20 recovery codes, and shows none of them when it is complete', async () => {
-    const { mounted, admin, alice } = await scene()
+    const { mounted, admin, alice } = await network({ people: { alice: {} } })
     const { api } = await apisOf(mounted, alice)
     expectError(await api.get('/current-identity/mfa'), 'NOT_FOUND')
     expectError(await api.get('/current-identity/mfa/qr-code'), 'NOT_FOUND')
@@ -40,7 +35,7 @@ describe('an MFA enrollment', () => {
   })
 
   it('has a QR code that is a PNG of 256 pixels', async () => {
-    const { mounted, alice } = await scene()
+    const { mounted, alice } = await network({ people: { alice: {} } })
     const { api, token } = { ...(await pendingMfa(mounted, alice)), token: '' }
     const response = await mounted.fetch(`${CLIENT}/current-identity/mfa/qr-code`, {
       headers: { 'zt-session': api.token ?? token },
@@ -67,7 +62,7 @@ describe('an MFA enrollment', () => {
   })
 
   it('is begun by one of many at once', async () => {
-    const { mounted, alice } = await scene()
+    const { mounted, alice } = await network({ people: { alice: {} } })
     const { api } = await apisOf(mounted, alice)
     const statuses = (await Promise.all(Array.from({ length: 20 }, () => api.post('/current-identity/mfa')))).map(
       ({ status }) => status,
@@ -77,7 +72,7 @@ describe('an MFA enrollment', () => {
   })
 
   it('that is pending ends without a code', async () => {
-    const { mounted, alice } = await scene()
+    const { mounted, alice } = await network({ people: { alice: {} } })
     const { api } = await pendingMfa(mounted, alice)
     expectDone(await api.delete('/current-identity/mfa'))
     expectError(await api.get('/current-identity/mfa'), 'NOT_FOUND')
@@ -85,7 +80,7 @@ describe('an MFA enrollment', () => {
   })
 
   it.each(['code', 'recovery code'])('that is complete ends with a %s, and not without', async (kind) => {
-    const { mounted, alice } = await scene()
+    const { mounted, alice } = await network({ people: { alice: {} } })
     const { api, code, recoveryCodes } = await completeMfa(mounted, alice)
     expectError(await api.delete('/current-identity/mfa'), 'MFA_INVALID_TOKEN')
     const proof = kind === 'code' ? code() : recoveryCodes[0]
@@ -94,7 +89,7 @@ describe('an MFA enrollment', () => {
   })
 
   it('is ended by an admin, but not by a delegate for an admin', async () => {
-    const { mounted, admin, alice } = await scene({ isAdmin: true })
+    const { mounted, admin, alice } = await network({ people: { alice: { isAdmin: true } } })
     await completeMfa(mounted, alice)
     const delegate = await person(mounted, admin, 'delegate', { permissions: ['identity'] })
     const { management } = await apisOf(mounted, delegate)
@@ -117,7 +112,7 @@ describe('a session of an identity with MFA', () => {
   ]
 
   it('A20: is asked for a code, and may do next to nothing before', async () => {
-    const { mounted, alice } = await scene({ permissions: ['admin_readonly'] })
+    const { mounted, alice } = await network({ people: { alice: { permissions: ['admin_readonly'] } } })
     const { code } = await completeMfa(mounted, alice)
     const { data } = (await login(mounted, alice)).body
     expect(data).toMatchObject({ isMfaRequired: true, isMfaComplete: false })
@@ -146,13 +141,13 @@ describe('a session of an identity with MFA', () => {
   })
 
   it('without MFA has nothing to complete', async () => {
-    const { mounted, alice } = await scene()
+    const { mounted, alice } = await network({ people: { alice: {} } })
     const { api } = await apisOf(mounted, alice)
     expectError(await api.post('/authenticate/mfa', { code: '123456' }), 'MFA_NOT_ENROLLED', undefined, 409)
   })
 
   it('A18: accepts a code once, of 100 at once and afterwards', async () => {
-    const { mounted, alice } = await scene()
+    const { mounted, alice } = await network({ people: { alice: {} } })
     const { code, api } = await completeMfa(mounted, alice)
     const right = code()
     const statuses = (
@@ -163,7 +158,7 @@ describe('a session of an identity with MFA', () => {
   })
 
   it('A19: accepts a recovery code once, of 100 at once and afterwards', async () => {
-    const { mounted, alice } = await scene()
+    const { mounted, alice } = await network({ people: { alice: {} } })
     const { api, recoveryCodes } = await completeMfa(mounted, alice)
     const [code] = recoveryCodes
     const statuses = (
@@ -178,7 +173,7 @@ describe('a session of an identity with MFA', () => {
     [2, undefined],
     [3, 'MFA_INVALID_TOKEN'],
   ])('accepts the code of %d steps away: %s', async (steps, refusal) => {
-    const { mounted, alice } = await scene()
+    const { mounted, alice } = await network({ people: { alice: {} } })
     const { api, secret } = await completeMfa(mounted, alice)
     mounted.clock.advance(5 * STEP_MS)
     const answer = await api.post('/authenticate/mfa', { code: totp(secret, mounted.clock.now() + steps * STEP_MS) })
@@ -187,7 +182,7 @@ describe('a session of an identity with MFA', () => {
   })
 
   it('A17: is not guessed: 10 wrong codes in five minutes and 50 in a day, then no code is looked at', async () => {
-    const { mounted, alice } = await scene()
+    const { mounted, alice } = await network({ people: { alice: {} } })
     const { api, code, secret } = await completeMfa(mounted, alice)
     const fail = async (times: number, to: ForeignClient) => {
       for (let failure = 0; failure < times; failure += 1) {
@@ -211,7 +206,7 @@ describe('a session of an identity with MFA', () => {
   })
 
   it('of a policy that requires TOTP can enroll it, and only that, before it goes on', async () => {
-    const { mounted, admin, alice } = await scene()
+    const { mounted, admin, alice } = await network({ people: { alice: {} } })
     const authPolicyId = await create(admin, '/auth-policies', authPolicy('totp', {}, { requireTotp: true }))
     expectDone(await admin.patch(`/identities/${alice.id}`, { authPolicyId }))
     const { data } = (await login(mounted, alice)).body
@@ -226,7 +221,7 @@ describe('a session of an identity with MFA', () => {
   })
 
   it('A21: needs a factor anew when an admin removed the one it had passed, if its policy asks for one', async () => {
-    const { mounted, admin, alice } = await scene()
+    const { mounted, admin, alice } = await network({ people: { alice: {} } })
     const authPolicyId = await create(admin, '/auth-policies', authPolicy('totp', {}, { requireTotp: true }))
     const { api } = await completeMfa(mounted, alice)
     expectDone(await admin.patch(`/identities/${alice.id}`, { authPolicyId }))
@@ -238,7 +233,7 @@ describe('a session of an identity with MFA', () => {
 
 describe('recovery codes', () => {
   it('are shown for a one-time password, and not for a recovery code', async () => {
-    const { mounted, alice } = await scene()
+    const { mounted, alice } = await network({ people: { alice: {} } })
     const { api, code, recoveryCodes } = await completeMfa(mounted, alice)
     const view = (proof: string) =>
       api.send('GET', '/current-identity/mfa/recovery-codes', { headers: { 'mfa-validation-code': proof } })
@@ -247,7 +242,7 @@ describe('recovery codes', () => {
   })
 
   it('are replaced, all of them', async () => {
-    const { mounted, alice } = await scene()
+    const { mounted, alice } = await network({ people: { alice: {} } })
     const { api, code, recoveryCodes } = await completeMfa(mounted, alice)
     expectDone(await api.post('/current-identity/mfa/recovery-codes', { code: recoveryCodes[0] }))
     expectError(await api.post('/authenticate/mfa', { code: recoveryCodes[1] }), 'MFA_INVALID_TOKEN')
@@ -259,16 +254,16 @@ describe('recovery codes', () => {
   })
 
   it('A19: and secrets are not readable in the store', async () => {
-    const { mounted, alice } = await scene()
+    const { mounted, alice } = await network({ people: { alice: {} } })
     const { secret, recoveryCodes } = await completeMfa(mounted, alice)
-    const { mfas } = await import('../../src/facts/login/mfa.resource.ts')
+    const { mfas } = await import('../support/stored-records.ts')
     const { items } = await mounted.controller.storage.read((tx) => tx.collection(mfas).find())
     const stored = JSON.stringify(items)
     for (const plain of [secret, ...recoveryCodes]) expect(stored).not.toContain(plain)
   })
 
   it('are nobody else’s to see while there is no enrollment', async () => {
-    const { mounted, alice } = await scene()
+    const { mounted, alice } = await network({ people: { alice: {} } })
     const { api } = await pendingMfa(mounted, alice)
     expectError(await api.get('/current-identity/mfa/recovery-codes'), 'NOT_FOUND')
     expectError(await api.post('/current-identity/mfa/recovery-codes', { code: '123456' }), 'NOT_FOUND')

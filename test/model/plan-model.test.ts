@@ -14,11 +14,12 @@ import {
 } from 'portcullis/model'
 import { createTestController, TEST_ADMIN, type TestController } from 'portcullis/testing'
 import { describe, expect, it } from 'vitest'
+import { withSharedPki } from '../support/shared-pki.ts'
 
 const NETWORK = 'examples/quickstart/network.yaml'
 
 async function started(): Promise<{ controller: TestController; admin: AdminOptions }> {
-  const controller = await createTestController()
+  const controller = await createTestController(await withSharedPki())
   const login = { query: { method: 'password' as const }, body: TEST_ADMIN }
   const { data } = await controller.management.call('POST /authenticate', login)
   const fetch = (request: Request) => controller.fetch(request)

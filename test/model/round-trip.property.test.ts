@@ -13,10 +13,11 @@ import {
 import { createTestController, TEST_ADMIN } from 'portcullis/testing'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { patience, runs } from '../support/property-runs.ts'
+import { withSharedPki } from '../support/shared-pki.ts'
 import { newAuthority } from '../support/third-party.ts'
 
 async function emptyController(): Promise<AdminOptions> {
-  const controller = await createTestController()
+  const controller = await createTestController(await withSharedPki())
   const login = { query: { method: 'password' as const }, body: TEST_ADMIN }
   const { data } = await controller.management.call('POST /authenticate', login)
   return { baseUrl: 'https://controller.test:1280', fetch: (request) => controller.fetch(request), token: data.token }

@@ -3,9 +3,10 @@ import { createTestController } from 'portcullis/testing'
 import { expect, it } from 'vitest'
 import { mountOf } from '../support/mount.ts'
 import { openIdTokens } from '../support/openid.ts'
+import { withSharedPki } from '../support/shared-pki.ts'
 
 it('a client takes an access token as it takes the token of a session, and logs in again when it is over', async () => {
-  await using net = await createTestController()
+  await using net = await createTestController(await withSharedPki())
   const mounted = mountOf(net)
   const login = async () => (await openIdTokens(mounted)).access_token
   const connect = { baseUrl: 'https://controller.test:1280', fetch: (request: Request) => net.fetch(request) }

@@ -22,6 +22,7 @@ import {
   tokensIn,
 } from '../support/openid.ts'
 import { authPolicy, type Person, person } from '../support/people.ts'
+import { withSharedPki } from '../support/shared-pki.ts'
 import { totp } from '../support/totp.ts'
 
 /** One controller for all rows: none of them leaves anything behind that another one sees. */
@@ -29,7 +30,7 @@ let mounted: MountedController
 let tokens: Tokens
 
 beforeAll(async () => {
-  mounted = mountOf(await createTestController({ rateLimits: false }))
+  mounted = mountOf(await createTestController(await withSharedPki({ rateLimits: false })))
   tokens = await openIdTokens(mounted)
   return () => mounted.dispose()
 })

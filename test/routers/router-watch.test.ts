@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { sqliteStorage } from 'portcullis/kysely'
 import { createTestController, type TestController } from 'portcullis/testing'
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
+import { withSharedPki } from '../support/shared-pki.ts'
 import { edgeRouters } from '../support/stored-records.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'portcullis-watch-'))
@@ -25,8 +26,8 @@ async function enrollRouter({ storage }: TestController, id: string, fingerprint
 /** Two controllers over one SQLite file, with a router that is connected to the second. */
 async function twoControllers() {
   const file = join(folder, `${++files}.db`)
-  const here = await createTestController({ storage: await sqliteStorage(file) })
-  const there = await createTestController({ storage: await sqliteStorage(file) })
+  const here = await createTestController(await withSharedPki({ storage: await sqliteStorage(file) }))
+  const there = await createTestController(await withSharedPki({ storage: await sqliteStorage(file) }))
   onTestFinished(async () => {
     await Promise.all([here.close(), there.close()])
   })

@@ -3,6 +3,7 @@ import type { ServiceConnection } from 'portcullis/sdk'
 import { StorageUnavailable } from 'portcullis/storage'
 import { createTestController } from 'portcullis/testing'
 import { expect, it } from 'vitest'
+import { withSharedPki } from '../support/shared-pki.ts'
 import { NETWORK_MODEL } from './network-model.ts'
 
 const { edgeRouterPolicies: _own, serviceEdgeRouterPolicies: _policies, ...model } = NETWORK_MODEL
@@ -17,7 +18,7 @@ it('a dial while the database of the controller is away fails with a code and wo
     read: (work) => whileThere(() => inner.read(work)),
     write: (work) => whileThere(() => inner.write(work)),
   }
-  await using net = await createTestController({ router: true, model, storage })
+  await using net = await createTestController(await withSharedPki({ router: true, model, storage }))
   const server = await net.enroll('server', { roleAttributes: ['hosts'] })
   const laptop = await net.enroll('laptop', { roleAttributes: ['clients'] })
   await using _hosted = await server.host('plain', (connection: ServiceConnection) => void connection.end())

@@ -7,13 +7,14 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 
 import { enrollRouter } from '../../adapters/network/router/control/router-enrollment.ts'
 import { runRouter } from '../../adapters/network/router/standalone-router.ts'
 import { patience } from '../support/property-runs.ts'
+import { withSharedPki } from '../support/shared-pki.ts'
 import { NETWORK_MODEL } from './network-model.ts'
 
 let net: RoutedTestController
 const { edgeRouterPolicies: _own, serviceEdgeRouterPolicies: _policies, ...model } = NETWORK_MODEL
 
 beforeEach(async () => {
-  net = await createTestController({ router: true, model })
+  net = await createTestController(await withSharedPki({ router: true, model }))
 })
 
 afterEach(() => net.close())
@@ -91,7 +92,7 @@ describe('a test controller with a router in memory', () => {
   })
 
   it('lets SDKs of other processes in where it listens, and they reach what is hosted in memory, and the other way round', async () => {
-    await using live = await createTestController({ router: true, clock: 'live', model })
+    await using live = await createTestController(await withSharedPki({ router: true, clock: 'live', model }))
     const listening = await live.listen()
     expect((await live.admin.call('GET /edge-routers')).data).toHaveLength(1)
     const opened = async (name: string, role: string) => {
@@ -115,7 +116,7 @@ describe('a test controller with a router in memory', () => {
   it('takes other routers where it listens, and carries traffic between them and what is in memory', {
     timeout: patience(60_000),
   }, async () => {
-    await using live = await createTestController({ router: true, clock: 'live', model })
+    await using live = await createTestController(await withSharedPki({ router: true, clock: 'live', model }))
     const listening = await live.listen({ fabric: true })
     const body = { name: 'elsewhere', isTunnelerEnabled: false }
     const { data } = await live.admin.call('POST /edge-routers', { body })

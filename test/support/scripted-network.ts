@@ -4,6 +4,7 @@ import { createTestController, type TestController } from 'portcullis/testing'
 import { now } from './certificates/certificates.ts'
 import { type FaultyStorage, faultyStorage } from './faulty-storage.ts'
 import type { ScriptedRequest } from './network-script.ts'
+import { withSharedPki } from './shared-pki.ts'
 import { STEP_MS, totp } from './totp.ts'
 
 type Found = Readonly<Record<string, unknown>>
@@ -44,7 +45,7 @@ export async function startNetwork(
   places: Readonly<Record<string, Place>> = {},
 ): Promise<ScriptedNetwork> {
   const faulty = faultyStorage(storage)
-  const controller = await createTestController({ storage: faulty, now })
+  const controller = await createTestController(await withSharedPki({ storage: faulty, now }))
   const sessions = new Map<string, string>()
   const secrets = new Map<string, string>()
 

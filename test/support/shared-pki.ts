@@ -7,6 +7,8 @@ const made = new Map<number, Promise<PkiMaterial>>()
  * Gives test controllers that name no certificates those of one network, where each would make its own: that takes a quarter
  * of the time of a test of a few requests. Who needs two networks makes another PKI.
  */
+export async function withSharedPki<O extends TestControllerOptions>(options: O): Promise<O>
+export async function withSharedPki(options?: TestControllerOptions): Promise<TestControllerOptions>
 export async function withSharedPki(options: TestControllerOptions = {}): Promise<TestControllerOptions> {
   const { now = fakeClock().now(), pki, address, trustDomain } = options
   if ([pki, address, trustDomain].some((given) => given !== undefined)) return options

@@ -5,6 +5,7 @@ import { createTestController } from 'portcullis/testing'
 import { describe, expect, it } from 'vitest'
 import { extend, pkiOf } from '../pki/keys.ts'
 import { faultyStorage } from '../support/faulty-storage.ts'
+import { withSharedPki } from '../support/shared-pki.ts'
 
 const DAY_MS = 86_400_000
 
@@ -15,12 +16,12 @@ describe('probes', () => {
   }
 
   it('are not there unless they are asked for', async () => {
-    const controller = await createTestController()
+    const controller = await createTestController(await withSharedPki())
     for (const path of ['/healthz', '/readyz', '/metrics']) expect((await ask(controller, path)).status).toBe(404)
   })
 
   it('tell that the process answers, and that it has its storage', async () => {
-    const controller = await createTestController({ probes: true })
+    const controller = await createTestController(await withSharedPki({ probes: true }))
     expect(await ask(controller, '/healthz')).toEqual({ status: 200, text: 'ok\n' })
     expect(await ask(controller, '/readyz')).toEqual({ status: 200, text: 'ok\n' })
     await controller.close()
@@ -30,7 +31,7 @@ describe('probes', () => {
 
   it('tell that the storage is away, and that it is back', async () => {
     const storage = faultyStorage(memoryStorage())
-    const controller = await createTestController({ probes: true, storage })
+    const controller = await createTestController(await withSharedPki({ probes: true, storage }))
     storage.fault = { call: 1, when: 'before' }
     expect(await ask(controller, '/readyz')).toEqual({ status: 503, text: 'the storage is not available\n' })
     expect(await ask(controller, '/readyz')).toEqual({ status: 200, text: 'ok\n' })
@@ -61,7 +62,7 @@ describe('probes', () => {
       },
     })
     const storage: Storage = { ...inner, read: (work, options) => inner.read((tx) => work(slow(tx)), options) }
-    const controller = await createTestController({ probes: true, storage })
+    const controller = await createTestController(await withSharedPki({ probes: true, storage }))
     const asked = performance.now()
     const { status, text } = await ask(controller, '/readyz')
     expect(performance.now() - asked).toBeLessThan(1000)
@@ -83,7 +84,7 @@ describe('probes', () => {
     const logged: string[] = []
     const log = (message: string) => void logged.push(message)
     const logger = { info: log, warn: log, error: log }
-    const controller = await createTestController({ probes: true, storage, logger })
+    const controller = await createTestController(await withSharedPki({ probes: true, storage, logger }))
     const create = (name: string) =>
       controller.engine.services.create(SYSTEM_CALL, { name, encryptionRequired: false }).then(
         () => 'made',
@@ -107,7 +108,7 @@ describe('probes', () => {
   })
 
   it('count requests by method and status, and by nothing that a caller makes up', async () => {
-    const controller = await createTestController({ probes: true })
+    const controller = await createTestController(await withSharedPki({ probes: true }))
     await ask(controller, '/edge/client/v1/version')
     await ask(controller, '/nowhere')
     await controller.fetch(new Request('https://controller.test:1280/', { method: 'MADEUP' }))
@@ -123,7 +124,7 @@ describe('probes', () => {
   })
 
   it('count those who have no certificate of the latest authority, are let in for a month still, or are locked out', async () => {
-    const controller = await createTestController({ probes: true })
+    const controller = await createTestController(await withSharedPki({ probes: true }))
     for (const name of ['a', 'b', 'c']) await controller.enroll(name)
     const gauges = async () => {
       const { text } = await ask(controller, '/metrics')
@@ -150,7 +151,7 @@ describe('probes', () => {
 
   it('count figures towards the rate of their address, and nothing else', async () => {
     const rateLimits = { anonymous: { limit: 2, windowMs: 60_000 } }
-    const controller = await createTestController({ probes: true, rateLimits })
+    const controller = await createTestController(await withSharedPki({ probes: true, rateLimits }))
     const from = (remoteAddress: string, path: string) =>
       controller.fetch(new Request(`https://controller.test:1280${path}`), { remoteAddress })
     for (const status of [200, 200, 429]) expect((await from('192.0.2.1', '/metrics')).status).toBe(status)

@@ -1,16 +1,11 @@
 import { SYSTEM_CALL } from 'portcullis'
 import { memoryStorage } from 'portcullis/memory'
-import { createTestController, type TestController, type TestControllerOptions } from 'portcullis/testing'
+import { createTestController, type TestController } from 'portcullis/testing'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { adminToken, delegate, ownApi } from '../support/delegate.ts'
+import { adminToken, delegate } from '../support/delegate.ts'
+import { network } from '../support/network.ts'
 import { authPolicy } from '../support/people.ts'
-
-async function scene(options: TestControllerOptions = {}) {
-  const controller = await createTestController(options)
-  onTestFinished(() => controller.close())
-  const token = await adminToken(controller)
-  return { controller, token, api: ownApi(controller, token) }
-}
+import { withSharedPki } from '../support/shared-pki.ts'
 
 /** A stream as a page reads it: what was told so far, and waiting for more. */
 async function listen(controller: TestController, token: string, headers: Record<string, string> = {}) {
@@ -50,7 +45,7 @@ function service(controller: TestController, name: string) {
 
 describe('GET /events as a timeline', () => {
   it('tells what happened, oldest first, with names and a sentence', async () => {
-    const { controller, api } = await scene()
+    const { controller, api } = await network()
     const before = (await api.call('GET /events')).data
     const { id } = await service(controller, 'payroll')
     const { data } = await api.call('GET /events', { query: { after: before.next } })
@@ -62,7 +57,7 @@ describe('GET /events as a timeline', () => {
   })
 
   it('comes in pages, and says what is forgotten', async () => {
-    const { controller, api } = await scene({ limits: { timelineBytes: 4000 } })
+    const { controller, api } = await network({ limits: { timelineBytes: 4000 } })
     const { next } = (await api.call('GET /events')).data
     for (const name of ['a', 'b', 'c']) await service(controller, name)
     const page = (await api.call('GET /events', { query: { after: next, limit: '2' } })).data
@@ -78,7 +73,7 @@ describe('GET /events as a timeline', () => {
   })
 
   it('tells a delegate of what it may read, and names nothing else', async () => {
-    const { controller, api } = await scene()
+    const { controller, api } = await network()
     const mallory = await delegate(controller, 'mallory', ['service.read'])
     await service(controller, 'payroll')
     await controller.engine.identities.create(SYSTEM_CALL, { name: 'secret', type: 'User', isAdmin: false })
@@ -92,7 +87,7 @@ describe('GET /events as a timeline', () => {
   })
 
   it('tells of refused access', async () => {
-    const { controller, api } = await scene()
+    const { controller, api } = await network()
     const { id: serviceId } = await service(controller, 'vault')
     const check = { typeId: 'MFA' as const, name: 'second factor', roleAttributes: ['strict'] }
     await controller.engine.postureChecks.create(SYSTEM_CALL, check)
@@ -126,7 +121,7 @@ describe('GET /events as a timeline', () => {
 
 describe('GET /events as a stream', () => {
   it('tells each event as it happens, in a form that nobody keeps or takes for anything else', async () => {
-    const { controller, token } = await scene()
+    const { controller, token } = await network()
     const stream = await listen(controller, token)
     expect(stream.response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
     expect(stream.response.headers.get('cache-control')).toBe('no-store')
@@ -136,7 +131,7 @@ describe('GET /events as a stream', () => {
   })
 
   it('goes on after the event that a reader saw last', async () => {
-    const { controller, token, api } = await scene()
+    const { controller, token, api } = await network()
     await service(controller, 'one')
     const { events } = (await api.call('GET /events')).data
     await service(controller, 'two')
@@ -149,7 +144,7 @@ describe('GET /events as a stream', () => {
   })
 
   it('says that it is alive, and ends with the API session of its reader', async () => {
-    const { controller, token } = await scene()
+    const { controller, token } = await network()
     const mallory = await delegate(controller, 'mallory', ['service.read'])
     const stream = await listen(controller, mallory.token)
     await controller.elapse(15_000)
@@ -168,7 +163,7 @@ describe('GET /events as a stream', () => {
   })
 
   it('tells nothing more of what its reader may not read any more, and ends without any right', async () => {
-    const { controller } = await scene()
+    const { controller } = await network()
     const mallory = await delegate(controller, 'mallory', ['service.read', 'identity.read'])
     const stream = await listen(controller, mallory.token)
     await service(controller, 'first')
@@ -185,8 +180,8 @@ describe('GET /events as a stream', () => {
 
   it('ends within two seconds of the loss of rights, whichever process took them', async () => {
     const storage = { ...memoryStorage(), close: async () => undefined }
-    const { controller: other } = await scene({ storage })
-    const { controller } = await scene({ storage })
+    const { controller: other } = await network({ storage })
+    const { controller } = await network({ storage })
     const losses: readonly ((id: string) => Promise<unknown>)[] = [
       (id) => other.engine.identities.patch(SYSTEM_CALL, id, { permissions: [] }),
       (id) => other.engine.identityState.disable(SYSTEM_CALL, id, { durationMinutes: 0 }),
@@ -210,7 +205,7 @@ describe('GET /events as a stream', () => {
   })
 
   it('is bounded: of an identity the oldest ends, of all a further one is refused', async () => {
-    const { controller, token } = await scene({ limits: { eventStreams: 3, eventStreamsPerIdentity: 2 } })
+    const { controller, token } = await network({ limits: { eventStreams: 3, eventStreamsPerIdentity: 2 } })
     const mallory = await delegate(controller, 'mallory', ['service.read'])
     const first = await listen(controller, mallory.token)
     await listen(controller, mallory.token)
@@ -225,7 +220,7 @@ describe('GET /events as a stream', () => {
   })
 
   it('has a place for administrators and for each delegate, however many delegates hold all of them', async () => {
-    const { controller, token } = await scene({ limits: { eventStreams: 6, eventStreamsPerIdentity: 3 } })
+    const { controller, token } = await network({ limits: { eventStreams: 6, eventStreamsPerIdentity: 3 } })
     const [one, two] = [
       await delegate(controller, 'one', ['service.read']),
       await delegate(controller, 'two', ['service.read']),
@@ -244,7 +239,7 @@ describe('GET /events as a stream', () => {
   })
 
   it('costs nothing while its reader does not read, and says what it missed', async () => {
-    const { controller, token } = await scene({ limits: { timelineBytes: 4000 } })
+    const { controller, token } = await network({ limits: { timelineBytes: 4000 } })
     const stream = await listen(controller, token)
     for (let i = 0; i < 60; i += 1) await service(controller, `s${i}`)
     await stream.until('event: cut')
@@ -252,7 +247,7 @@ describe('GET /events as a stream', () => {
   })
 
   it('ends when the controller closes', async () => {
-    const controller = await createTestController()
+    const controller = await createTestController(await withSharedPki())
     const stream = await listen(controller, await adminToken(controller))
     await controller.close()
     await stream.ended()

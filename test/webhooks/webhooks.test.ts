@@ -3,13 +3,14 @@ import { memoryStorage } from 'portcullis/memory'
 import { createTestController, type TestController, type TestControllerOptions } from 'portcullis/testing'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { adminToken, delegate, ownApi } from '../support/delegate.ts'
+import { withSharedPki } from '../support/shared-pki.ts'
 import { answer, receiver, signatureOf, storyOf } from './receiver.ts'
 
 const LOOPBACK = { allow: ['127.0.0.1'] }
 const DAY_MS = 24 * 3_600_000
 
 async function scene(options: TestControllerOptions = {}) {
-  const controller = await createTestController({ webhooks: LOOPBACK, ...options })
+  const controller = await createTestController(await withSharedPki({ webhooks: LOOPBACK, ...options }))
   onTestFinished(() => controller.close())
   const api = ownApi(controller, await adminToken(controller))
   const service = async (name: string) =>
@@ -296,7 +297,7 @@ describe('webhooks', () => {
     const { received, url } = await receiver()
     const storage = memoryStorage()
     const one = await scene({ storage })
-    const other = await createTestController({ storage, webhooks: LOOPBACK, seed: 2 })
+    const other = await createTestController(await withSharedPki({ storage, webhooks: LOOPBACK, seed: 2 }))
     onTestFinished(() => other.close())
     await one.webhook(url)
     for (let at = 0; at < 10; at += 1) {

@@ -4,6 +4,7 @@ import type { Socket } from 'node:net'
 import { serve } from 'portcullis/node'
 import { createTestController } from 'portcullis/testing'
 import { describe, expect, it } from 'vitest'
+import { withSharedPki } from '../../support/shared-pki.ts'
 
 const CLIENTS = 16
 
@@ -41,7 +42,7 @@ class KeepingClient {
 
 describe('a server that is closed', () => {
   it('says so in its last answers, and resets no client that asks again at once', async () => {
-    const server = await serve(await createTestController(), { port: 0 })
+    const server = await serve(await createTestController(await withSharedPki()), { port: 0 })
     const clients = Array.from({ length: CLIENTS }, () => new KeepingClient(server.url))
     await Promise.all(clients.map((client) => client.ask()))
     const heard = clients.map((client) => client.askOnAndOn())
@@ -51,7 +52,7 @@ describe('a server that is closed', () => {
   })
 
   it('answers a request that is on its way over a connection that was kept', async () => {
-    const server = await serve(await createTestController(), { port: 0 })
+    const server = await serve(await createTestController(await withSharedPki()), { port: 0 })
     const clients = Array.from({ length: CLIENTS }, () => new KeepingClient(server.url))
     await Promise.all(clients.map((client) => client.ask()))
     const closing = server.close()
@@ -61,7 +62,7 @@ describe('a server that is closed', () => {
   })
 
   it('ends a connection that nobody uses, and waits for its client to do the same', async () => {
-    const server = await serve(await createTestController(), { port: 0 })
+    const server = await serve(await createTestController(await withSharedPki()), { port: 0 })
     const client = new KeepingClient(server.url)
     await client.ask()
     const closed = client.socket === undefined ? [] : once(client.socket, 'close')
@@ -74,7 +75,7 @@ describe('a server that is closed', () => {
   })
 
   it('waits for nobody where it is to close at once', async () => {
-    const server = await serve(await createTestController(), { port: 0 })
+    const server = await serve(await createTestController(await withSharedPki()), { port: 0 })
     await new KeepingClient(server.url).ask()
     const began = performance.now()
     await server.close({ graceMs: 0 })

@@ -4,9 +4,10 @@ import { serve } from 'portcullis/node'
 import { createTestController } from 'portcullis/testing'
 import { expect, it, onTestFinished } from 'vitest'
 import { adminToken } from '../../support/delegate.ts'
+import { withSharedPki } from '../../support/shared-pki.ts'
 
 it('sends events as they happen over a socket, and ends the streams when the server closes', async () => {
-  const controller = await createTestController()
+  const controller = await createTestController(await withSharedPki())
   onTestFinished(() => controller.close())
   const server = await serve(controller, { port: 0 })
   const token = await adminToken(controller)

@@ -1,6 +1,7 @@
 import { createListener, serve } from 'portcullis/node'
 import { createTestController } from 'portcullis/testing'
 import { expect, it, onTestFinished } from 'vitest'
+import { withSharedPki } from '../../support/shared-pki.ts'
 import { exchange, parseResponse, requestText, withHttpServer } from './raw-http.ts'
 import { openTls, receiveAll } from './tls-client.ts'
 
@@ -21,7 +22,7 @@ const REFUSED: readonly (readonly [number, string])[] = [
 it.each(REFUSED)(
   'a refusal before the controller sees the request (%i) has the headers of every answer',
   async (status, text) => {
-    const controller = await createTestController()
+    const controller = await createTestController(await withSharedPki())
     onTestFinished(() => controller.close())
     const listener = createListener(controller.fetch, { answerHeaders: () => controller.answerHeaders })
     const [answered, refused] = await withHttpServer(listener, async (port) => [
@@ -35,7 +36,7 @@ it.each(REFUSED)(
 )
 
 it('so has a failure of the host, and what serve refuses', async () => {
-  const controller = await createTestController({ now: Date.now() })
+  const controller = await createTestController(await withSharedPki({ now: Date.now() }))
   const failing = () => Promise.reject(new Error('the host failed'))
   const options = { answerHeaders: () => controller.answerHeaders, onError: () => undefined }
   const failed = await withHttpServer(createListener(failing, options), (port) => exchange(port, requestText('GET /')))

@@ -1,6 +1,5 @@
-import { compareBy, compareStrings, type OrderBy } from 'portcullis/storage'
+import { compareBy, compareStrings, type OrderBy, parseQuery } from 'portcullis/storage'
 import { describe, expect, it } from 'vitest'
-import { parseSort } from '../../../src/kernel/filter/index.ts'
 import { SYMBOLS } from './gadgets.ts'
 
 describe('compareStrings orders by code point', () => {
@@ -42,7 +41,7 @@ describe('compareBy', () => {
     ['name, id desc', 'b a d c'],
     ['id desc', 'd c b a'],
   ])('orders by %s, and by id where that says nothing', (text, expected) => {
-    const sorted = RECORDS.toSorted(compareBy(parseSort(text, SYMBOLS)))
+    const sorted = RECORDS.toSorted(compareBy(parseQuery(`sort by ${text}`, SYMBOLS).orderBy ?? []))
     expect(sorted.map(({ id }) => id).join(' ')).toBe(expected)
   })
 

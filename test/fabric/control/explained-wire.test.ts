@@ -1,5 +1,6 @@
 import { createTestController, type RouteReply } from 'portcullis/testing'
 import { expect, it, vi } from 'vitest'
+import { withSharedPki } from '../../support/shared-pki.ts'
 import { dial, type FabricWorld, fabricWorld, host, reportLinks, tunnelNetwork } from './fabric-world.ts'
 import { pair, TUNNELER } from './linked-pair.ts'
 
@@ -111,7 +112,7 @@ it('who may not does not get through, and of another instant or other policies n
 })
 
 it('nothing is known where no data plane is open', async () => {
-  const net = await createTestController()
+  const net = await createTestController(await withSharedPki())
   await net.admin.call('POST /services', { body: { name: 'web' } })
   await net.enroll('client')
   expect(await net.engine.explain('client', 'web', 'Dial')).toMatchObject({ wire: null })

@@ -13,6 +13,7 @@ import {
   type TestController,
   type TestControllerOptions,
 } from 'portcullis/testing'
+import { withSharedPki } from '../../support/shared-pki.ts'
 
 const { CONTENT_TYPE } = routerSide
 
@@ -49,7 +50,7 @@ export async function fabricWorld(
   options: Partial<ControlListenerOptions> = {},
   of: TestControllerOptions = {},
 ): Promise<FabricWorld> {
-  const controller = await createTestController(of)
+  const controller = await createTestController(await withSharedPki(of))
   const listener = await openControlListener(controller, { addresses: ['tls:controller.test:6262'], ...options })
   const told = new Map<EventName, unknown[]>(EVENTS.map((name) => [name, []]))
   for (const name of EVENTS) controller.events.on(name, (event) => void told.get(name)?.push(event))
