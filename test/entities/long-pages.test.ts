@@ -1,7 +1,7 @@
+import { SYSTEM_CALL } from 'portcullis'
 import { createTestController } from 'portcullis/testing'
 import { afterEach, expect, it, vi } from 'vitest'
 import { LoopTurns } from '../../src/concurrency/loop-turns.ts'
-import { SYSTEM_CALL } from '../../src/context/call.ts'
 import { adminToken } from '../support/delegate.ts'
 
 const PAGE = 500

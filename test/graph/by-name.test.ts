@@ -1,6 +1,6 @@
+import { SYSTEM_CALL } from 'portcullis'
 import { createTestController } from 'portcullis/testing'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { SYSTEM_CALL } from '../../src/context/call.ts'
 import { adminToken, delegate, ownApi } from '../support/delegate.ts'
 
 const ANY = { semantic: 'AnyOf' } as const

@@ -1,5 +1,11 @@
 import type { ControlPlane } from 'portcullis'
-import { openControlListener } from 'portcullis/fabric'
+import {
+  type FromRouter,
+  openControlListener,
+  type RouterChannel,
+  type RouterGreeting,
+  type ToRouter,
+} from 'portcullis/fabric'
 import { createTestController, type TestController, type TestDevice } from 'portcullis/testing'
 import type { Channel } from '../../adapters/network/channel/channel.ts'
 import { channelPair } from '../../adapters/network/channel/channel-pair.ts'
@@ -8,7 +14,6 @@ import { bodyOf, EDGE_HEADER, EDGE_TYPE, edgeMessage, TRUE } from '../../adapter
 import type { Frame } from '../../adapters/network/channel/frame.ts'
 import { readBool, readUint32, textHeader, uint32Header } from '../../adapters/network/channel/header-values.ts'
 import { openOwnRouter, type RunningRouter } from '../../adapters/network/router/index.ts'
-import type { FromRouter, RouterChannel, RouterGreeting, ToRouter } from '../../src/facts/fabric/messages/index.ts'
 
 const ALL = { semantic: 'AnyOf' } as const
 

@@ -1,13 +1,7 @@
 import fc from 'fast-check'
-import {
-  applyResponses,
-  emptyPostureData,
-  OS_TYPES,
-  type PostureCheck,
-  type PostureData,
-  type PostureResponse,
-  recordMfaPass,
-} from '../../../src/facts/access/posture/rules/index.ts'
+import type { PostureResponse } from 'portcullis'
+import { applyResponses, emptyPostureData, type PostureCheck, type PostureData, recordMfaPass } from 'portcullis/policy'
+import { OS_TYPES } from '../../../src/facts/access/posture/rules/index.ts'
 import { SESSION } from './checks.ts'
 
 // Few values each, so that reports and checks meet often; arbitrary text beside them.

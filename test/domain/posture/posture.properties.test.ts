@@ -1,13 +1,15 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
 import {
   emptyPostureData,
   evaluateCheck,
   evaluatePolicies,
   explainFailure,
   nextDeadline,
-  normaliseHex,
   type PostureData,
+} from 'portcullis/policy'
+import { describe, expect, it } from 'vitest'
+import {
+  normaliseHex,
   parseVersionRange,
   postureDataView,
   postureQuery,

@@ -1,4 +1,5 @@
 import fc from 'fast-check'
+import { applyResponses, emptyPostureData, evaluateCheck, type PostureCheck } from 'portcullis/policy'
 import { expect, it } from 'vitest'
 import {
   modelCodec,
@@ -6,13 +7,7 @@ import {
   postureCheckOf,
 } from '../../../adapters/network/fabric/messages/model-codec.ts'
 import { StateEvents } from '../../../adapters/network/fabric/messages/model-definitions.ts'
-import {
-  applyResponses,
-  emptyPostureData,
-  evaluateCheck,
-  membersOf,
-  type PostureCheck,
-} from '../../../src/facts/access/posture/rules/index.ts'
+import { membersOf } from '../../../src/facts/access/posture/rules/index.ts'
 import { check, data, instantMs } from '../../domain/posture/arbitraries.ts'
 import { osCheck, processMultiCheck, reported, SESSION } from '../../domain/posture/checks.ts'
 
