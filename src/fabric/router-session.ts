@@ -144,10 +144,10 @@ export class ConnectedSession implements RouterSession {
     }
   }
 
-  #fault({ subject, id, iteration }: Extract<FromRouter, { type: 'fault' }>): undefined {
+  #fault({ subject, id, iteration, isUnstarted }: Extract<FromRouter, { type: 'fault' }>): undefined {
     const isAboutLink = subject === 'link' || subject === 'duplicate-link'
     if (!isAboutLink) {
-      if (this.#circuits.fault(subject, id).hasForeign) this.misbehaved('foreign-circuit')
+      if (this.#circuits.fault(subject, id, isUnstarted).hasForeign) this.misbehaved('foreign-circuit')
     } else if (this.#parts.links.fault(this.#router.id, id, iteration, subject === 'duplicate-link').isForeign) {
       this.misbehaved('foreign-link')
     }

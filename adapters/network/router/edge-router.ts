@@ -96,8 +96,8 @@ export class EdgeRouter implements CircuitHost {
       forwarder: router.forwarder,
       now: facts.monotonic ?? (() => performance.now()),
       timer: this.#timer,
-      tellEnd: (circuitId, subject, controllerId) =>
-        router.tell({ type: 'fault', subject, id: circuitId, iteration: 0 }, controllerId),
+      tellEnd: (circuitId, { side: subject, isUnstarted }, controllerId) =>
+        router.tell({ type: 'fault', subject, id: circuitId, iteration: 0, isUnstarted }, controllerId),
     })
     this.#hosted = new HostedServices({
       timer: this.#timer,

@@ -65,8 +65,8 @@ export class CircuitMessages {
   }
 
   /** A circuit ended at one of its ends, or a router has no way for it; `ids` are separated by blanks for the latter. */
-  fault(subject: FaultSubject, ids: string): { readonly hasForeign: boolean } {
-    const { circuits, ends, rerouting, setup } = this.#parts
+  fault(subject: FaultSubject, ids: string, isUnstarted = false): { readonly hasForeign: boolean } {
+    const { circuits, ends, rerouting, setup, traces } = this.#parts
     let hasForeign = false
     for (const id of ids.split(' ')) {
       const circuit = circuits.get(id)
@@ -74,7 +74,10 @@ export class CircuitMessages {
         if (subject === 'forward') this.#unroute(id)
         else if (subject === 'egress') setup.endEarly(this.#router.id, id, 'host-closed')
       } else if (!passes(circuit.course, this.#router.id)) hasForeign = true
-      else if (subject === 'ingress') ends.end(circuit, 'client-closed', false)
+      else if (isUnstarted && (subject === 'ingress' || subject === 'egress')) {
+        traces.givenUp(id)
+        ends.end(circuit, 'client-gave-up', false)
+      } else if (subject === 'ingress') ends.end(circuit, 'client-closed', false)
       else if (subject === 'egress') ends.end(circuit, 'host-closed', false)
       else rerouting.repair(circuit)
     }

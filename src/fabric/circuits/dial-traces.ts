@@ -32,6 +32,10 @@ const MOST_OF_ONE = 8
 const MOST = 64
 /** Milliseconds that a dial which began in time may still take. */
 const GRACE_MS = 25_000
+/** Milliseconds of a dial after which clients give up: whether its client starts the circuit is waited for. */
+const SLOW_MS = 2000
+/** Milliseconds of that wait: routers tell of a client that does not start a circuit after 5 s. */
+const START_WAIT_MS = 6500
 
 type TracePorts = Pick<EngineContext, 'clock' | 'random' | 'timetable'>
 
@@ -42,6 +46,8 @@ export class DialTraces {
   /** The oldest first. */
   readonly #followers = new Map<string, Follower>()
   readonly #underWay = new Set<DialRecord>()
+  /** Dials that were slow and got through, by their circuits: their clients may have given up. */
+  readonly #slow = new Map<string, DialTrace>()
 
   constructor(context: TracePorts, network: Network) {
     this.#context = context
@@ -76,6 +82,27 @@ export class DialTraces {
     this.#underWay.delete(record)
     const trace = record.ended(error)
     if (trace === undefined) return
+    if (trace.failure !== null || trace.tookMs < SLOW_MS) this.#tell(trace)
+    else if ([...this.#followers.values()].some((follower) => concerns(follower, trace))) {
+      const { clock, timetable } = this.#context
+      this.#slow.set(trace.circuitId, trace)
+      timetable.set('dial-trace', trace.circuitId, clock.now() + START_WAIT_MS)
+    }
+  }
+
+  /** The client of a circuit did not start it. */
+  givenUp(circuitId: string): void {
+    const trace = this.#slow.get(circuitId)
+    if (trace !== undefined) this.#told({ ...trace, failure: 'client-gave-up' })
+  }
+
+  #told(trace: DialTrace): void {
+    this.#slow.delete(trace.circuitId)
+    this.#context.timetable.set('dial-trace', trace.circuitId, undefined)
+    this.#tell(trace)
+  }
+
+  #tell(trace: DialTrace): void {
     for (const [id, follower] of [...this.#followers]) if (concerns(follower, trace)) this.#settle(id, trace)
   }
 
@@ -88,14 +115,17 @@ export class DialTraces {
   }
 
   #due(id: string): void {
+    const slow = this.#slow.get(id)
+    if (slow !== undefined) this.#told(slow)
     const follower = this.#followers.get(id)
     if (follower === undefined) return
     const { clock, timetable } = this.#context
     const now = clock.now()
+    const dialed = [...this.#slow.values()].find((trace) => concerns(follower, trace))
     const awaited = [...this.#underWay].filter(({ at, about }) => {
       return now < at + GRACE_MS && (about === undefined || concerns(follower, about))
     })
-    if (awaited.length === 0) this.#settle(id, undefined)
+    if (dialed !== undefined || awaited.length === 0) this.#settle(id, dialed)
     else timetable.set('dial-trace', id, Math.max(...awaited.map(({ at }) => at)) + GRACE_MS)
   }
 

@@ -28,6 +28,8 @@ export const Fault = message({
   subject: field(1, enumeration('ingress', 'egress', 'link', 'forward', 'forward-of-unknown-owner', 'duplicate-link')),
   id: field(2, TEXT),
   iteration: field(3, COUNT),
+  // Of this package alone: others pass it over.
+  isUnstarted: optional(100, BOOL),
 })
 
 const Forward = message({

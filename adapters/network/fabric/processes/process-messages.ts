@@ -46,6 +46,7 @@ const Failure = z.enum([
   'routers-failed',
   'refused',
   'not-allowed',
+  'client-gave-up',
 ])
 const Hop = z.object({
   routerId: TEXT,

@@ -13,6 +13,13 @@ const FAR_START_MS = 30_000
 const LAID_MS = 30_000
 const NOT_STARTED = 'the client did not start the circuit'
 
+/** The end at which a circuit is over. */
+export interface CircuitOver {
+  readonly side: EdgeSide
+  /** The client did not start it. */
+  readonly isUnstarted: boolean
+}
+
 /** The surroundings of the circuits that begin or end at a router. */
 export interface EdgeCircuitsParts {
   readonly forwarder: Forwarder
@@ -20,7 +27,7 @@ export interface EdgeCircuitsParts {
   readonly now: () => number
   readonly timer: Timer
   /** Tells the controller that laid a circuit that it is over at one of its ends. */
-  readonly tellEnd: (circuitId: string, side: EdgeSide, controllerId: string | undefined) => void
+  readonly tellEnd: (circuitId: string, end: CircuitOver, controllerId: string | undefined) => void
 }
 
 /**
@@ -91,7 +98,7 @@ export class EdgeCircuits implements ConnectionCircuits {
     this.#unstarted.delete(connection)
   }
 
-  over(connection: EdgeConnection): void {
+  over(connection: EdgeConnection, isUnstarted = false): void {
     const { circuitId, side, address } = connection
     this.detach(connection)
     const controllerId = this.forwarder.controllerOf(circuitId)
@@ -101,12 +108,12 @@ export class EdgeCircuits implements ConnectionCircuits {
     this.forwarder.unroute(circuitId, false)
     // A controller may be slow, or away: the end at this router does not wait for it.
     this.forwarder.leave(circuitId, address)
-    if (!isKnown) this.#parts.tellEnd(circuitId, side, controllerId)
+    if (!isKnown) this.#parts.tellEnd(circuitId, { side, isUnstarted }, controllerId)
   }
 
   /** A circuit was laid for somebody who does not want it any more. */
   unwanted(circuitId: string, controllerId: string): void {
-    this.#parts.tellEnd(circuitId, 'ingress', controllerId)
+    this.#parts.tellEnd(circuitId, { side: 'ingress', isUnstarted: true }, controllerId)
     this.forwarder.unroute(circuitId, true)
   }
 
@@ -130,7 +137,7 @@ export class EdgeCircuits implements ConnectionCircuits {
       this.#unstarted.delete(connection)
       // The answer to its dial may still wait for a slow client.
       if (connection.isSlow) this.#watchStart(connection, withinMs)
-      else connection.cut(NOT_STARTED)
+      else connection.cut(NOT_STARTED, true)
     })
     this.#unstarted.set(connection, stop)
   }

@@ -18,7 +18,7 @@ type Way = Pick<Endpoint<EdgeConnection>, 'send' | 'queuedBytes' | 'whenDrained'
 export interface ConnectionCircuits {
   readonly forwarder: Forwarder
   /** The endpoint ended a circuit, or nothing can be carried on: its controller hears of it. */
-  over(connection: EdgeConnection): void
+  over(connection: EdgeConnection, isUnstarted?: boolean): void
   /** Nothing more comes to a connection. */
   detach(connection: EdgeConnection): void
   /** Whether the other end has what it was sent, or a way to it; else {@link EdgeConnection.leave} is called once it has. */
@@ -192,10 +192,10 @@ export class EdgeConnection implements Destination {
   }
 
   /** The endpoint has lost its right: nothing more passes, and the controller that laid the circuit hears of it. */
-  cut(reason: string): void {
+  cut(reason: string, isUnstarted = false): void {
     if (this.#isOver) return
     const onward = this.#onward
-    if (onward.kind !== 'kept') this.#circuits.over(this)
+    if (onward.kind !== 'kept') this.#circuits.over(this, isUnstarted)
     this.ended(reason)
     if (onward.kind === 'kept') onward.end.abort()
   }

@@ -13,7 +13,14 @@ export type FaultSubject = 'ingress' | 'egress' | 'link' | 'forward' | 'forward-
 
 /** Every message that the controller takes from routers. The comments tell what is asked with it. */
 export type FromRouter =
-  | { readonly type: 'fault'; readonly subject: FaultSubject; readonly id: string; readonly iteration: number }
+  | {
+      readonly type: 'fault'
+      readonly subject: FaultSubject
+      readonly id: string
+      readonly iteration: number
+      /** The client did not start the circuit: routers of this package tell it. */
+      readonly isUnstarted?: boolean | undefined
+    }
   | {
       readonly type: 'route-result'
       readonly circuitId: string

@@ -1,6 +1,7 @@
 /** Why a circuit is over. */
 export type CircuitEnd =
   | 'client-closed'
+  | 'client-gave-up'
   | 'host-closed'
   | 'idle'
   | 'access-lost'

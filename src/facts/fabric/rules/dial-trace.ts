@@ -40,7 +40,7 @@ export interface DialTrace {
   readonly allowedMs: number | null
   readonly attempts: readonly TracedAttempt[]
   /** Why it came to nothing; null where it got through. */
-  readonly failure: CircuitFailure | 'not-allowed' | null
+  readonly failure: CircuitFailure | 'not-allowed' | 'client-gave-up' | null
   /** Why the access was refused, in words; null otherwise. */
   readonly refusal: string | null
   readonly tookMs: number
@@ -55,6 +55,7 @@ export const DIAL_STATIONS = [
   'links',
   'router',
   'host',
+  'client',
 ] as const
 export type DialStation = (typeof DIAL_STATIONS)[number]
 
@@ -77,6 +78,8 @@ export function stationOf({ failure, attempts }: DialTrace): DialStation | undef
       return 'policies'
     case 'refused':
       return 'encryption'
+    case 'client-gave-up':
+      return 'client'
     case 'no-path':
       return 'links'
     case 'routers-failed': {
@@ -101,7 +104,8 @@ export function dialSteps(trace: DialTrace, nameOf: (id: string) => string): rea
   ]
   if (allowedMs !== null) steps.push(step(allowedMs, `${name(identityId)} may dial ${name(serviceId)}`))
   for (const attempt of trace.attempts) steps.push(...attemptSteps(attempt))
-  if (trace.failure === null) steps.push(step(tookMs, `${name(routerId)} was told that the circuit is there`, routerId))
+  const isLaid = trace.failure === null || trace.failure === 'client-gave-up'
+  if (isLaid) steps.push(step(tookMs, `${name(routerId)} was told that the circuit is there`, routerId))
   else steps.push(step(tookMs, `${name(routerId)} was refused: ${whyOf(trace)}`, routerId))
   return steps
 
@@ -146,10 +150,12 @@ const PLACES: Readonly<Record<Exclude<DialStation, 'router' | 'host'>, string>> 
   encryption: 'at the encryption that the service asks for',
   terminators: 'at the choice of a terminator',
   links: 'at the choice of a way',
+  client: 'at the client',
 }
 
 function whyOf({ failure, refusal, attempts }: DialTrace): string {
   if (failure === null) return ''
+  if (failure === 'client-gave-up') return 'it had given up before the answer came, and did not start the circuit'
   if (failure === 'not-allowed') return refusal ?? 'the access is refused'
   const cause = attempts.at(-1)?.failure?.cause
   return failure === 'routers-failed' && cause !== undefined ? ROUTER_FAILURE_TEXTS[cause] : DIAL_FAILURE_TEXTS[failure]
