@@ -103,7 +103,11 @@ function onlyTerminator(
 const TERMINATORS_REMOVED = row(CONTENT_TYPE.removeTerminators, fabric.TerminatorIds)
 
 const CODEC = new MessageCodec<Exclude<FromRouter, { readonly type: 'unsupported' }>>({
-  fault: row(CONTENT_TYPE.fault, fabric.Fault),
+  fault: mapped(
+    row(CONTENT_TYPE.fault, fabric.Fault),
+    ({ isUnstarted, ...fault }) => ({ ...fault, isUnstarted }),
+    (fault) => fault,
+  ),
   'route-result': routeResult,
   metrics: mapped(
     row(CONTENT_TYPE.metrics, fabric.Metrics),

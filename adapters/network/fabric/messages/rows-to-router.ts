@@ -161,7 +161,7 @@ const CODEC = new MessageCodec<ToRouter>({
   unroute: row(CONTENT_TYPE.unroute, fabric.Unroute),
   'link-fault': mapped(
     row(CONTENT_TYPE.fault, fabric.Fault),
-    ({ linkId, iteration }) => ({ subject: 'link' as const, id: linkId, iteration }),
+    ({ linkId, iteration }) => ({ subject: 'link' as const, id: linkId, iteration, isUnstarted: undefined }),
     ({ subject, id, iteration }) => (subject === 'link' ? { linkId: id, iteration } : undefined),
   ),
   peers: row(CONTENT_TYPE.peerStateChange, fabric.PeerStateChanges),
