@@ -1,6 +1,6 @@
 /**
- * The network that an address is counted under: an IPv4 address itself, of IPv6 the first 64 bits, all of which one host
- * may own. An IPv4 address in IPv6 form is the IPv4 address.
+ * The network under which an address is counted: an IPv4 address itself, or the first 64 bits of an IPv6 address, since one host may own
+ * them all. An IPv4 address in IPv6 form is the IPv4 address.
  *
  * @example
  * networkOf('::ffff:192.0.2.1') // '192.0.2.1'
@@ -26,15 +26,15 @@ function groupsOf(part: string): readonly string[] {
 const HOST_AND_PORT = /^(?:\[[0-9a-f:.]+\]|[^\s:[\]/?#@%\\]+):\d+$/i
 
 /**
- * A controller's address is a host, an IPv6 one in brackets, and a port. Answers it; throws an `Error` on anything else,
- * which would otherwise stand in every enrollment token.
+ * Answers a controller's address: a host and a port, with IPv6 addresses in brackets. Throws an `Error` for any other text, which would
+ * otherwise end up in every enrollment token.
  */
 export function requireAddress(address: string): string {
   if (HOST_AND_PORT.test(address) && URL.canParse(`https://${address}`)) return address
   throw new Error(`address takes host:port, such as controller.example.org:1280 or [::1]:1280: not '${address}'`)
 }
 
-/** The DNS name or IP address in a controller's address, an IPv6 one without brackets. */
+/** The DNS name or IP address in a controller's address, without the brackets of IPv6. */
 export function hostOf(address: string): string {
   return new URL(`https://${address}`).hostname.replace(/^\[|\]$/g, '')
 }

@@ -1,21 +1,21 @@
-/** The form of a value, as far as it can be checked before it is used. */
+/** The form of a value, as it is checked before use. */
 type Shape = 'boolean' | 'number' | 'string' | 'bytes' | 'function' | 'object' | 'array' | 'unknown'
 
-/** Asks more of an option than its form. */
+/** A rule that checks more of an option than its form. */
 interface DetailedRule {
   readonly shape?: Shape
-  /** The texts that it may be. */
+  /** The accepted texts. */
   readonly oneOf?: readonly string[]
-  /** Functions that the object has to have. */
+  /** Functions that the object must have. */
   readonly functions?: readonly string[]
   /** Members that the object may have; any when absent. */
   readonly members?: readonly string[]
-  /** Further values that it may be as they are. */
+  /** Further values that are accepted as they are. */
   readonly or?: readonly unknown[]
   readonly isNeeded?: true
-  /** Words for the message that name a value that fulfils it. */
+  /** Words for the message that describe a valid value. */
   readonly hint?: string
-  /** Finds another mistake in a value of the right form; undefined when there is none. */
+  /** Finds another mistake in a value of the right form; undefined for a valid value. */
   readonly problem?: (value: never) => string | undefined
 }
 
@@ -26,8 +26,8 @@ export type OptionRule = Shape | DetailedRule
 export type OptionRules<Options> = { readonly [Name in keyof Options]-?: OptionRule }
 
 /**
- * Refuses options that the compiler would have refused, for callers that are written without one: an option that is missing, that
- * there is not, or that holds something else than it takes. Throws a `TypeError` that names the function and the option.
+ * Refuses options that the compiler would have refused, for callers without a compiler: a missing option, an unknown option, or a value of
+ * the wrong type. Throws a `TypeError` that names the function and the option.
  */
 export function checkOptions(
   owner: string,
@@ -61,7 +61,7 @@ function problemOf(name: string, value: unknown, rule: DetailedRule): string | u
       : `${name} takes ${quotedAll(oneOf)}, not ${quotedValue(value)}`
   }
   if (!hasShape(value, shape)) {
-    // A text in place of an object may be a password, or hold one.
+    // A text in place of an object may be or hold a password.
     const found = PLAIN.includes(shape) ? quotedValue(value) : kindOf(value)
     return `${name} takes ${hint ?? wordFor(rule)}, not ${found}`
   }
@@ -72,7 +72,7 @@ function problemOf(name: string, value: unknown, rule: DetailedRule): string | u
     const unknown = Object.keys(value).find((member) => members?.includes(member) === false)
     if (unknown !== undefined) return `${name}.${unknown} is not there: ${name} has ${members?.join(', ')}`
   }
-  // The form was looked at.
+  // The form has been checked above.
   const wrong = rule.problem?.(value as never)
   return wrong === undefined ? undefined : `${name} ${wrong}`
 }
@@ -106,7 +106,7 @@ function quotedAll(texts: readonly string[]): string {
   return texts.map((text) => `'${text}'`).join(' or ')
 }
 
-/** A value in a message: of a text that may be a secret only the kind is named. */
+/** A value in a message. A text that may be a secret is named by its kind only. */
 function quotedValue(value: unknown): string {
   if (typeof value === 'string' && value.length <= 40) return `'${value}'`
   return typeof value === 'boolean' || typeof value === 'number' ? String(value) : kindOf(value)
@@ -117,7 +117,7 @@ function kindOf(value: unknown): string {
   return Array.isArray(value) ? 'array' : typeof value
 }
 
-/** The option that somebody meant who wrote something near it, or those that there are. */
+/** Suggests the option whose name is nearest to an unknown name, or lists all options. */
 function meant(name: string, rules: Readonly<Record<string, OptionRule>>): string {
   const names = Object.keys(rules)
   const near = nearest(name, names)
@@ -129,7 +129,7 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null
 }
 
-/** The name among some that is most like another, when it is near enough to be meant; undefined otherwise. */
+/** The most similar of some names; undefined when no name is similar enough. */
 function nearest(name: string, names: Iterable<string>): string | undefined {
   let best: { readonly name: string; readonly distance: number } | undefined
   for (const candidate of names) {
@@ -148,8 +148,8 @@ export function didYouMean(name: string, names: Iterable<string>): string {
 }
 
 /**
- * How many letters have to be added, taken, changed, or swapped with their neighbour to make one text of another; more than `most`
- * counts as more.
+ * The number of letters to add, remove, change or swap with a neighbour to turn one text into the other. Distances above `most` are only
+ * known to be above it.
  */
 function editDistance(one: string, other: string, most: number): number {
   if (Math.abs(one.length - other.length) > most) return most + 1
@@ -169,7 +169,7 @@ function editDistance(one: string, other: string, most: number): number {
   return before.at(-1) ?? 0
 }
 
-/** A number that a host chose is a whole one in its range. Answers it; otherwise throws an `Error` that names the option. */
+/** Answers a number of the host's options; throws an `Error` that names the option when the number is not whole or out of range. */
 export function requireInRange(name: string, value: number, least: number, most: number): number {
   if (Number.isInteger(value) && value >= least && value <= most) return value
   throw new Error(`${name} takes a whole number from ${least} to ${most}: not ${value}`)

@@ -9,7 +9,7 @@ export function utf8Bytes(text: string): number {
   return bytes
 }
 
-/** The bytes of a value as JSON; 0 for one that JSON leaves out. */
+/** The bytes of a value as JSON; 0 for a value that JSON leaves out. */
 export function jsonBytes(value: unknown): number {
   const text: string | undefined = JSON.stringify(value)
   return text === undefined ? 0 : utf8Bytes(text)
@@ -17,7 +17,7 @@ export function jsonBytes(value: unknown): number {
 
 const CHUNK = 0x8000
 
-/** A text with one character for each byte, which stands for these bytes and no others. */
+/** A text with one character for each byte; different bytes give different texts. */
 export function bytesText(bytes: Uint8Array): string {
   if (bytes.length <= CHUNK) return String.fromCharCode(...bytes)
   let text = ''
@@ -35,7 +35,7 @@ export function toBase64Url(bytes: Uint8Array): string {
   return toBase64(bytes).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')
 }
 
-/** Decodes standard base64; padding may be absent, white space is refused. Throws on anything else. */
+/** Decodes standard base64; padding may be absent, white space is refused. Throws for invalid text. */
 export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
   if (/[^A-Za-z0-9+/=]/.test(text)) throw new Error('not base64')
   const binary = atob(text)
@@ -44,7 +44,7 @@ export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
   return bytes
 }
 
-/** The octets of all parts, one after the other. */
+/** The bytes of all parts, concatenated. */
 export function concatenated(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const all = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0))
   let at = 0

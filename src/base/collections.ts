@@ -1,6 +1,6 @@
-/** A map with a greatest number of keys: beyond it, the key that was set longest ago goes. Set a key again when it is used. */
+/** A map with a limited number of keys: beyond it, the key that was set longest ago is dropped. Set a key again when it is used. */
 export class BoundedMap<K, V> {
-  /** In the order in which they were set, oldest first. */
+  /** In the order of setting, oldest first. */
   readonly #entries = new Map<K, V>()
   readonly #most: number
 
@@ -16,7 +16,7 @@ export class BoundedMap<K, V> {
     return this.#entries.get(key)
   }
 
-  /** Keeps a value under a key, which is the youngest then. */
+  /** Keeps a value under a key, which becomes the youngest. */
   set(key: K, value: V): void {
     this.#entries.delete(key)
     this.#entries.set(key, value)
@@ -37,7 +37,7 @@ export class BoundedMap<K, V> {
   }
 }
 
-/** Groups items by a key, in the order in which keys first occur. `Map.groupBy` does the same, but Node 20 does not know it. */
+/** Groups items by a key, in the order of first occurrence. `Map.groupBy` does the same, but Node 20 lacks it. */
 export function grouped<T, K>(items: Iterable<T>, keyOf: (item: T) => K): Map<K, T[]> {
   const groups = new Map<K, T[]>()
   for (const item of items) {

@@ -1,32 +1,32 @@
 import { type OptionRules, requireInRange } from './arguments.ts'
 
-/** Whose clients a controller gives up strictness for. */
+/** The product whose clients a controller relaxes its strictness for. */
 export type Compat = 'openziti'
 
-/** A difference between this controller and deployed ones, with an option of its own. */
+/** A difference from deployed controllers that has an option of its own. */
 interface Difference {
   readonly strict: boolean | number
   readonly deployed: boolean | number
-  /** The words for both in the table of docs/compatibility.md. */
+  /** Both sides in the words of the table in docs/compatibility.md. */
   readonly doc: readonly [strict: string, deployed: string]
   /** The least and the greatest value of a number. */
   readonly range?: readonly [least: number, greatest: number]
 }
 
-/** A difference that is no matter of safety: `compat` alone decides. */
+/** A difference without effect on safety: `compat` alone decides. */
 interface SilentDifference {
   readonly strict: false
   readonly deployed: true
-  /** Its row of the table of docs/compatibility.md: the matter, the default, and the answer of deployed controllers. */
+  /** Its row in the table of docs/compatibility.md: the matter, the default, and the behaviour of deployed controllers. */
   readonly doc: readonly [matter: string, strict: string, deployed: string]
 }
 
 /**
- * Where this controller is stricter than deployed ones in a way that a client could notice. The type of the options, the
- * profile, the check of arguments and the tables of docs/compatibility.md follow from it.
+ * The differences by which this controller is stricter than deployed controllers and which a client could notice. The type of the options,
+ * the profile, the argument checks and the tables of docs/compatibility.md follow from this table.
  */
 export const LENIENCIES = {
-  /** Accepts a one-time code again while its time step is near. Strict: once. */
+  /** Accepts a one-time code repeatedly while its time step is near. Strict: once. */
   allowTotpReuse: {
     strict: false,
     deployed: true,
@@ -38,7 +38,7 @@ export const LENIENCIES = {
     deployed: true,
     doc: ['429 after 10 wrong codes in five minutes or 50 in a day', 'any number'],
   },
-  /** Takes any number of logins by password. Strict: 429 beyond the rates of `rateLimits`; a rate that is given wins. */
+  /** Takes any number of logins by password. Strict: 429 beyond the rates of `rateLimits`; a rate set by the host wins. */
   allowUnlimitedLogins: {
     strict: false,
     deployed: true,
@@ -62,13 +62,15 @@ export const LENIENCIES = {
     deployed: true,
     doc: ["an auth policy's password rules are enforced", 'they are kept and shown only'],
   },
-  /** Lets an identity delete itself. Strict: 409, so that no admin locks everybody out by a slip. */
+  /** Lets an identity delete itself. Strict: 409, so that no admin locks everybody out by accident. */
   allowSelfDeletion: {
     strict: false,
     deployed: true,
     doc: ['an identity that deletes itself is answered 409', 'it is deleted'],
   },
-  /** Takes any token of the signer that an auth policy requires besides. Strict: it names the identity of the session. */
+  /**
+   * As second factor, takes any token of the signer that an auth policy requires. Strict: the token must name the identity of the session.
+   */
   allowTokensOfOthers: {
     strict: false,
     deployed: true,
@@ -77,7 +79,7 @@ export const LENIENCIES = {
       'any token of the required signer will do',
     ],
   },
-  /** API sessions of a password go on when it is changed. Strict: they end, the caller's own too. */
+  /** API sessions of a password survive its change. Strict: they end, including the caller's own. */
   keepSessionsOnPasswordChange: {
     strict: false,
     deployed: true,
@@ -86,8 +88,8 @@ export const LENIENCIES = {
   /** Characters of an MFA recovery code, five bits each. Strict: 10; deployed controllers have 6. */
   recoveryCodeLength: { strict: 10, deployed: 6, doc: ['characters, 50 bits', '30 bits'], range: [6, 100] },
   /**
-   * Milliseconds for which a refresh token that was used up gets an answer again, for the same client and certificate: the
-   * answer may have been lost. Presented later it ends the session. Strict: 10 seconds; deployed controllers take a minute.
+   * Milliseconds for which a used refresh token is answered again, for the same client and certificate: the first answer may have been
+   * lost. A later use ends the session. Strict: 10 seconds; deployed controllers take a minute.
    */
   refreshTokenGraceMs: {
     strict: 10_000,
@@ -100,13 +102,13 @@ export const LENIENCIES = {
   },
 } as const satisfies Readonly<Record<string, Difference>>
 
-/** Where `compat` alone decides; a row of docs/compatibility.md follows from each. */
+/** Differences that `compat` alone decides; each gives a row of docs/compatibility.md. */
 export const DEPLOYED_HABITS = {
-  /** Takes keys of key sets that say what they are by their certificate (`x5c`) alone, without `kty`. */
+  /** Takes keys of key sets without `kty` that only their certificate (`x5c`) describes. */
   allowsUntypedKeys: habit('keys of a key set with `x5c` and without `kty`', 'refused', 'accepted'),
-  /** A patch of a certificate authority that is no sign of its external id claim takes it away. */
+  /** A patch of a certificate authority without its external id claim removes the claim. */
   clearsUnsentClaims: habit('a `PATCH` of a CA without `externalIdClaim`, or with null', 'leaves it', 'takes it away'),
-  /** Operations answer with the status of deployed controllers where it is another one of success. */
+  /** Operations answer with the success status of deployed controllers where it differs. */
   answersDeployedStatus: habit('the status of `POST /posture-response-bulk`', '200', '201'),
   /** Hashes and fingerprints of posture checks are shown as they were written, not as lower-case hex digits. */
   keepsHexAsWritten: habit(
@@ -120,35 +122,37 @@ export const DEPLOYED_HABITS = {
     'lock the password',
     'disable the identity for as long, too, unless it is the last administrator who can log in',
   ),
-  /** Service updates move for access that came and went since the last look, and for reports of the endpoint, too. */
+  /** Service updates also move for access that came and went since the last request, and for posture reports of the endpoint. */
   tellsPassingAccess: habit(
     '`GET /current-api-session/service-updates`',
     "moves when the caller's list of services changed",
     'also for access that came and went since the last look, and for reports of the endpoint',
   ),
-  /** Services show, and sessions name, every policy that grants them; otherwise one for all that ask for the same posture. */
+  /**
+   * Services show, and sessions name, every policy that grants them; otherwise a single policy stands for all that demand the same posture.
+   */
   namesEveryPolicy: habit(
     'the policies that grant a service, in its `postureQueries` and in sessions',
     'of those of one type that ask for the same posture checks the one of the lowest id; a session names the one that carries it',
     'every policy',
   ),
-  /** Members that nobody filled are shown as deployed controllers do: lists and configs as null, listeners of routers not at all. */
+  /** Empty members look as on deployed controllers: lists and configs are null, listeners of routers are absent. */
   showsEmptyAsDeployed: habit(
     'lists that nobody filled: role attributes of services and routers, configs, role lists, permissions, scopes, common routers, versions of an operating system; `config` of a service outside of the list of services; `ctrlChanListeners` of routers',
     '`[]`, `{}`',
     '`null`, where deployed controllers write it; no `ctrlChanListeners`',
   ),
-  /** Edge routers are listed among transit routers, too. */
+  /** Edge routers are listed among transit routers as well. */
   listsEdgeRoutersAsRouters: habit(
     '`GET /transit-routers` and `GET /routers`',
     'list transit routers',
     'list edge routers, too',
   ),
-  /** Requests have to hold members that have a default here: `encryptionRequired` of a new service. */
+  /** Requests must hold members that have a default here: `encryptionRequired` of a new service. */
   requiresDeployedMembers: habit('`POST /services` without `encryptionRequired`', '`false`', '400'),
-  /** Lists below a service that is not there are empty, as below every other entity. Else they are `NOT_FOUND`. */
+  /** Lists below an unknown service are empty, as below any other unknown entity. Otherwise they are `NOT_FOUND`. */
   listsBelowUnknownServices: habit('the lists of the management API below a service that is not there', '404', 'empty'),
-  /** Identities of the types `User`, `Device` and `Service` are of the type `Default`; only that and `Router` are listed. */
+  /** Identities of the types `User`, `Device` and `Service` become `Default`; only `Default` and `Router` are listed. */
   knowsDefaultTypeAlone: habit(
     'the types `User`, `Device` and `Service` of identities',
     'kept, and listed',
@@ -156,20 +160,20 @@ export const DEPLOYED_HABITS = {
   ),
 } as const satisfies Readonly<Record<string, SilentDifference>>
 
-/** Options that give up strictness, each by itself. */
+/** Options that each relax one strict behaviour. */
 export type Leniency = {
   readonly [Name in keyof typeof LENIENCIES]: (typeof LENIENCIES)[Name]['strict'] extends number ? number : boolean
 }
 
-/** Everything in which a controller may do as deployed ones do: every option of {@link Leniency}, and what `compat` decides. */
+/** All behaviours that may follow deployed controllers: every option of {@link Leniency}, and the differences that `compat` decides. */
 export type Profile = Leniency & { readonly [Name in keyof typeof DEPLOYED_HABITS]: boolean }
 
 /** Rules of the options of {@link Leniency}. */
 export const LENIENCY_RULES = Object.fromEntries(
   Object.entries(LENIENCIES).map(([name, { strict }]) => [name, typeof strict]),
-) as OptionRules<Leniency> // Its names are those of the table.
+) as OptionRules<Leniency> // Its names come from the table.
 
-/** The profile of a controller: as each option says, else as `compat` does, else strict. Throws for a number out of range. */
+/** The profile of a controller: each option first, then `compat`, else strict. Throws for a number out of range. */
 export function profileOf(options: { readonly compat?: Compat | undefined } & Partial<Leniency>): Profile {
   const side = options.compat === 'openziti' ? 'deployed' : 'strict'
   const rows: Readonly<Record<string, Difference>> = LENIENCIES
@@ -179,7 +183,7 @@ export function profileOf(options: { readonly compat?: Compat | undefined } & Pa
     return [name, row.range === undefined ? value : requireInRange(name, Number(value), ...row.range)]
   })
   const habits = Object.entries(DEPLOYED_HABITS).map(([name, row]) => [name, row[side]])
-  // Names and types are those of the tables.
+  // Names and types come from the tables.
   return Object.fromEntries([...chosen, ...habits]) as Profile
 }
 

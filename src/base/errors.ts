@@ -1,4 +1,4 @@
-/** Every error code of the interface that this controller can answer. Codes are API, messages are for people. */
+/** Every error code that this controller can answer. Codes are API, messages are for people. */
 export type ErrorCode =
   | 'NOT_FOUND'
   | 'UNAUTHORIZED'
@@ -52,8 +52,7 @@ export type ErrorCode =
   | 'UNHANDLED'
 
 /**
- * The cause of a failed request, as the caller may see it: a field with a reason, or a message with data. `value` is text and
- * never a secret.
+ * The cause of a failed request, as shown to the caller: a field with a reason, or a message with data. `value` is text and never a secret.
  */
 export interface ErrorCause {
   readonly field?: string
@@ -64,7 +63,7 @@ export interface ErrorCause {
   readonly data?: unknown
 }
 
-/** A request that cannot be fulfilled, with a closed code. Anything else that is thrown is a bug and is masked. */
+/** A request that cannot be fulfilled, with a code of a closed set. Any other exception is a bug and is masked. */
 export class ControllerError extends Error {
   readonly code: ErrorCode
   readonly details: ErrorCause | undefined
@@ -77,7 +76,7 @@ export class ControllerError extends Error {
   }
 }
 
-/** A caller tried too often; after `retryAfterMs` it may try again. */
+/** A caller tried too often. It may try again after `retryAfterMs`. */
 export class TooManyAttempts extends ControllerError {
   readonly retryAfterMs: number
 
@@ -87,14 +86,14 @@ export class TooManyAttempts extends ControllerError {
   }
 }
 
-/** The problem of the tokens of external signers that came with a request. */
+/** The problem with the tokens of external signers in a request. */
 export type TokenProblem = 'missing' | 'invalid' | 'expired'
 
-/** A request that needs a token of an external signer and came without a good one. */
+/** A request that needs a token of an external signer and carries no valid token. */
 export class TokenRefused extends ControllerError {
   readonly factor: 'primary' | 'secondary'
   readonly problem: TokenProblem
-  /** The signers whose token is wanted. */
+  /** The signers whose tokens are accepted. */
   readonly signers: readonly { readonly id: string; readonly issuer: string }[]
 
   constructor(factor: TokenRefused['factor'], problem: TokenProblem, signers: TokenRefused['signers']) {
@@ -105,19 +104,19 @@ export class TokenRefused extends ControllerError {
   }
 }
 
-/** The error of a field that holds an unacceptable value. */
+/** The error of a field with an invalid value. */
 export function invalidField(field: string, reason: string, value?: unknown): ControllerError {
   return new ControllerError('COULD_NOT_VALIDATE', { field, reason, value: asText(value) })
 }
 
-/** The error of a field whose value cannot be accepted in the circumstances; some operations tell it with this code. */
+/** The error of a field whose value cannot be accepted in the circumstances; some operations answer this code. */
 export function unacceptableField(field: string, reason: string, value?: unknown): ControllerError {
   const shown = asText(value)
   const message = `the value '${shown.slice(0, 64)}' for '${field}' is invalid: ${reason}`
   return new ControllerError('INVALID_FIELD', { field, reason, value: shown, code: 'UNHANDLED', message })
 }
 
-/** The error of an id that names nothing: `identity with id x not found`. */
+/** The error of an unknown id: `identity with id x not found`. */
 export function notFound(singular: string, id: string): ControllerError {
   return new ControllerError('NOT_FOUND', { code: 'UNHANDLED', message: `${singular} with id ${id} not found` })
 }

@@ -2,16 +2,15 @@ import { requireInRange } from './arguments.ts'
 import { type ControllerError, invalidField } from './errors.ts'
 
 /**
- * How much may be stored, and answered at once: numbers of things, and bytes of UTF-8 (of objects and lists: as JSON). No
- * well-behaved client meets a default. What a store held before a limit still loads, may be deleted, and may be changed as
- * long as it does not grow.
+ * Limits of storage and answers: counts, and bytes of UTF-8 (objects and lists: as JSON). No well-behaved client reaches a default. A
+ * record that exceeded a limit before it was set still loads. It may be deleted, and changed as long as it does not grow.
  */
 export interface Limits {
   /** Tags of one entity. */
   readonly tags: number
   /** Bytes of the tags of one entity. */
   readonly tagBytes: number
-  /** Bytes of the tags of what endpoints store themselves: service sessions. */
+  /** Bytes of the tags of records that endpoints store themselves: service sessions. */
   readonly endpointTagBytes: number
   /** Bytes of any other text. */
   readonly textBytes: number
@@ -19,50 +18,50 @@ export interface Limits {
   readonly listBytes: number
   /** Bytes of any other object: app data, the data of a config, the schema of a config type. */
   readonly objectBytes: number
-  /** API sessions of one identity; the one that was not used for longest is ended for a new one. */
+  /** API sessions of one identity; a new session ends the least recently used session. */
   readonly apiSessionsPerIdentity: number
   /**
-   * Revocations that one identity made, and of its sessions that ended, until their tokens have expired: beyond them it begins no
-   * further session of tokens, and revokes nothing more.
+   * Revocations by one identity and of its ended sessions, until their tokens expire. Beyond the limit it can neither begin a token session
+   * nor revoke anything.
    */
   readonly revocationsPerIdentity: number
-  /** Service sessions of one identity; the oldest is ended for a new one. */
+  /** Service sessions of one identity; a new session ends the oldest. */
   readonly sessionsPerIdentity: number
-  /** Client certificates of one API session; the oldest is deleted for a new one. */
+  /** Client certificates of one API session; a new certificate deletes the oldest. */
   readonly certificatesPerApiSession: number
   /** Authenticators of one identity. */
   readonly authenticatorsPerIdentity: number
-  /** Identities that one CA enrolled, by certificates or by external ids. */
+  /** Identities that one CA enrolled, by certificate or external id. */
   readonly identitiesPerCa: number
   /** Identities that one external JWT signer enrolled. */
   readonly identitiesPerSigner: number
   /** Terminators of one service. */
   readonly terminatorsPerService: number
-  /** Bytes of one request with posture responses. */
+  /** Bytes of one posture response request. */
   readonly postureReportBytes: number
-  /** Bytes that are kept of the processes that endpoints of one identity reported; the oldest reports go for new ones. */
+  /** Bytes kept of the processes that endpoints of one identity reported; new reports displace the oldest. */
   readonly reportedProcessBytes: number
-  /** Bytes that are kept of one service request that posture refused; fifty requests are kept per identity. */
+  /** Bytes kept of one service request that posture refused; fifty requests are kept per identity. */
   readonly failedRequestBytes: number
-  /** Bytes of the logins by OpenID Connect that are under way for one identity; those begun first go for a new one. */
+  /** Bytes of the OpenID Connect logins under way for one identity; a new login displaces the oldest. */
   readonly loginBytesPerIdentity: number
-  /** Bytes of the logins that were begun from one network and on which nobody logged in yet; those begun first go. */
+  /** Bytes of the logins begun from one network that have no identity yet; the oldest are displaced first. */
   readonly loginBytesPerNetwork: number
-  /** The same of all networks; those of the network that has most go. */
+  /** The same for all networks together; the network with the most bytes loses its oldest login. */
   readonly loginBytes: number
   /** Bytes of the entities in one list; a page ends before the entity that would exceed them. */
   readonly answerBytes: number
-  /** Lists that one identity waits for, once its lists are made in turns; a further one is refused. */
+  /** Lists that one identity waits for, once its lists are made in turns; a further request is refused. */
   readonly listsPerIdentity: number
-  /** Questions about access that one identity waits for: simulations, explanations, graphs, searches; a further one is refused. */
+  /** Questions about access that one identity waits for: simulations, explanations, graphs, searches; a further question is refused. */
   readonly questionsPerIdentity: number
-  /** Names of one kind that a search looks at which do not begin with its text; those that do are found whatever their number. */
+  /** Names of one kind that a search examines without the text as their prefix; names with the prefix are found without a limit. */
   readonly namesSearched: number
-  /** Bytes of events that are remembered, for those who look back; the oldest go for new ones. */
+  /** Bytes of events kept for replay; new events displace the oldest. */
   readonly timelineBytes: number
-  /** Streams of events that are open, of all identities; a further one is refused. */
+  /** Open event streams of all identities; a further stream is refused. */
   readonly eventStreams: number
-  /** Streams of events that one identity has open; the oldest is ended for a new one. */
+  /** Open event streams of one identity; a new stream ends the oldest. */
   readonly eventStreamsPerIdentity: number
 }
 
@@ -100,7 +99,7 @@ export const DEFAULT_LIMITS: Limits = {
 
 const MOST = 1024 * KIB * KIB
 
-/** The limits that a host chose, the others as by default. Throws an `Error` that names one out of range. */
+/** The limits that a host chose, with defaults for the rest. Throws an `Error` that names a limit out of range. */
 export function limitsOf(chosen: Partial<Limits> = {}): Limits {
   const limits: Record<keyof Limits, number> = { ...DEFAULT_LIMITS }
   for (const [name, value] of Object.entries(chosen)) {
@@ -114,7 +113,7 @@ function isLimit(name: string): name is keyof Limits {
   return Object.hasOwn(DEFAULT_LIMITS, name)
 }
 
-/** The refusal of a field that is larger than a limit. */
+/** The error of a field that exceeds a limit. */
 export function tooLarge(field: string, size: string, most: number, limit: keyof Limits): ControllerError {
   return invalidField(field, `${field} has ${size}, and at most ${most} are kept (limit ${limit})`, '')
 }

@@ -1,17 +1,17 @@
 /** A full block is split in two: an insertion moves at most this many entries, however many names there are. */
 const BLOCK = 512
 
-/** A name as it is searched for: without regard to case. */
+/** A name as a search compares it: without regard to case. */
 export interface NameEntry {
   readonly id: string
   readonly name: string
   readonly folded: string
 }
 
-/** The place of a name in the order of names; an entry is one. */
+/** A position in the order of names; an entry is one. */
 export type NamePlace = Pick<NameEntry, 'folded' | 'id'>
 
-/** The names of entities of one kind, always in order: by the name without regard to case, then by id. */
+/** The names of entities of one kind, sorted by case-folded name, then by id. */
 export class NameOrder {
   readonly #byId = new Map<string, NameEntry>()
   readonly #blocks: NameEntry[][] = []
@@ -24,7 +24,7 @@ export class NameOrder {
     return this.#byId.get(id)
   }
 
-  /** The entity has this name, instead of whatever it had before. */
+  /** Sets the name of an entity. */
   put(id: string, name: string): void {
     if (this.#byId.get(id)?.name === name) return
     this.remove(id)
@@ -53,13 +53,16 @@ export class NameOrder {
     if (block?.length === 0) this.#blocks.splice(at, 1)
   }
 
-  /** Some of the entries that come after a place, in order; none when it was the last. Writes in between do no harm. */
+  /** Some of the entries after a place, in order; empty after the last place. Writes in between do no harm. */
   after(place: NamePlace): readonly NameEntry[] {
     const block = this.#blocks[this.#firstBlock((last) => isBefore(place, last))]
     return block === undefined ? [] : block.slice(firstAfter(block, place))
   }
 
-  /** The first block whose last entry, and so that of every later one, fulfils a condition; one past the end without any. */
+  /**
+   * The index of the first block whose last entry fulfils a condition that later blocks fulfil too; the number of blocks when no block
+   * does.
+   */
   #firstBlock(fulfils: (last: NameEntry) => boolean): number {
     let low = 0
     let high = this.#blocks.length

@@ -1,13 +1,13 @@
 /** How the `#` entries of a role list combine: `AllOf` needs every attribute, `AnyOf` needs one. `@` entries are always OR-ed in. */
 export type Semantic = 'AllOf' | 'AnyOf'
 
-/** One role list of a policy with the semantic of that policy. */
+/** A role list of a policy with the policy's semantic. */
 export interface RoleSelector {
   readonly roles: readonly string[]
   readonly semantic: Semantic
 }
 
-/** A role list taken apart: `#all`, the attributes named with `#`, the ids named with `@`; both without their prefix. */
+/** A parsed role list: `#all`, the attributes named with `#`, the ids named with `@`; both without their prefix. */
 export interface RoleEntries {
   readonly all: boolean
   readonly attributes: readonly string[]
@@ -15,8 +15,8 @@ export interface RoleEntries {
 }
 
 /**
- * A role list has three sorts of entries, each wanted apart: `#all`, `#attribute`, `@id`. Duplicates count once; an entry
- * with neither prefix names nothing (role list validation rejects it before it is stored).
+ * Parses a role list into its three kinds of entries: `#all`, `#attribute`, `@id`. Duplicates count once. An entry without a prefix names
+ * nothing; validation rejects it before it is stored.
  *
  * @example
  * readRoles(['#staff', '@alice']) // { all: false, attributes: ['staff'], ids: new Set(['alice']) }

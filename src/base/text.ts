@@ -3,7 +3,7 @@ export function isStorable(text: string): boolean {
   return text.isWellFormed() && !text.includes('\u0000')
 }
 
-/** Reports whether every text in a JSON value, at any depth and in names of members too, is storable. */
+/** Reports whether every text in a JSON value is storable, at any depth and including the names of members. */
 export function holdsStorableText(json: unknown): boolean {
   const open: unknown[] = [json]
   while (open.length > 0) {
@@ -18,12 +18,12 @@ export function holdsStorableText(json: unknown): boolean {
   return true
 }
 
-/** Control characters, and those that reverse, mark or end lines of the text around them without being seen. */
+/** Control characters, and invisible characters that reverse, mark or break the text around them. */
 const HIDDEN = /[\p{Cc}\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu
 
 /**
- * A text of others as it may be shown: what would move, hide or reverse other text on a terminal is written out, as `\u001b`;
- * line ends and tabs stay. JSON stays the same JSON.
+ * Makes foreign text safe to show: characters that would move, hide or reverse other text on a terminal are written out, as `\u001b`. Line
+ * ends and tabs stay. JSON stays the same JSON.
  *
  * @example
  * visible('\u001b[2Jpayroll') // '\\u001b[2Jpayroll'
@@ -32,12 +32,12 @@ export function visible(text: string): string {
   return text.replace(HIDDEN, (mark) => (mark === '\n' || mark === '\t' ? mark : escaped(mark)))
 }
 
-/** The same in one line, so that it cannot fake others: line ends and tabs become spaces. */
+/** The same on one line, so that the text cannot fake further lines: line ends and tabs become spaces. */
 export function visibleLine(text: string): string {
   return visible(text.replace(/[\t\n\v\f\r]+/g, ' '))
 }
 
-/** Reports whether a text is shown otherwise than it is written. */
+/** Reports whether a text holds characters that {@link visible} writes out. */
 export function hidesText(text: string): boolean {
   return text.search(HIDDEN) >= 0
 }
@@ -51,13 +51,13 @@ export function quoted(name: string): string {
   return `'${visibleLine(name)}'`
 }
 
-/** Things in a row: `a`, `a and b`, `a, b and c`. */
+/** Items as an enumeration: `a`, `a and b`, `a, b and c`. */
 export function listed(items: readonly string[], word: 'and' | 'or' = 'and'): string {
   const last = items.at(-1) ?? 'nothing'
   return items.length < 2 ? last : `${items.slice(0, -1).join(', ')} ${word} ${last}`
 }
 
-/** The first few of a list, and how many there are beyond. */
+/** The first few items of a list, and the number of the rest. */
 export function fewOf(items: readonly string[], most: number): string {
   const rest = items.length - most
   return rest <= 0 ? listed(items) : `${items.slice(0, most).join(', ')} and ${counted(rest, 'other')}`
@@ -74,7 +74,7 @@ export function canonicalJson(value: unknown): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join()}]`
   let text = ''
-  // One text that grows: every audit record is spelled so, and lists of entries cost half as much again.
+  // Appends to one text: every audit record is written this way, and joining lists of entries takes half as long again.
   for (const name of Object.keys(value).sort()) {
     text += `${text === '' ? '' : ','}${JSON.stringify(name)}:${canonicalJson(Reflect.get(value, name))}`
   }

@@ -12,7 +12,7 @@ const PART = /(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h)/gy
 /** The longest span that Go can hold: 2^63 nanoseconds, in milliseconds. */
 const LONGEST_MS = 2 ** 63 / 1e6
 
-/** Milliseconds of a span as Go writes it (`1h30m`, `500ms`, `0`); `undefined` for text that is none. */
+/** Parses a Go duration (`1h30m`, `500ms`, `0`) into milliseconds; `undefined` for invalid text. */
 export function parseGoDuration(text: string): number | undefined {
   const sign = text.startsWith('-') ? -1 : 1
   const unsigned = text.replace(/^[+-]/, '')
@@ -24,7 +24,7 @@ export function parseGoDuration(text: string): number | undefined {
   return span < LONGEST_MS ? sign * span : undefined
 }
 
-/** A span of milliseconds as Go writes it: `0s`, `12ms`, `1m1.5s`. */
+/** Milliseconds as a Go duration: `0s`, `12ms`, `1m1.5s`. */
 export function toGoDuration(milliseconds: number): string {
   if (milliseconds === 0) return '0s'
   if (milliseconds < 1000) return `${milliseconds}ms`
@@ -34,33 +34,29 @@ export function toGoDuration(milliseconds: number): string {
   return hours > 0 ? `${hours}h${minutes}m${seconds}` : minutes > 0 ? `${minutes}m${seconds}` : seconds
 }
 
-/** A known instant (epoch ms) as the Date that serialises to RFC 3339 with milliseconds; null stays null. */
+/** An instant (epoch ms) as a Date, which serialises to RFC 3339 with milliseconds; null stays null. */
 export function instant(milliseconds: number): Date
 export function instant(milliseconds: number | null): Date | null
 export function instant(milliseconds: number | null): Date | null {
   return milliseconds === null ? null : new Date(milliseconds)
 }
 
-/** The instant (epoch ms) that says "none" where deployed clients read one without asking whether it is there. */
+/** The instant (epoch ms) that stands for an absent date where deployed clients require a date. */
 export const NO_INSTANT = Date.parse('0001-01-01T00:00:00.000Z')
 
-/**
- * Seconds by which the clock of another machine may be ahead: what bears a later instant, be it a session or a token, is
- * refused until its time has come.
- */
+/** Seconds by which the clock of another machine may be ahead. A session or token with a later instant is refused until that instant. */
 export const CLOCK_TOLERANCE_SECONDS = 60
 
-/** Reports whether an instant lies further ahead of `now` than clocks may differ; both are epoch milliseconds. */
+/** Reports whether an instant lies further ahead of `now` than clocks may differ (both epoch ms). */
 export function isYetToCome(instant: number, now: number): boolean {
   return instant > now + CLOCK_TOLERANCE_SECONDS * 1000
 }
 
-/** Milliseconds fit it until the year 5188. */
+/** Digits in base 36: enough for epoch milliseconds until the year 5188. */
 const DIGITS = 9
 
 /**
- * An id that sorts as text after those of earlier instants (epoch ms) and before those of later ones, as routers expect it
- * of API sessions.
+ * An id that sorts as text by its instant (epoch ms), as routers expect it of API sessions.
  *
  * @example
  * timeOrderedId(1, 'zz') < timeOrderedId(2, 'aa') // true

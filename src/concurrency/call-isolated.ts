@@ -1,6 +1,6 @@
 /**
- * Calls a function of the host. What it throws, or rejects with when it is an async one, goes to `onFailure` alone: nobody else
- * looks at what a listener answers, and a rejection that nobody looks at ends the process.
+ * Calls a function of the host. Its exception, or the rejection of its promise, goes to `onFailure` alone. Callers ignore the answer of a
+ * listener, and an unhandled rejection would end the process.
  */
 export function callIsolated(call: () => unknown, onFailure: (error: unknown) => void): void {
   try {
@@ -12,8 +12,8 @@ export function callIsolated(call: () => unknown, onFailure: (error: unknown) =>
 }
 
 /**
- * Runs every one of `works`, one after the other, whether or not one before it failed. Rejects with the first failure once all
- * are done; `onFurther` hears of each other one.
+ * Runs all `works` in order, also after a failure. Rejects with the first failure once all are done; each further failure goes to
+ * `onFurther`.
  */
 export async function runEach(
   works: Iterable<() => void | Promise<void>>,

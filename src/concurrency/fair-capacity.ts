@@ -1,22 +1,22 @@
-/** Somebody who holds a part of a capacity, until it leaves or is put out. */
+/** A connection, body or answer that holds part of a capacity, until it leaves or is evicted. */
 export interface Holder {
-  /** Takes `amount` more. Others may have to go for it, or the holder itself where nobody else should. */
+  /** Takes `amount` more. Makes room by evicting holders, of which this holder may be the only candidate. */
   take(amount: number): void
-  /** From now on nobody waits for this holder, and it waits for others: it is never put out. */
+  /** From now on this holder is never evicted: the process works for it, and does not wait for its peer. */
   work(): void
-  /** From now on others wait for this holder, as after its entrance. */
+  /** From now on this holder may be evicted, as after its entrance: the process waits for its peer. */
   wait(): void
   /** Gives everything back. */
   leave(): void
 }
 
-/** A capacity that everybody must share. */
+/** A capacity that all networks share. */
 export interface FairCapacity {
-  /** Somebody of a network comes in, with nothing yet; `onPutOut` is called at most once, after it has lost its part. */
+  /** Adds a holder of a network, which holds nothing yet. `onPutOut` is called at most once, after the holder has lost its part. */
   enter(network: string, onPutOut: () => void): Holder
 }
 
-/** How much there is for all, and how much of it one network may take; as much as all unless given. */
+/** The capacity of all networks together, and the greatest part of one network; all of it by default. */
 export interface CapacityOptions {
   readonly total: number
   readonly perNetwork?: number
@@ -25,7 +25,7 @@ export interface CapacityOptions {
 interface Network {
   taken: number
   holders: number
-  /** Those that may be put out, by when they began to wait; the first has waited longest. */
+  /** The holders that may be evicted, by when the wait for their peers began; the longest wait comes first. */
   readonly waiting: Map<object, Waiting>
 }
 
@@ -35,9 +35,9 @@ interface Waiting {
 }
 
 /**
- * A capacity that networks share so that none can take it from the others. A network that takes more than is left gets it at once:
- * the network that holds most loses the one that others have waited for longest, again and again until it fits. So those who
- * stand still make room, and a network alone harms only itself. What one holder takes alone always fits.
+ * A capacity that networks share, so that no network can starve the others. A network that takes more than is left gets it at once: the
+ * network that holds most loses the holder that has stalled longest, again and again until the amount fits. So stalled peers make room, and
+ * a network alone harms only itself. A single holder always gets its amount.
  */
 export function createFairCapacity({ total, perNetwork = total }: CapacityOptions): FairCapacity {
   const networks = new Map<string, Network>()
@@ -100,14 +100,14 @@ export function createFairCapacity({ total, perNetwork = total }: CapacityOption
   }
 }
 
-/** Evicts the request of a network that waits longest; false when there is none. */
+/** Evicts the holder of a network that has stalled longest; false when no holder may be evicted. */
 function putOutFirst(network: Network | undefined): boolean {
   const [first] = network?.waiting.values() ?? []
   first?.putOut()
   return first !== undefined
 }
 
-/** The network that holds most among those that somebody can be put out of; of equals the one that is waited for longest. */
+/** The network that holds most and has a holder to evict; among equals, the network with the longest wait. */
 function heaviest(networks: Iterable<Network>): Network | undefined {
   let found: Network | undefined
   let foundSince = 0

@@ -1,13 +1,13 @@
 /**
- * Called when work has to wait for its turn; `giveUp` ends the waiting with an error, and the work is never begun. What is
- * answered is called when the turn comes.
+ * Called when work has to wait for its turn. `giveUp` ends the waiting with an error, and the work is never begun. The function that it
+ * answers is called when the turn comes.
  */
 export type Patience = (giveUp: (reason: unknown) => void) => () => void
 
 /**
- * Lets a number of pieces of work run at once; the others wait in the order in which they came. A place that becomes free
- * goes straight to the first of them, so that a newcomer cannot overtake the queue. Work that fails leaves as work
- * that succeeds. With one place, work runs one after the other.
+ * Lets a number of pieces of work run at once; the others wait in the order of their arrival. A free place goes straight to the first of
+ * them, so that a newcomer cannot overtake the queue. Work that fails leaves as work that succeeds. With one place, work runs one after the
+ * other.
  *
  * @example
  * const writes = new Gate(1)
@@ -15,7 +15,7 @@ export type Patience = (giveUp: (reason: unknown) => void) => () => void
  */
 export class Gate {
   readonly #places: number
-  /** In the order in which they came. */
+  /** In the order of arrival. */
   readonly #waiting = new Set<() => void>()
   readonly #idle: (() => void)[] = []
   #running = 0
@@ -24,14 +24,14 @@ export class Gate {
     this.#places = places
   }
 
-  /** Reports whether work that comes now would not wait. */
+  /** Reports whether new work would begin at once. */
   get isOpen(): boolean {
     return this.#running < this.#places
   }
 
   /**
-   * Runs work when its turn comes, and never before the caller goes on: what is handed in by then belongs to the same moment.
-   * Answers and throws what the work does. Without `patience` it waits as long as it takes.
+   * Runs work when its turn comes, and never before the caller goes on. Answers and throws what the work does. Without `patience` it waits
+   * as long as it takes.
    *
    * @example
    * const answer = await new Gate(8).run(async () => 'one of eight at once')
@@ -92,17 +92,17 @@ interface Waiting {
 }
 
 /**
- * Lets a number of pieces of work run at once, of several parties in turns: a party waits for one piece of each other party,
- * however many that one hands in. Work that fails leaves as work that succeeds.
+ * Lets a number of pieces of work run at once, taking turns between parties. A party waits for one piece of each other party, however many
+ * pieces that party hands in. Work that fails leaves as work that succeeds.
  */
 export class FairGate {
   readonly #places: number
-  /** The attempts of each party that wait to begin, in the order of their turns; a party that waits for nothing is not there. */
+  /** The waiting work of each party, in the order of turns; a party without waiting work is absent. */
   readonly #parties = new Map<string, Waiting[]>()
   #taken = 0
   #waiting = 0
 
-  /** Work of the weight `places` together runs at once; heavier work runs alone. */
+  /** Work with a total weight up to `places` runs at once; heavier work runs alone. */
   constructor(places: number) {
     this.#places = places
   }
@@ -142,7 +142,7 @@ export class FairGate {
     })
   }
 
-  /** Places go straight to those who wait: a newcomer cannot overtake. */
+  /** Free places go straight to waiting work: a newcomer cannot overtake. */
   #beginNext(): void {
     for (const [party, [first, ...others]] of this.#parties) {
       if (first === undefined || !this.#fits(first.weight)) return

@@ -1,5 +1,5 @@
 /**
- * Whether something may still be used: from its beginning until it ends, which it does once.
+ * The lifetime of an object that may be used until it ends. It ends once.
  *
  * @example
  * const lifetime = new Lifetime('the storage is closed')
@@ -11,7 +11,7 @@ export class Lifetime {
   #isOpen = true
   #closing: Promise<void> | undefined
 
-  /** A use after its end throws what `over` makes, or an `Error` that says it. */
+  /** A use after the end throws the error that `over` makes, or an `Error` with that text. */
   constructor(over: string | (() => Error)) {
     this.#over = typeof over === 'string' ? () => new Error(over) : over
   }
@@ -32,7 +32,7 @@ export class Lifetime {
   }
 
   /**
-   * Ends it. Answers false when it had ended before.
+   * Ends it; false if it had already ended.
    *
    * @example
    * const lifetime = new Lifetime('the transaction has ended')
@@ -45,8 +45,8 @@ export class Lifetime {
   }
 
   /**
-   * Ends it, and then closes what it used, one step after the other, the rest also when a step fails. Rejects with what the
-   * first of those threw. A second call gets the same promise, and nothing is closed twice.
+   * Ends it, then runs the closing steps in order, also after a failed step. Rejects with the first failure. A second call gets the same
+   * promise, and nothing is closed twice.
    *
    * @example
    * const lifetime = new Lifetime('the network is closed')

@@ -1,18 +1,18 @@
-/** The longest that long work holds the event loop in one of its turns, in ms. Everything else waits for as long. */
+/** Milliseconds for which long work may hold the event loop in one turn. Everything else waits for as long. */
 const SLICE_MS = 3
 
-/** The event loop of a thread, as far as work is shared out over its turns. */
+/** The parts of an event loop that spread work over its turns. */
 export interface EventLoop {
   /** Milliseconds by a clock that never goes back. */
   now(): number
-  /** Calls `work` in a later turn, after input that has come. */
+  /** Calls `work` in a later turn, after input that has arrived. */
   later(work: () => void): void
 }
 
 /**
- * Shares the thread between long pieces of work and everything else. All of them together have one slice of a turn of the event
- * loop. Work that finds the slice used up waits, and each later turn is handed to one waiting piece alone. Work that waits
- * for the first time and work that has waited before take turns, so that short work does not wait for all slices of long work.
+ * Shares the thread between long pieces of work and everything else. All of them together have one slice of a turn of the event loop. Work
+ * that finds the slice used up waits, and each later turn goes to a single waiting piece. New work and work that has waited before take
+ * turns, so that short work does not wait for all slices of long work.
  *
  * @example
  * const turn = new LoopTurns({ now: () => performance.now(), later: setImmediate }).begin()
@@ -34,9 +34,8 @@ export class LoopTurns {
   }
 
   /**
-   * Begins a piece of work. The function that is answered is called between small steps of it: it answers `undefined` while
-   * the slice lasts, else a promise of a later turn. Work that goes on in several places at once waits once, and goes on in
-   * all of them together.
+   * Begins a piece of work. Call the returned function between small steps of the work: it answers `undefined` while the slice lasts, else
+   * a promise of a later turn. Work that runs in several places at once waits once, and resumes in all of them together.
    */
   begin(): () => Promise<void> | undefined {
     this.#sliceBegan()

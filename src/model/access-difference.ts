@@ -10,7 +10,7 @@ import {
 import type { Body } from './managed-kinds.ts'
 import { sameValue } from './read-entity.ts'
 
-/** Access that one identity gains or loses to one service, each by name; `policies` grant it, after or before. */
+/** Access of one identity to one service that is gained or lost, both by name; `policies` grant it, after or before. */
 export interface AccessChange {
   readonly identity: string
   readonly service: string
@@ -19,11 +19,11 @@ export interface AccessChange {
   readonly policies: readonly string[]
 }
 
-/** Who gains and who loses access, posture aside. */
+/** The access that identities gain and lose, posture aside. */
 export interface AccessDifference {
   readonly gained: number
   readonly lost: number
-  /** The first of them, by service, type and identity. */
+  /** The first changes, by service, type and identity. */
   readonly changes: readonly AccessChange[]
 }
 
@@ -36,10 +36,10 @@ const KEYS = { identities: 'identities', services: 'services', 'service-policies
 const KINDS = ['identities', 'services', 'service-policies'] as const
 const TYPES = ['Bind', 'Dial'] as const
 
-/** Services that are compared at once: the sets of their identities are held meanwhile. */
+/** Services that are compared at once: the sets of their identities are held in memory meanwhile. */
 const CHUNK = 64
 
-/** Compares who may dial and bind what in two networks; at most `limit` pairs are named, all are counted. */
+/** Compares the dial and bind rights in two networks; at most `limit` pairs are named, all are counted. */
 export function accessDifference(before: AccessView, after: AccessView, limit: number): AccessDifference {
   const index = new AccessIndex()
   const changes: IndexChange[] = []
@@ -66,7 +66,7 @@ export function accessDifference(before: AccessView, after: AccessView, limit: n
           named.push({ identity, service, type, change: 'gained', policies })
         }
       }
-      // An entity that the changes remove has no name here: it is read when the index is as before.
+      // An entity that the changes remove has no name here: names of losers are read once the index is as before.
       if (was.countWithout(is) > 0) losers.push({ service, type, identities: was.without(is) })
     }
     revert(index, changes)
@@ -87,7 +87,7 @@ interface Pair {
   readonly identities: SlotSet
 }
 
-/** Fills the index with what is there before, and answers what changes. */
+/** Fills the index with the entities of before, and answers the changes. */
 function indexChanges(
   kind: (typeof KINDS)[number],
   before: AccessView,

@@ -17,11 +17,11 @@ export interface GraphEdge {
   readonly to: string
   readonly type: AccessType
   readonly policies: readonly string[]
-  /** Every one of the policies asks for a state of the endpoint. */
+  /** Every one of the policies demands posture of the endpoint. */
   readonly isGuarded: boolean
 }
 
-/** Who reaches what, by groups. */
+/** The access of groups of identities to groups of services. */
 export interface AccessGraph {
   readonly identities: readonly GraphGroup[]
   readonly services: readonly GraphGroup[]
@@ -37,7 +37,7 @@ interface Policy {
 }
 
 /**
- * Draws up who may dial and bind what, with one group for entities of the same role attributes. Where a policy names single
+ * Draws up the dial and bind rights of a network, with one group for entities of the same role attributes. Where a policy names single
  * entities of such a group, the group is divided, so that every edge is true of all members.
  *
  * @example
@@ -75,7 +75,7 @@ function groups(
   for (const { name, body, isKept } of network.all(kind)) {
     const roleAttributes = texts(body.roleAttributes).toSorted()
     const selected = policies.filter((policy) => selects(policy[kind], { id: name, roleAttributes }))
-    // Entities that the controller made for itself are of interest once somebody gave them access.
+    // The controller's own entities are left out until a policy gives them access.
     if (isKept && selected.length === 0) continue
     const names = selected.map((policy) => policy.name)
     const key = JSON.stringify([roleAttributes, names])

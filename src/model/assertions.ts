@@ -55,7 +55,7 @@ const InvariantAssertionSchema = z.strictObject({
   via: Roles.optional(),
 })
 
-/** The access that a cell of a matrix says: this, and no more. */
+/** The access in a cell of a matrix: this access, and no more. */
 const Cell = z.enum(['dial', 'bind', 'both', 'none'])
 const MatrixAssertionSchema = z.strictObject({
   ...CIRCUMSTANCES,
@@ -72,30 +72,30 @@ const MEMBERS: readonly string[] = [
 
 /** The state of an endpoint in an assertion. */
 export type AssertedPosture = z.output<typeof Posture>
-/** Who may dial and bind what, and who may not: of entities that are there. */
+/** An assertion about the access that existing entities have, and do not have. */
 export type AccessAssertion = z.output<typeof AccessAssertionSchema>
-/** An assertion about actions that no identity may ever do, whatever role attributes it may come to have. */
+/** An assertion about actions that no identity may ever do, whatever role attributes it gets. */
 export type InvariantAssertion = z.output<typeof InvariantAssertionSchema>
 /** A table: for each identity (a name, or `#attribute`) and each service exactly the access that it has. */
 export type MatrixAssertion = z.output<typeof MatrixAssertionSchema>
-/** Something that must hold in a network, as it is tried. */
+/** An assertion about a network, in the form in which it is tried. */
 export type TriedAssertion = AccessAssertion | InvariantAssertion
-/** Something that must hold in a network, as a model says it. */
+/** An assertion about a network, as a model states it. */
 export type Assertion = TriedAssertion | MatrixAssertion
 
-/** A mistake in an assertion, and the member in which it is. */
+/** A mistake in an assertion, with its member. */
 export interface AssertionProblem {
   readonly path: Path
   readonly message: string
 }
 
-/** The schema of what a value wants to be: an assertion with `never` is about every identity that could be. */
+/** The schema that fits a value: a value with `never` is meant as an invariant, about every possible identity. */
 function schemaOf(value: object): z.ZodType<Assertion> {
   if (Object.hasOwn(value, 'matrix')) return MatrixAssertionSchema
   return Object.hasOwn(value, 'never') ? InvariantAssertionSchema : AccessAssertionSchema
 }
 
-/** An assertion that is tried, and the way to the part of the value that says it. */
+/** An assertion to be tried, and the path to its part of the value. */
 export interface ReadAssertion {
   readonly assertion: TriedAssertion
   readonly path: Path
@@ -110,12 +110,12 @@ export function assertionSchema(): object {
   return { anyOf }
 }
 
-/** Tells the two kinds apart. */
+/** Distinguishes invariants from assertions about existing entities. */
 export function isInvariant(assertion: TriedAssertion): assertion is InvariantAssertion {
   return 'never' in assertion
 }
 
-/** The assertions of an item of a model file: one, or one for each cell of a matrix; or the problem with it. */
+/** The assertions of an item of a model file, one for each cell of a matrix; or the problems with the item. */
 export function readAssertion(
   value: unknown,
 ): { readonly assertions: readonly ReadAssertion[] } | { readonly problems: readonly AssertionProblem[] } {
@@ -162,7 +162,7 @@ function emptiness(assertion: TriedAssertion): string | undefined {
   return expects.every((one) => one === undefined) ? "needs 'dial' or 'bind', with 'allow' or 'deny'" : undefined
 }
 
-/** The forms of values in the words of authors of files. */
+/** The forms of values, in words for authors of files. */
 export const FORMS: Readonly<Record<string, string>> = {
   record: 'a map',
   object: 'a map',

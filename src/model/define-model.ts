@@ -20,7 +20,7 @@ import type { ServiceConfigPair } from './managed-kinds.ts'
 export interface ModelIdentity
   extends Omit<IdentityCreate, 'type' | 'isAdmin'>,
     Partial<Pick<IdentityCreate, 'type' | 'isAdmin'>> {
-  /** Configs that the identity sees for services instead of the services' own. */
+  /** Configs that replace, for this identity, the services' own. */
   readonly serviceConfigs?: readonly ServiceConfigPair[]
 }
 
@@ -43,13 +43,13 @@ export interface NetworkModel {
   readonly servicePolicies?: readonly ServicePolicyCreate[]
   readonly edgeRouterPolicies?: readonly EdgeRouterPolicyCreate[]
   readonly serviceEdgeRouterPolicies?: readonly ServiceEdgeRouterPolicyCreate[]
-  /** Statements that must hold in the network. */
+  /** Assertions that must hold in the network. */
   readonly assertions?: readonly Assertion[]
 }
 
 /**
- * Answers a model as it is: an editor then knows its members in a TypeScript file, whose default export the command line
- * takes for a model.
+ * Answers a model unchanged. An editor then knows its members in a TypeScript file; the command line reads the default export of the file
+ * as a model.
  *
  * @example
  * export default defineModel({

@@ -51,12 +51,12 @@ function mermaidNode(group: GraphGroup, open: string, close: string): string {
   return `${group.id}${open}"${escaped(groupTitle(group))}<br/>${escaped(groupMembers(group))}"${close}`
 }
 
-/** Mermaid takes entities for what would end a text or be markup. */
+/** Writes characters that would end a text or be markup as entities of Mermaid. */
 function escaped(text: string): string {
   return text.replace(/[#"<>&;\\`|\p{Cc}]/gu, (mark) => `#${mark.codePointAt(0)};`)
 }
 
-/** How many members are named; the others are counted. */
+/** Members that are named; further members are only counted. */
 const MOST_NAMED = 4
 
 /** The role attributes of a group, as `#employees #office`. */

@@ -12,7 +12,7 @@ export interface MemberChange {
   readonly after: unknown
 }
 
-/** One thing that applying a model does to a controller. Bodies hold names where the API takes ids. */
+/** One change that applying a model makes to a controller. Bodies hold names where the API takes ids. */
 export type PlannedChange =
   | { readonly action: 'create'; readonly key: ModelKey; readonly name: string; readonly body: Body }
   | {
@@ -25,18 +25,18 @@ export type PlannedChange =
     }
   | { readonly action: 'delete'; readonly key: ModelKey; readonly name: string; readonly id: string }
 
-/** The changes that turn a network into the one that a model describes. */
+/** The changes that bring a network in line with a model. */
 export interface EntityDifference {
   /** In the order in which they can be made. */
   readonly changes: readonly PlannedChange[]
-  /** How many entities of the model are there already as it has them. */
+  /** The number of entities that already are as the model describes them. */
   readonly unchanged: number
 }
 
 /**
- * Compares the entities of a model with a network. `desired` has them as a controller would keep them. With `prune`,
- * entities that the model does not hold are deleted, of the kinds that it holds any of; what the controller keeps itself,
- * and what `isProtected` names, is not. Throws {@link ModelError} for what can only be settled at creation and differs.
+ * Compares the entities of a model with a network. `desired` has them as a controller would keep them. With `prune`, entities that the
+ * model does not hold are deleted, of the kinds that it holds any of. The controller's own entities and the entities that `isProtected`
+ * names stay. Throws {@link ModelError} for a difference in a member that is settled at creation.
  */
 export function entityDifference(
   model: Model,
@@ -95,7 +95,7 @@ function settledProblems(entity: ModelEntity, members: readonly MemberChange[]):
     }))
 }
 
-/** The deletions that leave of a network what a model holds, of the kinds that it holds any of. */
+/** The deletions of all entities that a model does not hold, of the kinds that it holds any of. */
 export function pruned(
   model: Model,
   current: Network,
@@ -117,7 +117,7 @@ export function serviceConfigsOf(body: Body): readonly { readonly service: strin
   return pairs.filter(isMap).map(({ service, config }) => ({ service: String(service), config: String(config) }))
 }
 
-/** A network as bodies by name, and as it is after some changes. */
+/** A network as bodies by name, to which changes can be applied. */
 export class NetworkView implements AccessView {
   readonly #bodies = new Map<ModelKey, Map<string, Body>>()
 

@@ -21,7 +21,7 @@ import type { Body, ModelKey } from './managed-kinds.ts'
 
 import type { Network } from './network-model.ts'
 
-/** Stands for the API session of the endpoint in question, which nobody has opened. */
+/** Stands for the API session of an imagined endpoint. */
 const IMAGINED_SESSION = ''
 
 /** Reads an assertion with `never` as invariants: one for dialing, one for binding. `now` is epoch ms. */
@@ -63,7 +63,7 @@ function endpointPosture({ mfa, ...facts }: AssertedPosture, at: number): Endpoi
   return { data, apiSessionId: IMAGINED_SESSION, at }
 }
 
-/** All policies and entities of a network, known by name. */
+/** All policies and entities of a network, by name. */
 export function policySetOf(network: Network): PolicySet {
   const policies = (key: ModelKey) =>
     network.all(key).map(({ name, body }) => ({
@@ -95,7 +95,7 @@ function presentCheck(name: string, body: Body): readonly PresentCheck[] {
   const typeId = POSTURE_CHECK_TYPE_IDS.find((known) => known === body.typeId)
   if (typeId === undefined) return []
   const members = Object.entries(membersOf(typeId)).map(([member, { absent }]) => [member, body[member] ?? absent])
-  // The type names its members, and each has a value.
+  // The type determines the members, and each has a value.
   const check = { id: name, name, typeId, ...Object.fromEntries(members) } as PostureCheck
   return [{ id: name, roleAttributes: texts(body.roleAttributes), check }]
 }

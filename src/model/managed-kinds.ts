@@ -12,7 +12,10 @@ import { services } from '../facts/services/service.resource.ts'
 import { webhooks } from '../facts/webhooks/webhook.resource.ts'
 import type { Resource } from '../kernel/declaration/resource.ts'
 
-/** The members of a model file that hold entities, what refers to others behind these; signers and auth policies may do both. */
+/**
+ * The members of a model file that hold entities. An entity comes after the entities that it refers to; signers and auth policies may refer
+ * to each other.
+ */
 const RESOURCE_OF = {
   externalJwtSigners,
   authPolicies,
@@ -33,9 +36,9 @@ const RESOURCE_OF = {
 /** A member of a model file that holds entities. */
 export type ModelKey = keyof typeof RESOURCE_OF
 
-/** Where an entity names others: one, several, in a role list as `@name`, or as the keys of a map. */
+/** A place where an entity names others: a single name, several, `@name` in a role list, or the keys of a map. */
 export interface Link {
-  /** The way to the place, by members. */
+  /** The members on the path to the place. */
   readonly path: readonly string[]
   readonly to: ModelKey
   readonly form: 'name' | 'names' | 'roles' | 'keys'
@@ -46,13 +49,13 @@ export interface ModelKind {
   readonly key: ModelKey
   readonly resource: Resource
   readonly links: readonly Link[]
-  /** Members that the API asks for and a model file may leave out, with the values that they have then. */
+  /** Members that the API requires and a model file may leave out, with their values in that case. */
   readonly assumed: Body
 }
 
 const ASSUMED: Partial<Record<ModelKey, Body>> = { identities: { type: 'Default', isAdmin: false } }
 
-/** The links that lie deeper than the fields that the declarations speak of. */
+/** Links inside of fields, which the declarations do not describe. */
 const DEEPER_LINKS: Partial<Record<ModelKey, readonly Link[]>> = {
   authPolicies: [
     { path: ['primary', 'extJwt', 'allowedSigners'], to: 'externalJwtSigners', form: 'names' },
@@ -65,7 +68,7 @@ const DEEPER_LINKS: Partial<Record<ModelKey, readonly Link[]>> = {
   ],
 }
 
-// Object.keys forgets which keys there are.
+// `Object.keys` loses the type of the keys.
 export const MODEL_KEYS = Object.keys(RESOURCE_OF) as readonly ModelKey[]
 
 /** Every kind of entity that a model file holds, in the order in which entities are created. */
@@ -101,7 +104,7 @@ function keyOfResource(name: string): ModelKey | undefined {
   return MODEL_KEYS.find((key) => RESOURCE_OF[key].name === name)
 }
 
-/** Whether an id is that of a config type that every controller has. */
+/** Reports whether an id belongs to a config type that every controller has. */
 export function isBuiltIn(configTypeId: string): boolean {
   return BUILT_IN_CONFIG_TYPES.some(({ id }) => id === configTypeId)
 }
@@ -109,20 +112,20 @@ export function isBuiltIn(configTypeId: string): boolean {
 /** An entity as a model file has it: members by the names of the API, and names where the API takes ids. */
 export type Body = Readonly<Record<string, unknown>>
 
-/** A config that an identity sees for a service instead of the service's own, each by name. */
+/** A config that replaces the service's own for an identity, both by name. */
 export interface ServiceConfigPair {
   readonly service: string
   readonly config: string
 }
 
-/** The member of an identity with the configs of its own; the API has a request of its own for them. */
+/** The member of an identity that holds its service configs; the API sets them by a separate request. */
 export const SERVICE_CONFIGS = 'serviceConfigs'
 
 type Rename = (to: ModelKey, value: string, path: readonly (string | number)[]) => string | undefined
 
 /**
- * The entity with every reference renamed, as from names to ids or back. A reference for which `rename` answers undefined
- * is left out: of a list, or with its member.
+ * The entity with every reference renamed, as from names to ids or back. Where `rename` answers undefined, the reference is left out of its
+ * list, or its member is left out.
  */
 export function renameLinks(kind: ModelKind, body: Body, rename: Rename): Body {
   let renamed = body
@@ -130,7 +133,7 @@ export function renameLinks(kind: ModelKind, body: Body, rename: Rename): Body {
   return changed(renamed, [SERVICE_CONFIGS], (pairs) => renamedPairs(pairs, rename))
 }
 
-/** Every reference of an entity to another, with the way to it. */
+/** Every reference of an entity to another, with its path. */
 export function linksOf(kind: ModelKind, body: Body): readonly LinkedName[] {
   const found: LinkedName[] = []
   renameLinks(kind, body, (to, name, path) => {
@@ -140,7 +143,7 @@ export function linksOf(kind: ModelKind, body: Body): readonly LinkedName[] {
   return found
 }
 
-/** A name that stands for another entity, and the way to the place where it stands. */
+/** A name that stands for another entity, and its path in the body. */
 export interface LinkedName {
   readonly to: ModelKey
   readonly name: string
@@ -179,7 +182,7 @@ function renamedPairs(pairs: unknown, rename: Rename): unknown {
   })
 }
 
-/** The body with the value at the end of a way changed; nothing happens where the way leads nowhere. */
+/** The body with the value at a path changed; the same body where the path leads nowhere. */
 function changed(body: Body, [member = '', ...rest]: readonly string[], change: (value: unknown) => unknown): Body {
   const value = body[member]
   if (value === undefined || value === null) return body
@@ -188,7 +191,7 @@ function changed(body: Body, [member = '', ...rest]: readonly string[], change: 
   return Object.fromEntries(Object.entries(body).filter(([name]) => name !== member))
 }
 
-/** Whether a value has members by name. */
+/** Reports whether a value has members by name. */
 export function isMap(value: unknown): value is Body {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

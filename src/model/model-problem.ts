@@ -1,23 +1,23 @@
-/** Members and positions in lists, from the outermost. */
+/** Members and list positions, from the outermost. */
 export type Path = readonly (string | number)[]
 
-/** Where something stands in a file; lines and columns count from 1. */
+/** A position in a file; lines and columns count from 1. */
 export interface Place {
   readonly file: string
   readonly line: number | undefined
   readonly column: number | undefined
 }
 
-/** A file, or an object that a program made: what it holds, and where each part stands. */
+/** A file, or an object that a program made: its value, and the place of each part. */
 export interface Source {
-  /** The name of the file, as messages tell it. */
+  /** The name of the file, as messages show it. */
   readonly name: string
   readonly value: unknown
-  /** Where the part at the end of a path stands, or what of it there is. */
+  /** The place of the part at a path, or of its nearest existing parent. */
   place(path: Path): Place
 }
 
-/** One thing that is wrong with a model, and where. */
+/** A mistake in a model, and its place. */
 export interface Problem {
   readonly place: Place
   /** The place of the problem, as `servicePolicies 'staff', serviceRoles[0]`; empty for a file as a whole. */
@@ -25,7 +25,7 @@ export interface Problem {
   readonly message: string
 }
 
-/** A model cannot be used. The message is one line for each problem: file, line, column, subject and what is wrong. */
+/** A model cannot be used. The message has one line for each problem: file, line, column, subject and mistake. */
 export class ModelError extends Error {
   readonly problems: readonly Problem[]
 
@@ -37,7 +37,7 @@ export class ModelError extends Error {
 }
 
 /**
- * A problem as one line, in the form that editors and compilers know: `network.yaml:12:5: …`.
+ * A problem as one line, in the format that editors and compilers use: `network.yaml:12:5: …`.
  *
  * @example
  * await readModel('network.yaml').catch((error) => {
@@ -61,7 +61,7 @@ export function pathText(path: Path): string {
   }, '')
 }
 
-/** The path that {@link pathText} and the controller write. */
+/** Parses a path as {@link pathText} and the controller write it. */
 export function pathOf(text: string): Path {
   const parts = text.split(/[.[\]]/).filter((part) => part !== '')
   return parts.map((part) => (/^\d+$/.test(part) ? Number(part) : part))

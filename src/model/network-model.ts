@@ -6,25 +6,25 @@ import type { Path, Place } from './model-problem.ts'
 export interface ModelEntity {
   readonly key: ModelKey
   readonly name: string
-  /** As the file has it: the body of a request to create it, with names where the API takes ids. */
+  /** The body of a request to create the entity, with names where the API takes ids. */
   readonly body: Body
-  /** Where a part of it stands. */
+  /** The place of a part of the entity. */
   place(path?: Path): Place
 }
 
-/** One thing that must hold in the network of a model. */
+/** An assertion about the network of a model. */
 export interface ModelAssertion {
   readonly assertion: TriedAssertion
   place(path?: Path): Place
 }
 
-/** A network as its files describe it: valid by the declarations of the API, without two entities of one kind and name. */
+/** A network as its files describe it. It is valid by the declarations of the API, and names are unique within a kind. */
 export interface Model {
   readonly entities: readonly ModelEntity[]
   readonly assertions: readonly ModelAssertion[]
 }
 
-/** An entity of a controller, in the form of a model file: references by name, and nothing that is as by default. */
+/** An entity of a controller, in the form of a model file: references by name, and no default values. */
 export interface NetworkEntity {
   readonly key: ModelKey
   readonly id: string
@@ -34,7 +34,7 @@ export interface NetworkEntity {
   readonly isKept: boolean
 }
 
-/** All entities of a controller that models know, as of one reading. */
+/** All entities of a controller that models can hold, as of one reading. */
 export class Network {
   readonly entities: readonly NetworkEntity[]
   readonly #byName = new Map<string, NetworkEntity>()
@@ -48,12 +48,12 @@ export class Network {
     }
   }
 
-  /** The entity of a name. */
+  /** The entity with a name. */
   named(key: ModelKey, name: string): NetworkEntity | undefined {
     return this.#byName.get(`${key} ${name}`)
   }
 
-  /** The entity of an id. */
+  /** The entity with an id. */
   withId(key: ModelKey, id: string): NetworkEntity | undefined {
     return this.#byId.get(`${key} ${id}`)
   }

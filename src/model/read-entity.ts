@@ -8,19 +8,19 @@ import { FORMS } from './assertions.ts'
 import { type Body, isMap, type ModelKind, SERVICE_CONFIGS } from './managed-kinds.ts'
 import { type Path, pathOf } from './model-problem.ts'
 
-/** The words of the controller for a value that is none of some. */
+/** The controller's message for a value outside of a list of choices. */
 const CHOICES = /should be one of \[(.*)\]$/
 
-/** A value that no member with choices has, so that the controller lists them. */
+/** A value that is no choice of any member, so that the controller's message lists the choices. */
 const NO_CHOICE = '?'
 
-/** A mistake in an entity, and the member in which it is. */
+/** A mistake in an entity, with its member. */
 export interface EntityProblem {
   readonly path: Path
   readonly message: string
 }
 
-/** Finds the mistakes in an entity of a model file, by the declaration that the API reads requests by as well. */
+/** Finds the mistakes in an entity of a model file, by the same declaration as the API reads requests. */
 export function entityProblems(kind: ModelKind, body: Body): readonly EntityProblem[] {
   const { [SERVICE_CONFIGS]: pairs, ...request } = body
   return [
@@ -32,11 +32,11 @@ export function entityProblems(kind: ModelKind, body: Body): readonly EntityProb
   ]
 }
 
-/** The API takes null for a member that was not sent; in a file something was forgotten behind the colon. */
+/** The API treats null as an unsent member; in a file it means that a value is missing after the colon. */
 function emptyMembers({ resource }: ModelKind, body: Body): readonly EntityProblem[] {
   const required: readonly string[] = resource.definition.required
   return Object.entries(body).flatMap(([member, value]) => {
-    // A member that has to be there is asked for already.
+    // A missing required member is already reported.
     if (value !== null || required.includes(member)) return []
     return [{ path: [member], message: 'is empty: give it a value, or leave it out' }]
   })
@@ -58,7 +58,7 @@ function requestProblems(kind: ModelKind, request: Body): readonly EntityProblem
   }
 }
 
-/** The values of a member that has only some, as `Device or User`; undefined for others. */
+/** The choices of a member, as `Device or User`; undefined for a member without choices. */
 function choicesOf(kind: ModelKind, request: Body, member: string): string | undefined {
   try {
     readCreate(kind.resource, { ...request, [member]: NO_CHOICE })
@@ -69,7 +69,7 @@ function choicesOf(kind: ModelKind, request: Body, member: string): string | und
   }
 }
 
-/** A message of the controller about a value, in the words of files and with the fix. The field stands beside it. */
+/** A message of the controller about a value, in words for files and with the fix. The field is shown beside it. */
 function inWordsOfFiles(message: string, value: unknown): string {
   const [, form] = /^must be of type (\w+)$/.exec(message) ?? []
   if (form === 'string' && typeof value !== 'object') return `must be a text: '${value}' in quotes`
@@ -79,7 +79,7 @@ function inWordsOfFiles(message: string, value: unknown): string {
   return allowed === undefined ? message : `${message}${didYouMean(String(value), allowed.split(' '))}`
 }
 
-/** The controller ignores members that it does not know, and those of another type of posture check: here they are mistakes. */
+/** The controller ignores unknown members, and members of another type of posture check. In a file they are mistakes. */
 function unknownMembers({ key, resource }: ModelKind, body: Body): readonly EntityProblem[] {
   const { spellings = (given: Body) => given } = resource.definition.quirks ?? {}
   const known = [...Object.keys(resource.create.shape), ...(key === 'identities' ? [SERVICE_CONFIGS] : [])]
@@ -95,7 +95,7 @@ function unknownMembers({ key, resource }: ModelKind, body: Body): readonly Enti
   const own = typeId === undefined ? known : [...common, ...Object.keys(membersOf(typeId))]
   return unknown.flatMap((member) => {
     if (!known.includes(member)) return [unknownMember(member, own)]
-    // Which members a check may have is not known where its type is wrong, which is reported by itself.
+    // A check of an unknown type has no known members; its type is reported separately.
     if (typeId === undefined) return []
     const has = own.filter((one) => !common.includes(one)).join(', ') || 'no members of its own'
     return [{ path: [member], message: `belongs to another type: a check of the type ${typeId} has ${has}` }]
@@ -106,7 +106,7 @@ function unknownMember(member: string, known: readonly string[]): EntityProblem 
   return { path: [member], message: `is unknown${didYouMean(member, known)}` }
 }
 
-/** Members deeper inside that reading has dropped. */
+/** Nested members that reading has dropped. */
 function undeclared(given: unknown, read: unknown, path: Path): readonly EntityProblem[] {
   if (Array.isArray(given) && Array.isArray(read) && given.length === read.length) {
     return given.flatMap((one, i) => undeclared(one, read[i], [...path, i]))
@@ -159,13 +159,13 @@ function textsIn(value: unknown): readonly string[] {
 }
 
 /**
- * An entity as the API shows it, in the form of a request to create it: what cannot be written is left out, and what is as
- * it would be by default. Two entities that are alike have the same form.
+ * An entity as the API shows it, in the form of a request to create it, without read-only members and default values. Two equal entities
+ * have the same form.
  */
 export function compact({ resource }: ModelKind, shown: Body): Body {
   const { writable, createOnly = {}, required } = resource.definition
   const fields = Object.keys({ ...createOnly, ...writable })
-  // The type of a posture check is read first, as its name is.
+  // The type of a posture check is read first, like its name.
   const ordered = ['name', ...Object.keys(createOnly), ...fields.filter((field) => field !== 'name')]
   const members = new Map<string, unknown>()
   for (const field of ordered) {
@@ -179,7 +179,7 @@ export function compact({ resource }: ModelKind, shown: Body): Body {
   return Object.fromEntries(members)
 }
 
-/** The body of a request to replace the entity: what the compact form leaves out has its default. */
+/** The body of a request to replace the entity: members that the compact form leaves out have their defaults. */
 export function replacement({ resource }: ModelKind, body: Body): Body {
   const { createRequest = {}, quirks: { requiredOnReplace = [] } = {} } = resource.definition
   const asked = Object.keys(createRequest)
@@ -188,7 +188,7 @@ export function replacement({ resource }: ModelKind, body: Body): Body {
   return { ...Object.fromEntries(needed), ...Object.fromEntries(kept) }
 }
 
-/** Whether two values of JSON are the same; the order of members does not matter. */
+/** Reports whether two JSON values are equal, whatever the order of members. */
 export function sameValue(one: unknown, other: unknown): boolean {
   if (Object.is(one, other)) return true
   if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false

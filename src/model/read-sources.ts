@@ -5,13 +5,10 @@ import { ModelError, type Path, type Problem, pathText, placeText, type Source }
 import type { Model, ModelAssertion, ModelEntity } from './network-model.ts'
 import { entityProblems } from './read-entity.ts'
 
-/** The member of a model file that holds what must be true in the network. */
+/** The member of a model file that holds its assertions. */
 const ASSERTIONS = 'assertions'
 
-/**
- * Reads sources as one model: what one file holds, others may refer to. Throws {@link ModelError} with everything that is
- * wrong, each with its place.
- */
+/** Reads sources as one model; files may refer to entities of each other. Throws {@link ModelError} with all mistakes and their places. */
 export function readSources(sources: readonly Source[]): Model {
   const problems: Problem[] = []
   const entities: ModelEntity[] = []
@@ -124,9 +121,7 @@ function doubled(entities: readonly ModelEntity[]): readonly Problem[] {
   })
 }
 
-/**
- * Refuses references to what is neither in the model nor among the others. Throws {@link ModelError} with every one of them.
- */
+/** Refuses references to entities that are neither in the model nor among the others. Throws {@link ModelError} with all of them. */
 export function requireLinks(model: Model, others: Iterable<{ readonly key: string; readonly name: string }>): void {
   const names = new Map<string, Set<string>>(MODEL_KEYS.map((key) => [key, new Set()]))
   for (const { key, name } of [...model.entities, ...others]) names.get(key)?.add(name)

@@ -10,8 +10,8 @@ const HEADING = 34
 const MOST_LETTERS = 40
 
 /**
- * The graph as a picture: identities on the left, services on the right, each service near those who reach it. Lines are
- * dashed where posture is asked for and thick where services are hosted; a line tells its policies when it is pointed at.
+ * The graph as a picture: identities on the left, services on the right, each service near the identities that reach it. Lines are dashed
+ * where posture is asked for and thick where services are hosted; a line shows its policies when the pointer is over it.
  *
  * @example
  * await writeFile('access.svg', svg(accessGraph(network)))
@@ -37,7 +37,7 @@ export function svg(graph: AccessGraph): string {
   ].join('\n')}\n`
 }
 
-/** Services in the order of the middle of those who reach them, so that fewer lines cross. */
+/** Sorts services by the middle position of the identities that reach them, so that fewer lines cross. */
 function byReach({ identities, services, edges }: AccessGraph): readonly GraphGroup[] {
   const rank = new Map(identities.map(({ id }, position) => [id, position]))
   const middle = (group: GraphGroup) => {
