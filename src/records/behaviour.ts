@@ -5,10 +5,10 @@ import type { WriteTransaction } from '../ports/record-storage.ts'
 import type { DeriveMembers } from './render.ts'
 import type { MORE, WriteBatch } from './write-batches.ts'
 
-/** The fields that no request sets, as they were before the change that is taken back. */
+/** The fields that no request sets, with their values before the change that is undone. */
 export type Restored<R> = Partial<SystemOf<R>>
 
-/** A validated request before its transaction opens; `now` is epoch milliseconds. */
+/** A validated request whose transaction is not open yet; `now` is epoch milliseconds. */
 export type PendingRequest<R> = { readonly id: string; readonly now: number } & (
   | { readonly kind: 'create'; readonly input: CreateOf<R>; readonly restored?: Restored<R> | undefined }
   | { readonly kind: 'replace'; readonly input: ReplaceOf<R> }
@@ -17,9 +17,9 @@ export type PendingRequest<R> = { readonly id: string; readonly now: number } & 
 
 /** A prepared request. */
 export interface Preparation<R> {
-  /** Fields that only the engine writes. The others keep their value; of a new record they are empty. */
+  /** Fields that only the engine writes. Other such fields keep their values; in a new record they are empty. */
   readonly system?: Partial<SystemOf<R>>
-  /** Writes the records that begin with the entity, after it, in the same transaction. */
+  /** Writes the records that are created with the entity, after it and in the same transaction. */
   readonly dependents?: (tx: WriteTransaction) => Promise<void>
 }
 
@@ -39,20 +39,17 @@ export type PendingChange<R> =
     }
   | { readonly kind: 'delete'; readonly before: RecordOf<R>; readonly after?: undefined }
 
-/**
- * The particular rules of a resource, in one value: it stands beside the rules that follow from the declaration. A resource
- * that is like all others has none.
- */
+/** The particular rules of a resource, in addition to the rules of its declaration. Most resources have none. */
 export interface Behaviour<R extends Resource> {
   readonly resource: R
   /**
-   * Does slow work (parsing certificates, signing, compiling schemas) for a request, before its transaction opens, and
-   * refuses what can be refused without one. Throws a ControllerError to refuse.
+   * Does slow work (parsing certificates, signing, compiling schemas) for a request before its transaction opens, and makes all checks that
+   * need no transaction. Throws a ControllerError to refuse.
    */
   prepare?(context: EngineContext, call: Call, request: PendingRequest<R>): Promise<Preparation<R> | undefined>
   /**
-   * Judges a change inside its transaction, writes what depends on it, and answers the record to store (the one given,
-   * or a normalised one). Throws a ControllerError to refuse; nothing is written then.
+   * Judges a change inside its transaction, writes dependent records, and answers the record to store (as given, or normalised). Throws a
+   * ControllerError to refuse; nothing is written then.
    */
   guard?(
     context: EngineContext,
@@ -61,17 +58,17 @@ export interface Behaviour<R extends Resource> {
     change: PendingChange<R>,
   ): Promise<RecordOf<R> | undefined>
   /**
-   * Takes away what cannot be there any more once a change is made, as far as a batch goes: the change comes with the last
-   * batch. It was judged to be one that may be made.
+   * Removes records that cannot outlive a change, up to the end of the batch. The change itself comes with the last batch; it has been
+   * judged already.
    */
   beforeWrite?(
     tx: WriteTransaction,
     change: Exclude<PendingChange<R>, { readonly kind: 'create' }>,
     batch: WriteBatch,
   ): Promise<undefined | typeof MORE>
-  /** The members of the wire form that no field holds. */
+  /** The members of the wire form without a field. */
   readonly members?: DeriveMembers<R>
 }
 
-/** Finds what is special about a resource. */
+/** Finds the particular rules of a resource. */
 export type BehaviourOf = <R extends Resource>(resource: R) => Behaviour<R>

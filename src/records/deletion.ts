@@ -5,20 +5,19 @@ import type { WriteTransaction } from '../ports/record-storage.ts'
 import { forgetInRoleLists, referencesTo, refersTo, refuseReferenced } from './references.ts'
 import { changeEach, MORE, WHOLE, type WriteBatch } from './write-batches.ts'
 
-/** How many ids are read at a time. */
+/** Ids that are read at a time. */
 const BATCH = 100
 
 /**
- * Removes an entity, what its references' declarations say goes with it, and its `@id` from every role list. Answers
- * whether it was there. Throws `CAN_NOT_DELETE_REFERENCED_ENTITY` while another entity needs it.
+ * Removes an entity, the records that by declaration are deleted with it, and its `@id` from every role list. False for an unknown entity.
+ * Throws `CAN_NOT_DELETE_REFERENCED_ENTITY` while another entity needs it.
  */
 export async function deleteEntity(tx: WriteTransaction, resource: Resource, id: string): Promise<boolean> {
   return (await deleteBatch(tx, resource, id, WHOLE)) === true
 }
 
 /**
- * The same as far as a batch goes: what goes with the entity goes first, then the references to it, and the entity with the
- * last batch.
+ * The same up to the end of a batch: first the dependent records, then the references to the entity, and the entity with the last batch.
  */
 export async function deleteBatch(
   tx: WriteTransaction,
@@ -43,7 +42,7 @@ export async function deleteBatch(
   return tx.collection(resource).delete(id)
 }
 
-/** Removes the entities that fulfil `where`, with what goes with them, as far as a batch goes. */
+/** Removes the entities that match `where` with their dependent records, up to the end of a batch. */
 export async function deleteEach(
   tx: WriteTransaction,
   resource: Resource,
@@ -59,7 +58,7 @@ export async function deleteEach(
   return undefined
 }
 
-/** Why sessions end that go with an entity of a resource, whichever batch of the deletion takes them. */
+/** The reasons for which sessions end with an entity of a resource, the same in each batch of the deletion. */
 export function endReasonsOf({ name }: Resource): EndReasons {
   if (name === 'services') return { sessions: 'service-deleted' }
   if (name === 'identities') return { sessions: 'api-session-ended', apiSessions: 'identity-deleted' }

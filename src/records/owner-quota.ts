@@ -7,27 +7,27 @@ import { deleteBatch } from './deletion.ts'
 import { collectionOf, ifReadable } from './read-records.ts'
 import { MORE, WHOLE, type WriteBatch } from './write-batches.ts'
 
-/** Records that are ended for a new one at most, where a store holds more than the limit from before. */
+/** The most records that one insertion ends, where a store holds more than the limit from before. */
 const ENDED_AT_ONCE = 10
 
-/** Insertions after which the records of an owner are counted again: other processes insert too. */
+/** Insertions after which the records of an owner are counted again, since other processes insert too. */
 const COUNTED_EVERY = 64
-/** Owners whose records are remembered; those of a forgotten one are counted anew. */
+/** Owners whose counts are remembered; the records of a forgotten owner are counted again. */
 export const MAX_OWNERS = 10_000
 
-/** How many of the earliest records are asked for at once: to put all records of an owner in order takes long. */
+/** The earliest records that one query fetches: sorting all records of an owner takes long. */
 const EARLIEST_AHEAD = 32
 
 function countOfOwner({ ownerCounts }: Pick<EngineContext, 'ownerCounts'>, owner: string): OwnerCount {
-  // Nothing is known at first, so that the first insertion counts.
+  // An unknown owner is counted at its first insertion.
   const known = ownerCounts.get(owner) ?? { count: 0, since: Number.MAX_SAFE_INTEGER, earliest: [] }
   ownerCounts.set(owner, known)
   return known
 }
 
 /**
- * Keeps the owner of a record that is about to be inserted within the quota of its resource: beyond the limit the earliest
- * records of its owner are ended, as far as a batch goes. Error: `COULD_NOT_VALIDATE` naming the owner's field and the limit where none is.
+ * Keeps the owner of a new record within the quota of its resource. Beyond the limit the earliest records of the owner are ended, up to the
+ * end of a batch. Error: `COULD_NOT_VALIDATE` naming the owner's field and the limit, for a resource that ends no records.
  */
 export async function keepOwnerQuota<R extends Resource>(
   context: Pick<EngineContext, 'ownerCounts' | 'settings'>,
@@ -52,7 +52,7 @@ export async function keepOwnerQuota<R extends Resource>(
     const id = await earliestOf(tx, resource, where, endsEarliest, estimate)
     if (id === undefined) break
     if (!batch.isOver() && (await deleteBatch(tx, resource, id, batch)) !== MORE) continue
-    // The next write counts anew.
+    // The next write counts again.
     estimate.since = Number.MAX_SAFE_INTEGER
     return MORE
   }
@@ -60,8 +60,8 @@ export async function keepOwnerQuota<R extends Resource>(
 }
 
 /**
- * The record of an owner whose `field` lies furthest back. What was among the earliest and has not changed since is so still,
- * because what others have there only grows.
+ * The record of an owner whose `field` lies furthest back. A record that was among the earliest and has not changed since is still among
+ * them, because the field only grows.
  */
 async function earliestOf(
   tx: WriteTransaction,
@@ -83,15 +83,15 @@ async function earliestOf(
   }
 }
 
-/** Records that count as of an owner, and the indexed field that holds its id. */
+/** A resource whose records count for an owner, and the indexed field that holds the owner's id. */
 export interface Counted {
   readonly resource: Resource
   readonly field: string
 }
 
 /**
- * Refuses one more record of an owner where there are as many as a limit allows, of all kinds together. Error:
- * `COULD_NOT_VALIDATE` naming the first field and the limit.
+ * Refuses a further record of an owner once all kinds together reach a limit. Error: `COULD_NOT_VALIDATE` naming the first field and the
+ * limit.
  */
 export async function requireQuota(
   context: Pick<EngineContext, 'ownerCounts' | 'settings'>,
@@ -112,11 +112,11 @@ export async function requireQuota(
   }
 }
 
-/** How many records there are, counted where the last count is long ago or there may be too many; none otherwise. */
+/** The number of records, counted if the last count is old or the limit may be near; otherwise 0. */
 async function countNearLimit(estimate: OwnerCount, most: number, count: () => Promise<number>): Promise<number> {
   estimate.count += 1
   estimate.since += 1
-  // Far from the limit other processes have not come near it since the last count.
+  // Far from the limit, insertions of other processes cannot have reached it since the last count.
   const isFar = estimate.since < Math.max(COUNTED_EVERY, (most - estimate.count) / COUNTED_EVERY)
   if (estimate.count <= most && isFar) return 0
   const totalCount = await count()

@@ -18,12 +18,12 @@ import type { Turns } from '../ports/runtime.ts'
 
 export function collectionOf<R extends Resource>(tx: WriteTransaction, resource: R): Collection<RecordOf<R>>
 export function collectionOf<R extends Resource>(tx: ReadTransaction, resource: R): ReadCollection<RecordOf<R>>
-/** The collection of a resource that is only known by a type parameter, which inference does not carry through. */
+/** The collection of a resource that is only known by a type parameter, which inference loses. */
 export function collectionOf(tx: ReadTransaction, resource: Resource): unknown {
   return tx.collection(resource)
 }
 
-/** The record with `value` in an indexed or unique field. Throws a `DamagedRecord` for one that cannot be read. */
+/** The record with `value` in an indexed or unique field. Throws a `DamagedRecord` for an unreadable record. */
 export async function findOne<T extends StoredRecord>(
   tx: ReadTransaction,
   kind: RecordKind<T>,
@@ -36,8 +36,7 @@ export async function findOne<T extends StoredRecord>(
 }
 
 /**
- * Every record of a resource, in the order of ids, a slice at a time; others have their turn in between. Damaged ones are reported
- * apart.
+ * Every record of a resource, in the order of ids, in slices; other work has its turn in between. Damaged records are reported separately.
  */
 export async function* everyRecord<R extends Resource>(
   tx: ReadTransaction,
@@ -47,13 +46,13 @@ export async function* everyRecord<R extends Resource>(
   const turn = turns.begin()
   const kind: Resource = resource
   for await (const slice of tx.collection(kind).scan(Object.keys(kind.fields))) {
-    // Of each record every field was asked for.
+    // The scan asked for every field.
     yield slice as Slice<RecordOf<R>>
     await turn()
   }
 }
 
-/** The page of a list that is no collection of a storage, by the rules of one. */
+/** A page of a list outside of any storage, by the rules of a storage. */
 export function pageOf<T extends object>(items: readonly (T & { readonly id: string })[], query: FindQuery): Page<T> {
   const { where, orderBy = [], offset = 0, limit = items.length } = query
   const found = items.filter((item) => where === undefined || matches(where, { ...item })).sort(compareBy(orderBy))
@@ -66,8 +65,8 @@ export function newRecord<const Fields extends object>(id: string, now: number, 
 }
 
 /**
- * The record that is to be deleted; of a damaged one what is left of it. Only an administrator deletes those, because what
- * cannot be read may be what protects them. Error: {@link DamagedRecord} for everybody else.
+ * The record to delete, or the remains of a damaged record. Only an administrator may delete damaged records, because the unreadable field
+ * may protect the record. Error: {@link DamagedRecord} for other callers.
  */
 export async function readToDelete<T extends StoredRecord>(
   call: Call,
@@ -76,7 +75,7 @@ export async function readToDelete<T extends StoredRecord>(
   return isAdminCall(call) ? whatIsLeft(read) : read()
 }
 
-/** Reads a record, or nothing where it is damaged: for records that are made anew when they are missing. */
+/** Reads a record; undefined for a damaged record: for records that are made again when they are missing. */
 export async function ifReadable<T>(read: () => Promise<T | undefined>): Promise<T | undefined> {
   try {
     return await read()
@@ -86,7 +85,7 @@ export async function ifReadable<T>(read: () => Promise<T | undefined>): Promise
   }
 }
 
-/** Whether there is a record, readable or not: for records that are only made where there is none. */
+/** Reports whether a record exists, readable or damaged: for records that are only made when they are missing. */
 export async function isStored(read: () => Promise<StoredRecord | undefined>): Promise<boolean> {
   try {
     return (await read()) !== undefined

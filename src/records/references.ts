@@ -6,7 +6,7 @@ import { type ReadTransaction, UniqueViolation, type WriteTransaction } from '..
 import { findOne } from './read-records.ts'
 import { changeEach, MORE, type WriteBatch } from './write-batches.ts'
 
-/** Refuses a record that refers to an entity which does not exist. Only references that differ from `before` are judged. */
+/** Refuses a record with a reference to an unknown entity. Only references that differ from `before` are judged. */
 export async function checkReferences(
   tx: WriteTransaction,
   resource: Resource,
@@ -24,7 +24,7 @@ export async function checkReferences(
   }
 }
 
-/** Those of the ids that no entity of a resource has, in their order. One question, however many they are. */
+/** The ids without an entity of a resource, in order. One query, however many ids there are. */
 export async function missingOf(
   tx: ReadTransaction,
   target: Resource,
@@ -35,7 +35,7 @@ export async function missingOf(
   return named.filter((id) => !found.has(id))
 }
 
-/** A field that refers to entities of a resource, with what its declaration says about their deletion. */
+/** A field that refers to entities of a resource, with its declared effect on their deletion. */
 export interface ReferenceTo {
   readonly resource: Resource
   readonly field: string
@@ -59,7 +59,7 @@ function findReferencesTo(target: Resource): readonly ReferenceTo[] {
   )
 }
 
-/** Throws `CAN_NOT_DELETE_REFERENCED_ENTITY` when another entity needs one. */
+/** Throws `CAN_NOT_DELETE_REFERENCED_ENTITY` while another entity needs the entity. */
 export async function refuseReferenced(tx: WriteTransaction, target: Resource, id: string): Promise<void> {
   for (const { resource, field } of referencesTo(target).filter(({ onDelete }) => onDelete === 'restrict')) {
     const holders = await tx.collection(resource).findIds({ where: refersTo(resource, field, id), limit: MOST_NAMED })
@@ -67,7 +67,7 @@ export async function refuseReferenced(tx: WriteTransaction, target: Resource, i
   }
 }
 
-/** How many entities are named by the error that they cause. */
+/** Referring entities that the error names. */
 const MOST_NAMED = 10
 
 /** The ids in a field that refers to one entity or to several. */
@@ -93,7 +93,7 @@ function stillReferenced(
   return new ControllerError('CAN_NOT_DELETE_REFERENCED_ENTITY', { field, reason, value })
 }
 
-/** Runs a write of a resource's entities and answers a value that is taken as the error of its field. */
+/** Runs a write of a resource's entities. A taken value becomes the error of its field. */
 export async function refusingDuplicates<T>(resource: Resource, write: () => Promise<T>): Promise<T> {
   try {
     return await write()
@@ -108,7 +108,7 @@ export async function refusingDuplicates<T>(resource: Resource, write: () => Pro
   }
 }
 
-/** Refuses a change that would give an entity what another one has, before the change is made. Error: {@link UniqueViolation}. */
+/** Refuses a change to a unique value of another entity before the change is made. Error: {@link UniqueViolation}. */
 export async function refuseDuplicates<R extends Resource>(
   tx: ReadTransaction,
   resource: R,
@@ -129,8 +129,8 @@ export async function refuseTakenName(tx: ReadTransaction, other: Resource, name
 }
 
 /**
- * Refuses role lists and role attributes that mean nothing: an entry without `#` or `@`, `#all` beside others, an `@id`
- * that names no entity, an attribute that begins with a selector's mark. Only lists that differ from `before` are judged.
+ * Refuses role lists and role attributes without a meaning: an entry without `#` or `@`, `#all` beside other entries, an `@id` of no
+ * entity, an attribute that begins with the mark of a selector. Only lists that differ from `before` are judged.
  */
 export async function checkRoleLists(
   tx: ReadTransaction,
@@ -162,7 +162,7 @@ async function checkRoleList(
   const wanted = roles.filter((role) => role.startsWith('@')).map((role) => role.slice(1))
   const missing = await missingOf(tx, target, wanted)
   if (missing.length > 0) {
-    // The first words are those of deployed controllers.
+    // The message begins as on deployed controllers.
     const reason = `no ${target.definition.storeName} found with the given ids: @ takes an id, not a name`
     throw invalidField(field, reason, missing)
   }
@@ -177,7 +177,10 @@ export function checkRoleAttributes(field: string, attributes: unknown): void {
   }
 }
 
-/** Takes `@id` of a deleted entity out of every role list, as far as a batch goes. The policies' `updatedAt` stays: nobody edited them. */
+/**
+ * Removes `@id` of a deleted entity from every role list, up to the end of a batch. The policies' `updatedAt` stays, since no caller edited
+ * them.
+ */
 export async function forgetInRoleLists(
   tx: WriteTransaction,
   target: string,

@@ -22,12 +22,12 @@ export type DeriveMembers<R extends Resource> = (
   records: readonly RecordOf<R>[],
 ) => Promise<readonly Detail[]>
 
-/** Records that are rendered between two looks at the clock. */
+/** Records that are rendered between two checks of the clock. */
 const RECORDS_PER_LOOK = 32
 
 /**
- * Renders a page of records, a slice at a time: base fields, fields that may be seen, entity references, role displays and the members that
- * `derive` computes. The number of reads does not grow with the page.
+ * Renders a page of records in slices: base fields, visible fields, entity references, role displays and the members that `derive`
+ * computes. The number of reads does not grow with the page.
  */
 export async function renderDetails<R extends Resource>(
   context: EngineContext,
@@ -49,7 +49,7 @@ export async function renderDetails<R extends Resource>(
   return details
 }
 
-/** One record in its wire form; `related` is undefined where nothing of another entity is shown. */
+/** The wire form of a record; `related` is undefined where no other entity is shown. */
 function rendered(
   context: ShownBy,
   resource: Resource,
@@ -70,7 +70,7 @@ function rendered(
   return context.texts.madeWith(members, [record, ...referencesOf(resource, record, related)], form)
 }
 
-/** Nothing of another entity is shown, so that all but the derived members follow from the record. */
+/** Reports whether the wire form shows no other entity: all but the derived members then follow from the record. */
 function isSelfContained(resource: Resource): boolean {
   const { references = {} } = resource.definition
   return !hasRoleLists(resource) && Object.values(references).every(({ show }) => show === undefined)
@@ -81,8 +81,8 @@ function hasRoleLists({ definition: { selects = {} } }: Resource): boolean {
 }
 
 /**
- * The base fields, links and visible fields of an entity: the part of its wire form that follows from its record. A change of an
- * entity makes a new record.
+ * The base fields, links and visible fields of an entity, which follow from its record alone. Each change of an entity makes a new record
+ * object.
  */
 export function ownDetail(context: ShownBy, resource: Resource, record: RecordOf<Resource>): Detail {
   const { texts } = context
@@ -133,7 +133,7 @@ async function relatedEntities(
   return related
 }
 
-/** The entities that a record refers to and shows, in the order of its declaration. */
+/** The referenced entities that a record shows, in the order of its declaration. */
 function referencesOf(resource: Resource, record: RecordOf<Resource>, related: Related): readonly unknown[] {
   const shown = Object.entries(resource.definition.references ?? {}).filter(([, { show }]) => show !== undefined)
   return shown.map(([field, { to }]) => related.get(to)?.get(String(record[field])))
@@ -160,7 +160,7 @@ function roleDisplays(resource: Resource, record: RecordOf<Resource>, related: R
   return Object.fromEntries(displays)
 }
 
-/** An `@id` shows the entity's current name and is left out when the entity is gone. */
+/** An `@id` shows the entity's current name, and is left out once the entity is deleted. */
 function namedRole(role: string, entities: ReadonlyMap<string, RecordOf<Resource>> | undefined): readonly NamedRole[] {
   if (!role.startsWith('@')) return [{ role, name: role }]
   const entity = entities?.get(role.slice(1))
@@ -174,7 +174,7 @@ function rolesOf(record: RecordOf<Resource>, field: string): readonly string[] {
 
 export type Links = Readonly<Record<string, { readonly href: string }>>
 
-/** The links of an entity: itself, its related collections, an identity's auth policy, what a CA can be asked for now. */
+/** The links of an entity: itself, its related collections, the auth policy of an identity, the current operations of a CA. */
 export function linksOf(resource: Resource, record: RecordOf<Resource>): Links {
   const self = `./${resource.name}/${record.id}`
   const nested = (resource.definition.links ?? []).map((name) => [name, { href: `${self}/${name}` }])

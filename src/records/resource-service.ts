@@ -18,11 +18,11 @@ import { MORE, type WriteBatch, writeInBatches } from './write-batches.ts'
 
 type Change<R> = Extract<PendingRequest<R>, { readonly kind: 'replace' | 'patch' }>
 
-/** A change that is taken back, beyond what a request says. */
+/** The parts of an undo that a request cannot express. */
 export interface SetBack<R> {
-  /** Fields that no request sets, as they were. */
+  /** Former values of fields that no request sets. */
   readonly restored?: Restored<R> | undefined
-  /** Is given the entity before the change, within the write, and throws where it is another one than was meant. */
+  /** Called within the write with the entity before the change; throws when the entity is not as the caller expects. */
   readonly judge?: (before: RecordOf<R>) => void
 }
 
@@ -30,8 +30,8 @@ export interface SetBack<R> {
  * Creates, reads, changes and deletes the entities of one resource by the rules of its declaration. Every change is
  * atomic and checked inside its transaction: names are unique, references and role lists name existing entities.
  *
- * Errors: `NOT_FOUND` for an unknown id, `COULD_NOT_VALIDATE` with the field, `CAN_NOT_DELETE_REFERENCED_ENTITY`,
- * `METHOD_NOT_ALLOWED` for what the APIs do not offer for the resource either.
+ * Errors: `NOT_FOUND` for an unknown id, `COULD_NOT_VALIDATE` with the field, `CAN_NOT_DELETE_REFERENCED_ENTITY`, `METHOD_NOT_ALLOWED` for
+ * operations that the APIs do not offer for the resource.
  */
 export class ResourceService<R extends Resource> {
   /** The resource whose entities it creates, reads, changes and deletes. */
@@ -45,22 +45,22 @@ export class ResourceService<R extends Resource> {
     this.#behaviour = behaviour
   }
 
-  /** The entity of an id. */
+  /** The entity with an id. */
   async get(id: string): Promise<RecordOf<R>> {
     readId(id)
     const record = await this.#context.storage.read((tx) => collectionOf(tx, this.resource).get(id))
     return this.#found(record, id)
   }
 
-  /** A page of the entities that match a query; all of them without one. */
+  /** A page of the entities that match a query; all entities without a query. */
   find(query: FindQuery = {}): Promise<Page<RecordOf<R>>> {
     return this.#context.storage.read((tx) => collectionOf(tx, this.resource).find(query))
   }
 
   /**
-   * Creates an entity by a request in the words of the API, with the same defaults; what the API would refuse is refused.
-   * Instants of the answer are epoch milliseconds. What was deleted is made `again` under its id, unless that is taken, with
-   * the fields that no request sets as they were.
+   * Creates an entity from a request body of the API, with the same defaults and the same refusals. Instants of the answer are epoch
+   * milliseconds. A deleted entity is made `again` under its id, unless the id is taken, with the former values of fields that no request
+   * sets.
    *
    * @example
    * const { id } = await controller.engine.services.create(SYSTEM_CALL, { name: 'web', roleAttributes: ['apps'] })
@@ -99,8 +99,8 @@ export class ResourceService<R extends Resource> {
   }
 
   /**
-   * Replaces everything that a caller may write; what the request leaves out takes its default. Where a change is `setBack`, so are
-   * fields that no request sets.
+   * Replaces every writable field; fields that the request leaves out take their defaults. With `setBack`, fields that no request sets take
+   * their former values too.
    */
   async replace(call: Call, id: string, request: ReplaceBodyOf<R>, setBack?: SetBack<R>): Promise<RecordOf<R>> {
     this.#requireOffered('replace')
@@ -109,7 +109,7 @@ export class ResourceService<R extends Resource> {
     return this.#update(call, { kind: 'replace', id, input, now: this.#context.clock.now() }, setBack)
   }
 
-  /** Changes only what the request holds. */
+  /** Changes only the fields that the request holds. */
   async patch(call: Call, id: string, request: PatchBodyOf<R>): Promise<RecordOf<R>> {
     this.#requireOffered('patch')
     readId(id)
@@ -118,9 +118,9 @@ export class ResourceService<R extends Resource> {
   }
 
   /**
-   * Deletes an entity with everything that cannot be without it. Where that is much it takes several writes, so that others
-   * do not wait; until the last one the entity is there, and may be deleted again. `judge` is given the entity before it, within
-   * the write, and throws where it is another one than was meant.
+   * Deletes an entity with all records that cannot exist without it. Many records take several writes, so that other writers do not wait.
+   * The entity exists until the last write, and may be deleted again. `judge` is called within the write with the entity, and throws when
+   * the entity is not as the caller expects.
    */
   async delete(call: Call, id: string, judge?: (before: RecordOf<R>) => void): Promise<void> {
     this.#requireOffered('delete')
@@ -159,10 +159,10 @@ export class ResourceService<R extends Resource> {
     return refusingDuplicates(this.resource, () => writeInBatches(this.#context, call, work))
   }
 
-  /** The record with the changes of a patch, and without what it clears by leaving it out. */
+  /** The record with the changes of a patch, and without the fields that the patch clears by leaving them out. */
   #patched(before: RecordOf<R>, patch: PatchOf<R>): RecordOf<R> {
     const { clearedUnlessSent = [] } = this.resource.definition.quirks ?? {}
-    // An object without members was sent all the same: it changes nothing.
+    // An empty object counts as sent: it changes nothing.
     const unsent = clearedUnlessSent.filter((field) => (Reflect.get(patch, field) ?? null) === null)
     const isCleared = this.#context.settings.profile.clearsUnsentClaims
     const cleared = isCleared ? Object.fromEntries(unsent.map((field) => [field, null])) : {}
@@ -232,9 +232,9 @@ function sortedSet(values: readonly string[]): readonly string[] {
 }
 
 /**
- * The record with the sent fields changed. A nested object with fixed members is merged member by member; maps and lists
- * are replaced whole; null and absent members are left as they are, and so is an object with fixed members of which none is
- * given: generated clients write one for what they do not change.
+ * The record with the sent fields changed. A nested object with fixed members is merged member by member; maps and lists are replaced
+ * whole. Null and absent members change nothing. Neither does an empty object with fixed members: generated clients send it for members
+ * that they do not change.
  */
 export function mergePatch<R extends Resource>(resource: R, before: RecordOf<R>, patch: object): RecordOf<R> {
   return { ...before, ...mergeMembers(resource.definition.writable, before, { ...patch }) }

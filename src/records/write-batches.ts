@@ -8,35 +8,32 @@ import type { WriteTransaction } from '../ports/record-storage.ts'
 import type { Clock } from '../ports/runtime.ts'
 import { collectionOf, ifReadable } from './read-records.ts'
 
-/** There is more to do than one write should. */
+/** The answer of a write that leaves more work for the next write. */
 export const MORE = Symbol('more')
 
-/** How many records are removed or changed in one write, and for how many ms at most; then other writers have their turn. */
+/** The most records that one write removes or changes, and its longest time in ms; then other writers have their turn. */
 const RECORDS = 100
 const MILLISECONDS = 20
 
-/** How much of something long one write does. */
+/** One write's share of a long change. */
 export interface WriteBatch {
-  /** One more record was removed or changed. */
+  /** Counts a removed or changed record. */
   count(): void
-  /** Reports whether the rest is for another write. */
+  /** Reports whether the rest is left to another write. */
   isOver(): boolean
   /**
-   * Announces a change of the last batch: every batch is judged as if that were done, so that nothing goes for one that is
-   * refused in the end.
+   * Announces a change of the last batch. Every batch is judged as if that change were made, so that no record is deleted for a change that
+   * is refused in the end.
    */
   intend(change: RecordedChange): void
 }
 
 type Writing = Pick<EngineContext, 'writes' | 'clock'>
 
-/** How many records are read at a time to be changed. */
+/** Records that are read at a time to be changed. */
 const READ_AT_ONCE = 100
 
-/**
- * Changes the records that fulfil `where` until none does any more, as far as a batch goes; answers whether none is left.
- * Damaged ones are left as they are.
- */
+/** Changes the records that match `where`, up to the end of a batch; true when no match is left. Damaged records stay as they are. */
 export async function changeEach<R extends Resource>(
   tx: WriteTransaction,
   resource: R,
@@ -46,7 +43,7 @@ export async function changeEach<R extends Resource>(
 ): Promise<boolean> {
   const collection = collectionOf(tx, resource)
   for (let damaged = 0; ; ) {
-    // Only ids are asked for: with a page of records every match would be counted, each time.
+    // Reads only ids: a page of records would count every match each time.
     const found = await collection.findIds({ where, limit: READ_AT_ONCE, offset: damaged })
     if (found.length === 0) return true
     for (const id of found) {
@@ -59,12 +56,12 @@ export async function changeEach<R extends Resource>(
   }
 }
 
-/** A write that does everything. */
+/** A batch without an end: one write does everything. */
 export const WHOLE: WriteBatch = { count: () => undefined, isOver: () => false, intend: () => undefined }
 
 /**
- * Runs `work` in as many writes as it takes until one answers something else than {@link MORE}, and answers that. What is
- * long comes first, so that the last write does what must be done at once.
+ * Runs `work` in one write after another until a write answers something else than {@link MORE}, and answers that. Long work comes first,
+ * so that the last write makes all changes that must be atomic.
  */
 export async function writeInBatches<T>(
   { writes, clock }: Writing,
@@ -85,7 +82,7 @@ export async function writeInBatches<T>(
   }
 }
 
-/** The same for things that need nothing of one another: answers when each of them was seen to. */
+/** The same for independent items: resolves when each item has been handled. */
 export async function writeEachInParts<T>(
   { writes, clock }: Writing,
   call: Call,
@@ -108,7 +105,7 @@ export async function writeEachInParts<T>(
   }
 }
 
-/** Begins the measure of one write: the records and the time that it may still take. */
+/** Begins the count of records and time of one write. */
 export function newBatch(clock: Clock): WriteBatch & { readonly intended: readonly RecordedChange[] } {
   const begun = clock.now()
   const intended: RecordedChange[] = []
