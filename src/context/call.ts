@@ -7,32 +7,32 @@ import type { apiSessions } from '../facts/login/api-session.resource.ts'
 import type { ReadToken } from '../facts/oidc/token-claims.rules.ts'
 import type { RecordOf } from '../kernel/declaration/resource.ts'
 
-/** Who is calling: an identity through one of its API sessions. */
+/** The caller: an identity with one of its API sessions. */
 export interface Caller {
   readonly apiSession: RecordOf<typeof apiSessions>
   readonly identity: RecordOf<typeof identities>
   readonly authPolicy: RecordOf<typeof authPolicies>
   /** The API session token, or the access token, as the caller sent it. */
   readonly token: string
-  /** The claims of the access token, where the session is made of tokens. */
+  /** The claims of the access token, for sessions of OpenID Connect. */
   readonly accessToken?: Omit<ReadToken, 'session'>
   /** False while a second factor is missing. */
   readonly isFullyAuthenticated: boolean
-  /** The factors that are still to be proved. */
+  /** The factors that the caller has not proved yet. */
   readonly missing: MissingFactors
 }
 
-/** How services are looked at, where that differs from how the caller does. */
+/** The view of services, where it differs from the caller's own. */
 export interface ServiceView {
-  /** The identity in whose place permissions, configs and posture queries are shown. */
+  /** The identity whose permissions, configs and posture queries are shown. */
   readonly identityId?: string
-  /** Config types by id or name, or `all`, instead of those of the API session. */
+  /** Config types by id or name, or `all`, in place of the API session's. */
   readonly configTypes?: readonly string[]
 }
 
 /** Second factors that a session needs and has not proved. */
 export interface MissingFactors {
-  /** A one-time password, of an authenticator app that may still have to be enrolled. */
+  /** A one-time password from an authenticator app, which may not be enrolled yet. */
   readonly totp?: { readonly isEnrolled: boolean }
   /** A token of this external signer with every request. */
   readonly signer?: RecordOf<typeof externalJwtSigners>
@@ -47,35 +47,35 @@ export interface Circumstances {
   /** The bearer tokens of the request, as sent; nothing about them is trusted. */
   readonly bearerTokens?: readonly string[]
   readonly serviceView?: ServiceView
-  /** Names the request in the log and in the audit trail. */
+  /** The id of the request in the log and the audit trail. */
   readonly requestId?: string
-  /** The change that it takes back, by its audit record: the trail tells it of what the call changes. */
+  /** The change that the call undoes, by its audit record. The trail links the call's changes to it. */
   readonly undoes?: { readonly record: string; readonly kind: string; readonly entityId: string }
 }
 
-/** The controller, or the host that runs it, acts by itself, with every right. */
+/** A call by the controller or its host, with every right. */
 export interface SystemCall extends Circumstances {
   readonly by: 'system'
-  /** Who holds the store and works on it by a command; absent where the controller or its host acts. */
+  /** The operator whose command works on the store; absent where the controller or its host acts. */
   readonly operator?: { readonly name: string; readonly command: string }
 }
 
-/** Somebody calls who has not said who it is, and has no right of its own. */
+/** A call without an identity, which has no rights of its own. */
 export interface AnonymousCall extends Circumstances {
   readonly by: 'anonymous'
 }
 
-/** An identity calls, through one of its API sessions. */
+/** A call by an identity, with one of its API sessions. */
 export interface CallerCall extends Circumstances {
   readonly by: 'caller'
   readonly caller: Caller
 }
 
-/** The circumstances of one call into the engine: `by` says with whose rights. */
+/** A call into the engine; `by` says whose rights it has. */
 export type Call = SystemCall | AnonymousCall | CallerCall
 
 /**
- * The controller or its host acting by itself, with every right.
+ * The call of the controller or its host, with every right.
  *
  * @example
  * await controller.engine.services.create(SYSTEM_CALL, { name: 'web' })
@@ -83,8 +83,8 @@ export type Call = SystemCall | AnonymousCall | CallerCall
 export const SYSTEM_CALL: SystemCall = { by: 'system' }
 
 /**
- * How a call goes on once it redeemed a credential: an enrollment token, a password, an authorization code. What it may do
- * then is what the credential is for, and no more than the operation writes. A caller stays who it is.
+ * The call after it redeemed a credential: an enrollment token, a password, an authorization code. An anonymous call then gets the rights
+ * of the system, which its operation uses only for the purpose of the credential. A known caller stays the caller.
  */
 export function redeemed(call: Call): Call {
   return call.by === 'anonymous' ? { ...call, by: 'system' } : call
@@ -107,7 +107,7 @@ export function knownCaller(call: Call): Caller | undefined {
   return call.by === 'caller' ? call.caller : undefined
 }
 
-/** The caller of an operation that somebody does for itself. Error: `UNAUTHORIZED` for a call without one. */
+/** The caller of an operation that an identity performs for itself. Error: `UNAUTHORIZED` for a call without a caller. */
 export function callerOf(call: Call): Caller {
   if (call.by !== 'caller') throw new ControllerError('UNAUTHORIZED')
   return call.caller
@@ -121,8 +121,8 @@ export function mayRead(call: Call, entity: string): boolean {
 }
 
 /**
- * Refuses an answer that tells of several kinds to a caller who may not read them all: what is kept from it, it would learn
- * by asking. Error: `UNAUTHORIZED`, which names the first permission that is missing.
+ * Refuses an answer about several kinds of entities to a caller without the permission to read all of them: the answer would reveal hidden
+ * entities. Error: `UNAUTHORIZED`, naming the first missing permission.
  */
 export function requireReading(call: Call, entities: readonly string[]): void {
   const missing = entities.find((entity) => !mayRead(call, entity))

@@ -38,15 +38,15 @@ import type { OtherClocks, Timetable } from './timetable.ts'
 import type { WireTexts } from './wire-texts.ts'
 import type { Writes } from './writes.ts'
 
-/** How much the audit trail keeps. */
+/** The limits of the audit trail. */
 export interface AuditSettings {
   /** Milliseconds after which a record is removed. */
   readonly keepMs: number
   /** Bytes of all records; beyond them the oldest are removed. */
   readonly mostBytes: number
-  /** Bytes that all those together cause in an hour who have not said who they are. */
+  /** Bytes that all anonymous callers together may cause in an hour. */
   readonly strangerBytesPerHour: number
-  /** Bytes that one identity without rights causes in an hour, of each kind of record. */
+  /** Bytes that one identity without rights may cause in an hour, for each kind of record. */
   readonly endpointBytesPerHour: number
 }
 
@@ -57,51 +57,48 @@ export interface EngineSettings {
   readonly apiSessionTimeoutMs: number
   /** True when identities may log in by OpenID Connect, and call with access tokens. */
   readonly hasOpenId: boolean
-  /** Where clients of the OpenID provider may be sent, unless the settings of the controller say otherwise. */
+  /** Redirect and logout URIs for clients of the OpenID provider, unless the settings of the controller replace them. */
   readonly openIdUris: { readonly redirectUris: readonly string[]; readonly postLogoutUris: readonly string[] }
-  /** Milliseconds for which an access token is good. */
+  /** Milliseconds for which an access token is valid. */
   readonly accessTokenLifetimeMs: number
-  /** Milliseconds for which an enrollment token of an identity is good. */
+  /** Milliseconds for which an enrollment token of an identity is valid. */
   readonly enrollmentDurationMs: number
-  /** Milliseconds for which an enrollment token of a router is good. */
+  /** Milliseconds for which an enrollment token of a router is valid. */
   readonly routerEnrollmentDurationMs: number
-  /** Names the network in authenticator apps. */
+  /** The name of the network in authenticator apps. */
   readonly totpIssuer: string
   readonly audit: AuditSettings
-  /**
-   * Milliseconds from one look for keys that other processes over the storage changed to the next; undefined where there is no
-   * other process.
-   */
+  /** Milliseconds between checks for keys that other processes over the storage changed; undefined without other processes. */
   readonly lookForKeysMs: number | undefined
-  /** How much may be stored and answered. */
+  /** The limits of storage and answers. */
   readonly limits: Limits
-  /** Where it does as deployed controllers do. */
+  /** The differences in which this controller follows deployed controllers. */
   readonly profile: Profile
 }
 
-/** Which routers are connected, and whose endpoints are. */
+/** The presence of routers, and of the endpoints of identities. */
 export interface DataPlanePresence {
-  /** The routers that are connected to this process, or to another one over the same store as of the snapshot `tx`. */
+  /** The routers that are connected to this process, or to other processes over the same store as of the snapshot `tx`. */
   at(tx: ReadTransaction): Promise<RouterPresence>
-  /** Whether routers are connected to other processes over the same store as of the snapshot `tx`. */
+  /** Reports whether routers are connected to other processes over the same store as of the snapshot `tx`. */
   hasOthers(tx: ReadTransaction): Promise<boolean>
-  /** Whether endpoints of an identity are connected to routers of this process. */
+  /** Reports whether endpoints of an identity are connected to routers of this process. */
   statusOf(identityId: string): IdentityConnectionStatus
-  /** Lets go of the routers that a committed write took the right to be connected from. */
+  /** Disconnects the routers that a committed write deprived of the right to connect. */
   follow(changes: readonly RecordedChange[]): void
 }
 
 /** The data plane of this process: empty until it is opened. */
 export interface DataPlane {
-  /** Where routers reach this process, for example `tls:host:6262`. */
+  /** The addresses at which routers reach this process, for example `tls:host:6262`. */
   controlAddresses: readonly string[]
-  /** The state that it shows of itself; undefined while it is closed. */
+  /** Its state and operations; undefined while it is closed. */
   view: DataPlaneView | undefined
 }
 
-/** A change of a link by an operator; it lasts as long as this process knows the link. */
+/** A change of a link by an operator, which lasts as long as this process knows the link. */
 export interface LinkChange {
-  /** Milliseconds that it costs beside its latency. */
+  /** Milliseconds that the link costs in addition to its latency. */
   readonly staticCost?: number | undefined
   readonly isDown?: boolean | undefined
 }
@@ -110,10 +107,10 @@ export interface LinkChange {
 export interface ModelComparison {
   /** The revision of the store that was compared. */
   readonly index: number
-  /** The first of the differences, at most 1,000; none when the router has what it should have. */
+  /** The first differences, at most 1,000; empty when the router's data model is right. */
   readonly differences: readonly ModelDifference[]
   readonly differenceCount: number
-  /** Parts that the router was not asked to compare, because it would end. */
+  /** Parts that the router was not asked to compare, because they would crash it. */
   readonly notCompared: readonly ModelPart[]
 }
 
@@ -122,25 +119,25 @@ export interface DataPlaneFigures {
   readonly openCircuits: number
   /** Links between routers that are in use. */
   readonly links: number
-  /** Milliseconds, of the links that were measured; undefined where none was. */
+  /** Milliseconds over the measured links; undefined without a measured link. */
   readonly latency: { readonly mean: number; readonly max: number } | undefined
-  /** Routers that do not decide by the latest data model yet. */
+  /** Routers that do not use the latest data model yet. */
   readonly routersBehind: number
 }
 
-/** The data plane of this process, to be shown and to be cut. */
+/** The state and the operations of this process's data plane. */
 export interface DataPlaneView {
   links(): readonly Link[]
   figures(): DataPlaneFigures
-  /** The open circuits that are meant, of every process over the store that answers within 2 s. */
+  /** The open circuits that match a question, of every process over the store that answers within 2 s. */
   circuits(question: CircuitQuestion): Promise<readonly CircuitView[]>
-  /** Whether a circuit to a service could be laid now from one of some routers, as of the snapshot `tx`. */
+  /** Reports whether a circuit to a service could be created now from one of some routers, as of the snapshot `tx`. */
   reach(tx: ReadTransaction, service: RecordOf<typeof services>, routerIds: readonly string[]): Promise<ServiceReach>
-  /** Why the last dial of an identity to a service failed; undefined where none did, or a later one succeeded. */
+  /** The failure of the last dial of an identity to a service; undefined after a success or without a dial. */
   lastFailure(identityId: string, serviceId: string): DialFailure | undefined
   /**
-   * The next dial of an identity to a service that begins within `waitMs`, once it is over; undefined where none does. An
-   * asker may wait for 8 at once: a further one ends its oldest.
+   * The next dial of an identity to a service that begins within `waitMs`, once the dial is over; undefined without such a dial. A caller
+   * may wait for 8 dials at once: a further wait ends its oldest.
    */
   nextDial(
     question: Pick<DialTrace, 'identityId' | 'serviceId'>,
@@ -149,36 +146,39 @@ export interface DataPlaneView {
   ): Promise<DialTrace | undefined>
   /** The cost of a terminator by use and failures, 0 to 65535. */
   dynamicCostOf(terminatorId: string): number
-  /** Sets what a link costs beside its latency, or takes it out of use; false for an unknown one. */
+  /** Sets the static cost of a link, or takes the link out of use; false for an unknown link. */
   changeLink(id: string, change: LinkChange): boolean
-  /** Both ends close a link, which may be dialed again; false for an unknown one. */
+  /** Closes a link at both ends. It may be dialed again. False for an unknown link. */
   cutLink(id: string): boolean
-  /** Asks a router to compare its data model with one that is read from the store anew. Rejects with `ControllerError`s. */
+  /** Asks a router to compare its data model with a fresh copy from the store. Rejects with `ControllerError`s. */
   validateModel(routerId: string): Promise<ModelComparison>
   /** Asks connected routers and the controller itself for values of their state; at most 10 s. Never rejects. */
   inspect(request: InspectionRequest): Promise<InspectionResult>
   /** Begins a session of an operator's program, with the rights of a call. */
   openOperatorSession(call: Call, channel: OperatorChannel): OperatorSession
-  /** Ends a circuit of any process, at once or once it is quiet; false for one that nobody knows who answers within 2 s. */
+  /** Ends a circuit of any process, at once or when it is idle; false if no process that answers within 2 s knows the circuit. */
   endCircuit(id: string, immediate: boolean): Promise<boolean>
 }
 
 /** The access index, kept level with the store. */
 export interface AccessIndexFeed {
-  /** The index as of the snapshot `tx`, or a later one. */
+  /** The index as of the snapshot `tx` or a later snapshot. */
   at(tx: ReadTransaction): Promise<AccessIndex>
-  /** Reports whether the index knows exactly what the snapshot holds, and nothing later. */
+  /** Reports whether the index holds exactly the state of the snapshot, and nothing later. */
   isLevelWith(tx: ReadTransaction): boolean
-  /** Reports whether an identity gained or lost access after a revision, though it may be as before; false if nobody watched. */
+  /**
+   * Reports whether an identity gained or lost access after a revision, even if its access is the same again; false if the identity was not
+   * watched.
+   */
   hasMoved(since: number, identityId: string): boolean
 }
 
 /** The stored credentials of an identity, beside its own record. */
 export interface IdentityCredentials {
-  /** The authenticators by method, as identities show them. */
+  /** The authenticators by method, in the wire form of identities. */
   readonly authenticators: Readonly<Record<string, Readonly<Record<string, string | null>>>>
   readonly enrollments: readonly RecordOf<typeof enrollments>[]
-  /** Whether an enrollment in one-time passwords was completed. */
+  /** Reports whether an enrollment in one-time passwords was completed. */
   readonly isMfaEnabled: boolean
 }
 
@@ -188,15 +188,18 @@ export interface IdentityCredentialsFeed {
   of(tx: ReadTransaction, identityIds: readonly string[]): Promise<ReadonlyMap<string, IdentityCredentials>>
 }
 
-/** How many records an owner has at most, as far as this process knows, and how many insertions ago they were counted. */
+/** An upper estimate of an owner's records by this process, and the number of insertions since they were counted. */
 export interface OwnerCount {
   count: number
   since: number
-  /** The earliest records when that was last asked for, in order, as far as they have not been ended since. */
+  /** The earliest records as of the last query, in order, without the records that ended since. */
   earliest: readonly EarliestRecord[]
 }
 
-/** A record and the instant by which it was the earliest. Used again meanwhile, it has another one, and is not it any more. */
+/**
+ * A record and the instant by which it was among the earliest. A record that was used since has a later instant, and is no longer among
+ * them.
+ */
 interface EarliestRecord {
   readonly id: string
   readonly instant: unknown
@@ -204,7 +207,7 @@ interface EarliestRecord {
 
 /** The ports and settings that every engine service works with. */
 export interface EngineContext {
-  /** Reads; to write there is one way, {@link EngineContext.writes}. */
+  /** Read access. All writes go through {@link EngineContext.writes}. */
   readonly storage: Pick<Storage, 'isVolatile' | 'read' | 'snapshot'>
   readonly writes: Writes
   readonly clock: Clock
@@ -223,7 +226,7 @@ export interface EngineContext {
   readonly qrCode: QrCode
   readonly presence: DataPlanePresence
   readonly events: Events
-  /** Rules of the host about logins and enrollments. */
+  /** The host's rules for logins and enrollments. */
   readonly host: HostRules
   readonly logger: Logger
   /** Notices that the clocks of processes over the store differ. */
@@ -232,13 +235,16 @@ export interface EngineContext {
   readonly access: AccessIndexFeed
   readonly credentials: IdentityCredentialsFeed
   readonly timetable: Timetable
-  /** The data plane of this process, once it is opened. */
+  /** The data plane of this process, empty until it is opened. */
   readonly dataPlane: DataPlane
   readonly turns: Turns
   readonly webhookEndpoints: WebhookEndpoints
-  /** The texts of wire forms that stand in several answers. */
+  /** The JSON texts of wire forms that occur in several answers. */
   readonly texts: WireTexts
-  /** The records of owners of late, by what is limited: counting takes longer the more there are, and most are far from any limit. */
+  /**
+   * The records of recent owners, by resource or limit. They are estimated, since counting takes longer the more records there are, and
+   * most owners are far from any limit.
+   */
   readonly ownerCounts: BoundedMap<string, OwnerCount>
   readonly settings: EngineSettings
 }

@@ -4,8 +4,8 @@ import type { RecordedChange } from './recorded-changes.ts'
 import { placeOf } from './store-level.ts'
 
 /**
- * The records of a write as they will be when further changes are made: those that are to be deleted are absent, and those that
- * are to be changed hold what they will hold. Scans show the records as they are.
+ * Shows the records of a write as they will be after further changes: records to be deleted are absent, and records to be changed have
+ * their new values. Scans show the current records.
  */
 export function asIntended(tx: ReadTransaction, intended: readonly RecordedChange[]): ReadTransaction {
   return {

@@ -12,7 +12,7 @@ import {
 } from '../ports/record-storage.ts'
 import { placeOf } from './store-level.ts'
 
-/** A change of one record by a write. `before` is kept for the kinds whose traits say so. */
+/** A change of one record by a write. `before` is kept for the kinds whose traits ask for it. */
 export interface RecordedChange<T extends StoredRecord = StoredRecord> {
   readonly operation: 'insert' | 'update' | 'delete'
   readonly kind: string
@@ -32,7 +32,7 @@ export function changesTo<R extends Resource>(
   >[]
 }
 
-/** The write, noting in `changes` what is done through it. */
+/** Wraps a write so that `changes` lists the changes made through it. */
 export function recording(tx: WriteTransaction, changes: RecordedChange[]): WriteTransaction {
   return {
     ...placeOf(tx),
@@ -71,18 +71,18 @@ function recordingCollection<T extends StoredRecord>(
   }
 }
 
-/** Reads a record, or the rest of it: for those who only have to know that it was there, and whose it was. */
+/** Reads a record, or the remains of a damaged record: for callers that only need to know that it existed, and its owner. */
 export async function whatIsLeft<T extends StoredRecord>(read: () => Promise<T | undefined>): Promise<T | undefined> {
   try {
     return await read()
   } catch (error) {
-    // A storage fills in every field that cannot be read with what its kind declares for it.
+    // A storage fills every unreadable field with the default of its kind.
     if (error instanceof DamagedRecord) return error.remains as T
     throw error
   }
 }
 
-/** A field of a record that is larger than it may be. */
+/** A field of a record that exceeds its limit. */
 interface Excess {
   readonly field: string
   readonly size: number
@@ -90,7 +90,7 @@ interface Excess {
   readonly limit: keyof Limits
 }
 
-/** The write, which refuses records with a field larger than the limits. Error: `COULD_NOT_VALIDATE` naming both. */
+/** Wraps a write so that it refuses records with a field above its limit. Error: `COULD_NOT_VALIDATE` naming field and limit. */
 export function limiting(tx: WriteTransaction, limits: Limits): WriteTransaction {
   return {
     ...placeOf(tx),
@@ -122,7 +122,7 @@ function limitingCollection<T extends StoredRecord>(
   }
 }
 
-/** A value that was too large before the limits may stay as large. */
+/** A value that exceeded its limit before may stay as large. */
 function refuseGrowth(kind: RecordKind, now: readonly Excess[], known: StoredRecord | undefined, limits: Limits): void {
   const before = known === undefined ? [] : [...excessesOf(kind, known, limits)]
   for (const excess of now) {
@@ -162,12 +162,12 @@ function* excessesOfTags({ name }: RecordKind, tags: unknown, limits: Limits): G
   if (size > limits[limit]) yield { field: 'tags', size, most: limits[limit], limit }
 }
 
-/** The kinds whose records endpoints make at will. */
+/** The kinds whose records endpoints can create freely. */
 const WRITTEN_BY_ENDPOINTS: ReadonlySet<string> = new Set(
   RESOURCES.flatMap(({ name, definition }) => (definition.isWrittenByEndpoints ? [name] : [])),
 )
 
-/** The bytes of a text, or its length where that is enough to know that they are within the limit. */
+/** The bytes of a text, or its length where the length alone shows that the bytes are within the limit. */
 function shortest(text: string, limit: number): number {
   return text.length * 3 <= limit ? text.length : utf8Bytes(text)
 }

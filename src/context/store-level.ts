@@ -1,15 +1,15 @@
 import { Gate } from '../concurrency/gate.ts'
 import { type Change, type HistoryPoint, isSamePoint, type ReadTransaction } from '../ports/record-storage.ts'
 
-/** Brings what is derived up to a snapshot; everything afresh where `changes` is undefined. */
+/** Brings derived state up to a snapshot; rebuilds it where `changes` is undefined. */
 export type CatchUp = (tx: ReadTransaction, changes: readonly Change[] | undefined) => Promise<void>
 
-/** The place of a snapshot in the history of its store, to be kept beyond the snapshot. */
+/** The place of a snapshot in the history of its store, without the snapshot itself. */
 export function placeOf({ revision, line }: HistoryPoint): HistoryPoint {
   return { revision, line }
 }
 
-/** The changes since a place that was seen before; undefined where everything has to be read afresh, as at the first time. */
+/** The changes since a known place; undefined where everything must be read again, as at the first time. */
 export async function changesAfter(
   tx: ReadTransaction,
   known: HistoryPoint | undefined,
@@ -18,39 +18,39 @@ export async function changesAfter(
 }
 
 /**
- * Keeps what is derived from the store level with it, by the change feed alone: what another process over the same store
- * writes is seen as what this one does, and a question costs what changed since the one before.
+ * Keeps derived state level with the store, by the change feed alone. Writes of other processes over the same store are seen like writes of
+ * this process. The cost depends on the number of changes since the last time.
  */
 export class StoreLevel {
   readonly #catchUp: CatchUp
   readonly #latest: (() => Promise<HistoryPoint>) | undefined
   readonly #steps = new Gate(1)
-  /** Everything up to it has been taken in; undefined before the first snapshot. */
+  /** The place up to which everything has been taken in; undefined before the first snapshot. */
   #place: HistoryPoint | undefined
-  /** Some of the changes after `#place` have been taken in already. */
+  /** True when some of the changes after `#place` have been taken in, also after a failure. */
   #isMoving = false
   #checking: Promise<void> | undefined
 
-  /** `latest` asks the store, in a snapshot of its own, where it is; without it a lower revision is not noticed. */
+  /** `latest` reads the store's place in a snapshot of its own. Without it a lower revision is not noticed. */
   constructor(catchUp: CatchUp, latest?: () => Promise<HistoryPoint>) {
     this.#catchUp = catchUp
     this.#latest = latest
   }
 
-  /** Everything up to it has been taken in; -1 before the first snapshot. */
+  /** The revision up to which everything has been taken in; -1 before the first snapshot. */
   get revision(): number {
     return this.#place?.revision ?? -1
   }
 
-  /** From now on it is known what the snapshot holds, or a later one. */
+  /** Brings the derived state up to the snapshot, unless it is there or later. */
   async reach(tx: ReadTransaction): Promise<void> {
-    // A snapshot that cannot be read keeps no later one from being read.
+    // An unreadable snapshot does not keep later snapshots from being read.
     if (this.#isAhead(tx)) await this.#steps.run(() => this.#step(tx))
     else if (this.#place !== undefined && tx.revision < this.#place.revision)
       this.#checking ??= this.#noticeRestore(this.#place)
   }
 
-  /** Reports whether it is known exactly what the snapshot holds, and nothing later. */
+  /** Reports whether the derived state is exactly the snapshot's, and no later one. */
   isAt(tx: ReadTransaction): boolean {
     return !this.#isMoving && this.#place !== undefined && isSamePoint(this.#place, tx)
   }
@@ -64,22 +64,22 @@ export class StoreLevel {
     this.#place = placeOf(tx)
   }
 
-  /** Whether a snapshot holds what was not taken in: later commits, or other ones in the place of commits that were lost. */
+  /** Reports whether a snapshot holds commits that were not taken in: later commits, or commits in place of lost commits. */
   #isAhead(tx: ReadTransaction): boolean {
     const { revision, line } = this.#place ?? { revision: -1 }
     return revision < tx.revision || (revision === tx.revision && line !== tx.line)
   }
 
   /**
-   * Starts afresh where the store went back: an older snapshot may only have begun early, but one that begins now must reach
-   * `known`. Nobody waits for it, because the caller may hold the only connection.
+   * Forgets the place if the store went back, so that the next snapshot rebuilds the derived state. An older snapshot may only have begun
+   * early, but a new snapshot must reach `known`. The caller does not wait, because it may hold the only connection.
    */
   async #noticeRestore(known: HistoryPoint): Promise<void> {
     try {
       const latest = await this.#latest?.()
       if (latest !== undefined && latest.revision < known.revision) this.#place = undefined
     } catch {
-      // A store that is away is asked again by the next older snapshot.
+      // The next older snapshot asks an unreachable store again.
     } finally {
       this.#checking = undefined
     }

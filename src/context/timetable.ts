@@ -4,87 +4,87 @@ import { Lifetime } from '../concurrency/lifetime.ts'
 import type { Clock, Logger, Scheduler } from '../ports/runtime.ts'
 import { isClosing, logFailure } from './background-failure.ts'
 
-/** How an occasion is handled. */
+/** The handling of an occasion. */
 interface OccasionFacts {
   /**
-   * `prompt`: others wait for it, and it is short. `bulk`: it may take long, as it judges or writes much; of such occasions only
-   * {@link BULK_AT_ONCE} are handled at once.
+   * `prompt`: short work that others wait for. `bulk`: work that may take long, as it judges or writes many records; only {@link
+   * BULK_AT_ONCE} such occasions are handled at once.
    */
   readonly lane: 'prompt' | 'bulk'
-  /** Milliseconds after which work that failed is tried again. */
+  /** Milliseconds after which failed work is retried. */
   readonly retryMs: number
 }
 
-/** Milliseconds after which work that failed is tried again, unless its occasion says otherwise. */
+/** Milliseconds after which failed work is retried, unless its occasion says otherwise. */
 export const RETRY_MS = 60_000
 const PROMPT: OccasionFacts = { lane: 'prompt', retryMs: RETRY_MS }
 const BULK: OccasionFacts = { lane: 'bulk', retryMs: RETRY_MS }
-/** A process that is silent for half a minute is believed dead by the others. */
+/** Other processes consider a process dead that is silent for half a minute. */
 const LIFE_SIGN: OccasionFacts = { lane: 'prompt', retryMs: 5000 }
 
-/** The occasions of the timetable. Each has its turns for itself: one that takes long delays no other. */
+/** The occasions of the timetable. Each has turns of its own: a slow occasion does not delay another. */
 const OCCASIONS = {
-  /** A session is over by time. */
+  /** A session has expired. */
   overdue: BULK,
-  /** A withdrawal of credentials could not be enforced: every API session is judged. */
+  /** A withdrawal of credentials could not be enforced: every API session is judged again. */
   withdrawn: BULK,
-  /** A change of access could not be enforced: every session is judged. */
+  /** A change of access could not be enforced: every session is judged again. */
   access: BULK,
-  /** It is settled whether an identity is connected. */
+  /** The unknown connection state of an identity becomes offline. */
   'identity-connection': PROMPT,
-  /** Other processes may have changed the routers that are connected here. */
+  /** Other processes may have changed routers that are connected to this process. */
   'connected-routers': PROMPT,
-  /** Other processes hear that this one is alive. */
+  /** This process tells the others that it is alive. */
   presence: LIFE_SIGN,
-  /** Routers that lay a circuit are waited for no longer. */
+  /** The wait for routers that set up a circuit ends. */
   route: PROMPT,
-  /** A dial waits for the storage no longer. */
+  /** The wait of a dial for the storage ends. */
   'dial-facts': PROMPT,
   /** The data plane does its regular work. */
   fabric: LIFE_SIGN,
-  /** A login that nobody completed ends. */
+  /** A login that was not completed ends. */
   'auth-request': BULK,
-  /** A revocation concerns no good token any more. */
+  /** The last token of a revocation has expired. */
   revocation: BULK,
   /** A stream of events ends. */
   'event-stream': PROMPT,
-  /** A router that compares its data model is waited for no longer. */
+  /** The wait for a router that compares its data model ends. */
   'model-validation': PROMPT,
-  /** Routers that inspect their state are waited for no longer. */
+  /** The wait for routers that inspect their state ends. */
   inspection: PROMPT,
-  /** Routers that compare their terminators are waited for no longer. */
+  /** The wait for routers that compare their terminators ends. */
   'terminator-validation': PROMPT,
   /** Connected operators are judged again. */
   operator: PROMPT,
-  /** The rights that carry a circuit end by time. */
+  /** The rights behind a circuit expire. */
   'circuit-right': PROMPT,
-  /** Routers that are asked to trace channels are waited for no longer. */
+  /** The wait for routers that trace channels ends. */
   tracing: PROMPT,
-  /** Nobody waits for a dial any longer. */
+  /** The wait for a dial ends. */
   'dial-trace': PROMPT,
-  /** Other processes over the store are looked for. */
+  /** This process looks for other processes over the store. */
   processes: PROMPT,
-  /** Other processes that hold routers are waited for no longer. */
+  /** The wait for other processes that hold routers ends. */
   'holder-answer': PROMPT,
-  /** Processes that are asked whose circuits those of a router are, are waited for no longer. */
+  /** The wait for processes that are asked for the owners of a router's circuits ends. */
   'circuit-owners': PROMPT,
   /** The next seal of the audit trail is due. */
   audit: BULK,
-  /** The next attempt to tell a subscriber of an event. */
+  /** The next attempt to deliver an event to a subscriber is due. */
   'event-delivery': BULK,
-  /** Others changed keys of the network, or one begins or ends by time. */
+  /** Another process changed keys of the network, or a key begins or ends by time. */
   keys: BULK,
 } as const satisfies Readonly<Record<string, OccasionFacts>>
 
 type Occasion = keyof typeof OCCASIONS
 type Work = (ids: readonly string[]) => Promise<void>
 
-/** How many are handled at once; the others follow in their own turn, so that requests are answered in between. */
+/** Ids that are handled at once; further ids follow in later turns, so that requests are answered in between. */
 const BATCH = 500
-/** How many occasions that may take long are handled at once: they share the database with requests. */
+/** Bulk occasions that are handled at once: they share the database with requests. */
 const BULK_AT_ONCE = 3
 
-/** The work that this process has to do by itself, and when: one timer, however much there is. */
+/** The schedule of this process's own work: one timer for all of it. */
 export class Timetable {
   readonly #clock: Clock
   readonly #scheduler: Scheduler
@@ -101,12 +101,12 @@ export class Timetable {
     this.#logger = ports.logger
   }
 
-  /** Says what is done when an occasion comes. */
+  /** Sets the work of an occasion. */
   onDue(occasion: Occasion, work: Work): void {
     this.#lane(occasion).work = work
   }
 
-  /** Something is due at `at` (epoch ms) instead of whenever it was due before; never, without an instant. */
+  /** Sets the instant `at` (epoch ms) at which an id is due, in place of any earlier setting; never due without an instant. */
   set(occasion: Occasion, id: string, at: number | undefined): void {
     const { deadlines } = this.#lane(occasion)
     if (at === undefined) deadlines.delete(id)
@@ -114,18 +114,18 @@ export class Timetable {
     this.#arm()
   }
 
-  /** Something is due at `at` (epoch ms) if it is not due earlier. */
+  /** Makes an id due at `at` (epoch ms), unless it is due earlier. */
   notLater(occasion: Occasion, id: string, at: number): void {
     const known = this.#lane(occasion).deadlines.get(id)
     if (known === undefined || at < known) this.set(occasion, id, at)
   }
 
-  /** Does now what is done on an occasion, whether or not this process knows that something is due. */
+  /** Runs the work of an occasion now, whether or not this process knows that an id is due. */
   async look(occasion: Occasion): Promise<void> {
     if (this.#lifetime.isOpen) await this.#lane(occasion).work?.([])
   }
 
-  /** Nothing comes due any more; resolves when the work at hand is done. */
+  /** Ends the schedule; resolves when running work is done. */
   close(): Promise<void> {
     this.#timer?.cancel()
     this.#timer = undefined
@@ -140,7 +140,7 @@ export class Timetable {
     return lane
   }
 
-  /** Sets the timer for what is due next. A lane at work looks by itself once it is through. */
+  /** Sets the timer for the next due id. A busy lane checks its deadlines itself once it is done. */
   #arm(): void {
     let at: number | undefined
     for (const { deadlines, isBusy } of this.#lanes.values()) {
@@ -152,7 +152,7 @@ export class Timetable {
     this.#timer = at === undefined ? undefined : { at, cancel: this.#scheduler.at(at, () => this.#wake()) }
   }
 
-  /** Begins the work of every lane that has something to do; resolves when it is done. */
+  /** Begins the work of every lane with due ids; resolves when it is done. */
   async #wake(): Promise<void> {
     this.#timer = undefined
     const now = this.#clock.now()
@@ -177,7 +177,7 @@ export class Timetable {
     return done
   }
 
-  /** Batches of a lane wait for one another: two at once could judge the same facts. */
+  /** Batches of a lane run one after the other: two at once could judge the same facts. */
   async #handleDue({ occasion, deadlines, work }: Lane): Promise<void> {
     if (!this.#lifetime.isOpen || work === undefined) return
     const ids = deadlines.takeDue(this.#clock.now(), BATCH)
@@ -197,21 +197,20 @@ interface Lane {
   readonly occasion: Occasion
   readonly deadlines: Deadlines
   work: Work | undefined
-  /** A batch of it is being handled. */
+  /** True while a batch of the lane is handled. */
   isBusy: boolean
 }
 
 interface Entry {
   readonly key: string
   readonly at: number
-  /** True once it was replaced or dropped. */
+  /** True once the entry was replaced or dropped. */
   isOutdated: boolean
 }
 
 /**
- * The next instant (epoch ms) at which something is due, for each of many keys: a binary heap. An instant that is replaced
- * or dropped stays in the heap until it comes up, so that setting one costs O(log n); the heap is rebuilt when most of it
- * is out of date.
+ * The instant (epoch ms) at which each of many keys is due, in a binary heap. A replaced or dropped instant stays in the heap until it
+ * reaches the top, so that setting an instant costs O(log n). The heap is rebuilt when most of it is outdated.
  */
 export class Deadlines {
   readonly #current = new Map<string, Entry>()
@@ -226,7 +225,7 @@ export class Deadlines {
     return this.#current.get(key)?.at
   }
 
-  /** The key is due at `at`, instead of whenever it was due before. */
+  /** Makes a key due at `at`, in place of any earlier setting. */
   set(key: string, at: number): void {
     const known = this.#current.get(key)
     if (known?.at === at) return
@@ -243,13 +242,13 @@ export class Deadlines {
     this.#current.delete(key)
   }
 
-  /** The earliest instant of all. */
+  /** The earliest instant. */
   next(): number | undefined {
     this.#dropOutdated()
     return this.#heap[0]?.at
   }
 
-  /** Takes out the keys that are due at `now`, earliest first, at most `limit` of them. */
+  /** Removes and answers the keys that are due at `now`, earliest first, at most `limit`. */
   takeDue(now: number, limit = Number.POSITIVE_INFINITY): readonly string[] {
     const due: string[] = []
     for (let next = this.next(); next !== undefined && next <= now && due.length < limit; next = this.next()) {
@@ -307,13 +306,12 @@ export class Deadlines {
   }
 }
 
-/** Milliseconds for which a finding counts, and after which it is reported again. */
+/** Milliseconds for which a difference of clocks counts, and after which it is reported again. */
 const NOTICED_MS = 5 * 60_000
 
 /**
- * Notices that this process and another one over the same store disagree about the time, by instants of the other that are yet
- * to come. Only the one that is behind can notice; what it refuses then, such as a token that is not valid yet, is no sign of
- * clocks to the one it refuses.
+ * Notices that the clock of this process is behind that of another process over the same store, by instants in the future that the other
+ * process wrote. Only the process that is behind can notice: a caller whose token it refuses as not yet valid learns nothing about clocks.
  */
 export class OtherClocks {
   readonly #clock: Clock
@@ -325,7 +323,7 @@ export class OtherClocks {
     this.#logger = logger
   }
 
-  /** Something was written at an instant (epoch ms), by whichever process. */
+  /** Takes the instant (epoch ms) of a write by any process. */
   seen(writtenAt: number): void {
     const now = this.#clock.now()
     if (!isYetToCome(writtenAt, now)) return
@@ -338,7 +336,7 @@ export class OtherClocks {
     this.#logger.warn(message, { behindSeconds: Math.round(behindMs / 1000) })
   }
 
-  /** By how many milliseconds this clock was behind another one within the last minutes; 0 where nothing shows it. */
+  /** Milliseconds by which this clock was behind that of another process within the last minutes; 0 without a sign of it. */
   behindMs(): number {
     const { behindMs = 0, at = 0 } = this.#noticed ?? {}
     return Math.abs(this.#clock.now() - at) < NOTICED_MS ? behindMs : 0

@@ -1,47 +1,47 @@
-/** Any wire form of an entity, or a part of one. */
+/** Any wire form of an entity, or a part of it. */
 type Form = Readonly<Record<string, unknown>>
 
-/** The two parts of a form: no member stands in both. */
+/** The two parts of a form, which share no member. */
 interface Parts {
   readonly base: Form
   readonly members: Form
 }
 
-/** A text that is kept, and what was made of its form. */
+/** A kept text, and the forms that were made from its form. */
 interface Kept {
   text?: string
   /** The text in UTF-8. */
   bytes?: Uint8Array
-  /** The forms that it was put together to of late, by the members that it was given. */
+  /** The forms that were recently composed from it, by the members that were added. */
   compositions?: readonly { readonly members: object; readonly form: object }[]
-  /** A form that shows it as members, with what else that was made of. */
+  /** A form that shows it as members, with its other sources. */
   shownBy?: { readonly sources: readonly unknown[]; readonly form: object }
-  /** A form that was made of it alone, with what made it. */
+  /** A form that was made from it alone, with the function that made it. */
   variant?: { readonly make: unknown; readonly form: object }
 }
 
-/** A value that was made of an object, with what else it was made of. */
+/** A value that was made from an object, with its other sources. */
 interface Made {
   readonly sources: readonly unknown[]
   readonly value: unknown
 }
 
-/** Purposes for which values are made of objects: the same object may serve several. */
+/** Purposes for which values are made from objects: one object may serve several. */
 type Purpose = 'own members' | 'credentials' | 'unguarded' | 'without configs' | 'online' | 'offline' | 'fingerprint'
 
-/** Compositions of one form. Callers of different rights see the same entity with members of their own. */
+/** Compositions of one form. Callers with different rights see the same entity with different members. */
 const MOST_COMPOSITIONS = 4
-/** Characters. A longer text is written each time anew: what is kept for many must be small. */
+/** Characters. A longer text is written again each time, since texts kept for many entities must be small. */
 const LONGEST_SHOWN = 8192
 const NOTHING: readonly unknown[] = []
 const ENCODER = new TextEncoder()
 
 /**
- * The JSON texts of wire forms that stand in many answers or often in one: each is written once, and kept for as long as its form
- * is in use. Nobody may change a form whose text is kept. An engine has one; what it answers never depends on what is kept.
+ * The JSON texts of wire forms that occur in many answers, or often in one answer. Each text is written once, and kept for as long as its
+ * form is in use. A form whose text is kept must not be changed. An engine has one such store; its answers never depend on the kept texts.
  */
 export class WireTexts {
-  /** Keeps nothing, in every engine of the process: a run of tests shows that nothing but time follows from what is kept. */
+  /** Turns keeping off in every engine of the process: a test run shows that kept texts only save time. */
   static isOff = false
 
   readonly #kept = new WeakMap<object, Kept>()
@@ -50,7 +50,7 @@ export class WireTexts {
 
   #texts = 0
   #characters = 0
-  /** Some runtimes do not tell when an object is gone; what is kept is not counted there. */
+  /** Some runtimes do not report collected objects; kept texts are not counted there. */
   readonly #gone =
     typeof FinalizationRegistry === 'undefined'
       ? undefined
@@ -59,7 +59,7 @@ export class WireTexts {
           this.#characters -= characters
         })
 
-  /** How many texts are kept, and their characters; undefined where the runtime does not tell which are gone. */
+  /** The number of kept texts and of their characters; undefined where the runtime does not report collected objects. */
   size(): { readonly texts: number; readonly characters: number } | undefined {
     return this.#gone && { texts: this.#texts, characters: this.#characters }
   }
@@ -70,13 +70,13 @@ export class WireTexts {
     return form
   }
 
-  /** The value that `make` makes of an object and of `sources`: the same one as before while the sources are the same. */
+  /** The value that `make` makes from an object and `sources`; the previous value while the sources are the same. */
   made<T>(purpose: Purpose, of: object, make: () => T, sources: readonly unknown[] = NOTHING): T {
     if (WireTexts.isOff) return make()
     const values = this.#made.get(purpose) ?? new WeakMap<object, Made>()
     this.#made.set(purpose, values)
     const known = values.get(of)
-    // It was made for the same purpose of the same values.
+    // The value was made for the same purpose from the same sources.
     if (known !== undefined && isSame(known.sources, sources)) return known.value as T
     const value = make()
     values.set(of, { sources, value })
@@ -84,14 +84,14 @@ export class WireTexts {
   }
 
   /**
-   * A wire form with further members, which writes its base, a form whose text is kept, as one piece. Where the text of the
-   * members is kept too, the form is the same one as before and written once.
+   * A wire form with further members, written with the kept text of its base as one piece. Where the text of the members is kept too, the
+   * same form is answered again and its text is written once.
    */
   composed<Base extends Form, Members extends Form>(base: Base, members: Members): Base & Members {
     const kept = this.#kept.get(base)
     if (kept === undefined || !this.#kept.has(members)) return this.#put(base, members)
     const known = kept.compositions?.find((one) => one.members === members)
-    // It was put together of the same two.
+    // The form was composed from the same two parts.
     if (known !== undefined) return known.form as Base & Members
     const form = this.keep(this.#put(base, members))
     kept.compositions = [...(kept.compositions ?? []), { members, form }].slice(-MOST_COMPOSITIONS)
@@ -100,17 +100,17 @@ export class WireTexts {
 
   #put<Base extends Form, Members extends Form>(base: Base, members: Members): Base & Members {
     const form = { ...base, ...members }
-    // A member that stands in both would be written twice.
+    // A member of both parts would be written twice.
     const isOnce = !WireTexts.isOff && Object.keys(members).every((name) => !Object.hasOwn(base, name))
     if (isOnce) this.#parts.set(form, { base, members })
     return form
   }
 
-  /** A form that shows members whose text is kept: the same one as before, which is written once, while `sources` are the same. */
+  /** A form that shows members with a kept text; the previous form, written once, while `sources` are the same. */
   madeWith<T extends Form>(members: Form, sources: readonly unknown[], make: () => T): T {
     const kept = this.#kept.get(members)
     if (kept === undefined) return make()
-    // It was made by the same function of the same values.
+    // The form was made by the same function from the same sources.
     if (kept.shownBy !== undefined && isSame(kept.shownBy.sources, sources)) return kept.shownBy.form as T
     const form = make()
     const text = JSON.stringify(form)
@@ -121,11 +121,11 @@ export class WireTexts {
     return form
   }
 
-  /** A form that `make` makes of another alone: where the text of that one is kept, it is made once, and written once. */
+  /** A form that `make` makes from another form alone. Where the text of the other form is kept, the variant is made and written once. */
   variantOf<From extends object, To extends object>(form: From, make: (form: From) => To): To {
     const kept = this.#kept.get(form)
     if (kept === undefined) return make(form)
-    // It was made by the same function of the same form.
+    // The variant was made by the same function from the same form.
     if (kept.variant?.make === make) return kept.variant.form as To
     const variant = this.keep(make(form))
     kept.variant = { make, form: variant }
@@ -150,7 +150,7 @@ export class WireTexts {
     this.#characters += length
   }
 
-  /** The JSON text of a form in UTF-8, where its text is kept: encoded once. Nobody may change the bytes. */
+  /** The kept JSON text of a form in UTF-8, encoded once. The bytes must not be changed. */
   keptBytes(form: unknown): Uint8Array | undefined {
     if (typeof form !== 'object' || form === null) return undefined
     const kept = this.#kept.get(form)
@@ -174,7 +174,7 @@ export class WireTexts {
 
   #memberText(value: unknown): string | undefined {
     if (typeof value !== 'object' || value === null) return JSON.stringify(value)
-    // A list is as quickly written whole, unless the texts of its elements outlive it.
+    // Writing a list whole is as fast, unless the texts of its elements outlive it.
     const isListOfKept = Array.isArray(value) && !this.#kept.has(value) && this.#kept.has(value[0])
     return isListOfKept ? `[${value.map((one) => this.jsonText(one)).join(',')}]` : this.jsonText(value)
   }

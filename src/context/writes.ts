@@ -9,58 +9,58 @@ import type { Call } from './call.ts'
 import { asIntended } from './intended-changes.ts'
 import { limiting, type RecordedChange, recording } from './recorded-changes.ts'
 
-/** Why sessions end in a write, where that does not follow from the write itself. */
+/** The reasons for which sessions end in a write, where they do not follow from the write itself. */
 export interface EndReasons {
   /** Of all service sessions, or by their ids. */
   readonly sessions?: SessionEnd | ReadonlyMap<string, SessionEnd>
   readonly apiSessions?: 'timeout' | 'identity-deleted'
 }
 
-/** A write: who asked for it, and what it changed, in order. */
+/** A write: its call, and its changes in order. */
 export interface RecordedWrite {
   readonly call: Call
   readonly changes: readonly RecordedChange[]
   readonly reasons: EndReasons
 }
 
-/** The relation of a write to one that it continues, or that continues it. */
+/** The relation between the writes of one long change. */
 export interface Continuation {
-  /** It goes on with what its caller asked for and was judged for before. */
+  /** The write continues a change whose caller has been judged. */
   readonly isContinued?: boolean
-  /** Tells the changes of the last of them: every one is judged as if they were made. */
+  /** The changes of the last write: every write is judged as if they were made. */
   readonly intended?: () => readonly RecordedChange[]
 }
 
-/** A resource by whose changes something follows. */
+/** A resource whose changes have consequences. */
 type Followed = Pick<Resource, 'name'>
 
-/** Writes what belongs to the changes of a write, within that write. */
+/** Adds dependent changes to a write, within that write. */
 export type WriteAmendment = (tx: WriteTransaction, changes: readonly RecordedChange[]) => Promise<void>
 
 /**
- * Judges a write before it is committed, with everything that it changed. Throws to refuse it; nothing is written then. Of a write
- * that others continue, it is shown the records as the last of them will leave them.
+ * Judges a write with all its changes before the commit. Throws to refuse the write; nothing is written then. In a write that others
+ * continue, the guard sees the records as the last write will leave them.
  */
 export type WriteGuard = (tx: ReadTransaction, write: RecordedWrite) => Promise<void>
 
-/** Writes down what a write changed, and who asked for it, within that write; its own records are no changes of it. */
+/** Records the changes of a write and its call, within that write; the records themselves do not count as changes. */
 export type WriteRecorder = (tx: WriteTransaction, write: RecordedWrite) => Promise<void>
 
-/** Judges who asks for a write, within its transaction. Throws to refuse it. */
+/** Judges the caller of a write, within its transaction. Throws to refuse the write. */
 export type WriteAdmission = (tx: WriteTransaction, call: Call) => Promise<void>
 
-/** Does what follows from a committed write, before the writer is answered. */
+/** Carries out the consequences of a committed write before the writer is answered. */
 export type WriteFollower = (write: RecordedWrite) => void | Promise<void>
 
-/** Hears how a write to the storage ended: with `undefined` where it was committed, else with the error. It does not throw. */
+/** Receives the outcome of a write to the storage: `undefined` for a commit, else the error. It does not throw. */
 export type WriteWatcher = (error: unknown) => void
 
-/** Tells others of a committed write. Nothing depends on it: a failure is logged, and no caller gets it. */
+/** Reports a committed write to others. Nothing depends on it: a failure is logged, and no caller gets it. */
 export type WriteListener = (write: RecordedWrite) => void
 
 /**
- * The one way to write. What must follow from a write is registered here once and cannot be forgotten by a writer: services
- * see a storage that only reads.
+ * The only way to write. The consequences of a write are registered here once, and no writer can forget them: services see a read-only
+ * storage.
  */
 export class Writes {
   readonly #storage: Storage
@@ -72,7 +72,7 @@ export class Writes {
   readonly #followers: WriteFollower[] = []
   readonly #listeners: WriteListener[] = []
   readonly #logger: Pick<Logger, 'error'>
-  /** Committed writes whose followers did not run yet, in the order of their commits. */
+  /** Committed writes that were not reported to listeners yet, in the order of commits. */
   readonly #untold: RecordedWrite[] = []
   #isTelling = false
   #watcher: WriteWatcher | undefined
@@ -83,19 +83,19 @@ export class Writes {
     this.#logger = logger
   }
 
-  /** From now on `watcher` hears how each write that changes something ends. */
+  /** From now on `watcher` receives the outcome of each write with changes. */
   watch(watcher: WriteWatcher): void {
     this.#watcher = watcher
   }
 
-  /** From now on `admission` judges who asks for a write, before its work begins. */
+  /** From now on `admission` judges the caller of each write before its work begins. */
   admit(admission: WriteAdmission): void {
     this.#admission = admission
   }
 
   /**
-   * From now on `amendment` is run at the end of every write that changed one of the resources, and is committed or undone with it;
-   * where none is named, of every write that changed something.
+   * From now on `amendment` runs at the end of every write that changed one of the resources, and is committed or rolled back with it.
+   * Without resources it runs in every write with changes.
    */
   amend(amendment: WriteAmendment, resources?: readonly Followed[]): void {
     const concerns = concerning(resources)
@@ -104,19 +104,19 @@ export class Writes {
     })
   }
 
-  /** From now on `guard` judges every write that changed something, within its transaction. */
+  /** From now on `guard` judges every write with changes, within its transaction. */
   guard(guard: WriteGuard): void {
     this.#guards.push(guard)
   }
 
-  /** From now on `recorder` is run at the very end of every write that changed something, and is committed with it. */
+  /** From now on `recorder` runs at the very end of every write with changes, and is committed with it. */
   record(recorder: WriteRecorder): void {
     this.#recorder = recorder
   }
 
   /**
-   * From now on `follower` is run after every write that changed one of the resources, after those that were registered before it;
-   * where none is named, after every write that changed something.
+   * From now on `follower` runs after every write that changed one of the resources, in the order of registration. Without resources it
+   * runs after every write with changes.
    */
   follow(follower: WriteFollower, resources?: readonly Followed[]): void {
     const concerns = concerning(resources)
@@ -124,8 +124,8 @@ export class Writes {
   }
 
   /**
-   * From now on `listener` hears of every write that changed one of the resources, in the order of commits; where none is named, of
-   * every write that changed something.
+   * From now on `listener` receives every write that changed one of the resources, in the order of commits. Without resources it receives
+   * every write with changes.
    */
   tell(listener: WriteListener, resources?: readonly Followed[]): void {
     const concerns = concerning(resources)
@@ -133,8 +133,8 @@ export class Writes {
   }
 
   /**
-   * Tells listeners of every write that is committed by now, those included whose followers are still at work. A caller that tells
-   * of something else calls it first: a consequence is never heard of before its cause.
+   * Reports every committed write to the listeners, also while its followers are still at work. A caller that reports another event calls
+   * this first, so that no consequence is reported before its cause.
    */
   tellCommitted(): void {
     if (this.#isTelling) return
@@ -149,11 +149,10 @@ export class Writes {
   }
 
   /**
-   * Runs `work` as one write, and after its commit every follower in order, whether or not one before it failed; then tells
-   * listeners and answers what `work` answered. The first failure of a follower is the writer's, although its change is
-   * committed; further ones are logged. Error: `COULD_NOT_VALIDATE` naming a field that is
-   * larger than the {@link Limits} and the limit, `UNAUTHORIZED` for a caller whose session or rights are gone by now, unless
-   * the write continues one that it asked for; nothing is changed then.
+   * Runs `work` as one write. After the commit it runs every follower in order, also after a failure, then reports the write to the
+   * listeners and answers what `work` answered. It rejects with the first failure of a follower, although the change is committed; further
+   * failures are logged. Errors: `COULD_NOT_VALIDATE` naming a field above the {@link Limits} and the limit; `UNAUTHORIZED` for a caller
+   * whose session or rights have ended, unless the write continues an admitted write. Nothing is changed then.
    */
   async run<T>(
     call: Call,
@@ -163,7 +162,7 @@ export class Writes {
   ): Promise<T> {
     const changes: RecordedChange[] = []
     const written = this.#storage.write(async (tx) => {
-      // A storage may run the work again when the database asks for it.
+      // A storage may run the work again when the database asks for a retry.
       changes.length = 0
       if (!isContinued) await this.#admission?.(tx, call)
       const recorded = limiting(recording(tx, changes), this.#limits)
@@ -197,7 +196,7 @@ export class Writes {
   }
 }
 
-/** Tells whether changes concern one of the resources; every change concerns where none is named. */
+/** Selects changes of the resources; every change without resources. */
 function concerning(resources: readonly Followed[] | undefined): (changes: readonly RecordedChange[]) => boolean {
   if (resources === undefined) return () => true
   const kinds = new Set(resources.map(({ name }) => name))
