@@ -1,10 +1,10 @@
-/** One-way fingerprints of high-entropy secrets: what the store keeps instead of a session token. */
+/** One-way fingerprints of high-entropy secrets, which the store keeps instead of session tokens. */
 export interface Digest {
   /** Lower-case hexadecimal SHA-256 of the UTF-8 text. */
   sha256(text: string): string
 }
 
-/** A signer of tokens, and its keys: those of one certificate, or of a key set that is fetched. */
+/** A signer of tokens, and its keys: the key of a certificate, or a fetched key set. */
 export interface TokenSigner {
   readonly id: string
   readonly issuer: string
@@ -18,40 +18,38 @@ export type TokenVerdict =
   | { readonly outcome: 'valid'; readonly claims: Claims }
   | { readonly outcome: 'expired' | 'invalid' }
 
-/** Judges JSON Web Tokens that others signed. The keys of a token are the signer's, whatever its header says. */
+/** Judges JSON Web Tokens of external signers. The keys of a token are the signer's, whatever its header says. */
 export interface ExternalTokens {
-  /** Reads the issuer that a token names, unverified; `undefined` for a text that is no token. */
+  /** Reads the unverified issuer of a token; `undefined` for invalid text. */
   issuerOf(token: string): string | undefined
   /**
-   * Verifies signature (RS256 to RS512, ES256 to ES512, by the key's own kind), issuer, audience and the times of a token
-   * at `now` (epoch ms), without leeway. A token without `kid` or `exp` is invalid, and one whose key is for something else
-   * than signatures, is RSA with an exponent below 65537, or stands in a certificate that has expired at `now`;
-   * likewise one whose claims hold text that no storage can keep.
+   * Verifies signature (RS256 to RS512, ES256 to ES512, by the key's own kind), issuer, audience and the times of a token at `now` (epoch
+   * ms), without leeway. A token without `kid` or `exp` is invalid. So is a token whose key is not for signatures, is RSA with an exponent
+   * below 65537, or stands in a certificate that has expired at `now`. So is a token whose claims hold text that no storage can keep.
    *
-   * Never rejects: a key set that was never fetched makes its tokens invalid. A set is fetched again after five minutes, and
-   * for a token whose key is missing or does not fit, once in a second at most however many tokens there are. While it
-   * cannot be fetched, the keys of the last time are good for an hour.
+   * Never rejects: a key set that was never fetched makes its tokens invalid. A set is fetched again after five minutes. A token whose key
+   * is missing or does not fit causes a fetch too, at most once a second for any number of tokens. When a fetch fails, the last keys stay
+   * valid for an hour.
    */
   verify(token: string, signer: TokenSigner, now: number): Promise<TokenVerdict>
 }
 
-/** How a key signs, by the names of JSON Web Algorithms: it follows from the key of the certificate. */
+/** The algorithm of a key, by its JSON Web Algorithms name. It follows from the key of the certificate. */
 export type SignatureAlgorithm = 'ES256' | 'ES384' | 'ES512' | 'RS256' | 'EdDSA'
 
 /**
- * Signs with a private key that nobody can read, such as one in a hardware module or a key management service. It is
- * asked once for each certificate and token, never while a record is being written, and once at the start, to prove that
- * the key belongs to its certificate.
+ * Signs with an unreadable private key, such as a key in a hardware module or a key management service. It is called once for each
+ * certificate and token, never during a write to the store, and once at the start to prove that the key belongs to its certificate.
  */
 export interface KeySigner {
   /**
-   * Signs `data`, which is not hashed yet. An ECDSA signature may be DER, as key management services answer, or `r` and
-   * `s` side by side, as hardware modules do.
+   * Signs `data`, which is not hashed yet. An ECDSA signature may be DER, as key management services answer, or `r` and `s` concatenated,
+   * as hardware modules answer.
    */
   sign(data: Uint8Array, algorithm: SignatureAlgorithm): Promise<Uint8Array>
 }
 
-/** Turns passwords into verifiers. Implementations cap how many hashes run at once, so that logins cannot starve the host. */
+/** Turns passwords into verifiers. Implementations limit the number of concurrent hashes, so that logins cannot starve the host. */
 export interface PasswordHasher {
   /** Answers a PHC string (`$argon2id$…`) that carries its own salt and parameters. Throws on the empty password. */
   hash(password: string): Promise<string>
@@ -60,7 +58,7 @@ export interface PasswordHasher {
    * answers `false`, so that a caller cannot tell an unknown user from a wrong password.
    */
   verify(password: string, verifier: string | undefined): Promise<boolean>
-  /** Reports whether `verifier` was made in another way than {@link hash} makes them now, so that it is to be replaced. */
+  /** Reports whether `verifier` differs in its parameters from those of {@link hash} now, and must be replaced. */
   needsRehash(verifier: string): boolean
 }
 
@@ -70,11 +68,11 @@ export interface QrCode {
   png(text: string): Promise<Uint8Array>
 }
 
-/** Keeps secrets unreadable at rest, where they must be shown again and cannot be hashed. */
+/** Encrypts secrets at rest that must be shown again and therefore cannot be hashed. */
 export interface Sealer {
-  /** Encrypts text for one purpose; the same text is sealed differently every time. */
+  /** Encrypts text for one purpose. Each call gives a different result. */
   seal(text: string, purpose: string): Promise<string>
-  /** Decrypts what was sealed for the same purpose. Throws when it was not, or by another key. */
+  /** Decrypts text that was sealed for the same purpose. Throws for another purpose or another key. */
   open(sealed: string, purpose: string): Promise<string>
 }
 
@@ -83,23 +81,23 @@ export interface Sealer {
  * carries `kid`, the SHA-1 fingerprint of the server certificate.
  */
 export interface Tokens {
-  /** How tokens are signed now, by the names of JSON Web Algorithms. */
+  /** The current signature algorithm, by its JSON Web Algorithms name. */
   readonly algorithm: string
   sign(claims: TokenClaims): Promise<string>
-  /** The claims of a token that was signed here and is good at `now` (ms); `undefined` for any other text. */
+  /** The claims of a token of this network that is valid at `now` (ms); `undefined` for any other text. */
   verify(token: string, now: number): Promise<TokenClaims | undefined>
   /**
-   * Judges a token at `now` (ms) by the keys that sign here, signed here before, or were {@link recognise}d. The key says
-   * which algorithm is right, whatever the token says.
+   * Judges a token at `now` (ms) by the current key, former keys, and keys that were {@link recognise}d. The key determines the algorithm,
+   * whatever the token says.
    */
   judge(token: string, now: number): Promise<TokenJudgement>
-  /** Takes tokens that the key of a certificate (PEM) signed for tokens of ours: a former one, or another process's. */
+  /** Accepts tokens that the key of a certificate (PEM) signed: a former certificate, or that of another process. */
   recognise(certPem: string): Promise<void>
-  /** The public half of the key that signs, as a JSON Web Key with the certificate in `x5c`. */
+  /** The public half of the signing key, as a JSON Web Key with the certificate in `x5c`. */
   publicKey(): Promise<PublicJwk>
-  /** The public halves of every key whose tokens are good, without certificates; the one that signs comes first. */
+  /** The public halves of all keys whose tokens are valid, without certificates. The signing key comes first. */
   publicKeys(): Promise<readonly PublicJwk[]>
-  /** Signs the UTF-8 text of a nonce; the signature is base64, the algorithm named as in tokens. */
+  /** Signs the UTF-8 text of a nonce. The signature is base64, the algorithm has its name in tokens. */
   signNonce(nonce: string): Promise<{ readonly algorithm: string; readonly signature: string }>
 }
 
@@ -109,7 +107,7 @@ export type Claims = Readonly<Record<string, unknown>>
 /** Claims as they stand in the token; `exp` and `iat` in seconds since the Unix epoch. */
 export type TokenClaims = Readonly<Record<string, unknown>>
 
-/** The judgement of a token: good, good but too old, by a key that nobody knows here, or anything else. */
+/** The judgement of a token: valid, valid but expired, signed by an unknown key, or invalid. */
 export type TokenJudgement =
   | { readonly outcome: 'valid' | 'expired'; readonly claims: TokenClaims }
   | { readonly outcome: 'unknown-key'; readonly kid: string }
@@ -125,30 +123,29 @@ export interface Totp {
   /** A fresh secret, base32. */
   newSecret(): Promise<string>
   /**
-   * The time step that a code belongs to, among the one at `now` (epoch ms) and two before and after it; `undefined` for a
-   * code that fits none of them. Each step is to be accepted once.
+   * The time step of a code, from two steps before `now` (epoch ms) to two after; `undefined` for any other code. Accept each step once.
    */
   stepOf(secret: string, code: string, now: number): Promise<number | undefined>
-  /** The `otpauth:` URL from which an authenticator app takes the secret. */
+  /** The `otpauth:` URL from which an authenticator app reads the secret. */
   provisioningUrl(secret: string, issuer: string, account: string): Promise<string>
 }
 
 /** Fetches the key sets of token signers. */
 export interface KeySets {
-  /** Why a URL may not be fetched, by what it says alone; `undefined` when it may. */
+  /** The reason against fetching a URL, by its text alone; `undefined` for an acceptable URL. */
   refusal(url: string): string | undefined
   /**
-   * The JSON text at a URL. Rejects after five seconds, above 256 KiB, on an answer other than 200, and when the URL or a
-   * redirect leads to an address that is not allowed.
+   * The JSON text at a URL. Rejects after five seconds, above 256 KiB, for an answer other than 200, and when the URL or a redirect leads
+   * to a forbidden address.
    */
   fetch(url: string): Promise<string>
 }
 
-/** Sends what a login at an external OpenID provider brought to where it becomes tokens. */
+/** Exchanges the result of a login at an external OpenID provider for tokens. */
 export interface TokenEndpoints {
   /**
-   * Posts a form and answers the JSON text of the answer. Rejects after five seconds, above 256 KiB, on an answer other
-   * than 200, a redirect included, and for an address that is not allowed.
+   * Posts a form and answers the JSON text of the answer. Rejects after five seconds, above 256 KiB, for an answer other than 200
+   * (including a redirect), and for a forbidden address.
    */
   post(url: string, form: Readonly<Record<string, string>>): Promise<string>
 }

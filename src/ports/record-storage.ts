@@ -3,61 +3,61 @@ import type { Filter, OrderBy } from '../kernel/filter/index.ts'
 
 export type { RecordKind, StoredRecord }
 
-/** A question about one kind of record. Without `where` it is about all; `orderBy` ends with `id` ascending, always. */
+/** A query for one kind of record. Without `where` it matches all records; `orderBy` always ends with `id` ascending. */
 export interface FindQuery {
   readonly where?: Filter
   readonly orderBy?: readonly OrderBy[]
-  /** Greatest number of records; all of them when absent. */
+  /** The most records to answer; all records when absent. */
   readonly limit?: number
   readonly offset?: number
 }
 
-/** One page of an answer; `totalCount` counts what matches `where`, whatever the limit, damaged records too. */
+/** A page of records. `totalCount` counts all matches of `where`, whatever the limit, including damaged records. */
 export interface Page<T> {
   readonly items: readonly T[]
   readonly totalCount: number
   /**
-   * The records of the page that cannot be read, which `items` leaves out; absent when there are none. A question for
-   * records that take rights away must not go on as if these were not there.
+   * The unreadable records of the page, which `items` leaves out; absent without any. A query for records that take rights away must not
+   * ignore them.
    */
   readonly damaged?: readonly DamagedRecord[]
 }
 
-/** Some of the records of one kind, of each at least the fields that were asked for. */
+/** Some records of one kind, each with at least the requested fields. */
 export interface Slice<T> {
   readonly items: readonly T[]
   /** Records with a requested field that cannot be read; absent when there are none. */
   readonly damaged?: readonly DamagedRecord[]
 }
 
-/** The records of one kind, to be read. */
+/** Read access to the records of one kind. */
 export interface ReadCollection<T extends StoredRecord> {
-  /** Throws {@link DamagedRecord} for one that cannot be read. */
+  /** Throws {@link DamagedRecord} for an unreadable record. */
   get(id: string): Promise<T | undefined>
   find(query?: FindQuery): Promise<Page<T>>
-  /** The ids of the records that `find` would answer, in its order, damaged ones too; the records themselves are not read. */
+  /** The ids of the records that `find` would answer, in its order, including damaged records. The records are not read. */
   findIds(query?: FindQuery): Promise<readonly string[]>
   /**
-   * Every record in the order of ids, of each the id and the named fields, perhaps more: a slice at a time, so that a million
-   * records are never held at once. What the same write changes meanwhile may be there or not. A damaged record tells those
-   * of the named fields that cannot be read.
+   * Every record in the order of ids, with its id, the named fields and perhaps more. Records come in slices, so that a million records are
+   * never held at once. Changes that the same write makes meanwhile may be missing. A damaged record tells which of the named fields are
+   * unreadable.
    */
   scan<F extends keyof T & string>(fields: readonly F[]): AsyncIterable<Slice<Pick<T, F | 'id'>>>
 }
 
-/** The records of one kind, to be read and changed. */
+/** Read and write access to the records of one kind. */
 export interface Collection<T extends StoredRecord> extends ReadCollection<T> {
   /** Adds a record. Throws {@link UniqueViolation} when its id or a unique field is taken. */
   insert(record: T): Promise<void>
-  /** Replaces the record with the same id; answers false when there is none. Throws {@link UniqueViolation}. */
+  /** Replaces the record with the same id; false for an unknown id. Throws {@link UniqueViolation}. */
   update(record: T): Promise<boolean>
-  /** Removes a record; answers true for exactly one of any number of callers: so one-time tokens are consumed. */
+  /** Removes a record. Exactly one of any number of callers gets true, which makes one-time tokens safe. */
   delete(id: string): Promise<boolean>
 }
 
 /**
- * One entry of the change feed. `revision` grows by one with every committed write that changed something; all changes of
- * one write share it, in the order in which they were made.
+ * One entry of the change feed. `revision` grows by one with every committed write that has changes; all changes of one write share it, in
+ * their order.
  */
 export interface Change {
   readonly revision: number
@@ -66,21 +66,20 @@ export interface Change {
   readonly operation: 'insert' | 'update' | 'delete'
 }
 
-/** A place in the history of a store. Snapshots at the same place hold the same. */
+/** A place in the history of a store. Snapshots at the same place are equal. */
 export interface HistoryPoint {
-  /** 0 for a storage that was never written; each committed write that changes something adds one. */
+  /** 0 for a new storage. Each committed write with changes adds one. */
   readonly revision: number
   /**
-   * Tells commits of the same revision apart. A database that lost its last commits, because it was restored or because another
-   * one took its place, counts their revisions again; each commit therefore has a line of its own, which it shares with no other
-   * commit of any store. Absent where a storage knows none: a reader that keeps what it read then finds out about commits that
-   * were lost only while the store has a lower revision.
+   * Distinguishes commits with the same revision. A database that lost its last commits, by a restore or a replacement, counts their
+   * revisions again. Each commit therefore has a line of its own, which no other commit of any store shares. Absent in a storage without
+   * lines: a reader that keeps state then notices lost commits only while the store has a lower revision.
    */
   readonly line?: string | undefined
 }
 
 /**
- * Reports whether two places in the history of a store are the same, as far as the storage tells.
+ * Reports whether two places in the history of a store are the same, as far as the storage knows.
  *
  * @example
  * isSamePoint({ revision: 7, line: '31' }, { revision: 7, line: '52' }) // false: revision 7 was lost, and counted again
@@ -90,21 +89,20 @@ export function isSamePoint(one: HistoryPoint, other: HistoryPoint): boolean {
 }
 
 /**
- * A consistent snapshot: everything read through it belongs to its place in the history of the store.
+ * A consistent snapshot: all reads through it belong to its place in the history of the store.
  *
- * A transaction lives as long as the work that was given it. From then on it and its collections reject every call with
- * an `Error` whose message contains `transaction has ended`, and nothing is read or changed.
+ * A transaction ends with the work that received it. From then on it and its collections reject every call with an `Error` whose message
+ * contains `transaction has ended`, and read and change nothing.
  */
 export interface ReadTransaction extends HistoryPoint {
   collection<T extends StoredRecord>(kind: RecordKind<T>): ReadCollection<T>
   /**
-   * The changes after `revision` up to this snapshot, oldest first; none when `revision` is the snapshot's own. `undefined`
-   * when the feed does not reach back so far, and when `revision` is ahead of the snapshot (its reader saw a store that was
-   * since put back to an earlier state): the reader must start afresh. Inside a write it tells what was committed before,
-   * not the write's own changes.
+   * The changes after `revision` up to this snapshot, oldest first; empty for the snapshot's own revision. `undefined` when the feed does
+   * not reach back so far, and when `revision` is ahead of the snapshot (the store has been put back to an earlier state since): the reader
+   * must then read everything again. Inside a write, only earlier commits are reported, not the write's own changes.
    *
-   * With `line`, the one that the reader saw at `revision`, it is `undefined` also where the commit of that revision is another
-   * one by now, or was forgotten.
+   * `line` is the line that the reader saw at `revision`. With it, the answer is also `undefined` when another commit has that revision
+   * now, or the commit is forgotten.
    */
   changesSince(revision: number, line?: string): Promise<readonly Change[] | undefined>
 }
@@ -113,46 +111,45 @@ export interface WriteTransaction extends ReadTransaction {
   collection<T extends StoredRecord>(kind: RecordKind<T>): Collection<T>
 }
 
-/** The circumstances of a read that a storage may know. */
+/** Properties of a read that a storage may make use of. */
 export interface ReadOptions {
   /**
-   * Whether the work may be begun afresh, over a later snapshot, before it has come to its end: it changes nothing outside but
-   * what it sets again, and only the answer of its last run counts. A storage may then put off the snapshot until the work
-   * asks for what is not at hand. Default: false.
+   * True when the work may be restarted over a later snapshot before it ends. A restart must set again every effect that the work has
+   * outside, and only the answer of its last run counts. A storage may delay the snapshot until the work needs records that are not in
+   * memory. Default: false.
    */
   readonly mayBeginAgain?: boolean
 }
 
 /**
- * Where a controller keeps its records. Guarantees, held by the storage contract suite for every implementation:
- * a write is atomic (a throw rolls everything back), writers are serialised, a write sees every earlier commit and its own
- * changes, a read sees one consistent snapshot that no later write disturbs, and an acknowledged write is as durable as the
- * implementation says.
+ * The store of a controller's records. The storage contract suite checks these guarantees for every implementation: a write is atomic (a
+ * throw rolls everything back), writers are serialised, a write sees every earlier commit and its own changes, a read sees one consistent
+ * snapshot that no later write disturbs, and an acknowledged write is as durable as the implementation promises.
  *
- * Nothing slow belongs inside `write` (hashing, signing, the network), and work inside a transaction uses its own handle only.
+ * Slow work (hashing, signing, the network) does not belong inside `write`. Work inside a transaction uses only its own handle.
  */
 export interface Storage {
-  /** True when what it holds is gone with this process; a controller then needs no certificates that outlive it. */
+  /** True when the records do not outlive this process. A controller then needs no lasting certificates. */
   readonly isVolatile?: boolean
-  /** Runs `work` over one snapshot of what is committed by now, or later, and answers what it answers. */
+  /** Runs `work` over one snapshot that holds at least all commits so far, and answers its answer. */
   read<T>(work: (tx: ReadTransaction) => Promise<T>, options?: ReadOptions): Promise<T>
-  /** Runs `work` and commits what it changed before this resolves; when it throws, nothing is changed. */
+  /** Runs `work` and commits its changes before this resolves. When `work` throws, nothing is changed. */
   write<T>(work: (tx: WriteTransaction) => Promise<T>): Promise<T>
   /**
-   * Makes a durable copy of everything beside the original, and answers where it lies, in words for operators; undefined where that
-   * has no name. Absent where a storage makes none.
+   * Makes a durable copy beside the original, and answers its location in words for operators; undefined for a copy without a name. Absent
+   * in a storage without copies.
    */
   snapshot?(): Promise<string | undefined>
   /**
-   * Lets go of everything once the work that was accepted is done. From now on reads and writes reject with a
-   * {@link StorageUnavailable} whose reason is `closed`.
+   * Releases all resources once accepted work is done. From now on reads and writes reject with a {@link StorageUnavailable} whose reason
+   * is `closed`.
    */
   close(): Promise<void>
 }
 
 /**
- * A record that holds a value which another record of its kind already has. Nothing of the change took effect, and the
- * write may go on. Where several fields are taken, `field` is any of them.
+ * A unique value that another record of the kind already holds. The change had no effect, and the write may go on. When several values are
+ * taken, `field` is any of their fields.
  *
  * @example
  * throw new UniqueViolation('services', 'name', 'web') // duplicate value 'web' in unique index on services.name
@@ -172,8 +169,8 @@ export class UniqueViolation extends Error {
 }
 
 /**
- * A record that is stored as no storage stores one: a text that is no JSON, a value of another type. It cannot be read; it
- * can be replaced and deleted like any other, and its kind and the rest of the storage are as they were.
+ * A record with invalid stored values: malformed JSON, or a value of another type. It cannot be read, but it can be replaced and deleted.
+ * Other records are not affected.
  *
  * @example
  * throw new DamagedRecord('services', { id: 's1' }, ['tags']) // of services: tags cannot be read
@@ -181,9 +178,9 @@ export class UniqueViolation extends Error {
 export class DamagedRecord extends Error {
   readonly kind: string
   readonly id: string
-  /** The fields whose values cannot be read. */
+  /** The fields with unreadable values. */
   readonly fields: readonly string[]
-  /** The record with those fields as they are in a record that nobody has written to: what is left, not what was stored. */
+  /** The readable rest of the record. The damaged fields have the values of a new record, not their stored values. */
   readonly remains: StoredRecord
 
   constructor(kind: string, remains: StoredRecord, fields: readonly string[]) {
@@ -196,13 +193,13 @@ export class DamagedRecord extends Error {
   }
 }
 
-/** Why a storage cannot do its work at present; `closed` is for good. */
+/** The reason why a storage cannot work at present; `closed` is final. */
 export type UnavailableReason = 'busy' | 'full' | 'read-only' | 'corrupt' | 'unreachable' | 'closed'
 
 /**
- * The storage cannot answer at present: its database is locked by others, full, read-only, damaged or away, or it was closed. Nothing of the
- * read or write that throws it took effect, except that a connection lost during a commit leaves open whether it did. The
- * storage goes on without a restart when the cause is gone.
+ * The storage cannot answer at present: its database is locked by other processes, full, read-only, damaged or unreachable, or it was
+ * closed. The failed read or write had no effect, except that a connection lost during a commit leaves its outcome open. The storage
+ * recovers without a restart when the cause is gone.
  *
  * @example
  * throw new StorageUnavailable('busy', 'the database is locked by another process', { cause })
@@ -217,7 +214,7 @@ export class StorageUnavailable extends Error {
   }
 
   /**
-   * Makes what a storage rejects with after its end.
+   * Makes the error with which a closed storage rejects.
    *
    * @example
    * const lifetime = new Lifetime(StorageUnavailable.closed)

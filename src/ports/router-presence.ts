@@ -1,4 +1,4 @@
-/** Versions that a router tells of itself. */
+/** Versions that a router reports about itself. */
 export interface RouterVersion {
   readonly arch: string
   readonly buildDate: string
@@ -7,16 +7,16 @@ export interface RouterVersion {
   readonly version: string
 }
 
-/** Where a router accepts links of others. */
+/** An address at which a router accepts links of other routers. */
 export interface LinkListener {
-  /** As it is advertised, for example `tls:host:10080`. */
+  /** The advertised address, for example `tls:host:10080`. */
   readonly address: string
   readonly protocol: string
   readonly groups: readonly string[]
   readonly localBinding: string
 }
 
-/** A network interface of a router's host, as the router reports it; `flags` are those of the host's system calls. */
+/** A network interface of a router's host, as the router reports it; `flags` come from the host's system calls. */
 export interface ReportedInterface {
   readonly name: string
   readonly hardwareAddress: string
@@ -26,29 +26,29 @@ export interface ReportedInterface {
   readonly addresses: readonly string[]
 }
 
-/** An edge router that is connected to its data plane, as a host knows it. */
+/** The connection of an edge router to the data plane. */
 export interface RouterConnection {
   readonly hostname: string
   /** Protocol to URL, for example `{ tls: 'tls://er1.example.org:3022' }`. */
   readonly supportedProtocols: Readonly<Record<string, string>>
-  /** How far the router is in taking over the model. Default: `SYNC_DONE`. */
+  /** The router's progress in loading the data model. Default: `SYNC_DONE`. */
   readonly syncStatus?: string
   readonly versionInfo?: RouterVersion | undefined
-  /** The interfaces of its host, as it reported them. */
+  /** The reported interfaces of its host. */
   readonly interfaces?: readonly ReportedInterface[] | undefined
   /** The numbers of its capabilities, ascending. */
   readonly capabilities?: readonly number[] | undefined
-  /** Where it accepts links of other routers. */
+  /** The addresses at which it accepts links of other routers. */
   readonly linkListeners?: readonly LinkListener[] | undefined
 }
 
-/** Tells which edge routers are connected. A controller without a data plane uses a presence that knows none. */
+/** Knows the connected edge routers. A controller without a data plane uses a presence without connected routers. */
 export interface RouterPresence {
   /** The connection of an online router, `undefined` while it is offline. */
   connectionOf(edgeRouterId: string): RouterConnection | undefined
 }
 
-/** Whether identities have endpoints that are connected to edge routers; unknown while the router that knows is away. */
+/** The connection state of an identity's endpoints to edge routers; `unknown` for a while after their router has disconnected. */
 export type IdentityConnectionStatus = 'online' | 'offline' | 'unknown'
 
 /** The answer to a router that opens its control channel. */
@@ -56,44 +56,43 @@ export type RouterAdmission =
   | { readonly accepted: true }
   | { readonly accepted: false; readonly reason: 'unknown' | 'disabled' | 'unverified' | 'fingerprint' }
 
-/** How a router introduces itself on its control channel. */
+/** The introduction of a router on its control channel. */
 export interface RouterHello {
   readonly hostname: string
-  /** Where it listens: the protocol (`tls`, `wss` …) and `host:port` as clients reach it. */
+  /** Its listeners: the protocol (`tls`, `wss` …) and the `host:port` that clients dial. */
   readonly listeners: readonly { readonly protocol: string; readonly advertise: string }[]
   readonly versionInfo?: RouterVersion
 }
 
-/** Why a connected router is to be let go of. */
+/** The reason for disconnecting a router. */
 export type DisconnectReason = 'deleted' | 'disabled' | 're-enrolled' | 'fingerprint'
 
-/** Which identities have endpoints connected to a router: all of them, or what changed since the last report. */
+/** The identities with endpoints that are connected to a router: all of them, or the changes since the last report. */
 export interface IdentityConnections {
   readonly full: boolean
   readonly identities: readonly { readonly identityId: string; readonly connected: boolean }[]
 }
 
 /**
- * The port between the controller and a host that runs the data plane: reports one way, orders the other. Which routers are
- * connected is kept in the storage too, so that every process over it answers the same; it lasts as long as the process that
- * holds them, and half a minute more when that is killed. Which identities are connected each process knows of the routers
- * that it holds.
+ * The port between the controller and a host that runs the data plane: the host reports, the controller orders. The storage also keeps the
+ * connected routers, so that every process over it answers the same. The entries last as long as the process that holds the routers, and
+ * half a minute longer if that process is killed. Each process knows the connected identities only of its own routers.
  */
 export interface HostedPresence {
   /**
-   * A router opened its control channel with a certificate of this fingerprint (lower-case hexadecimal SHA-1). It is online
-   * when it is accepted; one that is unknown, disabled, not enrolled or has another certificate is to be refused.
+   * Reports that a router opened its control channel with a certificate of this fingerprint (lower-case hexadecimal SHA-1). An accepted
+   * router is online. The host must refuse a router that is unknown, disabled, not enrolled, or has another certificate.
    */
   routerConnected(routerId: string, fingerprint: string): Promise<RouterAdmission>
-  /** A connected router says where it is reached; for one that is not connected nothing happens. */
+  /** Reports the addresses of a connected router; ignored for a disconnected router. */
   routerHello(routerId: string, hello: RouterHello): void
-  /** The control channel closed. Who was connected through the router only is in an unknown state for five minutes. */
+  /** Reports a closed control channel. Identities that were connected only through this router are `unknown` for five minutes. */
   routerDisconnected(routerId: string): void
-  /** A connected router tells which identities are connected to it. */
+  /** Reports the identities that are connected to a router. */
   identityConnections(routerId: string, report: IdentityConnections): void
   /**
-   * Adds a listener for routers whose control channel is to be closed; answers the function that removes it. What
-   * another process did to a router is noticed within a second.
+   * Adds a listener for routers whose control channel must be closed; answers the function that removes it. Changes of a router by other
+   * processes are noticed within a second.
    */
   onDisconnect(listener: (routerId: string, reason: DisconnectReason) => void): () => void
 }

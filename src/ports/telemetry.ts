@@ -1,18 +1,18 @@
-/** A figure that is measured. Names, units and attributes are those of OpenTelemetry. */
+/** A measured figure. Names, units and attributes follow OpenTelemetry. */
 export interface Instrument {
   /** Parts divided by dots, for example `portcullis.logins`. */
   readonly name: string
   readonly kind: 'counter' | 'up-down-counter' | 'gauge' | 'histogram'
-  /** `s` for seconds; what is counted stands in braces, for example `{login}`. */
+  /** `s` for seconds; the counted object in braces, for example `{login}`. */
   readonly unit: string
   readonly description: string
-  /** Of a gauge: what several processes over one store tell together. Default: the greatest value. */
+  /** For a gauge: the way to combine the values of several processes over one store. Default: the greatest value. */
   readonly across?: 'sum' | 'max' | 'min'
-  /** Of a histogram: where its buckets end, ascending. */
+  /** For a histogram: the upper bounds of its buckets, ascending. */
   readonly boundaries?: readonly number[]
 }
 
-/** The attributes of a figure. Every value is one of few: no caller makes them up. */
+/** The attributes of a figure. Every value comes from a small fixed set, never from a caller. */
 export type MetricAttributes = Readonly<Record<string, string | number>>
 
 /** A reading of a gauge. */
@@ -22,38 +22,38 @@ export interface Reading {
   readonly attributes?: MetricAttributes
 }
 
-/** Takes what is measured. Neither function throws. */
+/** Receives measurements. Neither function throws. */
 export interface Metrics {
   /** Adds to a counter, or puts a value into a histogram. */
   record(instrument: Instrument, value: number, attributes?: MetricAttributes): void
-  /** Asks `read` for these gauges whenever figures are given on. Answers the function that ends it. */
+  /** Calls `read` for these gauges at every export of figures. Answers the function that ends this. */
   observe(gauges: readonly Instrument[], read: () => Promise<readonly Reading[]>): () => void
 }
 
-/** A request, as others may see it: neither its path nor its query, which hold ids and secrets. */
+/** The parts of a request that telemetry may see: neither path nor query, which hold ids and secrets. */
 export interface TracedRequest {
-  /** The HTTP method; `_OTHER` for one that is none. */
+  /** The HTTP method; `_OTHER` for an unknown method. */
   readonly method: string
   readonly scheme: string
-  /** The peer's IP address, where it is known. */
+  /** The peer's IP address, if known. */
   readonly remoteAddress: string | undefined
-  /** A header that says which trace the request belongs to, such as `traceparent`. */
+  /** A header with the trace of the request, such as `traceparent`. */
   header(name: string): string | undefined
 }
 
-/** A request that is being answered. */
+/** The span of a request that is being answered. */
 export interface RequestSpan {
-  /** An operation was found for it, by the name under which it stands in the log and the template of its path. */
+  /** Reports the operation of the request: the request's id in the log, and the template of its path. */
   matched(requestId: string, route: string): void
-  /** The status that it is answered with, and what it failed by where that was not foreseen. */
+  /** Reports the status of the answer, and an unexpected error if the request failed by it. */
   answered(status: number, error?: unknown): void
 }
 
 /**
- * Where spans of requests and figures go, such as `openTelemetry()` of `portcullis/opentelemetry`. Nothing that it gets
- * holds a secret, an id or a name of an entity.
+ * Receives spans of requests, and figures, such as `openTelemetry()` of `portcullis/opentelemetry`. They never hold a secret, an id or a
+ * name of an entity.
  */
 export interface Telemetry extends Metrics {
-  /** Runs `answer` as the span of a request and answers what it answers; whatever it calls belongs to the span. */
+  /** Runs `answer` within the span of a request and answers its answer. All its calls belong to the span. */
   trace<T>(request: TracedRequest, answer: (span: RequestSpan) => Promise<T>): Promise<T>
 }

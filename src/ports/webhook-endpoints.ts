@@ -7,14 +7,14 @@ export interface WebhookPost {
   readonly signal: AbortSignal
 }
 
-/** Sends messages to the endpoints of webhooks, which others operate. */
+/** Sends messages to the endpoints of webhooks, which are foreign servers. */
 export interface WebhookEndpoints {
-  /** Why a URL may be no endpoint, by what it says alone; `undefined` when it may. */
+  /** The reason against a URL as an endpoint, by its text alone; `undefined` for an acceptable URL. */
   refusal(url: string): string | undefined
   /**
-   * Posts a message and answers the status, with the `Retry-After` header where there is one. The body of the answer is not read,
-   * and no redirect is followed. Rejects when there is no answer before the signal ends the attempt, and when the name leads to an
-   * address that is not allowed, which the connection itself judges.
+   * Posts a message and answers the status, with the `Retry-After` header if present. The body of the answer is not read, and no redirect
+   * is followed. Rejects when the signal ends the attempt before an answer, and when the name resolves to a forbidden address, which is
+   * checked for the connection itself.
    */
   post(url: string, message: WebhookPost): Promise<{ readonly status: number; readonly retryAfter?: string }>
   /** The signal of one attempt: it ends after a number of milliseconds, or with `closing`. */
