@@ -112,8 +112,8 @@ export interface KeySuccession {
   /** Makes a signing authority below the root of `former`. Rejects when the key of that root is unavailable. */
   nextSigning(former: FormerGeneration, now: number): Promise<NewGeneration>
   /**
-   * Makes a root and a signing authority below it. The root of `former` vouches for the new root if its key is available and its
-   * constraints permit.
+   * Makes a root and a signing authority below it. The root of `former` vouches for the new root if its key is available and its validity
+   * and path length permit.
    */
   nextRoot(former: FormerGeneration, now: number): Promise<NewGeneration>
   /** Makes a certificate for the names of the current server certificate, signed by the current authority, with a new key or the same. */

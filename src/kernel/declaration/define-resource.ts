@@ -8,9 +8,9 @@ import { describedLater, type WordsFor } from './words.ts'
 const BASE_FIELDS: Readonly<Record<string, FieldKind>> = { createdAt: 'instant', updatedAt: 'instant', tags: 'json' }
 
 /**
- * Declares a resource. Schemas of requests and of the wire form, filter symbols, storage fields, links, references, role
- * displays, deletion rules and the standard operations all derive from this one value. The words say of every field what
- * is true of it: its unit and shape, its default, who sets it, what null means.
+ * Declares a resource. Schemas of requests and of the wire form, filter symbols, storage fields, links, references, role displays, deletion
+ * rules and the standard operations all derive from this one value. The words describe every field: its unit and shape, its default, its
+ * writer, the meaning of null.
  */
 export function defineResource<const D extends ResourceDefinition>(
   definition: D,

@@ -5,7 +5,7 @@ import { inputName } from './quirks.ts'
 import { always, type ComputedSymbol, type ResourceDefinition, type Shape } from './resource.ts'
 import { describedLike } from './words.ts'
 
-/** The body of create or replace: what is required must be there, the rest falls back to its default. */
+/** The body of create or replace: required members must be present, other members have defaults. */
 export function bodySchema(
   definition: ResourceDefinition,
   shape: Shape,
@@ -18,7 +18,7 @@ export function bodySchema(
   return z.object({ ...Object.fromEntries(entries), tags: Tags.default({}) })
 }
 
-/** Makes the schema of fields that are settled at creation: they may be sent again, as deployed clients do, and change nothing. */
+/** Makes the schema of fields that are fixed at creation: deployed clients send them again, without effect. */
 function settled(definition: ResourceDefinition, requiredFields: readonly string[] = []): Record<string, z.ZodType> {
   const fields = Object.entries(definition.createOnly ?? {}).map(([field, schema]) => [
     inputName(definition, field),
@@ -27,13 +27,13 @@ function settled(definition: ResourceDefinition, requiredFields: readonly string
   return Object.fromEntries(fields)
 }
 
-/** The body of replace: as that of create, without what a create request may ask for besides. */
+/** The body of replace: the body of create without the members that only a create request has. */
 export function replaceSchema(definition: ResourceDefinition): z.ZodObject {
   const body = bodySchema(definition, definition.writable, definition.quirks?.requiredOnReplace)
   return z.object({ ...settled(definition), ...body.shape })
 }
 
-/** The body of patch: whatever part is sent; members of nested objects may be sent alone. */
+/** The body of patch: any members; nested objects may be sent in part. */
 export function patchSchema(definition: ResourceDefinition): z.ZodObject {
   const entries = Object.entries(definition.writable).map(([field, schema]) => [
     inputName(definition, field),
@@ -50,7 +50,7 @@ function partial(schema: z.ZodType): z.ZodType {
   return describedLike(z.object(Object.fromEntries(members)), inner)
 }
 
-/** The wire form: base fields, stored fields that may be seen, entity references, role displays, derived members. */
+/** The wire form: base fields, visible stored fields, entity references, role displays, derived members. */
 export function detailSchema(definition: ResourceDefinition, stored: Shape): z.ZodObject {
   const hidden = new Set(definition.hidden)
   const shown = Object.entries(stored)
@@ -74,14 +74,13 @@ export function detailSchema(definition: ResourceDefinition, stored: Shape): z.Z
   })
 }
 
-/** The symbols that no field holds. Everything tells whether it belongs to the system, as deployed clients ask. */
+/** The symbols without a field. Every resource has `isSystem`, since deployed clients ask for it. */
 export function computedSymbols({ computed, system }: ResourceDefinition): Readonly<Record<string, ComputedSymbol>> {
   return { ...(system?.isSystem === undefined && { isSystem: always('boolean', false) }), ...computed }
 }
 
 /**
- * The symbols that a filter may name: every shown field that has an order or members, what the declaration renames, and
- * what is computed.
+ * The symbols that a filter may name: every shown field with an order or members, renamed symbols of the declaration, and computed symbols.
  */
 export function symbolTable(definition: ResourceDefinition, fields: Readonly<Record<string, FieldKind>>): SymbolTable {
   const table = new Map<string, FilterSymbol>([['id', { field: 'id', kind: 'string' }]])
@@ -106,7 +105,7 @@ function linking(definition: ResourceDefinition, field: string, kind: FieldKind)
   return { field, kind, ...(linksTo !== undefined && { linksTo }) }
 }
 
-/** The resource whose entities a field holds the ids of; undefined for another field, and where it may be one of several. */
+/** The resource to which the ids in a field belong; undefined for a field without ids, and for a field of several resources. */
 export function linkedBy({ references }: ResourceDefinition, field: string): string | undefined {
   const reference = references !== undefined && Object.hasOwn(references, field) ? references[field] : undefined
   return reference === undefined || reference.isLoose || reference.orTo !== undefined ? undefined : reference.to

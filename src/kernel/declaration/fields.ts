@@ -14,16 +14,16 @@ export const Text = z.string().max(4096)
 /** Bytes in standard base64. */
 export const Base64 = z.base64().max(4096)
 
-/** PEM text; a larger one than 64 KiB is refused before it is parsed. */
+/** PEM text; text above 64 KiB is refused before it is parsed. */
 export const Pem = z.string().max(65_536)
 
-/** An instant: epoch milliseconds inside, RFC 3339 on the wire. */
+/** An instant: epoch milliseconds in records, RFC 3339 on the wire. */
 export const Instant = z.codec(z.iso.datetime({ offset: true }), z.int(), {
   decode: (text) => Date.parse(text),
   encode: (milliseconds) => new Date(milliseconds).toISOString(),
 })
 
-/** An instant as epoch milliseconds, within what dates can tell. */
+/** An instant as epoch milliseconds, within the range of dates. */
 export const EpochMs = z.int().min(-8.64e15).max(8.64e15)
 
 /** Integer cost of hosting or routing, 0..65535. */
@@ -35,7 +35,7 @@ export const Semantic = z.enum(['AllOf', 'AnyOf'])
 /** A list that is kept as a set: sorted, without duplicates. */
 export const TextSet = z.array(z.string().max(1024)).max(10_000)
 
-/** Selects role attributes: `#attribute`, `#all` or `@id`. As a set it cannot tell that `#all` was written twice. */
+/** Selects role attributes: `#attribute`, `#all` or `@id`. A second `#all` is refused here, because the stored set would lose it. */
 export const Roles = TextSet.refine((roles) => roles.filter((role) => role === '#all').length < 2, {
   message: 'if using #all, it should be the only role specified',
 })
@@ -49,20 +49,20 @@ export const Tags = freeMap()
 /** A free JSON object. */
 export const JsonObject = freeMap()
 
-/** A JSON object whose absence of shape is a rule of its own: anything else is refused with the field's name. */
+/** A JSON object of any shape; other values are refused with the field's name. */
 export const FreeObject = z
   .custom<Readonly<Record<string, unknown>>>(isMap, 'invalid type, expected object')
   .meta({ type: 'object' })
 
 const HOLDING_MORE = new WeakSet<z.core.$ZodType>()
 
-/** The same schema of an object in which clients may tell more than it knows: that is dropped, and never refused. */
+/** Marks the schema of an object that may hold unknown members: they are dropped, never refused. */
 export function holdingMore<S extends z.ZodObject>(schema: S): S {
   HOLDING_MORE.add(schema)
   return schema
 }
 
-/** Reports whether a schema is of an object in which clients may tell more than it knows. */
+/** Reports whether a schema accepts and drops unknown members. */
 export function mayHoldMore(schema: z.core.$ZodType): boolean {
   return HOLDING_MORE.has(schema)
 }
@@ -80,7 +80,7 @@ const REFERENCE_WORDS = {
   name: 'The name of the entity.',
 }
 
-/** Points to another entity. */
+/** A reference to another entity. */
 export const EntityRef = described(
   z.object({ _links: Links, entity: z.string(), id: z.string(), name: z.string() }),
   REFERENCE_WORDS,
@@ -93,14 +93,14 @@ export const EntityRefWithUrlName = described(EntityRef.extend({ urlName: z.stri
   urlName: 'The same as `entity`.',
 })
 
-/** A role as it is displayed: `@id` shows the entity's current name. */
+/** A displayed role: `@id` shows the entity's current name. */
 export const NamedRole = described(z.object({ role: z.string(), name: z.string() }), {
   role: 'The entry as it was written: `#attribute`, or `@` and an id.',
   name: 'The entry for people: `@` and the present name of the entity, or the attribute.',
 })
 export type NamedRole = z.output<typeof NamedRole>
 
-/** Any object, without a look at each of its members: there may be tens of thousands in a request. */
+/** Any object. Its members are not checked, since a request may hold tens of thousands of them. */
 function freeMap() {
   return z
     .custom<Readonly<Record<string, unknown>>>()
@@ -114,7 +114,7 @@ function isMap(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Tells how a field is stored and compared, from its schema alone. */
+/** Derives the storage and comparison of a field from its schema alone. */
 export function kindOf(schema: z.ZodType): FieldKind {
   const inner = required(schema)
   if (inner === Instant) return 'instant'
@@ -126,7 +126,7 @@ export function kindOf(schema: z.ZodType): FieldKind {
   return 'json'
 }
 
-/** Tells the type of a field that is stored as JSON; undefined for one that may hold anything, and for other fields. */
+/** The type of a field that is stored as JSON; undefined for a field of any JSON type, and for other fields. */
 export function jsonTypeOf(schema: z.ZodType): 'list' | 'object' | undefined {
   const inner = required(schema)
   if (kindOf(schema) !== 'json') return undefined
@@ -134,13 +134,13 @@ export function jsonTypeOf(schema: z.ZodType): 'list' | 'object' | undefined {
   return inner instanceof z.ZodObject || inner instanceof z.ZodRecord ? 'object' : undefined
 }
 
-/** Reports whether a field may hold nothing. */
+/** Reports whether a field may be null or absent. */
 export function mayBeNull(schema: z.ZodType): boolean {
   const stored = withoutDefault(schema)
   return stored.safeParse(null).success || stored.safeParse(undefined).success
 }
 
-/** Makes the value of a field that nobody has written: its default, null where it may be null, or the zero of its kind. */
+/** Makes the initial value of a field: its default, null for a nullable field, or the zero of its kind. */
 export function emptyOf(schema: z.ZodType): unknown {
   if (schema instanceof z.ZodDefault) return schema.parse(undefined)
   if (schema instanceof z.ZodNullable) return null
@@ -157,7 +157,7 @@ const ZERO_OF: Readonly<Record<FieldKind, unknown>> = {
   json: {},
 }
 
-/** The schema of a value that is there: without default, optional and nullable. */
+/** The schema of a present value: without default, optional and nullable. */
 export function required(schema: z.ZodType): z.ZodType {
   if (schema instanceof z.ZodDefault || schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) {
     return required(toType(schema.unwrap()))
@@ -170,19 +170,19 @@ export function withoutDefault(schema: z.ZodType): z.ZodType {
   return schema instanceof z.ZodDefault ? toType(schema.unwrap()) : schema
 }
 
-// zod types the inside of a wrapper by its core interface; every schema of ours is a full ZodType.
+// zod types the schema inside a wrapper by its core interface; all our schemas are full ZodTypes.
 function toType(schema: z.core.$ZodType): z.ZodType {
   return schema as z.ZodType
 }
 
 /**
- * The same schema, of which the compiler knows more than a JSON schema tells: a writer of such a value writes one of the
- * variants of `Variant`. What is read and validated is as before.
+ * Narrows the input type of a schema for the compiler: a writer of the value has to write a variant of `Variant`. Reading and validation do
+ * not change.
  */
 export function narrowed<Variant>(): <S extends z.ZodType>(
   schema: Variant extends z.input<S> ? S : never,
 ) => z.ZodType<z.output<S>, Variant> {
-  // Every variant is an input of the schema, as the parameter's type demands.
+  // The type of the parameter ensures that every variant is an input of the schema.
   return (schema) => schema as never
 }
 

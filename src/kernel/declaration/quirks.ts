@@ -1,27 +1,27 @@
-/** A body of the wire, or what is shown of an entity. */
+/** A request body, or a shown entity. */
 type Members = Readonly<Record<string, unknown>>
 
-/** Ways in which the wire forms of one resource differ from those of any other: clients depend on each of them. */
+/** Peculiarities of one resource's wire forms. Deployed clients depend on each of them. */
 export interface Quirks {
-  /** Shown members that an answer leaves out where they would be null. */
+  /** Shown members that an answer leaves out instead of null. */
   readonly mayBeAbsent?: readonly string[]
-  /** Lists that deployed controllers show as null while they are empty; shown so where the controller does as they do. */
+  /** Lists that deployed controllers show as null while they are empty; with `compat`, this controller does so too. */
   readonly nullWhenEmpty?: readonly string[]
-  /** Maps that deployed controllers leave out while they are empty; left out where the controller does as they do. */
+  /** Maps that deployed controllers leave out while they are empty; with `compat`, this controller does so too. */
   readonly absentWhenEmpty?: readonly string[]
-  /** References that show their `entity` as `urlName` too, its spelling in older clients. */
+  /** References that repeat their `entity` as `urlName`, the spelling of older clients. */
   readonly urlNames?: readonly string[]
-  /** Members of a create request that have a default, and that deployed controllers require all the same. */
+  /** Members of a create request that deployed controllers require although they have a default here. */
   readonly requiredAsDeployed?: readonly string[]
   /** Required on replace, where that differs from `required`. */
   readonly requiredOnReplace?: readonly string[]
-  /** Settled at creation and yet required on patch, where it tells which members a client means. */
+  /** Fixed at creation, yet required on patch, where they determine the members that a client means. */
   readonly requiredOnPatch?: readonly string[]
-  /** Fields that a patch clears by leaving them out, where the controller does as deployed ones do. */
+  /** Fields that a patch clears by leaving them out; only with `compat`. */
   readonly clearedUnlessSent?: readonly string[]
-  /** Fields that requests spell differently: field to the member of the body. */
+  /** Fields with another name in requests: field to member of the body. */
   readonly inputNames?: Readonly<Record<string, string>>
-  /** Puts other spellings that requests may use right before validation. */
+  /** Corrects alternative spellings in requests before validation. */
   readonly spellings?: (body: Members) => Members
 }
 
@@ -30,7 +30,7 @@ interface Quirky {
   readonly quirks?: Quirks | undefined
 }
 
-/** How a request spells a field. */
+/** The name of a field in requests. */
 export function inputName({ quirks }: Quirky, field: string): string {
   return quirks?.inputNames?.[field] ?? field
 }
@@ -41,12 +41,14 @@ export function inStoredNames({ quirks }: Quirky, body: object): Members {
   return Object.fromEntries(Object.entries(body).map(([name, value]) => [spelled.get(name) ?? name, value]))
 }
 
-/** Reports whether an empty list is shown as null, by a controller that does as deployed ones. */
+/** Reports whether a controller with `compat` shows an empty list as null. */
 export function isNullWhenEmpty({ quirks }: Quirky, field: string): boolean {
   return quirks?.nullWhenEmpty?.includes(field) ?? false
 }
 
-/** A shown entity without the members that may be absent and are null, and without empty maps where those are absent as deployed. */
+/**
+ * A shown entity without optional members that are null, and, with `compat`, without the empty maps that deployed controllers leave out.
+ */
 export function withoutAbsent({ quirks = {} }: Quirky, showsEmptyAsDeployed: boolean, detail: Members): Members {
   const { mayBeAbsent = [], absentWhenEmpty = [] } = quirks
   const maps = showsEmptyAsDeployed ? absentWhenEmpty : []

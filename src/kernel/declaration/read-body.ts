@@ -12,9 +12,9 @@ type Members = Readonly<Record<string, unknown>>
 /** The declaration of a body. */
 export interface BodyRules {
   readonly body: z.ZodType
-  /** Other spellings of the body, or of each element of a list, put right before it is validated. */
+  /** Corrects alternative spellings of the body, or of each element of a list, before validation. */
   readonly spellings?: ((body: Members) => Members) | undefined
-  /** Refuses members that are not declared, also null ones; else they are dropped. */
+  /** Refuses undeclared members, including null; otherwise they are dropped. */
   readonly refusesUnknown?: boolean
 }
 
@@ -22,19 +22,19 @@ const READ = Symbol('read')
 const SENT = Symbol('sent')
 
 /**
- * A body, or a list in one, that a schema has made: it is validated once, however often it is handed on. Neither copies nor
- * JSON of it have these members.
+ * A body, or a list in a body, that a schema has made. It is validated once, however often it is passed on. Copies and JSON of it lack
+ * these members.
  */
 type Read<T> = T & {
-  /** The schema that has made it. */
+  /** The schema that made it. */
   readonly [READ]?: z.core.$ZodType
-  /** The body as it was sent, without members that count as not sent. */
+  /** The body as the caller sent it, without members that count as unsent. */
   readonly [SENT]?: object
 }
 
 /**
- * A body of the wire as it is declared: other spellings are put right, members that are null count as not sent, what is
- * left out has its default, and what is not declared is not there. The first violation is thrown.
+ * Reads a request body by its declaration: corrects alternative spellings, treats null members as unsent, fills in defaults, and drops
+ * undeclared members. Throws the first violation.
  */
 export function readBody(rules: BodyRules, value: unknown): unknown {
   if (rules.refusesUnknown) requireKnownMembers(rules.body, respelled(rules.spellings, value))
@@ -42,8 +42,8 @@ export function readBody(rules: BodyRules, value: unknown): unknown {
 }
 
 /**
- * The same for what a host hands in, by the limits of the wire. Nothing that it changes later changes the answer. What
- * {@link readBody} answered for the same schema is taken as it is.
+ * The same for a value from the host, by the limits of the wire. The answer does not depend on later changes by the host. An answer of
+ * {@link readBody} for the same schema is accepted unchanged.
  */
 export function readInput(rules: BodyRules, value: unknown): unknown {
   if (typeof value === 'object' && value !== null && isReadBy(rules.body, value)) return value
@@ -54,36 +54,36 @@ export function readInput(rules: BodyRules, value: unknown): unknown {
   return accepted(rules, JSON.parse(text), 'input')
 }
 
-/** Reports whether a body that was read holds a member because it was sent, and not as its default. */
+/** Reports whether the caller sent a member of a body; false for a default. */
 export function isSent(body: object, member: string): boolean {
   const { [SENT]: sent = {} }: Read<object> = body
   return Object.hasOwn(sent, member)
 }
 
-/** Reads a request of a host to a method of the engine, by the schema of the request, as {@link readInput} does. */
+/** Reads a request from the host to a method of the engine, by its schema, as {@link readInput} does. */
 export function readRequest<S extends z.ZodType>(schema: S, request: unknown): z.output<S> {
-  // The schema has made it so.
+  // The schema made it.
   return readInput({ body: schema }, request) as z.output<S>
 }
 
 /**
- * A value that a host hands to an engine method by itself: an id, a code, a PEM text. Errors: `COULD_NOT_VALIDATE`, with the
- * name of the parameter as the field.
+ * Reads a single argument from the host to a method of the engine: an id, a code, a PEM text. Errors: `COULD_NOT_VALIDATE`, with the name
+ * of the parameter as the field.
  */
 export function readValue<S extends z.ZodType>(name: string, schema: S, value: unknown): z.output<S> {
   if (typeof value === 'string' && !isStorable(value)) {
     throw invalidField(name, `${name} holds U+0000 or half a surrogate pair`, '')
   }
-  // The schema has made it so.
+  // The schema made it.
   return validate(schema, value, 'input', name) as z.output<S>
 }
 
-/** A text that a host hands in by itself. Errors: as of {@link readValue}. */
+/** Reads a text argument from the host. Errors: as of {@link readValue}. */
 export function readText(name: string, text: string): string {
   return readValue(name, ANY_TEXT, text)
 }
 
-/** The id of an entity, as a host hands it in. */
+/** Reads the id of an entity from the host. */
 export function readId(id: string, name = 'id'): string {
   return readText(name, id)
 }
@@ -102,12 +102,12 @@ function isReadBy(schema: z.core.$ZodType, value: Read<object>): boolean {
   return value[READ] === schema
 }
 
-/** Other code sees nothing of the mark, and cannot make one. A value that is frozen stays unmarked and is read again. */
+/** Marks a value under a private symbol, which other code can neither see nor set. A frozen value stays unmarked and is read again. */
 function mark(value: object, name: typeof READ | typeof SENT, content: object): void {
   Reflect.defineProperty(value, name, { value: content, writable: true, configurable: true })
 }
 
-/** The elements of a list are good by themselves, and so are the lists that are members of a body. */
+/** Marks a value as valid, together with the elements of lists and the lists in a body. */
 function remember(schema: z.core.$ZodType, value: unknown): void {
   if (schema instanceof z.ZodOptional) remember(schema.unwrap(), value)
   else if (typeof value === 'object' && value !== null) mark(value, READ, schema)
@@ -119,14 +119,14 @@ function remember(schema: z.core.$ZodType, value: unknown): void {
   }
 }
 
-/** A body, or each element of a list, in the spelling of the declaration. Members inside of maps keep their nulls. */
+/** A body, or each element of a list, in the spelling of the declaration, without null members. Members of maps keep their nulls. */
 function spelled(spellings: BodyRules['spellings'], body: unknown): unknown {
   if (Array.isArray(body)) return body.map((element) => spelled(spellings, element))
   if (!isObject(body)) return body
   return respelled(spellings, Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null)))
 }
 
-/** The same with every member that was sent. */
+/** The same, but keeps null members. */
 function respelled(spellings: BodyRules['spellings'], body: unknown): unknown {
   if (Array.isArray(body)) return body.map((element) => respelled(spellings, element))
   return isObject(body) ? (spellings?.(body) ?? body) : body
@@ -139,8 +139,8 @@ function isObject(value: unknown): value is Members {
 type Spellings = NonNullable<Quirks['spellings']>
 
 /**
- * How a patch may be spelled: like every request, and an empty text for one of a few words means the word that stands where none
- * is given, as it does for deployed controllers.
+ * Corrects the spellings of a patch: as in every request, and an empty text in a field of a few words means the default word, as on
+ * deployed controllers.
  */
 export function patchSpellings(definition: ResourceDefinition): Spellings {
   const words = Object.entries(definition.writable).flatMap(([field, schema]) =>
@@ -158,18 +158,18 @@ export function patchSpellings(definition: ResourceDefinition): Spellings {
 type Path = readonly (string | number)[]
 
 /**
- * Refuses a body that holds a member which its schema does not know, at any depth. Maps hold what they like, and a body
- * of another form than the schema's is left to validation. Error: `COULD_NOT_VALIDATE` with the path of the member as the field.
+ * Refuses unknown members of a body at any depth. Maps may hold any members, and validation judges a body of another form. Error:
+ * `COULD_NOT_VALIDATE` with the path of the member as the field.
  */
 function requireKnownMembers(schema: z.core.$ZodType, body: unknown): void {
   const unknown = unknownMember(schema, body, [])
   if (unknown === undefined) return
   const field = unknown.path.join('.')
-  // A password may stand under a name that was meant to be `password`: the value is not shown.
+  // The value is not shown: it may be a password under a misspelled name.
   throw invalidField(field, `${field} in body is unknown${unknown.meant}`, '')
 }
 
-/** A member that is not known, and the name that is most like its own, for people. */
+/** An unknown member, and a hint at the most similar known name. */
 interface UnknownMember {
   readonly path: Path
   readonly meant: string
@@ -209,7 +209,7 @@ function listed(value: unknown): Iterable<readonly [number, unknown]> {
   return Array.isArray(value) ? value.entries() : []
 }
 
-/** The variant that a value says it is; undefined for none, which validation refuses. */
+/** The variant that the discriminator of a value names; undefined for an unknown variant, which validation refuses. */
 function variantOf(union: z.ZodDiscriminatedUnion, value: unknown): z.core.$ZodType | undefined {
   const { discriminator } = union.def
   const given: unknown = typeof value === 'object' && value !== null ? Reflect.get(value, discriminator) : undefined
@@ -223,9 +223,8 @@ function saysOf(option: z.core.$ZodType, discriminator: string, given: unknown):
 }
 
 /**
- * A body without the members that are null where they may as well be left out, at any depth: generated clients write null
- * for what they were not given, and forms an empty choice where there is a default. Members of maps, whose
- * names no declaration knows, keep their nulls.
+ * Removes null members that may as well be absent, at any depth: generated clients write null for unset members, and forms send an empty
+ * choice where a default exists. Members of maps keep their nulls, since no declaration names them.
  */
 function withoutUnsent(schema: z.core.$ZodType, value: unknown): unknown {
   const inner = schema instanceof z.ZodType ? required(schema) : schema

@@ -5,7 +5,7 @@ import type { FieldKind, Literal, SymbolTable } from '../filter/index.ts'
 import type { Quirks } from './quirks.ts'
 import type { RecordKind } from './record-kind.ts'
 
-/** A filter symbol that no field holds, and how its value follows from the facts. */
+/** A filter symbol without a field, and the derivation of its value. */
 export type ComputedSymbol = { readonly kind: FieldKind } & (
   | { readonly by: 'constant'; readonly value: Literal }
   | { readonly by: 'member'; readonly field: string; readonly path: readonly string[] }
@@ -14,18 +14,18 @@ export type ComputedSymbol = { readonly kind: FieldKind } & (
   | { readonly by: 'policy'; readonly selected: string }
 )
 
-/** The same for every record. */
+/** A symbol with the same value for every record. */
 export function always(kind: FieldKind, value: Literal): ComputedSymbol {
   return { by: 'constant', kind, value }
 }
 
-/** A member inside a JSON field: `primary.cert.allowed`. Every record is looked at, so this is for kinds of few records. */
+/** A member inside a JSON field: `primary.cert.allowed`. A filter on it reads every record, so it suits kinds with few records. */
 export function member(kind: FieldKind, place: string): ComputedSymbol {
   const [field = '', ...path] = place.split('.')
   return { by: 'member', kind, field, path }
 }
 
-/** Whether the router is connected to the data plane. */
+/** True while the router is connected to the data plane. */
 export const IS_CONNECTED: ComputedSymbol = { by: 'presence', kind: 'boolean' }
 
 /** A text field of the entity whose id `reference` holds. */
@@ -39,13 +39,10 @@ export function selectedBy(resource: string): ComputedSymbol {
 }
 
 export type Shape = Readonly<Record<string, z.ZodType>>
-/**
- * The type that a schema reads. Looked up: comparing the schema with the whole type of a schema would cost each project a
- * second.
- */
+/** The output type of a schema, by lookup: comparing with the whole schema type would cost each project a second of compilation. */
 type OutputOf<S> = S extends { readonly _zod: { readonly output: infer O } } ? O : never
 type Output<S> = { readonly [K in keyof S]: Immutable<OutputOf<S[K]>> }
-/** A value that nobody may change. */
+/** A deeply read-only value. */
 export type Immutable<T> = T extends readonly (infer E)[]
   ? readonly Immutable<E>[]
   : T extends object
@@ -54,35 +51,34 @@ export type Immutable<T> = T extends readonly (infer E)[]
 type NoFields = Record<never, never>
 
 export interface Reference {
-  /** The name of the resource referred to, for example `auth-policies`. */
+  /** The name of the referenced resource, for example `auth-policies`. */
   readonly to: string
-  /** Another resource that the id may belong to as well. */
+  /** A second resource that the id may belong to. */
   readonly orTo?: string
-  /** True when the id may stand for something that is not stored. */
+  /** True when the id need not belong to a stored entity. */
   readonly isLoose?: boolean
-  /** The effect on a record when one that it refers to is deleted; `clear` takes the id out of the field. */
+  /** The effect on a record when the referenced entity is deleted; `clear` removes the id from the field. */
   readonly onDelete: 'restrict' | 'cascade' | 'clear'
-  /** Under which member the entity reference is shown; absent when it is not. */
+  /** The member that shows the entity reference; absent for a hidden reference. */
   readonly show?: string
 }
 
-/** How many records of a kind one owner has at most, and what becomes of one more. */
+/** The limit of an owner's records of a kind, and the effect of a further record. */
 export interface MostPerOwner {
   /** The field that holds the owner's id; it is indexed. */
   readonly owner: string
   readonly limit: keyof Limits
-  /** An instant: the record that holds the earliest is ended for a new one. Absent where the new one is refused. */
+  /** An instant field: a new record ends the record with the earliest instant. Absent if the new record is refused. */
   readonly endsEarliest?: string
 }
 
-/** The standard operations of a resource; special ones are rows of their own. */
+/** The standard operations of a resource; special operations have rows of their own. */
 export type StandardOperation = 'list' | 'get' | 'create' | 'replace' | 'patch' | 'delete'
 
 /**
- * How a field that the engine writes comes back when a change is taken back. `decided`: a caller decided it by a request of its
- * own, and any change of it is set back. `computed`: it follows from fields that come back. `anew`: a secret that is made anew.
- * `bound`: where it holds something, the entity belongs to a session, and does not come back. `fact`: as it was, with an entity
- * that was deleted.
+ * The effect of undoing a change on a field that the engine writes. `decided`: a caller set it by a separate request, and undo restores it
+ * after any change. `computed`: it follows from restored fields. `anew`: a secret that is generated again. `bound`: an entity with a value
+ * here belongs to a session, and is not restored. `fact`: restored only with a deleted entity.
  */
 export type SystemField = 'decided' | 'computed' | 'anew' | 'bound' | 'fact'
 
@@ -91,25 +87,25 @@ export interface ResourceDefinition {
   readonly name: string
   /** The word in messages: `service policy with id x not found`. */
   readonly singular: string
-  /** The word of the deployed stores, in messages and counts: `servicePolicies`. */
+  /** The name in the stores of deployed controllers, for messages and counts: `servicePolicies`. */
   readonly storeName: string
-  /** Fields that a caller writes; one that is not required carries the default that replaces it when absent. */
+  /** Fields that a caller writes. An optional field carries its default. */
   readonly writable: Shape
   /** Fields that a caller writes once, at creation. */
   readonly createOnly?: Shape
-  /** Members that a create request may hold besides; they are not stored in the record. */
+  /** Further members of a create request, which the record does not store. */
   readonly createRequest?: Shape
   /** Fields that the engine writes. */
   readonly system?: Shape
-  /** Shown on the wire, computed from facts, never stored. */
+  /** Members of the wire form that are computed and never stored. */
   readonly derived?: Shape
   /** Stored fields that are never shown. */
   readonly hidden?: readonly string[]
-  /** Shown fields that let anybody in who knows them: the audit trail tells digests of them, as of hidden texts. */
+  /** Shown fields that grant access to any holder: the audit trail holds only digests of them, as of hidden texts. */
   readonly secrets?: readonly string[]
-  /** Hidden texts that hold no secret: the audit trail tells them to administrators as they are. */
+  /** Hidden texts without secrets: the audit trail shows them to administrators. */
   readonly plain?: readonly string[]
-  /** Fields that the engine writes and that are no mere facts when a change is taken back. */
+  /** Fields that the engine writes and that undo does not treat as `fact`. */
   readonly undo?: Readonly<Record<string, Exclude<SystemField, 'fact'>>>
   readonly required: readonly string[]
   readonly unique?: readonly string[]
@@ -120,26 +116,26 @@ export interface ResourceDefinition {
   readonly selects?: Readonly<Record<string, string>>
   /** Related collections below the entity, for `_links`. */
   readonly links?: readonly string[]
-  /** Filter symbols that differ from the fields: symbol to field, or null to hide one. */
+  /** Filter symbols that differ from the fields: symbol to field, or null to hide a symbol. */
   readonly symbols?: Readonly<Record<string, string | null>>
-  /** Filter symbols that no field holds. Every resource has `isSystem`, which is false where nothing is said. */
+  /** Filter symbols without a field. Every resource has `isSystem`, false by default. */
   readonly computed?: Readonly<Record<string, ComputedSymbol>>
-  /** True when endpoints make records of it as they like: their tags are small, and nothing is kept to search them. */
+  /** True when endpoints can create records freely: their tags are small and have no search index. */
   readonly isWrittenByEndpoints?: true
-  /** True when the controller alone adds records of it, as large as they have to be, and changes none: no limit asks for them. */
+  /** True when only the controller adds records, of any size, and never changes them: no limit applies. */
   readonly isJournal?: true
-  /** How many records of it one owner has at most. */
+  /** The limit of an owner's records. */
   readonly mostPerOwner?: MostPerOwner
-  /** JSON fields into which the engine looks, besides those that a filter may name. */
+  /** JSON fields that the engine searches, in addition to fields that a filter may name. */
   readonly searchedInside?: readonly string[]
   /** The word of the delegated permissions: `service-policy`, so `service-policy.read`. */
   readonly permission: string
   readonly operations: readonly StandardOperation[]
-  /** Where its wire forms differ from what all the above says of any resource. */
+  /** Exceptions of its wire forms from the rules above. */
   readonly quirks?: Quirks
-  /** Errors of creating, replacing and patching beyond those of every resource. */
+  /** Errors of create, replace and patch in addition to those of every resource. */
   readonly writeErrors?: readonly ErrorCode[]
-  /** Standard operations that no delegated permission opens. */
+  /** Standard operations that no delegated permission allows. */
   readonly adminOnly?: readonly StandardOperation[]
 }
 
@@ -157,7 +153,7 @@ type Stored<D> = BaseRecord &
   Output<ShapeOf<D, 'createOnly'>> &
   Output<ShapeOf<D, 'system'>>
 
-/** The fields that a request may carry or an answer shows, and that need words therefore. */
+/** The fields of requests and answers, which need a description. */
 export type WordedField<D extends ResourceDefinition> = string &
   (
     | keyof D['writable']
@@ -180,24 +176,24 @@ export type CreateOf<R> = R extends { readonly definition: infer D }
 export type ReplaceOf<R> = R extends { readonly definition: infer D }
   ? Pick<BaseRecord, 'tags'> & Output<ShapeOf<D, 'writable'>>
   : never
-/** A validated patch request: only what was sent. */
+/** A validated patch request: only the sent members. */
 export type PatchOf<R> = Partial<ReplaceOf<R>>
 /** The fields of a record that only the engine writes. */
 export type SystemOf<R> = R extends { readonly definition: infer D } ? Output<ShapeOf<D, 'system'>> : never
 
-/** A resource: what was declared, and everything that follows from it. */
+/** A resource: its declaration, and everything derived from it. */
 export interface Resource<D extends ResourceDefinition = ResourceDefinition> extends RecordKind<Stored<D>> {
   readonly definition: D
   /** Bodies of create, replace and patch, in the words of the wire. */
   readonly create: z.ZodObject
   readonly replace: z.ZodObject
   readonly patch: z.ZodObject
-  /** The value of each field that nobody has written. */
+  /** The initial value of each field. */
   readonly defaults: Readonly<Record<string, unknown>>
   /** The wire form of one entity. */
   readonly detail: z.ZodObject
   /** Symbols that a filter may name. */
   readonly symbols: SymbolTable
-  /** Those of them that no field holds. */
+  /** The symbols without a field. */
   readonly computed: Readonly<Record<string, ComputedSymbol>>
 }

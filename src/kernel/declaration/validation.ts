@@ -2,15 +2,15 @@ import type { z } from 'zod'
 import { ControllerError, invalidField } from '../../base/errors.ts'
 import { isStorable } from '../../base/text.ts'
 
-/** Where a value came from, as messages name it: parts of an HTTP request, or what a host hands in. */
+/** The origin of a value, as messages name it: a part of an HTTP request, or an argument from the host. */
 export type Source = 'body' | 'query' | 'input'
 
 type Issue = z.core.$ZodIssue
 
 /**
- * Validates a value. The first violation is answered, by its path in the words of the wire: `COULD_NOT_VALIDATE` for a
- * missing or unacceptable member, for a body `COULD_NOT_PARSE_BODY` for one of the wrong JSON type; the cause names the
- * field, which is `name` for the value itself.
+ * Validates a value. Throws the first violation with its path in the words of the wire: `COULD_NOT_VALIDATE` for a missing or invalid
+ * member, `COULD_NOT_PARSE_BODY` for a member of a body with the wrong JSON type. The cause names the field, which is `name` for the value
+ * itself.
  */
 export function validate(schema: z.ZodType, value: unknown, source: Source, name: string = source): unknown {
   const result = schema.safeParse(value)
@@ -35,13 +35,13 @@ function problemOf(issue: Issue, root: unknown, source: Source, name: string): C
   return invalidField(field, `${where} ${requirement(issue)}`, shown)
 }
 
-/** The type that deployed controllers read a member as before they look at what it says. */
+/** The type as which deployed controllers parse a member before they validate its value. */
 function typeThatCannotBeRead(issue: Issue): string | undefined {
   if (issue.code === 'invalid_type') return issue.expected
   return issue.code === 'invalid_format' && issue.format === 'base64' ? 'byte' : undefined
 }
 
-/** Deployed controllers read it where a type of access is asked for, and refuse it then: nobody is to try it. */
+/** Deployed controllers parse this type of access and refuse it afterwards, so the list of choices leaves it out. */
 const REFUSED = 'Invalid'
 
 function requirement(issue: Issue): string {
@@ -78,15 +78,15 @@ function isSecret(field: string): boolean {
   return /password|code|token|secret|csr|pem/i.test(field)
 }
 
-/** Bytes that a request may have as JSON in UTF-8. */
+/** The largest request in bytes, as JSON in UTF-8. */
 export const MAX_BODY_BYTES = 1_048_576
 const MAX_JSON_DEPTH = 64
 const MAX_JSON_MEMBERS = 50_000
 
 /**
- * Refuses JSON that cannot be kept. Errors: `COULD_NOT_PARSE_BODY` for more than 64 levels, `COULD_NOT_VALIDATE` for a
- * member called `__proto__`, more than 50,000 members, text that no database can keep (the character U+0000, half a
- * surrogate pair), and what JSON does not have: a date, a function, a number that is none.
+ * Refuses JSON that cannot be stored. Errors: `COULD_NOT_PARSE_BODY` for more than 64 levels, `COULD_NOT_VALIDATE` for a member called
+ * `__proto__`, more than 50,000 members, text that no database can keep (the character U+0000, half a surrogate pair), and values without a
+ * form in JSON: a date, a function, NaN or an infinity.
  */
 export function requireKeepable(root: unknown, source: Source): void {
   requireValue(root, source, () => source)
@@ -112,7 +112,7 @@ export function requireKeepable(root: unknown, source: Source): void {
   }
 }
 
-/** A part that is to be looked at, with the parts around it: names are put together only for an error. */
+/** A part to check, with the parts around it: its path is composed only for an error. */
 interface Part {
   readonly value: object
   readonly name: string
@@ -135,7 +135,7 @@ function nameOf(part: Part, member?: string): string {
   return names.length === 0 ? part.name : names.join('.')
 }
 
-/** Reports whether JSON has such a value; what is undefined is as if it were not there. */
+/** Reports whether JSON can hold a value; undefined counts as absent. */
 function isJson(value: unknown): boolean {
   if (typeof value === 'number') return Number.isFinite(value)
   if (typeof value !== 'object') return ['string', 'boolean', 'undefined'].includes(typeof value)

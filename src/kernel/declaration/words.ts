@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 
-/** Descriptions of fields whose name means the same wherever it occurs; a declaration may say it more exactly. */
+/** Descriptions of fields whose name has the same meaning everywhere; a declaration may be more specific. */
 const COMMON_WORDS = {
   _links: 'Where the entity and what belongs to it are found: relation name to address below the base path of the API.',
   createdAt: 'When the entity was created, RFC 3339 in UTC. Set by the controller.',
@@ -13,23 +13,23 @@ const COMMON_WORDS = {
 }
 type CommonField = keyof typeof COMMON_WORDS
 
-/** Words for each of some fields; those with common words may go without. */
+/** A description for each field; optional for fields with a common description. */
 export type WordsFor<Field extends string> = { readonly [K in Exclude<Field, CommonField>]: string } & {
   readonly [K in Extract<Field, CommonField>]?: string
 }
 
-/** The description of an object, and those of its members. */
+/** The descriptions of an object and of its members. */
 export interface Meaning {
   readonly itself: string | undefined
   readonly members: Readonly<Record<string, string>>
 }
 
-/** Words of derived schemas are put together when somebody asks for them: few programs write documents. */
+/** Descriptions of derived schemas are composed on demand, since few programs write documents. */
 const MEANINGS = new WeakMap<z.core.$ZodType, Meaning | (() => Meaning)>()
 
 /**
- * The same schema, known to mean something: what its members say and, where it stands in a list or a union, what it is
- * itself. The words are kept beside the schema, for documents alone; validation does not carry them.
+ * Describes the members of a schema and, in a list or a union, the schema itself. The descriptions are kept beside the schema and serve
+ * documents only, so that validation does not carry them.
  */
 export function described<S extends z.ZodObject>(
   schema: S,
@@ -40,20 +40,20 @@ export function described<S extends z.ZodObject>(
   return schema
 }
 
-/** The same schema, whose members mean what `words` says when it is asked. */
+/** Describes the members of a schema by `words`, which is called on demand. */
 export function describedLater<S extends z.ZodObject>(schema: S, words: () => Meaning['members']): S {
   MEANINGS.set(schema, () => ({ itself: undefined, members: words() }))
   return schema
 }
 
-/** A schema with the words of another one whose members it has. */
+/** Copies the descriptions of another schema with the same members. */
 export function describedLike<S extends z.ZodObject>(schema: S, like: z.ZodType): S {
   const meaning = MEANINGS.get(like)
   if (meaning !== undefined) MEANINGS.set(schema, meaning)
   return schema
 }
 
-/** Reads the description of a schema, with the common words for members that have no others; undefined when there is none. */
+/** The description of a schema, with common descriptions for members without their own; undefined for an undescribed schema. */
 export function meaningOf(schema: z.core.$ZodType): Meaning | undefined {
   const found = MEANINGS.get(schema)
   const meaning = typeof found === 'function' ? found() : found

@@ -1,4 +1,4 @@
-/** How a field is stored and compared. An instant is epoch milliseconds, a set a list of texts, json any JSON value. */
+/** The storage and comparison of a field. An instant is epoch milliseconds, a set is a list of texts, json is any JSON value. */
 export type FieldKind = 'string' | 'integer' | 'number' | 'boolean' | 'instant' | 'set' | 'json'
 
 /** A value in a comparison. Instants are epoch milliseconds. */
@@ -14,9 +14,9 @@ export type Operand =
 export type Comparison = '=' | '!=' | '<' | '<=' | '>' | '>='
 
 /**
- * A condition on one record, as plain data: `matches` evaluates it in memory, a storage may compile it. `where` of a set
- * is a condition on a record whose only field is `id`, the element. Before it reaches a storage, `where` may speak of the
- * entity that an element names, and `field` may hold the id of a single one, a set of at most one element then.
+ * A condition on one record, as plain data: `matches` evaluates it in memory, a storage may compile it. `where` of a set is a condition on
+ * a record whose only field is `id`, the element. Before it reaches a storage, `where` may name fields of the entity behind an element, and
+ * `field` may hold a single id, which counts as a set of at most one element.
  */
 export type Filter =
   | { readonly kind: 'all' }
@@ -53,7 +53,7 @@ export function equals(field: string, value: Literal): Filter {
 }
 
 /**
- * `field in values`; asks in constant time per record, however many values there are.
+ * `field in values`; takes constant time per record, however many values there are.
  *
  * @example
  * collection.find({ where: isIn('type', ['Dial', 'Bind']) })
@@ -87,18 +87,18 @@ export function ids(list: Iterable<string>): Filter {
 /** A condition without `and`, `or` and `not`. */
 export type Leaf = Exclude<Filter, { readonly kind: 'all' | 'not' | 'and' | 'or' }>
 
-/** The field that a leaf is about. */
+/** The field of a leaf. */
 export function fieldOf(leaf: Leaf): string {
   return leaf.kind === 'isEmpty' ? leaf.field : leaf.operand.field
 }
 
-/** Makes the filter that a leaf asks of the elements of its field. */
+/** The filter of a leaf on the elements of its field. */
 export function whereOf(leaf: Leaf): Filter | undefined {
   if (leaf.kind === 'isEmpty') return leaf.where
   return leaf.operand.kind === 'count' ? leaf.operand.where : undefined
 }
 
-/** The leaf that asks something else of the elements of its field. */
+/** The leaf with another filter on the elements of its field. */
 export function withWhere(leaf: Leaf, where: Filter): Leaf {
   if (leaf.kind === 'isEmpty') return { ...leaf, where }
   return leaf.operand.kind === 'count' ? { ...leaf, operand: { ...leaf.operand, where } } : leaf
@@ -123,7 +123,7 @@ export function leavesOf(filter: Filter): readonly Leaf[] {
 export type FilterProblem = 'syntax' | 'unknown-symbol' | 'type' | 'limit' | 'sort'
 
 /**
- * A filter or sort text that cannot be used; the message is for the caller.
+ * An unusable filter or sort text; the message is for the caller.
  *
  * @example
  * try { parseQuery('name ~ 1', symbols) } catch (error) { if (error instanceof FilterError) console.log(error.kind) }

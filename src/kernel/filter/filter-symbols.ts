@@ -1,19 +1,19 @@
 import { type FieldKind, FilterError } from './ast.ts'
 
 /**
- * A public symbol: the stored field behind it and how that compares. Dots in `field` lead into a nested value
+ * A public symbol, with its stored field and the comparison of the field. Dots in `field` lead into a nested value
  * (`primary.cert.allowed`); a set is never nested.
  */
 export interface FilterSymbol {
   readonly field: string
   readonly kind: FieldKind
-  /** True when nothing is stored under `field`, which is then taken whole: the reader of the records knows its values. */
+  /** True when `field` is not stored. The reader of the records then computes its values, and dots in `field` have no meaning. */
   readonly isComputed?: true
-  /** Of which kind the entities are whose ids it holds: `services`. */
+  /** The kind of the entities whose ids it holds: `services`. */
   readonly linksTo?: string
 }
 
-/** A function that lists the symbols that a filter may name of the entities of a kind. */
+/** Lists the symbols that a filter may name on entities of a kind. */
 export type LinkedSymbols = (kind: string) => SymbolTable
 
 /** Symbols that a filter may name. */
@@ -26,8 +26,8 @@ export interface Link {
 }
 
 /**
- * A symbol as a filter names it at a column: of the record itself, or of the entity to which `via` leads
- * (`service.name`). `path` leads into the value of `field` (`tags.owner`).
+ * A symbol that a filter names at a column. It belongs to the record itself, or to the entity at the end of `via` (`service.name`). `path`
+ * leads into the value of `field` (`tags.owner`).
  */
 export interface NamedSymbol extends FilterSymbol {
   readonly name: string
@@ -40,13 +40,13 @@ export interface NamedSymbol extends FilterSymbol {
 export interface ReachableSymbols {
   readonly symbols: SymbolTable
   readonly linked: LinkedSymbols
-  /** Called before a look at another kind of entity; it throws where there were too many. */
+  /** Called before each step to another kind of entity; throws after too many. */
   countLink(): void
 }
 
 /**
- * Looks a name up: whole, as the way into a JSON field, or as the way to another entity. Error: `unknown symbol '<name>'`,
- * where it stands, and what could stand there.
+ * Looks up a name: as a whole, as a path into a JSON field, or as a path to another entity. Error: `unknown symbol '<name>'`, with its
+ * position and the known symbols.
  */
 export function findSymbol(name: string, { symbols, linked, countLink }: ReachableSymbols, at: number): NamedSymbol {
   let [table, rest]: [SymbolTable, string] = [symbols, name]
@@ -86,7 +86,7 @@ function own(symbols: SymbolTable, name: string): FilterSymbol | undefined {
   return Object.hasOwn(symbols, name) ? symbols[name] : undefined
 }
 
-// Every part ends where the next one begins with another kind of character.
+// Each part is followed by a character of another kind, so the match needs no backtracking.
 const RFC3339 = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:[Zz]|([+-])(\d\d):(\d\d))$/
 const DAYS_IN_MONTH = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 const SECOND = 1000
@@ -96,7 +96,7 @@ const DAY = 24 * HOUR
 /** 1970-01-01, counted in days from 0000-03-01. */
 const EPOCH_DAYS = 719_468
 
-/** An RFC 3339 date and time in epoch milliseconds; smaller fractions are cut off. Error: `type` for anything else. */
+/** An RFC 3339 date and time in epoch milliseconds; smaller fractions are cut off. Error: `type` for invalid text. */
 export function instantOf(text: string): number {
   const parts = RFC3339.exec(text)
   if (parts === null) throw notAnInstant(text)

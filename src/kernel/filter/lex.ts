@@ -3,15 +3,15 @@ import { instantOf } from './filter-symbols.ts'
 
 const SPACES = ' \n\t\r'
 const DATETIME = 'datetime('
-// Sticky, tried once per place, and never looked back into: after each of their characters only one way leads on.
+// Sticky, and tried once per position. They never backtrack: after each character at most one continuation exists.
 const WORD = /[A-Za-z][A-Za-z_]*(?:\.[A-Za-z][A-Za-z_-]*)*/y
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?(?:0|[1-9][0-9]*))?/y
 const SYMBOL = /[<>!]=|[<>=()[\],]/y
 const INSTANT = /[0-9A-Za-z:+.-]*/y
 
 /**
- * Splits a filter text into its tokens, in one pass; the last one is the end. Errors: `syntax` for what begins no token,
- * `type` for a `datetime(…)` that is no date and time.
+ * Splits a filter text into its tokens, in one pass; the last token is the end. Errors: `syntax` for characters that begin no token, `type`
+ * for an invalid `datetime(…)`.
  */
 export function lex(text: string): readonly Token[] {
   const tokens: Token[] = []
@@ -33,7 +33,7 @@ function tokenAt(text: string, at: number, gap: number): Token {
   const word = match(WORD, text, at)
   if (word !== '') return { kind: 'word', text: word, at, gap }
   const number = match(NUMBER, text, at)
-  // Adding zero makes -0 the same number as 0 for everyone who looks at it.
+  // Adding zero turns -0 into 0.
   if (number !== '') return { kind: 'number', text: number, value: Number(number) + 0, at, gap }
   const symbol = match(SYMBOL, text, at)
   if (symbol !== '') return { kind: 'symbol', text: symbol, at, gap }
@@ -83,8 +83,8 @@ const ESCAPES: ReadonlyMap<string, string> = new Map([
 ])
 
 /**
- * Reads the text in double quotes that begins at `start`: as written, and what it stands for. Escapes are read once, from
- * left to right, so `\\n` is a backslash and an n. Error: `syntax` for a control character, an unknown escape or no end.
+ * Reads the text in double quotes that begins at `start`: as written, and its value. Escapes are read once, from left to right, so `\\n` is
+ * a backslash and an n. Error: `syntax` for a control character, an unknown escape or a missing end.
  */
 function readString(text: string, start: number): { readonly text: string; readonly value: string } {
   let value = ''
@@ -106,15 +106,15 @@ function readString(text: string, start: number): { readonly text: string; reado
 }
 
 interface Place {
-  /** The token as it is written. */
+  /** The token as written. */
   readonly text: string
-  /** Where it begins, in characters from the start of the filter. */
+  /** Its position, in characters from the start of the filter. */
   readonly at: number
-  /** How many white-space characters stand before it. */
+  /** The number of white-space characters before it. */
   readonly gap: number
 }
 
-/** One word of a filter text. `quoted` is an identifier in single quotes, which belong to its name. */
+/** A token of a filter text. `quoted` is an identifier in single quotes, which belong to its name. */
 export type Token = Place &
   (
     | { readonly kind: 'word' | 'quoted' | 'symbol' | 'end' }
@@ -133,7 +133,7 @@ export function isKeyword(word: string): boolean {
   return KEYWORDS.has(word.toLowerCase())
 }
 
-/** The error of something in a filter text that does not belong where it stands; lines count from 1, columns from 0. */
+/** The error of an unexpected token; lines count from 1, columns from 0. */
 export function syntaxError(text: string, at: number, found: string, expected: string): FilterError {
   const before = text.slice(0, at).split('\n')
   const column = before.at(-1)?.length ?? 0

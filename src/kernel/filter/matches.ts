@@ -1,8 +1,8 @@
 import type { Comparison, Filter, Literal, Operand, OrderBy } from './ast.ts'
 
 /**
- * Reports whether a record fulfils a filter. Null and absent values are the same: they equal only null and differ from
- * everything else. Of an empty set, `anyOf` is false and `allOf` is true.
+ * Reports whether a record fulfils a filter. Null and absent values are the same: they equal only null, and differ from all other values.
+ * On an empty set, `anyOf` is false and `allOf` is true.
  *
  * @example
  * matches({ kind: 'compare', operand: { kind: 'field', field: 'name' }, operator: '=', value: 'web' }, { id: '1', name: 'web' }) // true
@@ -52,7 +52,7 @@ function countElements(value: unknown, where: Filter | undefined): number {
   return elements.filter((id) => matches(where, { id })).length
 }
 
-/** A member that the value itself has; lists and inherited members have no names. */
+/** An own member of an object; null for lists, inherited and absent members. */
 function memberOf(value: unknown, key: string): unknown {
   const hasMember = typeof value === 'object' && value !== null && !Array.isArray(value) && Object.hasOwn(value, key)
   return hasMember ? (Reflect.get(value, key) ?? null) : null
@@ -79,7 +79,7 @@ export function compareStrings(a: string, b: string): number {
   return a.length - b.length
 }
 
-/** A surrogate stands for a character beyond every single unit. */
+/** A surrogate belongs to a character above every single unit. */
 function rank(unit: number): number {
   return unit >= FIRST_SURROGATE && unit <= LAST_SURROGATE ? unit + 0x10000 : unit
 }
@@ -111,7 +111,7 @@ function compareValues(a: unknown, b: unknown): number {
 /** A filter on a single value. */
 export type Condition = Extract<Filter, { readonly kind: 'compare' | 'in' | 'between' | 'contains' }>
 
-/** Reports whether one value fulfils a condition, whatever its operand is. Values of different types never compare. */
+/** Reports whether a value fulfils a condition, whatever its operand. Values of different types never match. */
 export function fulfils(value: unknown, condition: Condition): boolean {
   switch (condition.kind) {
     case 'compare':
@@ -125,10 +125,7 @@ export function fulfils(value: unknown, condition: Condition): boolean {
   }
 }
 
-/**
- * The same for a member of a JSON value, whose type nobody declared: a text is compared with a number or a boolean as JSON
- * writes it.
- */
+/** The same for a member of a JSON value, which has no declared type: a number or boolean is compared with a text in its JSON form. */
 function memberFulfils(value: unknown, condition: Condition): boolean {
   const isWritten = typeof value === 'number' || typeof value === 'boolean'
   if (!isWritten) return fulfils(value, condition)
@@ -162,7 +159,7 @@ function compares(value: unknown, operator: Comparison, literal: Literal): boole
   }
 }
 
-/** The order of two texts or two numbers; other values have none. */
+/** The order of two texts or two numbers; undefined for other values. */
 function orderOf(value: unknown, literal: Literal): number | undefined {
   if (typeof value === 'string' && typeof literal === 'string') return compareStrings(value, literal)
   if (typeof value === 'number' && typeof literal === 'number') return value - literal

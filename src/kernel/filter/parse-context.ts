@@ -8,23 +8,23 @@ const MAX_NESTING = 64
 const MAX_TERMS = 256
 const MAX_LINKS = 16
 
-/** Counts what a filter text spends. Error: `limit` when it spends more than 64 levels, 256 terms or 16 links. */
+/** Counts the levels, terms and links of a filter text. Error: `limit` above 64 levels, 256 terms or 16 links. */
 export interface Limits {
-  /** One more condition. */
+  /** Counts a condition. */
   term(): void
-  /** One more look into other entities. */
+  /** Counts a step to other entities. */
   link(): void
   /** Reads one level deeper. */
   nested<T>(read: () => T): T
 }
 
-/** The text itself, when it has at most 4,096 characters. Error: `limit`. */
+/** Answers a text of at most 4,096 characters. Error: `limit`. */
 export function checkLength(text: string): string {
   if (text.length <= MAX_CHARACTERS) return text
   throw new FilterError('limit', `a filter may have at most ${MAX_CHARACTERS} characters`)
 }
 
-/** The limits of one filter text, all of them unspent. */
+/** Fresh counters for a filter text. */
 export function beginLimits(): Limits {
   let terms = 0
   let depth = 0
@@ -50,7 +50,7 @@ export function beginLimits(): Limits {
   }
 }
 
-/** The context that every part of the parser works in. */
+/** The context of every part of the parser. */
 export interface ParseContext {
   readonly reader: TokenReader
   readonly symbols: SymbolTable
@@ -93,19 +93,16 @@ export function unsupported(
   return new FilterError('type', `operation ${operator} is not supported with operands types ${types} ${place}`)
 }
 
-/**
- * A condition on entities that links lead to, as a condition on the record that they lead from: that some of them fulfil
- * it (`anyOf`), or that all do.
- */
+/** Turns a condition on linked entities into a condition on the record: some linked entity fulfils it (`anyOf`), or all of them do. */
 export function throughLinks(links: readonly Link[], quantifier: 'anyOf' | 'allOf', condition: Filter): Filter {
   return links.reduceRight((where, { field, isSet }) => {
-    // A single entity that is missing is compared like one that holds nothing, so it is asked which way that goes.
+    // A missing single entity compares like an entity without values, so the condition is tried on an empty record.
     const isForAll = isSet ? quantifier === 'allOf' : matches(where, {})
     return isForAll ? noneIn(field, opposite(where)) : opposite(noneIn(field, where))
   }, condition)
 }
 
-/** The condition that no entity at the end of links has an element in a set. */
+/** The condition that a set is empty in all linked entities. */
 export function emptyThroughLinks(links: readonly Link[], empty: Filter): Filter {
   return links.length === 0 ? empty : opposite(throughLinks(links, 'anyOf', opposite(empty)))
 }
@@ -129,7 +126,7 @@ export class TokenReader {
     this.#tokens = lex(text)
   }
 
-  /** The token that comes `ahead` tokens later; the end stays the end. */
+  /** The token `ahead` tokens later, or the end. */
   peek(ahead = 0): Token {
     return this.#tokens[this.#position + ahead] ?? { kind: 'end', text: '<EOF>', at: this.#text.length, gap: 0 }
   }
@@ -140,7 +137,7 @@ export class TokenReader {
     return token
   }
 
-  /** Reports whether the word `ahead` tokens later is this keyword, which is case-insensitive. */
+  /** Reports whether the token `ahead` tokens later is this keyword, whatever its case. */
   isKeyword(keyword: string, ahead = 0): boolean {
     const token = this.peek(ahead)
     return token.kind === 'word' && token.text.toLowerCase() === keyword
@@ -156,7 +153,7 @@ export class TokenReader {
     if (!this.takeKeyword(keyword)) throw this.unexpected(keyword)
   }
 
-  /** Takes a keyword that needs white space on both sides, when it comes next. */
+  /** Takes a keyword with white space on both sides, if it comes next. */
   takeSpacedKeyword(keyword: string): boolean {
     if (!this.isKeyword(keyword)) return false
     this.expectSpace()
@@ -180,19 +177,19 @@ export class TokenReader {
     if (!this.takeSymbol(symbol)) throw this.unexpected(symbol)
   }
 
-  /** Takes the parenthesis of a function, which follows its name at once. */
+  /** Takes the parenthesis of a function, which must follow its name without white space. */
   expectOpening(): void {
     if (this.peek().gap > 0) throw this.unexpected('( without white space before it')
     this.expectSymbol('(')
   }
 
-  /** The text before and after the place of reading must not touch; its start and its end never do. */
+  /** Demands white space at the current position, except at the start and the end of the text. */
   expectSpace(): void {
     const token = this.peek()
     if (token.gap === 0 && this.#position > 0 && token.kind !== 'end') throw this.unexpected('white space')
   }
 
-  /** The error of a token, the next one unless said otherwise. */
+  /** The error of a token, by default the next token. */
   unexpected(expected: string, token: Token = this.peek()): FilterError {
     return syntaxError(this.#text, token.at, token.text, expected)
   }

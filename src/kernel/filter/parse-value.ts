@@ -7,7 +7,7 @@ type ValueKind = 'string' | 'number' | 'datetime'
 
 const ANY_VALUE: readonly ValueKind[] = ['string', 'number', 'datetime']
 
-/** The kinds of values, besides true, false and null, that a kind of field compares with. */
+/** The kinds of values that a kind of field compares with, besides true, false and null. */
 const VALUES_OF: Readonly<Record<FieldKind, readonly ValueKind[]>> = {
   string: ['string'],
   integer: ['number'],
@@ -18,7 +18,7 @@ const VALUES_OF: Readonly<Record<FieldKind, readonly ValueKind[]>> = {
   json: ['string', 'number'],
 }
 
-/** Reads the value after `=` or `!=`, which may be anything. */
+/** Reads the value after `=` or `!=`, which may be of any kind. */
 export function readAnyValue(reader: TokenReader, left: Left, operator: string): Literal {
   if (reader.takeKeyword('null')) return null
   if (!reader.isKeyword('true') && !reader.isKeyword('false')) return readOrdered(reader, left, operator)
@@ -28,7 +28,7 @@ export function readAnyValue(reader: TokenReader, left: Left, operator: string):
   return isTrue
 }
 
-/** Reads a value that has an order: a string, a number or a `datetime(…)`. */
+/** Reads an ordered value: a string, a number or a `datetime(…)`. */
 export function readOrdered(reader: TokenReader, left: Left, operator: string): string | number {
   return checked(reader, left, operator, ANY_VALUE).value
 }
@@ -51,7 +51,7 @@ export function readArray(reader: TokenReader, left: Left): ReadonlySet<string |
   return values
 }
 
-/** Reads a value of one of these kinds that the left side compares with. A text compares with a number's decimal digits. */
+/** Reads a value of these kinds that the left side can be compared with. A text compares with a number's decimal digits. */
 function checked(reader: TokenReader, left: Left, operator: string, kinds: readonly ValueKind[]): Value {
   const token = reader.next()
   if (!isValue(token) || !kinds.includes(token.kind)) throw reader.unexpected(`a ${kinds.join(' or ')}`, token)
@@ -67,7 +67,7 @@ function checked(reader: TokenReader, left: Left, operator: string, kinds: reado
   return asDigits ? { kind: token.kind, value: String(token.value) } : token
 }
 
-/** The number that is written so; no number is NaN, which is what a text that no number is written as stands for. */
+/** The number whose decimal form is the text; NaN, which equals no number, for any other text. */
 function writtenNumber(text: string): number {
   const number = Number(text)
   return Number.isFinite(number) && String(number) === text ? number : Number.NaN
@@ -82,16 +82,16 @@ function isValue(token: Token): token is Extract<Token, { readonly kind: ValueKi
   return token.kind === 'string' || token.kind === 'number' || token.kind === 'datetime'
 }
 
-/** The left side of a condition: what is compared, and the kind of value that it has. */
+/** The left side of a condition: its operand, and the kind of the operand's value. */
 export interface Left {
   readonly name: string
   readonly operand: Operand
   readonly kind: FieldKind
-  /** The condition on the record that a condition on the operand comes to: the operand may be of other entities. */
+  /** Turns a condition on the operand, which may belong to other entities, into a condition on the record. */
   around(condition: Filter): Filter
 }
 
-/** The set that `isEmpty` and `count` look at, in the entities that `via` leads to. */
+/** The set of `isEmpty` and `count`, in the entities at the end of `via`. */
 export interface SetArguments {
   readonly symbol: NamedSymbol
   readonly via: readonly Link[]
@@ -99,7 +99,7 @@ export interface SetArguments {
   readonly where?: Filter
 }
 
-/** The elements of a set, where the subquery is about a record with nothing but an `id`. */
+/** The symbols of a subquery on plain elements: records with only an `id`. */
 const ELEMENT = { id: { field: 'id', kind: 'string' } } as const
 
 const QUANTIFIERS = { anyof: 'anyOf', allof: 'allOf' } as const
@@ -140,7 +140,7 @@ export function readSetArguments(context: ParseContext): SetArguments {
   return { symbol, via, field, ...(where && { where }) }
 }
 
-/** Reads the name of a symbol that the table has. Errors: `syntax` for no name, `unknown-symbol`, `limit`. */
+/** Reads the name of a known symbol. Errors: `syntax` for a missing name, `unknown-symbol`, `limit`. */
 export function readSymbol(
   { reader, symbols, linked, count }: Pick<ParseContext, 'reader' | 'symbols' | 'linked' | 'count'>,
   expected: string,

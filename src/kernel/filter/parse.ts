@@ -47,8 +47,8 @@ function readComparison(reader: TokenReader, left: Left, operator: Comparison): 
 }
 
 /**
- * `not in` and `not between` state that the condition without `not` is false. `not contains` is a statement on each
- * element: some element does not contain what not every element contains.
+ * `not in` and `not between` state that the condition without `not` is false. `not contains` is a statement on each element: `anyOf` then
+ * means that some element does not contain the text.
  */
 function readNegated(reader: TokenReader, left: Left): Filter {
   reader.expectSpace()
@@ -85,7 +85,7 @@ function readContains(reader: TokenReader, left: Left, foldCase: boolean): Filte
   return { kind: 'contains', operand: left.operand, text: String(token.value), foldCase }
 }
 
-/** A symbol that is boolean, or may be for it leads into a JSON field, is a condition alone; any other needs an operator. */
+/** A boolean symbol is a condition by itself. So is a symbol inside a JSON field, which may be boolean. Other symbols need an operator. */
 function bareSymbol(reader: TokenReader, { name, kind, operand, around }: Left): Filter {
   const isSymbol = operand.kind === 'field' || operand.kind === 'json'
   if (isSymbol && (kind === 'boolean' || kind === 'json'))
@@ -100,11 +100,11 @@ function endsTerm(reader: TokenReader): boolean {
 }
 
 /**
- * Parses a filter text: a condition, `sort by`, `skip` and `limit`, each optional, in this order; a blank text asks for
- * everything. `and` and `or` have no precedence over each other and group to the right, as deployed clients rely on; `not`
- * takes in everything to its right. A condition that is just `true` is left out. `limit` and `offset` are as written, the
- * caller bounds them. Where a symbol links to other entities, `linked` tells what may be named of those. Errors:
- * {@link FilterError}; over 4,096 characters, 64 nested levels, 256 terms or 16 looks into other entities it is a `limit`.
+ * Parses a filter text: a condition, `sort by`, `skip` and `limit`, each optional, in this order; a blank text asks for everything. `and`
+ * and `or` have no precedence over each other and group to the right, as deployed clients rely on; `not` takes in everything to its right.
+ * A condition of only `true` is left out. `limit` and `offset` are as written; the caller bounds them. `linked` lists the symbols of
+ * entities that a symbol links to. Errors: {@link FilterError}, of kind `limit` above 4,096 characters, 64 nested levels, 256 terms or 16
+ * steps to other entities.
  *
  * @example
  * parseQuery('name = "web" sort by name limit 10', { name: { field: 'name', kind: 'string' } }).limit // 10
@@ -117,7 +117,7 @@ export function parseQuery(text: string, symbols: SymbolTable, linked: LinkedSym
   return query
 }
 
-/** Parses what may stand after `sort by`. Errors: as {@link parseQuery}. */
+/** Parses the text after `sort by`. Errors: as {@link parseQuery}. */
 export function parseSort(text: string, symbols: SymbolTable): readonly OrderBy[] {
   const reader = new TokenReader(checkLength(text))
   const orderBy = readOrder({ reader, symbols, linked: nothing, count: beginLimits() })
@@ -134,7 +134,7 @@ function contextOf(reader: TokenReader, symbols: SymbolTable, linked: LinkedSymb
   return { reader, symbols, linked, count, subquery }
 }
 
-/** Reads a query up to whatever ends it; it has at least one of its parts. */
+/** Reads a query with at least one of its parts. */
 function readQuery(context: ParseContext): Query {
   const { reader } = context
   const hasCondition = !['sort', 'skip', 'limit'].some((keyword) => reader.isKeyword(keyword))
@@ -161,7 +161,7 @@ function readLimit(reader: TokenReader): number | 'none' {
   return reader.takeKeyword('none') ? 'none' : readInteger(reader, 'none or an integer')
 }
 
-/** An integer has neither a fraction nor an exponent, not even an empty one. */
+/** Reads an integer: neither a fraction nor an exponent, not even an empty one. */
 function readInteger(reader: TokenReader, expected: string): number {
   const token = reader.next()
   const isInteger = token.kind === 'number' && Number.isSafeInteger(token.value) && !/[.eE]/.test(token.text)
@@ -177,8 +177,8 @@ function expectEnd(reader: TokenReader, expected: string): void {
 type Joint = { readonly kind: 'not' } | { readonly kind: 'and' | 'or'; readonly left: Filter }
 
 /**
- * Reads conditions joined by `and`, `or` and `not`, each of which takes in everything to its right. Chains are read in a
- * loop and folded afterwards, so that a long one needs no deep recursion.
+ * Reads conditions joined by `and`, `or` and `not`. Each operator takes in everything to its right. Chains are read in a loop and folded
+ * afterwards, so that a long chain needs no deep recursion.
  */
 function parseCondition(context: ParseContext): Filter {
   const joints: Joint[] = []
@@ -219,8 +219,8 @@ function join(right: Filter, joint: Joint): Filter {
 const MAX_SORT_FIELDS = 5
 
 /**
- * Reads `name asc, cost desc, …`; ascending unless it says otherwise. Fields after the fifth are ignored. Errors: `sort`
- * for a symbol that has no order (a set, something inside of a field or of another entity), `unknown-symbol`, `syntax`.
+ * Reads `name asc, cost desc, …`; ascending by default. Fields after the fifth are ignored. Errors: `sort` for a symbol without an order (a
+ * set, a member of a field, a field of another entity), `unknown-symbol`, `syntax`.
  */
 function readOrder(context: Pick<ParseContext, 'reader' | 'symbols' | 'linked' | 'count'>): readonly OrderBy[] {
   const { reader } = context
