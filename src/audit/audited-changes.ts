@@ -179,7 +179,7 @@ function endReason(kind: string, id: string, call: Call, { sessions, apiSessions
 }
 
 /** Fields that somebody without rights changes by trying to log in. */
-const CHANGED_BY_TRYING: readonly string[] = [
+export const CHANGED_BY_TRYING: readonly string[] = [
   'failedAttempts',
   'lockedAt',
   'lockedUntil',
@@ -227,6 +227,11 @@ const FIELDS: ReadonlyMap<string, KnownFields> = new Map(
     },
   ]),
 )
+
+/** The facts of a kind by which its changes are recorded. */
+export function auditedFields(kind: string): KnownFields {
+  return FIELDS.get(kind) ?? { ...NOTHING_KNOWN, reported: new Set() }
+}
 
 /** A hidden text may be a secret, and hidden lists and objects may hold one. */
 function hiddenTexts({ definition, fields }: Resource): readonly string[] {

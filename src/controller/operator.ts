@@ -1,5 +1,6 @@
 import type { ExplainOptions } from '../access/explain.ts'
 import type { NetworkFinding } from '../access/network-findings.ts'
+import { type UnexplainedFinding, unexplained } from '../audit/audit-explanation.ts'
 import type { AuditFinding } from '../audit/audit-verification.ts'
 import { checkOptions, type OptionRules } from '../base/arguments.ts'
 import { Lifetime } from '../concurrency/lifetime.ts'
@@ -104,6 +105,15 @@ export interface Operator {
    */
   verifyAudit(head?: { readonly number: number; readonly hash: string }): Promise<AuditFinding>
   /**
+   * Compares the entities that operators change with the audit records that are kept, and names those that no record explains: altered,
+   * deleted, added or brought back by somebody who wrote to the database. Nothing is written.
+   *
+   * @example
+   * const { count, entities } = await operator.unexplained()
+   * for (const { kind, name, what } of entities) console.log(kind, name, what)
+   */
+  unexplained(): Promise<UnexplainedFinding>
+  /**
    * The keys of the network, with the certificates that it is served with in {@link OperatorOptions.pki}. Processes that serve the
    * storage follow within seconds.
    */
@@ -171,6 +181,7 @@ export async function assembleOperator(options: OperatorOptions): Promise<Operat
     planUndo: (recordId) => engine.changeUndo.plan(SYSTEM_CALL, recordId),
     undo: (recordId, tag) => engine.changeUndo.apply(callOf('audit undo'), recordId, tag),
     verifyAudit: (head) => engine.audit.verify(head),
+    unexplained: () => unexplained(contextOf(engine)),
     keys: {
       status: async (withinDays) => {
         await engine.keyRotation.takeUp()

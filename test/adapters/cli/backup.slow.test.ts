@@ -125,6 +125,23 @@ describe('backup', () => {
 describe('backup drill', () => {
   const drill = (from: string) => run('backup', 'drill', '--from', from, '--storage', 'sqlite:none', '--pki', 'pki')
 
+  it('names the entities that somebody altered, removed and added beside the audit trail', async () => {
+    await run('snapshot', '--storage', 'sqlite:live.sqlite', '--to', 'altered.sqlite')
+    const { DatabaseSync } = await import('node:sqlite')
+    const database = new DatabaseSync(at('altered.sqlite'))
+    database.exec("update services set name = 'renamed' where name = 'service-7'")
+    database.exec("delete from services where name = 'service-8'")
+    database.close()
+    const { code, value } = await drill('altered.sqlite')
+    expect(code).toBe(3)
+    expect(value.problems).toEqual([
+      expect.stringMatching(/^no audit record explains services "renamed" \(.+\): it was altered: name, as record \d+/),
+      expect.stringMatching(
+        /^no audit record explains services "service-8" \(.+\): it is absent and was never deleted/,
+      ),
+    ])
+  }, 180_000)
+
   it('leaves nothing beside a backup that it reads, and reads one whose folder is read-only', async () => {
     await mkdir(at('kept'))
     await run('snapshot', '--storage', 'sqlite:live.sqlite', '--to', 'kept/copy.sqlite')

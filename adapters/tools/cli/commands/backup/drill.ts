@@ -3,7 +3,7 @@ import { mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createClient } from '../../../../../src/client/index.ts'
-import { createController, type Storage } from '../../../../../src/index.ts'
+import { createController, openOperator, type Storage } from '../../../../../src/index.ts'
 import { StorageUnavailable } from '../../../../../src/storage.ts'
 import { openPkiDirectory } from '../../../../web/node/index.ts'
 import { type Answer, type CommandCall, defineCommand, EXIT_NO } from '../../command-line/command.ts'
@@ -97,13 +97,41 @@ async function restored(backup: string, file: string): Promise<{ problems: strin
   const { SchemaMismatch, sqliteStorage } = await import('../../../../storage/kysely/index.ts')
   try {
     await restore(backup, file)
-    return { problems: [...(await problemsOf(await sqliteStorage(file)))], isReadable: true }
+    const problems = [
+      ...(await problemsOf(await sqliteStorage(file))),
+      ...(await unexplainedIn(await sqliteStorage(file))),
+    ]
+    return { problems, isReadable: true }
   } catch (error) {
     const isDamaged = error instanceof StorageUnavailable && error.reason === 'corrupt'
     if (isDamaged || error instanceof SchemaMismatch) return { problems: [error.message], isReadable: false }
     throw error
   }
 }
+
+/** Names the entities that are not as the audit trail of the backup says, in words, and closes the storage. */
+async function unexplainedIn(storage: Storage): Promise<readonly string[]> {
+  const operator = await openOperator({ storage })
+  try {
+    const { count, entities } = await operator.unexplained()
+    const named = entities.map(({ kind, id, name, what, fields, record }) => {
+      const entity = name === null ? `${kind} ${id}` : `${kind} ${JSON.stringify(name)} (${id})`
+      const since = record === null ? '' : `, as record ${record} is the last about it`
+      return `no audit record explains ${entity}: ${UNEXPLAINED[what]}${fields.length === 0 ? '' : `: ${fields.join(', ')}`}${since}`
+    })
+    const others = count - entities.length
+    return others === 0 ? named : [...named, `no audit record explains ${others} further entities`]
+  } finally {
+    await operator.close()
+  }
+}
+
+const UNEXPLAINED = {
+  altered: 'it was altered',
+  returned: 'it was deleted and is there',
+  gone: 'it is absent and was never deleted',
+  added: 'it was never created',
+} as const
 
 async function restore(backup: string, file: string): Promise<void> {
   const { restoreSqlite, sqliteStorage } = await import('../../../../storage/kysely/index.ts')

@@ -1,0 +1,60 @@
+import { openOperator, SYSTEM_CALL } from 'portcullis'
+import { createTestController } from 'portcullis/testing'
+import { expect, it, onTestFinished } from 'vitest'
+import { identities } from '../../src/facts/identities/identity.resource.ts'
+import { services } from '../../src/facts/services/service.resource.ts'
+import { NETWORK_MODEL } from '../sdk/network-model.ts'
+
+async function scene() {
+  const net = await createTestController({ model: NETWORK_MODEL })
+  onTestFinished(() => net.close())
+  const operator = await openOperator({ storage: net.storage })
+  return { net, storage: net.storage, unexplained: operator.unexplained }
+}
+
+it('every entity of a network that requests made, changed and deleted is explained', async () => {
+  const { net, unexplained } = await scene()
+  const { engine, admin } = net
+  const laptop = await net.enroll('laptop', { roleAttributes: ['clients'] })
+  await admin.call('PATCH /identities/{id}', { params: { id: laptop.id }, body: { roleAttributes: ['a', 'b'] } })
+  const wiki = await engine.services.create(SYSTEM_CALL, { name: 'wiki', encryptionRequired: false, tags: { a: 1 } })
+  await engine.services.patch(SYSTEM_CALL, wiki.id, { name: 'wiki 2', tags: {} })
+  const gone = await engine.services.create(SYSTEM_CALL, { name: 'gone', encryptionRequired: true })
+  await engine.services.delete(SYSTEM_CALL, gone.id)
+  await admin.call('POST /edge-routers', { body: { name: 'edge' } })
+  await net.elapse(3_600_000)
+  const finding = await unexplained()
+  expect(finding).toMatchObject({ count: 0, entities: [] })
+  expect(finding.compared).toBeGreaterThan(10)
+})
+
+it('names what somebody altered, removed, added and brought back in the database', async () => {
+  const { net, storage, unexplained } = await scene()
+  const make = (name: string) => net.engine.services.create(SYSTEM_CALL, { name, encryptionRequired: true })
+  const [altered, removed, deleted] = [await make('altered'), await make('removed'), await make('deleted')]
+  const record = await storage.read((tx) => tx.collection(services).get(deleted.id))
+  await net.engine.services.delete(SYSTEM_CALL, deleted.id)
+  const laptop = await net.enroll('laptop')
+  await net.elapse(10_000)
+  await storage.write(async (tx) => {
+    const [service, identity] = [tx.collection(services), tx.collection(identities)]
+    const before = (await service.get(altered.id)) ?? expect.fail()
+    await service.update({ ...before, encryptionRequired: false })
+    await service.delete(removed.id)
+    await service.insert(record ?? expect.fail())
+    await service.insert({ ...before, id: 'added', name: 'added', createdAt: net.clock.now() })
+    await identity.update({ ...((await identity.get(laptop.id)) ?? expect.fail()), isAdmin: true })
+  })
+  const { count, entities } = await unexplained()
+  const told = entities.map(({ kind, name, what, fields }) => [kind, name, what, ...fields])
+  expect(told.toSorted()).toEqual(
+    [
+      ['identities', 'laptop', 'altered', 'isAdmin'],
+      ['services', 'added', 'added'],
+      ['services', 'altered', 'altered', 'encryptionRequired'],
+      ['services', 'deleted', 'returned'],
+      ['services', 'removed', 'gone'],
+    ].toSorted(),
+  )
+  expect(count).toBe(5)
+})
