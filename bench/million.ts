@@ -1,5 +1,6 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
+import { databaseSize } from './million/database-size.ts'
 import { newPlace, type Place } from './million/opened.ts'
 import type { BenchRow } from './row.ts'
 
@@ -27,8 +28,14 @@ export async function benchMillion(): Promise<BenchRow[]> {
 async function measured(kind: Place, size: string): Promise<BenchRow[]> {
   const { place, remove } = await newPlace(kind)
   try {
-    const token = kind === 'memory' ? '' : await inProcess<string>('fill', kind, place, size)
-    return await inProcess<BenchRow[]>('measure', kind, place, size, token)
+    if (kind === 'memory') return await inProcess<BenchRow[]>('measure', kind, place, size, '')
+    const token = await inProcess<string>('fill', kind, place, size)
+    const { bytes, rows } = await databaseSize(kind, place)
+    const details = `${rows} rows`
+    return [
+      ...(await inProcess<BenchRow[]>('measure', kind, place, size, token)),
+      { name: 'database on the disk', value: bytes / 1e6, unit: 'MB', details },
+    ]
   } finally {
     await remove()
   }

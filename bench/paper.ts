@@ -1,9 +1,9 @@
-import { DatabaseSync } from 'node:sqlite'
 import { createTestController } from 'portcullis/testing'
 import { modelCodec } from '../adapters/network/fabric/messages/model-codec.ts'
 import { engineOf } from '../src/controller/guarded-engine.ts'
 import { contextOf } from '../src/engine/engine.ts'
 import { DataModel } from '../src/fabric/model/data-model.ts'
+import { databaseSize } from './million/database-size.ts'
 import { newPlace, openAt } from './million/opened.ts'
 import type { BenchRow } from './row.ts'
 import { fillNetwork, LARGE, memoryMegabytes, type Size } from './scale/network.ts'
@@ -56,7 +56,7 @@ async function needsOf(size: Size): Promise<Needs> {
   const index = memoryMegabytes() - before
   const { written } = await new DataModel(context, modelCodec).whole()
   const model = written.events.reduce((sum, { length }) => sum + length, 0)
-  const { bytes, rows } = sizeOf(place)
+  const { bytes, rows } = await databaseSize('sqlite', place)
   await controller.close()
   await storage.close()
   await remove()
@@ -67,14 +67,4 @@ async function needsOf(size: Size): Promise<Needs> {
     'processor time to build the index, s': built,
     'whole model for one router, MB': model / 1e6,
   }
-}
-
-function sizeOf(file: string): { readonly bytes: number; readonly rows: number } {
-  const database = new DatabaseSync(file, { readOnly: true })
-  const one = (query: string) => Number(Object.values(database.prepare(query).get() ?? {})[0])
-  const tables = database.prepare("select name from sqlite_master where type = 'table'").all()
-  const rows = tables.reduce((sum, { name }) => sum + one(`select count(*) from "${String(name)}"`), 0)
-  const bytes = one('select page_count * page_size from pragma_page_count(), pragma_page_size()')
-  database.close()
-  return { bytes, rows }
 }
