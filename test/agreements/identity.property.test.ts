@@ -1,40 +1,17 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { patience, runs } from '../support/property-runs.ts'
-import { type Fault, MortalIdentity } from './mortal-identity.ts'
+import { MortalIdentity } from './mortal-identity.ts'
+import { anyFaultAt, faultsAt } from './placed-fault.ts'
 
 const MINUTE_MS = 60_000
 /** Steps by which two parties come to agree. */
 const AGREEMENTS = ['/extend', '/extend-verify', 'keep', '/authenticate', '/oidc/login/cert', '/oidc/oauth/token']
-/** A step by its number, or one of a kind. */
-const anyPlace = fc.oneof(
-  fc.record({ of: fc.constant(''), at: fc.nat(40) }),
-  fc.record({ of: fc.constantFrom(...AGREEMENTS), at: fc.nat(2) }),
-)
-type PlacedFault = Fault & { readonly place: { readonly of: string; readonly at: number } }
-const anyFault: fc.Arbitrary<PlacedFault> = fc.record({
-  place: anyPlace,
-  way: fc.constantFrom('fails', 'hangs', 'dies'),
-  isDone: fc.boolean(),
-  forMs: fc.constantFrom(1000, MINUTE_MS, Number.POSITIVE_INFINITY),
-})
+const anyFault = anyFaultAt(AGREEMENTS)
 const anyDeed = fc.constantFrom('call', 'renew', 'is asked to renew', 'waits', 'starts again')
 const anySessions = fc.constantFrom('api-session', 'bearer')
 
 type Deed = 'call' | 'renew' | 'is asked to renew' | 'waits' | 'starts again'
-
-/** Finds the fault of each step as it comes. */
-function faultsAt(faults: readonly PlacedFault[]): MortalIdentity['faultOf'] {
-  const left = faults.map((fault) => ({ fault, until: fault.place.at }))
-  return ({ name }) => {
-    let found: Fault | undefined
-    for (const one of left.filter(({ fault }) => name.endsWith(fault.place.of))) {
-      if (one.until === 0) found ??= one.fault
-      one.until -= 1
-    }
-    return found
-  }
-}
 
 async function does(mortal: MortalIdentity, deed: Deed): Promise<void> {
   const identity = await mortal.identity()

@@ -42,6 +42,25 @@ describe('the session of an identity', () => {
     expect(await sessionOf(mortal)).toBe(before)
   })
 
+  it.each(['api-session', 'bearer'] as const)(
+    'goes on at another controller when one is away for a moment, and is asked there from then on: %s',
+    async (sessions) => {
+      const mortal = await enrolled(sessions)
+      const before = await sessionOf(mortal)
+      const steps: Step[] = []
+      mortal.faultOf = (step) => {
+        steps.push(step)
+        return step.origin.includes('controller.test') ? FAILS : undefined
+      }
+      expect(await sessionOf(mortal)).toBe(before)
+      mortal.faultOf = (step) => void steps.push(step)
+      expect(await sessionOf(mortal)).toBe(before)
+      const question = 'GET /edge/client/v1/current-api-session'
+      expect(steps.map(({ name }) => name)).toEqual([question, question, question])
+      expect(steps.at(-1)?.origin).toContain('other.test')
+    },
+  )
+
   it('is begun anew where controllers refuse to carry it on', async () => {
     const mortal = await enrolled('bearer')
     const before = await sessionOf(mortal)

@@ -56,8 +56,8 @@ export class ControllerSession {
   }
 
   /**
-   * Does something by the client API; once more in a new session when that had ended, or at another controller when this one is
-   * gone. Rejects with a {@link ConnectionFailure} that begins with `task`.
+   * Does something by the client API; once more in a new session when that had ended, and in the same session at another controller
+   * when this one is gone. Rejects with a {@link ConnectionFailure} that begins with `task`.
    */
   async call<T>(task: string, work: (api: ApiClient<ClientApi>) => Promise<T>): Promise<T> {
     try {
@@ -73,12 +73,21 @@ export class ControllerSession {
    */
   async plain<T>(work: (api: ApiClient<ClientApi>) => Promise<T>, signal?: AbortSignal): Promise<T> {
     const session = await this.#current()
-    try {
-      return await work(this.#apiOf(session))
-    } catch (error) {
-      if (signal?.aborted === true || !this.#mayBeStale(error)) throw error
-      this.forget(session.token)
+    let failure: unknown
+    for (const origin of this.#inOrder(session.origin)) {
+      try {
+        const answer = await work(this.#apiOf({ ...session, origin }))
+        this.#goOnAt(session, origin)
+        return answer
+      } catch (error) {
+        failure = error
+        if (signal?.aborted === true || !this.#mayBeStale(error)) throw error
+        if (error instanceof ApiError) break
+      }
     }
+    // Where no controller answers the session may still be good: connections by it go on.
+    if (!(failure instanceof ApiError)) throw failure
+    this.forget(session.token)
     return work(this.#apiOf(await this.#current()))
   }
 
@@ -251,14 +260,23 @@ export class ControllerSession {
   /** The session with another access token; undefined where controllers do not carry it on. */
   async #refresh({ origin, refreshToken }: Session): Promise<Session | undefined> {
     if (refreshToken === undefined) return undefined
-    const { controllers } = this.#options
-    const ordered = [origin, ...controllers.filter((other) => other !== origin)]
     try {
-      return await this.#inTurn(ordered, (at) => refreshAt(at, refreshToken, this.#options))
+      return await this.#inTurn(this.#inOrder(origin), (at) => refreshAt(at, refreshToken, this.#options))
     } catch (error) {
       if (isCode(error, 'NOT_AUTHENTICATED')) return undefined
       throw error
     }
+  }
+
+  /** All controllers, that one first. */
+  #inOrder(origin: string): readonly string[] {
+    return [origin, ...this.#options.controllers.filter((other) => other !== origin)]
+  }
+
+  /** Another controller answered in this session: it is asked first from now on. */
+  #goOnAt(session: Session, origin: string): void {
+    if (origin === session.origin || this.#lastToken !== session.token || this.#session === undefined) return
+    this.#session = Promise.resolve({ ...session, origin })
   }
 
   async #end(session: Session, fetch = this.#fetch): Promise<void> {

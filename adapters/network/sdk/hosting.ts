@@ -140,7 +140,8 @@ class Hosting implements HostedService {
     } catch (error) {
       this.#lastFailure = failureOf(error, this.service)
       this.#host.access.forget(this.service)
-      if (this.#lastFailure.code === 'ROUTER_UNREACHABLE') await this.#host.forgetSession()
+      // Where no session can be begun there is none to forget; the next try begins one.
+      if (this.#lastFailure.code === 'ROUTER_UNREACHABLE') await this.#host.forgetSession().catch(() => undefined)
     } finally {
       this.#isWorking = false
     }

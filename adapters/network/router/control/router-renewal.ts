@@ -52,6 +52,8 @@ export class RouterRenewal implements TakesControllers {
       }
     | undefined
   #isWorking = false
+  /** New certificates are being kept and confirmed. */
+  #isTaking = false
   #isRenewed = false
   /** The authority that the controller asked the router to renew from, and the authority of its latest certificates. */
   #wanted: string | undefined
@@ -122,17 +124,22 @@ export class RouterRenewal implements TakesControllers {
 
   /** Does the next step, where one is due; one at a time. */
   #work(): void {
-    if (this.#isClosed || this.#isWorking || this.#asked !== undefined || this.#controllers.size === 0) return
+    const isBusy = this.#isWorking || this.#isTaking || this.#asked !== undefined
+    if (this.#isClosed || isBusy || this.#controllers.size === 0) return
     if (!this.#isDue) return
     this.#isWorking = true
-    this.#step()
-      .catch((error: unknown) => {
+    this.#step().then(
+      () => {
+        this.#isWorking = false
+        // A controller may have asked for another authority meanwhile.
+        this.#work()
+      },
+      (error: unknown) => {
+        this.#isWorking = false
         this.#settings.log?.('certificates.failed', { error: error instanceof Error ? error.message : String(error) })
         this.#retryLater()
-      })
-      .finally(() => {
-        this.#isWorking = false
-      })
+      },
+    )
   }
 
   /** Brings what was issued before to its end; asks for new certificates where that leads nowhere. */
@@ -174,14 +181,20 @@ export class RouterRenewal implements TakesControllers {
     this.#asked = undefined
     this.#cancelRetry()
     const pair = { key: key.keyPem, clientCert: clientCertPem, serverCert: serverCertPem }
+    let isConfirmed = false
+    this.#isTaking = true
     try {
       await held.propose(pair)
+      isConfirmed = await this.#confirm(controller, clientCertPem)
       // Several controllers ask for the same.
-      if (await this.#confirm(controller, clientCertPem)) this.#got = wanted
+      if (isConfirmed) this.#got = wanted
     } catch (error) {
       log?.('certificates.failed', { error: error instanceof Error ? error.message : String(error) })
       this.#retryLater()
+    } finally {
+      this.#isTaking = false
     }
+    if (isConfirmed) this.#work()
   }
 
   /** Tells a controller that a certificate arrived; answers whether it is in force. Rejects where no answer comes. */
