@@ -51,7 +51,7 @@ type HeaderValues = Readonly<Record<string, HeaderValue<unknown>>>
 type ValuesOf<H> = { readonly [Name in keyof H]: H[Name] extends HeaderValue<infer T> ? T : never }
 
 /** A message whose members are the fields of its body, and the values of its headers. */
-export function row<T, const H extends HeaderValues = Readonly<Record<never, never>>>(
+export function row<T extends object, const H extends HeaderValues = Readonly<Record<never, never>>>(
   contentType: number,
   body: Body<T>,
   headers?: H,
@@ -59,15 +59,16 @@ export function row<T, const H extends HeaderValues = Readonly<Record<never, nev
   const values = Object.entries<HeaderValue<unknown>>(headers ?? {})
   return {
     write(message) {
-      const members = new Map(Object.entries(message))
-      const written = values.map(([name, value]) => [value.key, value.write(members.get(name))] as const)
+      const members: Readonly<Record<string, unknown>> = { ...message }
+      const written = values.map(([name, value]) => [value.key, value.write(members[name])] as const)
       return wire(contentType, body.encode(message), written)
     },
     read: {
       [contentType](frame) {
-        const read = values.map(([name, value]) => [name, value.read(frame.headers)] as const)
+        const read: Record<string, unknown> = {}
+        for (const [name, value] of values) read[name] = value.read(frame.headers)
         // Each header was read by the value that its type comes from.
-        return { ...body.decode(bodyOf(frame), frame.body), ...(Object.fromEntries(read) as ValuesOf<H>) }
+        return Object.assign(body.decode(bodyOf(frame), frame.body), read as ValuesOf<H>)
       },
     },
   }
@@ -150,9 +151,10 @@ export function wire(
   body: Uint8Array | readonly Uint8Array[],
   headers: Iterable<readonly [number, Uint8Array | undefined]>,
 ): WireMessage {
-  const given = [...headers].filter((entry): entry is readonly [number, Uint8Array] => entry[1] !== undefined)
+  const given = new Map<number, Uint8Array>()
+  for (const [key, value] of headers) if (value !== undefined) given.set(key, value)
   const pieces = body instanceof Uint8Array ? [body] : body
-  return { contentType, headers: new Map(given), body: pieces.filter(({ length }) => length > 0) }
+  return { contentType, headers: given, body: pieces.filter(({ length }) => length > 0) }
 }
 
 /** Both directions of the codec of some messages, which follow from one row for each. */
