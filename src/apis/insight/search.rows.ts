@@ -27,7 +27,7 @@ const NamesData: z.ZodType<FoundNames, FoundNames> = described(
           count: z.int(),
         }),
         {
-          kind: 'What has it.',
+          kind: 'The kind of the entities that have it.',
           roleAttribute: 'The role attribute, without `#`.',
           count: 'How many have it.',
         },
@@ -36,7 +36,7 @@ const NamesData: z.ZodType<FoundNames, FoundNames> = described(
     isPartial: z.boolean(),
   }),
   {
-    entities: 'What is called so.',
+    entities: 'Entities that have the name.',
     roleAttributes: 'Role attributes that are called so.',
     isPartial:
       'Whether there are names that do not begin with the text and that were not looked at: there are too many.',

@@ -121,7 +121,7 @@ function writeCursor({ folded, id }: NamePlace): string {
   return JSON.stringify([folded, id])
 }
 
-/** The place that a cursor stands for; undefined for text that is none. */
+/** The place that a cursor stands for; undefined for invalid text. */
 function readCursor(text: string): NamePlace | undefined {
   try {
     const parts: unknown = JSON.parse(text)

@@ -93,7 +93,7 @@ export function mapped<M, T>(
   }
 }
 
-/** A message of several forms: `choose` names the one that is written, and all are read. */
+/** A message of several forms: `choose` names the form to write, and all forms are read. */
 export function oneOf<M>(
   forms: readonly MessageRow<M>[],
   choose: (message: M, exchange: Exchange) => MessageRow<M>,
