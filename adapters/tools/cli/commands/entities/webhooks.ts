@@ -5,87 +5,67 @@ import { UsageError } from '../../command-line/usage.ts'
 import { CONNECTION_DETAILS, CONNECTION_OPTIONS, type Connection, withConnection } from '../../connection/connect.ts'
 import { findEntity } from './entity-requests.ts'
 
-/** `portcullis webhooks secret`. */
-export const WEBHOOK_SECRET = defineCommand({
+const ON_WEBHOOK = {
   operands: 'NAME|ID',
   options: CONNECTION_OPTIONS,
   hasJson: true,
+  details: CONNECTION_DETAILS,
+  exitCodes: { 0: 'done' },
+} as const
+const ON_DEAD_LETTERS = { ...ON_WEBHOOK, operands: 'NAME|ID [RECORD...]' } as const
+
+/** `portcullis webhooks secret`. */
+export const WEBHOOK_SECRET = defineCommand({
+  ...ON_WEBHOOK,
   details: `Messages are signed by the secret of before as well, for a day. A new webhook has a secret that nobody knows until this is
 called. ${CONNECTION_DETAILS}`,
   examples: ['portcullis webhooks secret tickets > tickets.secret'],
-  exitCodes: { 0: 'done' },
-  run: makeSecret,
+  run: (call) =>
+    withWebhook(call, 'webhooks secret', async ({ portcullis }, params) => {
+      const { data } = await portcullis.call('POST /webhooks/{id}/secret', { params })
+      return { text: data.secret, value: data }
+    }),
 })
 
 /** `portcullis webhooks deliveries`. */
 export const WEBHOOK_DELIVERIES = defineCommand({
-  operands: 'NAME|ID',
-  options: CONNECTION_OPTIONS,
-  hasJson: true,
-  details: CONNECTION_DETAILS,
+  ...ON_WEBHOOK,
   exitCodes: { 0: 'the last attempt was answered, and there is no dead letter' },
-  run: tellDeliveries,
+  run: (call) =>
+    withWebhook(call, 'webhooks deliveries', async ({ portcullis }, params) => {
+      const { data } = await portcullis.call('GET /webhooks/{id}/deliveries', { params })
+      const isWell = data.failingSince === null && data.deadCount === 0
+      return { text: reportText(data), value: data, code: isWell ? 0 : EXIT_NO }
+    }),
 })
 
 /** `portcullis webhooks resend`. */
 export const WEBHOOK_RESEND = defineCommand({
-  operands: 'NAME|ID [RECORD...]',
-  options: CONNECTION_OPTIONS,
-  hasJson: true,
-  details: CONNECTION_DETAILS,
-  exitCodes: { 0: 'done' },
-  run: resendDead,
+  ...ON_DEAD_LETTERS,
+  run: (call) =>
+    withWebhook(call, 'webhooks resend', async ({ portcullis }, params, events) => {
+      const { data } = await portcullis.call('POST /webhooks/{id}/deliveries', { params, ...chosen(events) })
+      return { text: `${data.count} dead letters are sent again`, value: data }
+    }),
 })
 
 /** `portcullis webhooks drop`. */
 export const WEBHOOK_DROP = defineCommand({
-  operands: 'NAME|ID [RECORD...]',
-  options: CONNECTION_OPTIONS,
-  hasJson: true,
-  details: CONNECTION_DETAILS,
-  exitCodes: { 0: 'done' },
-  run: dropDead,
+  ...ON_DEAD_LETTERS,
+  run: (call) =>
+    withWebhook(call, 'webhooks drop', async ({ portcullis }, params, events) => {
+      const { data } = await portcullis.call('DELETE /webhooks/{id}/deliveries', { params, ...chosen(events) })
+      return { text: `${data.count} dead letters are dropped`, value: data }
+    }),
 })
 
 type WebhookCall = CommandCall<keyof typeof CONNECTION_OPTIONS>
-
-/** Makes a new secret and prints it. Throws {@link UsageError}. */
-function makeSecret(call: WebhookCall): Promise<Answer> {
-  return withWebhook(call, 'webhooks secret', async ({ portcullis }, params) => {
-    const { data } = await portcullis.call('POST /webhooks/{id}/secret', { params })
-    return { text: data.secret, value: data }
-  })
-}
-
-/** Shows the deliveries of a webhook. Throws {@link UsageError}. */
-function tellDeliveries(call: WebhookCall): Promise<Answer> {
-  return withWebhook(call, 'webhooks deliveries', async ({ portcullis }, params) => {
-    const { data } = await portcullis.call('GET /webhooks/{id}/deliveries', { params })
-    const isWell = data.failingSince === null && data.deadCount === 0
-    return { text: reportText(data), value: data, code: isWell ? 0 : EXIT_NO }
-  })
-}
-
-/** Sends dead letters again. Throws {@link UsageError}. */
-function resendDead(call: WebhookCall): Promise<Answer> {
-  return withWebhook(call, 'webhooks resend', async ({ portcullis }, params, events) => {
-    const { data } = await portcullis.call('POST /webhooks/{id}/deliveries', { params, ...chosen(events) })
-    return { text: `${data.count} dead letters are sent again`, value: data }
-  })
-}
-
-/** Drops dead letters. Throws {@link UsageError}. */
-function dropDead(call: WebhookCall): Promise<Answer> {
-  return withWebhook(call, 'webhooks drop', async ({ portcullis }, params, events) => {
-    const { data } = await portcullis.call('DELETE /webhooks/{id}/deliveries', { params, ...chosen(events) })
-    return { text: `${data.count} dead letters are dropped`, value: data }
-  })
-}
 
 function chosen(events: readonly string[]) {
   return events.length === 0 ? {} : { body: { events: [...events] } }
 }
 
+/** Asks about the webhook of the first operand. Throws {@link UsageError}. */
 function withWebhook(
   call: WebhookCall,
   command: string,
