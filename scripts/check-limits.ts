@@ -23,8 +23,21 @@ const MEASURES: Readonly<Record<string, () => number | Promise<number>>> = {
   filesOfPolicy: () => filesOf('creating a service policy'),
   filesOfList: () => filesOf('listing services'),
   filesOfDial: () => filesOf('a dial, a byte and its end'),
+  /** Files of tests that reach into folders of `src`, past the names of the package: a change of the inside breaks them. */
+  testsOfInternals: () => testsWith(INTERNALS),
+  /** The same without a line `// Internals:` that says why. */
+  testsOfInternalsUnexplained: () => testsWith(INTERNALS, /^\/\/ Internals: /m),
+  /** Tests with a function `scene` of their own, where `test/support/network.ts` builds networks. */
+  scenesOfTests: () => testsWith(/^ *(?:async )?function scene\(/m),
   /** Sentences that hide their subject, by their kind: `npm run prose` prints them. */
   ...Object.fromEntries(PROSE_RULES.map((rule) => [`prose:${rule}`, () => sentencesOf(rule)])),
+}
+
+const INTERNALS = /from '(?:[.][.]\/)+src\/[a-z-]+\//
+
+function testsWith(text: RegExp, without?: RegExp): number {
+  const files = globSync('test/**/*.ts', { cwd: root }).map((path) => readFileSync(new URL(path, root), 'utf8'))
+  return files.filter((file) => text.test(file) && !without?.test(file)).length
 }
 
 let prose: readonly Finding[] | undefined

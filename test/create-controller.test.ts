@@ -13,6 +13,7 @@ import { memoryStorage } from 'portcullis/memory'
 import { httpsFetch, serve } from 'portcullis/node'
 import { createTestController, fakeClock, fakeScheduler, recordingLogger } from 'portcullis/testing'
 import { beforeAll, describe, expect, it } from 'vitest'
+// Internals: the engine behind that of hosts, whose checks come before it.
 import { engineOf } from '../src/controller/guarded-engine.ts'
 
 const admin = { username: 'admin', password: 'a-long-password' }

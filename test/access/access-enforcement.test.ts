@@ -2,6 +2,7 @@ import type { Storage } from 'portcullis'
 import { memoryStorage } from 'portcullis/memory'
 import type { TestControllerOptions } from 'portcullis/testing'
 import { describe, expect, it } from 'vitest'
+// Internals: a write that skips the APIs, after which the enforcement must catch up.
 import { resume } from '../../src/access/service-sessions/enforcement.ts'
 import { engineOf } from '../../src/controller/guarded-engine.ts'
 import { contextOf } from '../../src/engine/engine.ts'

@@ -2,6 +2,7 @@ import type { Storage } from 'portcullis'
 import { memoryStorage } from 'portcullis/memory'
 import { RECORD_KINDS } from 'portcullis/storage'
 import { expect, it } from 'vitest'
+// Internals: the index behind decisions, compared with an oracle step by step.
 import { AccessFeed } from '../../src/access/access-feed.ts'
 import { createLoopTurns } from '../../src/platform/system-runtime.ts'
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { AccessIndex, type AccessType } from 'portcullis/policy'
 import { expect, it } from 'vitest'
+// Internals: the index behind decisions, compared with an oracle step by step.
 import { AccessMoves } from '../../src/access/access-moves.ts'
 import { NaiveAccess } from '../support/naive-access.ts'
 import { patience, runs } from '../support/property-runs.ts'

@@ -1,6 +1,7 @@
 import { type AnonymousCall, SYSTEM_CALL } from 'portcullis'
 import { createTestController } from 'portcullis/testing'
 import { describe, expect, it } from 'vitest'
+// Internals: parts of the engine that hosts are not given.
 import { engineOf } from '../../src/controller/guarded-engine.ts'
 import { withSharedPki } from '../support/shared-pki.ts'
 

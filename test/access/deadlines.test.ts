@@ -7,6 +7,7 @@ import {
   type TestControllerOptions,
 } from 'portcullis/testing'
 import { describe, expect, it } from 'vitest'
+// Internals: parts of the engine that hosts are not given.
 import { Timetable } from '../../src/context/timetable.ts'
 import { type MfaRule, type Person, type World, world } from '../support/world.ts'
 

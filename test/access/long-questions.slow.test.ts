@@ -1,6 +1,7 @@
 import type { Storage } from 'portcullis'
 import { createTestController, type TestController } from 'portcullis/testing'
 import { expect, it, onTestFinished } from 'vitest'
+// Internals: the type of a declaration, for records that are written in bulk.
 import type { Resource } from '../../src/kernel/declaration/resource.ts'
 import { adminToken, delegate } from '../support/delegate.ts'
 import { identities, servicePolicies, services } from '../support/stored-records.ts'

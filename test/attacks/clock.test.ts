@@ -1,5 +1,6 @@
 import { memoryStorage } from 'portcullis/memory'
 import { describe, expect, it } from 'vitest'
+// Internals: state that no API shows, which must be bounded or consistent.
 import { KnownProviders } from '../../src/oidc/signer-logins.ts'
 import { adminOf } from '../contract/http/foreign-client.ts'
 import { mount } from '../support/mount.ts'

@@ -1,6 +1,7 @@
 import { type AnonymousCall, type Call, ControllerError, SYSTEM_CALL } from 'portcullis'
 import { createTestController, type TestController } from 'portcullis/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+// Internals: the table of rights, so that no method of the engine is left out.
 import { RIGHTS, type Right, rowOf } from '../../src/controller/call-rights.ts'
 import {
   adminOf,

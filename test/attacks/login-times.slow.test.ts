@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+// Internals: the real password hasher, with an Argon2 that counts or is slow.
 import { createPasswordHasher } from '../../src/platform/argon2-password-hasher.ts'
 import { login } from '../support/people.ts'
 import { REFUSED, refusedPeople, WRONG } from './refused-people.ts'

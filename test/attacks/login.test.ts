@@ -1,5 +1,6 @@
 import { recordingLogger } from 'portcullis/testing'
 import { describe, expect, it } from 'vitest'
+// Internals: the real password hasher, with an Argon2 that counts or is slow.
 import { createPasswordHasher, findNativeArgon2id, wasmArgon2id } from '../../src/platform/argon2-password-hasher.ts'
 import { adminOf, CLIENT, foreignClient, read } from '../contract/http/foreign-client.ts'
 import { enrolled } from '../contract/http/scenario.ts'

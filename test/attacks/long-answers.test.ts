@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+// Internals: writes by the thousand, and followers that see their size.
 import { engineOf } from '../../src/controller/guarded-engine.ts'
 import { contextOf } from '../../src/engine/engine.ts'
 import { expectDone } from '../contract/http/errors.ts'

@@ -3,6 +3,7 @@ import { memoryStorage } from 'portcullis/memory'
 import { emptyPostureData } from 'portcullis/policy'
 import type { RecordKind } from 'portcullis/storage'
 import { describe, expect, it } from 'vitest'
+// Internals: the default limits, so that each bound is tried at its edge.
 import { DEFAULT_LIMITS } from '../../src/base/limits.ts'
 import { expectFieldError } from '../contract/http/errors.ts'
 import { create, type ForeignClient, read } from '../contract/http/foreign-client.ts'

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { createPkiMaterial, type Storage } from 'portcullis'
 import { sqliteStorage } from 'portcullis/kysely'
 import { describe, expect, it, onTestFinished } from 'vitest'
+// Internals: state that no API shows, which must be bounded or consistent.
 import { findInconsistencies } from '../../src/network/database/data-integrity.ts'
 import { createLoopTurns } from '../../src/platform/system-runtime.ts'
 import {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+// Internals: the real password hasher, with an Argon2 that counts or is slow.
 import { type Argon2id, createPasswordHasher } from '../../src/platform/argon2-password-hasher.ts'
 import { expectDone, expectError } from '../contract/http/errors.ts'
 import { adminOf, CLIENT, create, foreignClient, read } from '../contract/http/foreign-client.ts'

@@ -1,6 +1,7 @@
 import { decodeJwt } from 'jose'
 import { memoryStorage } from 'portcullis/memory'
 import { describe, expect, it } from 'vitest'
+// Internals: writes by the thousand, and followers that see their size.
 import type { RecordOf, Resource } from '../../src/kernel/declaration/resource.ts'
 import { collectionOf } from '../../src/records/read-records.ts'
 import { expectDone, expectFieldError } from '../contract/http/errors.ts'

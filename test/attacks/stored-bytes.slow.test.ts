@@ -1,5 +1,6 @@
 import { SYSTEM_CALL } from 'portcullis'
 import { describe, expect, it } from 'vitest'
+// Internals: the default limits, so that each bound is tried at its edge.
 import { DEFAULT_LIMITS } from '../../src/base/limits.ts'
 import { engineOf } from '../../src/controller/guarded-engine.ts'
 import { contextOf } from '../../src/engine/engine.ts'

@@ -1,5 +1,6 @@
 import { createTestController } from 'portcullis/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+// Internals: the list of all kinds of records, so that none is left out.
 import { resourceNamed } from '../../src/facts/resources/index.ts'
 import { pemOf } from '../support/certificates/certificates.ts'
 import { adminToken, type Delegate, delegate } from '../support/delegate.ts'

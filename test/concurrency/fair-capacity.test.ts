@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+// Internals: the queue alone, so that the test decides who waits and who leaves.
 import { createFairCapacity } from '../../src/concurrency/fair-capacity.ts'
 
 /** The act of somebody: comes in, takes more, begins to work or to wait, or leaves. `who` picks one of those present. */

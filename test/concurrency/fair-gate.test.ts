@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+// Internals: the queue alone, so that the test decides who waits and who leaves.
 import { FairGate } from '../../src/concurrency/gate.ts'
 
 it('lets parties in by turns, one piece of work at a time, also after a failure', async () => {

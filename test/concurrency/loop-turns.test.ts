@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+// Internals: the queue alone, so that the test decides who waits and who leaves.
 import { LoopTurns } from '../../src/concurrency/loop-turns.ts'
 
 /** Milliseconds of long work in one turn of the event loop. */

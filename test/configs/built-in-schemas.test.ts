@@ -1,5 +1,6 @@
 import { memoryStorage } from 'portcullis/memory'
 import { describe, expect, it } from 'vitest'
+// Internals: the built-in schemas as data, so that none is left out.
 import { BUILT_IN_CONFIG_TYPES, type JsonSchemaDocument } from '../../src/facts/configs/config-types.rules.ts'
 import { expectDone } from '../contract/http/errors.ts'
 import { adminOf, create, read } from '../contract/http/foreign-client.ts'

@@ -1,5 +1,6 @@
 import { X509Certificate } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
+// Internals: the port of the PKI, which no entry point exports.
 import type { IssuedCertificate, Pki } from '../../src/ports/pki.ts'
 import {
   clientExtensions,

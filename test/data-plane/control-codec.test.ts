@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { CONTENT_TYPE } from '../../adapters/network/fabric/messages/content-types.ts'
 import { readMessage, writeFromRouter } from '../../adapters/network/fabric/messages/rows-from-router.ts'
 import { readToRouter, writeMessage } from '../../adapters/network/fabric/messages/rows-to-router.ts'
+// Internals: values of the wire that routers send and no entry point exports.
 import type { FromRouter, ToRouter } from '../../src/facts/fabric/messages/index.ts'
 
 const peerData = new Map([[1003, Uint8Array.of(1, 2, 3)]])

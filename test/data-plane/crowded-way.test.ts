@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+// Internals: the ends of circuits alone, so that every order of messages can be tried.
 import {
   type Acknowledgement,
   type CircuitSide,

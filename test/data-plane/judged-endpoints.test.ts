@@ -3,6 +3,7 @@ import { ConnectedEndpoints } from '../../adapters/network/router/edge/connected
 import type { EdgeChannel } from '../../adapters/network/router/edge/edge-channel.ts'
 import type { EdgePosture } from '../../adapters/network/router/edge/edge-posture.ts'
 import type { RouterModel } from '../../adapters/network/router/state/router-model.ts'
+// Internals: values of the wire that routers send and no entry point exports.
 import { LoopTurns } from '../../src/concurrency/loop-turns.ts'
 
 const ENDPOINTS = 1000

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+// Internals: the ends of circuits alone, so that every order of messages can be tried.
 import {
   type Acknowledgement,
   type Chunk,

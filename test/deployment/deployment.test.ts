@@ -8,6 +8,7 @@ import { parse, parseAllDocuments } from 'yaml'
 import { variableName } from '../../adapters/tools/cli/command-line/options.ts'
 import { configSchema, FILE_OPTIONS } from '../../adapters/tools/cli/commands/serve/config-file.ts'
 import { SERVE_OPTIONS } from '../../adapters/tools/cli/commands/serve/option-declarations.ts'
+// Internals: the names of all gauges and counters, so that none is left out.
 import { countEvents, GAUGES } from '../../src/network/gauges.ts'
 import { createPrometheusMetrics } from '../../src/platform/prometheus-metrics.ts'
 import { withSharedPki } from '../support/shared-pki.ts'

@@ -1,6 +1,7 @@
 import { Ajv, type ValidateFunction } from 'ajv'
 import formats from 'ajv-formats'
 import { apiDocuments } from 'portcullis'
+// Internals: the tables of error codes and routes, so that none is left undocumented.
 import { apiPathOf } from '../../src/http/pipeline/router.ts'
 
 type Json = Readonly<Record<string, unknown>>

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { apiDocuments, VERSION } from 'portcullis'
 import { describe, expect, it } from 'vitest'
+// Internals: the tables of error codes and routes, so that none is left undocumented.
 import { STATUS_OF } from '../../src/http/pipeline/problem.ts'
 import { freePort } from '../support/free-port.ts'
 import { PERMISSIONS } from '../support/permissions.ts'

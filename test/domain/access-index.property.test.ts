@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { AccessIndex, type AccessType, type EntityKind, type PolicyKind } from 'portcullis/policy'
 import { describe, expect, it } from 'vitest'
+// Internals: a pure rule, tried with every input; a controller would let few of them through.
 import type { OrderedIds } from '../../src/facts/access/index/index.ts'
 import { SlotSet } from '../../src/facts/access/index/slot-set.ts'
 import { type ComparableAccess, NaiveAccess } from '../support/naive-access.ts'

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+// Internals: a pure rule, tried with every input; a controller would let few of them through.
 import { BoundedMap } from '../../src/base/collections.ts'
 
 const step = fc.record({ key: fc.integer({ min: 0, max: 9 }), value: fc.nat(), isDeletion: fc.boolean() })

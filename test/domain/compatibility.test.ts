@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createTestController } from 'portcullis/testing'
 import { describe, expect, it } from 'vitest'
+// Internals: a pure rule, tried with every input; a controller would let few of them through.
 import { DEPLOYED_HABITS, LENIENCIES, profileOf } from '../../src/base/compatibility.ts'
 
 const GUIDE = readFileSync(new URL('../../docs/compatibility.md', import.meta.url), 'utf8')

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+// Internals: the timetable alone, under a scheduler that the test turns.
 import { Deadlines } from '../../src/context/timetable.ts'
 
 const key = fc.integer({ min: 0, max: 9 }).map(String)

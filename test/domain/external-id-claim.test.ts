@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+// Internals: a pure rule, tried with every input; a controller would let few of them through.
 import { claimProblem, type ExternalIdClaim, externalIdOf } from '../../src/facts/credentials/signers/claims.rules.ts'
 
 const plain: ExternalIdClaim = {

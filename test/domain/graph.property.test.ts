@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { AccessIndex, selects } from 'portcullis/policy'
 import { describe, expect, it } from 'vitest'
+// Internals: a pure rule, tried with every input; a controller would let few of them through.
 import {
   type Classified,
   ClassTable,

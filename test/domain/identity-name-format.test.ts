@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+// Internals: a pure rule, tried with every input; a controller would let few of them through.
 import { formatIdentityName, numberedName } from '../../src/facts/credentials/signers/claims.rules.ts'
 
 const symbols = { caName: 'Acme', caId: 'ca1', commonName: 'device', requestedName: 'mine', identityId: 'id1' }

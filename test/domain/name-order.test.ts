@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+// Internals: a pure rule, tried with every input; a controller would let few of them through.
 import { foldName, NameOrder } from '../../src/base/name-order.ts'
 
 const write = fc.record({ id: fc.nat({ max: 900 }), name: fc.string({ maxLength: 3 }), isRemoved: fc.boolean() })

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+// Internals: a pure rule, tried with every input; a controller would let few of them through.
 import { type OfferedSigner, offeredSigners } from '../../src/facts/credentials/signers/offered-signers.rules.ts'
 
 /** Signers of an administrator and of up to eight delegates; some of these made many. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+// Internals: a pure rule, tried with every input; a controller would let few of them through.
 import { adminPasswordWeakness, passwordWeakness } from '../../src/facts/credentials/password.rules.ts'
 
 const none = { minPasswordLength: 5, requireMixedCase: false, requireNumberChar: false, requireSpecialChar: false }

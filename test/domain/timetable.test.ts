@@ -1,5 +1,6 @@
 import { recordingLogger } from 'portcullis/testing'
 import { describe, expect, it } from 'vitest'
+// Internals: the timetable alone, under a scheduler that the test turns.
 import { Timetable } from '../../src/context/timetable.ts'
 import { createScheduler, systemClock } from '../../src/platform/system-runtime.ts'
 

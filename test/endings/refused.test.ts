@@ -1,6 +1,7 @@
 import { SYSTEM_CALL } from 'portcullis'
 import { createTestController, type TestController } from 'portcullis/testing'
 import { describe, expect, it } from 'vitest'
+// Internals: the list of all kinds of records, so that none is left out.
 import { RESOURCES } from '../../src/facts/resources/index.ts'
 import { adminToken, delegate } from '../support/delegate.ts'
 import { givePassword } from '../support/identity-state.ts'

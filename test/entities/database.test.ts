@@ -1,5 +1,6 @@
 import { memoryStorage } from 'portcullis/memory'
 import { describe, expect, it } from 'vitest'
+// Internals: the rule that finds inconsistent records, with records that no API writes.
 import { inconsistenciesOf } from '../../src/network/database/inconsistency.ts'
 import { expectDone, expectError } from '../contract/http/errors.ts'
 import { create, type ForeignClient, read } from '../contract/http/foreign-client.ts'

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { type HostEngine, SYSTEM_CALL } from 'portcullis'
 import { createTestController, TEST_ADMIN, type TestController } from 'portcullis/testing'
 import { describe, expect, it } from 'vitest'
+// Internals: the engine behind that of hosts, whose checks come before it.
 import { engineOf } from '../../src/controller/guarded-engine.ts'
 import { withSharedPki } from '../support/shared-pki.ts'
 import { apiSessions } from '../support/stored-records.ts'

@@ -2,6 +2,7 @@ import { type Call, ControllerError, SYSTEM_CALL } from 'portcullis'
 import { createTestController, type TestController } from 'portcullis/testing'
 import { expect, it } from 'vitest'
 import { z } from 'zod'
+// Internals: the engine behind that of hosts, whose checks come before it.
 import { engineOf } from '../../src/controller/guarded-engine.ts'
 import { ControllerEngine } from '../../src/engine/engine.ts'
 import { SimulatedChanges } from '../../src/facts/access/access-questions.resource.ts'

@@ -3,6 +3,7 @@ import { type Call, type Caller, SYSTEM_CALL } from 'portcullis'
 import { RECORD_KINDS } from 'portcullis/storage'
 import { createTestController } from 'portcullis/testing'
 import { expect, it } from 'vitest'
+// Internals: the texts that are kept, which change nothing but time.
 import { WireTexts } from '../../src/context/wire-texts.ts'
 import { engineOf } from '../../src/controller/guarded-engine.ts'
 import { CredentialsFeed } from '../../src/credentials/identity-credentials.ts'

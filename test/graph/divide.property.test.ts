@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+// Internals: the grouping alone, compared with an oracle over random networks.
 import type { EntityClass } from '../../src/facts/insight/graph/classes.rules.ts'
 import { divide, isWithin } from '../../src/facts/insight/reach/divide.rules.ts'
 

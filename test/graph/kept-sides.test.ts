@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+// Internals: the grouping alone, compared with an oracle over random networks.
 import { ClassTable } from '../../src/facts/insight/graph/classes.rules.ts'
 import { type GraphPolicy, type GroupedKind, RolePolicies } from '../../src/facts/insight/graph/role-policies.rules.ts'
 import { Partition } from '../../src/insight/reach/partition.ts'

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+// Internals: the texts that are kept, which change nothing but time.
 import { WireTexts } from '../../src/context/wire-texts.ts'
 import { KeptLists } from '../../src/http/pipeline/kept-lists.ts'
 import { runs } from '../support/property-runs.ts'

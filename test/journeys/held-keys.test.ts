@@ -3,6 +3,7 @@ import { createPkiMaterial, type PkiMaterial } from 'portcullis'
 import { serve } from 'portcullis/node'
 import { createTestController } from 'portcullis/testing'
 import { beforeAll, describe, expect, it } from 'vitest'
+// Internals: the engine behind that of hosts, whose checks come before it.
 import { engineOf } from '../../src/controller/guarded-engine.ts'
 import { contextOf } from '../../src/engine/engine.ts'
 import { openTls } from '../adapters/node/tls-client.ts'

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+// Internals: the operations of the APIs as data, so that none is left out.
 import { APIS } from '../../src/apis/apis.ts'
 import { adminOf, CLIENT, create, foreignClient, MANAGEMENT } from '../contract/http/foreign-client.ts'
 import { mount } from '../support/mount.ts'

@@ -2,6 +2,7 @@ import { argon2Sync } from 'node:crypto'
 import type { PasswordHasher } from 'portcullis'
 import { plainPasswordHasher, type TestControllerOptions } from 'portcullis/testing'
 import { describe, expect, it } from 'vitest'
+// Internals: the real password hasher, with an Argon2 that counts or is slow.
 import { createPasswordHasher } from '../../src/platform/argon2-password-hasher.ts'
 import { adminOf } from '../contract/http/foreign-client.ts'
 import type { MountedController } from '../contract/http/mount.ts'

@@ -1,5 +1,6 @@
 import { TEST_ADMIN } from 'portcullis/testing'
 import { describe, expect, it } from 'vitest'
+// Internals: the default limits, so that each bound is tried at its edge.
 import { DEFAULT_LIMITS } from '../../src/base/limits.ts'
 import { PendingRequests } from '../../src/oidc/auth-requests.ts'
 import type { MountedController } from '../contract/http/mount.ts'

@@ -2,6 +2,7 @@ import 'reflect-metadata'
 import { X509Certificate } from 'node:crypto'
 import * as x509 from '@peculiar/x509'
 import { expect, it } from 'vitest'
+// Internals: the implementation of a port, which controllers reach with few of these inputs.
 import { toHex } from '../../src/base/bytes.ts'
 import { loadLibrary } from '../../src/platform/x509/asn1-structures.ts'
 import { certificateFacts, readCertificate, readCertificates } from '../../src/platform/x509/certificate.ts'

@@ -1,5 +1,6 @@
 import type * as x509 from '@peculiar/x509'
 import { describe, expect, it } from 'vitest'
+// Internals: the implementation of a port, which controllers reach with few of these inputs.
 import { loadLibrary } from '../../src/platform/x509/asn1-structures.ts'
 import { isRoot, readCertificate } from '../../src/platform/x509/certificate.ts'
 import { leadsToRoot } from '../../src/platform/x509/chain.ts'

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+// Internals: the implementation of a port, which controllers reach with few of these inputs.
 import { isDistinguished, readSequence, writeDer } from '../../src/platform/x509/der.ts'
 
 import { ecdsaFromDer, ecdsaToDer } from '../../src/platform/x509/public-key.ts'

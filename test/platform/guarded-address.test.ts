@@ -1,5 +1,6 @@
 import { createTestController } from 'portcullis/testing'
 import { describe, expect, it, onTestFinished } from 'vitest'
+// Internals: the implementation of a port, which controllers reach with few of these inputs.
 import { addressesAmong, isAllowedAddress } from '../../src/platform/outgoing/guarded-address.ts'
 
 /** The rows of IANA's registries of special-purpose addresses (RFC 6890): a prefix, and whether it is globally reachable. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+// Internals: the implementation of a port, which controllers reach with few of these inputs.
 import { createAjvJsonSchema } from '../../src/platform/json-schema/ajv-json-schema.ts'
 import { FORMATS } from '../../src/platform/json-schema/json-schema-formats.ts'
 

@@ -2,6 +2,7 @@ import { X509Certificate } from 'node:crypto'
 import { importX509, jwtVerify } from 'jose'
 import { createPkiMaterial, type ServerCertificateSource } from 'portcullis'
 import { beforeAll, describe, expect, it } from 'vitest'
+// Internals: the implementation of a port, which controllers reach with few of these inputs.
 import { createJwtTokens } from '../../src/platform/jwt-tokens.ts'
 
 import { ServerCredentials } from '../../src/platform/server-credentials.ts'

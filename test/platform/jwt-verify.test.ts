@@ -1,5 +1,6 @@
 import { createPkiMaterial, type ServerCertificateSource } from 'portcullis'
 import { describe, expect, it } from 'vitest'
+// Internals: the implementation of a port, which controllers reach with few of these inputs.
 import { createJwtTokens } from '../../src/platform/jwt-tokens.ts'
 
 import { ServerCredentials } from '../../src/platform/server-credentials.ts'

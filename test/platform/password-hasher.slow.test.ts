@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+// Internals: the implementation of a port, which controllers reach with few of these inputs.
 import {
   type Argon2id,
   createPasswordHasher,

@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import { createPkiMaterial, type PkiMaterial } from 'portcullis'
 import { beforeAll, describe, expect, it } from 'vitest'
+// Internals: the implementation of a port, which controllers reach with few of these inputs.
 import { createX509Pki } from '../../src/platform/x509/x509-pki.ts'
 import { createKeys, day, issue, issueAuthority, keyPemOf, now, pemOf } from '../support/certificates/certificates.ts'
 import { openssl, opensslOutput } from '../support/certificates/openssl.ts'

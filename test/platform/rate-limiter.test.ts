@@ -1,5 +1,6 @@
 import { fakeClock } from 'portcullis/testing'
 import { describe, expect, it } from 'vitest'
+// Internals: the implementation of a port, which controllers reach with few of these inputs.
 import { BoundedWindows, createRateLimiter, createRateLimiters } from '../../src/platform/rate-limits.ts'
 
 const ALLOWED = { allowed: true }

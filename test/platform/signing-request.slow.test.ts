@@ -2,6 +2,7 @@ import { X509Certificate } from 'node:crypto'
 import * as fc from 'fast-check'
 import { createPkiMaterial } from 'portcullis'
 import { beforeAll, describe, expect, it } from 'vitest'
+// Internals: the implementation of a port, which controllers reach with few of these inputs.
 import { writePem } from '../../src/platform/x509/pem.ts'
 import { createX509Pki } from '../../src/platform/x509/x509-pki.ts'
 import type { Pki } from '../../src/ports/pki.ts'

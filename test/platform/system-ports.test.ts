@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
+// Internals: the implementation of a port, which controllers reach with few of these inputs.
 import { createSealer, findNativeCipher, webCipher } from '../../src/platform/aes-gcm-sealer.ts'
 import { createDigest, systemClock, systemRandom } from '../../src/platform/system-runtime.ts'
 

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
+// Internals: the implementation of a port, which controllers reach with few of these inputs.
 import { createScheduler } from '../../src/platform/system-runtime.ts'
 
 const DAY = 24 * 60 * 60 * 1000

@@ -1,5 +1,6 @@
 import { Crypto } from '@peculiar/webcrypto'
 import { createPkiMaterial } from 'portcullis'
+// Internals: the implementation of a port, which controllers reach with few of these inputs.
 import { createX509Pki } from '../../src/platform/x509/x509-pki.ts'
 import { pkiContract } from '../contract/pki.ts'
 import {

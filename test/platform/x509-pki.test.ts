@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { webcrypto, X509Certificate } from 'node:crypto'
 import { createPkiMaterial } from 'portcullis'
 import { describe, expect, it } from 'vitest'
+// Internals: the implementation of a port, which controllers reach with few of these inputs.
 import { createX509Pki } from '../../src/platform/x509/x509-pki.ts'
 import { createCsrPem, now } from '../support/certificates/certificates.ts'
 

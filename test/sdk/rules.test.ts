@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+// Internals: pure rules of an endpoint, tried at instants that the test chooses.
 import {
   meaningOf,
   pauseAfter,

@@ -1,3 +1,4 @@
+// Internals: the operations of the APIs as data, so that none is left out.
 import { APIS } from '../../src/apis/apis.ts'
 import { CLIENT, MANAGEMENT } from '../contract/http/foreign-client.ts'
 

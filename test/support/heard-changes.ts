@@ -1,4 +1,5 @@
 import type { TestController } from 'portcullis/testing'
+// Internals: the followers of writes, which hosts are not given.
 import { engineOf } from '../../src/controller/guarded-engine.ts'
 import { contextOf } from '../../src/engine/engine.ts'
 

@@ -1,5 +1,6 @@
 import { SYSTEM_CALL } from 'portcullis'
 import type { TestController } from 'portcullis/testing'
+// Internals: states of identities and passwords that policies refuse.
 import { engineOf } from '../../src/controller/guarded-engine.ts'
 import { newAuthenticator } from '../../src/credentials/new-authenticator.ts'
 import { contextOf } from '../../src/engine/engine.ts'

@@ -1,4 +1,5 @@
 import { SignJWT } from 'jose'
+import type { FromRouter, ModelEvent, ToRouter } from 'portcullis/fabric'
 import type { PostureCheck } from 'portcullis/policy'
 import { expect } from 'vitest'
 import type { Channel } from '../../adapters/network/channel/channel.ts'
@@ -9,7 +10,6 @@ import { textHeader } from '../../adapters/network/channel/header-values.ts'
 import { modelCodec } from '../../adapters/network/fabric/messages/model-codec.ts'
 import { EdgeRouter } from '../../adapters/network/router/edge-router.ts'
 import { FabricRouter } from '../../adapters/network/router/fabric-router.ts'
-import type { FromRouter, ModelEvent, ToRouter } from '../../src/facts/fabric/messages/index.ts'
 import { PlayedEndpoint } from './edge-world.ts'
 import { type Issued, issue } from './https-certificates.ts'
 

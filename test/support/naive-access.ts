@@ -8,6 +8,7 @@ import type {
   IndexedPolicy,
   PolicyKind,
 } from 'portcullis/policy'
+// Internals: the interface of the index that this is the oracle of.
 import type { IndexCounts } from '../../src/facts/access/index/index.ts'
 
 const sides: Record<PolicyKind, readonly EntityKind[]> = {

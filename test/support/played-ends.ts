@@ -11,6 +11,7 @@ import {
 import type { Frame } from '../../adapters/network/channel/frame.ts'
 import { readText, readUint32, uint32Header } from '../../adapters/network/channel/header-values.ts'
 import type { RunningRouter } from '../../adapters/network/router/index.ts'
+// Internals: values of the wire, which no entry point exports.
 import type { CircuitSide } from '../../src/facts/data-plane/xgress/index.ts'
 import { isFrom, PAYLOAD_FLAG, PAYLOAD_ITEM, sideFlag } from '../../src/facts/data-plane/xgress/payload.ts'
 import type { EdgeWorld, PlayedEndpoint } from './edge-world.ts'

@@ -1,5 +1,6 @@
 // Kinds of stored records, for tests that look at a storage or damage it. No entry point of the package exports them, because records
 // change between releases: tests name them by this file alone.
+// Internals: records, which no entry point exports because they change between releases.
 export { servicePolicies } from '../../src/facts/access/policy.resource.ts'
 export { endpointStates, postureData, reportedProcesses } from '../../src/facts/access/posture/posture-data.resource.ts'
 export { sessions } from '../../src/facts/access/session.resource.ts'

@@ -3,6 +3,7 @@ import type { ApiClient, ClientApi, ManagementApi } from 'portcullis/client'
 import { recordMfaPass } from 'portcullis/policy'
 import { createTestController, type TestController, type TestControllerOptions } from 'portcullis/testing'
 import { onTestFinished } from 'vitest'
+// Internals: the proof of a second factor at an instant, without a code.
 import { changePosture } from '../../src/access/posture/posture-store.ts'
 import { engineOf } from '../../src/controller/guarded-engine.ts'
 import { contextOf } from '../../src/engine/engine.ts'

@@ -1,5 +1,6 @@
 // Compiled by `npm run check:types`, never run: what handlers may and may not answer.
 import { z } from 'zod'
+// Internals: the types of declarations, from which those of answers follow.
 import { identities } from '../../src/facts/identities/identity.resource.ts'
 import { services } from '../../src/facts/services/service.resource.ts'
 import { defineOperation, wireSchema } from '../../src/http/operations/define-operation.ts'

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+// Internals: the operations of the APIs as data, so that none is left out.
 import type { RelatedRoute } from '../../src/apis/apis.ts'
 import { RELATIONS } from '../../src/entities/related.ts'
 

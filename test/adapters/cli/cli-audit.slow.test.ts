@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { serve } from 'portcullis/node'
 import { createTestController, TEST_ADMIN } from 'portcullis/testing'
 import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+// Internals: the engine behind that of hosts, whose checks come before it.
 import { engineOf } from '../../../src/controller/guarded-engine.ts'
 import { freePort } from '../../support/free-port.ts'
 import { endAll, portcullis } from './cli-process.ts'

@@ -3,9 +3,8 @@ import { runInThisContext } from 'node:vm'
 import { sqliteStorage } from 'portcullis/kysely'
 import { createTestController } from 'portcullis/testing'
 import { expect, it } from 'vitest'
-import { identities } from '../../../src/facts/identities/identity.resource.ts'
-import { apiSessions } from '../../../src/facts/login/api-session.resource.ts'
 import { adminToken } from '../../support/delegate.ts'
+import { apiSessions, identities } from '../../support/stored-records.ts'
 
 // From then on V8 understands such a function; what others compile is not changed.
 setFlagsFromString('--allow-natives-syntax')

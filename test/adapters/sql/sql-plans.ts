@@ -3,6 +3,7 @@ import type { FindQuery } from 'portcullis'
 import { kyselyStorage } from 'portcullis/kysely'
 import { type Filter, type Literal, type Operand, RECORD_KINDS, type RecordKind } from 'portcullis/storage'
 import { expect, it } from 'vitest'
+// Internals: the list of all kinds of records, so that none is left out.
 import { resourceNamed } from '../../../src/facts/resources/index.ts'
 import { watchedDialect } from '../../support/watched-dialect.ts'
 

@@ -1,6 +1,7 @@
 import { explanationText, type Reason } from 'portcullis'
 import type { AccessFacts, SuggestionKind } from 'portcullis/policy'
 import { describe, expect, it } from 'vitest'
+// Internals: the tables of reasons, whose rows are tried one by one.
 import { REASONS } from '../../../src/facts/access/explain/index.ts'
 import { CORP, explained, policy, router } from './facts.ts'
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { compareBy, compareStrings, type Filter, FilterError, matches, parseQuery } from 'portcullis/storage'
 import { describe, expect, it } from 'vitest'
+// Internals: the parser of `sort` alone; lists reach it only behind other checks of their query.
 import { parseSort } from '../../../src/kernel/filter/index.ts'
 import { printFilter } from '../../support/filter-print.ts'
 import { runs } from '../../support/property-runs.ts'

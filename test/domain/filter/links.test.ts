@@ -1,5 +1,6 @@
 import { parseQuery, type SymbolTable } from 'portcullis/storage'
 import { describe, expect, it } from 'vitest'
+// Internals: the parser of `sort` alone; lists reach it only behind other checks of their query.
 import { type LinkedSymbols, parseSort } from '../../../src/kernel/filter/index.ts'
 
 const TEXT = { kind: 'string' } as const

@@ -1,5 +1,6 @@
 import { equals, type OrderBy, parseQuery, type Query } from 'portcullis/storage'
 import { describe, expect, it } from 'vitest'
+// Internals: the parser of `sort` alone; lists reach it only behind other checks of their query.
 import { parseSort } from '../../../src/kernel/filter/index.ts'
 import { SYMBOLS } from './gadgets.ts'
 

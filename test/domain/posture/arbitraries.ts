@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import type { PostureResponse } from 'portcullis'
 import { applyResponses, emptyPostureData, type PostureCheck, type PostureData, recordMfaPass } from 'portcullis/policy'
+// Internals: pure rules, tried by the thousand and at instants that no endpoint reports.
 import { OS_TYPES } from '../../../src/facts/access/posture/rules/index.ts'
 import { SESSION } from './checks.ts'
 

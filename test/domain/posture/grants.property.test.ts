@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { AccessIndex, applyResponses, emptyPostureData, evaluatePolicies, type PostureCheck } from 'portcullis/policy'
 import { expect, it } from 'vitest'
+// Internals: pure rules, tried by the thousand and at instants that no endpoint reports.
 import { firstPassing } from '../../../src/facts/access/posture/rules/index.ts'
 import { NaiveAccess } from '../../support/naive-access.ts'
 import { runs } from '../../support/property-runs.ts'

@@ -9,6 +9,7 @@ import {
   recordMfaPass,
 } from 'portcullis/policy'
 import { describe, expect, it } from 'vitest'
+// Internals: pure rules, tried by the thousand and at instants that no endpoint reports.
 import {
   isLegacyEndpoint,
   normaliseTimeout,

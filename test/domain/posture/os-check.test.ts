@@ -1,5 +1,6 @@
 import { emptyPostureData, evaluateCheck } from 'portcullis/policy'
 import { describe, expect, it } from 'vitest'
+// Internals: pure rules, tried by the thousand and at instants that no endpoint reports.
 import { canonicalOsType } from '../../../src/facts/access/posture/rules/index.ts'
 import { osCheck, reported, SESSION, START } from './checks.ts'
 

@@ -1,5 +1,6 @@
 import { applyResponses, emptyPostureData, recordMfaPass } from 'portcullis/policy'
 import { describe, expect, it } from 'vitest'
+// Internals: pure rules, tried by the thousand and at instants that no endpoint reports.
 import { postureDataView, recordSdkInfo } from '../../../src/facts/access/posture/rules/index.ts'
 import { at, reported, SESSION, START } from './checks.ts'
 

@@ -1,6 +1,7 @@
 import type { PostureResponse } from 'portcullis'
 import { applyResponses, clearMfa, emptyPostureData, recordMfaPass } from 'portcullis/policy'
 import { describe, expect, it } from 'vitest'
+// Internals: pure rules, tried by the thousand and at instants that no endpoint reports.
 import { MAX_REPORTED_PROCESSES, recordSdkInfo, sessionPosture } from '../../../src/facts/access/posture/rules/index.ts'
 import { at, reported, SESSION, START } from './checks.ts'
 

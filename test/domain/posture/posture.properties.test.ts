@@ -8,6 +8,7 @@ import {
   type PostureData,
 } from 'portcullis/policy'
 import { describe, expect, it } from 'vitest'
+// Internals: pure rules, tried by the thousand and at instants that no endpoint reports.
 import {
   normaliseHex,
   parseVersionRange,

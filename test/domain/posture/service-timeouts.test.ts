@@ -1,5 +1,6 @@
 import { applyResponses, clearMfa, emptyPostureData, recordMfaPass } from 'portcullis/policy'
 import { describe, expect, it } from 'vitest'
+// Internals: pure rules, tried by the thousand and at instants that no endpoint reports.
 import { serviceTimeouts } from '../../../src/facts/access/posture/rules/index.ts'
 import { at, macCheck, mfaCheck, SESSION, START } from './checks.ts'
 

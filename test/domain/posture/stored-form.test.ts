@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+// Internals: pure rules, tried by the thousand and at instants that no endpoint reports.
 import {
   storedHexList,
   storedOperatingSystems,

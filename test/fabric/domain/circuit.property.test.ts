@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+// Internals: pure rules of circuits and paths, compared with an oracle by the thousand.
 import {
   answered,
   attemptState,

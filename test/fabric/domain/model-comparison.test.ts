@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+// Internals: pure rules of circuits and paths, compared with an oracle by the thousand.
 import {
   differencesOf,
   judgesPosture,

@@ -7,6 +7,7 @@ import {
   postureCheckOf,
 } from '../../../adapters/network/fabric/messages/model-codec.ts'
 import { StateEvents } from '../../../adapters/network/fabric/messages/model-definitions.ts'
+// Internals: the members of each kind of check, so that none is left out.
 import { membersOf } from '../../../src/facts/access/posture/rules/index.ts'
 import { check, data, instantMs } from '../../domain/posture/arbitraries.ts'
 import { osCheck, processMultiCheck, reported, SESSION } from '../../domain/posture/checks.ts'

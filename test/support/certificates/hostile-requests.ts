@@ -1,5 +1,6 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto'
 import * as x509 from '@peculiar/x509'
+// Internals: the port of the PKI, which no entry point exports.
 import { writePem } from '../../../src/platform/x509/pem.ts'
 import type { CsrProblem } from '../../../src/ports/pki.ts'
 import { createCsr, createCsrPem, createKeys, issueClient, keyPemOf, pemOf } from './certificates.ts'

@@ -1,4 +1,5 @@
 import { createPkiMaterial } from 'portcullis'
+// Internals: the port of the PKI, which no entry point exports.
 import { loadLibrary } from '../../../src/platform/x509/asn1-structures.ts'
 import { issueRoot, selfIssuer } from '../../../src/platform/x509/authority-certificates.ts'
 import { readCertificates } from '../../../src/platform/x509/certificate.ts'
