@@ -7,6 +7,8 @@ export interface OutgoingLimits {
   readonly bytes: number
   /** Milliseconds without the peer reading anything. */
   readonly stallMs: number
+  /** Whether messages of a whole turn of the event loop leave together; else those of one piece of work do. */
+  readonly gathersTurn?: boolean
 }
 
 /** The listener that hears whether a peer reads. */
@@ -45,7 +47,7 @@ export class Outgoing {
   #stall: NodeJS.Timeout | undefined
   /** Its next turn to write is to come. */
   #isInLine = false
-  /** It writes when the work that goes on is done. */
+  /** It writes when the work that goes on is done, or this turn of the event loop. */
   #isSoon = false
   #isEnding = false
 
@@ -88,14 +90,19 @@ export class Outgoing {
     this.#pumpLater()
   }
 
-  /** Messages that are sent in one go leave together: a packet and a record of TLS for each would cost more than the rest of them. */
+  /**
+   * Messages that are sent in one go leave together: a packet and a record of TLS for each would cost more than the rest of them. What
+   * a peer sends comes in pieces of a record each, so that what follows from it is one go only with the whole turn.
+   */
   #pumpSoon(): void {
     if (this.#isSoon) return
     this.#isSoon = true
-    queueMicrotask(() => {
+    const pump = () => {
       this.#isSoon = false
       if (this.#stall === undefined && !this.#isInLine) this.#pump()
-    })
+    }
+    if (this.#limits.gathersTurn) inSlices(pump)
+    else queueMicrotask(pump)
   }
 
   /** Others have the event loop between two pieces, however fast the peer reads. */

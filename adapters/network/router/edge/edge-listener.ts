@@ -21,7 +21,7 @@ const MOST_QUEUED_BYTES = 16 * 1024 * 1024
 const STALL_MS = 60_000
 const LIMITS: SocketLimits = {
   frame: FRAME_LIMITS,
-  outgoing: { bytes: MOST_QUEUED_BYTES, stallMs: STALL_MS },
+  outgoing: { bytes: MOST_QUEUED_BYTES, stallMs: STALL_MS, gathersTurn: true },
   rate: { perSecond: 100_000, burst: 200_000 },
 }
 /** Milliseconds for a socket to say who it is. */
