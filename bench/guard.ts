@@ -143,7 +143,7 @@ export async function* benchGuard(parts: readonly string[] = []): AsyncGenerator
   }
 }
 
-/** What the rounds of a workload cost on both sides. */
+/** The costs of a workload on both sides, round by round. */
 class Rounds {
   readonly #before: number[] = []
   readonly #after: number[] = []

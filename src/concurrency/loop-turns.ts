@@ -15,7 +15,7 @@ export interface EventLoop {
  * turns, so that short work does not wait for all slices of long work.
  *
  * @example
- * const turn = new LoopTurns({ now: () => performance.now(), later: setImmediate }).begin()
+ * const turn = new LoopTurns(eventLoop).begin()
  * for (const entity of entities) {
  *   judge(entity)
  *   await turn()

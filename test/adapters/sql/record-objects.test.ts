@@ -18,7 +18,7 @@ it('records of a database are objects that V8 reads by place', async () => {
     ...(await tx.collection(apiSessions).find({})).items,
   ])
   expect(records.length).toBeGreaterThan(1)
-  // So many fields that filling them in one by one would make a hash table of each.
+  // With more than 16 fields a record that is filled field by field is a hash table.
   for (const record of records) {
     expect(Object.keys(record).length).toBeGreaterThan(20)
     expect(isReadByPlace(record)).toBe(true)

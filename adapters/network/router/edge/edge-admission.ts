@@ -1,5 +1,13 @@
 import { createHash, X509Certificate } from 'node:crypto'
-import { type PresentableSession, type PresentedCertificate, sessionRefusal } from '../../../../src/data-plane.ts'
+import {
+  EDGE_ERROR,
+  type EdgeRefusal,
+  type PresentableSession,
+  type PresentedCertificate,
+  sessionRefusal,
+} from '../../../../src/data-plane.ts'
+import { textIn } from '../../channel/edge-messages.ts'
+import type { Frame } from '../../channel/frame.ts'
 import type { RouterModel } from '../state/router-model.ts'
 import type { EdgeClient } from './endpoint.ts'
 
@@ -221,4 +229,14 @@ function signed(issuer: X509Certificate, subject: X509Certificate): boolean {
 function certificatesIn(pem: string): readonly X509Certificate[] {
   const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []
   return blocks.map((block) => new X509Certificate(block))
+}
+
+/** Why a token is no session to bind by, as far as it tells itself: its controller judges all of it a moment later. */
+export function sessionObjection({ session }: EdgeClient, message: Frame): EdgeRefusal | undefined {
+  const token = textIn(message)
+  const [type, apiSessionId] = [claimIn(token, 'z_st'), claimIn(token, 'z_asid')]
+  if (type !== '' && type !== 'Bind')
+    return { text: 'the session is not for binding', code: EDGE_ERROR['wrong-session-type'] }
+  if (apiSessionId === '' || apiSessionId === session.id) return undefined
+  return { text: 'the session is of another api session', code: EDGE_ERROR['invalid-session'] }
 }

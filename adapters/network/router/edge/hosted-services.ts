@@ -7,7 +7,7 @@ import type { Frame } from '../../channel/frame.ts'
 import { readBool, readText, readUint32, textHeader, uint32Header } from '../../channel/header-values.ts'
 import type { EgressOutcome } from '../forwarder.ts'
 import type { ConnectedController } from '../state/controllers.ts'
-import { claimIn } from './edge-admission.ts'
+import { claimIn, sessionObjection } from './edge-admission.ts'
 import type { EdgeCircuits } from './edge-circuits.ts'
 import { EdgeConnection } from './edge-connection.ts'
 import type { EdgePosture } from './edge-posture.ts'
@@ -108,7 +108,7 @@ export class HostedServices {
     const terminatorId = before?.terminatorId ?? newId()
     const bound = this.#read(host, connectionId, terminatorId, message)
     const objection =
-      sessionObjection(host, message) ?? this.#parts.posture.refusal(host.client, bound.serviceId, 'Bind')
+      sessionObjection(host.client, message) ?? this.#parts.posture.refusal(host.client, bound.serviceId, 'Bind')
     if (objection !== undefined) return host.reply(message, closedMessage(connectionId, objection))
     const problem = host.bind(connectionId, bound)
     if (problem !== undefined) {
@@ -344,9 +344,7 @@ export class HostedServices {
   #keep(bound: BoundService): void {
     this.#byId.set(bound.terminatorId, bound)
     this.#byListener.set(bound.listener, bound)
-    const ofSession = this.#bySession.get(bound.sessionId)
-    if (ofSession === undefined) this.#bySession.set(bound.sessionId, new Set([bound]))
-    else ofSession.add(bound)
+    this.#bySession.set(bound.sessionId, (this.#bySession.get(bound.sessionId) ?? new Set()).add(bound))
   }
 
   #forget(bound: BoundService): void {
@@ -367,16 +365,6 @@ export class HostedServices {
   #withdraw(terminatorIds: readonly string[]): void {
     if (terminatorIds.length > 0) this.#tell({ type: 'remove-terminators', terminatorIds })
   }
-}
-
-/** Why a token is no session to bind by, as far as it tells itself: its controller judges all of it a moment later. */
-function sessionObjection({ client }: Host, message: Frame): EdgeRefusal | undefined {
-  const token = textIn(message)
-  const [type, apiSessionId] = [claimIn(token, 'z_st'), claimIn(token, 'z_asid')]
-  if (type !== '' && type !== 'Bind')
-    return { text: 'the session is not for binding', code: EDGE_ERROR['wrong-session-type'] }
-  if (apiSessionId === '' || apiSessionId === client.session.id) return undefined
-  return { text: 'the session is of another api session', code: EDGE_ERROR['invalid-session'] }
 }
 
 /** The values of a host's bind, or of its answer to a dial, that dialers get. */
