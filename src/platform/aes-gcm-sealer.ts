@@ -6,18 +6,18 @@ const KEY_BYTES = 32
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
-/** Seals bytes, and opens them again; the tag stands at the end, as WebCrypto has it. */
+/** Seals and opens bytes; the tag comes last, as in WebCrypto. */
 interface Cipher {
   seal(nonce: Bytes, purpose: Bytes, content: Bytes): Promise<Uint8Array>
-  /** Rejects what was sealed by another key, with another nonce or for another purpose. */
+  /** Rejects bytes that were sealed by another key, with another nonce or for another purpose. */
   open(nonce: Bytes, purpose: Bytes, sealed: Bytes): Promise<Uint8Array>
 }
 
 type Bytes = Uint8Array<ArrayBuffer>
 
 /**
- * Seals with AES-256-GCM under a key of 32 bytes; the purpose is authenticated with the text. Without a key one is made
- * up, which lasts as long as this process. Throws on a key of another length.
+ * Seals with AES-256-GCM under a key of 32 bytes; the purpose is authenticated with the text. The default is a random key, which lasts as
+ * long as this process. Throws for a key of another length.
  */
 export async function createSealer(
   key: Uint8Array = crypto.getRandomValues(new Uint8Array(KEY_BYTES)),
@@ -43,8 +43,8 @@ export async function createSealer(
 }
 
 /**
- * Seals on the spot, by the runtime's `node:crypto`: WebCrypto hands a text of some bytes to a thread, which costs many times
- * what it takes. Undefined where the runtime has none, or one that cannot do it.
+ * A cipher that seals synchronously, by the runtime's `node:crypto`: WebCrypto hands even a short text to a thread, which takes many times
+ * as long as the encryption. Undefined when the runtime's `node:crypto` is missing or incomplete.
  */
 export async function findNativeCipher(key: Bytes): Promise<Cipher | undefined> {
   const native = await import('node:crypto').catch(() => undefined)
@@ -61,7 +61,7 @@ export async function findNativeCipher(key: Bytes): Promise<Cipher | undefined> 
 function nativeCipher(native: typeof import('node:crypto'), bytes: Bytes): Cipher {
   const { createCipheriv, createDecipheriv, createSecretKey } = native
   const options = { authTagLength: TAG_BYTES }
-  // Made ready once, which takes longer than to seal.
+  // Prepared once: this takes longer than sealing.
   const key = createSecretKey(bytes)
   return {
     async seal(nonce, purpose, content) {
@@ -78,7 +78,7 @@ function nativeCipher(native: typeof import('node:crypto'), bytes: Bytes): Ciphe
   }
 }
 
-/** Seals by WebCrypto, everywhere. */
+/** A cipher by WebCrypto, for every runtime. */
 export async function webCipher(key: Bytes): Promise<Cipher> {
   const imported = await crypto.subtle.importKey('raw', key, 'AES-GCM', false, ['encrypt', 'decrypt'])
   const parametersOf = (iv: Bytes, additionalData: Bytes) => ({ name: 'AES-GCM', iv, additionalData })

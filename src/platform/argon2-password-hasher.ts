@@ -21,7 +21,7 @@ export function writeVerifier({ cost, salt, hash }: Verifier): string {
   return `$argon2id$v=19$${parameters}$${unpadded(salt)}$${unpadded(hash)}`
 }
 
-/** Reads a PHC string. Answers undefined for another scheme, a malformed string and a cost beyond 64 MiB or 10 passes. */
+/** Reads a PHC string. Undefined for another scheme, a malformed string, and a cost above 64 MiB or 10 passes. */
 export function readVerifier(text: string): Verifier | undefined {
   const match = PATTERN.exec(text)
   if (match === null) return undefined
@@ -62,7 +62,7 @@ export interface Argon2Cost {
 /** Derives the hash of a password. */
 export type Argon2id = (input: Argon2idInput) => Promise<Uint8Array>
 
-/** Argon2id in WebAssembly: slower, on the calling thread, and everywhere. */
+/** Argon2id in WebAssembly: slower and on the calling thread, but in every runtime. */
 export async function wasmArgon2id({ password, salt, cost, length }: Argon2idInput): Promise<Uint8Array> {
   const { argon2id } = await import('hash-wasm')
   return argon2id({
@@ -76,10 +76,10 @@ export async function wasmArgon2id({ password, salt, cost, length }: Argon2idInp
   })
 }
 
-/** Argon2id of the runtime, off the calling thread: Node 24.7 and later. Undefined where the runtime has none. */
+/** Argon2id of the runtime, off the calling thread: Node 24.7 and later. Undefined in other runtimes. */
 export async function findNativeArgon2id(): Promise<Argon2id | undefined> {
   const native = await import('node:crypto').catch(() => undefined)
-  // Older runtimes have the module without the function, which its types do not say.
+  // Older runtimes have the module without this function, contrary to its types.
   if (native === undefined || !('argon2' in native)) return undefined
   return ({ password, salt, cost, length }) =>
     new Promise((resolve, reject) => {
@@ -90,9 +90,9 @@ export async function findNativeArgon2id(): Promise<Argon2id | undefined> {
 }
 
 export interface PasswordHasherOptions {
-  /** How many hashes run at once; the others wait their turn. Default: as many as there are cores, at most 4. */
+  /** Hashes that run at once; further hashes wait for their turn. Default: the number of cores, at most 4. */
   readonly parallel?: number
-  /** By default the runtime's own Argon2id where it has one (Node 24.7 and later), else WebAssembly. */
+  /** Default: the runtime's own Argon2id (Node 24.7 and later), else WebAssembly. */
   readonly argon2id?: Argon2id
 }
 
@@ -101,12 +101,12 @@ const COST = { memory: 19_456, passes: 2, lanes: 1 }
 const SALT_LENGTH = 16
 const HASH_LENGTH = 32
 
-/** More than the cores slow each other down, and Node hashes in four threads. Node 20 does not tell its cores: 2. */
+/** More hashes than cores slow each other down, and Node hashes in four threads. Node 20 does not report its cores: 2. */
 function usualParallel(): number {
   return Math.min(globalThis.navigator?.hardwareConcurrency ?? 2, 4)
 }
 
-/** Stands in for the verifier of an unknown user: computing it costs what a real one costs, and no password matches. */
+/** Stands in for the verifier of an unknown user: it takes as long as a real verifier, and no password matches. */
 const DUMMY: Verifier = { cost: COST, salt: new Uint8Array(SALT_LENGTH), hash: new Uint8Array(HASH_LENGTH) }
 
 /**
@@ -153,7 +153,7 @@ function utf8(text: string): Uint8Array<ArrayBuffer> {
   return new TextEncoder().encode(text)
 }
 
-/** Whether two secrets are the same, in a time that depends on their length only. */
+/** Reports whether two secrets are equal, in a time that depends only on their length. */
 function equalSecrets(a: Uint8Array, b: Uint8Array): boolean {
   let difference = a.length ^ b.length
   for (const [at, octet] of a.entries()) difference |= octet ^ (b[at] ?? 0)

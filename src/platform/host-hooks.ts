@@ -6,7 +6,7 @@ import type { HostHooks, HostRules } from '../facts/network/host-rules.ts'
 import type { Logger } from '../ports/runtime.ts'
 
 /**
- * Events within this process. Listeners run one after the other; one that throws, or rejects, is logged and disturbs nobody.
+ * Events within this process. Listeners run one after the other. The failure of a listener is logged and does not affect other listeners.
  * `before` is called before each event.
  */
 export function createEvents(logger: Logger, before: () => void): Events {
@@ -32,7 +32,7 @@ export function createEvents(logger: Logger, before: () => void): Events {
   }
 }
 
-/** Asks the hooks of a host; one that fails refuses, for what it would have said is not known. */
+/** Asks the hooks of the host. A hook that fails counts as a refusal. */
 export function askedHost(hooks: HostHooks, logger: Logger): HostRules {
   const asked = async (
     hook: 'beforeLogin' | 'beforeEnroll',

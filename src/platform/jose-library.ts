@@ -3,16 +3,16 @@ import { CLOCK_TOLERANCE_SECONDS } from '../base/time.ts'
 
 let library: Promise<typeof import('jose')> | undefined
 
-/** The library of JSON Web Tokens, loaded on first use and asked for once: each `import()` of a module takes as long as a digest. */
+/** The library of JSON Web Tokens, loaded on first use. It is imported only once, since each `import()` takes as long as a digest. */
 export function loadJose(): Promise<typeof import('jose')> {
   library ??= import('jose')
   return library
 }
 
 /**
- * Verifies a token at `now` (epoch ms) and answers its claims. Its issuer may have a clock that is ahead, so that `nbf`
- * and `iat` may be {@link CLOCK_TOLERANCE_SECONDS} seconds from now; `exp` is exact, as nothing is good for longer than it says.
- * Throws the errors of the library.
+ * Verifies a token at `now` (epoch ms) and answers its claims. The clock of the issuer may be ahead, so `nbf` and `iat` may be up to {@link
+ * CLOCK_TOLERANCE_SECONDS} seconds in the future. `exp` is exact: no token is valid for longer than it says. Throws the errors of the
+ * library.
  */
 export async function verifyToken(
   token: string,

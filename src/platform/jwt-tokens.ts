@@ -3,7 +3,7 @@ import type { TokenJudgement, Tokens } from '../ports/credentials.ts'
 import { loadJose, verifyToken } from './jose-library.ts'
 import type { ServerCredentials, TokenKey } from './server-credentials.ts'
 
-/** Longer ones are not ours: those hold some two thousand characters. */
+/** Our tokens are shorter: they have some two thousand characters. */
 const MAX_TOKEN_LENGTH = 16_384
 
 /** The fingerprint of a certificate, by which our tokens name their key. */
@@ -19,8 +19,8 @@ class UnknownKey extends Error {
 }
 
 /**
- * Tokens signed with the key of the TLS server certificate in use, by the algorithm that fits it: ES256, ES384, ES512,
- * RS256 or EdDSA. `onEarly` hears from when (epoch ms) a token is valid that was signed with such a key and is not valid yet.
+ * Tokens signed with the key of the TLS server certificate in use, by the algorithm that fits it: ES256, ES384, ES512, RS256 or EdDSA.
+ * `onEarly` gets the instant (epoch ms) from which a token with a valid signature will be valid, if that is in the future.
  */
 export function createJwtTokens(
   server: ServerCredentials,
@@ -66,7 +66,7 @@ export function createJwtTokens(
   }
 }
 
-/** Anybody writes the header of a token: it may hold anything. */
+/** The header of a token is untrusted: it may hold anything. */
 async function verifyingKey(
   server: ServerCredentials,
   { kid, alg }: { readonly kid?: unknown; readonly alg?: unknown },

@@ -9,14 +9,14 @@ export function createConsoleLogger(): Logger {
 }
 
 /**
- * A host's own logger as the one that the controller writes to. Loggers like pino and bunyan take the fields first and the
- * message behind them: as they are, they would lose the fields.
+ * Adapts a host's own logger to the controller. Loggers like pino and bunyan take the fields before the message, and would lose the fields
+ * without this.
  */
 export function hostLogger(logger: Logger): Logger {
   if (!takesFieldsFirst(logger)) return logger
   const write = (level: 'info' | 'warn' | 'error') => {
     return (message: string, fields: LogFields = {}) => {
-      // A logger that takes the fields first has these two in the other order than the port.
+      // A logger that takes the fields first has its arguments in the opposite order of the port.
       const target = logger as unknown as FieldsFirst
       target[level](fields, message)
     }
@@ -26,7 +26,7 @@ export function hostLogger(logger: Logger): Logger {
 
 type FieldsFirst = Readonly<Record<'info' | 'warn' | 'error', (fields: LogFields, message: string) => void>>
 
-/** Pino tells its `bindings`, bunyan takes further streams; loggers that take the message first have neither. */
+/** Recognises pino by `bindings` and bunyan by `addStream`; loggers that take the message first have neither. */
 function takesFieldsFirst(logger: Logger): boolean {
   return ['bindings', 'addStream'].some((method) => typeof Reflect.get(logger, method) === 'function')
 }

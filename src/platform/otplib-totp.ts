@@ -11,7 +11,7 @@ function loadOtplib() {
 export const otplibTotp: Totp = {
   newSecret: async () => (await loadOtplib()).generateSecret({ length: SECRET_BYTES }),
   stepOf: async (secret, code, now) => {
-    // The library throws on what is no code at all.
+    // The library throws for a malformed code.
     if (!/^\d{6}$/.test(code)) return undefined
     const epoch = Math.floor(now / 1000)
     const { verify } = await loadOtplib()

@@ -18,10 +18,7 @@ import { type HeldKey, loadSigningKey } from './x509/signing-key.ts'
 
 /** The certificates and private keys of one network, all PEM. */
 export interface PkiMaterial {
-  /**
-   * The key of the root. A controller runs without it; it takes it to make the next signing authority, and to vouch for the next
-   * root.
-   */
+  /** The key of the root. A controller runs without it, but needs it to make the next signing authority, and to vouch for the next root. */
   readonly caKeyPem?: string
   /** The trust bundle: the roots, and other authorities of the network. */
   readonly caPem: string
@@ -46,8 +43,8 @@ export interface PkiMaterialRequest {
    */
   readonly serverKey?: 'P-256' | 'RSA-2048'
   /**
-   * Whether the authorities and the server certificate last as long as the root, for a test whose clock stands still while that
-   * of its clients goes on. Default: false.
+   * True when the authorities and the server certificate last as long as the root, for a test whose clock stands still while its clients'
+   * clock runs. Default: false.
    */
   readonly endTogether?: boolean
   /** WebCrypto implementation; by default that of the runtime. */
@@ -64,9 +61,8 @@ const REQUEST: OptionRules<PkiMaterialRequest> = {
 }
 
 /**
- * Creates a network's own authorities, with P-256 keys, and server certificate: a root (10 years), below it a signing
- * authority that can have no authority below itself (5 years), below that the TLS server certificate (1 year). Throws on
- * a malformed host or trust domain.
+ * Creates a network's own authorities, with P-256 keys, and server certificate: a root (10 years), below it a signing authority without
+ * further authorities below it (5 years), below that the TLS server certificate (1 year). Throws for a malformed host or trust domain.
  *
  * @example
  * const pki = await createPkiMaterial({ hosts: ['localhost'], trustDomain: 'example.org', now: Date.now() })
@@ -129,18 +125,18 @@ export async function createPkiMaterial(request: PkiMaterialRequest): Promise<Re
 export type ServerCertificateSource = Pick<PkiMaterial, 'serverCertPem'> &
   (Pick<PkiMaterial, 'serverKeyPem'> | { readonly serverKey: HeldKey })
 
-/** Certificates that are opened, or made, for the controller that asks for them; `await` opens them as they are. */
+/** Certificates that are opened or made for a controller; `await` opens them as they are. */
 export interface PkiOpening extends PromiseLike<PkiSource> {
   /**
-   * Opens them for a controller that clients reach at a DNS name or IP address: a server certificate that is made now is for
-   * it as well, one that is there stays as it is.
+   * Opens the certificates for a controller at a DNS name or IP address. A new server certificate names this host too; an existing
+   * certificate stays as it is.
    */
   openFor(host: string): Promise<PkiSource>
 }
 
 /**
- * Certificates of one network, PEM, and its two private keys, each PEM text or held elsewhere; and, where it is at hand, the key of
- * the root, of several in `caPem` the one that signed the signing authority.
+ * Certificates of one network, PEM, and its two private keys, as PEM text or held elsewhere. It may include the key of the root: among
+ * several roots in `caPem`, the root that signed the signing authority.
  */
 export type PkiSource = Pick<PkiMaterial, 'caKeyPem' | 'caPem' | 'signingCertPem'> & { readonly caKey?: HeldKey } & (
     | Pick<PkiMaterial, 'signingKeyPem'>
@@ -151,9 +147,9 @@ export type PkiSource = Pick<PkiMaterial, 'caKeyPem' | 'caPem' | 'signingCertPem
 const PURPOSE = 'portcullis secrets at rest'
 
 /**
- * The 32 bytes that seal MFA secrets in the storage, derived from the signing key (HKDF, RFC 5869): a restart and every
- * process over the same storage and certificates have the same, and no further secret needs to be kept. Undefined where the
- * signing key is held elsewhere and cannot be read.
+ * The 32 bytes that seal MFA secrets in the storage, derived from the signing key (HKDF, RFC 5869): they are the same after a restart and
+ * in every process over the same storage and certificates, and need no further secret. Undefined when the signing key is held elsewhere and
+ * cannot be read.
  */
 export async function deriveSecretsKey(pki: PkiSource): Promise<Uint8Array | undefined> {
   const pem = 'signingKeyPem' in pki ? pki.signingKeyPem : pki.signingKey

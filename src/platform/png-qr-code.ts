@@ -2,7 +2,7 @@ import type { QrCode } from '../ports/credentials.ts'
 
 /** Width and height in pixels. */
 const SIZE = 256
-/** Light modules around the code, without which a camera does not find it. */
+/** Light modules around the code, which cameras need to find it. */
 const QUIET_ZONE = 4
 
 /** QR codes by the package uqr, which is loaded on first use. */
@@ -29,7 +29,7 @@ async function writeGreyPng(
   shadeAt: (x: number, y: number) => number,
 ): Promise<Uint8Array> {
   const header = [...bigEndian(width), ...bigEndian(height), BIT_DEPTH, GREYSCALE, 0, 0, 0]
-  // Every row begins with the number of its filter, which is none.
+  // Every row begins with the number of its filter: 0, no filter.
   const rows = new Uint8Array(height * (width + 1))
   for (let y = 0; y < height; y += 1) {
     for (let x = 0; x < width; x += 1) rows[y * (width + 1) + 1 + x] = shadeAt(x, y)

@@ -1,6 +1,6 @@
 import type { Instrument, MetricAttributes, Metrics, Reading } from '../ports/telemetry.ts'
 
-/** Keeps figures for a server that comes for them. */
+/** Keeps figures for a scraping server. */
 export interface PrometheusMetrics extends Metrics {
   /** All figures in the text form of Prometheus. */
   text(): Promise<string>
@@ -8,12 +8,12 @@ export interface PrometheusMetrics extends Metrics {
 
 interface Series {
   readonly instrument: Instrument
-  /** By the text of their labels. */
+  /** Values by the text of their labels. */
   readonly sums: Map<string, number>
   readonly histograms: Map<string, HistogramState>
 }
 
-/** Keeps figures in memory: as many numbers as there are combinations of attributes, which callers do not make up. */
+/** Keeps figures in memory: one number for each combination of attributes, which callers cannot choose. */
 export function createPrometheusMetrics(): PrometheusMetrics {
   const recorded = new Map<string, Series>()
   const observed = new Set<{ readonly read: () => Promise<readonly Reading[]> }>()
@@ -69,10 +69,10 @@ function textOf({ instrument, sums, histograms }: Series): string {
   return `${lines.join('\n')}\n`
 }
 
-/** How many values fell into which bucket. */
+/** The counts of values in the buckets of a histogram. */
 export interface HistogramState {
   readonly boundaries: readonly number[]
-  /** Values up to each boundary and above the one before; the last counts those above all. */
+  /** Values up to each boundary and above the previous boundary; the last count is of values above all boundaries. */
   readonly counts: number[]
   sum: number
 }
@@ -101,13 +101,13 @@ function histogramLines(name: string, labels: string, { boundaries, counts, sum 
 
 const UNITS: Readonly<Record<string, string>> = { s: '_seconds', By: '_bytes' }
 
-/** The name of an instrument as OpenTelemetry's own exporters spell it for Prometheus, so that dashboards fit both. */
+/** The name that OpenTelemetry's own exporters give an instrument in Prometheus, so that dashboards fit both. */
 export function nameOf({ name, unit, kind }: Instrument): string {
   const base = `${name.replaceAll('.', '_')}${UNITS[unit] ?? ''}`
   return kind === 'counter' ? `${base}_total` : base
 }
 
-/** Labels without their braces; an empty text for none. */
+/** Labels without their braces; an empty text without attributes. */
 function labelsOf(attributes: MetricAttributes): string {
   const pairs = Object.entries(attributes)
   return pairs.map(([name, value]) => `${name.replaceAll('.', '_')}="${escaped(String(value))}"`).join(',')

@@ -4,9 +4,9 @@ import type { Clock, RateLimiter, RateLimiters, Taken } from '../ports/runtime.t
 export interface BoundedWindowsOptions {
   /** Attempts that a key may make in one window. */
   readonly limit: number
-  /** Milliseconds from the first taking to the end of a window. */
+  /** Milliseconds from the first attempt to the end of a window. */
   readonly windowMs: number
-  /** Keys that are remembered; beyond, the one that was not used for the longest time is forgotten. */
+  /** Keys that are remembered; beyond it the least recently used key is forgotten. */
   readonly maxKeys: number
   readonly clock: Clock
 }
@@ -17,8 +17,8 @@ interface Window {
 }
 
 /**
- * Counts in fixed windows, in the memory of this process. It follows the clock port, holds no timers, and is bounded: an
- * attacker who makes up keys cannot make it grow. (The known libraries count by the system's clock and without a bound.)
+ * Counts in fixed windows, in the memory of this process. It follows the clock port, holds no timers, and is bounded: an attacker cannot
+ * make it grow with invented keys. (The known libraries use the system's clock and have no bound.)
  */
 export class BoundedWindows implements RateLimiter {
   readonly #windows: BoundedMap<string, Window>
@@ -29,7 +29,7 @@ export class BoundedWindows implements RateLimiter {
     this.#windows = new BoundedMap(options.maxKeys)
   }
 
-  /** How many keys are remembered. */
+  /** The number of remembered keys. */
   get size(): number {
     return this.#windows.size
   }
@@ -38,7 +38,7 @@ export class BoundedWindows implements RateLimiter {
     const { limit, windowMs, clock } = this.#options
     const now = clock.now()
     const current = this.#windows.get(key)
-    // A window that ends further away than a window lasts was begun before the clock was put back.
+    // A window whose end is further away than its length began before the clock was set back.
     const isOpen = current !== undefined && current.endsAt > now && current.endsAt <= now + windowMs
     const window = isOpen ? { ...current, points: current.points + cost } : { points: cost, endsAt: now + windowMs }
     this.#windows.set(key, window)
@@ -54,19 +54,18 @@ export function createRateLimiter(options: BoundedWindowsOptions): RateLimiter {
 /** A limiter that refuses nothing. */
 const UNLIMITED: RateLimiter = { take: async () => ({ allowed: true }) }
 
-/** How often something may be done in how many milliseconds, counted from the first time. */
+/** A number of attempts in a window of milliseconds, which begins with the first attempt. */
 export interface Rate {
   readonly limit: number
   readonly windowMs: number
 }
 
-/** Another rate, a limiter of the host's own (shared by several processes, for example), or none. */
+/** Another rate, a limiter of the host (for example shared by several processes), or `false` for no limit. */
 export type RateLimit = Rate | RateLimiter | false
 
 /**
- * Limits by name; beyond one the answer is 429 `SERVER_TOO_MANY_REQUESTS` with `Retry-After`. Addresses are those that the
- * host hands over (`ConnectionInfo.remoteAddress`), of IPv6 the first 64 bits; requests without address are not counted by
- * address.
+ * Limits by name; beyond a limit the answer is 429 `SERVER_TOO_MANY_REQUESTS` with `Retry-After`. Addresses come from the host
+ * (`ConnectionInfo.remoteAddress`); for IPv6, the first 64 bits count. Requests without an address are not counted by address.
  *
  * | Option | Default, per minute |
  * |---|---|
@@ -78,7 +77,7 @@ export type RateLimit = Rate | RateLimiter | false
 export type RateLimitOptions = { readonly [Name in keyof RateLimiters]?: RateLimit }
 
 const MINUTE_MS = 60_000
-/** Of each limiter: a few megabytes. */
+/** Keys of each limiter: a few megabytes. */
 const MAX_KEYS = 25_000
 
 const DEFAULTS: Readonly<Record<keyof RateLimiters, Rate>> = {
@@ -89,8 +88,8 @@ const DEFAULTS: Readonly<Record<keyof RateLimiters, Rate>> = {
 }
 
 /**
- * Makes the limiters that a host asks for; `false` is none at all, and `unlimitedLogins` none for passwords unless one is
- * asked for. Throws on a rate that is no positive number.
+ * Makes the limiters of a host. `false` turns all limits off; `unlimitedLogins` turns off the limits for passwords that the host does not
+ * set. Throws for a rate that is not a positive number.
  */
 export function createRateLimiters(
   options: RateLimitOptions | false,

@@ -2,24 +2,24 @@ import type { Sealer } from '../ports/credentials.ts'
 import { createKey } from './x509/authority-certificates.ts'
 import type { HeldKey } from './x509/signing-key.ts'
 
-/** For what a private key of the network signs. */
+/** The purpose of a private key of the network. */
 type KeyPurpose = 'root' | 'signing' | 'server'
 
 /**
- * Makes the private keys of authorities and servers when they change, and finds them again. The controller keeps `reference`
- * in its storage, where every process over it reads it: a key management service gives the name of the key.
+ * Makes the private keys of new authorities and server certificates, and finds them again. The controller stores `reference` for every
+ * process over its storage; a key management service answers the name of the key.
  */
 export interface KeyStore {
-  /** Makes a key; `publicKey` is its SubjectPublicKeyInfo, DER. Rejects where no key can be kept. */
+  /** Makes a key; `publicKey` is its SubjectPublicKeyInfo, DER. Rejects when no key can be kept. */
   create(
     purpose: KeyPurpose,
     algorithm: 'ES256' | 'RS256',
   ): Promise<{ readonly reference: string; readonly publicKey: Uint8Array }>
-  /** The key of a reference: PKCS#8 as PEM text, or one that signs. Rejects where it is not there. */
+  /** The key of a reference: PKCS#8 as PEM text, or a held key. Rejects for an unknown reference. */
   open(reference: string): Promise<string | HeldKey>
 }
 
-/** For what private keys are sealed. */
+/** The purpose under which private keys are sealed. */
 const PURPOSE = 'network-key'
 
 /** Keeps private keys in the storage, sealed: P-256, or RSA of 2048 bits. */

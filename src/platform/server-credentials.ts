@@ -10,28 +10,28 @@ export interface ServerCredential {
   readonly certificate: Certificate
   readonly facts: CertificateFacts
   readonly key: SigningKey
-  /** The key as it was given: PEM text, or held elsewhere. */
+  /** The key as given: PEM text, or held elsewhere. */
   readonly held: string | HeldKey
-  /** Certificate chain and key as they were given; no key where it is held elsewhere. */
+  /** Certificate chain and key as given; without the key if it is held elsewhere. */
   readonly pem: { readonly cert: string; readonly key: string | undefined }
 }
 
-/** A key by which tokens of the network are recognised: that of a server certificate, in use or former. */
+/** A key by which tokens of the network are recognised: the key of the current or a former server certificate. */
 export interface TokenKey {
   readonly certificate: Certificate
   /** The fingerprint of the certificate. */
   readonly kid: string
-  /** How the key signs, by the names of JSON Web Algorithms and of WebCrypto. */
+  /** The algorithm by its JSON Web Algorithms name, and the hash by its WebCrypto name. */
   readonly jwa: string
   readonly hash: string
 }
 
-/** Certificates whose tokens are still recognised: with the life of one at a year, more than anybody's tokens live. */
+/** Former certificates whose tokens are still recognised. Each lasts a year, which is longer than any token is valid. */
 const MAX_FORMER = 20
 
 /**
- * The server certificate in use and those before it. A renewed one takes over at once; tokens that an earlier one signed
- * stay good, for their holders did nothing wrong.
+ * The current server certificate and its predecessors. A renewed certificate takes over at once; tokens that a former key signed stay
+ * valid, since their holders did nothing wrong.
  */
 export class ServerCredentials {
   readonly #library: Library
@@ -46,7 +46,7 @@ export class ServerCredentials {
     this.#given = first.facts.fingerprint
   }
 
-  /** Throws an `Error` naming the part when the certificate or the key cannot be read or they do not match. */
+  /** Throws an `Error` naming the part when the certificate or the key is unreadable, or when they do not match. */
   static async open(source: ServerCertificateSource, library?: Library): Promise<ServerCredentials> {
     const loaded = library ?? (await loadLibrary())
     return new ServerCredentials(loaded, await readServerCredential(loaded, source))
@@ -56,7 +56,7 @@ export class ServerCredentials {
     return this.#current
   }
 
-  /** The fingerprint of the certificate that the host gave last: the one in use may have succeeded it. */
+  /** The fingerprint of the host's latest certificate, which the current certificate may have succeeded. */
   get given(): string {
     return this.#given
   }
@@ -65,7 +65,7 @@ export class ServerCredentials {
     return tokenKeyOf(this.#current)
   }
 
-  /** The keys of every certificate whose tokens are recognised; the one in use first. */
+  /** The keys of all certificates whose tokens are recognised, the current key first. */
   tokenKeys(): readonly TokenKey[] {
     return [this.currentKey, ...this.#former]
   }
@@ -75,7 +75,7 @@ export class ServerCredentials {
     return this.tokenKeys().find(({ kid }) => kid === fingerprint)
   }
 
-  /** Recognises the tokens of another server certificate, PEM. Throws when it cannot be read. */
+  /** Recognises the tokens of another server certificate, PEM. Throws for an unreadable certificate. */
   async recognise(certPem: string): Promise<void> {
     const [certificate] = await readPart('serverCertPem', () => readCertificates(this.#library, certPem))
     this.#addFormer(tokenKeyOf({ certificate, facts: await certificateFacts(this.#library, certificate) }))
@@ -88,13 +88,13 @@ export class ServerCredentials {
     return { cert, key }
   }
 
-  /** Puts another certificate of the host in use. Throws as {@link open} does; then the one before stays. */
+  /** Puts another certificate of the host into use. Throws as {@link open} does; then the current certificate stays. */
   async replace(source: ServerCertificateSource): Promise<void> {
     await this.adopt(source)
     this.#given = this.#current.facts.fingerprint
   }
 
-  /** Puts a certificate in use that succeeds the one of the host. Throws as {@link open} does; then the one before stays. */
+  /** Puts a successor of the host's certificate into use. Throws as {@link open} does; then the current certificate stays. */
   async adopt(source: ServerCertificateSource): Promise<void> {
     const next = await readServerCredential(this.#library, source)
     const before = this.currentKey

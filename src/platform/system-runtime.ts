@@ -8,13 +8,13 @@ export const systemClock: Clock = { now: () => Date.now() }
 const ALPHABET = '0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'
 const BASE32_LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
 const ID_LENGTH = 10
-/** Bytes from here on would make the first letters of the alphabet likelier, so they are drawn again. */
+/** Bytes from here on would favour the first letters of the alphabet, so they are drawn again. */
 const UNBIASED = 256 - (256 % ALPHABET.length)
 
-/** Random bytes that are drawn at once for ids: a draw costs more than its bytes. */
+/** Random bytes that are drawn at once for ids: the call costs more than the bytes. */
 const DRAWN = 2000
 
-/** Bytes for ids that were drawn and not used yet. */
+/** Drawn bytes for ids that are not used yet. */
 const AHEAD = { bytes: new Uint8Array(0), used: 0 }
 
 function nextByte(): number {
@@ -42,7 +42,7 @@ export const systemRandom: Random = {
     Array.from(crypto.getRandomValues(new Uint8Array(length)), (byte) => BASE32_LETTERS.charAt(byte % 32)).join(''),
 }
 
-/** Longest sleep (ms): timers overflow after 24.8 days, and a clock that was set forward is noticed within a minute. */
+/** Longest sleep (ms): timers overflow after 24.8 days, and a clock that is set forward is noticed within a minute. */
 const LONGEST_SLEEP_MS = 60_000
 
 /** Timers of the host, read against the controller's clock; they do not keep the process running. */
@@ -53,7 +53,7 @@ export function createScheduler(clock: Clock): Scheduler {
       const sleep = () => {
         const remaining = Math.max(0, instant - clock.now())
         timer = setTimeout(wake, Math.min(remaining, LONGEST_SLEEP_MS))
-        // Runtimes other than Node give a number, which holds nothing alive either.
+        // Other runtimes than Node answer a number, which does not keep the process alive either.
         if (typeof timer === 'object') timer.unref()
       }
       const wake = () => {
@@ -66,7 +66,7 @@ export function createScheduler(clock: Clock): Scheduler {
   }
 }
 
-/** Node lets input in before it calls back; a timer, which every host has, waits a millisecond at least. */
+/** `setImmediate` of Node handles input before the callback. The fallback, a timer, waits a millisecond at least. */
 function callLater(work: () => void): void {
   if ('setImmediate' in globalThis) setImmediate(work)
   else setTimeout(work, 0)
@@ -78,12 +78,12 @@ export function createLoopTurns(): Turns {
 }
 
 /**
- * Digests computed on the spot by the runtime's `node:crypto` (Node, Bun, Deno, Workers): WebCrypto's go through a thread,
- * which costs a request more than all its other work.
+ * Digests computed synchronously by the runtime's `node:crypto` (Node, Bun, Deno, Workers). WebCrypto uses a thread, which costs a request
+ * more than all its other work.
  */
 export async function createDigest(): Promise<Digest> {
   const { createHash, hash } = await import('node:crypto')
-  // Not every runtime has the function that needs no object for a digest.
+  // Some runtimes lack the one-shot function `hash`.
   if (hash === undefined) return { sha256: (text) => createHash('sha256').update(text).digest('hex') }
   return { sha256: (text) => hash('sha256', text) }
 }

@@ -5,9 +5,9 @@ import { loadAjv } from './ajv-library.ts'
 import { fromDraft4 } from './json-schema-formats.ts'
 import { UnusableSchema, weightOfSchema } from './schema-weight.ts'
 
-/** How many compiled schemas are kept; the one that was not used for longest goes first. */
+/** Compiled schemas that are kept; the least recently used schema is dropped first. */
 const MAX_COMPILED = 200
-/** The characters of a value times the weight of its schema: about a second of work at the very worst. */
+/** The characters of a value times the weight of its schema: about a second of work in the worst case. */
 const MAX_WORK = 500_000_000
 
 type Document = Readonly<Record<string, unknown>>
@@ -51,12 +51,12 @@ export function createAjvJsonSchema(): JsonSchema {
   }
 }
 
-/** Every schema is compiled by itself, so that none can name, replace or refer to another. */
+/** Every schema is compiled separately, so that no schema can name, replace or refer to another. */
 async function loadCompiler(): Promise<(schema: Document) => Compiled> {
   const createAjv = await loadAjv()
   const metaSchema = createAjv({})
   return (schema) => {
-    // Drafts 4, 6 and 7 are read alike, whichever a schema says it is written in.
+    // Drafts 4, 6 and 7 are read alike, whatever draft a schema names.
     const { $schema: _, ...written } = schema
     const weight = weightOfSchema(written)
     const document = fromDraft4(written)
@@ -69,7 +69,7 @@ async function loadCompiler(): Promise<(schema: Document) => Compiled> {
 /** Characters of a requirement that are shown. */
 const MAX_SHOWN = 256
 
-/** The violation that a validator found first: the innermost one, where a condition has several parts. */
+/** The first violation that a validator found: the innermost violation of a condition with several parts. */
 function violationFrom(error: ErrorObject): SchemaViolation {
   const path = error.instancePath.split('/').slice(1).map(unescaped)
   return { path, requirement: requirementOf(error), value: error.data }

@@ -2,14 +2,14 @@ import type { Ajv, Options } from 'ajv'
 import { canonicalJson } from '../../base/text.ts'
 import { FORMATS } from './json-schema-formats.ts'
 
-/** Makes validators that neither fetch nor backtrack; loads the libraries when the first schema is looked at. */
+/** Makes validators that neither fetch nor backtrack. The libraries are loaded with the first schema. */
 export async function loadAjv(): Promise<(options: Options) => Ajv> {
   const { Ajv } = await import('ajv')
   const { default: formats } = await import('ajv-formats')
   const { RE2JS } = await import('re2js')
   const linear = (pattern: string) => {
     const compiled = RE2JS.compile(RE2JS.translateRegExp(pattern))
-    // The text of the pattern tells ajv which patterns are the same.
+    // ajv recognises equal patterns by their text.
     return { test: (text: string) => compiled.test(text), toString: () => pattern }
   }
   const regExp = Object.assign(linear, { code: 'new RegExp' })

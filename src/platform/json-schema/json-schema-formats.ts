@@ -18,10 +18,7 @@ const SCHEMAS = [
   'then',
 ]
 
-/**
- * The same schema in the words of later drafts, where it uses those of draft 4: `exclusiveMinimum` and `exclusiveMaximum`
- * that say of their neighbour whether it is exclusive, and `id`. Everything else stays as it is.
- */
+/** Translates the keywords of draft 4 to later drafts: boolean `exclusiveMinimum` and `exclusiveMaximum`, and `id`. Other keywords stay. */
 export function fromDraft4(schema: Document): Document {
   const members = Object.entries(schema).flatMap(([name, member]) => {
     if (name === 'id' && typeof member === 'string') return []

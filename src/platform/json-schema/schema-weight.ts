@@ -1,17 +1,17 @@
-/** Characters of a schema as it is written. */
+/** Characters of a schema as written. */
 const MAX_LENGTH = 65_536
-/** Levels of nesting of a schema as it is written. */
+/** Nesting levels of a schema as written. */
 const MAX_DEPTH = 64
-/** Characters of a schema with every reference written out. */
+/** Characters of a schema with every reference expanded. */
 const MAX_WEIGHT = 1_000_000
 
-/** A schema that costs too much, or refers to what cannot be found. The message says which. */
+/** A schema that is too expensive, or has an unresolvable reference. The message says which. */
 export class UnusableSchema extends Error {}
 
 /**
- * Weighs a schema: its characters with every reference written out and every counted repetition of a pattern repeated. Throws
- * {@link UnusableSchema} for one that is too long, too deep or too heavy, that refers to another document, or that refers to
- * itself, since judging by such a schema may take exponential time.
+ * Weighs a schema: its characters with every reference expanded and every counted repetition of a pattern repeated. Throws {@link
+ * UnusableSchema} for a schema that is too long, too deep or too heavy, that refers to another document, or that refers to itself, since
+ * validation by such a schema may take exponential time.
  */
 export function weightOfSchema(schema: object): number {
   if (JSON.stringify(schema).length > MAX_LENGTH) throw new UnusableSchema(`longer than ${MAX_LENGTH} characters`)
@@ -54,7 +54,7 @@ function weightOfPattern(pattern: string): number {
   )
 }
 
-/** Follows a JSON pointer within the document; nothing else is a reference that can be followed. */
+/** Follows a JSON pointer within the document. Other references cannot be followed. */
 function targetOf(root: object, reference: string): unknown {
   const own = Reflect.get(root, '$id')
   const local = typeof own === 'string' && reference.startsWith(`${own}#`) ? reference.slice(own.length) : reference

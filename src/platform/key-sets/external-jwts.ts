@@ -44,7 +44,7 @@ function verifiedClaims(
   keys: KeysForToken,
   now: number,
 ): Promise<JWTPayload> {
-  // Anybody writes the header of a token: it may hold anything.
+  // The header of a token is untrusted: it may hold anything.
   const findKey = ({ kid, alg }: { readonly kid?: unknown; readonly alg?: unknown }) => {
     if (typeof kid !== 'string' || typeof alg !== 'string') throw new Error('token names no key')
     return keys.find({ kid, alg })

@@ -8,7 +8,7 @@ export interface HttpKeySetsOptions {
   readonly allowInternal?: boolean
 }
 
-/** Key sets over HTTP, from addresses that may be fetched from. */
+/** Key sets over HTTP, from permitted addresses. */
 export function createHttpKeySets({ allowInternal = false }: HttpKeySetsOptions = {}): KeySets {
   return {
     refusal: (text) => {
@@ -25,7 +25,7 @@ export function createHttpKeySets({ allowInternal = false }: HttpKeySetsOptions 
   }
 }
 
-/** Token endpoints over HTTP, as guarded as key sets are. */
+/** Token endpoints over HTTP, with the same guards as key sets. */
 export function createHttpTokenEndpoints(allowInternal: boolean): TokenEndpoints {
   return {
     post: (url, form) => guardedText(url, { allowInternal, form: new URLSearchParams(form).toString() }),
@@ -35,7 +35,7 @@ export function createHttpTokenEndpoints(allowInternal: boolean): TokenEndpoints
 /** Keys by their id. */
 export type KeySet = ReadonlyMap<string, JWK>
 
-/** The keys of a JSON Web Key Set that are for signatures and have an id. Throws for what is no key set. */
+/** The signature keys with an id of a JSON Web Key Set. Throws for an invalid key set. */
 export function readKeySet(text: string): KeySet {
   const set: unknown = JSON.parse(text)
   const keys: unknown = typeof set === 'object' && set !== null ? Reflect.get(set, 'keys') : undefined
@@ -43,7 +43,10 @@ export function readKeySet(text: string): KeySet {
   return new Map(keys.filter(isSignatureKey).map((key) => [key.kid, key]))
 }
 
-/** A key that is for something else, such as encryption, is as good as absent: another one may have its id. */
+/**
+ * Reports whether a key is for signatures and has an id. Keys for other uses, such as encryption, are ignored: another key may have the
+ * same id.
+ */
 function isSignatureKey(key: unknown): key is JWK & { readonly kid: string } {
   if (typeof key !== 'object' || key === null || typeof Reflect.get(key, 'kid') !== 'string') return false
   const use: unknown = Reflect.get(key, 'use')

@@ -8,25 +8,25 @@ import { readCertificates } from '../x509/certificate.ts'
 import { writePem } from '../x509/pem.ts'
 import { type KeySet, readKeySet } from './http-key-sets.ts'
 
-/** A key that a token may not be verified with: there is none, or it is of another kind, too weak or expired. */
+/** The key of a token is unusable: it is missing, of another kind, too weak or expired. */
 export class UnfitKey extends Error {}
 
-/** A public key for one algorithm, and until when it is good, in epoch ms. */
+/** A public key for one algorithm, and the end of its validity, in epoch ms. */
 export interface VerificationKey {
   readonly key: CryptoKey
   readonly notAfter: number
 }
 
 export interface VerificationKeyOptions {
-  /** Takes keys of a key set that say what they are by their certificate alone, without `kty`. */
+  /** Accepts keys of a key set without `kty` that only their certificate describes. */
   readonly allowsUntypedKeys: boolean
 }
 
 const LEAST_RSA_EXPONENT = 65_537n
 
 /**
- * The key of the only certificate of a PEM text, good until that expires. Throws for a certificate that is malformed, or whose
- * key is too weak or does not fit the algorithm.
+ * The key of the only certificate of a PEM text, valid until the certificate expires. Throws for a malformed certificate, and for a key
+ * that is too weak or does not fit the algorithm.
  */
 async function certificateKey(pem: string, alg: string): Promise<VerificationKey> {
   const { importX509 } = await loadJose()
@@ -34,7 +34,7 @@ async function certificateKey(pem: string, alg: string): Promise<VerificationKey
   return { key: strong(await importX509(pem, alg)), notAfter }
 }
 
-/** The key of a member of a key set. Only its public parts are read, whatever else there is. Throws as above. */
+/** The key of a member of a key set. Only its public parts are read. Throws as above. */
 async function jwkKey(jwk: JWK, alg: string, options: VerificationKeyOptions): Promise<VerificationKey> {
   const { importJWK } = await loadJose()
   const kty = alg.startsWith('ES') ? 'EC' : 'RSA'
@@ -50,7 +50,7 @@ async function jwkKey(jwk: JWK, alg: string, options: VerificationKeyOptions): P
   return { key: strong(key), notAfter: Infinity }
 }
 
-/** The length of an RSA key is judged with every signature; its exponent is not. */
+/** Checks the exponent of an RSA key. The library checks its length with every signature, but not the exponent. */
 function strong(key: CryptoKey): CryptoKey {
   const exponent: unknown = Reflect.get(key.algorithm, 'publicExponent')
   if (!(exponent instanceof Uint8Array)) return key
@@ -59,7 +59,7 @@ function strong(key: CryptoKey): CryptoKey {
   return key
 }
 
-/** The part of a token's header that names the key it was signed with. */
+/** The part of a token's header that names its signing key. */
 export interface KeyHeader {
   readonly kid: string
   readonly alg: string
@@ -67,22 +67,22 @@ export interface KeyHeader {
 
 /** The keys of a signer for one token. */
 export interface KeysForToken {
-  /** The key that the token names, at `now` (epoch ms). Throws when there is none that fits. */
+  /** The key that the token names, at `now` (epoch ms). Throws without a fitting key. */
   find(header: KeyHeader): Promise<CryptoKey>
-  /** Looks for other keys after that one did not fit: a signer may replace a key and keep its id. Whether there are others. */
+  /** Fetches the keys again after a key did not fit: a signer may replace a key and keep its id. True if the keys have changed. */
   renew(): Promise<boolean>
 }
 
-/** Pinned certificates that are read once. */
+/** Pinned certificates that are kept parsed. */
 const MAX_CERTIFICATES = 500
 
-/** Finds the keys of token signers: that of a pinned certificate, or those of a key set. */
+/** Finds the keys of token signers: the key of a pinned certificate, or the keys of a key set. */
 export function createSignerKeys(keySets: KeySets, options: VerificationKeyOptions) {
   const sets = createKnownKeySets(keySets)
   const certificates = new BoundedMap<string, { readonly pem: string }>(MAX_CERTIFICATES)
   const imported = new WeakMap<object, Map<string, Promise<VerificationKey>>>()
 
-  /** Imports the key that `holder` stands for once per algorithm: it takes as long as checking a signature. */
+  /** Imports the key of `holder` once per algorithm: an import takes as long as checking a signature. */
   const importOnce = (holder: object, alg: string, importIt: () => Promise<VerificationKey>) => {
     const keys = imported.get(holder) ?? new Map<string, Promise<VerificationKey>>()
     imported.set(holder, keys)
@@ -127,43 +127,43 @@ export function createSignerKeys(keySets: KeySets, options: VerificationKeyOptio
   }
 }
 
-/** How long a key set is believed before it is fetched again, in ms. */
+/** Milliseconds after which a key set is fetched again. */
 const FRESH_MS = 300_000
-/** How long its keys are used while it cannot be fetched. */
+/** Milliseconds for which its keys are used while fetching fails. */
 const MAX_AGE_MS = 3_600_000
-/** The least time between two fetches for tokens whose key is missing or does not fit. */
+/** Milliseconds between two fetches for tokens whose key is missing or does not fit. */
 const MISS_INTERVAL_MS = 1_000
-/** The least time between two fetches of a set that is old and could not be fetched: its tokens wait for the attempt. */
+/** Milliseconds between two fetches of an old set after a failure: its tokens wait for each attempt. */
 const RETRY_INTERVAL_MS = 30_000
-/** How many sets are remembered, each of 256 KiB at most. */
+/** Key sets that are kept, each of 256 KiB at most. */
 const MAX_SETS = 200
 
 const NO_KEYS: KeySet = new Map()
 
 interface Known {
   readonly keys: KeySet
-  /** When the keys were fetched, and when that was tried last, in epoch ms. */
+  /** The instants of the last successful fetch and of the last attempt, in epoch ms. */
   readonly fetchedAt: number
   readonly triedAt: number
 }
 
-/** The key sets of signers, as of a short while ago. */
+/** The recently fetched key sets of signers. */
 interface KnownKeySets {
-  /** The keys at an endpoint at `now` (epoch ms), asked for again where they are old or `kid` is not among them. */
+  /** The keys at an endpoint at `now` (epoch ms), fetched again if they are old or `kid` is missing. */
   keysOf(signer: Endpoint, kid: string, now: number): Promise<KeySet>
-  /** The same after `used` did not fit a token: asked for again unless they are others by now. */
+  /** The same after `used` did not fit a token: fetched again unless they have changed already. */
   keysAfter(used: KeySet, signer: Endpoint, now: number): Promise<KeySet>
 }
 
-/** Whose keys they are, and where; a signer that moves has none of its former keys. */
+/** The signer of the keys, and their URL; a signer with a new URL loses its former keys. */
 interface Endpoint {
   readonly id: string
   readonly url: string
 }
 
 /**
- * Remembers key sets. A set is fetched again after five minutes, and sooner for a token whose key is missing or does not fit,
- * once in a second at most. So a key that was withdrawn is good for five minutes; for an hour, while its set cannot be fetched.
+ * Keeps key sets. A set is fetched again after five minutes, and sooner for a token whose key is missing or does not fit, at most once a
+ * second. A withdrawn key therefore stays valid for five minutes, or for an hour while fetching fails.
  */
 function createKnownKeySets(keySets: KeySets): KnownKeySets {
   const known = new BoundedMap<string, Known>(MAX_SETS)
@@ -209,7 +209,9 @@ function nameOf({ id, url }: Endpoint): string {
   return `${id} ${url}`
 }
 
-/** Whether less than a span has passed since an instant. What lies ahead, after the clock was put back, was long ago. */
+/**
+ * Reports whether less than a span has passed since an instant. An instant in the future, after the clock was set back, counts as long ago.
+ */
 function isWithin(span: number, since: number, now: number): boolean {
   return since <= now && now - since < span
 }

@@ -4,15 +4,15 @@ interface Address {
   readonly value: bigint
 }
 
-/** The addresses that begin with the bits of one. */
+/** The addresses that share the first bits of an address. */
 interface Subnet {
   readonly network: Address
   readonly length: number
 }
 
 /**
- * Never fetched from: link-local addresses and single ones, behind which clouds keep the credentials of the machine, groups on
- * the link, and the unspecified address.
+ * Always forbidden: link-local and single addresses at which clouds serve the credentials of the machine, link-local multicast, and the
+ * unspecified address.
  */
 const FORBIDDEN = listOf([
   '0.0.0.0/32',
@@ -29,8 +29,8 @@ const FORBIDDEN = listOf([
 ])
 
 /**
- * Fetched from where the host allows it: addresses that lead into the host's own networks, or nowhere. They are the rows of
- * IANA's registries of special-purpose addresses that are not globally reachable, groups, and the former site-local addresses.
+ * Allowed only by the host: addresses inside the host's own networks, or without a destination. They are the special-purpose addresses of
+ * IANA's registries that are not globally reachable, multicast, and the former site-local addresses.
  */
 const INTERNAL = listOf([
   '0.0.0.0/8',
@@ -62,7 +62,7 @@ const INTERNAL = listOf([
   'ff00::/8',
 ])
 
-/** Rows of the registries that are globally reachable, inside of one that is not. */
+/** Globally reachable rows of the registries inside of unreachable rows. */
 const REACHABLE = listOf([
   '192.0.0.9/32',
   '192.0.0.10/32',
@@ -75,11 +75,11 @@ const REACHABLE = listOf([
   '2001:30::/28',
 ])
 
-/** Where an IPv6 address of a prefix carries IPv4 addresses: the places of their bytes. Teredo inverts the bits of the second one. */
+/** The byte positions of IPv4 addresses in IPv6 addresses of a prefix. Teredo inverts the bits of its second address. */
 const CARRIERS: readonly { readonly prefix: readonly Subnet[]; readonly places: readonly (readonly number[])[] }[] = [
   // Mapped, translated, compatible, and NAT64.
   { prefix: listOf(['::ffff:0:0/96', '::ffff:0:0:0/96', '::/96', '64:ff9b::/96']), places: [[12, 13, 14, 15]] },
-  // NAT64 of a network's own: the place follows from the length of its prefix, 48, 56, 64 or 96 bits.
+  // Local NAT64: the position follows from the length of the prefix, 48, 56, 64 or 96 bits.
   {
     prefix: listOf(['64:ff9b:1::/48']),
     places: [
@@ -97,7 +97,7 @@ const CARRIERS: readonly { readonly prefix: readonly Subnet[]; readonly places: 
 const TEREDO = listOf(['2001::/32'])
 const MAPPED = listOf(['::ffff:0:0/96'])
 
-/** Whether an IP address may be fetched from; a text that is none may not. IPv4 addresses inside of IPv6 are judged as what they are. */
+/** Reports whether requests to an IP address are allowed; false for invalid text. IPv4 addresses inside of IPv6 are judged as IPv4. */
 export function isAllowedAddress(text: string, allowInternal: boolean): boolean {
   const address = readAddress(text)
   if (address === undefined) return false
@@ -114,7 +114,7 @@ function carriedBy(address: Address): readonly Address[] {
     places.map((place) => bytes[place] ?? 0),
   )
   if (isAmong(TEREDO, address)) carried.push(bytes.slice(12).map((byte) => byte ^ 0xff))
-  // Another length of the prefix leaves zeros at a place: there is no address.
+  // Zeros at a position mean another prefix length, and no address there.
   return carried.map(fromBytes).filter(({ value }) => value !== 0n)
 }
 
@@ -126,7 +126,7 @@ function fromBytes(bytes: readonly number[]): Address {
   return { bits: 32, value: bytes.reduce((value, byte) => (value << 8n) | BigInt(byte), 0n) }
 }
 
-/** Reads an address as text, without its zone; undefined for another text. */
+/** Parses an address without its zone; undefined for invalid text. */
 function readAddress(text: string): Address | undefined {
   const decimals = text.split('.')
   if (decimals.length === 4 && decimals.every((part) => /^\d{1,3}$/.test(part) && Number(part) < 256)) {
@@ -134,7 +134,7 @@ function readAddress(text: string): Address | undefined {
   }
   const spelled = `http://[${text.replace(/%.*$/, '')}]/`
   if (!text.includes(':') || !URL.canParse(spelled)) return undefined
-  // A URL spells it in hexadecimal groups alone.
+  // A URL writes the address in hexadecimal groups only.
   const [before = '', after] = new URL(spelled).hostname.slice(1, -1).split('::')
   const [first, last] = [groupsOf(before), groupsOf(after ?? '')]
   const zeros = Array<bigint>(after === undefined ? 0 : 8 - first.length - last.length).fill(0n)
@@ -156,7 +156,7 @@ function listOf(subnets: readonly string[]): readonly Subnet[] {
   return subnets.map(readSubnet)
 }
 
-/** Reads an address or a subnet. Throws an `Error` for another text. */
+/** Parses an address or a subnet. Throws an `Error` for invalid text. */
 function readSubnet(text: string): Subnet {
   const [written = '', bits] = text.split('/')
   const network = readAddress(written)
@@ -168,8 +168,8 @@ function readSubnet(text: string): Subnet {
 }
 
 /**
- * Reads a list of addresses and subnets, such as `10.0.0.0/8`, and answers what tells whether an address is among them. Throws
- * an `Error` that names the entry which is neither. Addresses that nobody may be sent to are never among them.
+ * Parses a list of addresses and subnets, such as `10.0.0.0/8`, into a test for membership. Throws an `Error` that names an invalid entry.
+ * Always forbidden addresses are never members.
  */
 export function addressesAmong(entries: readonly string[]): (address: string) => boolean {
   const listed = listOf(entries)
@@ -180,7 +180,7 @@ export function addressesAmong(entries: readonly string[]): (address: string) =>
   }
 }
 
-/** The IPv4 address that an IPv6 one stands for: systems write the one as the other. */
+/** The IPv4 address in an IPv4-mapped IPv6 address: systems treat both alike. */
 function mappedBy(address: Address): readonly Address[] {
   return isAmong(MAPPED, address) ? carriedBy(address) : []
 }

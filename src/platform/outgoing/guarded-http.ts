@@ -5,27 +5,26 @@ const TIMEOUT_MS = 5_000
 const MAX_BYTES = 256 * 1024
 const MAX_REDIRECTS = 5
 
-/** A request to somebody else's server. */
+/** A request to a foreign server. */
 export interface GuardedRequest {
   /** Allows addresses of private networks and of this machine. */
   readonly allowInternal: boolean
-  /** The body of a POST, which follows no redirect; a GET without. */
+  /** The body of a POST, which follows no redirect; a GET without a body. */
   readonly form?: string
 }
 
-/** One request, to an address that is judged by the connection that uses it. */
+/** A request whose address the connection itself judges. */
 interface GuardedSending {
   readonly isAllowed: (address: string) => boolean
   readonly signal: AbortSignal
   readonly headers: Readonly<Record<string, string>>
-  /** The body of a POST; a GET without. */
+  /** The body of a POST; a GET without a body. */
   readonly body?: string | undefined
 }
 
 /**
- * The text at a URL that others chose. Rejects after five seconds, above 256 KiB and on an answer other than 200. Every
- * address is judged after its name was resolved, by the connection that uses it, so that a name which changes its address in
- * between gains nothing.
+ * The text at an untrusted URL. Rejects after five seconds, above 256 KiB and for an answer other than 200. The connection judges the
+ * address after its name was resolved, so that a changing DNS answer cannot bypass the check.
  */
 export async function guardedText(url: string, { allowInternal, form }: GuardedRequest): Promise<string> {
   const request = {
@@ -56,7 +55,7 @@ async function textAt(url: URL, request: GuardedSending, redirects: number): Pro
   return readCapped(answer)
 }
 
-/** The beginning of an answer: the caller reads its body or destroys it. Redirects are not followed. */
+/** The head of an answer: the caller must read its body or destroy it. Redirects are not followed. */
 export async function guardedAnswer(url: URL, request: GuardedSending): Promise<import('node:http').IncomingMessage> {
   if (!/^https?:$/.test(url.protocol)) throw new Error('neither http nor https')
   const literal = url.hostname.replace(/^\[|\]$/g, '')
@@ -71,7 +70,7 @@ export async function guardedAnswer(url: URL, request: GuardedSending): Promise<
     headers: request.headers,
     lookup: guardedLookup(await import('node:dns'), request.isAllowed),
   })
-  // A signal that is over already sent its event before anybody waited for it.
+  // A signal that was already aborted reports its error before `once` waits for it.
   outgoing.on('error', () => undefined)
   outgoing.end(request.body)
   const [answer]: import('node:http').IncomingMessage[] = await once(outgoing, 'response', { signal: request.signal })

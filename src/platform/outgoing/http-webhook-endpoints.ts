@@ -3,10 +3,10 @@ import type { WebhookEndpoints } from '../../ports/webhook-endpoints.ts'
 import { addressesAmong, isAllowedAddress } from './guarded-address.ts'
 import { guardedAnswer } from './guarded-http.ts'
 
-/** Webhooks over HTTP. Redirects are not followed, and nothing of an answer is read but its status. */
+/** Webhooks over HTTP. Redirects are not followed, and only the status of an answer is read. */
 export async function createWebhookEndpoints(inwardAddresses: readonly string[]): Promise<WebhookEndpoints> {
   const isAllowedInside = addressesAmong(inwardAddresses)
-  /** In the clear only where a host said that this network is its own. */
+  /** Plain HTTP only inside networks that the host declared its own. */
   const judgeOf = (url: URL) => (address: string) =>
     isAllowedInside(address) || (url.protocol === 'https:' && isAllowedAddress(address, false))
   return {

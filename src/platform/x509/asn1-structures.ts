@@ -9,10 +9,10 @@ interface Modules {
   readonly structures: Structures
 }
 
-/** The X.509 library, together with the WebCrypto that it signs, verifies and digests with. */
+/** The X.509 library, and the WebCrypto by which it signs, verifies and digests. */
 export interface Library extends Modules {
   readonly crypto: webcrypto.Crypto
-  /** Cryptography that signs, verifies and digests instead where it can; undefined where a WebCrypto was given. */
+  /** Faster cryptography for the operations that it supports; undefined when a WebCrypto was given. */
   readonly native: NativeCrypto | undefined
 }
 
@@ -52,7 +52,7 @@ export interface RsaPublicKey {
   publicExponent: ArrayBuffer
 }
 
-/** ASN.1 structures that the X.509 library reads without telling. */
+/** ASN.1 structures that the X.509 library reads but does not export. */
 export interface Structures {
   readonly RsaPublicKey: new () => RsaPublicKey
 }
@@ -82,7 +82,7 @@ export function parseDer<T>({ schema }: Library, der: Uint8Array<ArrayBuffer>, t
   return schema.AsnConvert.parse(der, type, { berOptions: DER_LIMITS })
 }
 
-/** Runs `read` and puts `part` before the message of what it throws, so that an operator sees which file is wrong. */
+/** Runs `read`. Puts `part` before the message of its error, so that an operator sees the faulty file. */
 export async function readPart<T>(part: string, read: () => T | Promise<T>): Promise<T> {
   try {
     return await read()

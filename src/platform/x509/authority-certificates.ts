@@ -7,7 +7,7 @@ import { issueCertificate } from './issue.ts'
 import { writePem } from './pem.ts'
 import type { SigningKey } from './signing-key.ts'
 
-/** Calendar years for which certificates of a network's own are good. */
+/** Calendar years for which a network's own certificates are valid. */
 export const ROOT_YEARS = 10
 export const SIGNING_YEARS = 5
 export const SERVER_YEARS = 1
@@ -26,7 +26,7 @@ export interface NewKey {
   readonly publicKey: Uint8Array<ArrayBuffer>
 }
 
-/** Makes a key of P-256, or RSA of 2048 bits for SDKs that verify nothing else. */
+/** Makes a key of P-256, or RSA of 2048 bits for SDKs that verify only RSA. */
 export async function createKey(algorithm: 'ES256' | 'RS256', given?: Library): Promise<NewKey> {
   const { crypto } = given ?? (await loadLibrary())
   const pair = await crypto.subtle.generateKey(algorithm === 'ES256' ? P256 : RSA2048, true, ['sign', 'verify'])
@@ -46,7 +46,7 @@ export interface CertificateIssuer {
   readonly key: Pick<SigningKey, 'algorithm' | 'jwa' | 'sign'>
 }
 
-/** An issuer that is there already. */
+/** The issuer with an existing certificate. */
 export function issuerOf(certificate: Certificate, key: CertificateIssuer['key']): CertificateIssuer {
   return { subject: certificate.subjectDer, keyId: certificate.extensions.subjectKeyId, key }
 }
@@ -62,7 +62,7 @@ interface Holder {
   readonly years: number
 }
 
-/** The name and the key identifier of somebody who signs itself. */
+/** The issuer of a self-signed certificate. */
 export async function selfIssuer(
   library: Library,
   { commonName, publicKey }: Pick<Holder, 'commonName' | 'publicKey'>,
@@ -81,7 +81,10 @@ export async function keyIdOf({ x509, crypto }: Library, publicKey: Uint8Array):
   return toHex(new Uint8Array(key))
 }
 
-/** A root by `by` itself, or a root that another one vouches for: a peer that trusts `by` then trusts what it signs. DER. */
+/**
+ * Issues a self-signed root, or a certificate by which the root `by` vouches for another root: a peer that trusts `by` then trusts that
+ * root. DER.
+ */
 export function issueRoot(
   library: Library,
   {
@@ -96,7 +99,7 @@ export function issueRoot(
   return issueTo(library, { ...holder, years: ROOT_YEARS }, by, { uses, names, notAfter })
 }
 
-/** An authority for clients and servers, which can have no authority below itself. DER. */
+/** Issues an authority for clients and servers without further authorities below it. DER. */
 export function issueSigning(
   library: Library,
   holder: Holder,
@@ -106,7 +109,7 @@ export function issueSigning(
   return issueTo(library, holder, by, { uses, names: [] })
 }
 
-/** The certificate of a TLS server for DNS names and IP addresses. DER. */
+/** Issues the certificate of a TLS server for DNS names and IP addresses. DER. */
 export function issueServer(
   library: Library,
   holder: Holder & { readonly isRsa: boolean; readonly hosts: readonly string[]; readonly uris: readonly string[] },
@@ -126,7 +129,7 @@ export function issueServer(
 interface Particulars {
   readonly uses: readonly x509.Extension[]
   readonly names: x509.JsonGeneralNames
-  /** Epoch ms, where it ends before the years of its holder are over. */
+  /** Epoch ms, for a certificate that ends before the years of its holder. */
   readonly notAfter?: number | undefined
 }
 

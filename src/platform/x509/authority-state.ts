@@ -6,14 +6,14 @@ import { isNetworkAuthority } from './chain.ts'
 import { clientExtensions, type Issuer } from './issue.ts'
 import type { SigningKey } from './signing-key.ts'
 
-/** The authorities of a network as they are at present. */
+/** The current authorities of a network. */
 export interface AuthorityState {
   readonly roots: readonly [Certificate, ...Certificate[]]
   /** The trust bundle of devices: roots, and authorities below them. */
   readonly bundle: readonly Certificate[]
   /** Authorities that lead to roots, for clients that do not send them. */
   readonly below: readonly Certificate[]
-  /** Every certificate that is or was of the network, by its octets as {@link bytesText}; former ones have ended. */
+  /** Every current and former certificate of the network, by its octets as {@link bytesText}; former certificates have ended. */
   readonly known: ReadonlyMap<string, Certificate>
   readonly issuer: Issuer
   /** The ids of authorities, former ones too, by the identifiers of their keys. */
@@ -21,7 +21,7 @@ export interface AuthorityState {
   readonly extensionsFor: ReturnType<typeof clientExtensions>
 }
 
-/** Certificates of a generation, read. */
+/** The parsed certificates of a generation. */
 interface ReadGeneration {
   readonly generation: AuthorityGeneration
   readonly bundled: readonly Certificate[]
@@ -29,8 +29,8 @@ interface ReadGeneration {
 }
 
 /**
- * Reads the authorities of a network; `issuing` is the one that signs. Throws an `Error` that names the part that cannot be read,
- * or leads to no root.
+ * Reads the authorities of a network; `issuing` signs certificates. Throws an `Error` that names a part that is unreadable or leads to no
+ * root.
  */
 export async function readAuthorities(
   library: Library,
@@ -54,7 +54,7 @@ export async function readAuthorities(
   if (firstRoot === undefined) throw new Error('caPem: no self-signed certificate authority found')
   const rootKeys = new Set([firstRoot, ...otherRoots].map(({ publicKey }) => publicKey.encoded))
   const bundle = new Set(active.flatMap(({ bundled, chain }) => [...bundled, ...chain].map(knownOf)))
-  // By a certificate for the key of a root another one vouches for it: it leads to that one, and is trusted by itself nowhere.
+  // A certificate for the key of a root, signed by another root, vouches for it. It leads to that other root and is not trusted by itself.
   for (const each of bundle) if (rootKeys.has(each.publicKey.encoded) && !isSelfIssued(each)) bundle.delete(each)
   const chain = read.find(({ generation }) => generation.id === issuing.id)?.chain
   if (chain === undefined) throw new Error('signingCertPem: the authority that signs is not known')
@@ -75,7 +75,7 @@ export async function readAuthorities(
   }
 }
 
-/** A certificate of several generations ends with the last of them; none ends by a generation without an end. */
+/** A certificate of several generations ends with the last of them, and never if one has no end. */
 function knownCertificates(read: readonly ReadGeneration[]): ReadonlyMap<string, Certificate> {
   const known = new Map<string, Certificate>()
   const ends = new Map<string, number | null>()

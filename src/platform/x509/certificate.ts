@@ -11,7 +11,7 @@ import { MAX_PEM_SIZE, readPemBlocks, writePem } from './pem.ts'
 import { type PublicKey, readPublicKey } from './public-key.ts'
 import { verifiesSignature } from './signing-key.ts'
 
-/** A certificate of RFC 5280, read once. Nothing about it is trusted yet. */
+/** A certificate of RFC 5280, parsed once and not trusted yet. */
 export interface Certificate extends Validity {
   readonly der: Uint8Array<ArrayBuffer>
   readonly pem: string
@@ -25,7 +25,7 @@ export interface Certificate extends Validity {
   readonly subject: DistinguishedName
   readonly publicKey: PublicKey
   readonly extensions: Extensions
-  /** Whether the certificate carries a signature of the private key that belongs to `key`; once it did, it is not checked again. */
+  /** Reports whether the private key of `key` signed the certificate. A positive result is remembered. */
   isSignedWith(key: PublicKey): Promise<boolean>
 }
 
@@ -68,14 +68,14 @@ function readUnknown(library: Library, der: Uint8Array<ArrayBuffer>): Certificat
     extensions,
     isSignedWith: async (key) => {
       const isSigned = signers.has(key.encoded) || (await verifiesSignature(signed, key))
-      // Only what verified is kept: clients could send any number of keys that did not sign an authority of the network.
+      // Only verified keys are remembered: clients could send any number of other keys.
       if (isSigned) signers.add(key.encoded)
       return isSigned
     },
   }
 }
 
-/** The parts of a certificate, read, and as they stand there. */
+/** The parts of a certificate, parsed and as encoded. */
 interface Parts {
   readonly structure: CertificateStructure
   readonly signed: Signed
@@ -86,7 +86,7 @@ function takeApart(library: Library, der: Uint8Array<ArrayBuffer>): Parts {
   try {
     const signed = readSigned(der)
     const elements = readSequence(signed.body)
-    // The version is not there in the first one.
+    // Version 1 certificates have no version element.
     if (elements[0]?.tag === DER_TAGS.context0) elements.shift()
     const [serial, algorithm, issuer, validity, subject, key] = elements
     if (serial && algorithm && issuer && validity && subject && key) {
@@ -99,14 +99,15 @@ function takeApart(library: Library, der: Uint8Array<ArrayBuffer>): Parts {
   throw new Error('certificate is malformed')
 }
 
-/** How many certificates of PEM texts are remembered: those of some networks with their roots. */
+/** Certificates of PEM texts that are remembered: enough for several networks with their roots. */
 const MAX_REMEMBERED = 200
 
-/** By their octets. A controller reads its few certificates some ten times while it starts, and one fork after the other the same. */
+/** By their octets. A controller reads its few certificates some ten times at its start, and every fork reads the same certificates. */
 const REMEMBERED = new WeakMap<Library, BoundedMap<string, Certificate>>()
 
 /**
- * Reads every certificate of a PEM text of the host or the store, in order. Throws when there is none or one cannot be read.
+ * Reads every certificate of a PEM text of the host or the store, in order. Throws for a text without certificates, and for an unreadable
+ * certificate.
  */
 export function readCertificates(library: Library, pem: string): [Certificate, ...Certificate[]] {
   const remembered = REMEMBERED.get(library) ?? new BoundedMap(MAX_REMEMBERED)
@@ -122,7 +123,7 @@ export function readCertificates(library: Library, pem: string): [Certificate, .
   return [first, ...rest]
 }
 
-/** Lists the texts of a certificate that name its holder. */
+/** The texts of a certificate that name its holder. */
 function textsOf(subject: DistinguishedName, { altNames }: Extensions): readonly string[] {
   return [
     ...attributeTextsOf(subject),
@@ -132,12 +133,12 @@ function textsOf(subject: DistinguishedName, { altNames }: Extensions): readonly
   ]
 }
 
-/** Whether the certificate names itself as its issuer: key rollover and roots. */
+/** Reports whether the certificate names itself as its issuer: key rollover and roots. */
 export function isSelfIssued({ encodedIssuer, encodedSubject }: Certificate): boolean {
   return encodedIssuer === encodedSubject
 }
 
-/** Whether the certificate is a root: an authority that signed itself. */
+/** Reports whether the certificate is a root: a self-signed authority. */
 export async function isRoot(certificate: Certificate): Promise<boolean> {
   return (
     certificate.extensions.isAuthority &&
@@ -146,7 +147,7 @@ export async function isRoot(certificate: Certificate): Promise<boolean> {
   )
 }
 
-/** Lower-case hexadecimal SHA-1 of the DER form, the field's fingerprint of a certificate. */
+/** Lower-case hexadecimal SHA-1 of the DER form: the fingerprint by which OpenZiti knows a certificate. */
 export async function fingerprintOf({ crypto, native }: Library, { der }: Pick<Certificate, 'der'>): Promise<string> {
   return toHex(native?.sha1(der) ?? new Uint8Array(await crypto.subtle.digest('SHA-1', der)))
 }
@@ -158,7 +159,7 @@ export function pemOf(...certificates: readonly Certificate[]): string {
   return certificates.map(({ pem }) => pem).join('')
 }
 
-/** Works out the facts of a certificate, once for each that was read. */
+/** The facts of a certificate, computed once for each parsed certificate. */
 export async function certificateFacts(library: Library, certificate: Certificate): Promise<CertificateFacts> {
   const known = KNOWN_FACTS.get(certificate)
   if (known !== undefined) return known
@@ -203,7 +204,7 @@ export function validityOf(now: number, years: number): Validity {
   return { notBefore: now - MINUTE_MS, notAfter: end.getTime() }
 }
 
-/** The span that a certificate names. Throws unless both times stand there to the second in UTC, on a date that exists. */
+/** The span that a certificate names. Throws unless it has both times, to the second in UTC, on existing dates. */
 function readValidity(validity: DerElement): Validity {
   const [notBefore, notAfter, ...others] = readElements(validity.content)
   if (notBefore === undefined || notAfter === undefined || others.length > 0) throw malformed()
@@ -213,12 +214,12 @@ function readValidity(validity: DerElement): Validity {
 function readTime({ tag, content }: DerElement): number {
   if (tag !== DER_TAGS.utcTime && tag !== DER_TAGS.generalizedTime) throw malformed()
   const text = String.fromCharCode(...content)
-  // Two digits of a year are of 1950 to 2049 (RFC 5280 section 4.1.2.5.1).
+  // A two-digit year means 1950 to 2049 (RFC 5280 section 4.1.2.5.1).
   const century = text < '5' ? '20' : '19'
   const full = tag === DER_TAGS.utcTime ? century + text : text
   const iso = full.replace(/^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6.000Z')
   const instant = Date.parse(iso)
-  // An impossible date is read as a later one, or not at all.
+  // JavaScript reads an impossible date as a later date, or as invalid.
   if (Number.isNaN(instant) || new Date(instant).toISOString() !== iso) throw malformed()
   return instant
 }

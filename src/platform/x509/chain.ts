@@ -3,33 +3,33 @@ import { commonNameOf, emailAddressesOf, type GeneralName } from './distinguishe
 import { permitsNames } from './name-constraints.ts'
 
 export interface ChainOptions {
-  /** Self-signed authorities that are trusted because the network is configured so. */
+  /** Self-signed authorities that the network's configuration trusts. */
   readonly roots: readonly Certificate[]
-  /** Certificates that may stand between the leaf and a root; nothing about them is trusted. */
+  /** Untrusted certificates that may stand between the leaf and a root. */
   readonly intermediates: readonly Certificate[]
-  /** Instant at which every authority must be valid, in ms since the Unix epoch; without it validity is not judged. */
+  /** The instant at which every authority must be valid, in epoch ms; without it validity is not judged. */
   readonly now?: number
 }
 
-/** Longest path, leaf and root included, and how many issuers are tried before the search gives up. */
+/** The longest path, leaf and root included, and the issuers that are tried before the search ends. */
 const MAX_PATH = 8
 const MAX_ATTEMPTS = 60
 
 /**
- * Whether some path leads from the client certificate `leaf` to a root (RFC 5280 section 6): each issuer signed the
- * certificate before it, is an authority that may sign certificates for clients at that depth, is valid at `now`, and
- * permits the names below. The leaf must be usable for client authentication; its own validity is not judged.
+ * Reports whether a path leads from the client certificate `leaf` to a root (RFC 5280 section 6): each issuer signed the certificate before
+ * it, is an authority that may sign certificates for clients at that depth, is valid at `now`, and permits the names below. The leaf must
+ * be usable for client authentication; its own validity is not judged.
  */
 export async function leadsToRoot(leaf: Certificate, options: ChainOptions): Promise<boolean> {
   return isUsableByClient(leaf) && (await hasPathToRoot(leaf, options))
 }
 
-/** Whether `authority` signed `certificate`, be it a certificate for a client or for anything else. */
+/** Reports whether `authority` signed `certificate`, whatever the purpose of the certificate. */
 export function isIssuedBy(certificate: Certificate, authority: Certificate, now: number): Promise<boolean> {
   return hasPathToRoot(certificate, { roots: [authority], intermediates: [], now })
 }
 
-/** Whether `authority` is a certificate authority that is one of the roots or stands below one. */
+/** Reports whether `authority` is a certificate authority among the roots or below a root. */
 export async function isNetworkAuthority(authority: Certificate, options: ChainOptions): Promise<boolean> {
   return (
     authority.extensions.isAuthority &&
@@ -38,8 +38,8 @@ export async function isNetworkAuthority(authority: Certificate, options: ChainO
 }
 
 /**
- * Whether an authority has the key of one of `others`, or one of the two signed the other, whatever their certificates say
- * otherwise: an authority may have several certificates.
+ * Reports whether an authority shares a key with one of `others`, signed it, or was signed by it. Other contents do not matter: an
+ * authority may have several certificates.
  */
 export async function isRelated(authority: Certificate, others: readonly Certificate[]): Promise<boolean> {
   for (const other of others) {
@@ -75,7 +75,7 @@ function isOnPath(issuer: Certificate, path: readonly Certificate[]): boolean {
   )
 }
 
-/** Whether the names and key identifiers in `certificate` point at `issuer`. */
+/** Reports whether the names and key identifiers in `certificate` point at `issuer`. */
 function isNamedIssuer({ encodedIssuer, extensions: { authority } }: Certificate, issuer: Certificate): boolean {
   const { subjectKeyId } = issuer.extensions
   if (encodedIssuer !== issuer.encodedSubject) return false
@@ -84,7 +84,7 @@ function isNamedIssuer({ encodedIssuer, extensions: { authority } }: Certificate
   return authority.issuers?.includes(issuer.encodedIssuer) ?? true
 }
 
-/** Whether `issuer` is an authority that may stand above `path` at `now`. */
+/** Reports whether `issuer` is an authority that may stand above `path` at `now`. */
 function mayIssue({ extensions, notBefore, notAfter }: Certificate, path: readonly Certificate[], now?: number) {
   const between = path.slice(1).filter((certificate) => !isSelfIssued(certificate)).length
   return (
@@ -101,7 +101,7 @@ function isUsableByClient({ extensions: { mayProveKey, allowsClients, hasUnknown
   return mayProveKey && allowsClients && !hasUnknownCritical
 }
 
-/** Name constraints bind everything below their authority, except self-issued certificates in between. */
+/** Checks name constraints. They bind all certificates below their authority, except self-issued certificates in between. */
 function permitsEveryName(path: readonly Certificate[]): boolean {
   return path.every(({ extensions: { nameConstraints } }, depth) => {
     if (nameConstraints === undefined || depth === 0) return true
@@ -112,7 +112,10 @@ function permitsEveryName(path: readonly Certificate[]): boolean {
   })
 }
 
-/** A common name with a dot is read as a host by many programs, so in a leaf without DNS names it counts as one. */
+/**
+ * The names that constraints apply to. Many programs read a common name with a dot as a host, so it counts as a host in a leaf without DNS
+ * names.
+ */
 function constrainedNames({ subject, extensions: { altNames } }: Certificate, isLeaf: boolean): GeneralName[] {
   const names: GeneralName[] = [...altNames]
   if (subject.length > 0) names.push({ kind: 'directory', value: subject })

@@ -1,6 +1,6 @@
 import { concatenated, toHex } from '../../base/bytes.ts'
 
-/** Tags of the encoding: those of universal types, and of the few context-specific ones that are written here. */
+/** Tags of the encoding: universal types, and the few context-specific types that are written here. */
 export const DER_TAGS = {
   boolean: 0x01,
   integer: 0x02,
@@ -43,22 +43,22 @@ function lengthOctets(length: number): readonly number[] {
   return [0x80 | octets.length, ...octets]
 }
 
-/** One element of the distinguished encoding (X.690), as it stands in what it was read from. */
+/** An element of the distinguished encoding (X.690), as a part of its source. */
 export interface DerElement {
   readonly tag: number
-  /** The element whole. */
+  /** The whole element. */
   readonly whole: Uint8Array<ArrayBuffer>
   readonly content: Uint8Array<ArrayBuffer>
 }
 
-/** Where an element is: its tag, and where its content begins and ends. */
+/** The place of an element: its tag, and the bounds of its content. */
 interface Place {
   readonly tag: number
   readonly begin: number
   readonly end: number
 }
 
-/** Several times what real certificates have; the time that reading takes grows with the number of elements. */
+/** Several times the size of real certificates; the time to read grows with the number of elements. */
 export const DER_LIMITS = { maxDepth: 32, maxNodes: 1000 } as const
 
 const HIGH_BIT = 0x80
@@ -67,8 +67,8 @@ const CLASS = 0xc0
 const HIGH_TAG = 0x1f
 
 /**
- * The elements that follow one another in `octets`. Throws unless each has a tag of one octet and a length that is definite, as
- * short as can be and within `octets`.
+ * The consecutive elements in `octets`. Throws unless each has a tag of one octet and a definite length in its shortest form, within
+ * `octets`.
  */
 export function readElements(octets: Uint8Array<ArrayBuffer>): DerElement[] {
   const elements: DerElement[] = []
@@ -80,7 +80,7 @@ export function readElements(octets: Uint8Array<ArrayBuffer>): DerElement[] {
   return elements
 }
 
-/** The elements within `octets`, which is one sequence. Throws as above, and when it is something else. */
+/** The elements of the single sequence in `octets`. Throws as above, and for other contents. */
 export function readSequence(octets: Uint8Array<ArrayBuffer>): DerElement[] {
   const [sequence, ...others] = readElements(octets)
   if (sequence?.tag !== DER_TAGS.sequence || others.length > 0) throw malformed()
@@ -88,8 +88,8 @@ export function readSequence(octets: Uint8Array<ArrayBuffer>): DerElement[] {
 }
 
 /**
- * Whether `der` is one element in the distinguished encoding, at every depth of what is constructed: lengths as above, numbers,
- * times and truth values in their only form, and texts in one piece.
+ * Reports whether `der` is one element in the distinguished encoding, at every depth: lengths as above, numbers, times and truth values in
+ * their only form, and texts in one piece.
  */
 export function isDistinguished(der: Uint8Array<ArrayBuffer>): boolean {
   let nodes = 0
@@ -116,7 +116,7 @@ export function requireDistinguished(der: Uint8Array<ArrayBuffer>): void {
   if (!isDistinguished(der)) throw malformed()
 }
 
-/** Throws for a text in pieces: of the universal types only sequences and sets are made of others. */
+/** Throws for a text in pieces: among universal types, only sequences and sets contain other elements. */
 function isConstructed({ tag }: Place): boolean {
   if ((tag & CONSTRUCTED) === 0) return false
   if ((tag & CLASS) === 0 && tag !== DER_TAGS.sequence && tag !== DER_TAGS.set) throw malformed()
@@ -126,7 +126,7 @@ function isConstructed({ tag }: Place): boolean {
 const ZERO_TO_NINE = { first: 0x30, last: 0x39 }
 const Z = 0x5a
 
-/** Whether a universal value is in its only form; of others nothing is known. */
+/** Reports whether a universal value is in its only form; other values always pass. */
 function isValue(octets: Uint8Array, { tag, begin, end }: Place): boolean {
   const length = end - begin
   const first = octets[begin] ?? 0
@@ -139,7 +139,7 @@ function isValue(octets: Uint8Array, { tag, begin, end }: Place): boolean {
       return length === 1 || (length > 1 && !(first === (isNextHigh ? 0xff : 0)))
     }
     case DER_TAGS.bitString: {
-      // The first octet says how many bits of the last one are unused, and those are zero.
+      // The first octet counts the unused bits of the last octet, which must be zero.
       const last = length > 1 ? (octets[end - 1] ?? 0) : 0
       return length > 0 && first < 8 && (first === 0 || length > 1) && (last & ((1 << first) - 1)) === 0
     }
@@ -169,7 +169,7 @@ function isValue(octets: Uint8Array, { tag, begin, end }: Place): boolean {
   }
 }
 
-/** Each number takes as few octets as possible; all but the last have the high bit set. */
+/** Each number takes as few octets as possible; all its octets but the last have the high bit set. */
 function areArcs(octets: Uint8Array, begin: number, end: number): boolean {
   let isWithin = false
   for (let at = begin; at < end; at += 1) {
@@ -192,7 +192,7 @@ function isTime(octets: Uint8Array, begin: number, end: number): boolean {
 function placeAt(octets: Uint8Array, at: number, limit: number): Place {
   const tag = octets[at] ?? 0
   const first = octets[at + 1] ?? 0
-  // Nothing that is read here is longer than three octets can say.
+  // Three octets suffice for the length of every element that is read here.
   const size = first < HIGH_BIT ? 0 : first - HIGH_BIT
   const begin = at + 2 + size
   let length = first
@@ -210,19 +210,19 @@ function malformed(): Error {
   return new Error('not the distinguished encoding')
 }
 
-/** Something signed: a certificate or a signing request. */
+/** A signed structure: a certificate or a signing request. */
 export interface Signed {
   /** The bytes that the signature covers, DER. */
   readonly body: Uint8Array<ArrayBuffer>
-  /** The algorithm of the signature as it is named, DER, and its object identifier in hexadecimal. */
+  /** The algorithm of the signature as encoded, DER, and its object identifier in hexadecimal. */
   readonly algorithm: Uint8Array<ArrayBuffer>
   readonly algorithmId: string
   readonly signature: Uint8Array<ArrayBuffer>
 }
 
 /**
- * Takes apart what is signed. Throws unless it is in the distinguished encoding and consists of a body, an algorithm and a
- * signature of whole octets, and of nothing else, for the signature covers only the body.
+ * Parses a signed structure. Throws unless it is in the distinguished encoding and consists only of a body, an algorithm and a signature of
+ * whole octets: the signature covers only the body.
  */
 export function readSigned(der: Uint8Array<ArrayBuffer>): Signed {
   requireDistinguished(der)

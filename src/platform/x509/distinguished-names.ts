@@ -9,7 +9,7 @@ export type DistinguishedName = Name
 const COMMON_NAME = '2.5.4.3'
 const EMAIL_ADDRESS = '1.2.840.113549.1.9.1'
 
-/** Text of an attribute; undefined for a value that is none of the string types of RFC 5280. */
+/** Text of an attribute; undefined for a value outside of the string types of RFC 5280. */
 function textOf(value: AttributeValue): string | undefined {
   return value.anyValue === undefined ? value.toString() : undefined
 }
@@ -25,7 +25,7 @@ function attributeTexts(name: DistinguishedName, type: string): string[] {
   )
 }
 
-/** The common name; of several the last one, as in the deployed controllers, and empty text when there is none. */
+/** The last common name, as in deployed controllers; empty for a name without one. */
 export function commonNameOf(name: DistinguishedName): string {
   return attributeTexts(name, COMMON_NAME).at(-1) ?? ''
 }
@@ -36,8 +36,8 @@ export function emailAddressesOf(name: DistinguishedName): string[] {
 }
 
 /**
- * Text by which two relative names are compared in name constraints: without regard to case, the string type and
- * repeated white space (RFC 5280 section 7.1).
+ * Texts by which name constraints compare relative names: without regard to case, string type and repeated white space (RFC 5280 section
+ * 7.1).
  */
 export function comparableRelativeNames(name: DistinguishedName): string[] {
   return name.map((relative) =>
@@ -69,7 +69,7 @@ export function nameWithCommonName({ x509 }: Library, commonName: string) {
 export type GeneralName =
   | { readonly kind: 'email' | 'dns' | 'uri'; readonly value: string }
   | { readonly kind: 'directory'; readonly value: DistinguishedName }
-  /** Four or sixteen octets; in a constraint twice as many, the second half being the mask. Empty when malformed. */
+  /** Four or sixteen octets; in a constraint twice as many, with the mask as second half. Empty for a malformed address. */
   | { readonly kind: 'ip'; readonly value: Uint8Array }
   | { readonly kind: 'other' }
 
@@ -83,7 +83,7 @@ export function readGeneralName(library: Library, name: GeneralNameStructure): G
   return { kind: 'other' }
 }
 
-/** The library reads addresses as text and writes text as octets; what it cannot write was no address. */
+/** The octets of an address, which the library reads as text; empty for text that it cannot write back. */
 function addressOctets({ asn1, schema }: Library, text: string): Uint8Array {
   try {
     const encoded = schema.AsnConvert.serialize(asn1.AsnIpConverter.toASN(text))
@@ -93,13 +93,13 @@ function addressOctets({ asn1, schema }: Library, text: string): Uint8Array {
   }
 }
 
-/** A URI name. Throws on a character above 127, whose low octet alone the encoding would keep. */
+/** A URI name. Throws for a character above 127, since the encoding would keep only its low octet. */
 export function uriName(uri: string): JsonGeneralName {
   if (/[^\0-\x7f]/.test(uri)) throw new Error(`'${uri}' has a character outside ASCII`)
   return { type: 'url', value: uri }
 }
 
-/** A DNS or IP name, by its form. Throws on a host that is neither. */
+/** A DNS or IP name, by its form. Throws for any other host. */
 export function hostName(host: string): JsonGeneralName {
   // The URL parser answers the canonical form of an IPv6 address: hexadecimal groups, no dotted quad.
   const address = `http://[${host}]/`
@@ -122,6 +122,6 @@ export function hostTextOf(name: GeneralName): readonly string[] {
 function ipv6Text(octets: Uint8Array): string {
   const groups = Array.from({ length: 8 }, (_, at) => octets.subarray(2 * at, 2 * at + 2))
   const written = groups.map(([high = 0, low = 0]) => (high * 256 + low).toString(16)).join(':')
-  // The URL parser shortens addresses as everybody writes them.
+  // The URL parser shortens addresses to their usual form.
   return new URL(`http://[${written}]/`).hostname.slice(1, -1)
 }

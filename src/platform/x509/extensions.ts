@@ -8,11 +8,11 @@ import { type NameConstraints, readNameConstraints } from './name-constraints.ts
 /** The permissions and names that the extensions of a certificate hold, RFC 5280 section 4.2. */
 export interface Extensions {
   readonly isAuthority: boolean
-  /** How many authorities may stand between this one and a leaf. */
+  /** Authorities that may stand between this authority and a leaf. */
   readonly pathLength: number
   /** Key usage: absent, or it includes signing certificates. */
   readonly maySignCertificates: boolean
-  /** Key usage: absent, or it includes what a TLS handshake proves a key with. */
+  /** Key usage: absent, or it includes the usage by which a TLS handshake proves a key. */
   readonly mayProveKey: boolean
   /** Extended key usage: absent, or it includes client authentication. */
   readonly allowsClients: boolean
@@ -21,11 +21,11 @@ export interface Extensions {
   readonly authority: AuthorityKeyId
   readonly altNames: readonly GeneralName[]
   readonly nameConstraints?: NameConstraints
-  /** A critical extension is present whose meaning is not known here, so the certificate must not be relied on. */
+  /** True for a certificate with an unknown critical extension, which must not be relied on. */
   readonly hasUnknownCritical: boolean
 }
 
-/** How a certificate names the key that signed it, all hexadecimal. `issuers` holds encoded directory names. */
+/** The name of the signing key in a certificate, all hexadecimal. `issuers` holds encoded directory names. */
 interface AuthorityKeyId {
   readonly keyId?: string
   readonly issuers?: readonly string[]
@@ -43,7 +43,7 @@ const WITHOUT_EXTENSIONS: Extensions = {
   hasUnknownCritical: false,
 }
 
-/** Reads the extensions of a certificate. Throws when one that is known is malformed or when one occurs twice. */
+/** Reads the extensions of a certificate. Throws for a malformed known extension and for a repeated extension. */
 export function readExtensions(library: Library, extensions: readonly Extension[]): Extensions {
   if (new Set(extensions.map(({ extnID }) => extnID)).size < extensions.length) {
     throw new Error('certificate has an extension twice')
@@ -59,7 +59,7 @@ function readExtension(library: Library, { extnID, extnValue, critical }: Extens
   switch (extnID) {
     case asn1.id_ce_basicConstraints: {
       const { cA, pathLenConstraint = Infinity } = parse(asn1.BasicConstraints)
-      // The library answers text for an integer of four octets and more.
+      // The library answers text for integers of four octets or more.
       if (typeof pathLenConstraint !== 'number' || pathLenConstraint < 0) throw new Error('path length is out of range')
       return { isAuthority: cA, pathLength: pathLenConstraint }
     }

@@ -9,7 +9,7 @@ import { ecdsaToDer } from './public-key.ts'
 import type { SigningKey } from './signing-key.ts'
 import { readSigningRequest, type SigningRequest } from './signing-request.ts'
 
-/** Everything that a certificate will say. The issuer adds a serial number and its signature. */
+/** The contents of a certificate. The issuer adds a serial number and its signature. */
 export interface CertificateTemplate {
   /** Names, DER. */
   readonly issuer: Uint8Array
@@ -19,14 +19,14 @@ export interface CertificateTemplate {
   /** Milliseconds since the Unix epoch, written to the second. */
   readonly notBefore: number
   readonly notAfter: number
-  /** DER, each. */
+  /** Each DER. */
   readonly extensions: readonly Uint8Array[]
 }
 
-/** Version 3, as a certificate names it. */
+/** Version 3, as encoded in a certificate. */
 const VERSION = writeDer(DER_TAGS.context0, writeDer(DER_TAGS.integer, Uint8Array.of(2)))
 
-/** How certificates name the algorithms of their signatures (RFC 3279, RFC 4055, RFC 5758, RFC 8410). */
+/** The encoded signature algorithms of certificates (RFC 3279, RFC 4055, RFC 5758, RFC 8410). */
 const SIGNATURE_ALGORITHMS: Readonly<Record<SignatureAlgorithm, Uint8Array>> = {
   ES256: algorithmOf([0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03, 0x02]),
   ES384: algorithmOf([0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03, 0x03]),
@@ -36,8 +36,8 @@ const SIGNATURE_ALGORITHMS: Readonly<Record<SignatureAlgorithm, Uint8Array>> = {
 }
 
 /**
- * Signs a version 3 certificate (RFC 5280) with a serial number of 20 octets, 158 bits of it random; answers DER. Its parts are
- * encoded already, and are put together as they are.
+ * Signs a version 3 certificate (RFC 5280) with a serial number of 20 octets, 158 bits of it random; answers DER. The parts are already
+ * encoded, and are concatenated as they are.
  */
 export async function issueCertificate(
   { crypto }: Pick<Library, 'crypto'>,
@@ -62,7 +62,7 @@ export async function issueCertificate(
   )
   const signed = await key.sign(body)
   const signature = key.algorithm.name === 'ECDSA' ? ecdsaToDer(signed) : signed
-  // A bit string says first how many bits of its last octet are unused.
+  // A bit string begins with the number of unused bits in its last octet.
   return writeDer(sequence, body, algorithm, writeDer(bitString, Uint8Array.of(0), signature))
 }
 
@@ -122,7 +122,7 @@ export async function issueRouterCertificates(
       serverChainPem: pemOf(serverLeaf, ...intermediates),
     }
   } catch {
-    // The names that were asked for are malformed; nothing was handed out.
+    // The requested names are malformed; no certificate was issued.
     return { issued: false, of: 'server', problem: 'unparsable' }
   }
 }
@@ -130,7 +130,7 @@ export async function issueRouterCertificates(
 /** The names and uses that differ from one client certificate to the next. */
 interface ClientNames {
   readonly spiffeId: string
-  /** Whether the subject is empty: the alternative name is then critical (RFC 5280 section 4.2.1.6). */
+  /** True for an empty subject: the alternative name is then critical (RFC 5280 section 4.2.1.6). */
   readonly isNameless: boolean
 }
 
@@ -139,9 +139,8 @@ const SUBJECT_ALT_NAME = writeDer(DER_TAGS.objectIdentifier, Uint8Array.of(0x55,
 const TRUE = writeDer(DER_TAGS.boolean, Uint8Array.of(0xff))
 
 /**
- * Prepares everything that the certificates of identities say beside subject and key, under a single alternative name. They prove
- * their keys to servers, and to each other: in TLS over a circuit the host is the server. All but the name is the same in each,
- * and is written once. DER, each extension.
+ * Prepares the extensions of identities' certificates, with a single alternative name. Identities prove their keys to servers and to each
+ * other: in TLS over a circuit the host is the server. All extensions but the name are the same, and are encoded once. DER.
  */
 export function clientExtensions({ x509 }: Library, signing: Certificate): (names: ClientNames) => Uint8Array[] {
   const { digitalSignature, keyEncipherment, dataEncipherment } = x509.KeyUsageFlags
@@ -152,7 +151,7 @@ export function clientExtensions({ x509 }: Library, signing: Certificate): (name
       new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.clientAuth, x509.ExtendedKeyUsage.serverAuth]),
       ...(subjectKeyId === undefined ? [] : [new x509.AuthorityKeyIdentifierExtension(subjectKeyId)]),
     ].map(({ rawData }) => new Uint8Array(rawData))
-  // Written for the first certificate: most starts, and forks of a test, issue none.
+  // Encoded with the first certificate: most processes, such as forks of a test, issue none.
   let same: readonly Uint8Array[] | undefined
   return ({ spiffeId, isNameless }) => {
     same ??= write()
@@ -172,7 +171,7 @@ interface RouterNames {
   readonly signing: Certificate
 }
 
-/** Everything that a router's certificate says beside its subject and key; it proves its key to clients or to servers. */
+/** The extensions of a router's certificate, by which it proves its key to clients or to servers. */
 function routerExtensions(
   { x509 }: Library,
   purpose: 'client' | 'server',

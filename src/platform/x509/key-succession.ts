@@ -25,13 +25,13 @@ import type { Issuer } from './issue.ts'
 import { readPublicKey } from './public-key.ts'
 import { loadSigningKey, type SigningKey } from './signing-key.ts'
 
-/** The parts that a succession works on. */
+/** The parts of a key succession. */
 interface SuccessionParts {
   readonly library: Library
   readonly source: PkiSource
   readonly trustDomain: string
   readonly server: ServerCredentials
-  /** Undefined where no key can be kept. */
+  /** Undefined when no key can be kept. */
   readonly keyStore: KeyStore | undefined
   readonly issuer: () => Issuer
   readonly adopt: (
@@ -66,7 +66,7 @@ export async function createKeySuccession(parts: SuccessionParts): Promise<KeySu
     return { reference, publicKey: read.der, key: await loadSigningKey(library, await kept().open(reference), read) }
   }
 
-  /** The root that signed a signing authority, with its key; undefined where that is not at hand. */
+  /** The root that signed a signing authority, with its key; undefined when the key is unavailable. */
   const rootOf = async ({ rootPem, chainPem, rootKey }: FormerGeneration) => {
     const held = rootKey === null ? (source.caKeyPem ?? source.caKey) : await kept().open(rootKey)
     const certificate = await signerOf(readCertificates(library, rootPem), readCertificates(library, chainPem))
@@ -84,7 +84,7 @@ export async function createKeySuccession(parts: SuccessionParts): Promise<KeySu
     return { certificate, reference: key.reference }
   }
 
-  /** The certificates by which earlier roots vouch, as they stand behind the signing authority. */
+  /** The certificates by which earlier roots vouch, from the chain of the signing authority. */
   const vouchersOf = (former: FormerGeneration, now: number): readonly Certificate[] => {
     const [, ...behind] = readCertificates(library, former.chainPem)
     const rootKeys = readCertificates(library, former.rootPem).map(({ publicKey }) => publicKey.encoded)
@@ -185,7 +185,7 @@ export async function createKeySuccession(parts: SuccessionParts): Promise<KeySu
   }
 }
 
-/** The one of `roots` that signed the signing authority, or an authority between the two. */
+/** The root of `roots` that signed the signing authority, or an authority between them. */
 async function signerOf(
   roots: readonly Certificate[],
   chain: readonly Certificate[],

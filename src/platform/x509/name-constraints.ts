@@ -4,16 +4,18 @@ import { type Library, parseDer } from './asn1-structures.ts'
 
 import { comparableRelativeNames, type GeneralName, readGeneralName } from './distinguished-names.ts'
 
-/** Names that an authority may certify: under a permitted subtree of their kind, when there is one, and no excluded one. */
+/**
+ * The names that an authority may certify: inside a permitted subtree of their kind, if any exists, and outside of all excluded subtrees.
+ */
 export interface NameConstraints {
   readonly permitted: readonly GeneralName[]
   readonly excluded: readonly GeneralName[]
 }
 
 /**
- * Reads NameConstraints of RFC 5280 section 4.2.1.10. Throws when they are malformed, when a subtree has a minimum or a
- * maximum, and when they do not come out as they went in: the library reads a mask as a prefix length, and one that is
- * no prefix would stand for other addresses than those that the authority was given.
+ * Reads NameConstraints of RFC 5280 section 4.2.1.10. Throws for malformed constraints, for a subtree with a minimum or a maximum, and for
+ * constraints that change when they are encoded again: the library reads a mask as a prefix length, and a mask that is no prefix would then
+ * cover other addresses than the authority was given.
  */
 export function readNameConstraints(library: Library, encoded: ArrayBuffer): NameConstraints {
   const { asn1, schema } = library
@@ -38,8 +40,8 @@ function basesOf(library: Library, subtrees: GeneralSubtrees | undefined): Gener
 const MAX_COMPARISONS = 100_000
 
 /**
- * Whether every one of `names` satisfies the constraints. A constraint of a kind that is not understood satisfies
- * nothing, and a name that cannot be read for comparison satisfies no constraint of its kind.
+ * Reports whether all `names` satisfy the constraints. No name satisfies a constraint of an unknown kind, and an unreadable name satisfies
+ * no constraint of its kind.
  */
 export function permitsNames({ permitted, excluded }: NameConstraints, names: readonly GeneralName[]): boolean {
   const subtrees = [...permitted, ...excluded]
@@ -88,13 +90,13 @@ function isWithin(name: GeneralName, subtree: GeneralName): boolean {
   return comparableRelativeNames(subtree.value).every((relative, at) => relative === whole[at])
 }
 
-/** A DNS subtree holds the domain itself and everything below; one that begins with a dot only what is below. */
+/** A DNS subtree holds the domain itself and all names below it. A subtree with a leading dot holds only the names below. */
 function isDomainWithin(domain: string, subtree: string): boolean {
   const [name, base] = [domain.toLowerCase(), subtree.toLowerCase()]
   return base === '' || name === base || name.endsWith(base.startsWith('.') ? base : `.${base}`)
 }
 
-/** In mail and URI subtrees a host stands for itself alone, and a leading dot for everything below. */
+/** In mail and URI subtrees, a host matches only itself, and a leading dot matches all names below. */
 function isHostWithin(host: string, subtree: string): boolean {
   const [name, base] = [host.toLowerCase(), subtree.toLowerCase()]
   return base.startsWith('.') ? name.endsWith(base) : name === base

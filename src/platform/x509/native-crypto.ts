@@ -1,20 +1,20 @@
 import type { KeyObject } from 'node:crypto'
 
-/** A way to sign with a key: `hash` as WebCrypto calls it. */
+/** A signature scheme; `hash` has its WebCrypto name. */
 type Scheme = KeyAlgorithm & { readonly hash: string }
 
 /** A public key of `node:crypto`. */
 export type NativeKey = KeyObject
 
 /**
- * Signatures and digests that the runtime's `node:crypto` makes on the spot: WebCrypto hands each to a thread, which costs more
- * than a signature of P-256 itself. Slower kinds of keys are not here, because they would hold up everybody else.
+ * Synchronous signatures and digests by the runtime's `node:crypto`. WebCrypto hands each to a thread, which costs more than a P-256
+ * signature itself. Slower kinds of keys are left out, because they would block the event loop.
  */
 export interface NativeCrypto {
   sha1(octets: Uint8Array): Uint8Array
   /** A public key from its SubjectPublicKeyInfo; undefined for slow kinds. Throws for a point that is not on its curve. */
   publicKey(algorithm: KeyAlgorithm, der: Uint8Array): NativeKey | undefined
-  /** Whether a signature, in the form of certificates, is good. */
+  /** Reports whether a signature, in the form of certificates, is valid. */
   verifies(key: NativeKey, scheme: Scheme, data: Uint8Array, signature: Uint8Array): boolean
   /** Signs with a PKCS#8 key, in the form of WebCrypto; undefined for slow kinds. */
   signer(pkcs8: Uint8Array, scheme: Scheme): ((data: Uint8Array) => Uint8Array<ArrayBuffer>) | undefined
@@ -22,7 +22,7 @@ export interface NativeCrypto {
 
 let found: Promise<NativeCrypto | undefined> | undefined
 
-/** Undefined where the runtime has no `node:crypto`, or one that does not do what is asked of it. */
+/** Undefined when the runtime's `node:crypto` is missing or incomplete. */
 export function findNativeCrypto(): Promise<NativeCrypto | undefined> {
   found ??= tryNativeCrypto()
   return found
@@ -36,7 +36,7 @@ async function tryNativeCrypto(): Promise<NativeCrypto | undefined> {
   return (await isWhole(native, candidate)) ? candidate : undefined
 }
 
-/** Whether a signature can be made and verified: runtimes other than Node have these functions, and refuse some arguments. */
+/** Reports whether a signature can be made and verified: other runtimes than Node have these functions, but refuse some arguments. */
 async function isWhole(native: typeof import('node:crypto'), candidate: NativeCrypto): Promise<boolean> {
   const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const
   try {
@@ -73,14 +73,14 @@ function nativeCrypto(native: typeof import('node:crypto')): NativeCrypto {
   }
 }
 
-/** Whether a signature takes less than a tenth of a millisecond. */
+/** Reports whether a signature takes less than a tenth of a millisecond. */
 function isQuick(algorithm: KeyAlgorithm): boolean {
   return algorithm.name === 'Ed25519' || (algorithm.name === 'ECDSA' && algorithm.namedCurve === 'P-256')
 }
 
-/** Ed25519 brings its own. */
+/** The hash by its OpenSSL name; null for Ed25519, which has its own. */
 function hashOf({ name, hash }: Scheme): string | null {
-  // Not every runtime knows the names of WebCrypto, such as SHA-256.
+  // Some runtimes do not know the names of WebCrypto, such as SHA-256.
   return name === 'Ed25519' ? null : hash.toLowerCase().replace('-', '')
 }
 

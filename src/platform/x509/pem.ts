@@ -1,7 +1,7 @@
 import { fromBase64, toBase64 } from '../../base/bytes.ts'
 import { DER_TAGS, writeDer } from './der.ts'
 
-/** Longest PEM block and largest certificate that is looked at, in characters and octets: 64 KiB. */
+/** The longest accepted PEM block in characters, and the largest certificate in octets: 64 KiB. */
 export const MAX_PEM_SIZE = 64 * 1024
 
 export interface PemBlock {
@@ -13,12 +13,12 @@ export interface PemBlock {
 const BEGIN = /^-----BEGIN ([A-Z0-9 ]+)-----$/
 
 /**
- * The PEM blocks of `text`, in order; text outside blocks is skipped. Throws on a block without its end, with headers,
- * with anything but base64 inside, or over 64 KiB. Unlike the pattern of the X.509 library, whose time doubles with every
- * folded header line, this takes time in proportion to the text.
+ * The PEM blocks of `text`, in order; text outside blocks is skipped. Throws for a block without an end, with headers, with other text than
+ * base64, or above 64 KiB. Unlike the pattern of the X.509 library, whose time doubles with every folded header line, this takes time in
+ * proportion to the text.
  */
 export function readPemBlocks(text: string): PemBlock[] {
-  // A program without types may have left it out, or read it as bytes.
+  // A JavaScript caller may have left it out, or read it as bytes.
   if (typeof text !== 'string') throw new Error(text === undefined ? 'is missing' : 'is not text')
   const blocks: PemBlock[] = []
   let label: string | undefined
@@ -55,12 +55,12 @@ const SIGNED_DATA = Uint8Array.of(0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x07
 const VERSION_1 = Uint8Array.of(1)
 
 /**
- * A PKCS#7 that carries certificates and nothing else, DER: a SignedData without content and signers (RFC 5652, 5.1). The
- * content must be absent rather than empty, because clients on mbedTLS take what follows its type for the certificates.
+ * A PKCS#7 that carries certificates and nothing else, DER: a SignedData without content and signers (RFC 5652, 5.1). The content must be
+ * absent rather than empty, because clients on mbedTLS take the element after its type for the certificates.
  */
 export function writeCertsOnly(certificates: readonly Uint8Array[]): Uint8Array {
   const { integer, objectIdentifier, sequence, set, context0 } = DER_TAGS
-  // DER wants the members of a SET OF in the order of their bytes, and strict readers insist.
+  // DER sorts the members of a SET OF by their bytes, and strict readers check it.
   const ordered = certificates.toSorted(compareBytes)
   const signedData = writeDer(
     sequence,

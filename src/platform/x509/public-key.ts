@@ -10,11 +10,11 @@ export interface PublicKey {
   readonly algorithm: KeyAlgorithm
   /** SubjectPublicKeyInfo, DER. */
   readonly der: Uint8Array<ArrayBuffer>
-  /** The same in hexadecimal. */
+  /** The same, hexadecimal. */
   readonly encoded: string
   /** The key for signatures over `hash`, imported once. Rejects when an EC point does not lie on its curve. */
   importFor(hash: string): Promise<webcrypto.CryptoKey>
-  /** Whether a signature over `data` by `hash`, in the form of certificates, is that of the private key. Rejects as above. */
+  /** Reports whether the private key made a signature over `data` by `hash`, in the form of certificates. Rejects as above. */
   verifies(hash: string, data: Uint8Array<ArrayBuffer>, signature: Uint8Array<ArrayBuffer>): Promise<boolean>
 }
 
@@ -30,7 +30,7 @@ const RSA_ENCRYPTION = '1.2.840.113549.1.1.1'
 const RSA_BITS = { min: 2048, max: 8192 }
 const RSA_EXPONENT = { min: 65537n, max: 2n ** 31n - 1n }
 
-/** How keys begin whose kind says everything about them: all but the point, or the key, is the same in each. */
+/** The fixed beginnings of keys: within a kind, all but the point or the key is the same. */
 const FIXED_FORMS: readonly { readonly prefix: string; readonly octets: number; readonly algorithm: KeyAlgorithm }[] = [
   {
     prefix: '3059301306072a8648ce3d020106082a8648ce3d03010703420004',
@@ -41,9 +41,9 @@ const FIXED_FORMS: readonly { readonly prefix: string; readonly octets: number; 
 ]
 
 /**
- * Reads the key of a certificate or signing request, a SubjectPublicKeyInfo in the distinguished encoding. Throws `WeakKey` for
- * anything but RSA of 2048 to 8192 bits with a public exponent of at least 65537, ECDSA on P-256, P-384 or P-521, and
- * Ed25519; throws `Error` when it is malformed.
+ * Reads the key of a certificate or signing request, a SubjectPublicKeyInfo in the distinguished encoding. Throws `WeakKey` for other keys
+ * than RSA of 2048 to 8192 bits with a public exponent of at least 65537, ECDSA on P-256, P-384 or P-521, and Ed25519; throws `Error` for a
+ * malformed key.
  */
 export function readPublicKey(library: Library, der: Uint8Array<ArrayBuffer>): PublicKey {
   const { crypto, native } = library
@@ -79,7 +79,7 @@ function readAlgorithm(library: Library, der: Uint8Array<ArrayBuffer>): KeyAlgor
   return acceptedAlgorithm(library, understoodAlgorithm(library, info), info)
 }
 
-/** The library throws on curves that have no name. */
+/** The algorithm of a key; the library throws for unnamed curves. */
 function understoodAlgorithm({ x509 }: Library, info: SubjectPublicKeyInfo): Partial<KeyAlgorithm> {
   try {
     return new x509.PublicKey(info).algorithm
@@ -125,13 +125,13 @@ function refuseWeakRsa(library: Library, bits: Uint8Array<ArrayBuffer>): void {
   }
 }
 
-/** Value of INTEGER content; zero stands for a negative number, which is too weak for anything. */
+/** The value of an INTEGER's content; 0 for a negative number, which is always too weak. */
 function unsigned(content: ArrayBuffer): bigint {
   const octets = new Uint8Array(content)
   return (octets[0] ?? 0x80) < 0x80 ? BigInt(`0x${toHex(octets)}`) : 0n
 }
 
-/** The two numbers of an ECDSA signature side by side, as WebCrypto has them, in the form of certificates. */
+/** Converts an ECDSA signature from the WebCrypto form, two concatenated numbers, to the form of certificates. */
 export function ecdsaToDer(sideBySide: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
   const size = sideBySide.length / 2
   return writeDer(
@@ -142,8 +142,8 @@ export function ecdsaToDer(sideBySide: Uint8Array<ArrayBuffer>): Uint8Array<Arra
 }
 
 /**
- * The other way round, for numbers of at most `size` octets. Undefined for what is no signature in the distinguished encoding: in
- * another one the same certificate would have another fingerprint.
+ * The reverse conversion, for numbers of at most `size` octets. Undefined for a signature outside of the distinguished encoding: another
+ * encoding would give the same certificate another fingerprint.
  */
 export function ecdsaFromDer(signature: Uint8Array<ArrayBuffer>, size: number): Uint8Array<ArrayBuffer> | undefined {
   if (!isDistinguished(signature) || signature[0] !== DER_TAGS.sequence) return undefined
@@ -159,7 +159,7 @@ export function ecdsaFromDer(signature: Uint8Array<ArrayBuffer>, size: number): 
   return sideBySide
 }
 
-/** As the content of an INTEGER: without leading zeros, but for one before a high bit. */
+/** The content of an INTEGER: without leading zeros, except a zero before a high bit. */
 function unsignedInteger(octets: Uint8Array): Uint8Array {
   const begin = octets.findIndex((octet) => octet !== 0)
   if (begin === -1) return Uint8Array.of(0)

@@ -8,10 +8,10 @@ import { ecdsaToDer, type PublicKey } from './public-key.ts'
 
 /** A private key ready to sign, wherever it is held. */
 export interface SigningKey {
-  /** The algorithm, curve and hash of the signatures, as WebCrypto calls them. */
+  /** The algorithm, curve and hash of the signatures, by their WebCrypto names. */
   readonly algorithm: KeyAlgorithm & { readonly hash: string }
   readonly jwa: SignatureAlgorithm
-  /** The signature in the form of WebCrypto and of tokens: `r` and `s` of ECDSA side by side. */
+  /** Signs in the form of WebCrypto and of tokens: `r` and `s` of ECDSA concatenated. */
   sign(data: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>>
 }
 
@@ -21,7 +21,7 @@ const ECDSA = {
   'P-521': { hash: 'SHA-512', jwa: 'ES512' },
 } as const
 
-/** The hash and the name of the signatures that keys of a kind make. */
+/** The hash and the algorithm name of signatures by a kind of key. */
 export function signatureSchemeOf(algorithm: KeyAlgorithm): {
   readonly hash: string
   readonly jwa: SignatureAlgorithm
@@ -37,15 +37,15 @@ export function signatureSchemeOf(algorithm: KeyAlgorithm): {
 }
 
 /**
- * Makes a private key ready to sign: PEM text, a WebCrypto key, or a signer elsewhere. Throws unless it is the private
- * half of `publicKey`, which it proves by signing.
+ * Makes a private key ready to sign: PEM text, a WebCrypto key, or a signer elsewhere. Throws unless it proves by a signature that it is
+ * the private half of `publicKey`.
  */
 export async function loadSigningKey(
   library: Library,
   held: string | HeldKey,
   publicKey: PublicKey,
 ): Promise<SigningKey> {
-  // A program without types may have left it out.
+  // A JavaScript caller may have left it out.
   if (held === undefined) throw new Error('is missing')
   const { hash, jwa } = signatureSchemeOf(publicKey.algorithm)
   const algorithm = { ...publicKey.algorithm, hash }
@@ -78,7 +78,7 @@ async function pemSigner(
   algorithm: SigningKey['algorithm'],
 ): Promise<SigningKey['sign']> {
   const pkcs8 = readPkcs8(pem, publicKey)
-  // It refuses a key of another kind, which the runtime's own crypto would take.
+  // WebCrypto refuses a key of another kind, which the runtime's own crypto would accept.
   const key = await library.crypto.subtle.importKey('pkcs8', pkcs8, algorithm, false, ['sign']).catch(() => undefined)
   if (key === undefined) throw new Error('does not match its certificate, or cannot be parsed')
   const native = library.native?.signer(pkcs8, algorithm)
@@ -104,7 +104,7 @@ function webSignature(
 /** A private key that cannot be read: a WebCrypto key, which may be non-extractable, or a signer elsewhere. */
 export type HeldKey = webcrypto.CryptoKey | KeySigner
 
-/** How a signature is made, by the content of its object identifier (RFC 5758, RFC 4055, RFC 8410) in hexadecimal. */
+/** Signature algorithms, by the content of their object identifiers (RFC 5758, RFC 4055, RFC 8410) in hexadecimal. */
 const ALGORITHMS: Readonly<Record<string, { readonly name: KeyAlgorithm['name']; readonly hash: string }>> = {
   '2a8648ce3d040302': { name: 'ECDSA', hash: 'SHA-256' },
   '2a8648ce3d040303': { name: 'ECDSA', hash: 'SHA-384' },
@@ -116,9 +116,8 @@ const ALGORITHMS: Readonly<Record<string, { readonly name: KeyAlgorithm['name'];
 }
 
 /**
- * Whether `signed` carries a signature of the private key that belongs to `key`. Answers `false` for an algorithm that
- * does not fit the key, is unknown or uses SHA-1 or MD5, for a key that is no point of its curve, and for an ECDSA
- * signature that is not in the distinguished encoding.
+ * Reports whether the private key of `key` made the signature of `signed`. `false` for an algorithm that does not fit the key, is unknown,
+ * or uses SHA-1 or MD5; for a key that is no point of its curve; and for an ECDSA signature outside of the distinguished encoding.
  */
 export async function verifiesSignature(
   { body, algorithmId, signature }: Pick<Signed, 'body' | 'algorithmId' | 'signature'>,
@@ -136,7 +135,7 @@ export async function verifiesSignature(
 
 const VERSION_0 = Uint8Array.of(0)
 
-/** The PKCS#8 form of a PEM private key: of that form itself, or the older `EC PRIVATE KEY` and `RSA PRIVATE KEY`. */
+/** The PKCS#8 form of a PEM private key, also from the older forms `EC PRIVATE KEY` and `RSA PRIVATE KEY`. */
 function readPkcs8(pem: string, publicKey: PublicKey): Uint8Array<ArrayBuffer> {
   const block = readPemBlocks(pem).find(({ label }) => label.endsWith('PRIVATE KEY'))
   if (block === undefined) throw new Error('no private key found')
@@ -151,7 +150,7 @@ function readPkcs8(pem: string, publicKey: PublicKey): Uint8Array<ArrayBuffer> {
   }
 }
 
-/** The older forms are what PKCS#8 wraps, and a key that matches its certificate has the algorithm named there. */
+/** PKCS#8 wraps the older forms, and a key that matches its certificate has the certificate's algorithm. */
 function wrapInPkcs8(der: Uint8Array, publicKey: PublicKey): Uint8Array<ArrayBuffer> {
   const { integer, octetString, sequence } = DER_TAGS
   const [algorithm] = readSequence(publicKey.der)

@@ -8,29 +8,29 @@ import { MAX_PEM_SIZE, readPemBlocks } from './pem.ts'
 import { readPublicKey, WeakKey } from './public-key.ts'
 import { verifiesSignature } from './signing-key.ts'
 
-/** The parts of a signing request that a certificate may take. Of requested extensions only a router's names are looked at. */
+/** The parts of a signing request that a certificate may take over. The only requested extension that counts is a router's names. */
 export interface SigningRequest {
   readonly subject: RequestedSubject
   /** SubjectPublicKeyInfo, DER. */
   readonly publicKey: Uint8Array<ArrayBuffer>
-  /** Host names, addresses and mail names that the request asks for. Throws when they are malformed. */
+  /** Host names, addresses and mail names that the request asks for. Throws for malformed names. */
   requestedNames(): x509.JsonGeneralNames
 }
 
-/** Whom a certificate is for, DER as it is written and as text, such as `CN=device,O=Example`. */
+/** The holder of a certificate, in DER as written and as text, such as `CN=device,O=Example`. */
 export interface RequestedSubject {
   readonly der: Uint8Array<ArrayBuffer>
   readonly text: string
-  /** Empty when there is none. */
+  /** Empty for a subject without a common name. */
   readonly commonName: string
 }
 
-/** A subject is copied into every certificate that is issued for it; real ones take some hundred octets. */
+/** Every certificate for a subject contains a copy of it; real subjects take some hundred octets. */
 const MAX_SUBJECT_SIZE = 4096
 
 /**
- * Reads a PKCS#10 request (RFC 2986) from one PEM block, whatever its label, and checks that its key is strong enough
- * and signed it.
+ * Reads a PKCS#10 request (RFC 2986) from one PEM block, whatever its label, and checks that its key is strong enough and signed the
+ * request.
  */
 export async function readSigningRequest(library: Library, pem: string): Promise<SigningRequest | CsrProblem> {
   if (pem.trim() === '') return 'missing'
@@ -69,7 +69,7 @@ function takeApart(der: Uint8Array<ArrayBuffer>): {
   return { signed, subject, key }
 }
 
-/** Whether each is an object identifier with a set of values; what they say is looked at when it is wanted. */
+/** Reports whether each attribute is an object identifier with a set of values. The values themselves are parsed on demand. */
 function areAttributes({ tag, content }: DerElement): boolean {
   if (tag !== DER_TAGS.context0) return false
   return readElements(content).every(({ tag, content }) => {
@@ -91,8 +91,8 @@ const REQUESTED_ALT_NAME = '2.5.29.17'
 const MAX_NAMES = 100
 
 /**
- * The host names, IP addresses and mail names that a signing request asks for. Names of other kinds, URIs among them, are
- * left out: what a certificate stands for is the network's to say. Throws on more than 100 names or a malformed one.
+ * The host names, IP addresses and mail names that a signing request asks for. Names of other kinds, including URIs, are left out: the
+ * network decides what a certificate stands for. Throws for more than 100 names or a malformed name.
  */
 function requestedNames({ x509 }: Library, request: x509.Pkcs10CertificateRequest): x509.JsonGeneralName[] {
   const extension = request.getExtension(REQUESTED_ALT_NAME)

@@ -5,12 +5,12 @@ import { type Certificate, certificateFacts, fingerprintOf, readCertificate } fr
 import { isIssuedBy, leadsToRoot } from './chain.ts'
 import { readPemBlocks } from './pem.ts'
 
-/** Authorities that were read before, by their PEM text; one that is of no use is `undefined`. */
+/** Authorities that are kept parsed, by their PEM text; an unusable authority is `undefined`. */
 const MAX_KNOWN = 500
 
 /**
- * Judges certificates by authorities outside of the network, each of which is read once. One that is the network's own, as
- * `isOwn` tells, is none.
+ * Judges certificates by authorities outside of the network. Each authority is parsed once. An authority of this network, according to
+ * `isOwn`, does not count.
  */
 export function createThirdPartyVerifier(library: Library, isOwn: (authority: Certificate) => Promise<boolean>) {
   const known = new BoundedMap<string, Promise<Certificate | undefined>>(MAX_KNOWN)
@@ -50,7 +50,7 @@ export function createThirdPartyVerifier(library: Library, isOwn: (authority: Ce
   return { findAuthority, isIssuer }
 }
 
-/** Facts of the certificates of a PEM text, or why there are none. */
+/** Facts of the certificates of a PEM text, or the problem with the text. */
 export async function readCertificateFacts(
   library: Library,
   pem: string,
@@ -80,8 +80,8 @@ function readBlocks(library: Library, pem: string): readonly Certificate[] | und
 }
 
 /**
- * The trust domain that the network's own certificates name in a `spiffe://` URI; the first one found counts. Without
- * any it is the SHA-1 fingerprint of the root.
+ * The trust domain that the network's own certificates name in a `spiffe://` URI; the first one found counts. Without such a URI it is the
+ * SHA-1 fingerprint of the root.
  */
 export async function findTrustDomain(
   library: Library,

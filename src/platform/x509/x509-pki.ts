@@ -27,23 +27,23 @@ import { readSigningRequest } from './signing-request.ts'
 import { createThirdPartyVerifier, findTrustDomain, readCertificateFacts } from './third-party.ts'
 
 export interface X509PkiOptions {
-  /** SPIFFE trust domain; by default the one that the certificates name, else the fingerprint of the root. */
+  /** SPIFFE trust domain. Default: the trust domain in the certificates, else the fingerprint of the root. */
   readonly trustDomain?: string
   /** WebCrypto implementation; by default that of the runtime. */
   readonly crypto?: webcrypto.Crypto
-  /** The server certificate in use, where it may be replaced; by default that of the material for good. */
+  /** The server certificate in use, which may be replaced. Default: the fixed certificate of the material. */
   readonly server?: ServerCredentials
-  /** Where new keys are kept; without one none is made. */
+  /** The store of new keys; without it no key is made. */
   readonly keyStore?: KeyStore | undefined
 }
 
 /** Certificates that a client may send, the leaf included. */
 const MAX_CLIENT_CHAIN = 10
 
-/** Octets of a name that holds nothing. */
+/** Octets of an empty name. */
 const EMPTY_NAME = 2
 
-/** Trusted client certificates that need not be read again when they come back: some five megabytes. */
+/** Trusted client certificates that are kept parsed: some five megabytes. */
 const MAX_CLIENTS = 500
 
 /** The network's certificate authority, and the means to change its keys. */
@@ -87,7 +87,7 @@ export async function createX509Pki(source: PkiSource, options: X509PkiOptions =
     }
     const der = await issueCertificate(library, template, issuer.signer)
     const pem = writePem('CERTIFICATE', der)
-    // All that it says is known without reading it.
+    // The issued contents are known without parsing the certificate.
     const leaf = {
       fingerprint: await fingerprintOf(library, { der }),
       pem,
@@ -109,7 +109,7 @@ export async function createX509Pki(source: PkiSource, options: X509PkiOptions =
   const clients = new BoundedMap<string, Certificate>(MAX_CLIENTS)
   const known = { get: (octets: string) => state.known.get(octets) ?? clients.get(octets) }
 
-  /** An unreadable certificate becomes undefined: as an intermediate it is then of no use, as the leaf it is not trusted. */
+  /** Parses a sent certificate; undefined for an unreadable certificate, which is ignored as an intermediate and not trusted as a leaf. */
   const readSent = (der: Uint8Array): Certificate | undefined => {
     try {
       return readCertificate(library, new Uint8Array(der), known)
@@ -185,7 +185,7 @@ async function signerOf(library: Library, source: PkiSource): Promise<SigningKey
   return readPart(part, () => loadSigningKey(library, held, signing.publicKey))
 }
 
-/** Certificates tell instants to the second. */
+/** Certificates hold instants to the second. */
 function wholeSeconds(instant: number): number {
   return Math.floor(instant / 1000) * 1000
 }
