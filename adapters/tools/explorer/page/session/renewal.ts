@@ -11,10 +11,12 @@ let renewal: Promise<void> | undefined
 
 /** Milliseconds that the provider may be silent. */
 const ANSWER_MS = 10_000
+/** Milliseconds that a request waits for the exchange of a token that is still good. */
+const PATIENCE_MS = 1000
 
 /**
- * A credential that is good for a while: tokens that are about to end are exchanged, by one tab and once. Where that fails, requests go
- * on with the token that there is until it ends, and each tries again.
+ * A credential that is good for a while: tokens that are about to end are exchanged, by one tab and once. Where that fails, or takes
+ * long, requests go on with the token that there is until it ends, and each tries again.
  */
 export async function renewed(credential: Credential): Promise<Credential> {
   if (!isAboutToEnd(credential)) return credential
@@ -22,11 +24,23 @@ export async function renewed(credential: Credential): Promise<Credential> {
     renewal = undefined
   })
   try {
-    await renewal
+    await soonEnough(renewal, credential)
   } catch (error) {
-    if (credential.kind !== 'tokens' || Date.now() >= credential.goodUntil) throw error
+    if (!isGood(credential)) throw error
   }
   return heldCredential() ?? credential
+}
+
+/** Waits for an exchange; not for long while the token of before is good, for the provider may be away or another tab asleep. */
+async function soonEnough(exchanged: Promise<void>, credential: Credential): Promise<void> {
+  if (!isGood(credential)) return exchanged
+  // Nobody else may look at its failure.
+  exchanged.catch(() => undefined)
+  await Promise.race([exchanged, new Promise((resolve) => setTimeout(resolve, PATIENCE_MS))])
+}
+
+function isGood(credential: Credential): boolean {
+  return credential.kind === 'tokens' && Date.now() < credential.goodUntil
 }
 
 async function exchange(): Promise<void> {
