@@ -74,7 +74,7 @@ export class AccessFeed implements AccessIndexFeed {
     return { counts: this.#index.counts(), revision: this.#level.revision }
   }
 
-  /** Reports whether questions are answered at once, and how many records were read of those that the index is built from. */
+  /** Reports whether the index answers at once, and how many records its build has read so far. */
   standing(): { readonly stands: boolean; readonly recordsRead: number } {
     return { stands: this.#stands, recordsRead: this.#recordsRead }
   }

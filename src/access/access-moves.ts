@@ -1,6 +1,6 @@
 import { type AccessIndex, type AccessType, SlotSet } from '../facts/access/index/index.ts'
 
-/** Moves that are remembered; who did not look since the oldest of them compares what it sees. */
+/** The most moves that are kept. For a session that last looked before the oldest of them, only its list is compared. */
 const MOST_MOVES = 256
 /** Services of one policy that are followed one by one; beyond it, everybody whom the policy selects counts as concerned. */
 const MOST_SERVICES = 1_000
@@ -9,7 +9,7 @@ const ACCESS_TYPES = ['Bind', 'Dial'] as const satisfies readonly AccessType[]
 
 type Concerned = SlotSet | 'everybody'
 
-/** The grant of a service policy, and whom it is for. */
+/** The grant of a service policy, with its identities and services. */
 interface Grant {
   readonly type: AccessType | undefined
   readonly identities: SlotSet
@@ -17,14 +17,15 @@ interface Grant {
 }
 
 /**
- * Who gained or lost access to a service, or has it by a posture check that changed: remembered for a while, because it may
- * be undone before anybody looks. An identity that takes the place of another in the index may count as concerned.
+ * The identities that gained or lost access to a service, or have it by a posture check that changed. The index
+ * remembers them for a while, because a change may be undone before an endpoint asks. An identity that takes the place
+ * of another in the index may count as concerned.
  */
 export class AccessMoves {
   readonly #moves: { readonly revision: number; readonly identities: Concerned }[] = []
   #pending: Concerned[] = []
 
-  /** Makes a change of an entity or policy to the index, and notes whom it concerns. */
+  /** Changes an entity or policy of the index, and notes the identities that the change concerns. */
   during(index: AccessIndex, { kind, id }: { readonly kind: string; readonly id: string }, change: () => void): void {
     const before = LOOKS.get(kind)?.(index, id)
     change()
@@ -39,7 +40,7 @@ export class AccessMoves {
     this.#moves.splice(0, this.#moves.length - MOST_MOVES)
   }
 
-  /** Reports whether an identity is among those whom something concerned after a revision. */
+  /** Reports whether a change after a revision concerned an identity. */
   concern(index: AccessIndex, since: number, identityId: string): boolean {
     const [slot] = index.entitiesNamed('identities', [identityId]).slots()
     if (slot === undefined) return false
@@ -49,14 +50,18 @@ export class AccessMoves {
   }
 }
 
-/** Looks before a change of an entity of a kind; what it answers looks again afterwards, and tells whom the change concerns. */
+/**
+ * Looks at an entity before its change. The returned function looks again afterwards and answers the identities that
+ * the change concerns.
+ */
 const LOOKS: ReadonlyMap<string, (index: AccessIndex, id: string) => (index: AccessIndex) => Concerned> = new Map([
   [
     'service-policies',
     (index, id) => {
       const wasKnown = index.has('service-policies', id)
       const before = grantOf(index, id)
-      // Another process made it and took it away again before anybody looked here: nobody knows to whom it granted what.
+      // Another process created and deleted it before this one looked: the index does not know which identities it
+      // granted access.
       return (changed) =>
         wasKnown || changed.has('service-policies', id)
           ? concernedByPolicy(changed, id, before, grantOf(changed, id))
@@ -100,7 +105,10 @@ function grantOf(index: AccessIndex, id: string): Grant {
   }
 }
 
-/** Whom a policy lets reach, before or after but not both, what no other policy lets them reach. */
+/**
+ * The identities whose access changes with a policy: before it or after it, but not both, they reach a service that no
+ * other policy opens to them.
+ */
 function concernedByPolicy(index: AccessIndex, id: string, before: Grant, after: Grant): SlotSet {
   const everybody = union([before.identities, after.identities])
   const services = new Set([...before.services, ...after.services])

@@ -30,19 +30,19 @@ export class Access {
     return indexedScope(this.#context.access, answer)
   }
 
-  /** Narrows a list of services to those that an identity may dial or bind. */
+  /** Narrows a list of services to the services that an identity may dial or bind. */
   servicesOf(identityId: string): Scope {
     readId(identityId, 'identityId')
     return this.related((index) => reachableServices(index, identityId))
   }
 
-  /** Narrows a list of edge routers to those that an identity may use. */
+  /** Narrows a list of edge routers to the routers that an identity may use. */
   edgeRoutersOf(identityId: string): (tx: ReadTransaction) => Promise<ReturnType<typeof ids>> {
     readId(identityId, 'identityId')
     return async (tx) => ids((await this.#context.access.at(tx)).edgeRoutersOfIdentity(identityId))
   }
 
-  /** Tells of a service whether an identity may dial or bind it. */
+  /** Reports whether an identity may dial or bind a service. */
   reachableBy(identityId: string): (tx: ReadTransaction, service: { readonly id: string }) => Promise<boolean> {
     readId(identityId, 'identityId')
     return async (tx, { id: serviceId }) => {
@@ -61,7 +61,7 @@ export class Access {
   /**
    * Why an identity can or cannot use a service.
    *
-   * @throws {ControllerError} NOT_FOUND when the identity or the service is not there.
+   * @throws {ControllerError} NOT_FOUND when the identity or the service is unknown.
    */
   async advice(identityId: string, serviceId: string) {
     readId(identityId, 'identityId')

@@ -16,7 +16,7 @@ export function reachableServices(index: AccessIndex, identityId: string): reado
   return index.servicesOf(identityId)
 }
 
-/** Whose access to which service is in question, and by which API session; undefined where there is none. */
+/** The identity and the service in question, and the API session whose state counts; undefined without a session. */
 export interface AccessPair {
   readonly identityId: string
   readonly serviceId: string
@@ -41,7 +41,7 @@ export interface FactsInQuestion {
   readonly everyPolicy?: boolean
   /** The index to ask; the one of the store by default. */
   readonly index?: AccessIndex
-  /** Posture checks that earlier questions of the same snapshot read, to which those of this one are added. */
+  /** Posture checks that earlier questions of the same snapshot read. This question adds its own. */
   readonly known?: Map<Grant, CheckedGrant>
 }
 

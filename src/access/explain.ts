@@ -44,15 +44,18 @@ interface ExplanationPorts extends DecisionPorts, Pick<EngineContext, 'clock' | 
 
 /** Circumstances other than those of now. */
 export interface ExplainOptions {
-  /** Taken as if the endpoint had reported it at the instant of the question, on top of what it did report. */
+  /** Taken as if the endpoint had reported it at the instant of the question, on top of its own reports. */
   readonly posture?: readonly PostureResponse[] | undefined
-  /** The instant (epoch ms) in question; now when absent. What would happen by itself until then is not played through. */
+  /**
+   * The instant (epoch ms) in question; now when absent. Reports and sessions stay as they are now: nothing that would
+   * happen until then is played through.
+   */
   readonly at?: number | undefined
   /** The API session whose second factor counts; by default the newest of the identity. */
   readonly apiSessionId?: string | undefined
   /** True to judge as if the second factor of that API session was proved at the instant of the question. */
   readonly mfa?: boolean | undefined
-  /** Changes that are taken to be made already, as a simulation takes them; at most 500. */
+  /** Changes that count as made already, as a simulation takes them; at most 500. */
   readonly changes?: readonly SimulatedChange[] | undefined
 }
 
@@ -73,9 +76,9 @@ export async function explain(
   const at = readValue('at', EpochMs.optional(), options.at) ?? context.clock.now()
   const asked = readValue('apiSessionId', Id.optional(), options.apiSessionId)
   const mfa = readValue('mfa', z.boolean().optional(), options.mfa)
-  // Reading makes posture responses of them, as their type says.
+  // The schema reads posture responses, as their type says.
   const responses = readRequest(AssumedPosture, options.posture ?? []) as readonly PostureResponse[]
-  // As above.
+  // The schema reads changes, as their type says.
   const changes = readRequest(SimulatedChanges, options.changes ?? []) as readonly SimulatedChange[]
   return context.storage.read(async (tx) => {
     const resolved = changes.length === 0 ? undefined : await resolveChanges(tx, changes, context.turns)
@@ -139,7 +142,7 @@ async function policiesOf(
   ]
 }
 
-/** The service policies that select the identity or the service; checks are read for those that select both. */
+/** The service policies that select the identity or the service. Checks are read for policies that select both. */
 async function policiesUnderReview(
   context: DecisionPorts,
   tx: ReadTransaction,
@@ -171,7 +174,7 @@ async function routerStates(
   return new Map(items.map(({ id, name }) => [id, { id, name, isOnline: presence.connectionOf(id) !== undefined }]))
 }
 
-/** How many identities that host a service, and routers that they do it at, are named. */
+/** How many identities that host a service, and routers of a host, are named. */
 const MOST_HOSTS = 5
 
 async function hostsOf(tx: ReadTransaction, index: AccessIndex, serviceId: string): Promise<HostExplanation> {
@@ -214,7 +217,7 @@ async function wireOf(
   }
 }
 
-/** Stands for the API session of an identity that has none, so that a reported state has somebody to belong to. */
+/** Stands for the API session of an identity without one, so that an assumed state has an owner. */
 const NO_API_SESSION = ''
 
 /** Posture that is assumed, on top of the reports that are known. */

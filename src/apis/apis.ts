@@ -25,7 +25,7 @@ interface ApiModule {
   readonly [name: string]: Rows
 }
 
-/** The rows of an API. What its module does not export is not served. */
+/** The rows of an API. A row that its module does not export is not served. */
 function rowsOf(api: ApiModule): readonly Operation[] {
   return Object.values(api).flatMap((rows) => (isRow(rows) ? [rows] : Object.values(rows)))
 }
@@ -65,7 +65,7 @@ export const APIS = {
 
 /** A controller of the network. */
 export type Controller = z.input<typeof ControllerData>
-/** The certificates and the controllers that an enrolled identity is given, by the method of its enrollment. */
+/** The certificates and the controllers that an enrolled identity gets, by the method of its enrollment. */
 export type Enrolled = z.input<typeof EnrolledSomehow>
 /** The software of a controller, and the APIs that it serves. */
 export type VersionInfo = z.input<typeof Version>
@@ -99,7 +99,10 @@ interface Below {
 /** The routes of the lists of entities that policies bring together. */
 export type RelatedRoute = { [Of in keyof Below]: `GET /${Of}/{id}/${Below[Of]}` }[keyof Below]
 
-/** Those lists as typed clients know them: their rows are made of relations, so that nothing of it follows from the rows. */
+/**
+ * Those lists as typed clients know them. Their rows are made of relations, so that their types cannot follow from the
+ * rows.
+ */
 type RelatedLists = {
   readonly [Route in RelatedRoute]: Route extends `GET /${string}/{id}/${infer To extends keyof Listed}`
     ? Signature<Route, undefined, undefined, Listed[To], 'list'>

@@ -33,7 +33,7 @@ export function operationAt(method: string, pathname: string): RequestedOperatio
   const { api, path } = apiPathOf(pathname)
   try {
     const { operation, params } = known()[api].match(method, path)
-    // The operations of the APIs are those that the types list.
+    // The rows of the APIs are the operations that the types list.
     return { api, route: operation.shape.route as Route, params }
   } catch (error) {
     if (error instanceof ControllerError) return undefined
@@ -41,7 +41,7 @@ export function operationAt(method: string, pathname: string): RequestedOperatio
   }
 }
 
-/** Every route that an operation has, for advice about one that none has. */
+/** Every known route, for advice about an unknown one. */
 export function knownRoutes(): readonly string[] {
   return [...new Set(Object.values(APIS).flatMap((rows) => rows.map(({ shape }) => shape.route)))]
 }

@@ -19,12 +19,12 @@ import type { ReadTransaction } from '../ports/record-storage.ts'
 import { auditEntries } from './audit-entry.ts'
 import { firstRecordId, recordsOf } from './audit-sealing.ts'
 
-/** Policies that one question looks back from: those that were created first. */
+/** The most policies that one question looks back from: the oldest first. */
 const MOST_POLICIES = 20
-/** Records of one entity that a question looks at: beyond them it says that access was there already. */
+/** The most records of one entity that a question looks at. Beyond them it answers that access was there already. */
 const MOST_RECORDS = 200
 
-/** The three types of records that tell how an entity was. */
+/** The three types of records that hold the earlier state of an entity. */
 const TYPES = ['entity.created', 'entity.updated', 'entity.deleted'] as const
 
 const DEFAULTS = {
@@ -34,8 +34,9 @@ const DEFAULTS = {
 }
 
 /**
- * Finds since when service policies grant what an explanation allows, by the audit trail. Who may ask why may read every record that
- * it takes: they tell of identities, services and service policies. The work is bounded whatever the size of the network.
+ * Finds in the audit trail since when service policies have granted the access that an explanation allows. The right to
+ * explain includes the right to read every record in question, because they are about identities, services and service
+ * policies. The work is bounded whatever the size of the network.
  */
 export function accessSince(
   { storage }: Pick<EngineContext, 'storage'>,
@@ -79,7 +80,7 @@ const LATEST_FIRST = [{ field: 'id', kind: 'string', direction: 'desc' }] as con
 /** The records of an entity, the latest first. */
 interface EntityTrail {
   readonly records: readonly DecidingRecord[]
-  /** There are earlier ones, which nobody looked at. */
+  /** There are earlier records, which the question did not look at. */
   readonly isCut: boolean
 }
 
@@ -116,7 +117,7 @@ async function beginOfTrail(tx: ReadTransaction): Promise<number | undefined> {
   return id === '' ? undefined : (await tx.collection(auditRecords).get(id))?.createdAt
 }
 
-/** The change that a record tells of, as everybody may read it who may read the entity. */
+/** The change that a record holds, as every reader of the entity may read it. */
 async function changeOf(tx: ReadTransaction, id: string): Promise<SinceChange | null> {
   const [entry] = await auditEntries(tx, SYSTEM_CALL, await recordsOf(tx, [id]))
   const type = TYPES.find((one) => one === entry?.type)

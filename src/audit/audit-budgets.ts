@@ -4,17 +4,20 @@ import { canonicalJson } from '../base/text.ts'
 import { type Budget, fullBudget, spend } from '../facts/audit/audit-trail.rules.ts'
 import { type Observation, STRANGERS } from './audited-changes.ts'
 
-/** Milliseconds between two records of what was folded and left out: with the second until they are sealed, within a minute. */
+/**
+ * Milliseconds between two records of folded and omitted observations. With the second until they are sealed, they are
+ * written within a minute.
+ */
 const TELL_AFTER_MS = 50_000
 /** Milliseconds after which the first of them is written. */
 const GATHER_MS = 1000
-/** How many parties are counted at once; one that was not seen for longest begins anew. */
+/** How many parties are counted at once; the party that was not seen for longest begins anew. */
 const MOST_PARTIES = 50_000
-/** Folded records of one minute; what is beyond them is left out. */
+/** Folded records of one minute; observations beyond them are left out. */
 const MOST_FOLDS = 1000
-/** How many parties a record of what was left out names; the others it counts. */
+/** How many parties a record of omitted observations names; it counts the others. */
 const NAMED_PARTIES = 50
-/** The name of all parties beyond those that are counted one by one. */
+/** The name under which parties beyond `MOST_PARTIES` are counted together. */
 const OTHERS = 'others'
 /** Bytes of a record beside its content. */
 const BASE_BYTES = 200
@@ -59,14 +62,14 @@ export class AuditBudgets {
   readonly #folds = new Map<string, Fold>()
   /** Epoch ms. */
   #toldAt = 0
-  /** When (epoch ms) the first was folded or left out that is not told yet. */
+  /** When (epoch ms) the first observation was folded or left out that no record reports yet. */
   #firstAt = 0
 
   constructor(allowances: PartyAllowances) {
     this.#allowances = allowances
   }
 
-  /** Begins to judge the observations of a write at `now` (epoch ms). Nothing of it counts before it is settled. */
+  /** Begins to judge the observations of a write at `now` (epoch ms). No budget changes before {@link settle}. */
   begin(now: number): Spending {
     return { at: now, budgets: new Map(), folded: [], leftOut: [] }
   }
@@ -89,13 +92,13 @@ export class AuditBudgets {
     for (const party of leftOut) this.#leaveOut(party, at)
   }
 
-  /** When (epoch ms) the next record of what was folded and left out is due; undefined while nothing was. */
+  /** When (epoch ms) the next record of folded and omitted observations is due; undefined while there are none. */
   get dueAt(): number | undefined {
     if (this.#leftOut.size === 0 && this.#folds.size === 0) return undefined
     return Math.max(this.#toldAt + TELL_AFTER_MS, this.#firstAt + GATHER_MS)
   }
 
-  /** Takes the records of what was folded and left out, where they are due, or nothing comes after them. */
+  /** Takes the records of folded and omitted observations when they are due, or when this is the last write. */
   take(now: number, isLast: boolean): readonly Pending[] {
     const { dueAt } = this
     if (dueAt === undefined || (now < dueAt && !isLast)) return []

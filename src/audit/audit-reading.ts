@@ -39,7 +39,7 @@ const AUDIT_SYMBOLS: Readonly<Record<string, FilterSymbol>> = {
 }
 
 /**
- * Reads a condition on audit records; undefined for one that all of them meet.
+ * Reads a condition on audit records; undefined when all records meet it.
  *
  * @throws {ControllerError} INVALID_FILTER when it cannot be read.
  */
@@ -55,14 +55,14 @@ export function auditFilter(text: string): Filter | undefined {
 
 type AuditRecord = RecordOf<typeof auditRecords>
 
-/** Records that one question looks at, at most: it goes on where it ended. */
+/** The most records that one question looks at; the next question goes on there. */
 const LOOKED_AT = 2000
 /** Records that are looked at between two answers to others. */
 const BATCH = 200
 
 type Ports = CurrentCallPorts & Pick<EngineContext, 'storage' | 'digest' | 'tokens' | 'clock'>
 
-/** The audit trail for those who may read it. */
+/** The audit trail for callers with the right to read it. */
 export class AuditReading {
   readonly #ports: Ports
   readonly #trail: AuditTrail
@@ -112,8 +112,9 @@ export class AuditReading {
   }
 
   /**
-   * A stream of the records that the caller may read, the earliest first: from `after` on, or from the first one, up to the
-   * last; or, where it `goesOn`, those that are written from now on too, and without `after` only those.
+   * A stream of the records that the caller may read, the earliest first: from `after` on, or from the first one, up to
+   * the last. Where it `goesOn`, it also hands over records as they are written; without `after` it then hands over
+   * nothing else.
    *
    * @throws {ControllerError} INVALID_FILTER when the filter cannot be read.
    */
@@ -130,7 +131,7 @@ export class AuditReading {
     return new AuditStream(source, call, asked, place, goesOn)
   }
 
-  /** Tells how far the trail goes. */
+  /** Answers how far the trail goes. */
   async head(): Promise<AuditHead> {
     await this.#trail.seal()
     const state = await this.#ports.storage.read((tx) => tx.collection(auditStates).get(CHAIN))
@@ -138,14 +139,20 @@ export class AuditReading {
     return { number: seals, hash, records, removed }
   }
 
-  /** The head as a JSON Web Token by the key of the server certificate, to be kept where nobody reaches who reaches the store. */
+  /**
+   * The head as a JSON Web Token, signed with the key of the server certificate. It belongs where a party with access
+   * to the store has none.
+   */
   async signedHead(): Promise<AuditHead & { readonly token: string }> {
     const head = await this.head()
     const iat = Math.floor(this.#ports.clock.now() / 1000)
     return { ...head, token: await this.#ports.tokens.sign({ aud: 'audit-head', iat, head: { ...head } }) }
   }
 
-  /** Verifies the whole chain, against a head that was kept where one is given, and names the first record that is not as it was. */
+  /**
+   * Verifies the whole chain, and compares it with a kept head where there is one. Names the first record that was
+   * altered.
+   */
   verify(kept?: Pick<AuditHead, 'number' | 'hash'>): Promise<AuditFinding> {
     return verifyTrail(this.#ports, kept)
   }
@@ -178,7 +185,9 @@ async function sealedFrom(tx: ReadTransaction, place: string | undefined, isForw
   return { records: ordered, next: isLast ? null : (edge ?? null) }
 }
 
-/** The number of the first seal that holds a record after a place, or of the last one that holds a record before it. */
+/**
+ * The number of the first seal that holds a record after a place, or of the last seal that holds a record before it.
+ */
 async function sealAt(
   tx: ReadTransaction,
   place: string,

@@ -19,7 +19,7 @@ interface AuditStreamSource {
 }
 
 /**
- * Records of the trail for one reader, by the rights that it has when they are handed over. Who reads slowly misses nothing that
+ * Records of the trail for one reader, by its rights at the moment of handing over. A slow reader misses no record that
  * is kept.
  */
 export class AuditStream extends ReaderStream<AuditBatch> {
@@ -45,10 +45,10 @@ export class AuditStream extends ReaderStream<AuditBatch> {
   }
 
   protected async find(call: Call): Promise<Found<AuditBatch>> {
-    // Judged for every batch: the store is read, in which another process may have taken its rights.
+    // The rights are judged for every batch: another process may have withdrawn them in the store.
     this.doubt()
     const { entries, next } = await this.#source.read(call, { ...this.#asked, after: this.#place, limit: BATCH })
-    // A page tells where the next one begins, also where nothing on it was wanted.
+    // A page says where the next one begins, even when none of its records matched.
     this.#place = next ?? entries.at(-1)?.id ?? this.#place
     if (entries.length > 0) return { kind: 'entries', entries }
     if (next !== null) return 'look on'

@@ -28,14 +28,14 @@ export interface AuditTampering {
     | 'other-chain'
   /** The id of the record; null where a seal is meant. */
   readonly record: string | null
-  /** The number of the seal; null for a record that none holds. */
+  /** The number of the seal; null for a record outside of all seals. */
   readonly seal: number | null
 }
 
 /** The outcome of a verification. */
 export interface AuditFinding {
   readonly isWhole: boolean
-  /** Seals and records that are as they were. */
+  /** Seals and records that are unaltered. */
   readonly seals: number
   readonly records: number
   /** Records that are not sealed yet, of about the last second. */
@@ -46,7 +46,7 @@ export interface AuditFinding {
   readonly removedSinceHead: number | null
   /** When the first seal that is kept was made, RFC 3339; null before the first. */
   readonly since: string | null
-  /** The number and the hash of the last seal that is as it was. */
+  /** The number and the hash of the last unaltered seal. */
   readonly head: { readonly number: number; readonly hash: string }
   readonly tampering: AuditTampering | null
 }
@@ -59,12 +59,15 @@ interface KeptHead {
 
 type Ports = Pick<EngineContext, 'storage' | 'digest'>
 
-/** Milliseconds between the first and the last record without a seal, beyond which somebody kept them from being sealed. */
+/**
+ * Milliseconds between the first and the last record without a seal. A longer gap means that somebody prevented the
+ * sealing.
+ */
 const UNSEALED_MS = 600_000
 
 /**
- * Verifies every seal and every record from the first that is kept, in order, and stops at the first that is not as it was. The
- * seals themselves say how far the chain goes; the state of the chain has to say the same.
+ * Verifies every seal and every record from the first kept one on, in order, and stops at the first that was altered.
+ * The seals themselves say how far the chain goes; the state of the chain has to agree.
  */
 export async function verifyTrail({ storage, digest }: Ports, kept: KeptHead | undefined): Promise<AuditFinding> {
   const { state, first, last, sealCount, total, hasIdentities } = await storage.read(async (tx) => ({
@@ -117,7 +120,7 @@ export async function verifyTrail({ storage, digest }: Ports, kept: KeptHead | u
     before = seal
   }
   if (before !== undefined) {
-    // Seals are removed with the next one, which says so.
+    // Old seals are removed when a seal is made, which names the first kept one.
     if (before.firstKept !== first) return ofSeal('seal-removed', Math.min(before.firstKept, first))
     if (!isStateOf(state, before, { records: found.records, bytes })) return ofSeal('state-altered', null)
   }
@@ -141,7 +144,7 @@ async function firstGap(tx: ReadTransaction, first: number, last: number): Promi
   return undefined
 }
 
-/** Reports whether the state of the chain says what its last seal says. */
+/** Reports whether the state of the chain agrees with its last seal. */
 function isStateOf(
   state: AuditState | undefined,
   last: AuditSeal,
@@ -209,7 +212,7 @@ function idIs(id: string) {
   return { kind: 'compare', operand: { kind: 'field', field: 'id' }, operator: '=', value: id } as const
 }
 
-/** The records that no seal holds: those after the last seal, and the first of any others. */
+/** The records outside of all seals: the records after the last seal, and the first of any others. */
 async function unlisted(
   tx: ReadTransaction,
   sealed: string,

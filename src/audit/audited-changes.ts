@@ -21,13 +21,16 @@ export interface Observation {
   readonly actorId: string | null
   readonly reader: string | null
   readonly content: AuditContent
-  /** Whose bytes it counts for; undefined where operators are the cause, whose changes are kept whatever their number. */
+  /** The party that the bytes count for; undefined for operators, whose changes are kept whatever their number. */
   readonly party: string | undefined
-  /** The id of the identity that the party is: where it has rights, what is beyond its bytes is folded and not left out. */
+  /**
+   * The id of the identity that the party is. Where it has rights, observations beyond its bytes are folded and not
+   * left out.
+   */
   readonly owner?: string | undefined
 }
 
-/** Those who have not said who they are, all together. */
+/** The party of all callers without a known identity. */
 export const STRANGERS = 'strangers'
 
 /** The observations of a write: each changed entity once, and the enrollments that it completed. */
@@ -54,7 +57,7 @@ export function observationsOf(
   return [...changed, ...completed]
 }
 
-/** Tells that a write takes a change back, where it changes the entity of that change. */
+/** Records that a write undoes a change, where it changes the entity of that change. */
 function undoObservations(
   changed: readonly Observation[],
   { kind, entityId }: NonNullable<Call['undoes']>,
@@ -74,7 +77,7 @@ export function authorOf(call: Call): AuditAuthor {
   return { by: 'caller', name: identity.name, apiSessionId: apiSession.id, ...proofOf(apiSession) }
 }
 
-/** From where a call comes, by which request. */
+/** The address and the request that a call comes from. */
 export function circumstancesOf(
   { remoteAddress, requestId }: Pick<Call, 'remoteAddress' | 'requestId'>,
   author: AuditAuthor,
@@ -102,7 +105,7 @@ function proofOf({ method, authenticatorId, trustAnchorId, basis }: Proof): Part
   }
 }
 
-/** The changes that the trail tells: of each record one, from what it was before the write to what it is after it. */
+/** The changes that the trail records: one for each record, from its state before the write to its state after it. */
 function wholeChanges(changes: readonly RecordedChange[]): readonly RecordedChange[] {
   const [first] = changes
   if (changes.length === 1 && first !== undefined) return isTold(first) ? [first] : []
@@ -178,7 +181,7 @@ function endReason(kind: string, id: string, call: Call, { sessions, apiSessions
   return undefined
 }
 
-/** Fields that somebody without rights changes by trying to log in. */
+/** Fields that a caller without rights changes by trying to log in. */
 export const CHANGED_BY_TRYING: readonly string[] = [
   'failedAttempts',
   'lockedAt',
@@ -189,7 +192,10 @@ export const CHANGED_BY_TRYING: readonly string[] = [
 
 const NO_PARTY = { party: undefined }
 
-/** Whose bytes a change counts for. Each identity has its own for each kind: to use one up hides nothing of another. */
+/**
+ * The party that the bytes of a change count for. Each identity has a budget for each kind: using one up hides nothing
+ * of another.
+ */
 function partyOf(
   { kind, id, before, after }: RecordedChange,
   call: Call,

@@ -37,19 +37,22 @@ interface UndoPorts {
 type Context = Pick<EngineContext, 'storage' | 'digest'>
 type AuditRecord = RecordOf<typeof auditRecords>
 
-/** The tag of a plan; one that is empty is of none. */
+/** The tag of a plan. An empty tag matches no plan. */
 const Tag = z.string().max(64)
 const TYPES = ['entity.created', 'entity.updated', 'entity.deleted'] as const
 /** The operations by which an action is done. */
 const OPERATIONS = { create: 'create', update: 'replace', delete: 'delete' } as const
-/** The kinds that decide access: who may read all of them is told who gains and who loses. */
+/** The kinds that decide access. A caller that may read all of them gets the identities that gain and lose access. */
 const DECIDING = ['identities', 'services', 'service-policies'] as const
 /** Pairs that a plan names. */
 const MOST_PAIRS = 50
 /** Later changes of an entity that a plan looks at; beyond them the entity counts as changed. */
 const MOST_LATER = 1000
 
-/** The kinds of entity that vouch for identities, by how it is decided whether they may for those that have rights. */
+/**
+ * The kinds of entity that vouch for identities, with the fields that decide whether they may vouch for identities with
+ * rights.
+ */
 const TRUST: ReadonlyMap<string, NonNullable<UndoneKind['trust']>> = new Map([
   [cas.name, { field: 'mayAuthenticateAdmins', decisive: DECISIVE_OF_CAS }],
   [
@@ -69,8 +72,8 @@ interface Found {
 }
 
 /**
- * Takes changes back that the audit trail tells of, as changes that are planned first: by the requests that anybody would make, with
- * all that they are judged by. What was changed later is not lost.
+ * Undoes changes that the audit trail records, after planning them. It makes the requests that any caller would make,
+ * under the same rules. Later changes are kept.
  */
 export class ChangeUndo {
   readonly #context: Context
@@ -82,19 +85,21 @@ export class ChangeUndo {
   }
 
   /**
-   * Plans how the change of an audit record is taken back in the network as it is now. Nothing is written.
+   * Plans how to undo the change of an audit record in the network as it is now. Nothing is written.
    *
-   * @throws {ControllerError} NOT_FOUND when there is no such record, the caller may not read it, or it tells of no change.
+   * @throws {ControllerError} NOT_FOUND when there is no such record, the caller may not read it, or it holds no
+   *   change.
    */
   async plan(call: Call, recordId: string): Promise<UndoPlan> {
     return this.#planned(call, await this.#found(call, recordId))
   }
 
   /**
-   * Takes the change of an audit record back as a plan says that has the tag `tag`: compared with the entity within the write.
+   * Undoes the change of an audit record by the plan with the tag `tag`, which is compared with the entity within the
+   * write.
    *
-   * @throws {ControllerError} COULD_NOT_VALIDATE (`If-Match`) when the entity was changed since the plan was made, (`id`) when
-   *   nothing can be done; or when the change would be refused to anybody.
+   * @throws {ControllerError} COULD_NOT_VALIDATE (`If-Match`) when the entity was changed since the plan was made,
+   *   (`id`) when nothing can be done; or when the request would be refused to any caller.
    * @throws {ControllerError} NOT_FOUND as for the plan.
    */
   async apply(call: Call, recordId: string, tag: string): Promise<UndoPlan> {
@@ -109,7 +114,7 @@ export class ChangeUndo {
     const judge = (before: RecordOf<Resource>) => {
       if (this.#tagOf(record.id, resource, before) !== tag) throw changedMeanwhile(tag)
     }
-    // The body is read by the schema of the request, as that of any other caller.
+    // The schema of the request reads the body, as it reads that of any other caller.
     if (plan.action === 'create') {
       const again = { id: record.entityId, restored: plan.system }
       await entities.create(by, bodyOf(resource, plan, undefined), again)
@@ -152,7 +157,7 @@ export class ChangeUndo {
     return { ...planned, text: undoText(planned, false) }
   }
 
-  /** Who would gain and lose access, or why the controller would refuse it. */
+  /** The access that identities would gain and lose, or the reason for which the controller would refuse the change. */
   async #difference(call: Call, found: Found): Promise<Partial<Pick<UndoPlan, 'access' | 'refusal'>>> {
     const isDeciding = DECIDING.some((kind) => kind === found.resource.name)
     const mayKnow = RESOURCES.every(
@@ -203,7 +208,7 @@ async function laterChanges(tx: ReadTransaction, { id, kind, entityId }: Found['
   return records.filter((record) => record.kind === kind).map(({ content }) => content.changes ?? {})
 }
 
-/** Who may read an entity may read its shown fields, and whether it is trusted. */
+/** The right to read an entity covers its shown fields, and whether it is trusted. */
 function isShownOf({ name, definition: { hidden = [] } }: Resource, field: string): boolean {
   return !hidden.includes(field) || TRUST.get(name)?.field === field
 }

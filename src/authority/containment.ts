@@ -28,13 +28,13 @@ type Changes = RecordedWrite['changes']
 /** Records that belong to one identity: a change of them gives that identity a way in, or takes one away. */
 const BELONGING = [authenticators, enrollments, mfas, serviceConfigs] as const
 
-/** Fields that an identity may not change of itself: it would let it be more than it is, or prove less. */
+/** Fields that an identity may not change of itself: it would gain rights, or have to prove less. */
 const NOT_OF_ONESELF = ['isAdmin', 'permissions', 'roleAttributes', 'authPolicyId', 'externalId'] as const
 
 /**
- * The rule of containment, judged by what a write changed and not by the operation that did it: a caller grants nothing that
- * it does not hold, and touches no way in of an identity that has rights which it does not have. Administrators hold
- * everything. Error: `UNAUTHORIZED`; nothing is written then.
+ * The rule of containment. It judges the changes of a write and not the operation: a caller grants no right that it
+ * does not hold, and touches no credential or enrollment of an identity with rights that it lacks. Administrators hold
+ * every right. Error: `UNAUTHORIZED`; nothing is written then.
  */
 export async function containRights(tx: ReadTransaction, { call, changes }: RecordedWrite): Promise<void> {
   if (call.by !== 'caller' || isAdminCall(call)) return
@@ -45,15 +45,15 @@ export async function containRights(tx: ReadTransaction, { call, changes }: Reco
   }
 }
 
-/** Refuses what a caller would do to an identity that has rights which it lacks. Error: `UNAUTHORIZED`. */
+/** Refuses a caller that would change an identity with rights that the caller lacks. Error: `UNAUTHORIZED`. */
 export function requireCovered(call: Call, identity: Identity): void {
   if (isAdminCall(call) || (call.by === 'caller' && covers(call.caller.identity, identity))) return
   throw refusal(`${identity.name} has rights that the caller lacks`)
 }
 
 /**
- * Refuses what a caller who is no admin would do to an admin, by name and before the write: {@link containRights} would refuse
- * it as well, by what the write changed, and so would {@link requireCovered}. Error: `UNAUTHORIZED`.
+ * Refuses a caller without admin rights that would change an admin, by name and before the write. {@link containRights}
+ * would refuse it as well, by the changes of the write, and so would {@link requireCovered}. Error: `UNAUTHORIZED`.
  */
 export function refuseAdminChange(call: Call, identity: Identity): void {
   if (isAdminCall(call) || !isAdministrator(identity)) return
@@ -79,7 +79,7 @@ async function identitiesConcerned(tx: ReadTransaction, changes: Changes): Promi
   }
   const concerned: Identity[] = []
   for (const id of ids) {
-    // One that is deleted in the same write was judged with its own deletion.
+    // An identity that is deleted in the same write was judged with its own deletion.
     const identity = await tx.collection(identities).get(id)
     if (identity !== undefined) concerned.push(identity)
   }
@@ -96,7 +96,10 @@ async function identitiesConcerned(tx: ReadTransaction, changes: Changes): Promi
   return concerned
 }
 
-/** The identities with rights that lose a record when another record is deleted, by this write or by one that continues it. */
+/**
+ * The identities with rights that lose a record when another record is deleted, by this write or by a write that
+ * continues it.
+ */
 async function identitiesLosing(tx: ReadTransaction, changes: Changes): Promise<readonly Identity[]> {
   const losing: Identity[] = []
   for (const { operation, kind, id } of changes) {

@@ -20,10 +20,13 @@ type Identity = RecordOf<typeof identities>
 type Authenticator = RecordOf<typeof authenticators>
 type Signer = RecordOf<typeof externalJwtSigners>
 
-/** Fields of an identity that decide whether an administrator is let in. */
+/** Fields of an identity that decide whether an administrator can log in. */
 const DECISIVE = ['isAdmin', 'isDefaultAdmin', 'disabledAt', 'disabledUntil', 'authPolicyId', 'externalId'] as const
 
-/** How soon (ms) a locked password must be open again to let its administrator in, and for how long a certificate must still be good. */
+/**
+ * How soon (ms) a locked password must open again to count as a way to log in, and for how long a certificate must
+ * still be valid.
+ */
 export const SOON_MS = 3_600_000
 
 /** The sources by which logins are judged: a snapshot, the reader of certificates, and the time (epoch ms). */
@@ -34,7 +37,7 @@ export interface LoginFacts {
 }
 
 /**
- * Refuses a request after which no administrator could log in: the network could be administered by nobody any more. Error:
+ * Refuses a request after which no administrator could log in: nobody could administer the network any more. Error:
  * `ENTITY_CAN_NOT_BE_UPDATED`; nothing is written then. The host itself is not refused.
  */
 export async function keepAnAdministrator(
@@ -49,9 +52,9 @@ export async function keepAnAdministrator(
 }
 
 /**
- * Reports whether some administrator has a way to log in. Who is disabled has none, however soon that ends: until then the
- * network belongs to nobody. A password that wrong ones locked counts when it opens soon, so that who guesses them stops no
- * request; a certificate or a signer that ends soon does not.
+ * Reports whether some administrator has a way to log in. A disabled administrator has none, however soon that ends:
+ * until then nobody can administer the network. A password that wrong guesses locked counts when it opens soon, so that
+ * guessing stops no request. A certificate or a signer that ends soon does not count.
  */
 export async function hasAdministratorWhoLogsIn(facts: LoginFacts): Promise<boolean> {
   for (const identity of await administrators(facts.tx)) if (await canLogIn(facts, identity)) return true
@@ -95,7 +98,10 @@ async function canLogIn(facts: LoginFacts, identity: Identity): Promise<boolean>
   return extJwt.allowed && hasSigner(facts, identity, extJwt.allowedSigners)
 }
 
-/** A certificate of a third party stands for its identity as long as its authority lets administrators in by it. */
+/**
+ * A certificate of a third party authenticates its identity as long as its authority lets administrators log in with
+ * it.
+ */
 async function hasCertificate(
   facts: LoginFacts,
   identity: Identity,

@@ -93,13 +93,14 @@ export interface TrustAnchor {
   readonly id: string
   readonly name: string
   readonly kind: 'ca' | 'external-jwt-signer'
-  /** False for one that a delegate made or changed, until an administrator says otherwise. */
+  /** False after a delegate made or changed it, until an administrator trusts it. */
   readonly mayAuthenticateAdmins: boolean
 }
 
 /**
- * Which trust anchors may let in administrators and delegates. One that an administrator made is trusted; when a delegate
- * changes what decides whom it lets in, it is not any more; nothing but {@link TrustAnchors.trust} makes it trusted again.
+ * Which trust anchors may authenticate administrators and delegates. An anchor that an administrator made is trusted.
+ * It loses the trust when a delegate changes which identities it authenticates. Only {@link TrustAnchors.trust}
+ * restores it.
  */
 export class TrustAnchors {
   readonly #context: Pick<EngineContext, 'clock' | 'storage' | 'writes'>
@@ -119,7 +120,7 @@ export class TrustAnchors {
   }
 
   /**
-   * Says whether an anchor is trusted; the operation is for administrators alone.
+   * Sets whether an anchor is trusted; only administrators may do so.
    *
    * @throws {ControllerError} NOT_FOUND when there is no such signer or certificate authority.
    *

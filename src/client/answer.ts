@@ -4,8 +4,8 @@ import { type AnySignature, ApiError, type ApiErrorBody, type ListMeta, type Par
 const TEXTS = ['application/jwt', 'application/pkcs7-mime', 'text/yaml']
 
 /**
- * Reads the content of a response: JSON, the text of a token or a document, or the bytes of an image. Throws {@link ApiError}
- * when the controller refused, or when what answered is no controller.
+ * Reads the content of a response: JSON, the text of a token or a document, or the bytes of an image. Throws {@link
+ * ApiError} when the controller refused, or when the responding server is no controller.
  */
 export async function readAnswer(response: Response): Promise<unknown> {
   const [mediaType = ''] = (response.headers.get('content-type') ?? '').split(';')
@@ -20,7 +20,7 @@ export async function readAnswer(response: Response): Promise<unknown> {
   return answer
 }
 
-/** Parses JSON text; undefined when it is none. */
+/** Parses JSON text; undefined for invalid text. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -29,7 +29,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Controllers say it in seconds; the other form of the header, an instant, is not theirs. */
+/** Controllers send seconds; the other form of the header, an instant, is not theirs. */
 function retryAfterMs({ headers }: Response): number | undefined {
   const seconds = Number.parseInt(headers.get('retry-after') ?? '', 10)
   return Number.isNaN(seconds) ? undefined : seconds * 1000
@@ -70,7 +70,7 @@ export async function* eachOf(
 ): AsyncIterableIterator<never> {
   for (let offset = 0; ; ) {
     const request = { params, signal, query: { limit: PAGE_SIZE, ...query, offset } }
-    // Every operation that answers by pages answers so.
+    // Every operation that answers by pages has this form.
     const { data, meta } = (await ask(request)) as ListPage
     yield* data
     offset += data.length
@@ -125,7 +125,7 @@ function pathPart(route: string, name: string, value: string | undefined): strin
   return encodeURIComponent(value)
 }
 
-/** Certificates that OpenSSL cannot lead to one that it trusts. */
+/** OpenSSL's codes for a certificate without a chain to a trusted one. */
 const UNTRUSTED = [
   'DEPTH_ZERO_SELF_SIGNED_CERT',
   'SELF_SIGNED_CERT_IN_CHAIN',
@@ -138,7 +138,7 @@ export function isUntrusted(error: unknown): error is Error {
   return error instanceof Error && UNTRUSTED.includes(String(Reflect.get(error, 'code')))
 }
 
-/** The same failure with advice, where it is that of the `fetch` of a runtime, which tells the reason in its cause. */
+/** The same failure with advice, where it comes from the `fetch` of a runtime, which gives the reason in its cause. */
 export function withAdviceOnTrust(error: unknown): unknown {
   if (!(error instanceof Error) || !isUntrusted(error.cause)) return error
   const advice = 'pass fetch: httpsFetch({ ca }) of portcullis/node'
@@ -146,8 +146,8 @@ export function withAdviceOnTrust(error: unknown): unknown {
 }
 
 /**
- * Settles as `work` does, unless `signal` is aborted before: a `fetch` that is no network, such as that of a controller, may take no
- * notice of it.
+ * Settles as `work` does, unless `signal` is aborted before: a `fetch` without a network, such as that of a controller,
+ * may ignore the signal.
  */
 export async function unlessAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   signal.throwIfAborted()

@@ -22,8 +22,8 @@ export interface ClientOptions {
   /** Default: `globalThis.fetch`, which trusts the certificates that the runtime trusts. */
   readonly fetch?: Fetch
   /**
-   * The token of an API session, sent as `zt-session`, or an access token of OpenID Connect, sent as `Authorization: Bearer`: they are told
-   * apart by their form.
+   * The token of an API session, sent as `zt-session`, or an access token of OpenID Connect, sent as
+   * `Authorization: Bearer`. Their form tells them apart.
    */
   readonly token?: string
   /**
@@ -60,7 +60,10 @@ const REQUEST: OptionRules<AnyRequest> = {
 /** The operations of an API, by route. */
 export type AnyApi<Api> = { readonly [Route in keyof Api]: AnySignature }
 
-/** The arguments behind a route. With a route that there is not compilers take all for it: the route is then what they complain of. */
+/**
+ * The arguments behind a route. For an unknown route the type accepts any arguments, so that compilers complain of the
+ * route.
+ */
 type ArgumentsAt<Api extends AnyApi<Api>, R extends keyof Api & string> = keyof Api & string extends R
   ? [request?: RequestOf<Api[R]>]
   : RequestArguments<Api[R]>
@@ -79,8 +82,9 @@ export interface ApiClient<Api extends AnyApi<Api>> {
    */
   call<R extends keyof Api & string>(route: R, ...request: ArgumentsAt<Api, R>): Promise<AnswerOf<Api[R]>>
   /**
-   * All items of a list, page after page, in the order of `sort` (by default of the controller). `limit` is the size of a
-   * page, 500 unless given. What is created or deleted meanwhile may be missed, or come twice, as in any list by pages.
+   * All items of a list, page after page, in the order of `sort` (by default of the controller). `limit` is the size of
+   * a page, 500 unless given. An entity that is created or deleted meanwhile may be missed, or come twice, as in any
+   * list by pages.
    *
    * @example
    * for await (const identity of management.listAll('GET /identities', { filter: 'isAdmin = true' })) use(identity)
@@ -103,7 +107,7 @@ export function createApiClient<Api extends AnyApi<Api>>(basePath: string, optio
     return request?.signal === undefined ? answer() : unlessAborted(request.signal, answer)
   }
   return {
-    // The declaration of the operation, which both sides share, says what request and answer hold.
+    // The declaration of the operation, which both sides share, determines the request and the answer.
     call: async (route, ...[request]) => {
       if (request !== undefined) checkOptions(route, request, REQUEST)
       return (await send(route, request as AnyRequest | undefined)) as AnswerOf<Api[typeof route]>

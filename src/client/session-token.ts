@@ -14,7 +14,7 @@ interface PendingLogin {
   waiting: number
 }
 
-/** The token of the API session that requests are sent in: given, or of a login that is done again when the session is over. */
+/** The token of the API session for requests: given, or from a login that is repeated when the session has ended. */
 export class SessionToken {
   readonly #given: string | undefined
   readonly #logIn: Login | undefined
@@ -67,7 +67,7 @@ export class SessionToken {
     const failure = new DOMException(`no login within ${LOGIN_MS / 1000} s`, 'TimeoutError')
     const limit = setTimeout(() => abort.abort(failure), LOGIN_MS)
     const token = unlessAborted(abort.signal, () => logIn(abort.signal)).finally(() => clearTimeout(limit))
-    // Those who gave up do not look at it.
+    // Requests that gave up do not look at the promise.
     token.catch(() => undefined)
     return { token, abort, waiting: 0 }
   }

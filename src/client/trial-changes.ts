@@ -16,9 +16,9 @@ type PolicyChange = { readonly kind: 'service-policies'; readonly body: Record<s
 )
 
 /**
- * The changes that try what would come of giving a role attribute to everybody who has another one, however many they are: what
- * selects by the one selects by the other too. They are for POST /simulate and not to be made. `policies` are the service
- * policies whose identity roles name `#` and the role attribute; both are without `#`.
+ * The changes that try out giving a role attribute to every identity that has another one, however many there are: a
+ * policy that selects by the one then selects by the other too. They are for POST /simulate and not to be made.
+ * `policies` are the service policies whose identity roles name `#` and the role attribute; both are without `#`.
  *
  * @example
  * const management = createManagementClient({ baseUrl: 'https://controller.example.org:1280', token })
@@ -40,7 +40,8 @@ export function givingRoleAttribute(
         { kind: 'service-policies', action: 'update', id, body: { identityRoles: [...new Set([...roles, held])] } },
       ]
     }
-    // Another policy for those who have all of the others and this one instead: one list cannot say both.
+    // A further policy selects the identities that have all of the others and this one instead: one list cannot say
+    // both.
     const identityRoles = [...new Set(roles.map((role) => (role === given ? held : role)))]
     const [serviceRoles, postureCheckRoles] = [policy.serviceRoles ?? [], policy.postureCheckRoles ?? []]
     const body = { name: `${name} ${held}`, type, semantic, identityRoles, serviceRoles, postureCheckRoles }
@@ -72,8 +73,8 @@ const DEFAULTS: Readonly<Record<(typeof KINDS)[number], Readonly<Record<string, 
 }
 
 /**
- * The change that takes a record of the audit trail back, for POST /simulate: who would gain by it lost access by what was
- * recorded, in the network as it is now. Undefined for a record that decides no access.
+ * The change that undoes a record of the audit trail, for POST /simulate: an identity that would gain access by it lost
+ * it by the recorded change, in the network as it is now. Undefined for a record that decides no access.
  *
  * @example
  * const portcullis = createPortcullisClient({ baseUrl: 'https://controller.example.org:1280', token })

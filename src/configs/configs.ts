@@ -67,8 +67,8 @@ function shown(value: unknown): string {
 type Schema = RecordOf<ConfigTypes>['schema']
 
 /**
- * The schema of a config type has to be usable and to describe an object; `{}` is no schema. Configs that exist are not
- * judged by a changed schema. `all` stands for every config type where they are asked for, so none is called so.
+ * The schema of a config type has to be usable and to describe an object; `{}` is no schema. A changed schema does not
+ * judge existing configs. `all` stands for every config type in requests, so no config type may have that name.
  */
 export const configTypeBehaviour: Behaviour<ConfigTypes> = {
   resource: configTypes,
@@ -95,8 +95,8 @@ function shownType(type: unknown): string {
 }
 
 /**
- * Gives a store that has no config type the built-in ones. In a store that has some, built-in ones whose schema is that of an
- * earlier version get the present one, which accepts the same configs; one that was changed or deleted stays so.
+ * Gives a store without config types the built-in ones. In any other store, a built-in type with the schema of an
+ * earlier version gets the present schema, which accepts the same configs. A type that was changed or deleted stays so.
  */
 export async function keepBuiltInConfigTypes(
   { digest }: Pick<EngineContext, 'digest'>,

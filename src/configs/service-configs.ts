@@ -29,11 +29,11 @@ export class ServiceConfigs {
   }
 
   /**
-   * Gives an identity its own configs, in place of those that it has for the same service and config type.
+   * Gives an identity its own configs, which replace its earlier ones for the same service and config type.
    *
-   * @throws {ControllerError} NOT_FOUND when the identity or a config is not there.
-   * @throws {ControllerError} COULD_NOT_VALIDATE (`serviceConfigs`) when a service is not there, or a config is not meant
-   *   for services.
+   * @throws {ControllerError} NOT_FOUND for an unknown identity or config.
+   * @throws {ControllerError} COULD_NOT_VALIDATE (`serviceConfigs`) for an unknown service, or a config that is not
+   *   meant for services.
    */
   async associate(call: Call, identityId: string, request: Pairs): Promise<void> {
     const pairs = readRequest(ServiceConfigPairs, request)
@@ -43,7 +43,7 @@ export class ServiceConfigs {
   /**
    * Takes from an identity its config for the service and the type, whichever config that is.
    *
-   * @throws {ControllerError} NOT_FOUND when the identity or a config is not there.
+   * @throws {ControllerError} NOT_FOUND for an unknown identity or config.
    */
   async remove(call: Call, identityId: string, request: Pairs): Promise<void> {
     const pairs = readRequest(ServiceConfigPairs, request)

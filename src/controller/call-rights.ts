@@ -7,7 +7,10 @@ import type { Operation } from '../http/operations/operation.ts'
 type Api = keyof typeof APIS
 /** An operation of the APIs, by its API and its route. */
 type Named = `${Api} ${string}`
-/** The operation that a method is, or that it is the host's own. Without the first parameter, a call, it is asked by the host. */
+/**
+ * The operation of the APIs behind a method, or `host` for a method of the host alone. `withoutCall` marks a method
+ * whose first parameter is no call: the host asks.
+ */
 export type Right = Named | 'host' | { readonly withoutCall: Named | 'host' }
 type RightsOf<T> = {
   readonly [P in keyof T]: T[P] extends (...given: never) => unknown ? Right : { readonly [M in keyof T[P]]: Right }
@@ -17,8 +20,8 @@ const OF_HOST = { withoutCall: 'host' } as const
 const LOGIN = 'client POST /authenticate'
 
 /**
- * The operation of the APIs that each method of the host's engine is: a caller that may call the one may call the other, by the one
- * declaration of the operation's row.
+ * The operation of the APIs behind each method of the host's engine. The right to call the one is the right to call the
+ * other: both follow from the declaration of the operation's row.
  */
 export const RIGHTS: RightsOf<HostEngine> = {
   ...ofOffered(),
@@ -92,7 +95,7 @@ function entityRights(name: string) {
   }
 }
 
-/** The row that says who may call a method; undefined for one that is the host's own. */
+/** The row that decides the right to a method; undefined for a method of the host alone. */
 export function rowOf(right: Right): Operation | undefined {
   const named = typeof right === 'object' ? right.withoutCall : right
   if (named === 'host') return undefined

@@ -30,13 +30,14 @@ export interface ControllerOptions extends Partial<Leniency> {
   /** The default admin, created in a store that has none; never overwritten. */
   readonly admin?: AdminCredentials
   /**
-   * Certificates and keys, or the promise of them, such as `openPkiDirectory(directory)` of `portcullis/node`; a key is PEM
-   * text, a WebCrypto key or a signer of the host's own (an HSM, a KMS). Without them a network of its own is made up, which
-   * lasts as long as this process: over a storage that outlives it, devices that enrolled are locked out from the next start
-   * on. A warning tells that, and a server certificate that is not for the host of `address`.
+   * Certificates and keys, or the promise of them, such as `openPkiDirectory(directory)` of `portcullis/node`; a key is
+   * PEM text, a WebCrypto key or a signer of the host's own (an HSM, a KMS). Without them a network of its own is made
+   * up, which lasts as long as this process: over a storage that outlives it, devices that enrolled are locked out from
+   * the next start on. The controller logs a warning then, and for a server certificate that does not name the host of
+   * `address`.
    */
   readonly pki?: PkiSource | Promise<PkiSource> | PkiOpening
-  /** The trust domain of issued SPIFFE ids; by default the one that the certificates name. */
+  /** The trust domain of issued SPIFFE ids; by default that of the certificates. */
   readonly trustDomain?: string
   /** Milliseconds without use after which an API session ends. Default: 30 minutes. */
   readonly apiSessionTimeoutMs?: number
@@ -45,8 +46,9 @@ export interface ControllerOptions extends Partial<Leniency> {
   /** Milliseconds for which an enrollment token of a router is good. Default: `enrollmentDurationMs`. */
   readonly routerEnrollmentDurationMs?: number
   /**
-   * 32 bytes that encrypt what must be shown again: MFA secrets and recovery codes. Without it they follow from the signing
-   * key of `pki`; where that is held elsewhere a key is made up, and who has MFA must enroll again after a restart.
+   * 32 bytes that encrypt secrets that must be shown again: MFA secrets and recovery codes. By default they follow from
+   * the signing key of `pki`. Where that key is held elsewhere, a key is made up, and identities with MFA must enroll
+   * in it again after a restart.
    */
   readonly secretsKey?: Uint8Array
   /**
@@ -60,7 +62,7 @@ export interface ControllerOptions extends Partial<Leniency> {
   readonly totpIssuer?: string
   /** The version that clients read, with a leading `v`; some choose their behaviour by it. Default: this package's. */
   readonly reportedVersion?: string
-  /** Tells which edge routers are connected, beside those that are reported to `controller.presence`. */
+  /** Answers which edge routers are connected, beside the routers that are reported to `controller.presence`. */
   readonly presence?: RouterPresence
   /** A rule of the host's own on top of the declared access; a refusal answers 403. */
   readonly authorize?: HostAuthorization
@@ -117,8 +119,8 @@ export interface ControllerOptions extends Partial<Leniency> {
   /** Default: Argon2id, of the runtime where it has it (Node 24.7 and later), else in WebAssembly. */
   readonly passwordHasher?: PasswordHasher
   /**
-   * Judges configs by the schemas of their types. Default: ajv, which makes code out of schemas; runtimes that refuse that
-   * (`new Function`), such as Workers, need one that does not.
+   * Judges configs by the schemas of their types. Default: ajv, which makes code out of schemas. Runtimes that refuse
+   * `new Function`, such as Workers, need another implementation.
    */
   readonly jsonSchema?: JsonSchema
   /** Default: a line of JSON for each entry, on standard error. */
@@ -135,8 +137,8 @@ export interface AuditOptions {
    */
   readonly mostBytes?: number
   /**
-   * Bytes that refused logins of unknown people may cause in an hour, all together: the trail counts
-   * what is beyond. Default: 256 KiB.
+   * Bytes that refused logins of unknown clients may cause in an hour, all together; the trail only counts the logins
+   * beyond. Default: 256 KiB.
    */
   readonly strangerBytesPerHour?: number
   /** The same of one identity without rights, for each kind of record. Default: 256 KiB. */
@@ -156,9 +158,9 @@ export interface WebhookOptions {
 /** Choices of a host about logins by OpenID Connect. */
 export interface OpenIdOptions {
   /**
-   * By whose names tokens are issued and taken, such as `https://ctrl.example:1280/oidc`: every address under which clients
-   * reach the controller. A request's `Host` only chooses among them. Default: `address`, and the names of the server
-   * certificate, at its port and at `ports`.
+   * The issuers of tokens that are issued and accepted, such as `https://ctrl.example:1280/oidc`: every address under
+   * which clients reach the controller. A request's `Host` only chooses among them. Default: `address`, and the names
+   * of the server certificate, at its port and at `ports`.
    */
   readonly issuers?: readonly string[]
   /** Further ports under which clients reach the controller, beside that of `address`. */

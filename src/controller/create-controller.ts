@@ -42,14 +42,14 @@ import { warnAtStart } from './warn-at-start.ts'
 export interface Controller extends AsyncDisposable {
   /** Answers requests of both APIs; mount it in any framework. */
   readonly fetch: ControllerFetch
-  /** The headers of every answer; an adapter gives them with what it refuses before the controller sees it. */
+  /** The headers of every answer; an adapter sends them with a refusal that the controller never sees. */
   readonly answerHeaders: Readonly<Record<string, string>>
   /** The rules and records behind the APIs, for a host that calls them directly. */
   readonly engine: HostEngine
   /**
-   * The engine with the rights of somebody, and no others: of a caller, who logged in or for whom the host began a session, or
-   * of any call. A method that the same operation of the APIs would refuse it rejects with `UNAUTHORIZED`; who calls is looked
-   * at again with every method.
+   * The engine with the rights of a caller or a call, and no others. A caller has logged in, or the host began its
+   * session. A method rejects with `UNAUTHORIZED` where the APIs would refuse the same operation. The caller is judged
+   * again with every method.
    *
    * @example
    * const caller = await controller.engine.apiSessions.resolve(token)
@@ -57,9 +57,9 @@ export interface Controller extends AsyncDisposable {
    */
   as(who: Call | Caller): CallEngine
   /**
-   * Makes the identity of a name unless there is one, and answers its one-time token, with which it enrolls: the one that is still
-   * good, or a new one. Rejects with `ENROLLMENT_IDENTITY_ALREADY_ENROLLED` when it has enrolled, and as the API does for what
-   * cannot be stored.
+   * Makes an identity with a name unless it exists, and answers its one-time token for enrollment: the current token
+   * while it is valid, or a new one. Rejects with `ENROLLMENT_IDENTITY_ALREADY_ENROLLED` when it has enrolled, and as
+   * the API does for values that cannot be stored.
    *
    * @example
    * const { jwt } = await controller.invite('laptop', { roleAttributes: ['staff'] })
@@ -74,8 +74,8 @@ export interface Controller extends AsyncDisposable {
    */
   inviteRouter(name: string, options?: RouterInvitationOptions): Promise<RouterInvitation>
   /**
-   * Tells events in the JSON form of deployed controllers, as they happen: of the kinds that are named (`circuit`, `link`,
-   * `entityChange` …), or of all. Answers the function that ends it.
+   * Sends events to `tell` in the JSON form of deployed controllers, as they happen: of the named kinds (`circuit`,
+   * `link`, `entityChange` …), or of all. Answers the function that ends it.
    *
    * @example
    * const stop = controller.deployedEvents((event) => console.log(JSON.stringify(event)), ['circuit', 'router'])
@@ -83,14 +83,14 @@ export interface Controller extends AsyncDisposable {
    */
   deployedEvents(tell: (event: DeployedEvent) => void, kinds?: readonly string[]): () => void
   /**
-   * Tells a handler of events of the audit trail: at least once, in order for one entity, from the store, so that none is lost
-   * when a process dies between a commit and its delivery. The first time it begins with what happens from now on; a
-   * subscriber of the same name goes on where it stopped. Of several processes over one store one tells at a time. A handler that
-   * rejects, or takes longer than 15 s, gets the event again, after longer and longer pauses, for about three days. Answers what ends it
-   * in this process.
+   * Sends events of the audit trail to a handler: at least once, in order for one entity, from the store, so that no
+   * event is lost when a process dies between a commit and its delivery. A new subscriber begins with the events from
+   * now on; a subscriber of the same name goes on where it stopped. Of several processes over one store, one delivers
+   * at a time. A handler that rejects, or takes longer than 15 s, gets the event again, after longer and longer pauses,
+   * for about three days. Answers the function that ends it in this process.
    *
    * @throws {ControllerError} INVALID_FILTER when the filter cannot be read.
-   * @throws {TypeError} when somebody is subscribed by the name in this process.
+   * @throws {TypeError} when this process has a subscriber of that name already.
    *
    * @example
    * const stop = await controller.subscribe(
@@ -104,11 +104,11 @@ export interface Controller extends AsyncDisposable {
   subscribe(name: string, handler: EventHandler, options?: SubscriptionOptions): Promise<() => void>
   /** The events of this controller, sent after their cause is committed. */
   readonly events: Pick<Events, 'on'>
-  /** Where a host that runs edge routers reports them, and hears which it has to let go of. */
+  /** A host that runs edge routers reports their connections here, and gets the routers that it must disconnect. */
   readonly presence: HostedPresence
-  /** True when there is a default admin: one that this start created, or an earlier one. */
+  /** True when there is a default admin, from this start or an earlier one. */
   readonly hasAdmin: boolean
-  /** True when the default admin is an earlier one whose credentials are not those of {@link ControllerOptions.admin}. */
+  /** True when an earlier default admin has other credentials than {@link ControllerOptions.admin}. */
   readonly hasOtherAdmin: boolean
   /**
    * The TLS server certificate chain and its key, PEM, for a server that terminates TLS itself. Throws when the key is
@@ -122,9 +122,9 @@ export interface Controller extends AsyncDisposable {
    */
   replaceServerCertificate(source: ServerCertificateSource): Promise<void>
   /**
-   * Changes the `host:port` under which devices reach the controller, for a host that learns its port by binding it. Tokens
-   * that are made from now on name it, and logins by OpenID Connect begin there unless `oidc.issuers` says otherwise; tokens
-   * that name the address of before stay as they are. Throws, and changes nothing, when it is no address.
+   * Changes the `host:port` under which devices reach the controller, for a host that learns its port by binding it.
+   * New tokens name it, and logins by OpenID Connect begin there unless `oidc.issuers` says otherwise; earlier tokens
+   * keep their address. Throws, and changes nothing, for an invalid address.
    *
    * @example
    * const server = await serve(controller, { port: 0 })
@@ -134,13 +134,13 @@ export interface Controller extends AsyncDisposable {
   /** The network's trust bundle, PEM: what clients verify the server with. */
   readonly caPem: string
   /**
-   * Opens the data plane: what speaks the wire of routers calls it once, as `serve` of `portcullis/node` does with `fabric`.
-   * Enrollment tokens of routers tell its addresses from then on. Rejects when it is open already.
+   * Opens the data plane. A server for the protocol of routers calls it once, as `serve` of `portcullis/node` does with
+   * `fabric`. From then on enrollment tokens of routers name its addresses. Rejects when it is open already.
    */
   openFabric(options: ControlPlaneOptions): Promise<ControlPlane>
   /**
-   * Stops what the controller does by itself and closes the storage, also where something of it fails, and rejects with that;
-   * requests are answered 503 from then on. Called again, it is the same promise.
+   * Stops the controller's own work and closes the storage, even when a part fails, and rejects with that failure. From
+   * then on requests are answered 503. A second call answers the same promise.
    */
   close(): Promise<void>
 }

@@ -3,12 +3,12 @@ import type { ControllerOptions } from './controller-options.ts'
 import type { Controller } from './create-controller.ts'
 import type { Operator, OperatorOptions } from './operator.ts'
 
-// A controller, and all that it is put together from, is loaded when the first function here is called. Many programs that
-// import the package never make one, such as those that only know its errors, and loading takes more than a tenth of a second.
+// A controller and its parts are loaded when the first function here is called. Many programs import the package
+// without making a controller, for example to know its errors, and loading takes more than a tenth of a second.
 
 /**
- * Builds a controller: checks the certificates, fills an empty store with what every controller has, and offers both APIs
- * as one function. Rejects with a message that names the option when it cannot be used: a certificate that is missing or
+ * Builds a controller: checks the certificates, fills an empty store with the entities of every controller, and offers
+ * both APIs as one function. Rejects with a message that names an unusable option: a certificate that is missing or
  * whose key belongs to another, an address without port, a number out of range.
  *
  * @example
@@ -26,7 +26,7 @@ export async function createController(options: ControllerOptions): Promise<Cont
 }
 
 /**
- * Opens a store for its operator: nothing is served, and nothing is written unless it is asked for.
+ * Opens a store for its operator: nothing is served, and nothing is written unless the operator asks for it.
  *
  * @example
  * const operator = await openOperator({ storage: await sqliteStorage('portcullis.sqlite') })
@@ -39,7 +39,7 @@ export async function openOperator(options: OperatorOptions): Promise<Operator> 
 }
 
 /**
- * Writes the OpenAPI documents from the operations that are served, so that what is described is what there is.
+ * Writes the OpenAPI documents from the operations that are served, so that both agree.
  *
  * @example
  * const { management } = await apiDocuments('1.0.0')
@@ -51,10 +51,10 @@ export async function apiDocuments(version: string): Promise<ApiDocuments> {
 }
 
 /**
- * Combines the answers of `/metrics` of several processes over one store into one, for a host that serves one address by all of
- * them. Counters and histograms are added. Of gauges, those of a process are added (connections, circuits, memory), and those of the
- * store or of all are told once, by the worst. `ended` are the last answers of processes that have ended: their counters go on to
- * count, because a sum that falls looks like a restart to Prometheus.
+ * Combines the answers of `/metrics` of several processes over one store into one, for a host that serves one address
+ * by all of them. Counters and histograms are added. Gauges of a process (connections, circuits, memory) are added; a
+ * gauge of the store or of all processes appears once, with its worst value. `ended` are the last answers of processes
+ * that have ended: their counters still count, because a sum that falls looks like a restart to Prometheus.
  *
  * @example
  * const addresses = ['http://127.0.0.1:9101/metrics', 'http://127.0.0.1:9102/metrics']

@@ -16,7 +16,7 @@ type MakeMethod = (run: Method, right: Right, row: Operation | undefined) => Met
 /** The engine behind that of a host, for what belongs to the controller. */
 export let engineOf: (host: HostEngine) => ControllerEngine
 
-/** The engine as somebody may call it: of the methods of {@link RIGHTS} those that are made for it, each with its right. */
+/** The engine of a host or of a call: the methods of {@link RIGHTS} that are made for it, each with its right. */
 class GuardedEngine {
   readonly #engine: ControllerEngine
 
@@ -36,7 +36,7 @@ class GuardedEngine {
         if (value !== undefined) Object.defineProperty(this, name, { value, enumerable: true })
         continue
       }
-      // A host asks for an engine with each request, and calls one or two of its methods.
+      // A host asks for an engine with each request, and calls only a few of its methods.
       let part: object | undefined
       const get = () => {
         part ??= Object.freeze(
@@ -79,8 +79,8 @@ export function engineForCall(engine: ControllerEngine, who: Call | Caller): Cal
 }
 
 /**
- * Lets a call through that may do an operation, by its row; what has none is the host's own. Of a caller it is asked again
- * whether its session and its rights are still there. Error: `UNAUTHORIZED`.
+ * Admits a call to an operation by its row; a method without a row is the host's own. The session and the rights of a
+ * caller are judged again. Error: `UNAUTHORIZED`.
  */
 async function admitted(engine: ControllerEngine, call: Call, row: Operation | undefined): Promise<Call> {
   if (row === undefined) {
@@ -98,7 +98,7 @@ function isRight(rights: object | string): rights is Right {
   return typeof rights === 'string' || 'withoutCall' in rights
 }
 
-/** The work of a method: that of the engine, or for what is shown in wire form that of the row. */
+/** The work of a method: the engine's own, or the row's where the answer has wire form. */
 function runOf(engine: ControllerEngine, part: string, method: string, right: Right): Method {
   const row = rowOf(right)
   if (row !== undefined && row.shape.symbols !== undefined && method === 'list' && part !== 'trustAnchors') {
@@ -130,7 +130,7 @@ async function listed(engine: ControllerEngine, row: Operation, call: unknown, q
 }
 
 async function shown(engine: ControllerEngine, row: Operation, call: unknown, id: unknown) {
-  // A value that is no text is refused there.
+  // `readId` refuses a value that is no text.
   const { data } = await answerOf(row, { engine, call, query: {}, params: { id: readId(id as string) } })
   return wireForm(data)
 }

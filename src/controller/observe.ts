@@ -83,7 +83,7 @@ function isolated(telemetry: Telemetry, onFailure: (error: unknown) => void): Pi
   }
 }
 
-/** Gives on to every sink: one that throws takes nothing from the others, nor from the code that is measured. */
+/** Passes figures on to every sink. A sink that throws takes nothing from the others, nor from the measured code. */
 function toAll(sinks: readonly Metrics[], onFailure: (error: unknown) => void): Metrics {
   return {
     record: (...measured) => {

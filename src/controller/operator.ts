@@ -41,34 +41,35 @@ export interface OperatorOptions {
   readonly passwordHasher?: PasswordHasher
   /** Default: a line of JSON for each entry, on standard error. */
   readonly logger?: Logger
-  /** By which the audit trail names who works on the store. Default: `operator`. */
+  /** The name of the operator in the audit trail. Default: `operator`. */
   readonly name?: string
 }
 
 const { storage, pki, clock, passwordHasher, logger } = CONTROLLER_OPTIONS
 const OPTIONS: OptionRules<OperatorOptions> = { storage, pki, clock, passwordHasher, logger, name: 'string' }
 
-/** The operations of somebody who holds the store, without logging in anywhere. */
+/** The operations of an operator with access to the store, without a login. */
 export interface Operator {
   /**
-   * Tells whether an identity may dial or bind a service, each by id or name, and why. Nothing is written.
+   * Answers whether an identity may dial or bind a service, each by id or name, and why. Nothing is written.
    *
-   * @throws {ControllerError} NOT_FOUND when the identity or the service is not there.
+   * @throws {ControllerError} NOT_FOUND for an unknown identity or service.
    */
   explain(identity: string, service: string, type: 'Dial' | 'Bind', options?: ExplainOptions): Promise<Explanation>
   /**
-   * Opens the last way in again: sets the password of an administrator and takes away what would keep it from letting in. A
-   * store that was never served gets its default admin.
+   * Restores the last way in: sets the password of an administrator and removes every obstacle to its login. A store
+   * that was never served gets its default admin.
    *
    * @throws {ControllerError} NOT_FOUND (`username`) when no administrator has it.
-   * @throws {ControllerError} COULD_NOT_VALIDATE when the auth policy refuses the password, or the username cannot be.
+   * @throws {ControllerError} COULD_NOT_VALIDATE when the auth policy refuses the password, or the username is invalid.
    */
   resetAdminPassword(reset: PasswordReset): Promise<PasswordResetReport>
   /** Finds contradictions in the store, in words; none when it is whole. Nothing is written. */
   checkIntegrity(): Promise<readonly string[]>
   /**
-   * Repairs what {@link Operator.checkIntegrity} finds, and tells what became of each: what every network has is as in a new
-   * one where it cannot be read, references to nothing go. Other records that cannot be read are left unless `deletesDamaged`.
+   * Repairs the contradictions that {@link Operator.checkIntegrity} finds, and answers the outcome of each. An
+   * unreadable record that every network has becomes that of a new network; references to missing entities are removed.
+   * Other unreadable records stay unless `deletesDamaged`.
    */
   repair(options?: { readonly deletesDamaged?: boolean }): Promise<readonly StoreRepair[]>
   /** Lists the webhooks that have dead letters, with how many. */
@@ -76,32 +77,32 @@ export interface Operator {
   /** Finds oddities of the network: nobody to administer it, policies that select nothing, services without routers. */
   findings(): Promise<readonly NetworkFinding[]>
   /**
-   * Takes over entities as the management API of another controller shows them, with their ids; what is there already under
-   * an id is brought level.
+   * Imports entities as the management API of another controller shows them, with their ids. An entity whose id exists
+   * already is brought level.
    *
-   * @throws {ControllerError} COULD_NOT_VALIDATE when an entity cannot be taken over, with the entity and the field.
+   * @throws {ControllerError} COULD_NOT_VALIDATE when an entity cannot be imported, with the entity and the field.
    */
   importEntities(entities: readonly ImportedEntity[], options?: ImportOptions): Promise<ImportReport>
   /** The entities of a resource, such as `services`, as the management API shows them. */
   show(resource: string): Promise<readonly Readonly<Record<string, unknown>>[]>
-  /** Reads a page of the audit trail, the latest records first. What is not sealed yet is sealed before. */
+  /** Reads a page of the audit trail, the latest records first. Records without a seal are sealed before. */
   readAudit(request?: AuditRequest): Promise<AuditPage>
   /**
-   * Plans how the change of an audit record is taken back in the network as it is now. Nothing is written.
+   * Plans how to undo the change of an audit record in the network as it is now. Nothing is written.
    *
-   * @throws {ControllerError} NOT_FOUND when there is no such record, or it tells of no change.
+   * @throws {ControllerError} NOT_FOUND when there is no such record, or it holds no change.
    */
   planUndo(recordId: string): Promise<UndoPlan>
   /**
-   * Takes a change back by the plan that has the tag `tag`.
+   * Undoes a change by the plan with the tag `tag`.
    *
    * @throws {ControllerError} COULD_NOT_VALIDATE when the entity was changed since the plan was made, or nothing can be done.
    * @throws {ControllerError} NOT_FOUND as for the plan.
    */
   undo(recordId: string, tag: string): Promise<UndoPlan>
   /**
-   * Verifies the chain of the audit trail, against a head that was kept elsewhere where one is given, and names the first record
-   * that was altered, removed or added. Nothing is written.
+   * Verifies the chain of the audit trail, and compares it with a head kept elsewhere where one is given. Names the
+   * first record that was altered, removed or added. Nothing is written.
    */
   verifyAudit(head?: { readonly number: number; readonly hash: string }): Promise<AuditFinding>
   /**
@@ -118,13 +119,19 @@ export interface Operator {
    * storage follow within seconds.
    */
   readonly keys: {
-    /** Tells how the keys are, and whose certificates end within `withinDays`, 30 unless given. */
+    /** Answers the state of the keys, and the holders whose certificates end within `withinDays`, 30 unless given. */
     status(withinDays?: number): Promise<PkiStatus>
-    /** Lists who has no certificate of the latest authority yet, 500 at most. */
+    /** Lists the holders that have no certificate of the latest authority yet, 500 at most. */
     outstanding(): Promise<readonly RenewalHolder[]>
-    /** Makes the next key. Rejects with COULD_NOT_VALIDATE where that would take more from somebody than was said. */
+    /**
+     * Makes the next key. Rejects with COULD_NOT_VALIDATE where that would void enrollments or lock out holders beyond
+     * what the request allows.
+     */
     rotate(request: RotationRequest): Promise<PkiStatus>
-    /** Says how long an authority is good, or that an announced one begins to sign. Refuses to lock somebody out unless `locksOut`. */
+    /**
+     * Sets until when an authority is valid, or lets an announced authority begin to sign. Refuses to lock out a holder
+     * unless `locksOut`.
+     */
     change(id: string, request: AuthorityChange): Promise<PkiStatus>
   }
   /** Closes the storage. */
@@ -135,7 +142,7 @@ export interface Operator {
 export async function assembleOperator(options: OperatorOptions): Promise<Operator> {
   checkOptions('openOperator', options, OPTIONS, 'an object with a storage')
   const { name = 'operator', ...given } = options
-  // No token is made and no certificate signed here, so that keys and the address are invented.
+  // No token is made and no certificate signed here, so keys and address are made up.
   const { engine, timetable } = await composeEngine({ ...given, address: 'localhost:0', oidc: false })
   /** The call of a command, which the audit trail names beside every change that it makes. */
   const callOf = (command: string): SystemCall => {

@@ -18,7 +18,7 @@ type Identity = RecordOf<typeof identities>
 type AuthPolicy = RecordOf<typeof authPolicies>
 
 /**
- * How an API session stands: `over` for one that has to end and never comes back; `shut-out` while its identity is gone or
+ * The state of an API session: `over` for a session that has to end for good; `shut-out` while its identity is gone or
  * disabled, or the session is from the future of a clock that went back.
  */
 export type ApiSessionValidity =
@@ -27,8 +27,9 @@ export type ApiSessionValidity =
 
 /**
  * Judges a stored API session at `now` (epoch ms) on the facts of a snapshot: its time, its identity, and whether the
- * credentials that it began with would let in now. Everything that acts by a session asks this first, in every process: requests,
- * refresh tokens, circuits, terminators and event streams. Which factors it still has to prove is another question.
+ * credentials that it began with would be accepted now. Every use of a session asks this first, in every process:
+ * requests, refresh tokens, circuits, terminators and event streams. The factors that it still has to prove are another
+ * question.
  */
 export async function apiSessionValidity(
   context: Pick<EngineContext, 'digest' | 'pki' | 'settings'>,
@@ -64,8 +65,9 @@ async function missingFactors(
 }
 
 /**
- * Whether something is missing where no request brings a token, as at a router. The signer that the policy requires is proved
- * by the last request that showed a token of it, or by the login, as long as that token would still do.
+ * Whether a factor is missing where no request brings a token, as at a router. The signer that the policy requires
+ * counts as proved by the last request that showed a token of it, or by the login, as long as that token would still be
+ * accepted.
  */
 export async function isMissingBetweenRequests(
   context: Pick<EngineContext, 'digest' | 'clock'>,
@@ -95,9 +97,9 @@ export async function callerOfSession(
 }
 
 /**
- * Judges who asks for a write, within it. An anonymous call writes nothing: it redeems a credential first. A caller is judged
- * once more: since the moment when it was let through the API session may have ended, or lost its basis, and the identity may
- * hold less than it did. Error: `UNAUTHORIZED`.
+ * Judges the caller of a write, within it. An anonymous call writes nothing: it redeems a credential first. A caller is
+ * judged once more: since it was admitted, its API session may have ended or lost its basis, and its identity may have
+ * lost rights. Error: `UNAUTHORIZED`.
  */
 export async function requireValidSession(
   context: Pick<EngineContext, 'digest' | 'pki' | 'settings'>,

@@ -15,8 +15,8 @@ import type { Behaviour } from '../records/behaviour.ts'
 type Signer = RecordOf<typeof externalJwtSigners>
 
 /**
- * The particular rules of external signers: exactly one source of keys, facts of a pinned certificate, and that one whose
- * trust a delegate decided never authenticates an admin.
+ * The particular rules of external signers: they have exactly one source of keys and the facts of a pinned certificate.
+ * A signer whose trust a delegate decided never authenticates an admin.
  */
 export const externalJwtSignerBehaviour: Behaviour<ExternalJwtSigners> = {
   resource: externalJwtSigners,
@@ -37,20 +37,21 @@ export const externalJwtSignerBehaviour: Behaviour<ExternalJwtSigners> = {
     await checkEnrollment(tx, after)
     const { before, restored } = change
     if (restored?.mayAuthenticateAdmins !== undefined) {
-      // Another one decided what is set back: it is trusted as it was then, and never by the word of a delegate.
+      // An undo restores the trust that the signer had with the restored values; an undo by a delegate never restores
+      // trust.
       const mayAuthenticateAdmins = restored.mayAuthenticateAdmins && isAdminCall(call)
       const { decidedById = deciderOf(call) } = restored
       return { ...after, mayAuthenticateAdmins, decidedById }
     }
     const isUnchanged = before !== undefined && isSame(before, after, DECISIVE_OF_SIGNERS)
-    // Other edits by an administrator do not make it trusted: that is asked for by itself.
+    // Other edits by an administrator do not make it trusted: trust is set by a request of its own.
     const isTrusted = before === undefined ? isAdminCall(call) : before.mayAuthenticateAdmins
     const mayAuthenticateAdmins = isTrusted && (isUnchanged || isAdminCall(call))
     if (isUnchanged) return { ...after, mayAuthenticateAdmins }
     return { ...after, mayAuthenticateAdmins, decidedById: deciderOf(call) }
   },
 
-  /** A signer without a certificate of its own is shown as good at no time. */
+  /** A signer without a certificate of its own is never shown as valid. */
   members: async (_context, _tx, _call, records) =>
     records.map(({ notBefore, notAfter }) => ({
       notBefore: instant(notBefore ?? NO_INSTANT),
@@ -78,7 +79,7 @@ function emptied(signer: Signer): Signer {
   }
 }
 
-/** A pinned certificate is known by its fingerprint where nothing else is said. */
+/** A pinned certificate is known by its fingerprint unless the signer names a key id. */
 function withKeyId(signer: Signer): Signer {
   return signer.certPem === null ? signer : { ...signer, kid: signer.kid ?? signer.fingerprint }
 }

@@ -10,13 +10,13 @@ import { type Change, DamagedRecord, type HistoryPoint, type ReadTransaction } f
 
 /** The records that belong to identities and say how they authenticate. */
 const KINDS: readonly Resource[] = [authenticators, enrollments, mfas]
-/** Identities that are remembered; beyond it, the one that logged in longest ago is forgotten. */
+/** Identities that are remembered; beyond it, the identity with the oldest login is forgotten. */
 const MAX_REMEMBERED = 4096
 /** Changes that are looked at one by one; beyond it, all is forgotten, because to look at each costs more. */
 const MOST_FOLLOWED = 100
 
 interface Known extends IdentityCredentials {
-  /** The ids of the records that it was made of. */
+  /** The ids of the records that the credentials were made of. */
   readonly recordIds: ReadonlySet<string>
 }
 

@@ -11,8 +11,9 @@ type SigningKeyPorts = Pick<EngineContext, 'clock' | 'logger' | 'pki' | 'storage
 export const MAX_KEPT = 20
 
 /**
- * Makes it known by what this process signs, to every process over the same store and to its own next start, so that a
- * token stays good when its key is replaced or its controller starts again. What others made known is recognised here.
+ * Publishes the certificate of this process's signing key to every process over the same store and to its own next
+ * start, so that a token stays valid when the key is replaced or the controller restarts. The keys that other processes
+ * published are recognised here.
  */
 export async function publishSigningKey(context: SigningKeyPorts): Promise<void> {
   const { clock, pki, storage, writes } = context
@@ -31,7 +32,7 @@ export async function publishSigningKey(context: SigningKeyPorts): Promise<void>
   })
 }
 
-/** The keys that sign tokens, also those that other processes made known since this one started; to verify tokens with. */
+/** The keys that verify tokens, including keys that other processes published since this one started. */
 export async function publishedKeys(
   context: Pick<EngineContext, 'logger' | 'storage' | 'tokens'>,
 ): Promise<readonly object[]> {
@@ -42,7 +43,7 @@ export async function publishedKeys(
   return further.length === 0 ? known : context.tokens.publicKeys()
 }
 
-/** Judges a token at `now` (epoch ms), also one that another process signed with a key made known since. */
+/** Judges a token at `now` (epoch ms), also when another process signed it with a key published since. */
 export async function judgeToken(
   context: Pick<EngineContext, 'logger' | 'storage' | 'tokens'>,
   token: string,
@@ -55,7 +56,7 @@ export async function judgeToken(
   return context.tokens.judge(token, now)
 }
 
-/** A certificate that cannot be read stands for no key: nothing else suffers from it. */
+/** A certificate that cannot be read stands for no key; the other keys still count. */
 async function recognise(
   { logger, tokens }: Pick<EngineContext, 'logger' | 'tokens'>,
   certPem: string,

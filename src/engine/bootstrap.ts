@@ -30,16 +30,17 @@ const DEPLOYED_IDENTITY_TYPES = ['Router', 'Default']
 
 /** The default admin as a start found or made it. */
 export interface DefaultAdminState {
-  /** Whether there is one now. */
+  /** Whether there is an admin now. */
   readonly hasAdmin: boolean
-  /** Whether one was there already that does not log in with the credentials that were given. */
+  /** Whether an earlier admin has other credentials than the given ones. */
   readonly hasOtherCredentials: boolean
 }
 
 /**
- * Fills an empty store with what every controller has: identity types, config types, the default auth policy and, when
- * credentials are given, the default admin. What is there already is not touched, but for schemas of built-in config types
- * of an earlier version, so an admin's password survives a restart with other credentials. Throws on credentials that no login would accept.
+ * Fills an empty store with the entities of every controller: identity types, config types, the default auth policy
+ * and, when credentials are given, the default admin. Existing entities are not touched, except for built-in config
+ * types with the schema of an earlier version, so an admin's password survives a restart with other credentials. Throws
+ * on credentials that no login would accept.
  */
 export async function bootstrap(
   context: BootstrapPorts,
@@ -94,7 +95,7 @@ async function fillStore(context: BootstrapPorts, admin: AdminCredentials | unde
   })
 }
 
-/** Whether an identity has an authenticator with these credentials; whether it may log in by it is not asked. */
+/** Whether an identity has an authenticator with these credentials; its auth policy is not asked. */
 async function logsInWith(
   context: Pick<EngineContext, 'passwordHasher' | 'storage'>,
   identityId: string,

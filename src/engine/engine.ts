@@ -53,17 +53,18 @@ import { followTime, followWrites, guardWrites } from './followers.ts'
 export let contextOf: (engine: ControllerEngine) => EngineContext
 
 /**
- * The controller without its wire: what the two APIs call, and what a host may call directly. Every method takes the
- * {@link Call} it is made in; authorization by operation belongs to the APIs. Instants are epoch milliseconds in records, and
- * RFC 3339 in requests. The codes below are those of any method that takes a request, reads of its caller, or writes; what a
- * method throws besides is said there.
+ * The controller without its wire: the two APIs call it, and a host may call it directly. Every method takes the {@link
+ * Call} it is made in; authorization by operation belongs to the APIs. Instants are epoch milliseconds in records, and
+ * RFC 3339 in requests. Any method that takes a request, reads for its caller, or writes may throw the codes below;
+ * each method names its further codes.
  *
- * @throws {ControllerError} COULD_NOT_VALIDATE when a request is not what its schema says, or a limit is reached;
+ * @throws {ControllerError} COULD_NOT_VALIDATE when a request does not match its schema, or a limit is reached;
  *   `details.field` names the member.
  * @throws {ControllerError} COULD_NOT_PARSE_BODY when a member is of another type.
  * @throws {ControllerError} REQUEST_ENTITY_TOO_LARGE when a request is longer in bytes than the APIs take.
  * @throws {ControllerError} UNAUTHORIZED when the call names no caller who may do it.
- * @throws {ControllerError} CAN_NOT_DELETE_REFERENCED_ENTITY when something that has to go is needed by what stays.
+ * @throws {ControllerError} CAN_NOT_DELETE_REFERENCED_ENTITY when an entity that has to go is needed by an entity that
+ *   stays.
  */
 export class ControllerEngine extends EntityServices {
   readonly #context: EngineContext
@@ -72,7 +73,7 @@ export class ControllerEngine extends EntityServices {
   readonly administratorRecovery: AdministratorRecovery
   /** The audit trail, to be read and verified. */
   readonly audit: AuditReading
-  /** Takes changes back that the audit trail tells of. */
+  /** Undoes changes that the audit trail records. */
   readonly changeUndo: ChangeUndo
   /** The audit trail, as it is written. */
   readonly auditTrail: AuditTrail
@@ -109,13 +110,13 @@ export class ControllerEngine extends EntityServices {
   readonly dataIntegrity: DataIntegrity
   readonly storageHealth: StorageHealth
   readonly dataPlane: DataPlaneService
-  /** Who reaches what, by groups and by names. */
+  /** The graphs of access, by groups and by names. */
   readonly graphs: NetworkGraphs
-  /** The events of this process, for those who may know of them. */
+  /** The events of this process, for callers with the right to read them. */
   readonly timelines: Timelines
   /** Routers, links and circuits as they are now. */
   readonly traffic: TrafficReading
-  /** The secrets of webhooks, and what could not be delivered to them. */
+  /** The secrets of webhooks, and their failed deliveries. */
   readonly webhookDeliveries: WebhookService
 
   readonly #simulation: Simulation
@@ -177,7 +178,7 @@ export class ControllerEngine extends EntityServices {
    * when policies grant it, and what may be done about it. Nothing is written.
    *
    * @throws {ControllerError} COULD_NOT_VALIDATE when an option cannot be read.
-   * @throws {ControllerError} NOT_FOUND when a change that is taken to be made names an id that is not there.
+   * @throws {ControllerError} NOT_FOUND when an assumed change names an unknown id.
    */
   async explain(
     identity: string,
@@ -194,7 +195,7 @@ export class ControllerEngine extends EntityServices {
    * Follows the next dial of an identity to a service, with the rights of a call. Where no client could ask a router now,
    * that is answered at once.
    *
-   * @throws {ControllerError} NOT_FOUND for an identity or a service that is not there, and while the data plane is not open.
+   * @throws {ControllerError} NOT_FOUND for an unknown identity or service, and while the data plane is not open.
    * @throws {ControllerError} UNAUTHORIZED when the right of the call ended while it waited.
    */
   traceDial(call: Call, question: TraceQuestion): Promise<TracedDial> {
@@ -207,23 +208,23 @@ export class ControllerEngine extends EntityServices {
   }
 
   /**
-   * Works out ahead what the first questions about reach take, in slices of a few milliseconds: `GET /findings`, `/access-map`,
-   * `/search` and `/reach` of the explorer's first view then answer from memory. Questions that come meanwhile wait for it, as they
-   * would for their own answer. Nothing is written.
+   * Computes the first answers about reach ahead, in slices of a few milliseconds: `GET /findings`, `/access-map`,
+   * `/search` and `/reach` of the explorer's first view then answer from memory. Questions that come meanwhile wait for
+   * it, as they would for their own answer. Nothing is written.
    */
   prepareReach(): Promise<void> {
     return this.graphs.prepare()
   }
 
   /**
-   * Tells which pairs of identity and service would gain or lose Dial or Bind by changes, in the words of the resources'
-   * requests, posture aside: counts with the first page, pairs page by page. Under `circumstances` posture counts too: what
-   * passes now is held against what would pass then, for some identities or for everybody, a hundred to a page. Nothing is
-   * written.
+   * Answers which pairs of identity and service would gain or lose Dial or Bind by changes, in the words of the
+   * resources' requests, posture aside: counts with the first page, pairs page by page. Under `circumstances` posture
+   * counts too: access that passes now is compared with access that would pass then, for some identities or for all, a
+   * hundred to a page. Nothing is written.
    *
-   * @throws {ControllerError} NOT_FOUND when a change names an id that is not there.
-   * @throws {ControllerError} COULD_NOT_VALIDATE when a role list means nothing, an id is taken, a cursor is of another
-   *   make, or there are more than 500 changes.
+   * @throws {ControllerError} NOT_FOUND when a change names an unknown id.
+   * @throws {ControllerError} COULD_NOT_VALIDATE when a role list or a cursor is invalid, an id is taken, or there are
+   *   more than 500 changes.
    */
   simulate(
     changes: readonly SimulatedChange[],

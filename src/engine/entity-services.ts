@@ -101,7 +101,7 @@ const BEHAVIOURS: readonly { readonly resource: Resource }[] = [
   webhookBehaviour,
 ]
 
-/** Finds the particular rules of a resource; none for one that no behaviour is about. */
+/** Finds the particular rules of a resource; a resource without a behaviour has none. */
 export function behaviourOf<R extends Resource>(resource: R): Behaviour<R> {
   const found = BEHAVIOURS.find((candidate): candidate is Behaviour<R> => candidate.resource === resource)
   return found ?? { resource }

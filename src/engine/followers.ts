@@ -38,7 +38,7 @@ interface FollowerPorts
 
 type Events = EngineContext['events']
 
-/** Everything that judges a write before it is committed, by every way to write. */
+/** The guards that judge every write before it is committed. */
 export function guardWrites(context: FollowerPorts): void {
   const { writes, clock } = context
   writes.admit((tx, call) => requireValidSession(context, tx, call, clock.now()))
@@ -47,9 +47,9 @@ export function guardWrites(context: FollowerPorts): void {
 }
 
 /**
- * Everything that follows from a write, in this order, by every way to write. What takes something from somebody comes first: routers
- * that lost the right to be connected are let go of, API sessions that stood on what was withdrawn end, and sessions that no
- * policy carries any more. Then the host gets its events.
+ * The followers of every write, in this order. Withdrawals come first: routers that lost the right to be connected are
+ * disconnected, and API sessions on withdrawn credentials and sessions without a carrying policy end. Then the host
+ * gets its events.
  */
 export function followWrites(context: FollowerPorts, apiSessions: ApiSessions, revocations: Revocations): void {
   const { clock, events, presence, writes } = context
@@ -69,7 +69,7 @@ export function followWrites(context: FollowerPorts, apiSessions: ApiSessions, r
   writes.tell((write) => tellPosture(events, write, clock.now()), [postureData, endpointStates])
 }
 
-/** Compares this clock with the instants of records before their change, which whichever process wrote. */
+/** Compares this clock with the instants of records before their change, which any process may have written. */
 function seeInstants({ otherClocks }: Pick<EngineContext, 'otherClocks'>, changes: readonly RecordedChange[]): void {
   for (const { before } of changes) {
     const writtenAt: unknown = before === undefined ? undefined : Reflect.get(before, 'updatedAt')
@@ -77,7 +77,7 @@ function seeInstants({ otherClocks }: Pick<EngineContext, 'otherClocks'>, change
   }
 }
 
-/** Everything that time brings by itself. */
+/** The work that time brings by itself. */
 export function followTime(context: FollowerPorts, apiSessions: ApiSessions, revocations: Revocations): void {
   const { timetable } = context
   timetable.onDue('overdue', () => endOverdue(context, apiSessions))
@@ -87,8 +87,8 @@ export function followTime(context: FollowerPorts, apiSessions: ApiSessions, rev
 }
 
 /**
- * Ends the sessions that are over by time, whichever process began them: that one may be gone. The timetable looks again
- * when the next of the store is due.
+ * Ends the sessions that are over by time, whichever process began them: it may be gone. The timetable looks again when
+ * the next of the store is due.
  */
 async function endOverdue(context: FollowerPorts, apiSessions: ApiSessions): Promise<void> {
   const note = (next: number | undefined) => {
@@ -113,7 +113,7 @@ async function seeEachChange(
   if (changes.some(({ kind }) => isIndexed(kind))) await storage.read((tx) => access.at(tx))
 }
 
-/** Tells listeners every entity that a committed write changed, in order. */
+/** Reports every entity that a committed write changed to listeners, in order. */
 function tellEntities(events: Events, { call, changes }: RecordedWrite, at: number): void {
   const author = knownCaller(call)?.identity.id
   for (const change of changes) {
@@ -173,7 +173,7 @@ function tellEnrollments(events: Events, { changes }: RecordedWrite, at: number)
   for (const completed of completedEnrollments(changes)) events.emit('enrollment.completed', { ...completed, at })
 }
 
-/** Tells of each identity of whose endpoints something else is known now, once. */
+/** Reports each identity whose posture data changed, once. */
 function tellPosture(events: Events, { changes }: RecordedWrite, at: number): void {
   const reported = [...changesTo(changes, postureData), ...changesTo(changes, endpointStates)]
   for (const identityId of new Set(reported.flatMap(({ after }) => after?.identityId ?? []))) {

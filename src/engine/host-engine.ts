@@ -38,27 +38,33 @@ interface ServiceConfigPair {
 }
 
 /**
- * The controller without its wire, for the host that runs it. A method that takes a {@link Call} is refused to whom the same
- * operation of the APIs would be refused: an anonymous call may do what a request without credentials may, a caller what its
- * session and its permissions open, the system everything. Methods without a call are the host's own. Instants are epoch
- * milliseconds in records, and RFC 3339 in requests and wire forms. `HostAuthorization` is not asked: that is for requests.
+ * The controller without its wire, for the host that runs it. A method that takes a {@link Call} is refused where the
+ * same operation of the APIs would be: an anonymous call may do what a request without credentials may; a caller, what
+ * its session and its permissions open; the system, everything. Methods without a call are the host's own. Instants are
+ * epoch milliseconds in records, and RFC 3339 in requests and wire forms. `HostAuthorization` is not asked: that is for
+ * requests.
  *
- * @throws {ControllerError} UNAUTHORIZED when the call may not do it, or its session or its rights are gone by now.
- * @throws {ControllerError} COULD_NOT_VALIDATE when a request is not what its schema says, or a limit is reached;
+ * @throws {ControllerError} UNAUTHORIZED when the call lacks the right, or its session or its rights are gone by now.
+ * @throws {ControllerError} COULD_NOT_VALIDATE when a request does not match its schema, or a limit is reached;
  *   `details.field` names the member.
  * @throws {ControllerError} COULD_NOT_PARSE_BODY when a member is of another type.
  * @throws {ControllerError} REQUEST_ENTITY_TOO_LARGE when a request is longer in bytes than the APIs take.
  */
 export interface HostEngine extends HostEntityServices {
-  /** Sessions of callers. `startFor` is for the system alone: the host has authenticated the identity by means of its own. */
+  /**
+   * Sessions of callers. `startFor` is for the system alone: the host has authenticated the identity by its own means.
+   */
   readonly apiSessions: {
     startFor(call: SystemCall, identityId: string, client?: ClientInfo): Promise<Caller>
-    /** Who holds a token; `undefined` for a token that is unknown, expired, or of a disabled identity. Counts as use. */
+    /**
+     * The holder of a token; `undefined` for a token that is unknown, expired, or of a disabled identity. Counts as
+     * use.
+     */
     resolve(token: string, bearerTokens?: readonly string[]): Promise<Caller | undefined>
     /** Ends an API session with its service sessions. */
     end(call: Call, id: string): Promise<void>
   }
-  /** Logins: each redeems what proves the identity, and begins an API session. */
+  /** Logins: each redeems a proof of the identity, and begins an API session. */
   readonly authentication: {
     byPassword(call: Call, username: string, password: string, client?: ClientInfo): Promise<Caller>
     /** By the client certificate of the call. */
@@ -83,7 +89,7 @@ export interface HostEngine extends HostEntityServices {
     refresh(call: Call, id: string, request: Expiry): Promise<void>
     delete(call: Call, id: string): Promise<void>
   }
-  /** The redemption of invitations, for devices that do not come by HTTP. */
+  /** The redemption of invitations, for devices that enroll by another way than HTTP. */
   readonly enrollment: {
     byOneTimeToken(call: Call, token: string, csrPem: string): Promise<{ readonly certificateChainPem: string }>
     /** By a certificate of a third-party CA in the call. */
@@ -97,7 +103,7 @@ export interface HostEngine extends HostEntityServices {
   }
   /** Whether identities may act at all. */
   readonly identityState: {
-    /** Disables an identity for some minutes, or until it is enabled where they are none. */
+    /** Disables an identity for some minutes; for 0 or less, until it is enabled. */
     disable(call: Call, id: string, request: { readonly durationMinutes: number }): Promise<void>
     enable(call: Call, id: string): Promise<void>
   }
@@ -139,25 +145,28 @@ export interface HostEngine extends HostEntityServices {
     /** The trace of an identity at present. */
     of(identityId: string): Trace | undefined
   }
-  /** Which certificate authorities and external signers may let in identities that have rights. */
+  /** Decides which certificate authorities and external signers may authenticate identities with rights. */
   readonly trustAnchors: {
     /** The trust anchors of the kinds that the caller may read. */
     list(call: Call): Promise<readonly TrustAnchor[]>
     trust(call: Call, id: string, mayAuthenticateAdmins: boolean): Promise<TrustAnchor>
   }
   readonly administratorRecovery: {
-    /** Sets the password of an administrator so that it lets in. */
+    /** Sets the password of an administrator so that it can log in. */
     resetPassword(call: SystemCall, reset: PasswordReset): Promise<PasswordResetReport>
   }
   readonly snapshots: {
     /** Has the storage make a copy of itself, at most once a minute; answers where it lies, undefined where it cannot. */
     create(): Promise<string | undefined>
   }
-  /** The secrets of webhooks, and what could not be delivered to them. */
+  /** The secrets of webhooks, and their failed deliveries. */
   readonly webhookDeliveries: {
     /** Makes a new secret and answers it, this once; the previous one signs as well for a day. */
     rotateSecret(call: Call, id: string): Promise<{ readonly secret: string }>
-    /** The deliveries of a webhook: its place in the trail, what waits, and its dead letters. For the host, without a call. */
+    /**
+     * The deliveries of a webhook: its place in the trail, waiting events, and its dead letters. For the host, without
+     * a call.
+     */
     deliveries(id: string): Promise<DeliveryReport>
     /** Sends dead letters again, some or all; answers how many. */
     resend(call: Call, id: string, request?: DeliverySelectionRequest): Promise<{ readonly count: number }>
@@ -168,14 +177,15 @@ export interface HostEngine extends HostEntityServices {
    * Explains whether an identity may dial or bind a service, each by id or name: the verdict, everything it follows from,
    * and what may be done about it. Nothing is written.
    *
-   * @throws {ControllerError} NOT_FOUND when a change that is taken to be made names an id that is not there.
+   * @throws {ControllerError} NOT_FOUND when an assumed change names an unknown id.
    */
   explain(identity: string, service: string, type: 'Dial' | 'Bind', options?: ExplainOptions): Promise<Explanation>
   /** Finds oddities of the network: nobody to administer it, policies that select nothing, services without routers. */
   findings(): Promise<readonly NetworkFinding[]>
   /**
-   * Works out ahead what the first questions about reach take, in slices of a few milliseconds: `GET /findings`, `/access-map`,
-   * `/search` and `/reach` then answer from memory. `withExplorer` of `portcullis/explorer` does it for its controller. Nothing is written.
+   * Computes the first answers about reach ahead, in slices of a few milliseconds: `GET /findings`, `/access-map`,
+   * `/search` and `/reach` then answer from memory. `withExplorer` of `portcullis/explorer` does it for its controller.
+   * Nothing is written.
    *
    * @example
    * const controller = await createController({ storage, address: 'controller.example.org:1280' })
@@ -183,10 +193,10 @@ export interface HostEngine extends HostEntityServices {
    */
   prepareReach(): Promise<void>
   /**
-   * Tells which pairs of identity and service would gain or lose Dial or Bind by changes, in the words of the resources'
-   * requests. Under `circumstances` posture counts too. Nothing is written.
+   * Answers which pairs of identity and service would gain or lose Dial or Bind by changes, in the words of the
+   * resources' requests. Under `circumstances` posture counts too. Nothing is written.
    *
-   * @throws {ControllerError} NOT_FOUND when a change names an id that is not there.
+   * @throws {ControllerError} NOT_FOUND when a change names an unknown id.
    */
   simulate(
     changes: readonly SimulatedChange[],
@@ -200,8 +210,8 @@ type WithoutCall<T> = T extends (call: Call, ...given: infer Given) => infer Ans
 type TakesCall<T> = { [M in keyof T]: T[M] extends (call: Call, ...given: infer _) => unknown ? M : never }[keyof T]
 
 /**
- * The methods of {@link HostEngine} in one call: with the rights of the caller, and without those that are the host's own.
- * The rights of the caller are judged again with every method.
+ * The methods of {@link HostEngine} in one call, with the rights of its caller and without the methods of the host
+ * alone. The rights of the caller are judged again with every method.
  */
 export type CallEngine = {
   readonly [P in Exclude<keyof HostEngine, OfHostAlone>]: HostEngine[P] extends (...given: never) => unknown

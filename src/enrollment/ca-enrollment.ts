@@ -30,10 +30,10 @@ type CaEnrollmentPorts = Pick<
 
 type Ca = RecordOf<typeof cas>
 
-/** A number as large as that stands behind no name. */
+/** Numbers behind a name stay below this. */
 const MAX_NAMES = 1_000_000
 
-/** Makes identities for the holders of certificates of third parties that were trusted with it. */
+/** Makes identities for holders of certificates of third parties that are trusted to enroll them. */
 export class CaEnrollment {
   readonly #context: CaEnrollmentPorts
 
@@ -45,13 +45,13 @@ export class CaEnrollment {
    * Creates an identity for the client certificate of the connection. It authenticates with the certificate, or by the
    * external id that the certificate claims where its authority says so.
    *
-   * @throws {ControllerError} ENROLLMENT_NO_VALID_CAS when no authority takes in by itself.
-   * @throws {ControllerError} CERT_FAILED_VALIDATION when none of them issued the certificate, or it is not good at
+   * @throws {ControllerError} ENROLLMENT_NO_VALID_CAS when no authority enrolls automatically.
+   * @throws {ControllerError} CERT_FAILED_VALIDATION when none of them issued the certificate, or it is not valid at
    *   present.
    * @throws {ControllerError} MISSING_CERT_CLAIM when it lacks the external id that its authority asks for.
    * @throws {ControllerError} CERT_IN_USE when an identity authenticates with it already.
-   * @throws {ControllerError} COULD_NOT_VALIDATE when the external id is taken, or a name or external id is none that a
-   *   request could give.
+   * @throws {ControllerError} COULD_NOT_VALIDATE when the external id is taken, or a request could not give the name or
+   *   the external id.
    * @throws {ControllerError} INVALID_ENROLLMENT_NOT_ALLOWED when the host refuses it.
    */
   async enroll(call: Call, requestedName: string | undefined): Promise<void> {
@@ -73,7 +73,7 @@ export class CaEnrollment {
       typeId: 'Default',
       roleAttributes: ca.identityRoles,
       externalId,
-      // A login by an authenticator is counted by that.
+      // An identity that logs in by an authenticator counts by that authenticator.
       enrolledById: externalId === null ? null : ca.id,
     })
     await requireAdmission(this.#context, call, { method: 'ca', identityId: id })
@@ -110,7 +110,7 @@ export class CaEnrollment {
   }
 }
 
-/** A free name with a number as small as few questions find: others wait for this write. */
+/** Finds a free name with a small number by few queries: other writes wait for this one. */
 async function freeName(tx: ReadTransaction, ca: Ca, symbols: NameSymbols): Promise<string> {
   const wanted = formatIdentityName(ca.identityNameFormat, symbols)
   const isFree = async (attempt: number) =>

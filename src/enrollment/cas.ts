@@ -10,8 +10,8 @@ import { checkRoleAttributes } from '../records/references.ts'
 type Ca = RecordOf<typeof cas>
 
 /**
- * The particular rules of certificate authorities: they begin unverified, with the token that verifies them, and one whose
- * claims a delegate decided never authenticates an admin.
+ * The particular rules of certificate authorities: they begin unverified, with the token that verifies them. An
+ * authority whose claims a delegate decided never authenticates an admin.
  */
 export const caBehaviour: Behaviour<Cas> = {
   resource: cas,
@@ -39,8 +39,8 @@ export const caBehaviour: Behaviour<Cas> = {
     if (after.identityRoles !== before?.identityRoles) checkRoleAttributes('identityRoles', after.identityRoles)
     const isUnchanged = JSON.stringify(externalIdClaim) === JSON.stringify(before?.externalIdClaim)
     const isTrusted = before === undefined ? isAdminCall(call) : before.mayAuthenticateAdmins
-    // An undo trusts a value as it was trusted then. Other edits by an administrator do not make it trusted: that is asked for
-    // by itself.
+    // An undo restores the trust that the authority had then. Other edits by an administrator do not make it trusted:
+    // trust is set by a request of its own.
     const isEarned = restored?.mayAuthenticateAdmins ?? (isTrusted && (isUnchanged || isAdminCall(call)))
     const mayAuthenticateAdmins = isEarned && (restored?.mayAuthenticateAdmins === undefined || isAdminCall(call))
     return {

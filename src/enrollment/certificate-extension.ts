@@ -27,8 +27,8 @@ export class CertificateExtension {
    * Issues the next certificate and answers its chain, leaf first, PEM.
    *
    * @throws {ControllerError} COULD_NOT_PROCESS_CSR when the request cannot be read or its signature does not fit.
-   * @throws {ControllerError} NOT_FOUND when there is none of the id.
-   * @throws {ControllerError} UNAUTHORIZED when it is somebody else's, or the connection shows no certificate.
+   * @throws {ControllerError} NOT_FOUND for an unknown id.
+   * @throws {ControllerError} UNAUTHORIZED when it belongs to another identity, or the connection shows no certificate.
    * @throws {ControllerError} CAN_NOT_UPDATE_AUTHENTICATOR when it is no certificate of the network, or another request
    *   changed it meanwhile.
    */
@@ -49,11 +49,11 @@ export class CertificateExtension {
   /**
    * Confirms that the next certificate arrived: from now on it alone authenticates.
    *
-   * @throws {ControllerError} NOT_FOUND when there is none of the id.
-   * @throws {ControllerError} UNAUTHORIZED when it is somebody else's, or the connection shows no certificate.
+   * @throws {ControllerError} NOT_FOUND for an unknown id.
+   * @throws {ControllerError} UNAUTHORIZED when it belongs to another identity, or the connection shows no certificate.
    * @throws {ControllerError} CAN_NOT_UPDATE_AUTHENTICATOR when it is no certificate of the network, or another request
    *   changed it meanwhile.
-   * @throws {ControllerError} INVALID_CLIENT_CERT when it is another certificate than the one that was issued.
+   * @throws {ControllerError} INVALID_CLIENT_CERT when it is not the issued certificate.
    */
   async verify(call: Call, id: string, certPem: string): Promise<void> {
     readValue('clientCert', Pem, certPem)
@@ -81,7 +81,7 @@ export class CertificateExtension {
         updatedAt: clock.now(),
       },
       async (tx) => {
-        // The session of the holder goes on with the next certificate; others that began with the one before end.
+        // The holder's session goes on with the next certificate; other sessions that began with the earlier one end.
         const session = await tx.collection(apiSessions).get(callerOf(call).apiSession.id)
         if (session?.authenticatorId !== id) return
         const basis = withCertificate(session.basis, next.fingerprint, next.notAfter)

@@ -30,7 +30,7 @@ type Enrollment = RecordOf<typeof enrollments>
 
 type Creation = z.output<typeof EnrollmentCreation>
 
-/** Invitations to enroll, as admins manage them. A caller who is no admin never sees those of admins. */
+/** Invitations to enroll, as admins manage them. Only an admin sees the invitations of admins. */
 export class Enrollments {
   readonly #context: EnrollmentRecordPorts
   readonly #reader: EntityReader
@@ -53,8 +53,8 @@ export class Enrollments {
   /**
    * Invites an identity.
    *
-   * @throws {ControllerError} INVALID_FIELD when a member cannot be, with its name.
-   * @throws {ControllerError} ENROLLMENT_EXISTS when there is one of the method.
+   * @throws {ControllerError} INVALID_FIELD for an invalid member, with its name.
+   * @throws {ControllerError} ENROLLMENT_EXISTS when the identity has an enrollment of the method.
    */
   async create(call: Call, request: EnrollmentCreate): Promise<Enrollment> {
     const input = readRequest(EnrollmentCreation, request)
@@ -79,7 +79,7 @@ export class Enrollments {
    * Gives an enrollment a new token, good until `expiresAt` (RFC 3339; by default as long as the settings say); the old one is
    * void.
    *
-   * @throws {ControllerError} NOT_FOUND when there is none of the id.
+   * @throws {ControllerError} NOT_FOUND for an unknown id.
    */
   async refresh(call: Call, id: string, request: z.input<typeof EnrollmentExpiry>): Promise<void> {
     const { expiresAt: asked } = readRequest(EnrollmentExpiry, request)
@@ -100,7 +100,7 @@ export class Enrollments {
   /**
    * Deletes an enrollment: its token is void.
    *
-   * @throws {ControllerError} NOT_FOUND when there is none of the id.
+   * @throws {ControllerError} NOT_FOUND for an unknown id.
    */
   async delete(call: Call, id: string): Promise<void> {
     readId(id)
@@ -115,8 +115,8 @@ export class Enrollments {
   /**
    * One enrollment.
    *
-   * @throws {ControllerError} NOT_FOUND when there is none of the id.
-   * @throws {ControllerError} UNAUTHORIZED when it leads to an admin, and no admin asks.
+   * @throws {ControllerError} NOT_FOUND for an unknown id.
+   * @throws {ControllerError} UNAUTHORIZED when it is an admin's, and the caller is no admin.
    */
   get(call: Call, id: string): Promise<DetailOf<typeof enrollments>> {
     return this.#reader.get(call, enrollments, id, async (tx, enrollment) => {
@@ -127,7 +127,7 @@ export class Enrollments {
     })
   }
 
-  /** Limits enrollments to those that a caller may see: all as an admin, otherwise not the ones that lead to an admin. */
+  /** Limits enrollments to the view of a caller: an admin sees all, any other caller none of an admin. */
   async #visibleTo(tx: ReadTransaction, call: Call): Promise<Filter | undefined> {
     if (isAdminCall(call)) return undefined
     const ofAdmins = (await administrators(tx)).map(({ id }) => id)

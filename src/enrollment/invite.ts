@@ -3,7 +3,7 @@ import { checkArgument, checkOptions, type OptionRules } from '../base/arguments
 import { ControllerError } from '../base/errors.ts'
 import type { EdgeRouter, EdgeRouterCreate, Identity, IdentityCreate } from '../facts/resources/wire-names.ts'
 
-/** An enrollment token of somebody who has not enrolled yet. */
+/** An enrollment token of a device or router that has not enrolled yet. */
 export interface Invitation {
   /** The id of the identity or the router. */
   readonly id: string
@@ -20,28 +20,31 @@ export interface RouterInvitation extends Invitation {
   readonly config?: string
 }
 
-/** How an identity is made that is not there yet. */
+/** Properties of an identity that the invitation makes. */
 export interface IdentityInvitationOptions {
-  /** Added to those of an identity that is there. */
+  /** Added to those of an existing identity. */
   readonly roleAttributes?: readonly string[]
   /** Of a new identity. Default: `Device`. */
   readonly type?: 'Device' | 'User' | 'Service'
   /** Makes a new identity an admin. Default: false. */
   readonly isAdmin?: boolean
   /**
-   * Invites one that has enrolled to enroll anew: what it holds stays good beside the new certificate until it ends, or until its
-   * authenticator is deleted. Default: false.
+   * Invites an enrolled identity to enroll anew: its credentials stay valid beside the new certificate until they end,
+   * or until their authenticator is deleted. Default: false.
    */
   readonly again?: boolean
 }
 
-/** How an edge router is made that is not there yet. */
+/** Properties of an edge router that the invitation makes. */
 export interface RouterInvitationOptions {
-  /** Added to those of a router that is there. */
+  /** Added to those of an existing router. */
   readonly roleAttributes?: readonly string[]
   /** Lets a new router host and dial for its own host. Default: false. */
   readonly isTunnelerEnabled?: boolean
-  /** Invites one that has enrolled to enroll anew: its certificate is void at once, and its control channel ends. Default: false. */
+  /**
+   * Invites an enrolled router to enroll anew: its certificate is void at once, and its control channel ends. Default:
+   * false.
+   */
   readonly again?: boolean
   /** `HOST:PORT` under which clients reach it: a configuration is answered then. */
   readonly advertise?: string
@@ -80,8 +83,8 @@ export interface InvitingEngine {
 }
 
 /**
- * Makes the identity of a name unless there is one, and answers its one-time token: the one that is still good at `now` (epoch
- * milliseconds), or a new one.
+ * Makes an identity with a name unless it exists, and answers its one-time token: the current token while it is valid
+ * at `now` (epoch milliseconds), or a new one.
  *
  * @throws {ControllerError} ENROLLMENT_IDENTITY_ALREADY_ENROLLED when it has enrolled and `again` is not true.
  * @throws {ControllerError} UNAUTHORIZED, COULD_NOT_VALIDATE as the operations that it takes.
@@ -117,8 +120,8 @@ export async function inviteIdentity(
 }
 
 /**
- * Makes the edge router of a name unless there is one, and answers its one-time token: the one that is still good at `now` (epoch
- * milliseconds), or a new one.
+ * Makes an edge router with a name unless it exists, and answers its one-time token: the current token while it is
+ * valid at `now` (epoch milliseconds), or a new one.
  *
  * @throws {ControllerError} ENROLLMENT_IDENTITY_ALREADY_ENROLLED when it has enrolled and `again` is not true.
  * @throws {ControllerError} UNAUTHORIZED, COULD_NOT_VALIDATE as the operations that it takes.
@@ -168,8 +171,9 @@ function named(name: string): string {
 }
 
 /**
- * The configuration of a deployed router, YAML: it is reached at `address` (`HOST:PORT`) and listens on every interface. Its files
- * stand beside it, and its controllers stand in the enrollment token. Throws an `Error` for what is no address.
+ * The configuration of a deployed router, YAML: it is reached at `address` (`HOST:PORT`) and listens on every
+ * interface. Its files stand beside it, and its controllers stand in the enrollment token. Throws an `Error` for an
+ * invalid address.
  */
 function routerConfiguration(name: string, address: string): string {
   const host = hostOf(requireAddress(address))

@@ -39,7 +39,7 @@ export class TokenEnrollment {
    * @throws {ControllerError} ENROLLMENT_IDENTITY_ALREADY_ENROLLED when an identity has its external id.
    * @throws {ControllerError} INVALID_ENROLLMENT_NOT_ALLOWED when the signer allows no enrollment of the kind, or the host refuses it.
    * @throws {ControllerError} COULD_NOT_PROCESS_CSR when the request cannot be read or its signature does not fit.
-   * @throws {ControllerError} COULD_NOT_VALIDATE when its claims are none that a request could give.
+   * @throws {ControllerError} COULD_NOT_VALIDATE when a request could not give its claims.
    */
   async enroll(call: Call, signerId: string | null, csrPem: string | undefined): Promise<string | undefined> {
     readValue('signerId', z.string().nullable(), signerId)

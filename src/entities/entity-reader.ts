@@ -61,7 +61,7 @@ export class EntityReader {
   /**
    * One entity.
    *
-   * @throws {ControllerError} NOT_FOUND when there is none of the id, or it lies outside the scope.
+   * @throws {ControllerError} NOT_FOUND for an unknown id, or an entity outside of the scope.
    */
   async get<R extends Resource>(call: Call, resource: R, id: string, isWithin?: Within<R>): Promise<DetailOf<R>> {
     readId(id)
@@ -71,9 +71,9 @@ export class EntityReader {
   }
 
   /**
-   * The service that a list is below; undefined for one that is not there, where the controller lists nothing below it.
+   * The service above a list; undefined for an unknown service where the controller lists nothing below it.
    *
-   * @throws {ControllerError} NOT_FOUND when it is not there, and the controller refuses lists below it.
+   * @throws {ControllerError} NOT_FOUND for an unknown service, where the controller refuses lists below it.
    */
   async serviceAbove(id: string): Promise<RecordOf<Services> | undefined> {
     readId(id)
@@ -86,9 +86,9 @@ export class EntityReader {
   }
 
   /**
-   * The id of the identity that is called so by id or name.
+   * The id of the identity with this id or name.
    *
-   * @throws {ControllerError} NOT_FOUND when nobody is called so.
+   * @throws {ControllerError} NOT_FOUND for an unknown id or name.
    */
   async identityIdOf(idOrName: string): Promise<string> {
     readId(idOrName, 'idOrName')
@@ -106,7 +106,7 @@ export class EntityReader {
     return this.#context.storage.read((tx) => this.#one<R>(tx, call, resource, record), { mayBeginAgain: true })
   }
 
-  /** A session that time has ended is not shown, also where the process is gone that would have ended it. */
+  /** A session that time has ended is not shown, even when the process that would have ended it is gone. */
   async #endOverdue({ name }: Resource): Promise<void> {
     if (name !== apiSessions.name && name !== sessions.name) return
     try {
@@ -135,7 +135,7 @@ export class EntityReader {
   /**
    * The router of an id as a transit router is shown, whichever kind it is: terminators link to every router in that way.
    *
-   * @throws {ControllerError} NOT_FOUND when there is none of the id.
+   * @throws {ControllerError} NOT_FOUND for an unknown id.
    */
   async anyRouter(call: Call, id: string): Promise<DetailOf<TransitRouters>> {
     readId(id)
@@ -230,15 +230,15 @@ async function pageWithin<R extends Resource>(
   return findBySymbols(context, tx, resource, { ...query, ...(where && { where }) })
 }
 
-/** Ids, ascending, each of which a snapshot holds: a page of them is known without looking at the others. */
+/** Ascending ids that a snapshot holds, without exception: a page of them is known without looking at the others. */
 export interface PresentIds {
-  /** Those of the part that was asked for. */
+  /** The ids of the part in question. */
   readonly present: readonly string[]
   /** How many there are. */
   readonly count: number
 }
 
-/** Narrows a list by something that is not in the records, for example what the caller may reach. */
+/** Narrows a list by facts outside of the records, for example the access of the caller. */
 export type Scope = (
   tx: ReadTransaction,
   part?: Pick<FindQuery, 'limit' | 'offset'>,

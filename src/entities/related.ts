@@ -7,7 +7,7 @@ type Answer = (index: AccessIndex, id: string, type: AccessType | undefined) => 
 
 /** A collection below an entity that role selectors decide: `identities/{id}/service-policies` and its kin. */
 export interface Relation {
-  /** The resource above and the one that is listed. */
+  /** The resource above and the listed resource. */
   readonly of: string
   readonly to: string
   /** True when the list can be narrowed to Dial or Bind. */
@@ -66,7 +66,7 @@ const THROUGH_POLICIES: readonly Relation[] = [
 /** Every relation between entities that policies make. */
 export const RELATIONS: readonly Relation[] = [...BY_POLICY, ...THROUGH_POLICIES]
 
-/** The counters that deployed clients know; what this controller does not have counts nothing. */
+/** The counters that deployed clients know; a kind that this controller lacks counts 0. */
 const COUNTERS = [
   'apiSessionCertificates',
   'apiSessions',

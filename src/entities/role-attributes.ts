@@ -6,7 +6,10 @@ import { compareStrings } from '../kernel/filter/index.ts'
 import type { FindQuery, Page, ReadTransaction } from '../ports/record-storage.ts'
 import { pageOf } from '../records/read-records.ts'
 
-/** Who may use a role attribute, and how many of each kind do, by the word of the deployed stores, with their ids when asked for. */
+/**
+ * The users of a role attribute: their number for each kind, by its name in the deployed stores, and their ids when
+ * asked for.
+ */
 export interface RoleAttributeUse {
   readonly roleAttribute: string
   readonly usage: Readonly<Record<string, { readonly count: number; readonly ids: readonly string[] | null }>>
@@ -58,12 +61,12 @@ function pageOfNames(names: Iterable<string>, query: FindQuery): Page<{ readonly
   )
 }
 
-/** The word of a kind among those who use a role attribute. */
+/** The name of a kind among the users of a role attribute. */
 function wordOf(kind: EntityKind): string {
   return kind === 'edge-routers' ? 'edgeRouters' : resourceNamed(kind).definition.storeName
 }
 
-/** Of each role attribute the policies that name it in a role list over the kind: ids by the word of the stores. */
+/** For each role attribute, the policies that name it in a role list over the kind: ids by the name of the stores. */
 async function policiesByAttribute(tx: ReadTransaction, kind: EntityKind) {
   const selecting = new Map<string, Map<string, string[]>>()
   for (const resource of RESOURCES) {

@@ -23,8 +23,8 @@ import { identityMembers } from './identity-members.ts'
 type Identity = RecordOf<typeof identities>
 
 /**
- * The particular rules of identities: the enrollment that is created with them, the protection of the default admin and of
- * router identities, and that only an admin makes, changes or deletes admins.
+ * The particular rules of identities: an enrollment is created with them, the default admin and the identities of
+ * routers are protected, and only an admin makes, changes or deletes admins.
  */
 export const identityBehaviour: Behaviour<Identities> = {
   resource: identities,
@@ -59,13 +59,13 @@ export const identityBehaviour: Behaviour<Identities> = {
   },
 
   /**
-   * An identity that gains rights loses the API sessions for which a third party vouched: whether that one is trusted to let
-   * in somebody with these rights is asked when they log in again. It also loses the enrollments whose tokens a delegate may
-   * know who lacks these rights.
+   * An identity that gains rights loses the API sessions for which a third party vouched: the next login asks whether
+   * that party is trusted to authenticate an identity with these rights. It also loses the enrollments whose tokens a
+   * delegate without these rights may know.
    */
   async beforeWrite(tx, { kind, before, after }, part) {
     if (kind === 'delete') return undefined
-    // An undo disables again whom somebody enabled.
+    // An undo may disable an identity again that was enabled.
     if (before.disabledAt === null && after.disabledAt !== null) {
       await endLoginsUnderWay(tx, after.id)
       if ((await endApiSessions(tx, 'identityId', after.id, part)) === MORE) return MORE
@@ -127,7 +127,7 @@ async function refuseDeletion(tx: WriteTransaction, identity: Identity): Promise
   }
 }
 
-/** The sessions of the caller would go first, and with them the only one who could undo it. */
+/** The caller's own sessions would end first, and only the caller could undo the deletion. */
 function refuseSelfDeletion(call: Call, { id }: Identity): void {
   if (knownCaller(call)?.identity.id !== id) return
   const details = { code: 'UNHANDLED', message: 'an identity cannot delete itself' } as const

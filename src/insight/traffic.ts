@@ -18,7 +18,7 @@ import { readRequest } from '../kernel/declaration/read-body.ts'
 import { ids } from '../kernel/filter/index.ts'
 import type { ReadTransaction } from '../ports/record-storage.ts'
 
-/** How many of each are answered at most: what is offline and what is used most. */
+/** The most of each that are answered: the offline and the most used first. */
 const MOST_ROUTERS = 200
 const MOST_LINKS = 500
 const MOST_FLOWS = 100
@@ -34,7 +34,7 @@ export class TrafficReading {
   }
 
   /**
-   * Routers, links and circuits as they are now, and who talks to whom.
+   * Routers, links and circuits as they are now, with the traffic between clients and hosts.
    *
    * @throws {ControllerError} UNAUTHORIZED for a caller that may not read circuits, routers, identities and services.
    */
@@ -159,7 +159,7 @@ async function hostsOf(tx: ReadTransaction, circuits: readonly CircuitView[]): P
   return new Map(items.flatMap(({ id, hostId }) => (hostId === '' ? [] : [[id, hostId]])))
 }
 
-/** The names of the identities and services of circuits, and of those who host them. */
+/** The names of the identities and services of circuits, and of their hosts. */
 async function namesOf(
   tx: ReadTransaction,
   circuits: readonly CircuitView[],

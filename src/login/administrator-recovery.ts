@@ -31,13 +31,16 @@ type RecoveryPorts = Pick<EngineContext, 'clock' | 'passwordHasher' | 'random' |
 type Identity = RecordOf<typeof identities>
 type Authenticator = RecordOf<typeof authenticators>
 
-/** Whose password is set, and to what. */
+/** The administrator whose password is set, and the new password. */
 export interface PasswordReset {
   /** Of an administrator; by default that of the default admin. */
   readonly username?: string | undefined
   /** 5 to 100 characters, as the auth policy asks for. */
   readonly password: string
-  /** Also takes second factors away: MFA of the administrator, and what its auth policy asks for besides the password. */
+  /**
+   * Also removes second factors: the MFA of the administrator, and the factors that its auth policy requires besides
+   * the password.
+   */
   readonly passwordOnly?: boolean | undefined
 }
 
@@ -45,14 +48,14 @@ export interface PasswordReset {
 export interface PasswordResetReport {
   readonly identityId: string
   readonly username: string
-  /** There was no administrator with such a name to be: one was made. */
+  /** True when no administrator had the name and one was made. */
   readonly isNew: boolean
-  /** It was disabled, and is not any more. */
+  /** It was disabled, and is enabled now. */
   readonly wasDisabled: boolean
-  /** Its auth policy shut passwords out: it has another one now. */
+  /** Its auth policy refused passwords; it has another one now. */
   readonly hasOtherPolicy: boolean
   readonly hasLostMfa: boolean
-  /** Why the password is easily guessed, for a warning; null when it is not known to be. */
+  /** Why the password is easily guessed, for a warning; null for no known weakness. */
   readonly weakness: string | null
 }
 
@@ -66,7 +69,7 @@ interface Target {
 /** The username of a default admin that has lost its own. */
 const USUAL_USERNAME = 'admin'
 
-/** Opens the last way in again, for the operator who holds the store. */
+/** Restores the last way in, for the operator with access to the store. */
 export class AdministratorRecovery {
   readonly #context: RecoveryPorts
 
@@ -75,12 +78,12 @@ export class AdministratorRecovery {
   }
 
   /**
-   * Sets the password of an administrator so that it lets in: a lockout is forgotten, a disabled identity enabled, an auth
-   * policy that shuts passwords out replaced, and a username made where there is none; where a store has no default admin,
-   * it is made. All API sessions of the administrator end.
+   * Sets the password of an administrator so that it can log in: a lockout is cleared, a disabled identity enabled, an
+   * auth policy that refuses passwords replaced, and a missing username made. A store without a default admin gets one.
+   * All API sessions of the administrator end.
    *
    * @throws {ControllerError} NOT_FOUND (`username`) when no administrator has it.
-   * @throws {ControllerError} COULD_NOT_VALIDATE when the auth policy refuses the password, or the username cannot be.
+   * @throws {ControllerError} COULD_NOT_VALIDATE when the auth policy refuses the password, or the username is invalid.
    *
    * @example
    * await engine.administratorRecovery.resetPassword(SYSTEM_CALL, { password: 'correct horse battery' })
@@ -143,7 +146,7 @@ export class AdministratorRecovery {
     } else await collection.update({ ...password, username, passwordHash, ...NO_FAILED_ATTEMPTS, updatedAt: now })
   }
 
-  /** The id of the policy that was chosen, which is written where it is new or has to be put right. */
+  /** The id of the chosen policy, which is written where it is new or has to be repaired. */
   async #policyId(tx: WriteTransaction, { id, own }: PolicyChoice, now: number): Promise<string> {
     if (own === undefined) return id
     const known = await findOne(tx, authPolicies, 'name', own.name)
@@ -194,7 +197,7 @@ function validUsername(username: string): string {
   throw invalidField('username', 'username must have 4 to 100 characters', username)
 }
 
-/** Nobody becomes an administrator by this: the operator who holds the store learns who is one. */
+/** This makes nobody an administrator: the operator, who holds the store, only gets the names of its administrators. */
 async function unknownAdministrator(tx: ReadTransaction, username: string): Promise<ControllerError> {
   const names: string[] = []
   for (const { id } of await administrators(tx)) names.push((await passwordOf(tx, id))?.username ?? '')
@@ -206,7 +209,7 @@ async function unknownAdministrator(tx: ReadTransaction, username: string): Prom
 
 type AuthPolicy = RecordOf<typeof authPolicies>
 
-/** An auth policy that is there, or one that is still to be written. */
+/** An existing auth policy, or a new one that is still to be written. */
 export interface PolicyChoice {
   readonly id: string
   readonly own?: Omit<AuthPolicy, 'id' | 'createdAt' | 'updatedAt'>
@@ -214,7 +217,7 @@ export interface PolicyChoice {
 
 const DEFAULT_ID = 'default'
 
-/** For an administrator whom neither its own policy nor the default one lets in: nobody else has it. */
+/** For an administrator that neither its own policy nor the default one lets in; no other identity has it. */
 const RECOVERY_POLICY = {
   name: 'Administrator recovery',
   tags: {},
@@ -228,8 +231,8 @@ const RECOVERY_POLICY = {
 } as const
 
 /**
- * The auth policy under which a password lets an administrator in: the one that it has, else the default one, else one of
- * its own. No policy of others is changed. With `passwordOnly` it asks for nothing besides.
+ * The auth policy under which a password lets an administrator in: its current one, else the default one, else a new
+ * one for it alone. No policy of other identities is changed. With `passwordOnly` it requires nothing besides.
  */
 async function admittingPolicy(tx: ReadTransaction, current: string, passwordOnly = false): Promise<PolicyChoice> {
   for (const id of [current, DEFAULT_ID]) {

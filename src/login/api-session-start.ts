@@ -42,7 +42,7 @@ export interface ClientInfo {
   readonly sdkInfo?: Identity['sdkInfo'] | undefined
 }
 
-/** The same as a client sends it, where null says as little as nothing. */
+/** The same as a client sends it, where null counts as absent. */
 export type SentClientInfo = { readonly [K in keyof ClientInfo]: ClientInfo[K] | null }
 
 /** Reads the facts that a client tells of itself, by the schema of logins. Error: `COULD_NOT_VALIDATE`. */
@@ -73,7 +73,7 @@ export interface Start extends LetIn {
   readonly improper?: boolean
   readonly client?: ClientInfo
   readonly tokens?: TokenSession
-  /** Does what follows from good credentials, within the write that starts the session; throws to refuse. */
+  /** Applies the consequences of good credentials, within the write that starts the session; throws to refuse. */
   readonly confirm?: (tx: WriteTransaction) => Promise<void>
 }
 
@@ -113,7 +113,7 @@ export async function startApiSession(
   const begin = async (tx: WriteTransaction, batch: WriteBatch) => {
     const current = await tx.collection(identities).get(who.identity.id)
     if (current === undefined || isDisabled(current, now)) throw new ControllerError('INVALID_AUTH')
-    // A change that takes several writes comes before one that is done once.
+    // The quota may take several writes, so it comes before the changes that are made once.
     if ((await keepOwnerQuota(context, tx, apiSessions, apiSession, batch)) === MORE) return MORE
     const authPolicy = await tx.collection(authPolicies).get(current.authPolicyId)
     if (authPolicy === undefined) throw new ControllerError('INVALID_AUTH')
@@ -121,7 +121,7 @@ export async function startApiSession(
     await start.confirm?.(tx)
     const { envInfo = current.envInfo, sdkInfo = current.sdkInfo } = client
     const identity = { ...current, envInfo, sdkInfo }
-    // The record of an identity may be large, and most logins tell nothing new.
+    // The record of an identity may be large, and most logins bring nothing new.
     if (JSON.stringify([envInfo, sdkInfo]) !== JSON.stringify([current.envInfo, current.sdkInfo])) {
       await tx.collection(identities).update(identity)
     }

@@ -56,13 +56,16 @@ export class ApiSessions {
     return this.#context.settings.apiSessionTimeoutMs
   }
 
-  /** Makes the members that only the holder of an API session sees of it: its token, the factors to be proved, and when it ends. */
+  /**
+   * Makes the members that only the holder of an API session sees: its token, the factors to be proved, and when it
+   * ends.
+   */
   ownMembers(caller: Caller) {
     return currentApiSessionMembers(this.#context, caller)
   }
 
   /**
-   * Starts an API session for an identity that the host has authenticated by means of its own.
+   * Starts an API session for an identity that the host has authenticated by its own means.
    *
    * @throws {ControllerError} UNAUTHORIZED when the call is no system call.
    * @throws {ControllerError} NOT_FOUND when there is no such identity.
@@ -90,14 +93,19 @@ export class ApiSessions {
     return startApiSession(this.#context, call, who, start)
   }
 
-  /** Who holds a token: `undefined` for a token that is unknown, expired, or of a disabled identity. Counts as use. */
+  /**
+   * The holder of a token; `undefined` for a token that is unknown, expired, or of a disabled identity. Counts as use.
+   */
   async resolve(token: string, bearerTokens: readonly string[] = []): Promise<Caller | undefined> {
     readText('token', token)
     const tokenDigest = this.#context.digest.sha256(token)
     return this.#holder(token, bearerTokens, (tx) => findOne(tx, apiSessions, 'tokenDigest', tokenDigest))
   }
 
-  /** Counts the API sessions of tokens as used, because routers hold connections of them; answers the tokens of none. */
+  /**
+   * Counts the API sessions of tokens as used, because routers hold connections of them; answers the tokens without a
+   * session.
+   */
   async keepAlive(tokens: readonly string[]): Promise<readonly string[]> {
     readValue('tokens', z.array(z.string()), tokens)
     const { storage, digest, clock, turns } = this.#context
@@ -119,8 +127,8 @@ export class ApiSessions {
   }
 
   /**
-   * The holder of an access token that was verified, as long as its session and its identity are there. `mayUse` judges
-   * them once more in the same snapshot. Counts as use.
+   * The holder of a verified access token, as long as its session and its identity exist. `mayUse` judges them once
+   * more in the same snapshot. Counts as use.
    */
   async resolveToken(
     { session: { z_asid: id, sub }, ...accessToken }: ReadToken,
@@ -157,7 +165,7 @@ export class ApiSessions {
       return callerOfSession(tx, { ...stored, lastActivityAt }, validity, token)
     }
     const caller = await this.#context.storage.read(readCaller, { mayBeginAgain: true })
-    // A session that has ended must not begin again when the clock goes back, or trust is given back.
+    // A session that has ended must not begin again when the clock goes back, or trust is restored.
     if (ended !== undefined) await this.#ends.endForGood(ended)
     if (caller === undefined) return undefined
     await this.#activity.touch(caller.apiSession.id, now)
@@ -188,7 +196,10 @@ export class ApiSessions {
     return this.#ends.endOverdue()
   }
 
-  /** Ends what stood on credentials that a committed write withdrew, and forgets what this process remembers of ended sessions. */
+  /**
+   * Ends the sessions whose credentials a committed write withdrew, and forgets what this process remembers of ended
+   * sessions.
+   */
   async follow({ changes }: RecordedWrite): Promise<void> {
     for (const { operation, id } of changesTo(changes, apiSessions)) {
       if (operation === 'delete') this.#activity.forget(id)
@@ -196,7 +207,7 @@ export class ApiSessions {
     await endWithdrawn(this.#context, this.#ends, changes)
   }
 
-  /** Ends every API session that stands on withdrawn credentials. */
+  /** Ends every API session on withdrawn credentials. */
   endAllWithdrawn(): Promise<void> {
     return endAllWithdrawn(this.#context, this.#ends)
   }

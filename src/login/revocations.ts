@@ -20,12 +20,12 @@ import { requireQuota } from '../records/owner-quota.ts'
 import { newRecord } from '../records/read-records.ts'
 import { type WriteBatch, writeEachInParts, writeInBatches } from '../records/write-batches.ts'
 
-/** The claims of a token by which one finds whether it was taken back. */
+/** The claims of a token by which its revocation is found. */
 type TokenInQuestion = Pick<ReadToken, 'jti' | 'issuedAt'> & {
   readonly session: Pick<ReadToken['session'], 'z_asid' | 'sub'>
 }
 
-/** Reports whether a token was taken back at `now` (epoch ms): by itself, with its session, or with its identity. */
+/** Reports whether a token is revoked at `now` (epoch ms): by itself, with its session, or with its identity. */
 export async function isTakenBack(
   tx: ReadTransaction,
   { jti, issuedAt, session }: TokenInQuestion,
@@ -44,12 +44,12 @@ type Revocation = RecordOf<typeof revocations>
 
 /** A UUID of any version, the nil one too, as deployed controllers read it: also in braces, as a URN, without hyphens. */
 const UUID = /^(?:urn:uuid:)?\{?([0-9a-f]{8})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{12})\}?$/i
-/** How many tokens of one session are taken back one by one: a client does so with the last one, as it logs out. */
+/** How many tokens of one session are revoked one by one. A client revokes its last one when it logs out. */
 const MAX_OF_SESSION = 16
 /** Session tokens live longest of all: a year. */
 const LONGEST_TOKEN_MS = 365 * 24 * 60 * 60 * 1000
 
-/** Revoked tokens, by the id of what they were issued for. */
+/** Revocations of tokens, by the id of a token, a session or an identity. */
 export class Revocations {
   readonly #context: RevocationPorts
 
@@ -58,12 +58,12 @@ export class Revocations {
   }
 
   /**
-   * Revokes the tokens of an identity, of an API session, or one token by its `jti`, until none of them can be good any
-   * more; again, when it was done before. Sessions that are made of tokens end with them. The id of the revocation is the
-   * UUID as tokens have it.
+   * Revokes the tokens of an identity, of an API session, or one token by its `jti`, until the last of them has
+   * expired. A repeated revocation begins anew. Sessions that are made of tokens end with them. The id of the
+   * revocation is the UUID in the form that tokens have.
    *
    * @throws {ControllerError} NOT_FOUND when there is no such identity.
-   * @throws {ControllerError} COULD_NOT_VALIDATE (`id`) when an id of the others is no UUID.
+   * @throws {ControllerError} COULD_NOT_VALIDATE (`id`) when the id of a session or token is no UUID.
    * @throws {ControllerError} COULD_NOT_VALIDATE (`identityId`) when the caller has as many as limits allow.
    */
   async create(call: Call, request: z.input<typeof RevocationCreation>): Promise<Revocation> {
@@ -71,7 +71,7 @@ export class Revocations {
     const id = type === 'IDENTITY' ? named.id : asTokensHaveIt(named.id)
     const now = this.#context.clock.now()
     const expiresAt = now + LONGEST_TOKEN_MS
-    // Of identities there is one revocation each, and a host answers for what it does itself.
+    // An identity has one revocation, and the host is responsible for its own.
     const identityId = call.by === 'caller' && type !== 'IDENTITY' ? call.caller.identity.id : null
     const revocation = newRecord(id, now, { type, tags, expiresAt, identityId, apiSessionId: null })
     await this.#context.writes.run(call, async (tx) => {
@@ -81,7 +81,7 @@ export class Revocations {
       if (!wasThere && identityId !== null) await requireRevocationQuota(this.#context, tx, identityId)
       await tx.collection(revocations).insert(revocation)
     })
-    // No token is good from here on; what it carried ends with as many writes as it takes.
+    // From here on no token is valid; its session ends with as many writes as it takes.
     await writeInBatches(
       this.#context,
       SYSTEM_CALL,
@@ -92,8 +92,9 @@ export class Revocations {
   }
 
   /**
-   * Revokes one token of a session until it expires (epoch ms); nothing happens where it is revoked already. Answers false,
-   * and revokes nothing, where as many of the session were taken back as are kept one by one: then the session is to end.
+   * Revokes one token of a session until it expires (epoch ms); a token that is revoked already stays so. Answers
+   * false, and revokes nothing, when as many tokens of the session are revoked as are kept one by one: then the session
+   * has to end.
    */
   async revokeToken(apiSessionId: string, jti: string, expiresAt: number): Promise<boolean> {
     readId(apiSessionId, 'apiSessionId')
@@ -110,8 +111,8 @@ export class Revocations {
   }
 
   /**
-   * Within the write that ends sessions which are made of tokens: revokes those of their tokens that are judged without
-   * looking for the session, which are no older than an access token gets. It stands for those that were taken back one by one.
+   * Revokes the tokens of sessions that end, within the same write, for as long as an access token lasts: access tokens
+   * are judged without looking for the session. The revocation of the session replaces those of its single tokens.
    */
   async revokeEnded(tx: WriteTransaction, changes: readonly RecordedChange[]): Promise<void> {
     const { clock, settings } = this.#context
@@ -127,7 +128,7 @@ export class Revocations {
     }
   }
 
-  /** Looks after the end of revocations from their beginning on. */
+  /** Schedules the end of new revocations. */
   follow({ changes }: RecordedWrite): void {
     for (const { operation, id, after } of changesTo(changes, revocations)) {
       if (operation === 'insert' && after !== undefined) {
@@ -136,13 +137,13 @@ export class Revocations {
     }
   }
 
-  /** Looks after the revocations that a store holds from before. */
+  /** Schedules the end of the revocations that the store holds from before. */
   async resume(): Promise<void> {
     const { items } = await this.#context.storage.read((tx) => tx.collection(revocations).find())
     for (const { id, expiresAt } of items) this.#context.timetable.set('revocation', id, expiresAt)
   }
 
-  /** Forgets those of the revocations that concern no good token any more. */
+  /** Deletes the revocations that concern no valid token any more. */
   async forgetExpired(ids: readonly string[]): Promise<void> {
     const now = this.#context.clock.now()
     await writeEachInParts(this.#context, SYSTEM_CALL, ids, async (tx, id) => {
@@ -162,8 +163,8 @@ export class Revocations {
 }
 
 /**
- * Refuses what would make one more revocation of an identity, now or when the session ends that is about to begin: every router
- * holds all of them. Error: `COULD_NOT_VALIDATE` naming the limit.
+ * Refuses one more revocation of an identity beyond its quota, now or at the end of a session that is about to begin:
+ * every router holds all of them. Error: `COULD_NOT_VALIDATE` naming the limit.
  */
 export function requireRevocationQuota(
   context: Pick<EngineContext, 'ownerCounts' | 'settings'>,
@@ -174,7 +175,10 @@ export function requireRevocationQuota(
   return requireQuota(context, tx, [counted], { id: identityId, limit: 'revocationsPerIdentity' })
 }
 
-/** A UUID in lower case with hyphens. The message is that of deployed controllers, which take every version. Error: `COULD_NOT_VALIDATE` for what is none. */
+/**
+ * A UUID in lower case with hyphens. The message is that of deployed controllers, which take every version. Error:
+ * `COULD_NOT_VALIDATE` for an invalid UUID.
+ */
 function asTokensHaveIt(id: string): string {
   const [, ...parts] = UUID.exec(id) ?? []
   if (parts.length === 0) throw invalidField('id', 'must be a valid UUID v4', id)

@@ -67,8 +67,8 @@ export class SessionCertificates {
   }
 
   /**
-   * A page of the certificates of the caller's own session: those that were issued for it, and the one that the session began
-   * with, which has the id of the session.
+   * A page of the certificates of the caller's own session: certificates that were issued for it, and the certificate
+   * that the session began with, which has the id of the session.
    */
   async list(call: Call, find: FindQuery): Promise<Page<Certificate>> {
     const own = await this.#own(call)
@@ -81,7 +81,7 @@ export class SessionCertificates {
   /**
    * A certificate of the caller's own session.
    *
-   * @throws {ControllerError} NOT_FOUND when there is none of the id, or it is of another session.
+   * @throws {ControllerError} NOT_FOUND for an unknown id, or a certificate of another session.
    */
   async get(call: Call, id: string): Promise<Certificate> {
     readId(id)
@@ -119,7 +119,7 @@ export class SessionCertificates {
   /**
    * Deletes a certificate that was issued for the caller's own session.
    *
-   * @throws {ControllerError} NOT_FOUND when there is none of the id, or it is of another session.
+   * @throws {ControllerError} NOT_FOUND for an unknown id, or a certificate of another session.
    * @throws {ControllerError} ENTITY_CAN_NOT_BE_DELETED when the session began with it.
    */
   async delete(call: Call, id: string): Promise<void> {

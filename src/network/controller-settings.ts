@@ -25,7 +25,10 @@ export interface OpenIdUris {
 
 type Change = z.output<typeof SettingsChange>
 
-/** The settings of a controller: those in force, and those that were set in place of the configuration. */
+/**
+ * The settings of a controller: the effective settings, and the stored settings, which take the place of the
+ * configuration.
+ */
 export interface SettingsView {
   readonly createdAt: number
   readonly updatedAt: number
@@ -63,7 +66,7 @@ export class ControllerSettingsService {
   }
 
   /**
-   * Sets what is given.
+   * Stores the given settings.
    *
    * @throws {ControllerError} NOT_FOUND when the id is not that of this controller.
    * @throws {ControllerError} COULD_NOT_VALIDATE when a URI cannot be used, or there are settings already.
@@ -77,7 +80,7 @@ export class ControllerSettingsService {
   }
 
   /**
-   * Sets what is given, and leaves the rest to the configuration.
+   * Stores the given settings, and leaves the rest to the configuration.
    *
    * @throws {ControllerError} NOT_FOUND when the id is not that of this controller.
    * @throws {ControllerError} COULD_NOT_VALIDATE when a URI cannot be used.
@@ -88,7 +91,7 @@ export class ControllerSettingsService {
   }
 
   /**
-   * Sets what is given, and leaves the rest as it is.
+   * Stores the given settings, and leaves the rest as it is.
    *
    * @throws {ControllerError} NOT_FOUND when the id is not that of this controller.
    * @throws {ControllerError} COULD_NOT_VALIDATE when a URI cannot be used.

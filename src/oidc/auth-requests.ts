@@ -23,7 +23,7 @@ type RequestPorts = Pick<
   'clock' | 'digest' | 'pki' | 'random' | 'settings' | 'storage' | 'timetable' | 'writes'
 >
 
-/** How many logins of unknown people may be under way: in all, and from one network. */
+/** How many logins of unknown clients may be under way: in all, and from one network. */
 const MAX_PENDING = 10_000
 const MAX_OF_NETWORK = 1000
 
@@ -34,8 +34,8 @@ interface Begun {
 }
 
 /**
- * The auth requests that nobody logged in on: anybody can begin them, so this process bounds their number and their bytes. Who
- * begins too much loses the oldest ones; where there is too much in all, the network that began most of it does.
+ * The auth requests without a login. Any client can begin them, so this process bounds their number and their bytes. A
+ * network that begins too many loses its oldest ones; where there are too many in all, the network with the most does.
  */
 export class PendingRequests {
   readonly #limits: Pick<Limits, 'loginBytesPerNetwork' | 'loginBytes'>
@@ -47,7 +47,7 @@ export class PendingRequests {
     this.#limits = limits
   }
 
-  /** Counts a request of `size` bytes for its address; answers the ids of those that have to go for it. */
+  /** Counts a request of `size` bytes for its address; answers the ids of the requests that it displaces. */
   add(id: string, address: string, size: number): readonly string[] {
     const network = address === '' ? '' : networkOf(address)
     const own = this.#begun.get(network) ?? { sizes: new Map<string, number>(), bytes: 0 }
@@ -64,7 +64,7 @@ export class PendingRequests {
     return gone
   }
 
-  /** Somebody logged in on the request, or it is over. */
+  /** Stops counting a request: it has a login now, or it is over. */
   delete(id: string): void {
     const network = this.#networks.get(id)
     const own = network === undefined ? undefined : this.#begun.get(network)
@@ -77,7 +77,7 @@ export class PendingRequests {
     if (own.sizes.size === 0) this.#begun.delete(network)
   }
 
-  /** The oldest request of a network goes; answers its id. */
+  /** Drops the oldest request of a network; answers its id. */
   #drop({ sizes }: Begun): string {
     const [id = ''] = sizes.keys()
     this.delete(id)
@@ -133,8 +133,8 @@ export class AuthRequests {
   }
 
   /**
-   * A login that is under way; `undefined` when its time is over. Where the credentials of the login on it would not
-   * let in any more, nobody has logged in, and no code is good.
+   * A login that is under way; `undefined` when its time is over. When the credentials of its login would not be
+   * accepted any more, it counts as a request without a login, and its code is void.
    */
   async find(tx: ReadTransaction, id: string): Promise<AuthRequest | undefined> {
     const now = this.#context.clock.now()
@@ -159,8 +159,8 @@ export class AuthRequests {
   }
 
   /**
-   * Within a write: the request goes on under another id, so that an attacker who knew the one before, and may have sent somebody
-   * else to log in on it, is left behind.
+   * Within a write: the request goes on under another id. An attacker who knew the id before, and may have sent a
+   * victim to log in on it, is left behind.
    */
   async moved(tx: WriteTransaction, request: AuthRequest): Promise<AuthRequest> {
     const moved = { ...request, id: this.#context.random.uuid() }
@@ -169,7 +169,7 @@ export class AuthRequests {
     return moved
   }
 
-  /** Somebody logged in on a request, which may have another id since: it is bounded by its time from now on. */
+  /** Notes a login on a request, which may have another id since: from now on its time bounds it. */
   noteLogin(id: string, { id: current, expiresAt }: AuthRequest): void {
     this.#pending.delete(id)
     if (id === current) return
@@ -177,7 +177,7 @@ export class AuthRequests {
     this.#context.timetable.set('auth-request', current, expiresAt)
   }
 
-  /** Removes those of the requests whose time is over. */
+  /** Removes the requests whose time is over. */
   async endExpired(ids: readonly string[]): Promise<void> {
     const now = this.#context.clock.now()
     await writeEachInParts(this.#context, SYSTEM_CALL, ids, async (tx, id) => {
@@ -187,7 +187,7 @@ export class AuthRequests {
     for (const id of ids) this.#pending.delete(id)
   }
 
-  /** Looks after the requests that a store holds from before. */
+  /** Schedules the end of the requests that the store holds from before. */
   async resume(): Promise<void> {
     const { items } = await this.#context.storage.read((tx) => tx.collection(authRequests).find())
     for (const { id, expiresAt } of items) this.#context.timetable.set('auth-request', id, expiresAt)
@@ -214,7 +214,7 @@ export async function isPostLogoutUri(
   return !uri.includes('*') && effectiveUris(context, stored).postLogoutUris.includes(uri)
 }
 
-/** The access explorer, which the controller itself answers at the host of an issuer, and nobody else does. */
+/** The access explorer, which only the controller itself answers at the host of an issuer. */
 function isOwnPage({ provider }: Pick<ProviderContext, 'provider'>, uri: string): boolean {
   return provider.issuers.some((issuer) => uri === new URL('/portcullis/explorer/', issuer).href)
 }

@@ -68,7 +68,9 @@ export interface UserInfo {
   readonly z_eid?: string
 }
 
-/** Who holds an access token; `undefined` when it is not good. Name and rights need the scope `openid`. */
+/**
+ * The claims of an access token's holder; `undefined` for an invalid token. Name and rights need the scope `openid`.
+ */
 export async function userInfo(
   context: Pick<ProviderContext, 'storage'>,
   sessions: BearerSessions,
@@ -86,7 +88,7 @@ export async function userInfo(
 /** The ports by which an access token is taken. */
 interface BearerPorts extends TokenSessionPorts, Pick<ProviderContext, 'pki'> {}
 
-/** Why no access token among the bearer tokens of a request was good. */
+/** Why a request has no valid access token among its bearer tokens. */
 type BearerProblem = 'missing' | 'invalid' | 'expired'
 
 interface AccessToken {
@@ -94,7 +96,7 @@ interface AccessToken {
   readonly read: ReadToken
 }
 
-/** Finds out who calls with an access token (RFC 6750) instead of the secret of an API session. */
+/** Finds the caller of an access token (RFC 6750), which takes the place of the secret of an API session. */
 class BearerSessions {
   readonly #context: BearerPorts
   readonly #apiSessions: ApiSessions
@@ -106,9 +108,9 @@ class BearerSessions {
   }
 
   /**
-   * The caller whose access token is among the bearer tokens of a request, or what is wrong with them. The others may prove
-   * a second factor. What revokes a token, ends its session or shuts its identity out counts from the next request on, in
-   * every process: it is read with each.
+   * The caller whose access token is among the bearer tokens of a request, or the problem with them. The other tokens
+   * may prove a second factor. A revoked token, an ended session or a disabled identity counts from the next request
+   * on, in every process: each request reads them.
    */
   async resolve(tokens: readonly string[], clientCertificates: readonly Uint8Array[]): Promise<Caller | BearerProblem> {
     const found = await this.#accessToken(tokens)
@@ -119,8 +121,8 @@ class BearerSessions {
   }
 
   /**
-   * Reads a good access token, wherever it is presented from; `undefined` for any other, and while its session lacks a factor.
-   * A signer that was proved in the login counts: no other token comes along here.
+   * Reads a valid access token, wherever it is presented; `undefined` for any other, and while its session lacks a
+   * factor. A signer that was proved in the login counts, because no other token is sent here.
    */
   async read(text: string): Promise<ReadToken | undefined> {
     const found = await this.#accessToken([text])
@@ -171,7 +173,7 @@ class BearerSessions {
   }
 }
 
-/** Takes tokens back, and ends sessions, on behalf of the holder of a token of them. */
+/** Revokes tokens and ends sessions, on behalf of the holder of one of their tokens. */
 class SessionEnd {
   readonly #context: TokenSessionPorts
   readonly #revocations: Revocations
@@ -182,8 +184,8 @@ class SessionEnd {
   }
 
   /**
-   * Takes a token back (RFC 7009): an access token by itself, a refresh token with its whole session, and so an access token
-   * after many others of the session. Nothing happens for any other text, nor the second time.
+   * Revokes a token (RFC 7009): an access token by itself, a refresh token with its whole session, and so an access
+   * token after many others of the session. Any other text, and a second revocation, changes nothing.
    */
   async revoke(text: string): Promise<void> {
     const presented = await judgePresented(this.#context, text, this.#context.clock.now())
@@ -198,7 +200,7 @@ class SessionEnd {
     return (await this.#sessionOf(text)) !== undefined
   }
 
-  /** Ends the session for which a token was issued, also one that expired since. Nothing happens for any other text. */
+  /** Ends the session of a token, even of an expired one. Any other text changes nothing. */
   async endByHint(text: string): Promise<void> {
     const id = await this.#sessionOf(text)
     if (id !== undefined) await this.#end(id)

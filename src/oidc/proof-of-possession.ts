@@ -4,12 +4,12 @@ import type { ReadToken } from '../facts/oidc/token-claims.rules.ts'
 import type { CertificateFacts } from '../ports/pki.ts'
 import type { ProviderContext } from './token-issue.ts'
 
-/** The token to be presented, as far as it says by whom. */
+/** A presented token, as far as it names its session. */
 export type BoundToken = Pick<ReadToken, 'session'>
 
 /**
- * Reports whether a connection holds a key to which a token is bound: that of a certificate that the token names, or of
- * one that the network issued for its session. A token that names no certificate is bound to none.
+ * Reports whether a connection holds a key that a token is bound to: the key of a certificate that the token names, or
+ * of a certificate that the network issued for its session. A token without named certificates is not bound.
  */
 export async function holdsKey(
   context: Pick<ProviderContext, 'clock' | 'pki'>,
@@ -27,8 +27,9 @@ export async function holdsKey(
 }
 
 /**
- * The same by the certificates that the token names alone, as the token endpoint asks for: the fingerprint of the one that
- * the connection holds, null for a token that names none; `undefined` where it holds none of them.
+ * The same by the named certificates alone, as the token endpoint requires. Answers the fingerprint of the named
+ * certificate that the connection holds, `undefined` when it holds none of them, and null for a token without named
+ * certificates.
  */
 export async function namedKey(
   context: Pick<ProviderContext, 'pki'>,

@@ -54,8 +54,9 @@ export interface LoginStep {
 }
 
 /**
- * Who takes the steps: a program, which goes on with the id that it began with, or a browser. People may be sent to the page
- * by somebody who knows the id and waits for their login, so theirs goes on under another one.
+ * The party that takes the steps: a program, which goes on with the id that it began with, or a browser. An attacker
+ * who knows the id may send a person to the page and wait for the login, so a login in a browser goes on under another
+ * id.
  */
 export type LoginThrough = 'program' | 'browser'
 
@@ -67,8 +68,8 @@ interface Holder {
 }
 
 /**
- * The first step of a login: who it is. Credentials are judged exactly as those of other API sessions, with their limits
- * and lockouts; what was proved before on the request counts on for the same identity alone.
+ * The first step of a login: the identity. Credentials are judged exactly as for other API sessions, with their limits
+ * and lockouts. Earlier proofs on the request count on for the same identity alone.
  */
 export class RequestLogins {
   readonly #context: RequestLoginPorts
@@ -80,8 +81,9 @@ export class RequestLogins {
   }
 
   /**
-   * Logs somebody in on an auth request and tells what is still to be proved. A failed login leaves the request usable.
-   * Errors: `UNAUTHORIZED` for an unknown request, before anything else is judged, and those of {@link Authentication}.
+   * Logs an identity in on an auth request and answers the factors that are still to be proved. A failed login leaves
+   * the request usable. Errors: `UNAUTHORIZED` for an unknown request, before anything else is judged, and those of
+   * {@link Authentication}.
    */
   async logIn(
     call: Call,
@@ -100,8 +102,8 @@ export class RequestLogins {
   }
 
   /**
-   * Proves the factor of a signer by a token that names who logged in on the request before, in a browser. Errors:
-   * `UNAUTHORIZED` before anybody did, and for a token that proves nothing.
+   * Proves the factor of a signer by a token of the identity that logged in on the request before, in a browser.
+   * Errors: `UNAUTHORIZED` before a login, and for a token that proves nothing.
    */
   async prove(call: Call, id: string, signer: RecordOf<typeof externalJwtSigners>): Promise<LoginStep> {
     const { login } = await this.#requests.get(id)
@@ -186,8 +188,8 @@ export class RequestLogins {
 }
 
 /**
- * Keeps the logins under way of an identity within their number and their bytes: those that it began first go for a new one.
- * Error: `COULD_NOT_VALIDATE` for a login that is larger alone.
+ * Keeps the logins under way of an identity within their number and their bytes: the oldest go for a new one. Error:
+ * `COULD_NOT_VALIDATE` for a login that exceeds the limit alone.
  */
 async function keepLoginQuota(tx: WriteTransaction, entered: AuthRequest, most: number): Promise<void> {
   const size = jsonBytes(entered)
@@ -202,7 +204,7 @@ async function keepLoginQuota(tx: WriteTransaction, entered: AuthRequest, most: 
   }
 }
 
-/** Keeps the facts that a client tells of itself; a form tells nothing by fields that are empty or not there. */
+/** Keeps the facts that a client sends of itself; empty and missing fields of a form count as absent. */
 export function knownInfo<T extends object>(info: T | null | undefined): T | undefined {
   return info != null && Object.keys(info).length > 0 ? info : undefined
 }

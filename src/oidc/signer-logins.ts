@@ -26,7 +26,7 @@ type SignerLoginPorts = Pick<
   'clock' | 'digest' | 'externalTokens' | 'keySets' | 'random' | 'sealer' | 'storage' | 'writes'
 >
 
-/** How long a description is believed, and how long one that could not be fetched is not asked for again, in ms. */
+/** How long a fetched description is used, and how long a failed fetch is not repeated, in ms. */
 const FRESH_MS = 300_000
 const RETRY_MS = 5_000
 const MAX_REMEMBERED = 200
@@ -37,7 +37,9 @@ interface Known {
   until: number
 }
 
-/** The metadata of external providers, as of a short while ago: however many people log in, each is asked once. */
+/**
+ * The metadata of external providers, as of a short while ago: each provider is asked once, however many people log in.
+ */
 export class KnownProviders {
   readonly #context: Pick<EngineContext, 'clock' | 'keySets'>
   readonly #known = new BoundedMap<string, Known>(MAX_REMEMBERED)
@@ -46,11 +48,11 @@ export class KnownProviders {
     this.#context = context
   }
 
-  /** The provider at a base URL; `undefined` for one that cannot be reached, or is none. */
+  /** The provider at a base URL; `undefined` when it cannot be reached or is invalid. */
   async at(baseUrl: string): Promise<ExternalProvider | undefined> {
     const now = this.#context.clock.now()
     const known = this.#known.get(baseUrl)
-    // An answer from ahead of now, got before the clock was put back, is an old one.
+    // An answer from the future, got before the clock was put back, counts as old.
     if (known !== undefined && known.askedAt <= now && now < known.until) return known.provider
     const asked: Known = { provider: this.#ask(baseUrl), askedAt: now, until: now + FRESH_MS }
     this.#known.set(baseUrl, asked)
@@ -68,18 +70,18 @@ export class KnownProviders {
 
 type Signer = RecordOf<typeof externalJwtSigners>
 
-/** A signer at which people log in by a browser: it tells where, and as which client. */
+/** A signer at which people log in by a browser, with its address and the client id. */
 export type BrowserSigner = Signer & { readonly externalAuthUrl: string; readonly clientId: string }
 
 /** The purpose for which proof keys are sealed. */
 const PROOF_KEY = 'signer-login'
 
-/** Why a login at a signer came to nothing: it was not begun in this browser, nobody answered, or the signer refused. */
+/** Why a login at a signer failed: it was not begun in this browser, the signer did not answer, or it refused. */
 export class SignerLoginRefused extends Error {
   readonly reason: 'not-begun' | 'unreachable' | 'refused'
   /** The signer's name, where one is concerned. */
   readonly signer: string
-  /** The auth request on which somebody may go on; empty where it is not known. */
+  /** The auth request on which the login may go on; empty when unknown. */
   readonly requestId: string
 
   constructor(reason: SignerLoginRefused['reason'], signer = '', requestId = '') {
@@ -94,18 +96,18 @@ export class SignerLoginRefused extends Error {
 export interface SignerAnswer {
   readonly state: string
   readonly code: string | undefined
-  /** Who answers, where the provider tells (RFC 9207). */
+  /** The issuer that answers, where the provider names it (RFC 9207). */
   readonly issuer: string | undefined
   /** The secret that the browser keeps since it was sent. */
   readonly browser: string
-  /** Where the provider sends people back to. */
+  /** Where the provider sends the browser back to. */
   readonly redirectUri: string
 }
 
 /**
- * Logins of people at external JWT signers (authorization code with proof key, as a public client): the browser is sent
- * there and brings a code, for which this process asks the signer for its token. The token is judged like every other of
- * the signer. One that is demanded as second factor is taken for the identity that logged in before.
+ * Logins of people at external JWT signers (authorization code with proof key, as a public client). The browser is sent
+ * there and brings back a code, for which this process asks the signer for its token. The token is judged like every
+ * other of the signer. A signer that is required as second factor proves the identity that logged in before.
  */
 export class SignerLogins {
   readonly #context: SignerLoginPorts
@@ -128,7 +130,7 @@ export class SignerLogins {
     this.#providers = new KnownProviders(context)
   }
 
-  /** The signers that a login page offers: those that administrators trust first. */
+  /** The signers that a login page offers, trusted ones first. */
   async offered(): Promise<readonly BrowserSigner[]> {
     const signers = (await enabledSigners(this.#context)).flatMap((signer) => forBrowsers(signer) ?? [])
     return offeredSigners(signers)
@@ -163,8 +165,8 @@ export class SignerLogins {
   }
 
   /**
-   * Takes what a browser brings back from a signer, once. Errors: {@link SignerLoginRefused}, and those of a login by a
-   * token of the signer.
+   * Takes the parameters that a browser brings back from a signer, once. Errors: {@link SignerLoginRefused}, and those
+   * of a login by a token of the signer.
    */
   async finish(call: Call, signerId: string, answer: SignerAnswer): Promise<LoginStep> {
     const { id, begun } = await this.#taken(signerId, answer)
@@ -212,7 +214,7 @@ export class SignerLogins {
     })
   }
 
-  /** The signer's token for a code, verified; `undefined` for none, or one that answers another request. */
+  /** The signer's token for a code, verified; `undefined` without a valid token, or for a token of another request. */
   async #tokenFor(
     code: string,
     redirectUri: string,

@@ -11,7 +11,7 @@ import {
 /** The ports by which tokens are issued. */
 type TokenIssuePorts = Pick<ProviderContext, 'clock' | 'digest' | 'provider' | 'random' | 'settings' | 'tokens'>
 
-/** To whom tokens are issued, by which issuer. */
+/** The receiver of tokens, and their issuer. */
 export interface IssuedTo {
   readonly issuer: string
   readonly clientId: string
@@ -95,9 +95,9 @@ export interface TokenResponse {
 
 /** Settings of the provider that a host decides. */
 export interface ProviderSettings {
-  /** Every issuer by which tokens are issued and taken; the first one is that of the advertised address, of now. */
+  /** Every issuer that tokens are issued and accepted by; the first is that of the current advertised address. */
   readonly issuers: readonly string[]
-  /** Origins beside the own ones whose pages may log people in, as those of `cors`. */
+  /** Origins beside the provider's own whose pages may log people in, such as those of `cors`. */
   readonly origins: readonly string[]
   /** Milliseconds for which tokens are good; for access tokens see `EngineSettings`. */
   readonly idTokenLifetimeMs: number

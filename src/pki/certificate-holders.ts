@@ -15,7 +15,7 @@ const BATCH = 200
 export interface Judging {
   /** The earliest first. */
   readonly authorities: readonly AuthorityFacts[]
-  /** The key of the authority that the host gave: it signed whatever does not say who did. */
+  /** The key of the authority that the host gave: it signed every certificate without a recorded signer. */
   readonly configuredKeyId: string
 }
 
@@ -32,7 +32,7 @@ export interface JudgedIdentity extends Standing {
   readonly askedAt: number | null
 }
 
-/** The holders of certificates of a network: how many there are, and those that somebody has to look at. */
+/** The holders of certificates of a network: their number, and the holders that need attention. */
 export interface Holders {
   readonly totals: { readonly identities: number; readonly routers: number }
   /** The identities by id that are outstanding, or whose certificates end by `endingBefore`. */
@@ -41,7 +41,10 @@ export interface Holders {
   readonly routers: readonly JudgedRouter[]
 }
 
-/** Looks at the certificate of every identity and every router, in slices of a few milliseconds. What it answers is as large as the number of those that are due. */
+/**
+ * Looks at the certificate of every identity and every router, in slices of a few milliseconds. The answer grows with
+ * the number of due holders alone.
+ */
 export async function examineHolders(
   tx: ReadTransaction,
   judging: Judging,
@@ -62,7 +65,7 @@ export async function examineHolders(
         if (!isVerified) continue
         await turn()
         routerTotal += 1
-        // Where an authority is only announced no router knows it unless somebody brings it the bundle.
+        // A router does not know an authority that is only announced unless an operator brings it the bundle.
         const held = issuedCertificate({ certPem, authorityKeyId, isExtendRequested: true }, judging)
         const standing = standingOf([held], judging.authorities)
         if (isDue(standing)) routers.push({ type, id, name, ...standing })

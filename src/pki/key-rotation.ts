@@ -32,7 +32,7 @@ const MOST_GOOD = 16
 const MOST_ENDED = 16
 /** Days within which a certificate is about to end. */
 const ENDING_DAYS = 30
-/** How many holders of certificates of before are answered at most. */
+/** How many holders of earlier certificates are answered at most. */
 const MOST_HOLDERS = 500
 
 type RotationPorts = Pick<
@@ -75,16 +75,16 @@ export class KeyRotation {
   }
 
   /**
-   * Tells which authorities there are, who has certificates of the latest, and what depends on the key of the server; certificates
-   * that end within `withinDays` are ending.
+   * Answers the authorities, the holders of certificates of the latest one, and the dependents of the server's key.
+   * Certificates that end within `withinDays` count as ending.
    */
   status(withinDays = ENDING_DAYS): Promise<PkiStatus> {
     return pkiStatus(this.#context, withinDays)
   }
 
   /**
-   * Makes the next key of the server, of the signing authority, or of root and signing authority, and puts it in use. Certificates
-   * of before are good until `keepUntil`; devices are asked to renew theirs.
+   * Makes the next key of the server, of the signing authority, or of root and signing authority, and puts it in use.
+   * Earlier certificates are valid until `keepUntil`; devices are asked to renew theirs.
    *
    * @throws {ControllerError} COULD_NOT_VALIDATE when keys that are made cannot be kept, the key of the root is needed and is not
    *   at hand, 16 authorities are good already, or enrollments are outstanding whose tokens the key of the server signed and
@@ -105,10 +105,10 @@ export class KeyRotation {
   }
 
   /**
-   * Changes until when the certificates of an authority are good, or lets one begin to sign that was only announced.
+   * Changes until when the certificates of an authority are valid, or lets an announced authority begin to sign.
    *
-   * @throws {ControllerError} NOT_FOUND when there is none of the id.
-   * @throws {ControllerError} COULD_NOT_VALIDATE when it is the one that signs and would end, or signed before; and, unless
+   * @throws {ControllerError} NOT_FOUND for an unknown id.
+   * @throws {ControllerError} COULD_NOT_VALIDATE when the authority signs and would end, or signed before; and, unless
    *   `locksOut` is true, when identities or routers would be locked out.
    */
   async change(call: Call, id: string, request: AuthorityChange): Promise<PkiStatus> {
@@ -142,7 +142,10 @@ export class KeyRotation {
     return this.status()
   }
 
-  /** Lists who has no certificate of the latest authority yet, why, and what helps: routers, then identities by id, 500 at most. */
+  /**
+   * Lists the holders that have no certificate of the latest authority yet, with the reason and the remedy: routers,
+   * then identities by id, 500 at most.
+   */
   outstanding(): Promise<readonly RenewalHolder[]> {
     const { clock, presence, storage, turns } = this.#context
     return storage.read(async (tx) => {
@@ -205,7 +208,7 @@ export class KeyRotation {
       await this.#requireNobodyLockedOut('keepUntil', keep, before, after, now)
     }
     const next = await this.#next(what, former, now)
-    // Once the authority before has run out, nobody can lose contact by the next one.
+    // Once the earlier authority has run out, no device can lose contact by the next one.
     const isTrusted = next.isVouchedFor || former.rootPem === next.rootPem || end <= now
     await writes.run(call, async (tx) => {
       const known = await StoredKeys.authorities(tx)
@@ -217,7 +220,7 @@ export class KeyRotation {
       if (latest === undefined) await collection.insert(configured)
       const before = latest === undefined ? [configured] : known
       const issuesFrom = isTrusted ? this.#issuesFrom(now) : null
-      // Of authorities that are made in the same millisecond the order has to be kept.
+      // The order of authorities that are made in the same millisecond has to be kept.
       const createdAt = Math.max(now, former.createdAt + 1)
       const record = newRecord(next.id, createdAt, { ...next, issuesFrom, goodUntil: null, askedAt: null })
       await collection.insert(record)
@@ -239,7 +242,7 @@ export class KeyRotation {
     return now + 2 * (this.#context.settings.lookForKeysMs ?? 0)
   }
 
-  /** A failure is followed by another try at the next start: those who were asked stay so. */
+  /** A failure is followed by another try at the next start. Devices that were asked stay asked. */
   async #ask(): Promise<void> {
     const { clock, logger, storage } = this.#context
     try {

@@ -13,7 +13,7 @@ import { examineHolders, type Holders, type JudgedIdentity } from './certificate
 import { type AuthorityRecord, configuredAuthority, StoredKeys } from './stored-keys.ts'
 
 const DAY_MS = 24 * 60 * 60_000
-/** Milliseconds for which a count is told again; longer where counting takes more than a hundredth of that. */
+/** Milliseconds for which a count is answered again; longer where counting takes more than a hundredth of that. */
 const KEPT_MS = 60_000
 const SHARE = 100
 
@@ -74,7 +74,7 @@ function progressOf({ totals }: Holders, outstanding: { readonly identities: num
   }
 }
 
-/** Counts of holders whose certificates somebody has to look at, as gauges tell them. */
+/** Counts of holders whose certificates need attention, for gauges. */
 interface Counted {
   readonly due: PkiStatus['due']
   readonly at: number
@@ -82,8 +82,9 @@ interface Counted {
 }
 
 /**
- * Counts the identities and routers that have no certificate of the latest authority, and those whose certificates end or have ended.
- * Every certificate is looked at, so that a count is told for a while: for a minute, or a hundred times as long as it took.
+ * Counts the identities and routers without a certificate of the latest authority, and the holders whose certificates
+ * end or have ended. Counting looks at every certificate, so a count is answered for a while: for a minute, or a
+ * hundred times as long as it took.
  */
 export class DueFigures {
   readonly #clock: EngineContext['clock']
@@ -100,7 +101,7 @@ export class DueFigures {
     })
   }
 
-  /** The count of late, or a new one. Rejects where the storage is away. */
+  /** The recent count, or a new one. Rejects where the storage is away. */
   async read(): Promise<PkiStatus['due']> {
     const known = this.#known
     const age = known === undefined ? Infinity : this.#clock.now() - known.at
@@ -130,7 +131,10 @@ function textOf(instant: number): string {
   return new Date(instant).toISOString()
 }
 
-/** Tells of those that have no certificate of the latest authority why, and what helps: routers, then identities, `most` in all. */
+/**
+ * Lists the holders that have no certificate of the latest authority, with the reason and the remedy: routers, then
+ * identities, `most` in all.
+ */
 export async function outstandingHolders(
   tx: ReadTransaction,
   holders: Holders,
@@ -172,10 +176,10 @@ export async function outstandingHolders(
   return [...routers, ...told]
 }
 
-/** Names that are told of each group. */
+/** Names that are listed of each group. */
 const FEW = 10
 
-/** Counts the holders that somebody has to look at, with the first names. What ends by `soon` is ending. */
+/** Counts the holders that need attention, with the first names. A certificate that ends by `soon` counts as ending. */
 export async function dueHolders(
   tx: ReadTransaction,
   { identities: judged, routers }: Holders,

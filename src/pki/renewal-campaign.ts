@@ -8,8 +8,9 @@ import type { AuthorityRecord } from './stored-keys.ts'
 const BATCH = 200
 
 /**
- * Asks every device whose certificate is of an authority before to renew it: it is asked when it logs in, and when it looks after
- * its session. Who was asked stands in the storage, so that what a process began another one, or its next start, completes.
+ * Asks every device with a certificate of an earlier authority to renew it: it is asked when it logs in, and when it
+ * looks after its session. The storage holds the asked devices, so another process, or the next start, completes an
+ * interrupted campaign.
  */
 export async function askForRenewal(
   context: Pick<EngineContext, 'clock' | 'storage' | 'turns' | 'writes'>,

@@ -29,7 +29,7 @@ const SESSION_MS = 24 * 60 * 60_000
 /** The stored keys of the network. */
 interface Stored {
   readonly authorities: readonly AuthorityRecord[]
-  /** The latest of the certificates that came after that of this process. */
+  /** The latest of the certificates that replaced that of this process. */
   readonly server: ServerRecord | undefined
 }
 
@@ -53,13 +53,16 @@ export class StoredKeys {
     writes.follow(() => this.take(), [networkAuthorities])
   }
 
-  /** Takes up what is stored, and looks again from now on. Rejects where a key cannot be used: nothing could be signed. */
+  /** Takes up the stored keys, and looks again from now on. Rejects for an unusable key: nothing could be signed. */
   async resume(): Promise<void> {
     await this.take()
     this.#lookAgain()
   }
 
-  /** Takes up what is stored at present; unless `renews` is false it renews the certificate of the server where that is due. */
+  /**
+   * Takes up the keys stored at present; unless `renews` is false it renews the certificate of the server where that is
+   * due.
+   */
   take(renews = true): Promise<void> {
     return this.#steps.run(() => this.#take(renews))
   }
@@ -110,7 +113,10 @@ export class StoredKeys {
     this.#tell((await pki.serverCertificate()).fingerprint, (await pki.issuer()).fingerprint)
   }
 
-  /** The sessions that certificates of an ended authority let in are over; those of long ago were ended when it ended. */
+  /**
+   * The sessions of certificates of an ended authority are over. Those of an authority that ended long ago ended with
+   * it.
+   */
   #endSessions(ended: readonly AuthorityRecord[], now: number): void {
     const lately = ended.filter(({ id, goodUntil }) => !this.#ended.has(id) && now - (goodUntil ?? 0) < SESSION_MS)
     this.#ended = new Set(ended.map(({ id }) => id))
@@ -124,7 +130,10 @@ export class StoredKeys {
     this.#announced = announced
   }
 
-  /** A server certificate by an authority before is renewed with its key, so that whatever the key signed stays good. */
+  /**
+   * A server certificate by an earlier authority is renewed with its key, so that everything that the key signed stays
+   * valid.
+   */
   async #takeServer({ authorities, server }: Stored, now: number, renews: boolean): Promise<void> {
     const { keys, pki } = this.#context
     const current = await pki.serverCertificate()
@@ -140,7 +149,9 @@ export class StoredKeys {
     if (record.chainPem !== null) await keys.adoptServer(record.chainPem, record.keyReference)
   }
 
-  /** Stores a server certificate after that of an id, unless another process was faster; answers the one that is stored. */
+  /**
+   * Stores a server certificate as the successor of another, unless another process was faster; answers the stored one.
+   */
   async keepServer(
     next: NewServerCertificate,
     after: string | undefined,
@@ -161,7 +172,7 @@ export class StoredKeys {
     })
   }
 
-  /** The server certificate in use as it is stored; undefined for the one that the host gave. */
+  /** The server certificate in use as it is stored; undefined for a certificate that the host gave. */
   currentServer(): Promise<ServerRecord | undefined> {
     const { keys, storage } = this.#context
     return storage.read((tx) => successorOf(tx, keys.configuredServer))
@@ -184,7 +195,7 @@ async function forgetOldest(tx: WriteTransaction): Promise<void> {
   for (const { id } of items.slice(MAX_KEPT)) await tx.collection(signingKeys).delete(id)
 }
 
-/** The latest certificate that took the place of one that a host gave. */
+/** The latest certificate that replaced the given one of a host. */
 async function successorOf(tx: ReadTransaction, given: string): Promise<ServerRecord | undefined> {
   const { items } = await tx.collection(signingKeys).find()
   const successors = items.filter(({ replaces }) => replaces === given)

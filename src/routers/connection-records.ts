@@ -23,25 +23,25 @@ interface Ports {
 /** The routers that are connected to this process. */
 interface OwnConnections {
   ids(): Iterable<string>
-  /** Undefined for one that is not connected here. */
+  /** Undefined for a router that is not connected here. */
   connectionOf(routerId: string): RouterConnection | undefined
 }
 
-/** Milliseconds for which others believe a process after it said last that it is alive. */
+/** Milliseconds for which a process counts as alive after its last sign of life. */
 const BELIEVED_MS = 30_000
-/** Milliseconds after which a process that holds routers says again that it is alive. */
+/** Milliseconds between two signs of life of a process that holds routers. */
 const RENEWAL_MS = 10_000
 /** Milliseconds between two writes, so that routers that come in a crowd cost few of them. */
 const PAUSE_MS = 100
-/** Milliseconds after which what a process left behind is cleared away. */
+/** Milliseconds after which the records of a dead process are deleted. */
 const FORGOTTEN_MS = 5 * 60_000
 /** Routers that are noted in the same write as the process; seldom there are more. */
 const ROUTERS_AT_ONCE = 50
 
 /**
- * Keeps in the store which routers are connected to this process, for the others over the same store. A change is written at
- * once, and what follows within a moment together; what routers send to stay connected is never written. A process that is
- * killed is believed for half a minute more.
+ * Keeps in the store which routers are connected to this process, for the others over the same store. A change is
+ * written at once, and further changes within a moment together. Messages that only keep a router connected are never
+ * written. A killed process counts as alive for half a minute more.
  */
 export class ConnectionRecords {
   readonly #processId: string
@@ -53,7 +53,7 @@ export class ConnectionRecords {
   #isListed = false
   /** Epoch ms of the last write. */
   #writtenAt = Number.NEGATIVE_INFINITY
-  /** The write that is to come; what changes until it begins is in it. */
+  /** The next write; it includes every change until it begins. */
   #next: Promise<void> | undefined
   readonly #writing = new Gate(1)
   readonly #lifetime = new Lifetime('this process has withdrawn its connections')
@@ -65,7 +65,7 @@ export class ConnectionRecords {
     ports.timetable.onDue('presence', () => this.#writeSoon())
   }
 
-  /** Routers reach this process at an address from now on: what a former process left that was reached there is void. */
+  /** Routers reach this process at an address from now on. The records of a former process at that address are void. */
   async open(address: string): Promise<void> {
     this.#address = address
     await writeInBatches(this.#ports, SYSTEM_CALL, async (tx, batch) => {
@@ -86,7 +86,7 @@ export class ConnectionRecords {
     else void this.#writeSoon()
   }
 
-  /** Nothing of this process stands in the store any more. */
+  /** Removes the records of this process from the store. */
   close(): Promise<void> {
     return this.#lifetime.close(
       () => this.#writing.idle(),
@@ -132,7 +132,7 @@ export class ConnectionRecords {
     if (this.#isListed || this.#changed.size > 0) timetable.notLater('presence', 'process', clock.now() + RENEWAL_MS)
   }
 
-  /** Stores what is said of this process, and the first of the routers that something is to be said of. */
+  /** Stores the record of this process, and of the first of the routers whose records are due. */
   async #store(tx: WriteTransaction, routerIds: readonly string[], now: number) {
     const processes = tx.collection(controllerProcesses)
     const connected = [...this.#own.ids()]
@@ -141,7 +141,7 @@ export class ConnectionRecords {
     if (connected.length === 0) await processes.delete(this.#processId)
     else if (known !== undefined) await processes.update({ ...known, aliveUntil, updatedAt: now })
     else await processes.insert(newRecord(this.#processId, now, { address: this.#address, aliveUntil }))
-    // Others cleared away what this process had said, when it was held still for long.
+    // Other processes deleted the records of this one while it was suspended for long.
     const concerned = this.#isListed && known === undefined ? [...new Set([...connected, ...routerIds])] : routerIds
     for (const routerId of concerned.slice(0, ROUTERS_AT_ONCE)) await this.#storeOne(tx, routerId, now)
     const batch = newBatch(this.#ports.clock)

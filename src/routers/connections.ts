@@ -48,7 +48,7 @@ export const UNKNOWN_MS = 5 * 60_000
 /** How many identities are kept for one router, whatever it reports. */
 const MOST_OF_A_ROUTER = 100_000
 
-/** Which identities are connected to which routers, as the routers report it. */
+/** The identities that are connected to each router, as the routers report them. */
 export class ConnectedIdentities {
   readonly #routersOf = new Map<string, Set<string>>()
   readonly #identitiesOf = new Map<string, Set<string>>()
@@ -73,7 +73,7 @@ export class ConnectedIdentities {
     const missing = full ? known.filter((identityId) => !named.has(identityId)) : []
     for (const identityId of missing) this.#part(routerId, identityId)
     for (const { identityId, connected } of identities) {
-      // Somebody knows again.
+      // A router knows the identity again.
       this.#unknownUntil.delete(identityId)
       if (connected) this.#join(routerId, identityId)
       else this.#part(routerId, identityId)
@@ -81,7 +81,10 @@ export class ConnectedIdentities {
     return [...missing, ...named]
   }
 
-  /** A router is gone; answers the identities that it alone knew, which are unknown until `until` (epoch ms). */
+  /**
+   * Forgets a router that is gone; answers the identities that it alone knew, which are unknown until `until` (epoch
+   * ms).
+   */
   lose(routerId: string, until: number): readonly string[] {
     const known = [...(this.#identitiesOf.get(routerId) ?? [])]
     for (const identityId of known) this.#part(routerId, identityId)
@@ -90,7 +93,9 @@ export class ConnectedIdentities {
     return unknown
   }
 
-  /** Forgets what is unknown for too long at `now` (epoch ms); answers whether the identity is offline now by that. */
+  /**
+   * Forgets an identity that is unknown for too long at `now` (epoch ms); answers whether it is offline now by that.
+   */
   expire(identityId: string, now: number): boolean {
     const until = this.#unknownUntil.get(identityId)
     if (until === undefined || now < until) return false
@@ -131,7 +136,7 @@ export class OtherConnections {
   readonly #level: StoreLevel
   /** Router to the processes that hold it. */
   readonly #connections = new Map<string, Connections>()
-  /** Which router and process a record is about, because one that is gone cannot be asked. */
+  /** The router and the process of each record: a deleted record cannot be asked. */
   readonly #recorded = new Map<string, { readonly routerId: string; readonly processId: string }>()
   /** The processes: until when (epoch ms) each is believed, and where routers reach it. */
   readonly #processes = new Map<string, { readonly aliveUntil: number; readonly address: string | null }>()
@@ -142,7 +147,7 @@ export class OtherConnections {
     this.#level = new StoreLevel((tx, changes) => this.#catchUp(tx, changes), latest)
   }
 
-  /** From now on it is known what the snapshot holds, or a later one. */
+  /** Follows the store up to the snapshot, or a later one. */
   levelWith(tx: ReadTransaction): Promise<void> {
     return this.#level.reach(tx)
   }
@@ -155,7 +160,7 @@ export class OtherConnections {
     return undefined
   }
 
-  /** Whether a process other than this one is alive at `now` (epoch ms). */
+  /** Whether another process is alive at `now` (epoch ms). */
   areThere(now: number): boolean {
     return this.#alive(now).length > 0
   }

@@ -45,7 +45,7 @@ interface Channel {
 
 /** The part in a judgement of the process that holds the channel. */
 interface Judging {
-  /** Reads what else there is to know of the router, in the snapshot by which it is judged. */
+  /** Reads further facts of the router, in the snapshot by which it is judged. */
   readonly alsoRead?: (tx: ReadTransaction) => Promise<void>
   /** Asked once the router is admitted, before its earlier channel is let go of: `false` keeps that one. */
   readonly takesPlace?: () => boolean
@@ -60,8 +60,8 @@ const REASONS = {
 } as const
 
 /**
- * Who is connected to the data plane: to that of this process, as its host reports it, and to those of others over the same
- * store, as they keep it there.
+ * The routers and identities that are connected to the data plane: to that of this process, as its host reports them,
+ * and to those of others over the same store, as they keep them there.
  */
 export class Presence implements HostedPresence, DataPlanePresence {
   readonly #ports: Ports
@@ -96,8 +96,8 @@ export class Presence implements HostedPresence, DataPlanePresence {
     { alsoRead, takesPlace }: Judging = {},
   ): Promise<RouterAdmission> {
     const channel: Channel = { fingerprint, connection: SILENT }
-    // Known before the store is asked, so that a change in between is noticed. The channel that the router has stays until this
-    // one is admitted: a router with an older certificate of it puts none out.
+    // Known before the store is asked, so that a change in between is noticed. The channel that the router has stays
+    // until this one is admitted: a router with an older certificate cannot displace it.
     this.#judged.set(channel, routerId)
     try {
       const router = await this.#ports.storage.read(async (tx) => {
@@ -129,12 +129,12 @@ export class Presence implements HostedPresence, DataPlanePresence {
     })
   }
 
-  /** A connected router tells the interfaces of its host, or where it accepts links. */
+  /** A connected router reports the interfaces of its host, or where it accepts links. */
   routerReport(routerId: string, report: Pick<RouterConnection, 'interfaces' | 'linkListeners'>): void {
     this.#learn(routerId, report)
   }
 
-  /** A connected router tells its software and the numbers of its capabilities. */
+  /** A connected router reports its software and the numbers of its capabilities. */
   routerSoftware(routerId: string, versionInfo: RouterVersion, capabilities: readonly number[]): void {
     this.#learn(routerId, { versionInfo, capabilities })
   }
@@ -224,7 +224,7 @@ export class Presence implements HostedPresence, DataPlanePresence {
     return this.#identities.at(routerId)
   }
 
-  /** Lets go of the routers that a committed write of this process took the right to be connected from. */
+  /** Disconnects the routers that lost the right to be connected by a committed write of this process. */
   follow(changes: readonly RecordedChange[]): void {
     for (const { id, after } of [...changesTo(changes, edgeRouters), ...changesTo(changes, transitRouters)]) {
       this.#judge(id, after)

@@ -24,8 +24,8 @@ export async function routerFacts(tx: ReadTransaction, id: string): Promise<Rout
 }
 
 /**
- * Those of the routers that may carry no traffic: they are gone, disabled or not enrolled. One whose certificate is another
- * than the one it connected with stays, because routers renew theirs.
+ * The routers that may carry no traffic: they are gone, disabled or not enrolled. A router whose certificate has
+ * changed since it connected stays, because routers renew theirs.
  */
 export async function shutOutAmong(tx: ReadTransaction, routerIds: Iterable<string>): Promise<readonly string[]> {
   const found: string[] = []

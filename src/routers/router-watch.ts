@@ -16,7 +16,7 @@ interface Ports {
 export interface ConnectedRouters {
   ids(): Iterable<string>
   has(routerId: string): boolean
-  /** Closes the channel of a router that may not be connected any more; undefined for one that was deleted. */
+  /** Closes the channel of a router that may not be connected any more; `router` is undefined after its deletion. */
   judge(routerId: string, router: RouterFacts | undefined): void
 }
 
@@ -25,13 +25,13 @@ const INTERVAL_MS = 1_000
 const KINDS: ReadonlySet<string> = new Set([edgeRouters.name, transitRouters.name])
 
 /**
- * Looks at the change feed while routers are connected, because another process over the same store may delete, disable or
- * re-enroll them, and no request tells this one.
+ * Looks at the change feed while routers are connected: another process over the same store may delete, disable or
+ * re-enroll them, without a request to this one.
  */
 export class RouterWatch {
   readonly #ports: Ports
   readonly #connected: ConnectedRouters
-  /** Everything up to it is judged; undefined while nothing is. */
+  /** Changes up to this place are judged; undefined without a watched router. */
   #place: HistoryPoint | undefined
 
   constructor(ports: Ports, connected: ConnectedRouters) {

@@ -25,8 +25,8 @@ type EdgeRouter = RecordOf<EdgeRouters>
 const UNKNOWN_VERSION = { arch: '', buildDate: '', os: '', revision: '', version: '' }
 
 /**
- * The particular rules of edge routers: they are created with an enrollment, and a tunneler-enabled one has an identity of its
- * own and a system policy that lets this identity use it.
+ * The particular rules of edge routers: they are created with an enrollment, and a tunneler-enabled router has an
+ * identity of its own and a system policy that lets this identity use it.
  */
 export const edgeRouterBehaviour: Behaviour<EdgeRouters> = {
   resource: edgeRouters,
@@ -128,7 +128,7 @@ export const transitRouterBehaviour: Behaviour<TransitRouters> = {
   },
 }
 
-/** The outstanding enrollments of routers that are not verified, by router; `field` says of which kind of router. */
+/** The outstanding enrollments of unverified routers, by router; `field` names the kind of router. */
 async function outstandingEnrollments(
   tx: ReadTransaction,
   call: Call,

@@ -14,7 +14,7 @@ import { type ServiceView, type ServiceViewPorts, viewServices } from './service
 /** The ports by which clients learn of changes of their services. */
 interface ServiceUpdatePorts extends ServiceViewPorts, Pick<EngineContext, 'storage' | 'writes'> {}
 
-/** How many API sessions are remembered; of a forgotten one the view is taken anew. */
+/** How many API sessions are remembered; the view of a forgotten one is taken anew. */
 const MAX_REMEMBERED = 100_000
 
 /** The outcome of the last look at a view, which holds until the store or the time moves on. */
@@ -25,10 +25,11 @@ interface Look {
 }
 
 /**
- * Tells API sessions when they have to read their service list again. The instant moves when, and only when, the list with all
- * configs would look different to that API session than at its last look; where the controller does as deployed ones do, for
- * access that came and went since, too. The first look is taken when a session first asks, so that a login costs the same
- * whatever there is to see: a session learns that something may have changed, whether it shows or not.
+ * Tells API sessions when they have to read their service list again. The instant moves when, and only when, the list
+ * with all configs would look different to that API session than at its last look; under the profile of deployed
+ * controllers, also for access that came and went since. The first look is taken with the first question of a session,
+ * so that a login costs the same however many services there are. The session then learns that something may have
+ * changed, whether it shows or not.
  */
 export class ServiceUpdates {
   readonly #context: ServiceUpdatePorts
@@ -38,7 +39,7 @@ export class ServiceUpdates {
     this.#context = context
   }
 
-  /** When (epoch ms) something that the caller's API session sees of its services last changed. */
+  /** When (epoch ms) the caller's view of its services last changed. */
   async lastChangeAt(call: Call): Promise<number> {
     const caller = callerOf(call)
     const now = this.#context.clock.now()
@@ -55,7 +56,7 @@ export class ServiceUpdates {
   }
 }
 
-/** Compares a view with the one that is kept, keeps it, and answers when it last changed. */
+/** Compares a view with the kept one, keeps it, and answers when it last changed. */
 async function keepServiceView(context: ServiceUpdatePorts, caller: Caller, view: ServiceView): Promise<number> {
   const { id, createdAt } = caller.apiSession
   const isSame = async (tx: ReadTransaction, before: RecordOf<typeof serviceViews>) =>
@@ -86,7 +87,10 @@ async function keepServiceView(context: ServiceUpdatePorts, caller: Caller, view
   })
 }
 
-/** Where the controller does as deployed ones do: whether access, or what the endpoint reported, changed and may be as before. */
+/**
+ * Under the profile of deployed controllers: whether access, or the reports of the endpoint, changed, even if they are
+ * as before again.
+ */
 async function cameAndWent(
   { access, settings }: Pick<EngineContext, 'access' | 'settings'>,
   tx: ReadTransaction,
@@ -100,7 +104,7 @@ async function cameAndWent(
   return (await tx.changesSince(since))?.some(isReport) ?? false
 }
 
-/** Whether something may look different to a session that never looked than when it began. */
+/** Whether something may look different than at the session's beginning, for a session that never looked. */
 async function hasMovedSinceStart(tx: ReadTransaction, caller: Caller): Promise<boolean> {
   const { startRevision } = caller.apiSession
   return startRevision === null || (await mayHaveChanged(tx, { revision: startRevision }, caller))

@@ -35,7 +35,7 @@ export interface ServiceView {
 }
 
 /**
- * Looks at the service list with the eyes of an API session. What services share is looked at once: a policy's queries
+ * Looks at the service list as an API session sees it. Facts that services share are looked at once: a policy's queries
  * stand in the list at every service that it grants, and a check at every policy that asks for it.
  */
 export async function viewServices(

@@ -22,8 +22,8 @@ import { type Detail, linksOf } from '../records/render.ts'
 import { changeEach, MORE, type WriteBatch } from '../records/write-batches.ts'
 
 /**
- * A service takes configs whose types are meant for services, one of each type. What identities said of hosting a service
- * goes with it.
+ * A service takes configs whose types are meant for services, one of each type. Its deletion removes the hosting
+ * settings that identities have for it.
  */
 export const serviceBehaviour: Behaviour<Services> = {
   resource: services,

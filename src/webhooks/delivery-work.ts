@@ -42,14 +42,14 @@ export interface Work {
   readonly cursor: Cursor
   /** Events in the order of each subject. */
   readonly chains: readonly (readonly Item[])[]
-  /** New events behind one that waits. */
+  /** New events behind a waiting event of the same subject. */
   readonly behind: readonly Item[]
-  /** Up to which record new ones were looked at. */
+  /** The last of the new records that were looked at. */
   readonly position: string
   readonly missedTo: string | null
   /** How many new records were looked at. */
   readonly looked: number
-  /** Epoch ms; undefined where only something new makes work. */
+  /** Epoch ms; undefined where only a new event makes work. */
   readonly nextAt: number | undefined
 }
 
@@ -57,15 +57,15 @@ export interface Work {
 interface Known {
   readonly subscriber: Subscriber
   readonly processId: string
-  /** The record up to which nothing is wanted, though the cursor does not say so yet. */
+  /** No record up to this one is wanted, though the cursor does not say so yet. */
   readonly passedTo: string
   /** Epoch ms of the last attempt; 0 before the first. */
   readonly triedAt: number
 }
 
 /**
- * Finds what there is to do for a subscriber at `now` (epoch ms). Answers an instant where another process has it until then, and
- * undefined where there is no such subscriber any more.
+ * Finds the work for a subscriber at `now` (epoch ms). Answers an instant while another process holds the subscriber
+ * until then, and undefined for an unknown subscriber.
  */
 export async function findWork(
   tx: ReadTransaction,
@@ -116,7 +116,7 @@ export function deliveriesOf(cursorId: string, isDead: boolean): Filter {
 
 const BY_RECORD = [{ field: 'recordId', kind: 'string', direction: 'asc' }] as const
 
-/** Counts, at `now` (epoch ms), what could not be delivered; both counts have bounds, by the number of webhooks. */
+/** Counts the failed deliveries at `now` (epoch ms); both counts have bounds, by the number of webhooks. */
 export async function deliveryFigures(tx: ReadTransaction, now: number): Promise<DeliveryFigures> {
   const { items: cursors } = await tx.collection(eventCursors).find()
   if (cursors.length === 0) return { failing: 0, failingMs: 0, waiting: 0, dead: 0 }
@@ -127,7 +127,7 @@ export async function deliveryFigures(tx: ReadTransaction, now: number): Promise
   return { failing: since.length, failingMs, waiting: await count(false), dead: await count(true) }
 }
 
-/** The first cursor of a subscriber: it gets what comes after the record `position`. */
+/** The first cursor of a subscriber, which gets the records after `position`. */
 export function newCursor(id: string, webhookId: string | null, position: string, now: number): Cursor {
   return newRecord(id, now, {
     webhookId,
@@ -143,7 +143,7 @@ export function newCursor(id: string, webhookId: string | null, position: string
   })
 }
 
-/** The subjects that wait: those whose first event is due, with all of theirs, and those that are not. */
+/** The waiting subjects: all events of each subject whose first event is due, and the subjects that are not due yet. */
 function dueOf(waiting: readonly Delivery[], now: number) {
   const bySubject = grouped(waiting, ({ subject }) => subject)
   const due: (readonly Delivery[])[] = []
@@ -164,7 +164,7 @@ function earliest(one: number | undefined, other: number | undefined): number | 
   return one === undefined || other === undefined ? (one ?? other) : Math.min(one, other)
 }
 
-/** The events that are tried in this round, those of each subject in order: those that wait before new ones. */
+/** The events of this round, in order for each subject: waiting events before new ones. */
 async function chainsOf(
   tx: ReadTransaction,
   due: readonly (readonly Delivery[])[],

@@ -23,7 +23,7 @@ type Ports = Pick<
   'clock' | 'digest' | 'logger' | 'sealer' | 'storage' | 'timetable' | 'webhookEndpoints' | 'writes'
 >
 
-/** Milliseconds after which what other processes wrote is looked for. */
+/** Milliseconds between two looks for changes by other processes. */
 const LOOK_MS = 2000
 /** The same while there is no subscriber: another process may have been given a webhook, and be gone. */
 const IDLE_LOOK_MS = 15_000
@@ -48,7 +48,7 @@ export class EventDeliveries {
   readonly #closing = new AbortController()
   readonly #lifetime = new Lifetime('the controller is closed')
   readonly #deliveries = new Map<string, EventDelivery>()
-  /** The deliveries at work, and those that are to look once more. */
+  /** The deliveries at work, and the subscribers that need another look. */
   readonly #running = new Map<string, Promise<void>>()
   readonly #again = new Set<string>()
   readonly #hosted = new Map<string, Subscriber>()
@@ -81,8 +81,8 @@ export class EventDeliveries {
   }
 
   /**
-   * Tells a handler of every event from now on, or from where the subscriber of the name stopped: at least once, in order for
-   * one entity, in one process at a time. Answers what ends it in this process; the place is kept.
+   * Sends a handler every event from now on, or from where the subscriber of the name stopped: at least once, in order
+   * for one entity, in one process at a time. Answers the function that ends it in this process; the place is kept.
    *
    * @throws {ControllerError} INVALID_FILTER when the filter cannot be read.
    */
@@ -110,7 +110,7 @@ export class EventDeliveries {
     }
   }
 
-  /** Ends attempts that are under way, and lets other processes go on. What was not delivered is delivered by them. */
+  /** Ends attempts that are under way, and lets other processes go on, which make the remaining deliveries. */
   close(): Promise<void> {
     return this.#lifetime.close(
       () => this.#closing.abort(),
@@ -120,7 +120,7 @@ export class EventDeliveries {
     )
   }
 
-  /** Looks for work, once more where it is looking. */
+  /** Looks for work; once more when a look is under way already. */
   #look(): void {
     if (!this.#lifetime.isOpen || (!this.#isStarted && this.#hosted.size === 0)) return
     const look = async () => {

@@ -36,13 +36,16 @@ export async function wholePostureOf(tx: ReadTransaction, identityId: string): P
   return { ...known, sessions: [...known.sessions, ...items.map(({ state }) => state)] }
 }
 
-/** Whose posture is asked for. */
+/** The identity and the API session whose posture is read. */
 interface Session {
   readonly identityId: string
   readonly apiSessionId: string
 }
 
-/** The posture data of any number of API sessions, each with its own state alone. Three reads, none where nobody is asked for. */
+/**
+ * The posture data of any number of API sessions, each with its own state alone. Three reads; no read for an empty
+ * list.
+ */
 export async function posturesOf(
   tx: ReadTransaction,
   sessions: readonly Session[],
@@ -68,7 +71,7 @@ export async function posturesOf(
 }
 
 /**
- * Reads the reports that a record holds; empty for the parts that no type of check asked for when it was stored. Earlier
+ * Reads the reports that a record holds; empty for parts that no type of check asked for when it was stored. Earlier
  * versions kept processes and API sessions in it as well.
  */
 export function knownPosture(record: Pick<PostureRecord, 'data'> | undefined): PostureData {
@@ -94,12 +97,14 @@ export function statesWithin(record: PostureRecord | undefined): readonly Sessio
   return knownPosture(record).sessions
 }
 
-/** A grant of service policies with the checks that stand before it, and their records: none for one that cannot be read. */
+/** A grant of service policies with its posture checks and their records. An unreadable check has no record. */
 export interface CheckedGrant extends GuardedGrant {
   readonly checkRecords: readonly { readonly check: PostureCheck; readonly record: RecordOf<typeof postureChecks> }[]
 }
 
-/** The posture checks of grants, each grant once, in order. One read, whatever their number; none where nothing is asked for. */
+/**
+ * The posture checks of grants, each grant once, in order. One read, whatever their number; no read for an empty list.
+ */
 export async function checkedGrants(
   tx: ReadTransaction,
   grants: Iterable<Grant>,
@@ -109,7 +114,7 @@ export async function checkedGrants(
   const { items, damaged = [] } =
     wanted.size === 0 ? { items: [] } : await tx.collection(postureChecks).find({ where: ids(wanted) })
   const known = new Map(items.map((record) => [record.id, { check: postureCheckOf(record), record }]))
-  // Nobody passes a check that cannot be read.
+  // An unreadable check lets no endpoint pass.
   const failing = new Map(damaged.map(({ id }) => [id, impassable(id)]))
   return new Map(
     [...asked].map((grant) => {

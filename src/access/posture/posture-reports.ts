@@ -41,8 +41,8 @@ export class Posture {
    * Takes the responses of the caller's endpoint in order. Afterwards every session of the identity that no service policy
    * carries any more is gone. Answers the caller's services for which an MFA grace period began.
    *
-   * @throws {ControllerError} COULD_NOT_VALIDATE when a response is none, naming its field; beyond the limit
-   *   `postureReportBytes` (bytes), naming the largest member of a response that alone is, or `body`.
+   * @throws {ControllerError} COULD_NOT_VALIDATE for an invalid response, naming its field; beyond the limit
+   *   `postureReportBytes` (bytes), naming the largest member of a response that alone exceeds it, or `body`.
    */
   async submit(call: Call, reported: readonly PostureResponse[]): Promise<readonly ServiceTimeout[]> {
     const caller = callerOf(call)
@@ -59,7 +59,7 @@ export class Posture {
     })
   }
 
-  /** Reads the reports of an identity's endpoints; empty for one that never reported. */
+  /** Reads the reports of an identity's endpoints; empty before the first report. */
   async dataOf(identityId: string): Promise<PostureDataView> {
     readId(identityId, 'identityId')
     return this.#context.storage.read(async (tx) => postureDataView(await wholePostureOf(tx, identityId)))
@@ -92,8 +92,8 @@ export class Posture {
 }
 
 /**
- * Takes what an endpoint reported at an edge router, in order, each fact as of when it was so (epoch ms). Sessions and circuits
- * that no service policy carries any more have ended when it resolves.
+ * Takes the reports of an endpoint that an edge router handed on, in order, each as of its own instant (epoch ms).
+ * Sessions and circuits that no service policy carries any more have ended when it resolves.
  *
  * @throws {ControllerError} as {@link Posture.submit} does.
  */
@@ -125,7 +125,7 @@ function requireWithin(responses: readonly PostureResponse[], most: number): voi
   throw tooLarge(largest?.field ?? 'body', `${largest?.size ?? total} bytes`, most, 'postureReportBytes')
 }
 
-/** Reading makes it a posture response, as its type says. */
+/** The schema reads a posture response, as its type says. */
 function readResponse(reported: unknown): PostureResponse {
   return readInput({ body: PostureResponseSchema }, reported) as PostureResponse
 }

@@ -18,10 +18,12 @@ import { processesLike, storeParts, storeProcesses, totalsOf, youngest } from '.
 
 type PostureRecord = RecordOf<typeof postureData>
 
-/** How many API sessions of an earlier version's record are taken over, the newest; the others know nothing any more. */
+/**
+ * How many API sessions, the newest, are taken over from an earlier version's record. The others have nothing reported.
+ */
 const SESSIONS_TAKEN_OVER = 200
 
-/** Whose endpoint changed, and when (epoch ms). */
+/** The identity and the API session of an endpoint that changed, and when (epoch ms). */
 interface Endpoint {
   readonly identityId: string
   readonly apiSessionId: string
@@ -29,9 +31,9 @@ interface Endpoint {
 }
 
 /**
- * Changes what is known of the endpoints of an identity by responses, and of one API session by anything, and stores what
- * became different. `change` sees of the processes only those like the ones in `responses`, and of the API sessions only
- * the one that it is about. Answers what it answered.
+ * Changes the posture of an identity's endpoints by responses, and the state of one API session by anything; stores
+ * what became different. `change` gets only the processes like the ones in `responses`, and only the state of that API
+ * session. Answers the posture after the change.
  */
 export async function changePosture(
   { settings: { limits } }: Pick<EngineContext, 'settings'>,
@@ -71,7 +73,7 @@ export async function changePosture(
   return after
 }
 
-/** No API session of the identity counts as having passed MFA any more. */
+/** Takes from every API session of the identity its proof of MFA. */
 export async function forgetMfaPasses(
   { settings: { limits } }: Pick<EngineContext, 'settings'>,
   tx: WriteTransaction,

@@ -22,7 +22,7 @@ export interface ProcessTotals {
 /** Processes in as many parts as there are records, each list by the key by which it is looked up. */
 type Parts = ReadonlyMap<number, { readonly processes: ReportedProcess[]; readonly processesByPath: ReportedProcess[] }>
 
-/** The reports of the parts to which reports of these checks and paths belong. */
+/** The processes in the parts that hold these checks and paths. */
 export async function processesLike(
   tx: WriteTransaction,
   identityId: string,
@@ -84,7 +84,7 @@ async function letGo(
   return totalsOf(kept)
 }
 
-/** The youngest reports that fill nine tenths of `mostBytes`, so that not every report has to let others go. */
+/** The youngest reports that fill nine tenths of `mostBytes`: with room to spare, not every report makes others go. */
 export function youngest(reports: ProcessReports, mostBytes: number): ProcessReports {
   const all = LISTS.flatMap((list) => reports[list].map((report) => ({ report, list })))
   all.sort((a, b) => b.report.lastUpdatedAt - a.report.lastUpdatedAt)
@@ -100,7 +100,7 @@ export function youngest(reports: ProcessReports, mostBytes: number): ProcessRep
 
 const LISTS = ['processes', 'processesByPath'] as const
 
-/** Writes the parts to which some reports belong. */
+/** Writes the parts that hold some reports. */
 export async function storeParts(
   tx: WriteTransaction,
   identityId: string,

@@ -45,7 +45,7 @@ export async function enforceAccess(context: EnforcementPorts, changes: readonly
   try {
     await endAffected(context, affected)
   } catch (error) {
-    // The change is committed and its writer hears of the failure; what it took from sessions must not stay undone.
+    // The change is committed and its writer gets the failure. Sessions that lost their access must end all the same.
     context.timetable.notLater('access', 'every session', context.clock.now() + RETRY_MS)
     throw error
   }
@@ -62,8 +62,8 @@ async function endAffected(context: EnforcementPorts, affected: AffectedSessions
 }
 
 /**
- * Judges the sessions that `find` finds, ends those that nothing carries any more, and notes when to look again. Who begins a
- * session meanwhile is judged by what is committed already, so that the sessions found first are all.
+ * Judges the sessions that `find` finds, ends the sessions without a carrying policy, and notes when to look again. A
+ * session that begins meanwhile is judged by the committed policies, so the sessions found first are all.
  */
 async function judgeAndEnd(context: EnforcementPorts, find: FindIds): Promise<Outcome> {
   const found = await context.storage.read(find)
@@ -104,7 +104,7 @@ export async function endOverdueSessions(context: EnforcementPorts): Promise<num
 }
 
 interface Settled extends Outcome {
-  /** How many of the sessions were seen to, from the first one on. */
+  /** How many of the sessions this write settled, from the first one on. */
   readonly settled: number
 }
 
@@ -135,8 +135,8 @@ async function settleInWrite(context: EnforcementPorts, ids: readonly string[]):
 }
 
 /**
- * Takes up what a store holds from before: every session is judged, so that none outlives what carried it. What time ended
- * meanwhile is ended once the first requests are answered, which judge every session that they use.
+ * Judges every stored session at the start, so that no session outlives the policy that carried it. Sessions that time
+ * ended meanwhile end after the first requests are answered: each request judges the sessions that it uses.
  */
 export async function resume(context: EnforcementPorts): Promise<void> {
   const stored = await context.storage.read((tx) => tx.collection(sessions).findIds())

@@ -21,7 +21,10 @@ const MOST_BITS = 64_000_000
 const LEAST_SERVICES = 16
 const MOST_SERVICES = 512
 
-/** Who gains and who loses one type of access to one service. The ids, ascending, are computed when they are asked for. */
+/**
+ * The identities that gain and lose one type of access to one service. The ids, ascending, are computed when the caller
+ * reads them.
+ */
 export interface AudienceChange {
   readonly serviceId: string
   readonly type: AccessType
@@ -81,9 +84,9 @@ async function touchedOnlyIn(
 }
 
 /**
- * Compares the audiences of services before and after the changes, in the order of `serviceIds`. The ids are listed too while pairs
- * are `missing`, and always for the first service: the page may begin in the middle of it. The index is as before whenever
- * something is answered, and at the end.
+ * Compares the audiences of services before and after the changes, in the order of `serviceIds`. The ids are listed too
+ * while pairs are `missing`, and always for the first service: the page may begin in the middle of it. The index is as
+ * before at every yield, and at the end.
  */
 export async function* audienceChanges(
   index: AccessIndex,
@@ -135,16 +138,19 @@ function servicesAtOnce(index: AccessIndex): number {
   return Math.min(Math.max(Math.floor(MOST_BITS / bits), LEAST_SERVICES), MOST_SERVICES)
 }
 
-/** Which page of pairs is wanted. */
+/** The page of pairs that the caller asks for. */
 export interface SimulationPage {
   readonly limit?: number | undefined
   /** `nextCursor` of the page before. It names a pair, so it stays good when the network changes meanwhile. */
   readonly cursor?: string | undefined
 }
 
-/** Under which circumstances access is judged by posture too: as it is now, against as it would be. */
+/** Circumstances under which posture counts too: access as it is now is compared with access as it would be. */
 export interface SimulatedCircumstances {
-  /** Whose access is judged, each by id or name, at most 100; everybody's, page by page, when absent. */
+  /**
+   * The identities whose access is judged, each by id or name, at most 100. When absent, all identities are judged,
+   * page by page.
+   */
   readonly identities?: readonly string[] | undefined
   /** Taken as if every endpoint had reported it. */
   readonly posture?: readonly PostureResponse[] | undefined
@@ -198,7 +204,7 @@ export function cursorOf({ serviceId, type, change, identityId }: PairKey): stri
   return JSON.stringify([serviceId, type, change, identityId])
 }
 
-/** Reads a cursor. Error: `COULD_NOT_VALIDATE` for text that is none. */
+/** Reads a cursor. Error: `COULD_NOT_VALIDATE` for an invalid one. */
 export function readCursor(text: string): PairKey {
   const [serviceId, type, change, identityId] = membersOf(text)
   const isType = type === 'Dial' || type === 'Bind'
@@ -209,7 +215,7 @@ export function readCursor(text: string): PairKey {
   throw invalidField('cursor', 'is not a nextCursor of a simulation', text)
 }
 
-/** The members of the JSON list that a cursor is; none of other text. */
+/** The members of the JSON list in a cursor; empty for any other text. */
 export function membersOf(text: string): readonly unknown[] {
   try {
     const members: unknown = JSON.parse(text)

@@ -39,7 +39,7 @@ const SERVICES_AT_ONCE = 32
 
 const ACCESS_TYPES = ['Bind', 'Dial'] as const satisfies readonly AccessType[]
 
-/** For which API session and instant (epoch ms) it is judged, and who lets others have the thread meanwhile. */
+/** The API session and the instant (epoch ms) of the judgement, and the turn that yields the thread meanwhile. */
 interface Judgement {
   readonly apiSessionId: string | undefined
   readonly now: number
@@ -65,7 +65,7 @@ export async function judgedSimulation(
   const at = readValue('at', EpochMs.optional(), circumstances.at) ?? now
   const mfa = readValue('mfa', z.boolean().optional(), circumstances.mfa)
   const named = readValue('identities', SimulatedIdentities.optional(), circumstances.identities)
-  // Reading makes posture responses of them, as their type says.
+  // The schema reads posture responses, as their type says.
   const posture = readRequest(AssumedPosture, circumstances.posture ?? []) as readonly PostureResponse[]
   const after = page.cursor === undefined ? undefined : readPlace(page.cursor)
   return context.storage.read(async (tx) => {
@@ -108,7 +108,7 @@ export async function judgedSimulation(
   })
 }
 
-/** The identities of a page: those that are named, or everybody from a place on, by id. */
+/** The identities of a page: the named ones, or all from a place on, by id. */
 async function judgedIdentities(
   tx: ReadTransaction,
   named: readonly string[] | undefined,

@@ -22,15 +22,16 @@ interface Touched {
 /** The outcome of changes, one after the other, for the access index and for people. */
 export interface ResolvedChanges {
   readonly indexChanges: readonly IndexChange[]
-  /** Names of what is touched, by kind and id, as they were or will be. */
+  /** Names of touched entities, by kind and id, as they were or will be. */
   nameOf(kind: SimulatedKind, id: string): string | undefined
-  /** The touched records of a kind, by id, as they would be; undefined for those that would be gone. */
+  /** The touched records of a kind, by id, as they would be; undefined for deleted records. */
   of(kind: SimulatedKind): ReadonlyMap<string, RecordOf<Resource> | undefined>
 }
 
 /**
- * Carries changes that were read by their schema out on paper, in their order. Errors: `NOT_FOUND` for an id that names nothing at that point,
- * `COULD_NOT_VALIDATE` for an id that is taken and for role lists that a write would refuse. Unique names are not judged.
+ * Applies changes that their schema has read, in their order, without writing them. Errors: `NOT_FOUND` for an id that
+ * names nothing at that point, `COULD_NOT_VALIDATE` for an id that is taken and for role lists that a write would
+ * refuse. Unique names are not judged.
  */
 export async function resolveChanges(
   tx: ReadTransaction,
@@ -114,8 +115,8 @@ interface SimulatedKinds {
 export type SimulatedKind = keyof SimulatedKinds
 
 /**
- * A change in the words of the resources' own requests. What is created may be given an id, under which later changes and
- * role lists (`@id`) know it; otherwise it is called `new-1`, `new-2` and so on, by its place among the changes.
+ * A change in the words of the resources' own requests. A created entity may be given an id, under which later changes
+ * and role lists (`@id`) refer to it. Otherwise its id is `new-1`, `new-2` and so on, by its place among the changes.
  */
 export type SimulatedChange = {
   readonly [K in SimulatedKind]:

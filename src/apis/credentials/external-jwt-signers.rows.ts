@@ -39,7 +39,7 @@ const ClientSigner = described(
 
 const SYMBOLS = shownSymbols(externalJwtSigners.symbols, ClientSigner, ['enabled'])
 
-/** The signers with whose tokens anybody may try to log in, as far as a login needs to know them. */
+/** The signers with whose tokens any client may try to log in, as far as a login needs them. */
 export const clientExternalJwtSigners = defineOperation(
   {
     route: 'GET /external-jwt-signers',
@@ -57,7 +57,7 @@ export const clientExternalJwtSigners = defineOperation(
   },
 )
 
-/** Signers of delegates come last: however many there are, they put none that administrators trust on a later page. */
+/** Signers of delegates come last: however many there are, they move no trusted signer to a later page. */
 function inOrder(find: FindQuery): FindQuery {
   return find.orderBy === undefined ? { ...find, orderBy: TRUSTED_FIRST } : find
 }

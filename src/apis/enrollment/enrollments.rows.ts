@@ -9,7 +9,7 @@ function may(action: Permission['action']): Permission {
   return { entity: 'enrollment', action }
 }
 
-/** Invitations to enroll. Who is no admin sees and changes none that leads to an admin. */
+/** Invitations to enroll. Only an admin sees and changes invitations of admins. */
 export const enrollmentOperations = [
   defineOperation(
     {

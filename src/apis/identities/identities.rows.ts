@@ -12,7 +12,7 @@ import type { Detail } from '../../records/render.ts'
 
 const ACCESS = { entity: 'identity', action: 'update' } as const
 
-/** Shutting identities out, letting them in again, and freeing them of a second factor that they lost. */
+/** Disables identities, enables them again, and removes a lost second factor. */
 export const identityStateOperations = [
   defineOperation(
     {
@@ -53,7 +53,7 @@ export const identityStateOperations = [
   ),
 ] as const
 
-/** In any case, as deployed controllers compare it; an empty one is none. */
+/** In upper or lower case, as deployed controllers compare it; an empty type counts as absent. */
 const PolicyType = z.object({
   policyType: z
     .string()
@@ -80,7 +80,7 @@ const SERVICE_POLICY_WORDS = {
   type: NOT_HERE,
 }
 
-/** Lists of entities that policies relate to an entity. Who may read the listed resource may read them. */
+/** Lists of entities that policies relate to an entity. The right to read the listed resource opens them. */
 export const relatedOperations: readonly Operation[] = RELATIONS.map(relatedOperation)
 
 function relatedOperation(relation: Relation): Operation {
@@ -97,7 +97,7 @@ function relatedOperation(relation: Relation): Operation {
     },
     async ({ engine, call, params, find, url }) => {
       const id = String(Reflect.get(params, 'id'))
-      // Below any other entity that is not there the list is empty.
+      // Below any other unknown entity the list is empty.
       if (relation.of === 'services') await engine.reader.serviceAbove(id)
       const type = accessType(relation.byType ? url.searchParams.get('policyType') : null)
       const related = engine.access.related((index) => relation.ids(index, id, type))

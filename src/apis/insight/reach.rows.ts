@@ -77,7 +77,7 @@ const ReachData: z.ZodType<Reach, Reach> = described(
   },
 )
 
-/** Who reaches one service, or what one identity reaches. */
+/** Lists the identities that reach one service, or the services that one identity reaches. */
 export const reachOperation = defineOperation(
   {
     route: 'GET /reach',
@@ -171,7 +171,7 @@ const MapData: z.ZodType<AccessMap, AccessMap> = described(
 
 const SCOPE = 'as `scope` of an answer has it, or a JSON list of steps `{"any": [ATTRIBUTE], "none": [ATTRIBUTE]}`'
 
-/** Who may dial or bind what, in few groups. */
+/** Shows the access to dial or bind between a few groups. */
 export const accessMapOperation = defineOperation(
   {
     route: 'GET /access-map',

@@ -63,7 +63,10 @@ const SYMBOLS: SymbolTable = {
   isSystem: { field: 'isSystem', kind: 'boolean' },
 }
 
-/** The controllers of the network: this one. Clients take addresses from here, so only those that answer are listed. */
+/**
+ * The controllers of the network: this one. Clients take addresses from here, so only controllers that answer are
+ * listed.
+ */
 export const clientControllers = controllersFor('authenticated', clientApis)
 export const managementControllers = controllersFor({ entity: 'controllers', action: 'read' }, servedApis)
 
@@ -84,7 +87,7 @@ function controllersFor(access: Access, apisOf: typeof clientApis) {
   )
 }
 
-/** The facts of an engine that it tells of its controller: declarations of typed clients reach no more of it. */
+/** The facts that an engine shows of its controller: declarations of typed clients reach no more of it. */
 interface ToldEngine {
   readonly startedAt: number
   readonly network: {
@@ -94,7 +97,7 @@ interface ToldEngine {
   }
 }
 
-/** The controllers of the network as clients see them, which tell a device that enrolls where to go. */
+/** The controllers of the network as clients see them: a device that enrolls gets its addresses from here. */
 export async function controllersForClients(engine: ToldEngine) {
   return [shownController(await thisController(engine, clientApis))]
 }
@@ -122,7 +125,7 @@ export async function thisController(engine: ToldEngine, apisOf: typeof clientAp
   }
 }
 
-/** The same as it is shown. */
+/** The same in its wire form. */
 function shownController(controller: Awaited<ReturnType<typeof thisController>>) {
   const { createdAt, updatedAt, lastJoinedAt, ...rest } = controller
   return {

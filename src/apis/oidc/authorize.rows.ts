@@ -24,7 +24,7 @@ const ASK_ADMINISTRATOR = 'If you have any questions, you may contact the admini
 /** Characters of a parameter that is kept until the login ends. */
 const MAX_KEPT = 4096
 const MAX_CONFIG_TYPES = 100
-/** The most bytes that are kept of one request: anybody may begin many. */
+/** The most bytes that are kept of one request: any client may begin many. */
 const MAX_REQUEST_BYTES = 16_384
 
 type Form = ReadonlyMap<string, string>
@@ -89,7 +89,7 @@ function requireCodeFlow(form: Form): void {
   throw new OAuthError('unauthorized_client', `${problem} ${ASK_ADMINISTRATOR}`)
 }
 
-/** Nobody is logged in by a cookie, so a client that wants no page to be shown cannot be served. */
+/** No cookie logs anybody in, so a client that allows no page cannot be served. */
 function promptsForNothing(form: Form): boolean {
   const prompts = (form.get('prompt') ?? '').split(' ').filter((word) => word !== '')
   if (!prompts.includes('none')) return false
@@ -126,11 +126,14 @@ function loginPage(url: URL, hasCertificate: boolean): string {
   return hasCertificate ? 'cert' : 'username'
 }
 
-/** Bound to this host and to TLS by its name; it proves nothing but that a browser is the one that was sent away. */
+/**
+ * The cookie is bound to this host and to TLS by its name. It proves only that the same browser comes back from the
+ * signer.
+ */
 const NAME = '__Host-portcullis-login'
 const SECRET = /^[0-9a-f-]{36}$/
 
-/** Reads the secret that a browser keeps while somebody logs in elsewhere; `undefined` where it brings none. */
+/** Reads the secret that a browser keeps during a login elsewhere; `undefined` where it sends none. */
 export function browserSecret(headers: Headers): string | undefined {
   const cookies = (headers.get('cookie') ?? '').split(';').map((cookie) => cookie.trim().split('='))
   const [, secret = ''] = cookies.find(([name]) => name === NAME) ?? []

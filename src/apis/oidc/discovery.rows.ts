@@ -47,7 +47,7 @@ export class UserInfoRefused extends Error {
   }
 }
 
-/** Who holds an access token (OpenID Connect Core section 5.3). */
+/** The claims of the identity that holds an access token (OpenID Connect Core section 5.3). */
 export function userInfoOperations(provider: OpenIdProvider) {
   return (['GET /userinfo', 'POST /userinfo'] as const).map((route) =>
     openIdOperation(

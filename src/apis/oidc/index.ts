@@ -12,7 +12,7 @@ import { callbackOperations, signerLoginOperations } from './signer-login.rows.t
 import { tokenOperation } from './token.rows.ts'
 import { totpOperations } from './totp.rows.ts'
 
-/** The rows of the OpenID provider, below `/oidc`. What is not a row is not served. */
+/** The rows of the OpenID provider, below `/oidc`. Only rows are served. */
 function openIdOperations(provider: OpenIdProvider): readonly Operation[] {
   return [
     ...discoveryOperations(provider),

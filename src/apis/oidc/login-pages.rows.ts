@@ -21,7 +21,7 @@ export function loginPage(
   return entryPage(provider, id, { headers })
 }
 
-/** The same after a login that failed; where it is not known that the credentials were wrong, the error goes on. */
+/** The same after a login that failed. An error other than wrong credentials is thrown on. */
 export function refusedLoginPage(
   provider: OpenIdProvider,
   id: string,
@@ -97,7 +97,7 @@ export async function refusedCodePage(provider: OpenIdProvider, id: string, erro
   return totpPage(provider, id, missing.totp?.isEnrolled ?? true, { error: problem, status: isLimited ? 429 : 200 })
 }
 
-/** The page of a login after one at a signer that came to nothing: the one that somebody was on, with what went wrong. */
+/** The page after a failed login at a signer: the page that the browser came from, with the reason. */
 export async function refusedSignerPage(provider: OpenIdProvider, id: string, error: unknown): Promise<Answer> {
   const problem = signerProblem(error)
   const missing = await provider.totp.missing(id).catch(() => undefined)
@@ -161,7 +161,7 @@ function codeForm(action: string, id: string, isWrong: boolean) {
 </form>`
 }
 
-/** The answer to a step of a login: on to the callback when nothing is missing, otherwise what is. */
+/** The answer to a step of a login: on to the callback when no factor is missing, otherwise the missing factors. */
 export function stepAnswer(issuer: string, id: string, missing: MissingFactors): Answer {
   return authQueriesOf(missing).authQueries === null ? completed(issuer, id) : pendingAnswer(missing)
 }
@@ -186,7 +186,7 @@ function pendingAnswer(missing: MissingFactors): Answer {
   }
 }
 
-/** Reports whether a client would rather have a page than JSON: who accepts both alike gets JSON, as SDKs do. */
+/** Reports whether a client prefers a page to JSON. A client that accepts both alike gets JSON, as SDKs do. */
 export function wantsPage(headers: Headers): boolean {
   const accepted = (headers.get('accept') ?? '').split(',').map((range) => range.split(';')[0]?.trim().toLowerCase())
   const page = accepted.findIndex((range) => range === 'text/html' || range === 'text/*')
@@ -257,7 +257,7 @@ function signerPage(
   return pageAnswer(provider, id, { title: 'Another proof is needed', body: way, ...problem })
 }
 
-/** Tells people why a login at a signer failed; where nobody knows, the error goes on. */
+/** The problem that the page shows after a failed login at a signer; an unknown error is thrown on. */
 function signerProblem(error: unknown): Problem {
   if (error instanceof SignerLoginRefused) {
     const { reason, signer } = error

@@ -10,12 +10,12 @@ import { UserInfoRefused } from './discovery.rows.ts'
 
 const RETRY_AFTER_SECONDS = '5'
 
-/** A wrong code of a second factor, where somebody logs in. */
+/** A wrong code of a second factor at a login. */
 export class WrongCode extends Error {}
 
 /**
- * The answer of the provider to a request that failed: in the words of OAuth 2.0 at its protocol endpoints, bare `code` and
- * `message` where somebody logs in, as deployed clients read them. What is a bug is logged once and masked.
+ * The answer of the provider to a request that failed: in the words of OAuth 2.0 at its protocol endpoints, and as bare
+ * `code` and `message` at the login steps, as deployed clients read them. A bug is logged once and masked.
  */
 export function toOpenIdProblem(error: unknown, request: PlainRequest, requestId: string, logger: Logger): PlainAnswer {
   if (error instanceof UnknownPath) return textAnswer(404, '404 page not found\n')
@@ -51,7 +51,7 @@ function asOAuth(error: ControllerError): PlainAnswer {
 }
 
 function bareAnswer(error: ControllerError): PlainAnswer {
-  // Of a form, the pipeline says with a code of its own that no form of the answer is accepted.
+  // For a form the pipeline has a code of its own, which says that the client accepts no form of the answer.
   const own = error.code === 'UNSUPPORTED_MEDIA' ? 406 : STATUS_OF[error.code]
   const status = error instanceof HttpRefusal ? error.status : own
   if (status === 405) return textAnswer(405, '')

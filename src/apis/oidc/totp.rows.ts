@@ -24,10 +24,10 @@ const TAKES = {
   orProduces: ['text/html'],
 } as const satisfies Partial<OperationShape>
 
-/** Characters of a code; what is longer is none. */
+/** The most characters of a code; longer text is invalid. */
 const MAX_CODE = 13
 
-/** The second factor of a login, and enrolling in it on the way. */
+/** The second factor of a login, and the enrollment in it during a login. */
 export function totpOperations(provider: OpenIdProvider) {
   const { totp } = provider
   return [
@@ -110,7 +110,7 @@ function codeOf({ code = '' }: LoginBody): string {
   return trimmed.length <= MAX_CODE ? trimmed : ''
 }
 
-/** A wrong code has a name of its own where somebody logs in. */
+/** A wrong code has an error of its own at a login. */
 function asWrongCode(error: unknown): unknown {
   return error instanceof ControllerError && error.code === 'MFA_INVALID_TOKEN' ? new WrongCode() : error
 }

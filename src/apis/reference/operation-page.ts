@@ -88,7 +88,7 @@ function credentials(ways: NonNullable<ShownOperation['security']>): Html {
 }
 
 function schemeText(name: string): string {
-  // Every scheme is described.
+  // Every scheme has a description.
   const { description } = SECURITY_SCHEMES[name] as { readonly description: string }
   return description
 }
@@ -115,7 +115,7 @@ function answer(status: string, reference: ShownResponse): Html {
     : html`<details><summary>${head}</summary>${contents(content)}</details>`
 }
 
-/** The page of all operations, or of those that a query finds. */
+/** The page of all operations, or of the operations that match a query. */
 export function indexPage(entries: readonly ReferenceEntry[], query: string): string {
   const shown = query === '' ? entries : found(entries, query)
   const sections = API_NAMES.flatMap((api) => {

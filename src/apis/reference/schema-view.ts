@@ -24,7 +24,7 @@ export interface ShownSchema {
   readonly additionalProperties?: ShownSchema | boolean
 }
 
-/** The schema itself, where it refers to one that all operations share. */
+/** The schema itself, also where it refers to a shared one. */
 export function resolved(schema: ShownSchema): ShownSchema {
   const shared = schema.$ref && SCHEMAS[schema.$ref.replace('#/components/schemas/', '')]
   // The shared schemas are of the same form.

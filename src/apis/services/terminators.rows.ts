@@ -23,7 +23,7 @@ export const terminatorsOfService = defineOperation(
   },
 )
 
-/** A terminator as who may dial its service sees it: without address and costs. */
+/** A terminator as dialers of its service see it: without address and costs. */
 const ClientTerminator = described(
   z.object({
     _links: Links,

@@ -28,7 +28,7 @@ export function crudForAdmins<R extends Resource, const Name extends StandardOpe
   return Object.fromEntries(forAdmins) as unknown as RowsOf<R, Name>
 }
 
-/** Who may call a standard operation of a resource: an action is what delegated permissions open. */
+/** The access to a standard operation of a resource: delegated permissions open an action. */
 export function accessTo(
   { definition: { permission: entity, adminOnly = [] } }: Resource,
   action: Permission['action'],
@@ -130,19 +130,19 @@ function standardRows<R extends Resource>(resource: R): Record<StandardOperation
   }
 }
 
-/** Lists the errors of creating: references to other entities may name one that does not exist. */
+/** Lists the errors of creating: a reference may name an entity that does not exist. */
 function creationErrors({ definition }: Resource): readonly ErrorCode[] {
   const { references = {}, writeErrors = [] } = definition
   return Object.keys(references).length === 0 ? writeErrors : [...writeErrors, 'NOT_FOUND']
 }
 
-/** Lists the errors of changing: entities that the controller keeps itself are not changed by anybody else. */
+/** Lists the errors of changing: only the controller changes the entities that it keeps itself. */
 function changeErrors(resource: Resource): readonly ErrorCode[] {
   const isKept = 'isSystem' in resource.fields
   return isKept ? [...creationErrors(resource), 'ENTITY_CAN_NOT_BE_UPDATED'] : creationErrors(resource)
 }
 
-/** As much of a resource as its rows follow from. */
+/** The parts of a resource that its rows follow from. */
 interface Declared {
   readonly definition: {
     readonly name: string
@@ -172,7 +172,7 @@ export type RowsOf<R extends Declared, Name extends StandardOperation> = Pick<St
 /** The standard operations that a resource declares. */
 export type CrudRows<R extends Declared> = RowsOf<R, R['definition']['operations'][number]>
 
-/** Says what a deletion does to entities that refer to the deleted one, as their declarations have it. */
+/** Describes the effect of a deletion on entities that refer to the deleted one, as their declarations have it. */
 function deletionText({ name }: Resource): string {
   const isOperated = ({ definition }: Resource) => definition.operations.length > 0
   const cascade = referring(name, 'cascade').filter(isOperated).map(inWords)
@@ -186,7 +186,7 @@ function deletionText({ name }: Resource): string {
   ].join(' ')
 }
 
-/** The resources that refer to one of a name, and that its deletion concerns in a way. */
+/** The resources that refer to the named one and have this rule for its deletion. */
 function referring(name: string, onDelete: 'restrict' | 'cascade' | 'clear'): readonly Resource[] {
   return RESOURCES.filter(({ definition }) =>
     Object.values(definition.references ?? {}).some(

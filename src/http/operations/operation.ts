@@ -11,8 +11,9 @@ import type { Page } from '../../ports/record-storage.ts'
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 /**
- * Who may call an operation: anybody; a session whose second factor may still be missing; a fully authenticated session;
- * an admin; or, beside admins, an identity with any delegated permission at all, or with one in particular.
+ * The access that an operation requires: none; a session whose second factor may still be missing; a fully
+ * authenticated session; an admin; or, beside admins, an identity with any delegated permission, or with a particular
+ * one.
  */
 export type Access = 'public' | 'partial' | 'authenticated' | 'admin' | 'delegate' | Permission
 
@@ -28,11 +29,11 @@ export interface OperationShape {
   readonly description?: string
   readonly access: Access
   /**
-   * The kinds of entity that its answer tells of, where they are several: who may not read all of them is refused, because of
-   * what is kept from it, it would learn by asking.
+   * The kinds of entity that its answer is about, where they are several. A caller that may not read all of them is
+   * refused: the answer would reveal entities that are kept from it.
    */
   readonly reads?: readonly string[]
-  /** For a public operation: what a caller proves itself by, where that is not in the body alone. */
+  /** For a public operation: the proofs of a caller outside of the body. */
   readonly credentials?: readonly Credential[]
   /** Query parameters of its own; lists take `filter`, `sort`, `limit` and `offset` besides. */
   readonly query?: z.ZodObject
@@ -65,20 +66,20 @@ export interface OperationShape {
   readonly produces?: string
   /** Other media types that it can answer instead, when the client accepts no better one. */
   readonly orProduces?: readonly string[]
-  /** True for one that is much work: those of one identity are answered one after the other. */
+  /** True for an operation that is much work: the requests of one identity are answered one after the other. */
   readonly isLong?: true
   readonly status?: 200 | 201 | 202
   /** The status instead that deployed controllers answer with. */
   readonly deployedStatus?: 201
-  /** Errors beyond those that every operation of its class may answer. */
+  /** Errors beyond the common ones of its class. */
   readonly errors?: readonly ErrorCode[]
-  /** True where the controller may be without what it takes; it answers 501 then. */
+  /** True where the controller may lack a part that the operation needs; it answers 501 then. */
   readonly mayBeMissing?: boolean
 }
 
 /**
- * A row of an API. The shape is data for the pipeline and the documents; the type parameters are what typed clients know:
- * the query and the body that it takes, and what it answers.
+ * A row of an API. The shape is data for the pipeline and the documents; the type parameters are for typed clients: the
+ * query and the body that it takes, and its answer.
  */
 export interface Operation<
   Route extends string = string,
@@ -88,26 +89,26 @@ export interface Operation<
   Kind extends AnswerKind = AnswerKind,
 > {
   readonly shape: OperationShape
-  /** Takes what the pipeline read as the shape says: nobody else can know its type. */
+  /** Takes the input that the pipeline read by the shape: only the pipeline knows its type. */
   handle(input: never): Promise<Answer>
-  /** Never there: it keeps what typed clients know in the type. */
+  /** Never set: it carries the types for typed clients. */
   readonly signature?: Signature<Route, Query, Body, Data, Kind>
 }
 
-/** An operation as typed clients know it. It follows from the declaration, once, where that is. */
+/** An operation as typed clients know it. It follows from the declaration. */
 export interface Signature<Route extends string, Query, Body, Data, Kind extends AnswerKind> {
   readonly route: Route
-  /** The query of its own; `undefined` when it takes none beyond that of every list. */
+  /** Its own query; `undefined` when it takes no parameters beyond those of every list. */
   readonly query: Query
-  /** `undefined` when it takes none, or may be called without. */
+  /** `undefined` when it takes no body, or may be called without. */
   readonly body: Body
   readonly data: Data
   readonly kind: Kind
 }
 
 /**
- * How an operation answers: data in an envelope; a page of a list, which may be asked for by role; a list as a whole; a
- * document without an envelope; or nothing but that it is done.
+ * The form of an operation's answer: data in an envelope; a page of a list, which may be asked for by role; a list as a
+ * whole; a document without an envelope; or an empty object.
  */
 export type AnswerKind = 'data' | 'list' | 'roleList' | 'wholeList' | 'content' | 'done'
 
@@ -158,14 +159,14 @@ export interface Answer {
   readonly stream?: ReadableStream<Uint8Array>
   /** The session that begins when the connection goes on as a channel. */
   readonly upgrade?: OpenOperatorSession
-  /** The status, where it is not the one that the declaration says. */
+  /** The status, where it differs from the declared one. */
   readonly status?: number
   /** Members of `meta` beyond those of every answer. */
   readonly meta?: Readonly<Record<string, unknown>>
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Which entity was created, and where it is found. */
+/** The created entity, and where it is found. */
 export interface CreatedData {
   readonly _links: z.output<typeof Links>
   readonly id: string
@@ -184,7 +185,7 @@ export function created(resource: Resource, id: string): { readonly data: Create
 /** Answers an empty `data` object. */
 export const DONE = {} as const
 
-/** Of an object the members that a schema names. */
+/** The members of an object that a schema names. */
 export function onlyMembers<T extends object, S extends z.ZodObject>(
   object: T,
   { shape }: S,

@@ -7,9 +7,9 @@ import { tokenChallenge } from './envelope.ts'
 import { HttpRefusal } from './problem.ts'
 
 /**
- * Lets a call through whose rights suffice for an operation: the host's own always, an anonymous one where it is open. A lack
- * of permission is `UNAUTHORIZED` (401), as deployed clients expect; while a second factor is missing nothing but `partial` is
- * open, whatever the identity may do.
+ * Lets a call with sufficient rights through to an operation: a call of the host always, an anonymous call where the
+ * operation is open. A lack of permission is `UNAUTHORIZED` (401), as deployed clients expect. While a second factor is
+ * missing, only `partial` operations are open, whatever rights the identity has.
  */
 export function authorize({ access, reads = [] }: Pick<OperationShape, 'access' | 'reads'>, call: Call): void {
   if (access === 'public' || call.by === 'system') return
@@ -37,7 +37,7 @@ function isAllowed(access: Access, caller: Caller): boolean {
   return permits(caller.identity.permissions, access)
 }
 
-/** A request of somebody whom the controller has let through already. */
+/** A request that the controller has authorized. */
 export interface AuthorizationRequest {
   /** The API that is called: several have operations of the same route, `GET /services` for one. */
   readonly api: 'management' | 'client' | 'fabric' | 'portcullis' | 'openid'
@@ -48,7 +48,7 @@ export interface AuthorizationRequest {
   readonly caller: AuthorizedCaller
 }
 
-/** The sender of a request, as the controller has found out. */
+/** The authenticated sender of a request. */
 export interface AuthorizedCaller {
   readonly identityId: string
   readonly name: string
@@ -63,8 +63,8 @@ export interface AuthorizedCaller {
 }
 
 /**
- * A host's own rule on top of the declared access: asked for every operation that needs a caller, after the controller has
- * let the caller through. What it answers false for is refused with 403.
+ * A host's own rule on top of the declared access. The controller asks it for every operation that needs a caller,
+ * after it has authorized the caller. `false` refuses the request with 403.
  *
  * @example
  * import type { HostAuthorization } from 'portcullis'
@@ -94,7 +94,7 @@ const EXPIRED = 'error="expired" error_description="token expired"'
 const BEARER = 'Bearer realm="openziti-oidc"'
 const INVALID = 'error="invalid" error_description="token is invalid"'
 
-/** Finds out who calls with an access token; see `BearerSessions`. */
+/** Finds the caller of an access token; see `BearerSessions`. */
 export interface BearerAuthentication {
   resolve(
     tokens: readonly string[],
@@ -102,7 +102,7 @@ export interface BearerAuthentication {
   ): Promise<Caller | 'missing' | 'invalid' | 'expired'>
 }
 
-/** How a request says who sends it. */
+/** The parts of a request that authenticate its sender. */
 export interface Credentials {
   readonly headers: Headers
   readonly clientCertificates: readonly Uint8Array[]
@@ -111,8 +111,8 @@ export interface Credentials {
 }
 
 /**
- * Finds the caller of a request: the holder of the token in `zt-session`, whatever comes besides, or of an access token.
- * Error: `UNAUTHORIZED` with the challenge that tells what was wrong.
+ * Finds the caller of a request: the holder of the token in `zt-session`, whatever else is sent, or of an access token.
+ * Error: `UNAUTHORIZED` with a challenge that names the problem.
  */
 async function authenticate(engine: ControllerEngine, credentials: Credentials): Promise<Caller> {
   const { headers, bearer, clientCertificates } = credentials
@@ -152,8 +152,8 @@ export function bearerTokens(headers: Headers): readonly string[] {
 }
 
 /**
- * Finds the caller of a request and counts it: by identity, or by address where the operation is open or the token is not
- * good, so that guessing tokens is limited too. Errors: `UNAUTHORIZED`, `SERVER_TOO_MANY_REQUESTS`.
+ * Finds the caller of a request and counts it: by identity, or by address where the operation is open or the token is
+ * invalid, so that guessing tokens is limited too. Errors: `UNAUTHORIZED`, `SERVER_TOO_MANY_REQUESTS`.
  */
 export async function countedCaller(
   engine: ControllerEngine,

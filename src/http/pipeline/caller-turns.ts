@@ -18,9 +18,9 @@ export interface TurnLimits {
 }
 
 /**
- * Answers requests that are much work in turns: of one identity as many at once as there are places, its API sessions one after the
- * other, and lets others in between. They take the processor and memory for longer than anything else that a client asks for,
- * so that many at once would be waited for by everybody.
+ * Answers requests that are much work in turns: each identity has as many at once as there are places, its API sessions
+ * one after the other, and other requests go in between. Such requests take the processor and memory longer than any
+ * other request, so many at once would delay every caller.
  */
 export class CallerTurns {
   readonly #gates = new Map<string, FairGate>()
@@ -35,7 +35,7 @@ export class CallerTurns {
   }
 
   /**
-   * Answers a request when it is its turn. Who has said no name waits with everybody else of the network.
+   * Answers a request when it is its turn. A request without a caller waits with all others of its network.
    *
    * @throws {ControllerError} SERVER_TOO_MANY_REQUESTS for one request too many.
    */

@@ -15,8 +15,8 @@ export const API_VERSIONS = { apiEnrollmentVersion: '0.0.1', apiVersion: '0.0.1'
 const UPGRADE_REQUIRED = 426
 
 /**
- * Wraps what an operation answers: `data` and `meta`, with pagination and filterable fields for a list, which is no longer than
- * `answerBytes` and written a slice at a time.
+ * Wraps the answer of an operation: `data` and `meta`, with pagination and filterable fields for a list. A list is no
+ * longer than `answerBytes` and is written a slice at a time.
  */
 export async function envelope(
   shape: OperationShape,
@@ -37,7 +37,7 @@ export async function envelope(
   if (answer.raw !== undefined) {
     return answerOf(status, shape.produces ?? 'application/octet-stream', answer.raw, answer.headers)
   }
-  // Callers who waited for the same facts go on at the same time.
+  // Callers that waited for the same facts go on at the same time.
   await turn()
   if (answer.page === undefined && shape.produces !== undefined) {
     return jsonTextAnswer(status, keptLists.texts.jsonText(answer.data), answer.headers)
@@ -51,7 +51,7 @@ export async function envelope(
   }
   const { items, totalCount } = answer.page
   const tailOf = (count: number) => {
-    // A page that ends early says so: who goes on at offset + limit misses nothing.
+    // A page that ends early says so: a client that goes on at offset + limit misses nothing.
     const limit = count < items.length ? count : (find.limit ?? items.length)
     const pagination = { limit, offset: find.offset ?? 0, totalCount }
     const filterableFields = Object.keys(shape.symbols ?? {})
@@ -104,15 +104,15 @@ async function textsWithin(
 
 /** The facts of a controller that each of its answers carries. */
 export interface ControllerIdentity {
-  /** Changes whenever the process starts, which tells SDKs to send everything anew. */
+  /** Changes with every start of the process: SDKs then send everything anew. */
   readonly instanceId: string
   /** The version that clients read, with a leading `v`. */
   readonly version: string
 }
 
 /**
- * The headers of every answer, whatever became of the request. An adapter that refuses a request before the controller
- * sees it gives them as well.
+ * The headers of every answer, whatever its outcome. An adapter that refuses a request before the controller sees it
+ * sends them as well.
  */
 export function answerHeaders({ instanceId, version }: ControllerIdentity): Readonly<Record<string, string>> {
   return {
@@ -135,7 +135,7 @@ function jsonTextAnswer(status: number, text: string | Uint8Array, headers?: Giv
   return answerOf(status, 'application/json', text, headers)
 }
 
-/** An answer of a media type, with further headers. Throws TypeError for a header that is none. */
+/** An answer of a media type, with further headers. Throws TypeError for an invalid header. */
 export function answerOf(
   status: number,
   contentType: string,

@@ -22,8 +22,9 @@ interface KeptList {
 }
 
 /**
- * Lists whose items are the same objects again, as those of callers with the same rights are until an entity changes: their
- * bytes are put together once. Memory that is taken anew for every long answer has the garbage collector go through all there is.
+ * Lists that hold the same objects again, as those of callers with the same rights do until an entity changes: their
+ * bytes are put together once. Allocating memory for every long answer would make the garbage collector go through the
+ * whole heap.
  */
 export class KeptLists {
   readonly texts: WireTexts
@@ -35,9 +36,9 @@ export class KeptLists {
   }
 
   /**
-   * The answer with a list whose items are all encoded already, with no more of them than have `most` bytes together, one at
-   * least; `undefined` for any other. Nobody may change the bytes. `tailOf` tells the text that follows a number of items. What is
-   * not encoded yet is encoded a slice at a time.
+   * The bytes of a list's answer, with as many items as fit into `most` bytes, at least one; `undefined` when the texts
+   * keep no bytes of an item. The caller must not change the bytes. `tailOf` gives the text after a number of items.
+   * Items are encoded a slice at a time.
    */
   async bytes(
     items: readonly unknown[],

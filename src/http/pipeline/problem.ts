@@ -131,7 +131,7 @@ export const MESSAGES: Readonly<Record<ErrorCode, string>> = {
 /** Seconds after which a client may try again while the storage is away, or the controller starts again. */
 export const RETRY_AFTER_SECONDS = '5'
 
-/** The answer to a request that failed. What is not a ControllerError is logged once and masked. */
+/** The answer to a request that failed. Any error but a ControllerError is logged once and masked. */
 export function toProblem(error: unknown, requestId: string, logger: Logger): PlainAnswer {
   if (error instanceof StorageUnavailable) {
     const level = error.reason === 'busy' ? 'warn' : 'error'

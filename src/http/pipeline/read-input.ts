@@ -84,7 +84,7 @@ function findQuery(symbols: SymbolTable, shape: OperationShape, parameters: URLS
   return shape.pagedByFilter ? readFilter(parameters, symbols) : readListQuery(parameters, symbols, shape.byRole)
 }
 
-/** The parameters of a query; one that may be repeated is a list, of any other the last one counts. */
+/** The parameters of a query. A repeatable parameter is a list; of any other, the last value counts. */
 function queryIn(url: URL, schema: z.ZodObject): Readonly<Record<string, unknown>> {
   const lists = Object.entries(schema.shape).flatMap(([name, type]) =>
     url.searchParams.has(name) && isList(type) ? [[name, url.searchParams.getAll(name)]] : [],
@@ -101,7 +101,7 @@ function requireAccepted(shape: OperationShape, accept: string | null, isText: b
   const produced = shape.produces ?? 'application/json'
   const forms = [produced, ...(shape.orProduces ?? [])]
   if (forms.some((mediaType) => isAcceptable(accept, mediaType))) return
-  // Generated clients ask every GET for JSON; what has one form is answered in it.
+  // Generated clients ask for JSON with every GET; an operation with a single form answers in it.
   if (shape.route.startsWith('GET ') && forms.length === 1 && isAcceptable(accept, 'application/json')) return
   if (isText) throw new ControllerError('UNSUPPORTED_MEDIA')
   const reason = `unsupported media type requested, only [${produced}] are available`
@@ -135,7 +135,7 @@ function readJsonBody(shape: OperationShape, bodyText: string, { limits, refuseU
   return readBody({ body: shape.body, spellings: shape.spellings, refusesUnknown: refuseUnknownMembers }, body)
 }
 
-/** Refuses content that is encoded: the limit on bodies counts the bytes that are there. */
+/** Refuses an encoded body: the limit on bodies counts the bytes that arrive. */
 export function refuseEncodedBody(request: PlainRequest): void {
   const encoding = request.headers.get('content-encoding')
   if (encoding === null || encoding.toLowerCase() === 'identity') return
@@ -172,8 +172,8 @@ export async function readWebBody(request: Request): Promise<Uint8Array | undefi
 }
 
 /**
- * Parses a JSON body. Errors: `COULD_NOT_PARSE_BODY` for what is not JSON, `COULD_NOT_VALIDATE` for more tags than `tags`,
- * and those of what cannot be kept.
+ * Parses a JSON body. Errors: `COULD_NOT_PARSE_BODY` for invalid JSON, `COULD_NOT_VALIDATE` for more tags than `tags`,
+ * and for text that cannot be kept.
  */
 function parseJsonBody(text: string, { tags }: Pick<Limits, 'tags'>): unknown {
   const body = parsed(text)
@@ -190,7 +190,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Tags are counted before anything else looks at them; what is stored is judged once more where it is stored. */
+/** Tags are counted before anything else looks at them. The code that stores them judges them once more. */
 function requireFewTags(body: unknown, most: number): void {
   const tags: unknown = typeof body === 'object' && body !== null ? Reflect.get(body, 'tags') : undefined
   const count = typeof tags === 'object' && tags !== null ? Object.keys(tags).length : 0
@@ -202,7 +202,7 @@ export function readForm(bodyText: string): URLSearchParams {
   return storable(new URLSearchParams(bodyText))
 }
 
-/** The parameters. Error: `COULD_NOT_VALIDATE` naming one that no database can keep as it is. */
+/** The parameters. Error: `COULD_NOT_VALIDATE` naming a parameter that no database can keep as it is. */
 function storable(parameters: URLSearchParams): URLSearchParams {
   for (const [name, value] of parameters) {
     if (isStorable(name) && isStorable(value)) continue

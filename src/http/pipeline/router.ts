@@ -122,8 +122,8 @@ export interface ApiPath {
 }
 
 /**
- * Tells which API a path belongs to. The client API is the default: un-versioned paths and the legacy prefix `/edge/v1`
- * are its aliases, so that clients may call `/version` or `/enroll` before they know any prefix.
+ * Finds the API of a path. The client API is the default: un-versioned paths and the legacy prefix `/edge/v1` are its
+ * aliases, so that clients may call `/version` or `/enroll` before they know any prefix.
  */
 export function apiPathOf(pathname: string): ApiPath {
   const path = cleaned(pathname)
@@ -140,13 +140,16 @@ export function apiPathOf(pathname: string): ApiPath {
   return { api: 'client', path: client || '/' }
 }
 
-/** Deployed controllers answer every path of health checks alike, but for those that end so. */
+/** Deployed controllers answer all paths of health checks alike, except for paths with this ending. */
 function raftPathIn(path: string): string {
   const RAFT = '/controller/raft'
   return path.endsWith(RAFT) ? RAFT : ''
 }
 
-/** The path below the base of the OpenID provider; `undefined` for what is none of its own. Every path with its prefix is. */
+/**
+ * The path below the base of the OpenID provider; `undefined` for a path of another API. Every path with its prefix is
+ * its own.
+ */
 export function openIdPathOf(pathname: string): string | undefined {
   const path = cleaned(pathname)
   if (path === OIDC_BASE || path.startsWith(`${OIDC_BASE}/`)) return path.slice(OIDC_BASE.length)

@@ -15,7 +15,7 @@ import { type FoundMembers, pageOfClasses } from './member-pages.ts'
 import type { Names } from './names.ts'
 import { inSlices, type MapSide, type Partition } from './partition.ts'
 
-/** Who may dial or bind what within two scopes, in few groups. Error: `COULD_NOT_VALIDATE` for a scope of another make. */
+/** The access to dial or bind within two scopes, in few groups. Error: `COULD_NOT_VALIDATE` for an invalid scope. */
 export async function accessMap(
   context: Pick<EngineContext, 'turns'>,
   partition: Partition,
@@ -64,7 +64,10 @@ async function drawMap(
   }
 }
 
-/** A page of the members of a scope, by name. Errors: `NOT_FOUND` for a kind that is not to be seen, `COULD_NOT_VALIDATE`. */
+/**
+ * A page of the members of a scope, by name. Errors: `NOT_FOUND` for a kind that the caller may not see,
+ * `COULD_NOT_VALIDATE`.
+ */
 export async function scopeMembers(
   context: Pick<EngineContext, 'turns'>,
   partition: Partition,

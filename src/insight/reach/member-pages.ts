@@ -12,14 +12,14 @@ export interface FoundMembers {
   readonly nextCursor: string | null
 }
 
-/** Which page is wanted. */
+/** The page in question. */
 export interface PageWanted {
   readonly text: string
   readonly limit: number
   readonly cursor?: string | undefined
 }
 
-/** A page of the entities of some classes, by name. Error: `COULD_NOT_VALIDATE` for a cursor of another make. */
+/** A page of the entities of some classes, by name. Error: `COULD_NOT_VALIDATE` for an invalid cursor. */
 export async function pageOfClasses(
   context: Pick<EngineContext, 'turns'>,
   classified: Classified,
@@ -38,7 +38,7 @@ export async function pageOfClasses(
 /** Up to this many members are sorted by name. Of a larger group the list of all names is read: most of them are its members. */
 export const FEW = 2000
 
-/** A page of the entities of some ids, by name. Error: `COULD_NOT_VALIDATE` for a cursor of another make. */
+/** A page of the entities of some ids, by name. Error: `COULD_NOT_VALIDATE` for an invalid cursor. */
 export async function pageOfIds(
   ids: Iterable<string>,
   order: Pick<NameOrder, 'get'>,
@@ -50,8 +50,8 @@ export async function pageOfIds(
 }
 
 /**
- * A page of the names for which `holds` is true, in order. It is quick where that is so for many of them. Error:
- * `COULD_NOT_VALIDATE` for a cursor of another make.
+ * A page of the names for which `holds` is true, in order. It is quick where `holds` is true for many names. Error:
+ * `COULD_NOT_VALIDATE` for an invalid cursor.
  */
 export async function pageOfNames(
   order: NameOrder,
@@ -84,15 +84,15 @@ function* idsOf({ members }: Classified, classes: ReadonlySet<number>): Generato
   for (const place of classes) yield* members[place] ?? []
 }
 
-/** Which members are wanted. */
+/** The members in question. */
 export interface MembersWanted {
-  /** Only those whose name holds this text, without regard to case. */
+  /** Only members whose name holds this text, in any case. */
   readonly text: string
   readonly after: NamePlace | undefined
   readonly limit: number
 }
 
-/** Picks from the ids of members those of one page, by name, and one more where there is one. */
+/** Picks the members of one page from the ids, by name, and one more where there is one. */
 async function pickMembers(
   ids: Iterable<string>,
   order: Pick<NameOrder, 'get'>,
@@ -121,7 +121,7 @@ function writeCursor({ folded, id }: NamePlace): string {
   return JSON.stringify([folded, id])
 }
 
-/** The place that a cursor stands for; undefined for invalid text. */
+/** The place of a cursor; undefined for invalid text. */
 function readCursor(text: string): NamePlace | undefined {
   try {
     const parts: unknown = JSON.parse(text)

@@ -27,7 +27,7 @@ export const NAMED: readonly Resource[] = [
 export type Names = ReadonlyMap<string, NameOrder>
 
 /**
- * The names of everything that is searched by name: read when somebody first asks for them, and brought level with the store
+ * The names of everything that is searched by name: read with the first question, and brought level with the store
  * before each question.
  */
 export class NameIndex {
@@ -52,7 +52,7 @@ export class NameIndex {
     const changes = this.#names && (await changesAfter(tx, this.#place))
     const known = changes && this.#names
     const names = known ?? new Map(NAMED.map(({ name }) => [name, new NameOrder()]))
-    // Forgotten meanwhile: what is half read is of no use.
+    // Forgotten meanwhile: half-read names are useless.
     this.#names = undefined
     const turn = turns.begin()
     if (known === undefined) {
@@ -89,15 +89,15 @@ function put(names: Names, { name: kind }: Resource, { id, name }: Named): void 
   if (typeof name === 'string') names.get(kind)?.put(id, name)
 }
 
-/** Names that were found, and whether there are others that nobody looked at. */
+/** Found names, and whether there are names that the search did not look at. */
 interface FoundEntries {
   readonly entries: readonly NameEntry[]
   readonly isPartial: boolean
 }
 
 /**
- * Finds the names that begin with a text, which the order of names tells at once, and then those that hold it anywhere, among the
- * first `looked` others; in order, up to a limit.
+ * Finds names in order, up to a limit. Names that begin with a text come first: the order of names gives them at once.
+ * Then come names that hold it anywhere, among the first `looked` others.
  */
 export async function searchNames(
   order: NameOrder,

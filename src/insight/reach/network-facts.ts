@@ -19,10 +19,10 @@ const GROUPED: readonly { readonly kind: GroupedKind; readonly resource: Resourc
 ]
 const POLICIES = [servicePolicies, edgeRouterPolicies, serviceEdgeRouterPolicies]
 
-/** The part of a network that somebody may see: the entities of the kinds that it may read, and the policies that it may read. */
+/** The part of a network that a caller may see: the entities and policies of the kinds that it may read. */
 export interface NetworkFacts {
   readonly place: HistoryPoint
-  /** The role attributes of entities by id, of those that were asked for; undefined for entities that are gone. */
+  /** The role attributes of the requested entities, by id; undefined for entities that are gone. */
   readonly entities: ReadonlyMap<
     GroupedKind,
     Iterable<readonly [id: string, attributes: readonly string[] | undefined]>
@@ -37,7 +37,7 @@ export function drawnFor(call: Call): readonly string[] {
   return resources.filter(({ definition }) => mayRead(call, definition.permission)).map(({ name }) => name)
 }
 
-/** Reads what a graph of some kinds is drawn of. Entities that are added meanwhile may be in it already. */
+/** Reads the facts of a graph of some kinds. Entities that are added meanwhile may be in it already. */
 export async function networkFacts(
   { access }: Pick<EngineContext, 'access'>,
   tx: ReadTransaction,
@@ -52,7 +52,8 @@ export async function networkFacts(
 const MOST_CHANGED = 2000
 
 /**
- * Reads as much of a graph of some kinds as changed since a place in the history of the store. Undefined where the network is better read as a whole.
+ * Reads the changes in a graph of some kinds since a place in the history of the store. Undefined where it is better to
+ * read the network as a whole.
  */
 export async function changedFacts(
   { access }: Pick<EngineContext, 'access'>,

@@ -28,7 +28,7 @@ import { type SearchPorts, search } from './search.ts'
 /** The ports of graphs of the network. */
 interface GraphPorts extends SearchPorts, Pick<EngineContext, 'clock' | 'presence'> {}
 
-/** Who reaches what, by groups and by names, for callers that may read it. Long work is done in slices. */
+/** Answers about access by groups and by names, for callers with the right to read it. Long work is done in slices. */
 export class NetworkGraphs {
   readonly #context: GraphPorts
   readonly #partitions: Partitions
@@ -41,8 +41,8 @@ export class NetworkGraphs {
   }
 
   /**
-   * Works out ahead what the first questions of the explorer take: names in order, classes, findings, both sizes of the access
-   * map, and that of Bind. Later questions take over what changed since.
+   * Computes the first answers for the explorer ahead: names in order, classes, findings, both sizes of the access map,
+   * and that of Bind. Later questions take over the changes since.
    */
   async prepare(): Promise<void> {
     await this.findings(SYSTEM_CALL)
@@ -64,7 +64,8 @@ export class NetworkGraphs {
   }
 
   /**
-   * Who may dial or bind what within two scopes, in few groups: by the role attributes that tell best apart what policies select.
+   * The access to dial or bind within two scopes, in few groups: by the role attributes that best tell apart the
+   * entities that policies select.
    *
    * @throws {ControllerError} UNAUTHORIZED for a caller that may not read identities, services and service policies.
    */
@@ -78,7 +79,7 @@ export class NetworkGraphs {
   /**
    * A page of the members of a scope of the access map, by name.
    *
-   * @throws {ControllerError} NOT_FOUND for a kind that is not to be seen.
+   * @throws {ControllerError} NOT_FOUND for a kind that the caller may not see.
    */
   async mapMembers(call: Call, input: z.input<typeof ScopeMembersRequest>): Promise<GraphMembers> {
     const request = readRequest(ScopeMembersRequest, input)
@@ -92,7 +93,7 @@ export class NetworkGraphs {
     }
   }
 
-  /** Finds what is probably not meant so, of the kinds that the caller may read. */
+  /** Finds probable mistakes, of the kinds that the caller may read. */
   async findings(call: Call, input: z.input<typeof FindingsRequest> = {}): Promise<readonly Finding[]> {
     const request = readRequest(FindingsRequest, input)
     const context = this.#context

@@ -22,14 +22,16 @@ export interface MapSide extends Divided {
   readonly classes: readonly EntityClass[]
 }
 
-/** The places of policies that select anybody: on the side that links lead from, and on the one that they lead to. */
+/**
+ * The places of policies that select any entity: on the side that links lead from, and on the side that they lead to.
+ */
 export type SelectingPolicies = readonly [ReadonlySet<number>, ReadonlySet<number>]
 
-/** Somebody's view of a network, its entities sorted into classes. What is drawn of it is kept with it. */
+/** A caller's view of a network, its entities sorted into classes. Drawings of it are kept with it. */
 export class Partition {
   readonly policies: readonly GraphPolicy[]
   readonly kinds: ReadonlyMap<GroupedKind, Classified>
-  /** The latest place in the history of the store at which it is known to be good. */
+  /** The latest place in the history of the store at which the view is known to be right. */
   place: HistoryPoint
   #selecting: Promise<SelectingPolicies> | undefined
   readonly #remembered = new Map<string, Promise<readonly string[]>>()
@@ -59,7 +61,7 @@ export class Partition {
     return known
   }
 
-  /** The places of the policies that select anybody on the side that their links lead from, and on the other. */
+  /** The places of the policies that select any entity on the side that their links lead from, and on the other. */
   selecting(turns: Turns): Promise<SelectingPolicies> {
     this.#selecting ??= inSlices(turns, selectingOf(this))
     return this.#selecting
@@ -94,17 +96,19 @@ const MOST_MAPS = 16
 /** Views that are remembered: callers with the same rights to read share one. */
 const MOST_VIEWS = 4
 
-/** A view with the tables that follow what changes in it. */
+/** A view with the tables that follow its changes. */
 interface KeptView {
   readonly partition: Partition
   readonly tables: Map<GroupedKind, ClassTable>
 }
 
-/** The view that each caller has of the network, made when it is first asked for; later it takes over what changed since. */
+/**
+ * The view that each caller has of the network, made with its first question; later it takes over the changes since.
+ */
 export class Partitions {
   readonly #context: Pick<EngineContext, 'access' | 'storage'>
   readonly #kept = new BoundedMap<string, KeptView>(MOST_VIEWS)
-  /** One after the other: what one of them makes the next one may use. */
+  /** One after the other: each may use what the one before made. */
   #queue: Promise<unknown> = Promise.resolve()
 
   constructor(context: Pick<EngineContext, 'access' | 'storage'>) {
@@ -123,7 +127,7 @@ export class Partitions {
     const { storage } = this.#context
     const view = kinds.join()
     const known = this.#kept.get(view)
-    // Half followed changes are of no use: unless all is well it is made anew the next time.
+    // Half-followed changes are useless: after a failure the view is made anew the next time.
     this.#kept.delete(view)
     const facts = known && (await storage.read((tx) => changedFacts(this.#context, tx, kinds, known.partition.place)))
     const kept = known && facts ? await this.#follow(known, facts, turns) : await this.#make(kinds, turns)
@@ -152,7 +156,7 @@ export class Partitions {
       await inSlices(turns, table.put(entities.get(kind) ?? []))
       if (policies !== undefined) await inSlices(turns, table.select(new RolePolicies(policies, kind)))
       if (!table.isSparse) continue
-      // The classes hold the role attributes of everybody: nothing is read for it.
+      // The classes hold the role attributes of every entity, so nothing is read for it.
       const anew = new ClassTable(new RolePolicies(policies ?? partition.policies, kind))
       await inSlices(turns, anew.put(membersOf(table.current)))
       tables.set(kind, anew)

@@ -60,7 +60,9 @@ export class EventLog {
   }
 }
 
-/** The right to hear of an event: that to read the entities of this permission; administrators alone where it is undefined. */
+/**
+ * The right to read an event: the right to read the entities of this permission; undefined for administrators alone.
+ */
 type Reader = string | undefined
 
 /** Readers of events. An event that is not listed is not kept: it repeats another one, or comes too often to be read. */
@@ -88,10 +90,10 @@ const READERS: Readonly<Partial<Record<EventName, Reader>>> = {
 }
 
 /** The names of the events that are kept. */
-// The names of the table are those that its type allows.
+// The type of the table allows no other names.
 export const TOLD_EVENTS = Object.keys(READERS) as readonly EventName[]
 
-/** Who may hear of an event. */
+/** The right that a reader of an event needs. */
 export function readerOf<E extends EventName>(name: E, event: ControllerEvents[E]): Reader {
   return name === 'entity.changed' && 'kind' in event ? readerOfKind(String(event.kind)) : READERS[name]
 }
@@ -103,7 +105,7 @@ export function factsOf(type: EventName, event: object): Readonly<Record<string,
   )
 }
 
-/** Why a login failed tells who guesses what to guess next, and what routers write is for their operator. */
+/** The reason of a failed login would help a guesser, and the texts of routers are for their operator. */
 function isKeptBack(type: EventName, member: string): boolean {
   if (type === 'authentication.attempted')
     return member === 'reason' || member === 'remoteAddress' || member === 'requestId'

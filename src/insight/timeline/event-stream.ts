@@ -27,7 +27,7 @@ export interface StreamSource {
 }
 
 /**
- * Events for one reader, by the rights that it has when they are handed over. Who reads slowly misses what is forgotten
+ * Events for one reader, by its rights at the moment of handing over. A slow reader misses events that are forgotten
  * meanwhile.
  */
 export class EventStream extends ReaderStream<EventBatch> {
@@ -53,7 +53,7 @@ export class EventStream extends ReaderStream<EventBatch> {
   }
 }
 
-/** Reports whether a caller may hear of an event. */
+/** Reports whether a caller may read an event. */
 export function mayHear(call: Call, { reader }: KeptEvent): boolean {
   return reader === undefined ? isAdminCall(call) : mayRead(call, reader)
 }

@@ -16,17 +16,20 @@ import type { ReaderStream } from './reader-stream.ts'
 /** The ports of timelines. */
 interface TimelinePorts extends EventStreamPorts, Pick<EngineContext, 'events' | 'random'> {}
 
-/** How often readers of streams hear that theirs is alive, and are judged again, ms. */
+/** Milliseconds between two signs of life to the readers of streams; each time their rights are judged again. */
 const HEARTBEAT_MS = 15_000
-/** Milliseconds after which readers are judged again that another process, or another write, may have taken rights from. */
+/**
+ * Milliseconds after which readers are judged again: another process, or another write, may have withdrawn their
+ * rights.
+ */
 const LOOK_MS = 1000
-/** The events of this process, for those who may know of them: to look back over, and as they happen. */
+/** The events of this process, for callers with the right to read them: past events, and new events as they happen. */
 export class Timelines {
   readonly #source: StreamSource
   readonly #streams = new Set<ReaderStream>()
-  /** Tells the numbers of this process from those of another one, or of this one before it was started anew. */
+  /** Distinguishes the numbers of this process from those of another one, and from those of its own earlier starts. */
   readonly #instance: string
-  /** Where the store was as readers were judged last; undefined while nobody reads. */
+  /** The place of the store when readers were last judged; undefined while there are no readers. */
   #place: HistoryPoint | undefined
 
   constructor(context: TimelinePorts) {
@@ -40,7 +43,10 @@ export class Timelines {
     })
   }
 
-  /** Reads the events after a given one that the caller may hear of, oldest first; the latest of them without one. */
+  /**
+   * Reads the events after a given one, oldest first; without one, the latest. The caller gets only events that it may
+   * read.
+   */
   async read(call: Call, input: z.input<typeof TimelineRequest> = {}): Promise<Timeline> {
     const { after, limit } = readRequest(TimelineRequest, input)
     const { context, log, idOf } = this.#source
@@ -57,7 +63,7 @@ export class Timelines {
   }
 
   /**
-   * Opens a stream of what happens after an event, or from now on.
+   * Opens a stream of the events after a given one, or from now on.
    *
    * @throws {ControllerError} RATE_LIMITED as {@link admit} does.
    */
@@ -66,10 +72,10 @@ export class Timelines {
   }
 
   /**
-   * Takes in a stream for its reader. Of an identity that has too many the oldest one ends; where all identities together have
-   * too many, the oldest one of the identity that has most, and for an administrator one of a delegate.
+   * Takes in a stream for its reader. When an identity has too many, its oldest one ends. When all identities together
+   * have too many, the oldest one of the identity with the most ends; for an administrator, one of a delegate.
    *
-   * @throws {ControllerError} RATE_LIMITED when nobody has more than the reader would have then.
+   * @throws {ControllerError} RATE_LIMITED when no identity has more than the reader would have then.
    */
   admit<S extends ReaderStream>(stream: S): S {
     const { context } = this.#source
@@ -118,7 +124,7 @@ export class Timelines {
     if (this.#streams.size > 0) timetable.set('event-stream', 'all', clock.now() + HEARTBEAT_MS)
   }
 
-  /** Looks whether somebody lost rights: readers here hear of no event of another process. */
+  /** Looks whether readers lost rights: this process gets no event of another one. */
   async #look(): Promise<void> {
     const { timetable, clock, storage } = this.#source.context
     if (this.#streams.size === 0) {
@@ -139,7 +145,7 @@ export class Timelines {
     }
   }
 
-  /** The place after an event; of one that this process did not tell, the beginning of what it knows. */
+  /** The place after an event; for an event that this process did not number, the beginning. */
   #placeOf(after: string | undefined, otherwise: number): { readonly place: number; readonly isKnown: boolean } {
     if (after === undefined) return { place: otherwise, isKnown: true }
     const [, number] = after.startsWith(`${this.#instance}.`) ? (/\.(\d{1,15})$/.exec(after) ?? []) : []
@@ -148,7 +154,9 @@ export class Timelines {
   }
 }
 
-/** Reports whether an event may have changed what somebody may hear: its identity was changed, or its API session ended. */
+/**
+ * Reports whether an event may have changed the rights of a reader: its identity was changed, or its API session ended.
+ */
 function isAbout(event: object, readerId: string | undefined): boolean {
   return (
     readerId !== undefined && (Reflect.get(event, 'identityId') === readerId || Reflect.get(event, 'id') === readerId)

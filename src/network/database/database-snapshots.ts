@@ -31,17 +31,17 @@ export class Snapshots {
     try {
       return (await storage.snapshot()) ?? NAMELESS
     } catch (error) {
-      // One that failed must not keep the next from being made.
+      // A failed snapshot must not keep the next from being made.
       this.#last = before
       throw error
     }
   }
 }
 
-/** Ms for which a finding is answered again, so that asking often costs nothing. */
+/** Milliseconds for which a look is answered again, so that frequent questions cost nothing. */
 const FRESH_MS = 1_000
 
-/** Whether the store could be read when somebody last looked. Instants are epoch milliseconds. */
+/** Whether the store could be read at the last look. Instants are epoch milliseconds. */
 export interface StorageLook {
   readonly isHealthy: boolean
   readonly at: number
@@ -77,7 +77,7 @@ export class StorageHealth {
     const begun = clock.now()
     const isHealthy = await storage
       .read(async (tx) => tx.revision >= 0)
-      // Those whose work it prevented tell the operator why it failed.
+      // The operations that it prevents log the reason for the operator.
       .catch(() => false)
     const at = clock.now()
     const failures = isHealthy ? 0 : (this.#last?.failures ?? 0) + 1

@@ -22,10 +22,10 @@ export interface ImportedCounts {
   readonly unchanged: number
 }
 
-/** The outcome of an import, or of one that is only tried. */
+/** The outcome of an import, or of a dry run. */
 export interface ImportReport {
   readonly counts: readonly ImportedCounts[]
-  /** Things left out and why, one line each. */
+  /** Omissions and their reasons, one line each. */
   readonly notes: readonly string[]
 }
 
@@ -46,8 +46,8 @@ interface Imported {
 const BATCH = 200
 
 /**
- * Takes over the network of another controller, with the ids that it has there. What is there already under an id is brought
- * level with it, so that an import which was interrupted is simply done again.
+ * Imports the network of another controller, with its ids. An entity whose id exists already is brought level with it,
+ * so an interrupted import is simply repeated.
  */
 export class NetworkImport {
   readonly #context: Pick<EngineContext, 'clock' | 'pki' | 'writes'>
@@ -57,8 +57,8 @@ export class NetworkImport {
   }
 
   /**
-   * Writes the entities, those that others refer to first. Errors: `COULD_NOT_VALIDATE` with the entity and the field for
-   * what no record can hold, and for a name that another entity has.
+   * Writes the entities, referenced entities first. Errors: `COULD_NOT_VALIDATE` with the entity and the field for a
+   * value that no record can hold, and for a name that another entity has.
    */
   async run(
     entities: readonly ImportedEntity[],
@@ -107,7 +107,7 @@ export class NetworkImport {
       const record = importedRecord(resource, entity, now)
       if (resource.name === 'authenticators') return await importedCredential(this.#context, record, entities, now)
       if (resource.name === 'auth-policies') return { ...record, isSystem: record.id === 'default' }
-      // The operator who holds the store decided to take them over.
+      // The operator who holds the store decided to import them.
       if ('mayAuthenticateAdmins' in resource.fields) return { ...record, mayAuthenticateAdmins: true }
       return record
     } catch (error) {
@@ -128,7 +128,7 @@ async function put(
   const collection = collectionOf(tx, resource)
   const known = await collection.get(record.id)
   if (known !== undefined) {
-    // Where the other controller tells no instants, those of the first import stay.
+    // Where the other controller gives no instants, those of the first import stay.
     const instants = record.createdAt === now ? { createdAt: known.createdAt, updatedAt: known.updatedAt } : {}
     const changed = { ...known, ...record, ...instants }
     if (isSame(known, changed)) return 'unchanged'
@@ -152,9 +152,9 @@ function isSame(known: object, record: object): boolean {
 }
 
 /**
- * The authenticator of another controller as a record, or why it is left out. Verifiers of passwords are shown by no
- * controller. A certificate that leads to this network's own authority can be extended here; one of a third party belongs
- * to that party.
+ * The authenticator of another controller as a record, or the reason for leaving it out. No controller shows the
+ * verifiers of passwords. A certificate that leads to this network's own authority can be extended here; one of a third
+ * party belongs to that party.
  */
 async function importedCredential(
   { pki }: Pick<EngineContext, 'pki'>,
@@ -195,8 +195,9 @@ export interface ImportedEntity {
 type Members = Readonly<Record<string, unknown>>
 
 /**
- * The record of an entity that another controller shows, under its own id: what can be written is read as a request to
- * create it is, what is the controller's own is taken over by its declaration. Error: `COULD_NOT_VALIDATE` with the field.
+ * The record of an entity that another controller shows, under its own id. Its writable members are read as a request
+ * to create it is; the controller's own members are taken over by its declaration. Error: `COULD_NOT_VALIDATE` with the
+ * field.
  */
 function importedRecord(resource: Resource, shown: Members, now: number): BaseRecord & Members {
   const { definition } = resource
@@ -223,7 +224,7 @@ function requestOf({ definition }: Resource, shown: Members): Members {
   return Object.fromEntries(sent)
 }
 
-/** A member that is not shown holds what it holds in an entity that is new. */
+/** A member that is not shown gets the value that a new entity has. */
 function systemFields({ definition, defaults }: Resource, shown: Members): Members {
   const fields = Object.entries(definition.system ?? {}).map(([field, schema]) => {
     const value = shown[field]
@@ -236,7 +237,7 @@ function systemFields({ definition, defaults }: Resource, shown: Members): Membe
   return Object.fromEntries(fields)
 }
 
-/** Other controllers tell the beginning of time where they do not know an instant. */
+/** Other controllers write the beginning of time for an unknown instant. */
 function instantOf(value: unknown, now: number): number {
   const instant = typeof value === 'string' ? Date.parse(value) : Number.NaN
   return Number.isFinite(instant) && instant > 0 ? instant : now

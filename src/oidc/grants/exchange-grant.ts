@@ -34,8 +34,8 @@ const KINDS = ['access_token', 'refresh_token', 'id_token'] as const
 type Kind = (typeof KINDS)[number]
 
 /**
- * Exchanges a token for another one of the same session (RFC 8693). The presented refresh token stays good, because SDKs
- * exchange one twice; what the new tokens say is what the session is, so that no proven factor gets lost.
+ * Exchanges a token for another one of the same session (RFC 8693). The presented refresh token stays valid, because
+ * SDKs exchange one twice. The new tokens describe the session as it is, so that no proven factor gets lost.
  */
 export class ExchangeGrant {
   readonly #context: ExchangePorts
@@ -46,7 +46,9 @@ export class ExchangeGrant {
     this.#issue = issue
   }
 
-  /** Errors: `invalid_request`, `invalid_scope`, `access_denied` without the certificate to which the token is bound. */
+  /**
+   * Errors: `invalid_request`, `invalid_scope`, and `access_denied` without the certificate that the token is bound to.
+   */
   async exchange(call: Call, asked: ExchangeRequest): Promise<TokenResponse> {
     if (!asked.subjectToken) throw invalidRequest('subject_token missing')
     if (!asked.subjectTokenType) throw invalidRequest('subject_token_type missing')
@@ -88,7 +90,7 @@ export class ExchangeGrant {
     const presented = await judgePresented(this.#context, text, this.#context.clock.now())
     if (presented.outcome !== 'valid') throw invalidRequest('subject_token is invalid')
     const { token } = presented
-    // A refresh token may be called an access token; an access token is none that refreshes.
+    // A client may call a refresh token an access token, but an access token cannot refresh.
     if (given === 'refresh_token' && token.type !== 'r') throw invalidRequest('subject_token is invalid')
     return token
   }

@@ -24,8 +24,8 @@ export interface RefreshRequest {
 }
 
 /**
- * Renews tokens by a refresh token (RFC 6749 section 6), which is used up by it: the answer has the next one. An answer that
- * was lost is given again for a short time.
+ * Renews tokens by a refresh token (RFC 6749 section 6). This uses the token up: the answer has the next one. A lost
+ * answer is given again for a short time.
  */
 export class RefreshGrant {
   readonly #context: RefreshPorts
@@ -37,8 +37,8 @@ export class RefreshGrant {
   }
 
   /**
-   * Errors: `invalid_request`, `invalid_grant` for a token that is no good refresh token of this client, `invalid_scope`
-   * beyond what was granted, `access_denied` without the certificate to which the token is bound.
+   * Errors: `invalid_request`, `invalid_grant` for a token that is no valid refresh token of this client,
+   * `invalid_scope` beyond the granted scopes, and `access_denied` without the certificate that the token is bound to.
    */
   async refresh(call: Call, asked: RefreshRequest): Promise<TokenResponse> {
     const token = await this.#presented(asked)
@@ -91,7 +91,10 @@ export class RefreshGrant {
   }
 }
 
-/** The scopes that are asked for, within those that were granted; all of them when none is. Error: `invalid_scope`. */
+/**
+ * The requested scopes, within the granted ones; all granted scopes when the request names none. Error:
+ * `invalid_scope`.
+ */
 export function narrowedScopes({ scopes = [] }: SessionClaims, scope: string | undefined): readonly string[] {
   const asked = (scope ?? '').split(' ').filter((word) => word !== '')
   if (asked.length === 0) return scopes
@@ -100,7 +103,8 @@ export function narrowedScopes({ scopes = [] }: SessionClaims, scope: string | u
 }
 
 /**
- * Who presents a token. Error: `access_denied` where it is bound to certificates and the connection presents none of them.
+ * The party that presents a token. Error: `access_denied` for a token that is bound to certificates when the connection
+ * presents none of them.
  */
 export async function proverOf(
   context: Pick<ProviderContext, 'pki'>,
@@ -129,8 +133,8 @@ export interface FurtherCertificate {
 }
 
 /**
- * Issues another certificate for the session of a token, where one is asked for and the token is bound to certificates: a
- * plain bearer token cannot become another's proof. Error: `invalid_request`.
+ * Issues another certificate for the session of a token, where the client asks for one and the token is bound to
+ * certificates: a plain bearer token cannot become another client's proof. Error: `invalid_request`.
  */
 export async function certifyAgain(
   context: Pick<ProviderContext, 'clock' | 'pki' | 'random'>,
