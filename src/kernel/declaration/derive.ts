@@ -33,7 +33,7 @@ export function replaceSchema(definition: ResourceDefinition): z.ZodObject {
   return z.object({ ...settled(definition), ...body.shape })
 }
 
-/** The body of patch: any members; nested objects may be sent in part. */
+/** The body of patch: members are optional, and nested objects may be sent in part. */
 export function patchSchema(definition: ResourceDefinition): z.ZodObject {
   const entries = Object.entries(definition.writable).map(([field, schema]) => [
     inputName(definition, field),
