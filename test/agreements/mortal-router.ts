@@ -6,6 +6,7 @@ import { HeldIdentity } from '../../adapters/network/router/control/held-identit
 import type { RouterIdentity } from '../../adapters/network/router/control/router-enrollment.ts'
 import { RouterRenewal } from '../../adapters/network/router/control/router-renewal.ts'
 import type { ControllerListener } from '../../adapters/network/router/state/controllers.ts'
+// Internals: what routers are capable of, and the messages between them and the controller.
 import type { RouterSession, ToRouter } from '../../src/facts/fabric/messages/index.ts'
 import { JUDGED_BY_CONTROLLER, RENEWS_WHEN_ASKED, ROUTER_CAPABILITIES } from '../../src/facts/fabric/rules/index.ts'
 import type { Fault } from './mortal-identity.ts'

@@ -1,9 +1,8 @@
 import { openOperator, SYSTEM_CALL } from 'portcullis'
 import { createTestController } from 'portcullis/testing'
 import { expect, it, onTestFinished } from 'vitest'
-import { identities } from '../../src/facts/identities/identity.resource.ts'
-import { services } from '../../src/facts/services/service.resource.ts'
 import { NETWORK_MODEL } from '../sdk/network-model.ts'
+import { identities, services } from '../support/stored-records.ts'
 
 async function scene() {
   const net = await createTestController({ model: NETWORK_MODEL })
