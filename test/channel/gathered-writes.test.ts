@@ -1,6 +1,7 @@
 import { Duplex } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, it } from 'vitest'
+// Internals: how often a socket is written to is seen at the socket alone.
 import { Outgoing } from '../../adapters/network/channel/outgoing.ts'
 
 const FRAMES = 4

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+// Internals: the judgement alone, on ratios that the test decides.
 import { judged } from '../../bench/guard/ratios.ts'
 
 describe('the guard of the speed of a release', () => {
