@@ -7,19 +7,19 @@ import { services } from '../services/service.resource.ts'
 import { servicePolicies } from './policy.resource.ts'
 import { PostureResponse } from './posture/posture-check.resource.ts'
 
-/** How many changes are tried at once. */
+/** The most changes in one simulation. */
 const MAX_CHANGES = 500
 
-/** How many pairs are on one page of a simulation. */
+/** The most pairs on one page of a simulation. */
 const MAX_PAIRS = 500
 
 /** An identity or a service, by id or name. */
 export const IdOrName = Name
 
-/** The names of connecting to a service and hosting it. */
+/** The names of the two access types: connecting to a service, and hosting it. */
 export const AccessTypeName = z.enum(['Dial', 'Bind'])
 
-/** Posture responses that are taken as if an endpoint had reported them. */
+/** Posture responses that a simulation assumes an endpoint to have reported. */
 export const AssumedPosture = z.array(PostureResponse).max(1000)
 
 /** The creation of an entity, by kind. */
@@ -43,24 +43,24 @@ export interface DeleteChange {
   id: string
 }
 
-/** A change as a request says it: the schema knows more of it than its type. */
+/** A change in a request: its schema is stricter than its type. */
 export type ChangeRequest = CreateChange | UpdateChange | DeleteChange
 
-/** Changes to identities, services and service policies, in the words of the requests that would make them. */
+/** Changes to identities, services and service policies, as the bodies of the requests that would make them. */
 export const SimulatedChanges: z.ZodType<ChangeRequest[], ChangeRequest[]> = z
   .array(z.discriminatedUnion('kind', [changeTo(identities), changeTo(services), changeTo(servicePolicies)]))
   .max(MAX_CHANGES)
 
-/** Whose access a simulation judges, each by id or name. */
+/** The identities whose access a simulation judges, each by id or name. */
 export const SimulatedIdentities = z.array(IdOrName).min(1).max(100)
 
-/** How many pairs one page of a simulation has at most. */
+/** The most pairs that a request asks for on one page. */
 export const PairLimit = z.int().min(1).max(MAX_PAIRS)
 
-/** Where a page of a simulation begins: the `nextCursor` of the page before. */
+/** The start of a page of a simulation: the `nextCursor` of the previous page. */
 export const PairCursor = z.string().max(4096)
 
-/** A change to one resource, in the words of its own requests. */
+/** The schema of a change to one resource, by the bodies of its own requests. */
 function changeTo<R extends Resource>(resource: R) {
   const kind = z.literal(resource.name)
   const plural = resource.name.replaceAll('-', ' ')
@@ -86,7 +86,7 @@ function changeTo<R extends Resource>(resource: R) {
 
 const Named = described(z.object({ id: z.string(), name: z.string() }), { name: 'The name of the entity.' })
 
-/** An identity and a service whose access a change would give or take. */
+/** An identity and a service whose access a change would grant or withdraw. */
 export const ChangedPair = described(
   z.object({
     identity: Named,

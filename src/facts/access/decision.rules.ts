@@ -7,7 +7,7 @@ import {
   type PostureData,
 } from './posture/rules/index.ts'
 
-/** Why an identity may, or may not, dial or bind a service: the first obstacle in the order of this list. */
+/** The reason of a decision about dialing or binding: the first obstacle in the order of this list. */
 export type Reason =
   /** No identity has the id or name. */
   | 'identity-unknown'
@@ -17,7 +17,7 @@ export type Reason =
   | 'identity-disabled'
   /** No service policy selects both the identity and the service. */
   | 'no-policy-for-pair'
-  /** Service policies select both, but only for the other of Dial and Bind. */
+  /** Service policies select both, but only for the other access type. */
   | 'only-other-type'
   /** Service policies grant it, and each of them has a posture check that fails. */
   | 'posture-failing'
@@ -25,16 +25,16 @@ export type Reason =
   | 'no-edge-router-for-identity'
   /** No service edge router policy gives the service an edge router. */
   | 'no-edge-router-for-service'
-  /** Both have edge routers, but none in common. */
+  /** Both have edge routers, but no common edge router. */
   | 'no-common-edge-router'
-  /** A session is given, but none of the common edge routers is online to carry it. */
+  /** A session is granted, but all common edge routers are offline. */
   | 'all-common-edge-routers-offline'
-  /** A session is given and could be carried, but nothing hosts the service. */
+  /** A session is granted and a common edge router is online, but the service has no terminator. */
   | 'no-terminators'
-  /** A session is given, and an edge router is online to carry it. */
+  /** A session is granted, and a common edge router is online. */
   | 'granted'
 
-/** Every reason, in the order in which they are looked for. */
+/** Every reason, in the order of the checks. */
 export const REASONS = [
   'identity-unknown',
   'service-unknown',
@@ -50,26 +50,26 @@ export const REASONS = [
   'granted',
 ] as const satisfies readonly Reason[]
 
-/** The right that a party at an edge router lacks before any policy is asked. */
+/** A missing right of a party at an edge router, found before any policy is evaluated. */
 export type PartyLack = 'not-a-tunneler' | 'api-session-over' | 'factor-missing' | 'service-session-over'
 
-/** Why a decision is as it is; a party at an edge router may lack more than one that asks the APIs. */
+/** The reason of a decision. A party at an edge router may lack rights that a caller of the APIs does not need. */
 export type DecisionReason = Reason | PartyLack | 'other-edge-router'
 
-/** The grant of service policies of one type: the policy of the lowest id, and the posture checks before it. */
+/** The grant of service policies of one type: the policy with the lowest id, and its posture checks. */
 export interface GuardedGrant {
   readonly policyId: string
   readonly type: AccessType
   readonly checks: readonly PostureCheck[]
 }
 
-/** The reports of an endpoint, seen from one API session: empty for none. */
+/** The reports of an endpoint in one API session; empty without reports. */
 export interface SessionReport {
   readonly data: PostureData
   readonly apiSessionId: string
 }
 
-/** The edge routers between an identity and a service; `online` are those of the common ones, where it matters. */
+/** The edge routers between an identity and a service; `online` lists the common routers that are online, where it matters. */
 export interface RoutersInQuestion {
   readonly ofIdentity: number
   readonly ofService: number
@@ -81,47 +81,47 @@ export interface RoutersInQuestion {
 export interface PartyFacts {
   readonly routerId: string
   readonly lack: PartyLack | undefined
-  /** When its API session is over by itself, epoch ms; undefined where there is none. */
+  /** The expiry of its API session, epoch ms; undefined without an API session. */
   readonly endsAt: number | undefined
-  /** Whether its router judges posture, so that what fails by the reports that are known here refuses nothing. */
+  /** True when its router judges posture: a failure by the reports of this controller then refuses nothing. */
   readonly isJudgedThere: boolean
 }
 
-/** Everything that decides whether an identity may dial or bind a service. */
+/** All facts for the decision whether an identity may dial or bind a service. */
 export interface DecisionFacts {
-  /** Undefined for one that is not there. `disabledUntil` is in epoch ms, and null for good. */
+  /** Undefined for an unknown identity. `disabledUntil` is epoch ms, and null when disabled for good. */
   readonly identity: { readonly isDisabled: boolean; readonly disabledUntil?: number | null } | undefined
   readonly hasService: boolean
   /** The grants of service policies of either type that select both. */
   readonly grants: readonly GuardedGrant[]
-  /** Undefined where posture is not in question: every policy passes. */
+  /** Undefined when posture does not matter: every policy passes. */
   readonly posture: SessionReport | undefined
-  /** Undefined where it does not matter which edge routers carry the access. */
+  /** Undefined when edge routers do not matter. */
   readonly routers: RoutersInQuestion | undefined
-  /** How many terminators the service has, for a dial; undefined where it does not matter. */
+  /** The number of the service's terminators, for a dial; undefined when it does not matter. */
   readonly terminators?: number | undefined
-  /** Undefined for a party that asks the APIs. */
+  /** Undefined for a caller of the APIs. */
   readonly party?: PartyFacts | undefined
-  /** Whether every passing policy is named, as by deployed controllers, instead of the first. */
+  /** True when every passing policy is named, as by deployed controllers; otherwise only the first. */
   readonly namesEveryPolicy: boolean
 }
 
-/** Whether an identity may dial or bind a service, and why. */
+/** The decision whether an identity may dial or bind a service, with its reason. */
 export interface Decision {
   readonly verdict: 'allowed' | 'refused'
-  /** The first obstacle; `granted` where there is none. */
+  /** The first obstacle; `granted` without an obstacle. */
   readonly reason: DecisionReason
-  /** The ids of the service policies that carry the access as far as posture goes, whatever else refuses it. */
+  /** The ids of the service policies that grant the access and pass posture, even if another obstacle refuses it. */
   readonly policies: readonly string[]
-  /** The ids of the edge routers that both may use, ascending; none where they are not in question. */
+  /** The ids of the edge routers that both may use, ascending; empty when edge routers do not matter. */
   readonly routers: readonly string[]
-  /** The next instant (epoch ms) at which it may be decided otherwise though nothing changes; undefined for none. */
+  /** The next instant (epoch ms) at which the decision may change by itself; undefined when it cannot. */
   readonly until: number | undefined
-  /** At an edge router: whether nothing but reports of the endpoint carries it, so that they have to go on passing. */
+  /** At an edge router: true when the access depends on reports of the endpoint, which must keep passing. */
   readonly isByReports: boolean
 }
 
-/** The grants that carry an access, and until when. */
+/** The grants behind an access, and the instant until which they hold. */
 type Carrying = Pick<Decision, 'policies' | 'until' | 'isByReports'>
 
 /** The facts of one type of access. */
@@ -154,7 +154,7 @@ const STANDS_IN_THE_WAY: Readonly<Record<Obstacle, (asked: Asked) => boolean>> =
 const POLICIES = ['no-policy-for-pair', 'only-other-type'] as const
 const ROUTERS = ['no-edge-router-for-identity', 'no-edge-router-for-service', 'no-common-edge-router'] as const
 
-/** In which order who asks the APIs hears of obstacles. */
+/** The order in which callers of the APIs learn of obstacles. */
 const BY_APIS: readonly Obstacle[] = [
   'identity-unknown',
   'service-unknown',
@@ -164,7 +164,7 @@ const BY_APIS: readonly Obstacle[] = [
   ...ROUTERS,
 ]
 
-/** In which order an edge router hears of them: whether it is one of those to use comes before posture. */
+/** The order for an edge router: its own eligibility comes before posture. */
 const BY_ROUTERS: readonly Obstacle[] = [
   'not-a-tunneler',
   'service-unknown',
@@ -180,8 +180,8 @@ const BY_ROUTERS: readonly Obstacle[] = [
 ]
 
 /**
- * Decides whether an identity may dial or bind a service at `now` (epoch ms). Sessions and their enforcement, circuits and
- * terminators, explanations, simulations, advice and lists of services ask it; they differ in the facts that are in question.
+ * Decides whether an identity may dial or bind a service at `now` (epoch ms). Sessions and their enforcement, circuits and terminators,
+ * explanations, simulations, advice and lists of services call it; they differ in the facts that they supply.
  */
 export function decideAccess(type: AccessType, facts: DecisionFacts, now: number): Decision {
   const ofType = facts.grants.filter((grant) => grant.type === type)
@@ -201,7 +201,7 @@ export function decideAccess(type: AccessType, facts: DecisionFacts, now: number
   return { ...decided, verdict: 'allowed', reason, until: earlier(carrying?.until, facts.party?.endsAt) }
 }
 
-/** Decides by posture what of some grants of one type carries an access; undefined where nothing does. */
+/** Selects the grants of one type that pass posture; undefined when none passes. */
 function carriedBy(
   grants: readonly GuardedGrant[],
   { posture, party, namesEveryPolicy }: DecisionFacts,
@@ -209,7 +209,7 @@ function carriedBy(
 ): Carrying | undefined {
   if (posture === undefined) return carriedByAll(grants, namesEveryPolicy)
   const { data, apiSessionId } = posture
-  // A grant that passes without any report goes on passing at a router, whatever is reported.
+  // A grant that passes without any report keeps passing at a router, whatever the endpoint reports.
   if (party !== undefined) {
     const unasked = grants.filter((grant) => isPassing(grant, emptyPostureData(), apiSessionId, now))
     if (unasked.length > 0) return carriedByAll(unasked, namesEveryPolicy)

@@ -23,7 +23,7 @@ const DEFINITION = {
     serviceId: Id,
     type: z.enum(['Dial', 'Bind']),
     servicePolicies: z.array(Id),
-    /** When posture may end the session by itself: it is looked at then. The last instant of dates for never. */
+    /** The instant at which posture may end the session by itself, and the session is judged again. The last possible date for never. */
     dueAt: Instant,
   },
   derived: {

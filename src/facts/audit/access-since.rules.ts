@@ -5,12 +5,12 @@ import type { AccessSince } from '../access/explain/explanation.rules.ts'
 import { isDisabled } from '../authority/authority.rules.ts'
 import { commitOf } from './audit-trail.rules.ts'
 
-/** The kinds of entity that service policies grant by. */
+/** The kinds of entities that decide a grant of a service policy. */
 export type GrantingKind = 'identities' | 'services' | 'service-policies'
 
-/** A record of the audit trail, as far as it decides what a service policy grants. */
+/** The parts of an audit record that decide a grant of a service policy. */
 export interface DecidingRecord {
-  /** Ids sort as text in the order of commits; those of one commit differ in the last digits alone. */
+  /** Ids sort as text in the order of commits; ids of one commit differ only in the last digits. */
   readonly id: string
   /** Epoch ms. */
   readonly at: number
@@ -21,17 +21,17 @@ export interface DecidingRecord {
 }
 
 type Fields = Readonly<Record<string, unknown>>
-/** The entities of a grant as they were at some time; undefined for one that was not there. */
+/** The entities of a grant at some time; undefined for an entity that did not exist. */
 type GrantState = Readonly<Record<GrantingKind, Fields | undefined>>
 
-/** The fields by which the state of each kind decides. */
+/** The fields of each kind that decide a grant. */
 const DECIDING_FIELDS: Readonly<Record<GrantingKind, readonly string[]>> = {
   identities: ['id', 'roleAttributes', 'disabledAt', 'disabledUntil'],
   services: ['id', 'roleAttributes'],
   'service-policies': ['id', 'type', 'semantic', 'identityRoles', 'serviceRoles'],
 }
 
-/** A question of since when a service policy grants. */
+/** The question of when a grant of a service policy began. */
 export interface GrantHistory {
   readonly type: 'Dial' | 'Bind'
   /** Epoch ms. */
@@ -39,18 +39,18 @@ export interface GrantHistory {
   readonly state: GrantState
   /** The records of the three entities, the latest first. */
   readonly records: readonly DecidingRecord[]
-  /** The instant (epoch ms) from which on the records are all there. */
+  /** The instant (epoch ms) from which on the records are complete. */
   readonly since: number
-  /** The values of fields that nobody has written, which records leave out. */
+  /** The default values of fields, which records leave out. */
   readonly defaults: Readonly<Record<GrantingKind, Fields>>
 }
 
-/** The beginning of a grant, with the id of the record that tells of it. */
+/** The beginning of a grant, with the id of its audit record. */
 export type GrantBeginning = Pick<AccessSince, 'by' | 'at'> & { readonly recordId: string | null }
 
 /**
- * Finds since when a service policy grants without a break, by taking records back one commit after the other until it does
- * not. Undefined where it does not grant now. Where records are missing, or say too little, it says what it knows for sure.
+ * Finds the beginning of an unbroken grant of a service policy, by reverting records commit by commit until the policy does not grant.
+ * Undefined for a policy that does not grant now. When records are missing or incomplete, it answers the certain part.
  */
 export function grantedSince({ type, now, state, records, since, defaults }: GrantHistory): GrantBeginning | undefined {
   let later: GrantState = state
@@ -92,7 +92,7 @@ function grants(state: GrantState, type: string, at: number): boolean {
   )
 }
 
-/** The instant between two at which the time ended for which the identity was disabled. */
+/** The instant between two others at which the identity's disabling ended by time. */
 function enabledByTime({ identities: identity }: GrantState, from: number, to: number): number | undefined {
   if (identity === undefined) return undefined
   const { disabledAt, disabledUntil } = disablingOf(identity)
@@ -100,7 +100,7 @@ function enabledByTime({ identities: identity }: GrantState, from: number, to: n
   return hasEnded ? disabledUntil : undefined
 }
 
-/** Reports whether a state is what a record says it became: otherwise something between is not told. */
+/** Reports whether a state is the result of a record; otherwise a record in between is missing. */
 function leadsTo(state: GrantState, { type, kind, changes }: DecidingRecord, defaults: Fields): boolean {
   const entity = state[kind]
   if (type === 'entity.deleted' || entity === undefined) return (type === 'entity.deleted') === (entity === undefined)
@@ -110,7 +110,7 @@ function leadsTo(state: GrantState, { type, kind, changes }: DecidingRecord, def
   })
 }
 
-/** The state before a record; undefined where it tells that by a digest alone. */
+/** The state before a record; undefined when the record holds only a digest of it. */
 function undone(
   state: GrantState,
   { type, kind, entityId, changes }: DecidingRecord,
@@ -127,7 +127,7 @@ function undone(
   return { ...state, [kind]: before }
 }
 
-/** Of long values a record tells a digest, where the field has a list. */
+/** Reports whether a list is recorded as a digest, as long values are. */
 function isDigest(value: unknown): boolean {
   return typeof value === 'string' && value.startsWith('sha256:')
 }

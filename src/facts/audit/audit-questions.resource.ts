@@ -1,24 +1,27 @@
 import { z } from 'zod'
 import type { AuditAuthor, FieldChange } from './audit-record.resource.ts'
 
-/** An entity of an audit record; its name is that of the time of the record, null where it had none or the reader may not see it. */
+/**
+ * An entity of an audit record. Its name is from the time of the record; null for an entity without a name, and for a reader who may not
+ * see it.
+ */
 interface AuditedEntity {
   readonly kind: string
   readonly id: string
   readonly name: string | null
 }
 
-/** An audit record as somebody may read it. */
+/** An audit record as a reader may see it. */
 export interface AuditEntry {
-  /** By which later and earlier records are asked for; ids sort in the order of commits. */
+  /** The position for requests of earlier and later records; ids sort in the order of commits. */
   readonly id: string
   /** RFC 3339. */
   readonly at: string
   readonly type: string
   readonly entity: AuditedEntity | null
-  /** The identity that did it; null for the controller and its operator. */
+  /** The acting identity; null for the controller and its operator. */
   readonly actor: { readonly id: string; readonly name: string | null } | null
-  /** The proof by which it was let in; for administrators, of others only who they are. */
+  /** The proof of the author's login. Only administrators see it in full; other readers see only the identity. */
   readonly author: AuditAuthor | null
   readonly remoteAddress: string | null
   readonly requestId: string | null
@@ -30,34 +33,34 @@ export interface AuditEntry {
 /** A page of the trail. */
 export interface AuditPage {
   readonly entries: readonly AuditEntry[]
-  /** The `before`, or the `after`, of the next page; null when there is none. A page may be short, or empty, and have a next one. */
+  /** The `before` or `after` of the next page; null on the last page. A short or empty page may have a next page. */
   readonly next: string | null
 }
 
-/** How far the trail goes, by its last seal. An earlier seal that was kept elsewhere shows whether the chain was altered. */
+/** The end of the trail by its last seal. A copy of an earlier seal, kept elsewhere, reveals changes of the chain. */
 export interface AuditHead {
   /** The number of the last seal; 0 before the first. */
   readonly number: number
-  /** SHA-256 over that seal and, by it, over every one before. */
+  /** SHA-256 over that seal, and thereby over every earlier seal. */
   readonly hash: string
-  /** How many records are kept, and how many were removed by age or for room. */
+  /** The numbers of kept records, and of records that were removed by age or for space. */
   readonly records: number
   readonly removed: number
 }
 
-/** Which audit records are wanted. */
+/** A request for audit records. */
 export interface AuditRequest {
   /** A condition in the filter language on `id`, `at`, `type`, `kind`, `entityId` and `actorId`. */
   readonly filter?: string | undefined
-  /** The id of the entity that records are about. */
+  /** The id of the entity of the records. */
   readonly entity?: string | undefined
   /** The id of the identity that acted. */
   readonly actor?: string | undefined
-  /** The id of a record: later ones are wanted, the earliest first; from the first on where it is empty. */
+  /** The id of a record: later records are answered, the earliest first. Empty text means all records. */
   readonly after?: string | undefined
-  /** The id of a record: earlier ones are wanted, the latest first. */
+  /** The id of a record: earlier records are answered, the latest first. */
   readonly before?: string | undefined
-  /** How many at most, up to 500. Default: 100. */
+  /** The most records to answer, up to 500. Default: 100. */
   readonly limit?: number | undefined
 }
 

@@ -21,11 +21,11 @@ export const AUDIT_TYPES = [
 
 export type AuditType = (typeof AUDIT_TYPES)[number]
 
-/** The author of a change, and the proof by which it was let in. */
+/** The author of a change, and the proof of the author's login. */
 export interface AuditAuthor {
   /**
-   * `caller`: an identity through one of its API sessions; `anonymous`: somebody whose credential was just judged; `operator`:
-   * a command on the store; `system`: the controller by itself, or its host.
+   * `caller`: an identity with one of its API sessions; `anonymous`: a caller whose credential was just judged; `operator`: a command on
+   * the store; `system`: the controller or its host.
    */
   readonly by: 'caller' | 'anonymous' | 'operator' | 'system'
   /** The name of the identity at that time. */
@@ -33,7 +33,7 @@ export interface AuditAuthor {
   readonly apiSessionId?: string | undefined
   /** The method of the login: `password`, `cert` or `ext-jwt`. */
   readonly method?: string | undefined
-  /** The authenticator of the login: of `cert`, the certificate. */
+  /** The authenticator of the login; for `cert`, the certificate. */
   readonly authenticatorId?: string | undefined
   /** SHA-1 of the certificate of the login, 40 lower-case hex digits. */
   readonly fingerprint?: string | undefined
@@ -41,22 +41,22 @@ export interface AuditAuthor {
   readonly trustAnchorId?: string | undefined
 }
 
-/** A field before and after; a side that is absent held the default of the field. */
+/** A field before and after; an absent side held the default of the field. */
 export interface FieldChange {
   readonly before?: unknown
   readonly after?: unknown
 }
 
-/** The part of an audit record that nobody filters by in the store. */
+/** The part of an audit record that the store does not filter by. */
 export interface AuditContent {
   readonly author: AuditAuthor
-  /** The address from which the request came. */
+  /** The remote address of the request. */
   readonly remoteAddress?: string
   readonly requestId?: string
   /** The name of the entity at that time. */
   readonly entityName?: string
   readonly changes?: Readonly<Record<string, FieldChange>>
-  /** Why: a refusal, or the end of a session. */
+  /** The reason of a refusal, or of the end of a session. */
   readonly reason?: string
   /** Further facts, by the type of the record. */
   readonly facts?: Readonly<Record<string, unknown>>
@@ -83,7 +83,7 @@ const RECORD_DEFINITION = {
   operations: [],
 } as const satisfies ResourceDefinition
 
-/** An act and its author. A record is written with the change that it tells of, and never changed. */
+/** An act and its author. A record is written in the same write as its change, and never modified. */
 export interface AuditRecords extends Resource<typeof RECORD_DEFINITION> {}
 export const auditRecords: AuditRecords = defineResource(RECORD_DEFINITION, {
   type: 'What happened, for example `entity.updated`.',
@@ -94,7 +94,7 @@ export const auditRecords: AuditRecords = defineResource(RECORD_DEFINITION, {
   content: 'Who, from where, and what before and after.',
 })
 
-/** A record in a seal, with the digest of what it says. */
+/** A record in a seal, with the digest of its contents. */
 export interface SealedRecord {
   readonly id: string
   readonly digest: string
@@ -121,7 +121,7 @@ const SEAL_DEFINITION = {
   operations: [],
 } as const satisfies ResourceDefinition
 
-/** A link of the chain: the digests of some records in the order of their commits, and the hash of the seal before. */
+/** A link of the chain: the digests of some records in the order of their commits, and the hash of the previous seal. */
 export interface AuditSeals extends Resource<typeof SEAL_DEFINITION> {}
 export const auditSeals: AuditSeals = defineResource(SEAL_DEFINITION, {
   number: 'One more than that of the seal before; the first is 1.',
@@ -154,7 +154,7 @@ const STATE_DEFINITION = {
   operations: [],
 } as const satisfies ResourceDefinition
 
-/** How far the chain goes: one record, under the id `chain`. */
+/** The end of the chain: one record, under the id `chain`. */
 export interface AuditStates extends Resource<typeof STATE_DEFINITION> {}
 export const auditStates: AuditStates = defineResource(STATE_DEFINITION, {
   sealed: 'The id of the last sealed record; empty before the first.',

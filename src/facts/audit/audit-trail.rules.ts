@@ -44,13 +44,13 @@ export function commitOf(id: string): string {
   return id.slice(0, -PLACE_DIGITS)
 }
 
-/** The era in which a store at `revision` goes on after the record `last`: a new one where that has a revision yet to come. */
+/** The era in which a store at `revision` continues after the record `last`: a new era if that record has a later revision. */
 export function nextEra(last: string, revision: number): number {
   const era = Number(last.slice(0, ERA_DIGITS))
   return Number(last.slice(ERA_DIGITS, ERA_DIGITS + REVISION_DIGITS)) > revision ? era + 1 : era
 }
 
-/** The last id that sorts before the one of a record; undefined where `id` is not of that form. */
+/** The last id that sorts before the id of a record; undefined for an invalid `id`. */
 export function idBefore(id: string): string | undefined {
   return /^\d*[1-9]\d*$/.test(id) ? String(BigInt(id) - 1n).padStart(id.length, '0') : undefined
 }
@@ -65,37 +65,34 @@ export function recordText({ id, createdAt, type, kind, entityId, actorId, reade
   return canonicalJson([id, createdAt, type, kind, entityId, actorId, reader, content])
 }
 
-/** The text whose hash stands for a seal, and for every one before it. */
+/** The text whose hash stands for a seal, and for every earlier seal. */
 export function sealText({ number, createdAt, records, firstKept, removed, previous }: ChainedSeal): string {
   return canonicalJson([number, createdAt, records, firstKept, removed, previous])
 }
 
-/** The bytes that one party may still cause, and how much was left out since the last report. */
+/** The bytes that a party may still cause, and the number of records left out since the last report. */
 export interface Budget {
   readonly bytes: number
-  /** Epoch ms to which `bytes` belongs. */
+  /** The instant of `bytes`, epoch ms. */
   readonly at: number
   readonly leftOut: number
-  /** Epoch ms since which something was left out; 0 while nothing was. */
+  /** The instant of the first record left out, epoch ms; 0 while none was. */
   readonly since: number
 }
 
-/** How many bytes a party may cause in an hour; as many at once. */
+/** The bytes that a party may cause in an hour, or at once. */
 export interface Allowance {
   readonly bytesPerHour: number
 }
 
 const HOUR_MS = 3_600_000
 
-/** A party that caused nothing yet. */
+/** The budget of a party that has caused no bytes yet. */
 export function fullBudget({ bytesPerHour }: Allowance, now: number): Budget {
   return { bytes: bytesPerHour, at: now, leftOut: 0, since: 0 }
 }
 
-/**
- * Takes `bytes` from a budget at `now` (epoch ms). Where they are not there nothing is taken, and one more is counted as
- * left out.
- */
+/** Takes `bytes` from a budget at `now` (epoch ms). If they are not available, nothing is taken, and a record is counted as left out. */
 export function spend(
   budget: Budget,
   { bytesPerHour }: Allowance,
@@ -113,27 +110,27 @@ export function spend(
   }
 }
 
-/** The facts of a kind of record by which its changes are recorded. */
+/** The facts of a kind of record that its audit records depend on. */
 export interface AuditedFields {
-  /** The value of each field that nobody has written: it is left out. */
+  /** The default of each field, which is left out. */
   readonly defaults: Readonly<Record<string, unknown>>
-  /** Fields that hold a secret: of their values only digests are recorded. */
+  /** Fields with secrets, which are recorded as digests only. */
   readonly secrets: ReadonlySet<string>
 }
 
-/** A side of a change that is not there, for it held the default of the field. */
+/** The sides of a change; a side with the default of the field is absent. */
 type Sides = { readonly before?: unknown; readonly after?: unknown }
 
-/** Bytes of a value that is recorded whole; of a longer one the digest and the length are. */
+/** Bytes of a value that is recorded whole; a longer value is recorded by its digest and length. */
 const MOST_BYTES = 16 * 1024
-/** Digits of a recorded digest: enough to see that two values are the same, and of no use to find one. */
+/** Digits of a recorded digest: enough to see that two values are equal, but not to find a value. */
 const DIGEST_DIGITS = 32
-/** Instants of every record that the record of a change tells itself. */
+/** Fields of every record that the audit record holds anyway. */
 const TOLD_OTHERWISE: readonly string[] = ['id', 'createdAt', 'updatedAt']
 
 /**
- * Lists the fields in which a record differs from what it was before, each with both values. A record that is new, or gone,
- * is compared with one that nobody has written to. Secrets and long values stand as `sha256:` digests.
+ * Lists the changed fields of a record, each with both values. A new or deleted record is compared with the defaults of its fields. Secrets
+ * and long values appear as `sha256:` digests.
  */
 export function fieldChanges(
   { defaults, secrets }: AuditedFields,
@@ -150,7 +147,7 @@ export function fieldChanges(
     if (isSame(was, is)) continue
     const told = (value: unknown) => toldValue(value, secrets.has(field), sha256)
     changes[field] = {
-      // A side that is not there is the default, from which the other one differs then.
+      // An absent side is the default, which then differs from the other side.
       ...(before !== undefined && (after === undefined || !isSame(was, otherwise)) && { before: told(was) }),
       ...(after !== undefined && (before === undefined || !isSame(is, otherwise)) && { after: told(is) }),
     }

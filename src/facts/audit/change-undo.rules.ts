@@ -1,62 +1,65 @@
 import { canonicalJson } from '../../base/text.ts'
 
-/** Why a change, or a field of it, is not taken back. */
+/** The reason why a change, or a field of it, is not undone. */
 export type UndoObstacle =
-  /** The entity is not there any more. */
+  /** The entity no longer exists. */
   | 'gone'
-  /** The entity that was deleted is there again. */
+  /** The deleted entity exists again. */
   | 'there-again'
-  /** Something was changed later that would be lost. */
+  /** A later change would be lost. */
   | 'changed-since'
-  /** Everything is as it was before. */
+  /** Everything is already as before the change. */
   | 'undone-already'
-  /** No request sets what was changed. */
+  /** No request can set the changed fields. */
   | 'controller'
   /** Secrets and long values are in the trail as digests. */
   | 'digest'
-  /** An administrator alone gives trust back. */
+  /** Only an administrator may restore trust. */
   | 'administrator'
-  /** The API has no operation by which it could be done. */
+  /** The API has no operation for it. */
   | 'not-offered'
   /** The controller would refuse the request, for a reason that `refusal` says. */
   | 'refused'
 
-/** A field that is set back. */
+/** A restored field. */
 export interface UndoneField {
   readonly field: string
   readonly now: unknown
   readonly restored: unknown
 }
 
-/** A field of the change that stays as it is. */
+/** A field of the change that is not restored. */
 export interface UndoLeft {
   readonly field: string
   readonly why: 'changed-since' | 'controller' | 'digest' | 'administrator' | 'anew'
 }
 
-/** The way in which a change would be taken back, in the network as it is now. */
+/** The plan to undo a change in the current network. */
 export interface UndoPlan {
   /** The id of the audit record. */
   readonly record: string
-  /** `create`: the entity that was deleted, under its id; null where nothing is done, for the reason of `obstacle`. */
+  /** `create`: makes the deleted entity under its id; null when nothing is done, because of `obstacle`. */
   readonly action: 'create' | 'update' | 'delete' | null
   readonly entity: { readonly kind: string; readonly id: string; readonly name: string | null }
   readonly obstacle: UndoObstacle | null
-  /** The reason for which the controller would refuse it; null where it would not. */
+  /** The reason for which the controller would refuse the undo; null if it would not. */
   readonly refusal: string | null
   readonly fields: readonly UndoneField[]
-  /** Fields that are not set back. */
+  /** Fields that are not restored. */
   readonly left: readonly UndoLeft[]
   /**
-   * Whether the certificate authority or external JWT signer would be trusted to let in identities that have rights; null for
-   * other entities, and where it is not changed.
+   * True when the certificate authority or external JWT signer would be trusted to let in identities with rights; null for other entities,
+   * and without a change of trust.
    */
   readonly trust: boolean | null
-  /** Who would gain and lose access, posture aside: null where the change decides none, or the caller may not read all of it. */
+  /**
+   * The access that would be gained and lost, posture aside; null for a change without effect on access, and for a caller who may not read
+   * all of it.
+   */
   readonly access: {
     readonly gained: number
     readonly lost: number
-    /** The first of them. */
+    /** The first pairs. */
     readonly pairs: readonly {
       readonly identity: { readonly id: string; readonly name: string }
       readonly service: { readonly id: string; readonly name: string }
@@ -64,7 +67,7 @@ export interface UndoPlan {
       readonly change: 'gained' | 'lost'
     }[]
   } | null
-  /** Stands for the plan and the entity as it was when it was made. */
+  /** A tag of the plan and of the entity's state at its making. */
   readonly tag: string
   /** The plan for people, over several lines. */
   readonly text: string
@@ -73,7 +76,7 @@ export interface UndoPlan {
 type Fields = Readonly<Record<string, unknown>>
 type Changes = Readonly<Record<string, { readonly before?: unknown; readonly after?: unknown }>>
 
-/** A record of the audit trail that tells of a change of an entity. */
+/** An audit record of a change of an entity. */
 export interface UndoneRecord {
   readonly type: 'entity.created' | 'entity.updated' | 'entity.deleted'
   readonly changes: Changes
@@ -81,22 +84,22 @@ export interface UndoneRecord {
   readonly later: readonly Changes[]
 }
 
-/** How a field that the engine writes comes back; the declaration of its resource says so. */
+/** The effect of undo on a field that the engine writes, from the declaration of its resource. */
 type SystemField = 'decided' | 'computed' | 'anew' | 'bound' | 'fact'
 
-/** The fields of a kind of entity, by who writes them. */
+/** The fields of a kind of entity, by their writers. */
 export interface UndoneKind {
   /** Fields that a request may change. */
   readonly writable: readonly string[]
-  /** Fields that a request sets at creation alone. */
+  /** Fields that a request can set only at creation. */
   readonly createOnly: readonly string[]
   /** Fields that the engine writes. */
   readonly system: ReadonlyMap<string, SystemField>
-  /** Fields that hold sets, whose entries are given and taken one by one. */
+  /** Fields that hold sets, whose entries are added and removed one by one. */
   readonly sets: ReadonlySet<string>
-  /** The value of each field that nobody has written. */
+  /** The default of each field. */
   readonly defaults: Fields
-  /** How it is decided whether an entity of this kind may let in identities that have rights. */
+  /** The fields that decide whether an entity of this kind may let in identities with rights. */
   readonly trust?: {
     readonly field: string
     /** The field that names the delegate who decided last. */
@@ -106,7 +109,7 @@ export interface UndoneKind {
   }
 }
 
-/** The way to take a change back. */
+/** The steps to undo a change. */
 export interface Undoing {
   readonly action: UndoPlan['action']
   readonly obstacle: UndoObstacle | null
@@ -118,10 +121,9 @@ export interface Undoing {
 }
 
 /**
- * Finds how a change is taken back in an entity as it is now; undefined for one that is not there. What was changed after it
- * stays: entries of sets are given and taken on top of those of now, and any other field that is not as the change left it is
- * left alone. An entity that was changed after its creation is not deleted. Trust comes back as it was with the values that
- * come back, and only where the caller `mayTrust`.
+ * Finds the steps to undo a change in the current state of an entity (`now`: undefined for a missing entity). Later changes stay: entries
+ * of sets are added to and removed from the current sets, and other fields that differ from the result of the change are left alone. An
+ * entity that was changed after its creation is not deleted. Trust is restored together with its values, and only if the caller `mayTrust`.
  */
 export function undoing(record: UndoneRecord, kind: UndoneKind, now: Fields | undefined, mayTrust: boolean): Undoing {
   if (record.type === 'entity.deleted') return creation(record, kind, now, mayTrust)
@@ -165,8 +167,8 @@ type Trusting = Pick<Undoing, 'fields' | 'left' | 'system' | 'trust'>
 const NOT_CONCERNED: Trusting = { fields: [], left: [], system: {}, trust: null }
 
 /**
- * Decides what is trusted once a change is taken back: what was trusted with the very values that come back. Where some of
- * them are of another time, they were trusted then and are trusted now.
+ * Decides about trust after an undo: values are trusted if exactly they were trusted before. Values of different times must have been
+ * trusted then and be trusted now.
  */
 function trustAfter(
   record: UndoneRecord,
@@ -202,7 +204,7 @@ function trustAfter(
   }
 }
 
-/** A set as it is now, without what a change added and with what it took. */
+/** The current set, without the entries that a change added and with the entries that it removed. */
 function withoutChange(now: readonly string[], before: readonly string[], after: readonly string[]): readonly string[] {
   const stays = now.filter((one) => before.includes(one) || !after.includes(one))
   const comes = before.filter((one) => !after.includes(one) && !now.includes(one))
@@ -234,9 +236,9 @@ function creation({ changes }: UndoneRecord, kind: UndoneKind, now: Fields | und
     else if (settable.includes(field)) fields.push({ field, now: null, restored: before })
     else written.push({ field, now: null, restored: before })
   }
-  // Without a part that people set it would be another entity.
+  // Without a field that a caller had set, it would be another entity.
   if (left.some(({ field, why }) => why === 'digest' && settable.includes(field))) return nothing('digest', left)
-  // Facts of the controller's own belong together: a certificate is nothing without its authority.
+  // The controller's own facts belong together: a certificate is useless without its authority.
   const isKnown = left.every(({ why }) => why !== 'digest')
   if (isKnown) fields.push(...written)
   else left.push(...written.map(({ field }): UndoLeft => ({ field, why: 'controller' })))
@@ -252,7 +254,7 @@ function creation({ changes }: UndoneRecord, kind: UndoneKind, now: Fields | und
   }
 }
 
-/** Decides whether an entity is trusted that is created again: where it was. */
+/** Decides whether a restored entity is trusted: only if it was before. */
 function trustAgain(
   changes: Changes,
   { field, decidedBy }: NonNullable<UndoneKind['trust']>,
@@ -278,7 +280,7 @@ function isSame(one: unknown, other: unknown): boolean {
   return canonicalJson(one) === canonicalJson(other)
 }
 
-/** Of secrets and of long values a record tells digests alone. */
+/** Reports whether a value is a digest, as recorded for secrets and long values. */
 function isDigest(value: unknown): boolean {
   return typeof value === 'string' && /^sha256:[0-9a-f]{32}(?: of \d+ bytes)?$/.test(value)
 }

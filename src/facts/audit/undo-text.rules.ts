@@ -21,11 +21,11 @@ const LEFT: Readonly<Record<UndoLeft['why'], string>> = {
   anew: 'is made anew',
 }
 
-/** Kinds whose credentials go with them, so that nothing but an enrollment brings them back. */
+/** Kinds that lose their credentials when deleted, so that only an enrollment restores them. */
 const ENROLLED: readonly string[] = ['identities', 'edge-routers', 'transit-routers']
 const MOST_PAIRS = 10
 
-/** Renders a plan as lines of sentences: first what is done, then what is not, and who gains or loses access. */
+/** Renders a plan as lines of sentences: first the restored fields, then the remaining ones, then gained and lost access. */
 export function undoText(plan: Omit<UndoPlan, 'text'>, isDone: boolean): string {
   const { action, entity, obstacle, refusal, fields, left, access, trust } = plan
   const what = `${entity.kind} ${quoted(entity.name ?? entity.id)}`

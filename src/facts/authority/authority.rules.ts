@@ -1,4 +1,4 @@
-/** A holder of rights: by being an administrator, or by delegated permissions. */
+/** A holder of rights, as an administrator or by delegated permissions. */
 export interface RightsHolder {
   readonly isAdmin: boolean
   readonly isDefaultAdmin: boolean
@@ -8,13 +8,13 @@ export interface RightsHolder {
 /** An action on the entities of one kind, which an identity may hold as a delegated permission (`service.read`). */
 export interface Permission {
   readonly entity: string
-  /** `all` is for callers that may do everything with them. */
+  /** `all` is for callers with every action on them. */
   readonly action: 'read' | 'create' | 'update' | 'delete' | 'all'
-  /** True for reading that asks others to work: who may read everything may not do it by that alone. */
+  /** True for reading that makes other parties work: the permission to read everything does not include it. */
   readonly asksOthers?: true
 }
 
-/** Reports whether delegated permissions allow an action: the kind whole, the action alone, or reading everything. */
+/** Reports whether delegated permissions allow an action: by the whole kind, the single action, or the permission to read everything. */
 export function permits(permissions: readonly string[], { entity, action, asksOthers }: Permission): boolean {
   if (action === 'read' && asksOthers !== true && permissions.includes('admin_readonly')) return true
   return permissions.includes(entity) || (action !== 'all' && permissions.includes(`${entity}.${action}`))

@@ -56,8 +56,8 @@ function isObject(value: unknown): value is Document {
 }
 
 /**
- * The formats that are checked, by the words of JSON Schema; text in any other format, `idn-hostname` among them, passes.
- * Schemas are of callers, so none may take more than linear time: `url` of the library does.
+ * The checked formats, by their names in JSON Schema. Text in any other format passes, such as `idn-hostname`. Callers supply schemas, so
+ * no format may take more than linear time: `url` of the library does.
  */
 export const FORMATS: readonly FormatName[] = [
   'date',

@@ -23,8 +23,8 @@ import { suggestionsFor } from './suggest.rules.ts'
 import { worksNow } from './works-now.rules.ts'
 
 /**
- * Explains whether an identity may dial or bind a service: by the same order of questions as a session is created in
- * (policies, posture, common edge routers), with everything that was looked at.
+ * Explains whether an identity may dial or bind a service: in the order of the checks for a new session (policies, posture, common edge
+ * routers), with all evaluated facts.
  *
  * @example
  * const { allowed, reason, suggestions } = explainAccess(facts)
@@ -40,7 +40,7 @@ export function explainAccess(facts: AccessFacts): Explanation {
   const holdsUntil = allowed ? lastEnd(policies) : null
   const explanation = {
     allowed,
-    // A question by name stands at no edge router.
+    // A question by name involves no party at an edge router.
     reason: decision.reason as Reason,
     asked,
     type,
@@ -54,7 +54,7 @@ export function explainAccess(facts: AccessFacts): Explanation {
     wire: facts.wire ? worksNow(allowed, type, edgeRouters, facts.wire) : null,
     holdsUntil,
     changesAt: identity?.isDisabled ? (identity.disabledUntil ?? null) : holdsUntil,
-    // Facts of now say nothing of the past.
+    // The current facts do not tell the past.
     since: null,
   }
   return { ...explanation, suggestions: suggestionsFor(explanation) }
@@ -84,7 +84,7 @@ function explainEdgeRouters({ identityRouters, serviceRouters }: AccessFacts): E
   }
 }
 
-/** Picks the facts that decide from everything that is explained. */
+/** Picks the facts of the decision from the facts of the explanation. */
 function decisionFacts(
   { identity, service, posture, apiSessionId = NO_API_SESSION, policies, hosts }: AccessFacts,
   explained: readonly PolicyExplanation[],
@@ -108,7 +108,7 @@ function decisionFacts(
   }
 }
 
-/** When the last of the granting policies fails: each with its first check, and never if it has none that ends. */
+/** The instant at which the last granting policy fails, each by its first check; null if a policy has no check that ends. */
 function lastEnd(policies: readonly PolicyExplanation[]): number | null {
   const ends = policies
     .filter(({ grants }) => grants)
@@ -117,10 +117,10 @@ function lastEnd(policies: readonly PolicyExplanation[]): number | null {
   return Number.isFinite(last) ? last : null
 }
 
-/** No API session has this id: what depends on one is then unknown. */
+/** No API session has this id: posture of an API session is then unknown. */
 const NO_API_SESSION = ''
 
-/** Holds one service policy against the identity and the service of the question. Whether it grants is decided of all. */
+/** Compares a service policy with the identity and the service of the question. The decision over all policies tells whether it grants. */
 function explainPolicy(
   policy: PolicyUnderReview,
   identity: NamedEntity,
@@ -154,7 +154,7 @@ function explainCheck(
   }
 }
 
-/** Holds a role list against an entity: which entries match, and with which role attributes it would be selected. */
+/** Compares a role list with an entity: the matching entries, and the role attributes that the entity lacks. */
 function explainSide(selector: RoleSelector, entity: NamedEntity): SideExplanation {
   const { all, attributes, ids } = readRoles(selector.roles)
   const held = attributes.filter((attribute) => entity.roleAttributes.includes(attribute))

@@ -11,7 +11,7 @@ import type {
 } from './explanation.rules.ts'
 import { worksNowLines } from './works-now.rules.ts'
 
-/** How many names stand in one sentence. */
+/** The most names in one sentence. */
 const MOST_NAMES = 5
 
 /**
@@ -138,7 +138,7 @@ function routerText({ name, isOnline }: { readonly name: string; readonly isOnli
   return `${quoted(name)} ${isOnline ? 'online' : 'offline'}`
 }
 
-/** One posture check as sentences: whether it passes, what it asks for, what is known, what is missing. */
+/** A posture check as sentences: its result, its demand, the known values, the missing conditions. */
 function checkText(check: CheckExplanation): string {
   const { name, typeId, isPassing, holdsUntil, missing } = check
   const beginning = `The ${typeId} check ${quoted(name)} ${isPassing ? 'passes' : 'fails'}`

@@ -1,6 +1,6 @@
 import type { POSTURE_CHECK_FIELDS } from '../posture/posture-check-fields.resource.ts'
 
-// The words stand here once more, so that typed clients load none of the rules behind them; the schema holds them together.
+// The reasons are repeated here, so that typed clients load none of the rules behind them. The schema keeps both lists equal.
 type Reason =
   | 'identity-unknown'
   | 'service-unknown'
@@ -69,23 +69,23 @@ interface Named {
   readonly name: string
 }
 
-/** A role list held against one entity. */
+/** A role list compared with an entity. */
 export interface ExplainedSide {
   readonly selects: boolean
   readonly matched: readonly { readonly role: string; readonly name: string }[]
   readonly lacking: readonly string[]
 }
 
-/** A posture check held against what is known of the endpoint. */
+/** A posture check compared with the reports of the endpoint. */
 export interface ExplainedCheck extends Named {
   readonly typeId: keyof typeof POSTURE_CHECK_FIELDS
   readonly isPassing: boolean
   /** The values that pass, of a shape by type. */
   readonly expected?: unknown
-  /** The report, of a shape by type; null when there is none. */
+  /** The report, of a shape by type; null without a report. */
   readonly known?: unknown
   readonly missing: readonly { readonly kind: MissingKind; readonly path?: string | undefined }[]
-  /** When it fails by itself, RFC 3339; null when it does not. */
+  /** The instant at which it expires, RFC 3339; null when it does not. */
   readonly holdsUntil: string | null
 }
 
@@ -95,9 +95,9 @@ export interface ExplainedPolicy extends Named {
   readonly semantic: 'AllOf' | 'AnyOf'
   readonly identitySide: ExplainedSide
   readonly serviceSide: ExplainedSide
-  /** It selects both and is of the type in question: it decides. */
+  /** True when it selects both and has the type in question. */
   readonly applies: boolean
-  /** It applies, and all its posture checks pass. */
+  /** True when it applies and all its posture checks pass. */
   readonly grants: boolean
   readonly checks: readonly ExplainedCheck[]
 }
@@ -107,10 +107,10 @@ export interface ExplainedRouter extends Named {
   readonly isOnline: boolean
 }
 
-/** Whether what is allowed works now, by routers, links and terminators. */
+/** Reports whether a connection works now, by routers, links and terminators. */
 export interface ExplainedWire {
   readonly worksNow: boolean
-  /** The first obstacle; null where it works. */
+  /** The first obstacle; null without an obstacle. */
   readonly obstacle: WireObstacle | null
   readonly hostRouters: readonly ExplainedRouter[]
   /** The last dial of the identity to the service, if it failed; `at` is RFC 3339. */
@@ -130,15 +130,15 @@ export interface ExplainedSuggestion {
   readonly text: string
 }
 
-/** Since when service policies grant an access. */
+/** The beginning of a grant by service policies. */
 export interface ExplainedSince {
-  /** By a change, by the end of the time for which the identity was disabled, or longer than the audit trail tells. */
+  /** `change`: by a change; `time`: by the end of the identity's disabling; `before`: earlier than the audit trail reaches. */
   readonly by: 'change' | 'time' | 'before'
   /** RFC 3339. */
   readonly at: string
-  /** Of the policies that grant it now, the one that has for longest. */
+  /** The policy with the longest grant among the policies that grant the access now. */
   readonly policy: Named
-  /** The change that gave it, by the id of its audit record; null where none is known. */
+  /** The change that gave it, by the id of its audit record; null for an unknown change. */
   readonly change: {
     readonly id: string
     readonly type: 'entity.created' | 'entity.updated' | 'entity.deleted'
@@ -147,7 +147,7 @@ export interface ExplainedSince {
   } | null
 }
 
-/** Why an identity may, or may not, dial or bind a service. Instants are RFC 3339. */
+/** The explanation of an access decision. Instants are RFC 3339. */
 export interface ExplanationAnswer {
   readonly allowed: boolean
   readonly reason: Reason
@@ -164,13 +164,13 @@ export interface ExplanationAnswer {
     readonly hosts: readonly Named[]
     readonly mayBindCount: number
   } | null
-  /** Null where no data plane is open, and where another instant or changes are in question. */
+  /** Null without an open data plane, and for a question about another instant or about changes. */
   readonly wire: ExplainedWire | null
-  /** When posture takes the access away if nothing is reported; null when it does not. */
+  /** The instant at which posture ends the access without new reports; null when it does not. */
   readonly holdsUntil: string | null
-  /** When the answer may change by itself; null when it stays so until somebody does something. */
+  /** The instant at which the answer may change by itself; null when it cannot. */
   readonly changesAt: string | null
-  /** Since when policies grant it, posture and edge routers aside; null where it is not allowed, or another state is in question. */
+  /** The beginning of the grant, posture and edge routers aside; null for a refusal, and for a question about another state. */
   readonly since: ExplainedSince | null
   readonly suggestions: readonly ExplainedSuggestion[]
   /** The explanation for people, over several lines. */
@@ -182,10 +182,10 @@ interface Counts {
   readonly lost: number
 }
 
-/** Who would gain and lose what by changes. */
+/** The access that identities would gain and lose by changes. */
 export interface SimulationAnswer {
   readonly revision: number
-  /** Null on every page but the first. */
+  /** Null on all pages after the first. */
   readonly counts: { readonly dial: Counts; readonly bind: Counts } | null
   readonly pairs: readonly {
     readonly identity: Named

@@ -4,31 +4,31 @@ import type { AccessType } from '../index/index.ts'
 import type { CheckFailure, MissingPosture, PostureCheck, PostureData } from '../posture/rules/index.ts'
 import type { DialFailure, ServiceReach } from './service-reach.rules.ts'
 
-/** A role entry with the text that people read: `@id` shows the entity's name. */
+/** A role entry with its text for people: `@id` shows the entity's name. */
 export interface ShownRole {
   readonly role: string
   readonly name: string
 }
 
-/** One role list of a policy, held against one entity. */
+/** A role list of a policy, compared with an entity. */
 export interface SideExplanation {
-  /** The role list selects the entity. */
+  /** True when the role list selects the entity. */
   readonly selects: boolean
-  /** The entries that the entity answers to; of an `AllOf` list also when others are missing. */
+  /** The entries that match the entity; in an `AllOf` list also when other entries do not. */
   readonly matched: readonly ShownRole[]
   /** Role attributes with which the list would select the entity: all of them (`AllOf`), or any one (`AnyOf`). */
   readonly lacking: readonly string[]
 }
 
-/** One posture check, held against what is known of the endpoint. */
+/** A posture check, compared with the reports of the endpoint. */
 export interface CheckExplanation {
   readonly id: string
   readonly name: string
   readonly typeId: PostureCheck['typeId']
   readonly isPassing: boolean
-  /** The values that would pass, as failed service requests have them. */
+  /** The values that would pass, as in failed service requests. */
   readonly expected: CheckFailure['expectedValue']
-  /** The value that was looked at; null when nothing was reported. */
+  /** The reported value; null without a report. */
   readonly known: CheckFailure['actualValue'] | null
   /** Conditions that the check misses; empty when it passes. */
   readonly missing: readonly MissingPosture[]
@@ -44,15 +44,15 @@ export interface PolicyExplanation {
   readonly semantic: Semantic
   readonly identitySide: SideExplanation
   readonly serviceSide: SideExplanation
-  /** It selects both and is of the type in question: it decides. */
+  /** True when it selects both and has the type in question. */
   readonly applies: boolean
-  /** It applies, and all its posture checks pass. */
+  /** True when it applies and all its posture checks pass. */
   readonly grants: boolean
   /** Its posture checks, when it selects both. */
   readonly checks: readonly CheckExplanation[]
 }
 
-/** Edge routers by who may use them. `online` are those of the common ones that are connected. */
+/** Edge routers of the identity, of the service and of both. `online` lists the connected common routers. */
 export interface EdgeRouterExplanation {
   readonly ofIdentity: readonly RouterState[]
   readonly ofService: readonly RouterState[]
@@ -60,29 +60,29 @@ export interface EdgeRouterExplanation {
   readonly online: readonly RouterState[]
 }
 
-/** Who hosts a service, and who may. */
+/** The hosts of a service, current and permitted. */
 export interface HostExplanation {
-  /** Where its traffic can leave the network at all: 0 where a dial leads nowhere. */
+  /** The number of its terminators. With 0, every dial fails. */
   readonly terminatorCount: number
-  /** Some of the identities that host it; routers host without one. */
+  /** Some of the identities that host it; a router hosts without an identity. */
   readonly hosts: readonly { readonly id: string; readonly name: string }[]
-  /** How many identities may bind it, posture aside. */
+  /** The number of identities that may bind it, posture aside. */
   readonly mayBindCount: number
 }
 
 /**
- * Since when service policies grant an access without a break, posture and edge routers aside: of the policies that grant it now,
- * the one that has for longest. Instants are epoch ms.
+ * The beginning of an unbroken grant by service policies, posture and edge routers aside. Among the policies that grant it now, the longest
+ * grant counts. Instants are epoch ms.
  */
 export interface AccessSince {
   /**
-   * `change`: by a change of the policy, the identity or the service; `time`: since the time ended for which the identity was
-   * disabled; `before`: it was granted by then already, and the audit trail tells of nothing earlier.
+   * `change`: by a change of the policy, the identity or the service. `time`: by the end of the identity's disabling. `before`: it was
+   * already granted at the beginning of the audit trail.
    */
   readonly by: 'change' | 'time' | 'before'
   readonly at: number
   readonly policy: { readonly id: string; readonly name: string }
-  /** The change that gave it, as the audit trail tells of it; null where time did, and where no record reaches back as far. */
+  /** The change that gave it, from the audit trail; null for `time`, and when no record reaches back so far. */
   readonly change: SinceChange | null
 }
 
@@ -92,13 +92,13 @@ export interface SinceChange {
   readonly id: string
   readonly type: 'entity.created' | 'entity.updated' | 'entity.deleted'
   readonly entity: { readonly kind: string; readonly id: string; readonly name: string | null }
-  /** The identity that made it; null for the controller, its host and its operator. */
+  /** The identity that made the change; null for the controller, its host and its operator. */
   readonly actor: { readonly id: string; readonly name: string | null } | null
 }
 
-/** Why an identity may, or may not, dial or bind a service. Instants are epoch ms. */
+/** The explanation of an access decision. Instants are epoch ms. */
 export interface Explanation {
-  /** The controller gives a session. Whether that carries anything now is the difference of `granted` and offline routers. */
+  /** True when the controller grants a session. The reason tells `granted` from offline routers. */
   readonly allowed: boolean
   readonly reason: Reason
   readonly asked: { readonly identity: string; readonly service: string }
@@ -106,23 +106,23 @@ export interface Explanation {
   readonly at: number
   readonly identity: { readonly id: string; readonly name: string } | null
   readonly service: { readonly id: string; readonly name: string } | null
-  /** The API session whose second factor was looked at; null when the identity has none. */
+  /** The API session whose second factor was checked; null for an identity without an API session. */
   readonly apiSessionId: string | null
-  /** Policies that decide come first, then those that select both, then those that select one side. */
+  /** Deciding policies come first, then policies that select both sides, then policies that select one side. */
   readonly policies: readonly PolicyExplanation[]
   readonly edgeRouters: EdgeRouterExplanation
-  /** Null where there is no such service, and where it was not in question. */
+  /** Null for an unknown service, and when hosts were not asked for. */
   readonly hosts: HostExplanation | null
-  /** Whether what is allowed works now; null where nothing is known: no data plane is open, or another state is in question. */
+  /** Reports whether a connection works now; null without an open data plane, and for a question about another state. */
   readonly wire: WireExplanation | null
-  /** The instant by which posture takes the access away at the latest, if nothing is reported; null when it does not. */
+  /** The latest instant at which posture ends the access without new reports; null when it does not. */
   readonly holdsUntil: number | null
   /**
-   * The next instant at which what was said may change by itself: `holdsUntil` of what is allowed, the end of a time for which
-   * the identity is disabled; null when it stays so until somebody does something.
+   * The next instant at which the answer may change by itself: `holdsUntil` of an allowed access, or the end of the identity's disabling.
+   * Null when only an action can change it.
    */
   readonly changesAt: number | null
-  /** Since when service policies grant it; null where it is not allowed, and where another state than that of now is in question. */
+  /** The beginning of the grant; null for a refusal, and for a question about another state than the current one. */
   readonly since: AccessSince | null
   readonly suggestions: readonly Suggestion[]
 }
@@ -151,15 +151,15 @@ export interface RouterState {
   readonly isOnline: boolean
 }
 
-/** Whether an identity is disabled, and until when (epoch ms): null for good. */
+/** The disabling of an identity, with its end (epoch ms): null when disabled for good. */
 export interface DisabledState {
   readonly isDisabled: boolean
   readonly disabledUntil?: number | null
 }
 
-/** Everything that decides whether an identity may dial or bind a service, as it stands at `at` (epoch ms). */
+/** All facts for the decision whether an identity may dial or bind a service at `at` (epoch ms). */
 export interface AccessFacts {
-  /** The question as it was asked, by id or name. */
+  /** The question as asked, by id or name. */
   readonly asked: { readonly identity: string; readonly service: string }
   readonly type: AccessType
   readonly at: number
@@ -167,60 +167,60 @@ export interface AccessFacts {
   readonly service: NamedEntity | undefined
   readonly policies: readonly PolicyUnderReview[]
   readonly posture: PostureData
-  /** The API session whose second factor counts; `undefined` when the identity has none. */
+  /** The API session whose second factor counts; `undefined` for an identity without an API session. */
   readonly apiSessionId: string | undefined
   readonly identityRouters: readonly RouterState[]
   readonly serviceRouters: readonly RouterState[]
-  /** Undefined where it does not matter who hosts the service. */
+  /** Undefined when hosts do not matter. */
   readonly hosts?: HostExplanation | undefined
-  /** Undefined where nothing is known of the data plane. */
+  /** Undefined without facts of the data plane. */
   readonly wire?: WireFacts | undefined
 }
 
-/** Obstacles to a connection that is made now, in the order in which they are looked for. */
+/** Obstacles to a new connection, in the order of the checks. */
 export const WIRE_OBSTACLES = [
-  /** The controller gives no session. */
+  /** The controller grants no session. */
   'not-allowed',
   'all-common-edge-routers-offline',
   'no-terminators',
-  /** There are terminators, but the identities that host them may not bind the service now. */
+  /** The service has terminators, but their identities may not bind the service now. */
   'hosts-may-not-bind',
   'no-online-terminators',
-  /** The routers of the terminators are connected to other controllers, which this one does not reach. */
+  /** The routers of the terminators are connected to other controllers, which this controller does not reach. */
   'no-terminators-here',
-  /** No links lead from a common edge router that is online to a router of a terminator. */
+  /** No links lead from an online common edge router to a router of a terminator. */
   'no-path',
 ] as const
 export type WireObstacle = (typeof WIRE_OBSTACLES)[number]
 
-/** A dial that failed, with the router that failed if one did. */
+/** A failed dial, with the failed router if a router failed. */
 export interface FailedDial extends Omit<DialFailure, 'routerId'> {
   readonly router: { readonly id: string; readonly name: string } | null
 }
 
 /** Facts of the data plane about an identity and a service. */
 export interface WireFacts {
-  /** From the common edge routers that are online. */
+  /** The obstacle from the online common edge routers. */
   readonly obstacle: ServiceReach['obstacle']
   /** Routers of the terminators of the service. */
   readonly hostRouters: readonly RouterState[]
   readonly lastFailure: FailedDial | null
 }
 
-/** Whether what is allowed works now. */
+/** The result of the check whether a connection works now. */
 export interface WireExplanation extends Omit<WireFacts, 'obstacle'> {
   readonly worksNow: boolean
-  /** The first obstacle; null where it works. */
+  /** The first obstacle; null without an obstacle. */
   readonly obstacle: WireObstacle | null
 }
 
-/** The kinds of step by which the identity gets to the service. */
+/** The kinds of step towards access to the service. */
 export const SUGGESTION_KINDS = [
-  /** Look the id or name up: nothing is called so. */
+  /** Check the id or name: it is unknown. */
   'check-spelling',
   /** Enable the identity. */
   'enable-identity',
-  /** Give the entity role attributes with which an existing policy would select it. */
+  /** Give the entity role attributes that an existing policy selects. */
   'add-role-attributes',
   /** Create a service policy of the type for the pair. */
   'create-service-policy',
@@ -236,7 +236,7 @@ export const SUGGESTION_KINDS = [
   'share-edge-router',
   /** Bring one of the common edge routers online. */
   'bring-edge-router-online',
-  /** Let something host the service. */
+  /** Let a host bind the service. */
   'host-service',
 ] as const
 export type SuggestionKind = (typeof SUGGESTION_KINDS)[number]
@@ -244,9 +244,9 @@ export type SuggestionKind = (typeof SUGGESTION_KINDS)[number]
 /** A suggestion as data and as a sentence. */
 export interface Suggestion {
   readonly kind: SuggestionKind
-  /** Entities that it is about, most important first. */
+  /** The entities of the suggestion, most important first. */
   readonly entities: readonly { readonly kind: string; readonly id: string; readonly name: string }[]
-  /** For `add-role-attributes`: what to add to the first entity. */
+  /** For `add-role-attributes`: the attributes to add to the first entity. */
   readonly roleAttributes?: readonly string[]
   readonly text: string
 }

@@ -1,4 +1,4 @@
-/** Why no circuit could be laid. */
+/** The reason why no circuit could be created. */
 export type CircuitFailure =
   | 'no-terminators'
   | 'no-online-terminators'
@@ -7,15 +7,15 @@ export type CircuitFailure =
   | 'routers-failed'
   | 'refused'
 
-/** Whether a circuit to a service could be laid, by a dial that names no instance. */
+/** The outlook of a dial to a service without a named instance. */
 export interface ServiceReach {
-  /** Why it could not; undefined where it could. */
+  /** The obstacle to a circuit; undefined without an obstacle. */
   readonly obstacle: Exclude<CircuitFailure, 'routers-failed' | 'refused'> | 'hosts-may-not-bind' | undefined
-  /** The routers that its terminators are at. */
+  /** The routers of its terminators. */
   readonly hostRouterIds: readonly string[]
 }
 
-/** Why a router did not lay its part of a circuit. */
+/** The reason why a router did not set up its part of a circuit. */
 export type DialFailureCause =
   | 'generic'
   | 'invalid-terminator'
@@ -30,12 +30,12 @@ export type DialFailureCause =
   | 'no-answer'
   | 'disconnected'
 
-/** A dial that failed. */
+/** A failed dial. */
 export interface DialFailure {
   /** Epoch ms. */
   readonly at: number
   readonly reason: CircuitFailure
-  /** Of `routers-failed`: why the last router failed that was asked. */
+  /** For `routers-failed`: the cause at the last router that was asked. */
   readonly cause: DialFailureCause | null
   /** The router that failed. */
   readonly routerId: string | null

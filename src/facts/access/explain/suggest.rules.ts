@@ -2,12 +2,12 @@ import { fewOf, listed, quoted } from '../../../base/text.ts'
 import { kindOf } from '../posture/rules/index.ts'
 import type { Explanation, PolicyExplanation, Suggestion } from './explanation.rules.ts'
 
-/** How many existing policies are suggested at most; the nearest first. */
+/** The most existing policies that are suggested; the nearest first. */
 const MAX_POLICIES = 3
-/** How many edge routers a suggestion names. */
+/** The most edge routers that a suggestion names. */
 const MAX_NAMES = 5
 
-/** Suggests steps against the reason, most helpful first; none when nothing stands in the way. */
+/** Suggests steps against the reason, most helpful first; empty without an obstacle. */
 export function suggestionsFor(explanation: Omit<Explanation, 'suggestions'>): readonly Suggestion[] {
   const { reason, asked, type, identity, service, edgeRouters, hosts } = explanation
   if (reason === 'identity-unknown' || reason === 'service-unknown') {
@@ -63,7 +63,7 @@ function hosting(service: Entity): Suggestion {
   return { kind: 'host-service', entities: [service], text }
 }
 
-/** Policies of the type that select one side and would select the other with some role attributes. */
+/** Policies of the type that select one side and would select the other side with more role attributes. */
 function nearMisses({ policies, type }: Pick<Explanation, 'policies' | 'type'>, who: Entity, what: Entity) {
   return policies
     .filter((policy) => policy.type === type && policy.identitySide.selects !== policy.serviceSide.selects)
@@ -80,7 +80,7 @@ function nearMisses({ policies, type }: Pick<Explanation, 'policies' | 'type'>, 
     .slice(0, MAX_POLICIES)
 }
 
-/** One policy that passes is enough, so the policy with the fewest failing checks is the one to help. */
+/** A single passing policy is enough, so suggestions help the policy with the fewest failing checks. */
 function failingChecks(policies: readonly PolicyExplanation[], identityName: string): readonly Suggestion[] {
   const failing = policies
     .filter(({ applies }) => applies)

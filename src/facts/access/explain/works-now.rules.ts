@@ -11,7 +11,7 @@ import type {
 } from './explanation.rules.ts'
 import type { DialFailure, ServiceReach } from './service-reach.rules.ts'
 
-/** Tells whether a connection that is made now gets through: to bind takes an edge router, to dial also a way to a host. */
+/** Reports whether a new connection would work: a bind needs an edge router, a dial also needs a path to a host. */
 export function worksNow(
   allowed: boolean,
   type: AccessType,
@@ -27,10 +27,10 @@ function firstObstacle(allowed: boolean, isOnline: boolean, onTheWay: ServiceRea
   return isOnline ? (onTheWay ?? null) : 'all-common-edge-routers-offline'
 }
 
-/** How many routers are named in one sentence. */
+/** The most routers that one sentence names. */
 const MOST_NAMES = 5
 
-/** Renders it as sentences: whether it works now, and why the last dial failed. */
+/** Renders the result as sentences: whether a connection works now, and the failure of the last dial. */
 export function worksNowLines(wire: WireExplanation, { common, online }: EdgeRouterExplanation): readonly string[] {
   const { lastFailure } = wire
   const now = wire.obstacle === null ? 'It works now.' : `It does not work now: ${obstacleText(wire.obstacle)}.`
@@ -56,7 +56,7 @@ export function worksNowLines(wire: WireExplanation, { common, online }: EdgeRou
   }
 }
 
-/** Empty where there is none to name: hosts may be at transit routers. */
+/** Empty without a router to name: hosts may be at transit routers. */
 function inBrackets(routers: readonly RouterState[]): string {
   return routers.length === 0 ? '' : ` (${named(routers)})`
 }
@@ -74,7 +74,7 @@ function failureText({ at, reason, cause, router }: FailedDial): string {
   return `The last dial failed on ${instant(at).toISOString()}${by}: ${why}.`
 }
 
-/** Why a dial failed, after a colon. */
+/** The reason of a failed dial, after a colon. */
 export const DIAL_FAILURE_TEXTS: Readonly<Record<DialFailure['reason'], string>> = {
   'no-terminators': 'there was no terminator',
   'no-online-terminators': 'the routers of the terminators were offline',
@@ -86,7 +86,7 @@ export const DIAL_FAILURE_TEXTS: Readonly<Record<DialFailure['reason'], string>>
 
 type Cause = NonNullable<DialFailure['cause']>
 
-/** Why a router failed, after a colon. */
+/** The reason of a failed router, after a colon. */
 export const ROUTER_FAILURE_TEXTS: Readonly<Record<Cause, string>> = {
   generic: 'the router gave no reason that is known',
   'invalid-terminator': 'the router does not know the terminator',

@@ -11,9 +11,9 @@ export interface EdgeRoutersBetween {
 }
 
 /**
- * Who is selected by which policy, and who may reach what through them, for a whole network in memory. Nothing is kept per
- * (identity, service) pair: a write to an entity touches its own role attributes and the policies that name them, a write
- * to a policy touches that policy. Lists of ids are in ascending code-unit order; unknown ids answer `[]` or `false`.
+ * The selections of all policies, and the access that they grant, for a whole network in memory. It stores nothing per (identity, service)
+ * pair: a write to an entity touches its own role attributes and the policies that name them, a write to a policy touches that policy.
+ * Lists of ids are in ascending code-unit order; unknown ids answer `[]` or `false`.
  *
  * @example
  * const index = new AccessIndex()
@@ -24,24 +24,24 @@ export interface EdgeRoutersBetween {
  * index.allows('alice', 'wiki', 'Dial') // true
  */
 export class AccessIndex extends Selections {
-  /** The services that the identity may dial or bind: by the one type, or by either when none is named. */
+  /** The services that the identity may reach by a type, or by any type without one. */
   servicesOf(identityId: string, type?: AccessType): string[] {
     return this.#linkedIds('service-policies', 'identities', identityId, 'services', type)
   }
 
-  /** The identities that may dial or bind the service: by the one type, or by either when none is named. */
+  /** The identities that may reach the service by a type, or by any type without one. */
   identitiesOf(serviceId: string, type?: AccessType): string[] {
     return this.#linkedIds('service-policies', 'services', serviceId, 'identities', type)
   }
 
-  /** The same, read off as they are asked for, before the index changes. */
+  /** The same as a list that is read on demand. It must be read before the index changes. */
   identitiesListOf(serviceId: string, type?: AccessType): OrderedIds {
     return this.entities.identities.listOf(this.#linked('service-policies', 'services', serviceId, 'identities', type))
   }
 
   /**
-   * The same as a set that can be compared with another of this index, as long as nobody is added or removed between. It is
-   * the set `into`, which a caller that asks often uses again. The policy `besides`, if any, does not count.
+   * The same as a set, which can be compared with other sets of this index while no identity is added or removed. The answer is `into`,
+   * which frequent callers reuse. The policy `besides`, if any, does not count.
    */
   audienceOf(serviceId: string, type: AccessType, into: SlotSet = new SlotSet(), besides?: string): SlotSet {
     const slot = this.entities.services.slotOf(serviceId)
@@ -66,7 +66,7 @@ export class AccessIndex extends Selections {
     return this.entities.services.idsOf(reach)
   }
 
-  /** The identity may dial or bind the service: some service policy of the type selects both. */
+  /** Reports whether some service policy of the type selects both the identity and the service. */
   allows(identityId: string, serviceId: string, type: AccessType): boolean {
     const identity = this.entities.identities.slotOf(identityId)
     const service = this.entities.services.slotOf(serviceId)
@@ -75,26 +75,25 @@ export class AccessIndex extends Selections {
     return policies.selectsByAny(policies.selecting('identities', identity, type), 'services', service)
   }
 
-  /** By which types the identity may reach the service. */
+  /** The types by which the identity may reach the service. */
   accessTypes(identityId: string, serviceId: string): AccessType[] {
     return (['Bind', 'Dial'] as const).filter((type) => this.allows(identityId, serviceId, type))
   }
 
-  /** The service policies that select both the identity and the service, of one type or of either. */
+  /** The service policies that select both the identity and the service, of one type or of any. */
   grantingPolicies(identityId: string, serviceId: string, type?: AccessType): string[] {
     return this.policies['service-policies'].idsOf(this.#granting(identityId, serviceId, type))
   }
 
   /**
-   * Lists the grants of the policies for the identity at each service, in order. Of the policies of one type with the same
-   * posture checks one stands for all, in ascending order of their ids. Services that the same policies select get the same
-   * list.
+   * Lists the grants of the policies for the identity at each service, in order. Among the policies of one type with the same posture
+   * checks, a single policy stands for all, in ascending order of their ids. Services that the same policies select get the same list.
    */
   grantsOf(identityId: string, serviceIds: readonly string[]): readonly (readonly Grant[])[] {
     return this.#grantsOf(identityId, serviceIds, true)
   }
 
-  /** The same with each policy by itself. */
+  /** The same with a separate grant for each policy. */
   separateGrantsOf(identityId: string, serviceIds: readonly string[]): readonly (readonly Grant[])[] {
     return this.#grantsOf(identityId, serviceIds, false)
   }
@@ -103,7 +102,7 @@ export class AccessIndex extends Selections {
     return this.#linkedIds('edge-router-policies', 'identities', id, 'edge-routers')
   }
 
-  /** The identities that may use an edge router, read off as they are asked for, before the index changes. */
+  /** The identities that may use an edge router, as a list that is read on demand. It must be read before the index changes. */
   identitiesOfEdgeRouter(id: string): OrderedIds {
     return this.entities.identities.listOf(this.#linked('edge-router-policies', 'edge-routers', id, 'identities'))
   }
@@ -121,7 +120,7 @@ export class AccessIndex extends Selections {
     return this.edgeRoutersBetween(identityId, serviceId).common
   }
 
-  /** How many edge routers the identity may use, how many the service, and which both. */
+  /** The number of edge routers of the identity and of the service, and the common edge routers. */
   edgeRoutersBetween(identityId: string, serviceId: string): EdgeRoutersBetween {
     const common = this.#linked('edge-router-policies', 'identities', identityId, 'edge-routers')
     const ofService = this.#linked('service-edge-router-policies', 'services', serviceId, 'edge-routers')

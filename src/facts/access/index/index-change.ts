@@ -1,7 +1,7 @@
 import type { AccessIndex } from './access-index.ts'
 import type { IndexedEntity, IndexedPolicy } from './kinds.ts'
 
-/** One entity or policy as the index has it, and as it would have it after a change; absent where it does not exist. */
+/** An entity or policy before and after a change of the index; absent where it does not exist. */
 export type IndexChange =
   | {
       readonly kind: 'identities' | 'services'
@@ -17,15 +17,15 @@ export type IndexChange =
     }
 
 /**
- * Makes the index as it would be after the changes, a step for each of them. Entities that exist afterwards are put before any is
- * removed, so that nobody takes the slot of somebody else: audiences from before stay comparable with those from after.
+ * Applies the changes to the index, one step for each. Entities are put before any entity is removed, so that no entity takes the slot of
+ * another: audiences from before and after the changes stay comparable.
  */
 export function* applying(index: AccessIndex, changes: readonly IndexChange[]): Generator<void, void> {
   for (const change of changes) yield put(index, change, 'after')
   for (const change of changes) if (change.after === undefined) yield remove(index, change)
 }
 
-/** Takes the changes back, a step for each. Removed entities return first, to the slots that became free last. */
+/** Reverts the changes, one step for each. Removed entities return first, to the slots that were freed last. */
 export function* reverting(index: AccessIndex, changes: readonly IndexChange[]): Generator<void, void> {
   const backwards = changes.toReversed()
   for (const change of backwards) if (change.after === undefined) yield put(index, change, 'before')

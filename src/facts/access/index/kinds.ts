@@ -9,13 +9,13 @@ export type PolicyKind = 'service-policies' | 'edge-router-policies' | 'service-
 /** The access that a service policy grants. */
 export type AccessType = 'Dial' | 'Bind'
 
-/** The part of an entity that role lists look at. */
+/** The part of an entity that role lists match. */
 export interface IndexedEntity {
   readonly id: string
   readonly roleAttributes: readonly string[]
 }
 
-/** The part of a policy that decides whom it links: one role list per side, one semantic for all of them. */
+/** The part of a policy that decides which entities it links: one role list per side, one semantic for all of them. */
 export interface IndexedPolicy {
   readonly id: string
   readonly semantic: Semantic
@@ -24,12 +24,12 @@ export interface IndexedPolicy {
   readonly roles: Partial<Record<EntityKind, readonly string[]>>
 }
 
-/** The grant of service policies of one type that ask for the same posture checks: as one of them passes, all do. */
+/** The grant of service policies of one type that demand the same posture checks: they pass or fail together. */
 export interface Grant {
   readonly type: AccessType
-  /** The policy of the lowest id. */
+  /** The policy with the lowest id. */
   readonly policyId: string
-  /** The ids of the posture checks, ascending; none where nothing is asked for. */
+  /** The ids of the demanded posture checks, ascending. */
   readonly checks: readonly string[]
 }
 

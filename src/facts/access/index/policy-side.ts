@@ -5,8 +5,8 @@ import { SlotSet } from './slot-set.ts'
 const NOBODY: ReadonlySet<string> = new Set()
 
 /**
- * One side of policies: a role list over a population. Its members are a union of parts: the holders of an `AnyOf`
- * attribute, which it shares with every other list that names the attribute, and a part of its own that is remembered.
+ * One side of policies: a role list over a population. Its members are a union of parts: the holders of an `AnyOf` attribute, which it
+ * shares with every other list that names the attribute, and a part of its own that is kept.
  */
 export class PolicySide {
   readonly #population: Population
@@ -20,7 +20,7 @@ export class PolicySide {
     this.#entries = readRoles(selector.roles)
   }
 
-  /** The role entries that each select alone: `#all`, `@` entries, and under `AnyOf` the `#` entries. */
+  /** The role entries that select by themselves: `#all`, `@` entries, and under `AnyOf` the `#` entries. */
   get sufficientRoles(): string[] {
     const { all, attributes, ids } = this.#entries
     if (all) return ['#all']
@@ -28,7 +28,7 @@ export class PolicySide {
     return this.#semantic === 'AnyOf' ? [...named, ...attributes.map((name) => `#${name}`)] : named
   }
 
-  /** The ids of its `@` entries; none where `#all` makes them idle. */
+  /** The ids of its `@` entries; empty when `#all` makes them redundant. */
   get namedIds(): ReadonlySet<string> {
     return this.#entries.all ? NOBODY : this.#entries.ids
   }
@@ -39,7 +39,7 @@ export class PolicySide {
     return this.#entries.attributes.map((name) => `#${name}`)
   }
 
-  /** Adds the sets whose union are the members. They are for reading only. */
+  /** Adds the sets whose union are the members. They must not be changed. */
   collectParts(parts: Set<SlotSet>): void {
     const { all, attributes, ids } = this.#entries
     if (all) {
@@ -57,12 +57,12 @@ export class PolicySide {
     parts.add(this.#own)
   }
 
-  /** The entity is named by id or holds all attributes of an `AllOf` list. */
+  /** Reports whether the entity is named by id or holds all attributes of an `AllOf` list. */
   ownsMember(slot: number): boolean {
     return this.#own === undefined ? this.#matchesOwn(slot) : this.#own.has(slot)
   }
 
-  /** Corrects the remembered part for one entity that has just been written. */
+  /** Corrects the kept part for an entity that has just been written. */
   refresh(slot: number): void {
     if (this.#own === undefined) return
     if (this.#matchesOwn(slot)) this.#own.add(slot)

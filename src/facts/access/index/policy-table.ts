@@ -25,7 +25,7 @@ export class PolicyTable {
     return slot
   }
 
-  /** Answers the slot that the policy had, which may be given to the next new one; undefined when there was none. */
+  /** Answers the former slot of the policy, which the next new policy may get; undefined for an unknown policy. */
   remove(id: string): number | undefined {
     const slot = this.#table.slotOf(id)
     if (slot === undefined) return undefined
@@ -34,7 +34,7 @@ export class PolicyTable {
     return slot
   }
 
-  /** How many policies there are. */
+  /** The number of policies. */
   get size(): number {
     return this.#table.size
   }
@@ -47,12 +47,12 @@ export class PolicyTable {
     return this.#table.idsOf(policies)
   }
 
-  /** The policy of the lowest id. */
+  /** The policy with the lowest id. */
   lowestOf(policies: SlotSet): string | undefined {
     return this.#table.lowestOf(policies)
   }
 
-  /** The policies of a type, for reading only. Nothing is granted for what a damaged session may hold in the place of one. */
+  /** The policies of a type. The set must not be changed. It is empty for an unknown type, which a damaged session may hold. */
   ofType(type: AccessType): SlotSet {
     return Object.hasOwn(this.#ofType, type) ? this.#ofType[type] : new SlotSet()
   }
@@ -78,21 +78,18 @@ export class PolicyTable {
     return this.sides.get(kind)?.selectsByAny(policies, entity) ?? false
   }
 
-  /** Equal for entities that the same policies select, until a policy is written. */
+  /** A key that is equal for entities that the same policies select, until a policy is written. */
   selectionKey(kind: EntityKind, entity: number): string {
     return this.sides.get(kind)?.selectionKey(entity) ?? ''
   }
 
-  /** The type of a policy; none for an unknown one, or one that grants nothing. */
+  /** The type of a policy; undefined for an unknown policy, and for a policy without a grant. */
   typeOf(id: string): AccessType | undefined {
     const slot = this.#table.slotOf(id)
     return slot === undefined ? undefined : (['Bind', 'Dial'] as const).find((type) => this.#ofType[type].has(slot))
   }
 
-  /**
-   * The entities of the other kind that some policy links with the entity: the union over the policies that select it, but
-   * for one.
-   */
+  /** The entities of the other kind that policies link with the entity: the union over the policies that select it, with one exception. */
   linked(
     kind: EntityKind,
     entity: number,

@@ -3,27 +3,27 @@ import { SlotSet } from './slot-set.ts'
 import { type OrderedIds, SlotTable } from './slot-table.ts'
 
 interface RoleAttribute {
-  /** As a role list writes it: `#` and the name. */
+  /** The role entry: `#` and the name. */
   readonly role: string
   readonly name: string
   readonly holders: SlotSet
 }
 
-/** One write to a population: the slot it touched and the role entries that may select it differently from now on. */
+/** A write to a population: the slot, and the role entries whose selection of it may have changed. */
 export interface EntityChange {
   readonly slot: number
   readonly roles: readonly string[]
 }
 
-/** The entities of one kind as of an instant: what is written later changes nothing about it. */
+/** The entities of one kind as of an instant, independent of later writes. */
 export interface Roster {
-  /** The id in each slot; undefined where a slot is free. */
+  /** The id in each slot; undefined for a free slot. */
   readonly ids: readonly (string | undefined)[]
   /** The role attributes of the entity in a slot, each once, in no promised order. */
   attributesOf(slot: number): readonly string[]
 }
 
-/** All entities of one kind: who exists, and who holds which role attribute. */
+/** All entities of one kind, and the holders of each role attribute. */
 export class Population {
   readonly everyone = new SlotSet()
   readonly #table = new SlotTable()
@@ -47,7 +47,7 @@ export class Population {
     return { slot, roles: isNew ? [...roles, `@${entity.id}`] : roles }
   }
 
-  /** The entity is gone; undefined when there was none. Its slot may be given to the next new entity. */
+  /** Removes an entity; undefined for an unknown entity. The next new entity may get its slot. */
   remove(id: string): EntityChange | undefined {
     const slot = this.#table.slotOf(id)
     if (slot === undefined) return undefined
@@ -60,7 +60,7 @@ export class Population {
     return { slot, roles: [...lost.map(({ role }) => role), `@${id}`] }
   }
 
-  /** How many entities there are. */
+  /** The number of entities. */
   get size(): number {
     return this.#table.size
   }
@@ -81,28 +81,28 @@ export class Population {
     return this.#table.listOf(set)
   }
 
-  /** Everybody as of now. The lists of attributes are replaced by writes, never changed, so that they need no copy. */
+  /** The current entities. Writes replace the lists of attributes and never change them, so they need no copy. */
   roster(): Roster {
     const held = this.#held.slice()
     return { ids: this.#table.ids(), attributesOf: (slot) => (held[slot] ?? []).map(({ name }) => name) }
   }
 
-  /** The entities with the role attribute (its name without `#`); undefined when nobody has it. */
+  /** The entities with the role attribute (its name without `#`); undefined for an unused attribute. */
   holders(attribute: string): SlotSet | undefined {
     return this.#attributes.get(attribute)?.holders
   }
 
-  /** Every role attribute that somebody has, without `#`. */
+  /** Every role attribute in use, without `#`. */
   attributeNames(): string[] {
     return [...this.#attributes.keys()]
   }
 
-  /** The `#` entries that the entity's own role attributes answer to. */
+  /** The `#` entries that match the entity's role attributes. */
   attributeRoles(slot: number): string[] {
     return (this.#held[slot] ?? []).map(({ role }) => role)
   }
 
-  /** Equal for entities that hold the same attributes, and for no others. */
+  /** A key that is equal exactly for entities with the same attributes. */
   attributesKey(slot: number): string {
     const key = this.#keys[slot] ?? JSON.stringify(this.attributeRoles(slot).sort())
     this.#keys[slot] = key

@@ -1,26 +1,26 @@
 import type { Population } from './population.ts'
 import { SlotSet } from './slot-set.ts'
 
-/** How a list of no posture checks is written. */
+/** The key of an empty list of posture checks. */
 const NOTHING = JSON.stringify([])
 
-/** A set of posture checks, with the policies that ask for exactly these. */
+/** A set of posture checks, with the policies that demand exactly these checks. */
 export interface PostureDemand {
   /** The ids of the posture checks, ascending. */
   readonly checks: readonly string[]
-  /** For reading only. */
+  /** Must not be changed. */
   readonly policies: SlotSet
 }
 
-/** Policies that have the same role list on a side, with what it selects. */
+/** Policies with the same role list on a side, and the entities that it selects. */
 export interface SharedSelection {
   readonly policies: SlotSet
   readonly members: SlotSet
 }
 
 /**
- * The service policies by the posture checks that they ask for. Those that name none are no work; those that do are sorted
- * when somebody asks, once until one of them or a posture check is written.
+ * The service policies by the posture checks that they demand. Policies without posture checks need no work. The others are sorted on
+ * demand, and kept until a policy with posture checks or a posture check is written.
  */
 export class PostureDemands {
   readonly #checks: Population
@@ -29,7 +29,7 @@ export class PostureDemands {
   readonly #content = new SlotSet()
   #sorted: ReadonlyMap<string, PostureDemand> | undefined
 
-  /** `selections` tells what the lists of posture check roles of some policies select. */
+  /** `selections` answers the posture checks that the role lists of some policies select. */
   constructor(checks: Population, selections: (policies: SlotSet) => Iterable<SharedSelection>) {
     this.#checks = checks
     this.#selections = selections
@@ -52,16 +52,16 @@ export class PostureDemands {
     this.#sorted = undefined
   }
 
-  /** A posture check was put or removed. */
+  /** To be called after a posture check was put or removed. */
   refresh(): void {
     this.#sorted = undefined
   }
 
-  /** Every policy is in exactly one of them. */
+  /** All demands; each policy is in exactly one of them. */
   all(): readonly PostureDemand[] {
     this.#sorted ??= this.#sort()
     const asking = [...this.#sorted.values()].filter(({ checks }) => checks.length > 0)
-    // A role list that selects no posture check asks for as little as none.
+    // A role list that selects no posture check demands nothing.
     const idle = this.#sorted.get(NOTHING)
     const content = idle === undefined ? this.#content : this.#content.copy()
     if (idle !== undefined) content.addAll(idle.policies)

@@ -12,10 +12,10 @@ import { ServicePolicyTable } from './service-policy-table.ts'
 import { SlotSet } from './slot-set.ts'
 import type { OrderedIds } from './slot-table.ts'
 
-/** How many entities and policies of each kind there are. */
+/** The numbers of entities and policies of each kind. */
 export type IndexCounts = Readonly<Record<EntityKind | PolicyKind, number>>
 
-/** Which entities and policies there are, and whom each side of a policy selects. */
+/** All entities and policies, and the entities that each side of a policy selects. */
 export class Selections {
   protected readonly entities: Readonly<Record<EntityKind, Population>> = {
     identities: new Population(),
@@ -31,20 +31,20 @@ export class Selections {
     'service-edge-router-policies': new PolicyTable(SIDES_OF['service-edge-router-policies'], this.entities),
   }
 
-  /** The entity exists with these role attributes, instead of whatever it had before. */
+  /** Puts an entity with these role attributes, in place of its former attributes. */
   putEntity(kind: EntityKind, entity: IndexedEntity): void {
     const change = this.entities[kind].put(entity)
     for (const policies of Object.values(this.policies)) policies.refresh(kind, change)
   }
 
-  /** The entity is gone. Role lists that name it by `@id` select nothing by that entry until an entity has the id again. */
+  /** Removes an entity. An `@id` entry that names it selects nothing until an entity has that id again. */
   removeEntity(kind: EntityKind, id: string): void {
     const change = this.entities[kind].remove(id)
     if (change === undefined) return
     for (const policies of Object.values(this.policies)) policies.refresh(kind, change)
   }
 
-  /** The policy exists with these role lists, semantic and type, instead of whatever it had before. */
+  /** Puts a policy with these role lists, semantic and type, in place of its former state. */
   putPolicy(kind: PolicyKind, policy: IndexedPolicy): void {
     this.policies[kind].put(policy)
   }
@@ -53,7 +53,7 @@ export class Selections {
     this.policies[kind].remove(id)
   }
 
-  /** How many entities and policies of each kind there are, in constant time. */
+  /** The numbers of entities and policies of each kind, in constant time. */
   counts(): IndexCounts {
     const { entities, policies } = this
     return {
@@ -76,7 +76,7 @@ export class Selections {
     return this.entities[kind].everyone.size > 0
   }
 
-  /** The entities of the kind with their role attributes as of now, for work that takes longer than a turn. */
+  /** The current entities of the kind with their role attributes, for work over several turns. */
   roster(kind: EntityKind): Roster {
     return this.entities[kind].roster()
   }
@@ -87,7 +87,7 @@ export class Selections {
     return slot !== undefined && set.has(slot)
   }
 
-  /** The `#` entries that select the entity; none for an unknown one. */
+  /** The `#` entries that select the entity; empty for an unknown entity. */
   rolesOf(kind: EntityKind, id: string): string[] {
     const slot = this.entities[kind].slotOf(id)
     return slot === undefined ? [] : this.entities[kind].attributeRoles(slot)
@@ -113,7 +113,7 @@ export class Selections {
     return this.entities[entityKind].idsOf(this.policies[policyKind].members(policyId, entityKind))
   }
 
-  /** The same, read off as they are asked for, before the index changes. */
+  /** The same as a list that is read on demand. It must be read before the index changes. */
   selectedList(policyKind: PolicyKind, policyId: string, entityKind: EntityKind): OrderedIds {
     return this.entities[entityKind].listOf(this.policies[policyKind].members(policyId, entityKind))
   }
@@ -123,12 +123,12 @@ export class Selections {
     return this.policies[policyKind].members(policyId, entityKind)
   }
 
-  /** Tells the type of access that a service policy grants; nothing for an unknown one. */
+  /** The type of access that a service policy grants; undefined for an unknown policy. */
   typeOf(servicePolicyId: string): AccessType | undefined {
     return this.policies['service-policies'].typeOf(servicePolicyId)
   }
 
-  /** How many entities of the kind the policy selects; of those in `among` alone, where it is given. */
+  /** The number of entities of the kind that the policy selects, optionally only within `among`. */
   countSelected(policyKind: PolicyKind, policyId: string, entityKind: EntityKind, among?: SlotSet): number {
     const members = this.policies[policyKind].members(policyId, entityKind)
     if (among !== undefined) members.retainAll(among)

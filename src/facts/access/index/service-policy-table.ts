@@ -6,18 +6,18 @@ import type { SlotSet } from './slot-set.ts'
 
 const TYPES = ['Bind', 'Dial'] as const satisfies readonly AccessType[]
 
-/** How many lists of grants are kept: one for each two sets of role attributes that meet at a question. */
+/** Lists of grants that are kept, one for each queried pair of selections. */
 const MOST_KEPT = 50_000
 
-/** Of the policies of a type that select an identity: those that ask for the same posture checks. */
+/** Policies of one type that select an identity and demand the same posture checks. */
 interface Candidates extends PostureDemand {
   readonly type: AccessType
 }
 
-/** Service policies, with what those grant that select both an identity and a service. */
+/** Service policies, with the grants for an identity and a service. */
 export class ServicePolicyTable extends PolicyTable {
   readonly #demands: PostureDemands
-  /** By what selects the identity, then by what selects the service: true until a policy or a posture check is written. */
+  /** Grants by the selection key of the identity, then of the service; valid until a policy or a posture check is written. */
   readonly #kept = new Map<string, Map<string, readonly Grant[]>>()
   #keptCount = 0
 
@@ -51,8 +51,8 @@ export class ServicePolicyTable extends PolicyTable {
   }
 
   /**
-   * Lists the grants of the policies for an identity at each service, in ascending order of their ids; merged, those of one
-   * type that ask for the same posture checks are one, by the lowest id.
+   * Lists the grants of the policies for an identity at each service, in ascending order of their ids; when merged, policies of one type
+   * that demand the same posture checks give one grant, by the lowest id.
    */
   grantsOf(
     identity: number,

@@ -4,10 +4,10 @@ import type { EntityChange, Population } from './population.ts'
 import type { SharedSelection } from './posture-demands.ts'
 import { SlotSet } from './slot-set.ts'
 
-/** A role list of more entries is not looked for among those of other policies: it is hardly the same. */
+/** A role list with more entries is not shared between policies: equal long lists are rare. */
 const MOST_SHARED_ROLES = 32
 
-/** A role list, with the policies that have it on this side. What it selects is known once for all of them. */
+/** A role list, with the policies that have it on this side. Its selection is computed once for all of them. */
 interface RoleList {
   readonly key: string | undefined
   readonly side: PolicySide
@@ -19,7 +19,7 @@ export class SideTable {
   readonly #population: Population
   readonly #listOf: (RoleList | undefined)[] = []
   readonly #shared = new Map<string, RoleList>()
-  /** The policies that a role entry selects for alone. */
+  /** The policies for which a role entry selects by itself. */
   readonly #sufficient = new Map<string, SlotSet>()
   /** The role lists that name an entity by `@id`. */
   readonly #naming = new Map<string, Set<RoleList>>()
@@ -65,14 +65,14 @@ export class SideTable {
     return false
   }
 
-  /** Puts into a set what this side of any of the policies selects. */
+  /** Collects into a set the entities that this side of any of the policies selects. */
   unionOf(policies: SlotSet, into: SlotSet): void {
     const parts = new Set<SlotSet>()
     into.clear()
     if (policies.size <= this.#sufficient.size + this.#jointLists.size) {
       for (const policy of policies.slots()) this.#listOf[policy]?.side.collectParts(parts)
     } else {
-      // However many policies there are, they name no more role entries than these.
+      // The number of role entries bounds the work, however many policies there are.
       for (const [role, naming] of this.#sufficient)
         if (naming.intersects(policies)) this.#collectRole(role, parts, into)
       for (const { policies: having, side } of this.#jointLists) {
@@ -82,7 +82,7 @@ export class SideTable {
     for (const part of parts) into.addAll(part)
   }
 
-  /** Makes the set of members that this side of a policy selects, one of its own. */
+  /** Makes a new set of the members that this side of a policy selects. */
   membersOf(policy: number | undefined): SlotSet {
     const list = policy === undefined ? undefined : this.#listOf[policy]
     return list === undefined ? new SlotSet() : membersOf(list)
@@ -94,7 +94,7 @@ export class SideTable {
     for (const list of lists) yield { policies: list.policies, members: membersOf(list) }
   }
 
-  /** Equal for entities that the same policies select, also after others were put or removed. */
+  /** A key that is equal for entities that the same policies select, whatever other entities are put or removed. */
   selectionKey(entity: number): string {
     const roles = this.#population.attributesKey(entity)
     const named = `@${this.#population.idOf(entity)}`
@@ -102,8 +102,8 @@ export class SideTable {
   }
 
   /**
-   * Carries a write to an entity over to the role lists that remember something about it: those that name its id, and `AllOf`
-   * lists with a changed attribute. `AnyOf` lists share the holders of the attribute and need no correction.
+   * Carries a write to an entity over to the role lists that keep members: lists that name its id, and `AllOf` lists with a changed
+   * attribute. `AnyOf` lists share the holders of the attribute and need no correction.
    */
   refresh(change: EntityChange): void {
     for (const role of change.roles) {
@@ -112,7 +112,7 @@ export class SideTable {
     }
   }
 
-  /** Sets of policies that make up those whose side selects the entity. They are for reading only. */
+  /** Sets whose union are the policies whose side selects the entity. They must not be changed. */
   *#selecting(entity: number): Iterable<SlotSet> {
     const attributeRoles = this.#population.attributeRoles(entity)
     for (const role of ['#all', `@${this.#population.idOf(entity)}`, ...attributeRoles]) {
@@ -124,7 +124,7 @@ export class SideTable {
     }
   }
 
-  /** Whom a role entry selects that needs no other: an entity goes `into` the union, holders of an attribute are a part. */
+  /** Collects the selection of a sufficient role entry: an entity goes `into` the union, holders of an attribute become a part. */
   #collectRole(role: string, parts: Set<SlotSet>, into: SlotSet): void {
     if (role.startsWith('@')) {
       const slot = this.#population.slotOf(role.slice(1))

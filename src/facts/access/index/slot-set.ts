@@ -7,7 +7,7 @@ const NO_WORDS = new Uint32Array(0)
 export class SlotSet {
   #few: number[] | undefined = []
   #words = NO_WORDS
-  /** Members of the bitset; unknown after a bulk operation, until somebody asks. */
+  /** Members of the bitset; undefined after a bulk operation, until the next query. */
   #count: number | undefined = 0
 
   get size(): number {
@@ -65,14 +65,14 @@ export class SlotSet {
     this.#count = undefined
   }
 
-  /** Takes out every member, and keeps the room that they took. */
+  /** Removes every member, but keeps the allocated memory. */
   clear(): void {
     this.#words.fill(0)
     this.#few = []
     this.#count = 0
   }
 
-  /** Reports whether the other set has a member of this one: it looks no further than the first. */
+  /** Reports whether the sets share a member; stops at the first. */
   intersects(other: SlotSet): boolean {
     if (this.#few !== undefined) return this.#few.some((slot) => other.has(slot))
     if (other.#few !== undefined) return other.#few.some((slot) => this.has(slot))
@@ -83,7 +83,7 @@ export class SlotSet {
     return false
   }
 
-  /** How many members the other set does not have. */
+  /** The number of members that the other set lacks. */
   countWithout(other: SlotSet): number {
     if (this.#few !== undefined) return this.#few.filter((slot) => !other.has(slot)).length
     const theirs = other.#words
@@ -99,14 +99,14 @@ export class SlotSet {
     return copy
   }
 
-  /** A set of the members that the other set has too. */
+  /** A new set of the common members. */
   meet(other: SlotSet): SlotSet {
     const shared = this.copy()
     shared.retainAll(other)
     return shared
   }
 
-  /** A set of the members that the other set does not have. */
+  /** A new set of the members that the other set lacks. */
   without(other: SlotSet): SlotSet {
     const rest = this.copy()
     rest.removeAll(other)
@@ -130,7 +130,7 @@ export class SlotSet {
     }
   }
 
-  /** Takes out every member that the other set has. */
+  /** Removes every member that the other set has. */
   removeAll(other: SlotSet): void {
     if (this.#few !== undefined) {
       this.#few = this.#few.filter((slot) => !other.has(slot))
@@ -146,7 +146,7 @@ export class SlotSet {
     this.#count = undefined
   }
 
-  /** Every member, each once, in no promised order. */
+  /** All members, in no particular order. */
   slots(): number[] {
     if (this.#few !== undefined) return [...this.#few]
     const words = this.#words

@@ -3,20 +3,20 @@ import type { SlotSet } from './slot-set.ts'
 /** Sorting k ids costs about this many times k·log2(k) visits of the ordered list. */
 const SORT_COST = 16
 
-/** Ids in ascending code-unit order, read off as of the moment when they are asked for: a part costs as much as what is before it. */
+/** Ids in ascending code-unit order, read on demand. A slice costs as much as all ids up to its end. */
 export interface OrderedIds {
   readonly length: number
   slice(from?: number, to?: number): readonly string[]
 }
 
-/** Gives each id a dense slot number; the slot of a released id is given to the next new one. */
+/** Gives each id a dense slot number; the next new id gets the slot of a released id. */
 export class SlotTable {
   readonly #slots = new Map<string, number>()
   readonly #ids: (string | undefined)[] = []
   readonly #free: number[] = []
   readonly #order = new IdOrder()
 
-  /** The slot of the id, taken now when it has none. */
+  /** The slot of the id, allocated if needed. */
   take(id: string): number {
     const known = this.#slots.get(id)
     if (known !== undefined) return known
@@ -36,7 +36,7 @@ export class SlotTable {
     this.#order.remove(id)
   }
 
-  /** How many ids have a slot. */
+  /** The number of ids with a slot. */
   get size(): number {
     return this.#slots.size
   }
@@ -49,12 +49,12 @@ export class SlotTable {
     return this.#ids[slot]
   }
 
-  /** The id of each slot as of now; undefined where a slot is free. */
+  /** The current id of each slot; undefined for a free slot. */
   ids(): readonly (string | undefined)[] {
     return this.#ids.slice()
   }
 
-  /** The ids of the slots, in ascending code-unit order: few are sorted, many are read off the ordered list. */
+  /** The ids of the slots, in ascending code-unit order: a few are sorted, many are read from the ordered list. */
   idsOf(set: SlotSet): string[] {
     if (this.#isLarge(set)) return this.#order.idsIn(set, 0, set.size)
     return set
@@ -63,7 +63,7 @@ export class SlotTable {
       .sort()
   }
 
-  /** The same for many, read when they are asked for. */
+  /** The same as a list that is read on demand. */
   listOf(set: SlotSet): OrderedIds {
     if (!this.#isLarge(set)) return this.idsOf(set)
     const { size: length } = set
@@ -76,7 +76,7 @@ export class SlotTable {
 
   /** The lowest id, in code-unit order, of the slots. */
   lowestOf(set: SlotSet): string | undefined {
-    // Where many have a slot in the set, one of the first in order has.
+    // A large set has a member near the beginning of the order.
     if (set.size * set.size > this.#slots.size) return this.#order.lowestIn(set)
     const ids = set.slots().flatMap((slot) => this.#ids[slot] ?? [])
     return ids.length === 0 ? undefined : ids.reduce((lowest, id) => (id < lowest ? id : lowest))
@@ -91,7 +91,7 @@ interface Block {
   readonly slots: number[]
 }
 
-/** Ids with their slots, always in ascending code-unit order: large answers are read off instead of sorted. */
+/** Ids with their slots, always in ascending code-unit order, so that large answers need no sorting. */
 class IdOrder {
   readonly #blocks: Block[] = []
 
@@ -121,7 +121,7 @@ class IdOrder {
     if (block.ids.length === 0) this.#blocks.splice(at, 1)
   }
 
-  /** Of the ids whose slots are in the set, ascending, those from one place to before another; walks over all up to there. */
+  /** The ascending ids whose slots are in the set, from one position to before another; walks over all ids up to there. */
   idsIn(set: SlotSet, from: number, to: number): string[] {
     const answer: string[] = []
     let found = 0
@@ -147,7 +147,7 @@ class IdOrder {
     return undefined
   }
 
-  /** The first block whose last id is not below the given one; one past the end when there is none. */
+  /** The index of the first block whose last id is not below the given id; the number of blocks when there is no such block. */
   #blockOf(id: string): number {
     let low = 0
     let high = this.#blocks.length

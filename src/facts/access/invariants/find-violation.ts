@@ -13,13 +13,13 @@ import type {
 type ById = ReadonlyMap<string, PresentEntity>
 
 /**
- * Decides whether an invariant can be broken: by any identity and any service (and, with `via`, any edge router) that are
- * there with the role attributes that they have, or that could come to be with whatever role attributes. Exact: it answers
- * undefined only when there is no way, and otherwise the smallest one with the policies that allow it.
+ * Decides whether an invariant can be broken, by existing identities and services (and, with `via`, edge routers) or by possible ones with
+ * any role attributes. The decision is exact: undefined means that no violation is possible. Otherwise it answers the smallest violation
+ * with the policies that allow it.
  *
- * It needs no solver. What a role list selects only grows with the role attributes of an entity, so only the least sets of
- * attributes that each list asks for have to be looked at. The time grows with the number of service policies, and with
- * `via` with that times the edge router policies times the service edge router policies.
+ * It needs no solver. A further role attribute never takes an entity out of a role list, so only the smallest sets of attributes for each
+ * list need to be tried. The time grows with the number of service policies; with `via`, with the product of service policies, edge router
+ * policies and service edge router policies.
  *
  * @example
  * const contractors = { roles: ['#contractor'], semantic: 'AnyOf' } as const
@@ -108,7 +108,7 @@ function shown({ id, name, roleAttributes }: Witness): Witness {
   return { id, name, roleAttributes }
 }
 
-/** Many paths to edge routers begin with the same list. */
+/** Caches results by key: many paths to edge routers begin with the same list. */
 function remembered<K, V>(compute: (key: K) => V): (key: K) => V {
   const known = new Map<K, V>()
   return (key) => {
@@ -119,7 +119,7 @@ function remembered<K, V>(compute: (key: K) => V): (key: K) => V {
   }
 }
 
-/** The service policies that may break an invariant: of its type, and not held back by posture. */
+/** The service policies that may break an invariant: of its type, and not prevented by posture. */
 function grantingPolicies(invariant: Invariant, policies: PolicySet): readonly GrantingPolicy[] {
   return policies.servicePolicies.filter((policy) => {
     if (policy.type !== invariant.type) return false
@@ -132,7 +132,7 @@ function checksOf({ postureCheckRoles, semantic }: GrantingPolicy, checks: reado
   return checks.filter((check) => selects({ roles: postureCheckRoles, semantic }, check))
 }
 
-/** In the state in question every check passes; without one, some endpoint is taken to be in a state in which they do. */
+/** Reports whether all checks pass in the given state. Without a state, some endpoint is assumed to pass them. */
 function maySucceed({ posture }: Invariant, checks: readonly PresentCheck[]): boolean {
   if (posture === undefined) return true
   return checks.every(({ check }) => evaluateCheck(check, posture.data, posture.apiSessionId, posture.at))
@@ -151,19 +151,19 @@ function isExceptedByChecks(
   return entries.length > 0 && entries.every(isDemanded)
 }
 
-/** A way to an edge router that matters: the lists by which an identity and a service come to it. */
+/** A path to an edge router of `via`: the lists by which an identity and a service may use it. */
 export interface Route {
   readonly identityList: RoleSelector | undefined
   readonly serviceList: RoleSelector | undefined
-  /** The smallest edge router on the way. */
+  /** The edge router with the fewest role attributes on the path. */
   readonly edgeRouter: Witness | undefined
   readonly policies: readonly { readonly id: string; readonly name: string }[]
 }
 
-/** Without `via` edge routers do not matter: one way, that asks for nothing. */
+/** Without `via`, edge routers do not matter: a single path without demands. */
 const ANYWAY: Route = { identityList: undefined, serviceList: undefined, edgeRouter: undefined, policies: [] }
 
-/** The paths to an edge router of `via`: each edge router policy with each service edge router policy that meets it there. */
+/** The paths to an edge router of `via`: each edge router policy with each service edge router policy that shares a router with it. */
 function routesOf({ via }: Invariant, policies: PolicySet): readonly Route[] {
   if (via === undefined) return [ANYWAY]
   const routers = new Map(policies.edgeRouters.map((router) => [router.id, router]))
@@ -187,23 +187,23 @@ function routesOf({ via }: Invariant, policies: PolicySet): readonly Route[] {
   return routes
 }
 
-/** The demand on an entity that would break an invariant: selected by each of some lists, and excepted by none. */
+/** The demand on an entity that would break an invariant: each of the lists selects it, and no exception does. */
 export interface Demand {
   readonly selectedBy: readonly RoleSelector[]
   readonly exceptedBy: RoleSelector | undefined
 }
 
-/** Whether an entity with these role attributes is what is demanded; `id` is empty for one that is not there yet. */
+/** Reports whether an entity with these role attributes fulfils a demand; `id` is empty for a possible entity. */
 function fulfils({ selectedBy, exceptedBy }: Demand, entity: Pick<PresentEntity, 'id' | 'roleAttributes'>): boolean {
   return !(exceptedBy && selects(exceptedBy, entity)) && selectedBy.every((selector) => selects(selector, entity))
 }
 
 /**
- * The entity with the fewest role attributes that fulfils a demand, be it there or not; undefined when there can be none.
+ * The existing or possible entity with the fewest role attributes that fulfils a demand; undefined when none can.
  *
- * An entity that is there has the attributes that it has. One that could be there may have any: lists select more the more
- * attributes it has, so it needs no other than those with which each list selects it by the least, and exceptions only
- * become less likely with fewer. Entities that no list names by `@id` are covered by what could be there.
+ * An existing entity has fixed attributes. A possible entity may have any: more attributes only make more lists and exceptions select it,
+ * so the smallest sets of attributes that the lists demand suffice. Existing entities that no list names by `@id` are covered by possible
+ * entities.
  */
 function smallest(demand: Demand, present: ReadonlyMap<string, PresentEntity>): Witness | undefined {
   const attributes = fewestAttributes(demand)
@@ -216,17 +216,17 @@ function smallest(demand: Demand, present: ReadonlyMap<string, PresentEntity>): 
   )
 }
 
-/** Of two that are as small, the one that is there says more. */
+/** Among equally small witnesses, an existing entity is more informative. */
 function isSmaller(one: Witness, other: Witness | undefined): boolean {
   if (other === undefined) return true
   const difference = one.roleAttributes.length - other.roleAttributes.length
   return difference < 0 || (difference === 0 && other.id === undefined)
 }
 
-/** The fewest role attributes that fulfil a demand without an `@id`: sorted; undefined when none do. */
+/** The fewest role attributes that fulfil a demand without an `@id`, sorted; undefined when no attributes do. */
 function fewestAttributes(demand: Demand): readonly string[] | undefined {
   const lists = demand.selectedBy.map(leastChoices)
-  // Entries that several lists accept come first: a small answer found early cuts the rest of the search off.
+  // Attributes that several lists accept come first: an early small answer prunes the rest of the search.
   const popularity = new Map<string, number>()
   for (const attribute of lists.flat(2)) popularity.set(attribute, (popularity.get(attribute) ?? 0) + 1)
   const weight = (choice: readonly string[]) => choice.reduce((sum, one) => sum + (popularity.get(one) ?? 0), 0)
@@ -247,7 +247,7 @@ function isExcepted({ exceptedBy }: Demand, held: ReadonlySet<string>): boolean 
   return exceptedBy !== undefined && selects(exceptedBy, { id: '', roleAttributes: [...held] })
 }
 
-/** The least sets of role attributes with which a list selects an entity; none for a list of `@id` alone. */
+/** The smallest sets of role attributes with which a list selects an entity; empty for a list of only `@id`. */
 function leastChoices({ roles, semantic }: RoleSelector): readonly (readonly string[])[] {
   const { all, attributes } = readRoles(roles)
   if (all) return [[]]

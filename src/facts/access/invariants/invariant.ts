@@ -3,11 +3,11 @@ import { listed, quoted } from '../../../base/text.ts'
 import type { AccessType } from '../index/index.ts'
 import type { PostureCheck, PostureData } from '../posture/rules/index.ts'
 
-/** Lists of roles that except what they select. */
+/** Role lists of the exceptions of an invariant. */
 export interface Exceptions {
   readonly identity?: RoleSelector | undefined
   readonly service?: RoleSelector | undefined
-  /** A service policy that demands everything that each of these entries selects, and at least one check by each, is allowed. */
+  /** A service policy is allowed that demands all checks that these entries select, and at least one check by each entry. */
   readonly posture?: readonly string[] | undefined
 }
 
@@ -16,10 +16,10 @@ export interface Invariant {
   readonly identity: RoleSelector
   readonly type: AccessType
   readonly service: RoleSelector
-  /** When given, access counts only where an edge router that this selects can carry it. */
+  /** When given, access counts only if an edge router that this selects can carry it. */
   readonly via?: RoleSelector | undefined
   readonly unless?: Exceptions | undefined
-  /** The state of the endpoint; absent when it may be in any state, in which every posture check may pass. */
+  /** The state of the endpoint; absent for any state, in which every posture check may pass. */
   readonly posture?: EndpointPosture | undefined
 }
 
@@ -30,14 +30,14 @@ export interface EndpointPosture {
   readonly at: number
 }
 
-/** An entity that is there, with the role attributes that it has. */
+/** An existing entity, with its role attributes. */
 export interface PresentEntity {
   readonly id: string
   readonly name: string
   readonly roleAttributes: readonly string[]
 }
 
-/** A posture check that is there. */
+/** An existing posture check. */
 export interface PresentCheck {
   readonly id: string
   readonly roleAttributes: readonly string[]
@@ -70,7 +70,7 @@ export interface ServiceRouterPolicy extends Policy {
   readonly edgeRouterRoles: readonly string[]
 }
 
-/** All policies of a network, and the entities that are there. Edge routers and their policies matter to `via` alone. */
+/** All policies and entities of a network. Edge routers and their policies only matter to `via`. */
 export interface PolicySet {
   readonly servicePolicies: readonly GrantingPolicy[]
   readonly edgeRouterPolicies: readonly IdentityRouterPolicy[]
@@ -81,7 +81,7 @@ export interface PolicySet {
   readonly postureChecks: readonly PresentCheck[]
 }
 
-/** An entity that breaks an invariant: one that exists, or one that could, described by its role attributes. */
+/** An existing or possible entity that breaks an invariant. A possible entity is described by its role attributes. */
 export interface Witness {
   readonly id: string | undefined
   readonly name: string | undefined
@@ -92,18 +92,18 @@ export interface Witness {
 export interface Violation {
   readonly identity: Witness
   readonly service: Witness
-  /** For an invariant with `via` alone. */
+  /** Only for an invariant with `via`. */
   readonly edgeRouter: Witness | undefined
-  /** Policies that allow it: a service policy, and for `via` those that give both the edge router. */
+  /** Policies that allow it: a service policy, and for `via` the policies that give both sides the edge router. */
   readonly policies: readonly Pick<Policy, 'id' | 'name'>[]
-  /** How many role attributes the witnesses have together. */
+  /** The number of role attributes of all witnesses. */
   readonly size: number
-  /** Entities that are there now and break it by the same policies; undefined when none does yet. */
+  /** Existing entities that break it by the same policies; undefined when none does yet. */
   readonly present: { readonly identity: PresentEntity; readonly service: PresentEntity } | undefined
 }
 
 /**
- * A violation as sentences: who could reach what, by which policies, and whether somebody already does.
+ * A violation as sentences: the possible access, its policies, and whether an existing identity has it already.
  *
  * @example
  * console.log(violationText(invariant, violation))

@@ -9,14 +9,14 @@ type MemberOf<T extends PostureCheckTypeId> = Exclude<
   'id' | 'name' | 'typeId'
 >
 
-/** The wire form of a type of posture check: every member with its schema and its words. */
+/** The wire form of a type of posture check: every member with its schema and description. */
 interface PostureCheckFields<T extends PostureCheckTypeId> {
-  /** The members of a check; each has a default that stands in checks of other types. */
+  /** The members of a check; each has a default, which checks of other types hold. */
   readonly members: Readonly<Record<MemberOf<T>, z.ZodType>>
   readonly memberWords: Readonly<Record<MemberOf<T>, string>>
   /** Members that filters may name; none when absent. */
   readonly filtered?: readonly MemberOf<T>[]
-  /** The response of an endpoint; absent where it answers by the response of another type. */
+  /** The response of an endpoint; absent if endpoints answer by the response of another type. */
   readonly response?: z.ZodObject<{ readonly typeId: z.ZodLiteral<string> }>
   /** The members of the posture data of an identity. */
   readonly reports: Shape
@@ -238,7 +238,7 @@ const FIELDS = {
   },
 } as const satisfies { readonly [T in PostureCheckTypeId]?: PostureCheckFields<T> }
 
-/** The wire form of every type of posture check: one that is missing is an error here, and nowhere else. */
+/** The wire form of every type of posture check. A missing type is a compiler error here. */
 export const POSTURE_CHECK_FIELDS: {
   readonly [T in PostureCheckTypeId]: T extends keyof typeof FIELDS ? (typeof FIELDS)[T] : never
 } = FIELDS

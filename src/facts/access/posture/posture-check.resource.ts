@@ -12,10 +12,10 @@ type Part = 'members' | 'memberWords' | 'reports' | 'reportWords'
 type Merged<Union> = { readonly [K in Union extends unknown ? keyof Union : never]: ValueOf<Union, K> }
 type ValueOf<Union, K> = Union extends { readonly [P in K & PropertyKey]: infer Value } ? Value : never
 
-/** A part of the wire form, of all types together. */
+/** A part of the wire form, merged over all types. */
 export function ofAllTypes<P extends Part>(part: P): Merged<AnyFields[P]> {
   const parts = POSTURE_CHECK_TYPE_IDS.map((typeId) => POSTURE_CHECK_FIELDS[typeId][part])
-  // No two types have a member in common, so that together they have all.
+  // No two types share a member, so the merged parts are complete.
   return Object.assign({}, ...parts) as Merged<AnyFields[P]>
 }
 
@@ -33,14 +33,14 @@ const RESPONSES: readonly ResponseSchema[] = POSTURE_CHECK_TYPE_IDS.flatMap((typ
 })
 
 /** A report of an endpoint; MFA is proved by a code instead, and PROCESS answers both kinds of process check. */
-// A union takes a list that it can see is not empty.
+// The type of a union demands a list that is known not to be empty.
 export const PostureResponse = z.discriminatedUnion(
   'typeId',
   RESPONSES as readonly [ResponseSchema, ...ResponseSchema[]],
 )
 
 const MEMBERS = ofAllTypes('members')
-// Object.keys forgets which keys there are.
+// `Object.keys` loses the type of the keys.
 const MEMBER_NAMES = Object.keys(MEMBERS) as readonly (keyof typeof MEMBERS)[]
 
 const DEFINITION = {
@@ -75,13 +75,13 @@ export const postureChecks: PostureChecks = defineResource(DEFINITION, {
 
 type Body = Readonly<Record<string, unknown>>
 
-/** The members that belong to some type of check. */
+/** The members of all types of checks. */
 const ALL_MEMBERS: Readonly<Record<string, PostureCheckMember>> = Object.assign(
   {},
   ...POSTURE_CHECK_TYPE_IDS.map(membersOf),
 )
 
-/** `postureCheckDomainCreate` and its siblings are other documented names of the types. */
+/** The types by their ids and alternative documented names, such as `postureCheckDomainCreate`. */
 const TYPE_IDS: ReadonlyMap<unknown, PostureCheckTypeId> = new Map(
   POSTURE_CHECK_TYPE_IDS.flatMap((typeId) => {
     const { schemaName } = POSTURE_CHECK_KINDS[typeId]
@@ -91,11 +91,11 @@ const TYPE_IDS: ReadonlyMap<unknown, PostureCheckTypeId> = new Map(
 )
 
 /**
- * Puts the other documented spellings of a posture check right: `attributes` for `roleAttributes`, schema names such as
- * `postureCheckDomainCreate` for `DOMAIN`, and what each type takes for its members.
+ * Corrects alternative documented spellings of a posture check: `attributes` for `roleAttributes`, schema names such as
+ * `postureCheckDomainCreate` for `DOMAIN`, and the spellings of each type's members.
  *
- * Members of other types are dropped before anything is validated: the deployed admin console sends those of every type,
- * empty where its form was not filled in. Where the type is missing, as a replacement may leave it out, all are kept.
+ * Members of other types are dropped before validation: the deployed admin console sends the members of every type, empty when its form was
+ * not filled in. A replacement may leave out the type; all members are then kept.
  */
 function postureCheckSpellings(body: Body): Body {
   const { attributes, ...rest } = body

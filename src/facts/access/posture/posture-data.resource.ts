@@ -20,8 +20,8 @@ const POSTURE_DATA_DEFINITION = {
 } as const satisfies ResourceDefinition
 
 /**
- * The records of the state of an identity's endpoints, apart from their processes and from the state that belongs to one API
- * session; its id is the identity's.
+ * The state of an identity's endpoints, without their processes and without the state of single API sessions. The id of a record is the
+ * identity's.
  */
 export interface PostureRecords extends Resource<typeof POSTURE_DATA_DEFINITION> {}
 export const postureData: PostureRecords = defineResource(POSTURE_DATA_DEFINITION, {
@@ -41,7 +41,7 @@ const REPORTED_PROCESSES_DEFINITION = {
   indexed: ['identityId'],
 } as const satisfies ResourceDefinition
 
-/** A part of the processes that endpoints of an identity reported, so that a report is stored without all the others. */
+/** A part of the processes that endpoints of an identity reported, so that a new report does not rewrite all others. */
 export interface ReportedProcessRecords extends Resource<typeof REPORTED_PROCESSES_DEFINITION> {}
 export const reportedProcesses: ReportedProcessRecords = defineResource(REPORTED_PROCESSES_DEFINITION, {
   identityId: 'The id of the identity.',
@@ -58,7 +58,7 @@ const ENDPOINT_STATES_DEFINITION = {
   indexed: ['apiSessionId', 'identityId'],
 } as const satisfies ResourceDefinition
 
-/** The records of the state of the endpoint of one API session; the id is the API session's. */
+/** The state of the endpoint of one API session. The id of a record is the API session's. */
 export interface EndpointStates extends Resource<typeof ENDPOINT_STATES_DEFINITION> {}
 export const endpointStates: EndpointStates = defineResource(ENDPOINT_STATES_DEFINITION, {
   apiSessionId: 'The id of the API session.',

@@ -14,7 +14,7 @@ export interface DomainCheck extends PostureCheckBase {
   readonly domains: readonly string[]
 }
 
-/** The Windows domain an endpoint reported, as it spelled it. */
+/** The Windows domain that an endpoint reported, in its own spelling. */
 export interface ReportedDomain extends Report {
   readonly domain: string
 }

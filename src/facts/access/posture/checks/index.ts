@@ -20,20 +20,20 @@ export type PostureCheckTypeId = keyof Kinds
 /** A condition on the state of an endpoint, attached to service policies through role attributes. */
 export type PostureCheck = AnyTypes['check']
 
-/** A response of a client about its endpoint. MFA has no response of its own, and PROCESS answers PROCESS_MULTI. */
+/** A client's response about its endpoint. MFA has no response of its own, and PROCESS responses answer PROCESS_MULTI. */
 export type PostureResponse = AnyTypes['response']
 
 /**
  * The reports of the endpoints of one identity, as plain JSON.
  *
- * Ids and paths come from clients, so entries are lists: no text can collide with a property of an object.
+ * Ids and paths come from clients, so entries are lists: no text can collide with an object property.
  */
 export type PostureData = Merged<AnyTypes['reports']>
 
-/** The posture data of an identity as the management API shows it. */
+/** The posture data of an identity in the management API. */
 export type PostureDataView = Merged<AnyTypes['view']>
 
-/** A posture check of a failed service request: what was found and what was expected, as the wire has them. */
+/** A posture check of a failed service request: the actual and the expected value, in their wire form. */
 export type CheckFailure = {
   readonly [T in PostureCheckTypeId]: {
     readonly postureCheckId: string
@@ -46,7 +46,7 @@ export type CheckFailure = {
 type Merged<Union> = { readonly [K in Union extends unknown ? keyof Union : never]: MemberOf<Union, K> }
 type MemberOf<Union, K> = Union extends { readonly [P in K & PropertyKey]: infer Value } ? Value : never
 
-/** A type of posture check where all of them are handled alike. */
+/** Any type of posture check, for code that handles all types alike. */
 export interface AnyPostureTypes {
   readonly check: PostureCheck
   readonly reports: PostureData
@@ -59,7 +59,7 @@ export interface AnyPostureTypes {
 // Object.keys forgets which keys there are; a table is never empty.
 export const POSTURE_CHECK_TYPE_IDS = Object.keys(POSTURE_CHECK_KINDS) as [PostureCheckTypeId, ...PostureCheckTypeId[]]
 
-/** The type of a check, where all are handled alike. Its functions are given checks of that type only. */
+/** The kind of a type, for code that handles all types alike. Its functions must only get checks of that type. */
 export function kindOf(typeId: PostureCheckTypeId): PostureCheckKind<AnyPostureTypes> {
   return POSTURE_CHECK_KINDS[typeId]
 }
@@ -82,6 +82,6 @@ export const RESPONSE_KINDS: readonly PostureResponseKind<AnyPostureTypes>[] = P
  */
 export function emptyPostureData(): PostureData {
   const parts = POSTURE_CHECK_TYPE_IDS.map((typeId) => kindOf(typeId).nothingReported)
-  // Every type gives its own part, so that together they are the whole.
+  // Every type contributes its own part, and together the parts are complete.
   return Object.assign({}, ...parts) as PostureData
 }

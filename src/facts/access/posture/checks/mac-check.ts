@@ -34,7 +34,7 @@ export interface MacTypes {
   readonly view: { readonly mac: ReportView & { readonly addresses: readonly string[] | null } }
 }
 
-/** The MAC addresses, however either side separates the digits. */
+/** The MAC addresses, whatever separators each side uses. */
 export const MAC: PostureCheckKind<MacTypes> = {
   schemaName: 'MacAddress',
   listed: listedOn('MAC Address Check', ['Android', 'Linux', 'Windows', 'macOS']),

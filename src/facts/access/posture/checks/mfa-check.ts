@@ -40,10 +40,7 @@ export interface MfaTypes {
   readonly view: { readonly apiSessionPostureData: Readonly<Record<string, SessionPostureView>> }
 }
 
-/**
- * The second factor of the API session. A code proves it, apart from posture; what endpoints report is that they were
- * unlocked or woken.
- */
+/** The second factor of the API session. A code proves it, outside of posture; endpoints only report that they were unlocked or woken. */
 export const MFA: PostureCheckKind<MfaTypes> = {
   schemaName: 'Mfa',
   members: {
@@ -83,7 +80,7 @@ export const MFA: PostureCheckKind<MfaTypes> = {
       ...(check.promptOnUnlock ? { promptOnUnlock: true } : {}),
     }
   },
-  /** The last unlock or wake that prompts for a code: clients notice by it that a grace period began. */
+  /** The last unlock or wake that prompts for a code. Clients recognise the beginning of a grace period by it. */
   queryChangedAt(check, data, apiSessionId) {
     const session = sessionPosture(data, apiSessionId)
     if (session === undefined || session.mfa === null) return undefined

@@ -22,7 +22,7 @@ import {
 import { parseReportedVersion } from './semver.ts'
 import { parseVersionRange, satisfiesRange } from './version-range.ts'
 
-/** An operating system and the version ranges it may have; no range admits every version. */
+/** An operating system and its permitted version ranges; an empty list permits every version. */
 export interface OperatingSystem {
   readonly type: OsType
   readonly versions: readonly string[]
@@ -34,7 +34,7 @@ export interface OsCheck extends PostureCheckBase {
   readonly operatingSystems: readonly OperatingSystem[]
 }
 
-/** The operating system an endpoint reported, as it spelled it. */
+/** The operating system that an endpoint reported, in its own spelling. */
 export interface ReportedOs extends Report {
   readonly type: string
   readonly version: string
@@ -86,7 +86,7 @@ export const OS: PostureCheckKind<OsTypes> = {
     },
   },
   fulfilledBy: 'endpoint',
-  /** Without ranges the version is not looked at. Of several entries for one operating system the last counts. */
+  /** Without ranges the version does not matter. Among several entries for one operating system, the last counts. */
   passes(check, { os }) {
     if (os === null) return false
     const type = reportedOsType(os.type)
@@ -119,7 +119,7 @@ function isInAnyRange(reported: string, ranges: readonly string[]): boolean {
   })
 }
 
-/** Deployed command lines write `Type` and `Versions` with capitals. */
+/** Accepts `Type` and `Versions` with capitals, as deployed command lines write them. */
 function spelledOperatingSystems(given: unknown): unknown {
   return Array.isArray(given) ? given.map((entry: unknown) => withOsType('type', withSmallInitials(entry))) : given
 }
@@ -131,8 +131,8 @@ function withSmallInitials(value: unknown): unknown {
 }
 
 /**
- * The operating systems of an OS check as they are stored: named canonically, the last entry of each, sorted by name.
- * Fails on an unknown operating system (`[0].type`) or an unreadable version range (`[Linux][1]`).
+ * The stored form of an OS check's operating systems: canonical names, the last entry of each, sorted by name. Fails on an unknown
+ * operating system (`[0].type`) or an unreadable version range (`[Linux][1]`).
  */
 export function storedOperatingSystems(
   entries: readonly { readonly type: string; readonly versions: readonly string[] }[],

@@ -4,13 +4,13 @@ import { normaliseHex, type OsType } from './posture-data.ts'
 /** The TypeScript types that belong to one type of posture check. */
 export interface PostureTypes {
   readonly check: PostureCheckBase
-  /** The part of the posture data that such a check looks at. */
+  /** The part of the posture data that such a check reads. */
   readonly reports: object
-  /** The response that endpoints submit for it; never where they answer it by the response of another type. */
+  /** The response that endpoints submit for it; `never` if they answer it by the response of another type. */
   readonly response: { readonly id: string; readonly typeId: string }
   /** The values of the record of a failed service request for such a check. */
   readonly failure: { readonly actualValue: unknown; readonly expectedValue: unknown }
-  /** The reports as the management API shows them; nothing where another type shows them. */
+  /** The reports in the management API; empty if another type shows them. */
   readonly view: object
 }
 
@@ -22,44 +22,43 @@ export interface PostureCheckBase {
 }
 
 /**
- * A type of posture check, with everything that it decides: what a check of the type holds, what endpoints report for it, when
- * it passes, why it does not, and what clients are asked. Nothing else in the product tells types apart.
+ * A type of posture check: the members of its checks, the reports of endpoints, the conditions to pass, the reasons of failures, and the
+ * queries to clients. No other code distinguishes types.
  *
- * Its functions are given the posture data of one identity, the id of the API session in question (which need not be
- * known) and the instant in question (epoch ms).
+ * Its functions get the posture data of one identity, the id of an API session (which may be unknown) and an instant (epoch ms).
  */
 export interface PostureCheckKind<T extends PostureTypes> {
-  /** The word for the type in the other documented names: `Domain` in `postureCheckDomainCreate`. */
+  /** The word for the type in the alternative documented names: `Domain` in `postureCheckDomainCreate`. */
   readonly schemaName: string
-  /** How the list of posture check types shows it; absent when checks work without being listed. */
+  /** Its entry in the list of posture check types; absent for an unlisted type, whose checks work all the same. */
   readonly listed?: ListedPostureCheckType
-  /** The members of a check besides its name. */
+  /** The members of a check in addition to its name. */
   readonly members: PostureCheckMembers<T['check']>
   /** The part of the posture data of an identity whose endpoints reported nothing yet. */
   readonly nothingReported: Partial<T['reports']>
-  /** The response that endpoints submit; absent where they answer it by the response of another type. */
+  /** The response that endpoints submit; absent if they answer it by the response of another type. */
   readonly response?: PostureResponseKind<T>
-  /** Who makes a failing check pass: the endpoint by being different, or its user by proving a second factor. */
+  /** The party that can make a failing check pass: the endpoint by a change of its state, or its user by a second factor. */
   readonly fulfilledBy: 'endpoint' | 'user'
-  /** A check without reports to look at fails. */
+  /** Reports whether a check passes. It fails without reports. */
   passes(check: T['check'], data: T['reports'], apiSessionId: string, now: number): boolean
-  /** Tells the actual and the expected value. Values that were never reported are empty. */
+  /** Answers the actual and the expected value. Values that were never reported are empty. */
   failure(check: T['check'], data: T['reports'], apiSessionId: string, now: number): T['failure']
-  /** True when something was reported that the check can look at. */
+  /** True when the endpoint has reported values for the check. */
   isKnown(check: T['check'], data: T['reports'], apiSessionId: string): boolean
-  /** Lists the conditions that the check misses; asked only of a check that fails. */
+  /** Lists the conditions that the check misses; called only for a failing check. */
   missing(check: T['check'], data: T['reports'], apiSessionId: string, now: number): readonly MissingPosture[]
-  /** The values that would pass, as words of a sentence; empty where there is nothing to say. */
+  /** The values that would pass, in words; may be empty. */
   expectedWords(expected: T['failure']['expectedValue']): readonly string[]
-  /** The found value as words of a sentence; absent where `value-not-admitted` is never missing. */
+  /** The actual value in words; absent for a type without `value-not-admitted`. */
   actualWords?(actual: T['failure']['actualValue']): string
-  /** Makes the members of a client's query beside the type; none when absent. */
+  /** Makes the members of a client's query in addition to the type; none when absent. */
   query?(check: T['check'], data: T['reports'], apiSessionId: string, now: number): Partial<QueryMembers>
-  /** When the query changed by what was reported (epoch ms); `undefined` when it did not. */
+  /** The instant at which a report changed the query (epoch ms); `undefined` without such a report. */
   queryChangedAt?(check: T['check'], data: T['reports'], apiSessionId: string): number | undefined
-  /** The instants (epoch ms), past or to come, at which a check that passes ends by itself; none when absent. */
+  /** The instants (epoch ms), past or future, at which a passing check ends by itself; none when absent. */
   deadlines?(check: T['check'], data: T['reports'], apiSessionId: string): readonly number[]
-  /** The grace period that responses of the type, applied already, began for the check; none when absent. */
+  /** The grace period that responses of the type began for the check, after they were applied; none when absent. */
   grace?(
     check: T['check'],
     data: T['reports'],
@@ -67,11 +66,11 @@ export interface PostureCheckKind<T extends PostureTypes> {
     apiSessionId: string,
     now: number,
   ): GracePeriod | undefined
-  /** Shows the reports to the management API. */
+  /** The reports in their form for the management API. */
   view(data: T['reports']): T['view']
 }
 
-/** How the list of posture check types shows a type. */
+/** The entry of a type in the list of posture check types. */
 export interface ListedPostureCheckType {
   readonly name: string
   readonly operatingSystems: readonly { readonly type: string; readonly versions: readonly string[] }[]
@@ -84,11 +83,11 @@ export type PostureCheckMembers<Check> = {
 
 /** One member of a check. */
 export interface PostureCheckMember<Value = unknown> {
-  /** Stands in where a record has none, which writing prevents; no endpoint can pass by it. */
+  /** The value for a record without this member, which writes prevent; no endpoint passes by it. */
   readonly absent: Value
-  /** Puts other documented spellings of an unvalidated value right; absent when there are none. */
+  /** Corrects alternative documented spellings of an unvalidated value; absent for a member with a single spelling. */
   spelled?(given: unknown): unknown
-  /** The value as it is kept, or why it has no such form. Hashes and fingerprints may be kept as they are written. */
+  /** The stored form of a value, or the reason why it has none. Hashes and fingerprints may be stored as written. */
   stored(given: Value, isAsWritten: boolean): StoredForm<Value>
 }
 
@@ -96,9 +95,9 @@ export interface PostureCheckMember<Value = unknown> {
 export interface PostureResponseKind<T extends PostureTypes> {
   /** The `typeId` of the response. */
   readonly typeId: T['response']['typeId']
-  /** The word for it in the other documented name: `Domain` in `postureResponseDomainCreate`. */
+  /** The word for it in the alternative documented name: `Domain` in `postureResponseDomainCreate`. */
   readonly schemaName: string
-  /** Makes the changes of the posture data by the responses of this type of one request, which are in order. */
+  /** Makes the changes of the posture data by one request's responses of this type, in order. */
   reported(
     data: T['reports'],
     responses: readonly T['response'][],
@@ -107,13 +106,13 @@ export interface PostureResponseKind<T extends PostureTypes> {
   ): Partial<T['reports']>
 }
 
-/** A process that a client is asked to report. Clients do not see hashes and signers. */
+/** A process that a client is asked to report. Hashes and signers are not revealed to clients. */
 export interface QueriedProcess {
   readonly osType: OsType
   readonly path: string
 }
 
-/** The timeout, or the time remaining of one, where there is none. */
+/** The value of a timeout, and of its remaining time, for a check without a timeout. */
 export const NO_TIMEOUT = -1
 
 /** The members of a query to a client. Timeouts are seconds, -1 for none; `timeoutAt` is epoch ms. */
@@ -127,13 +126,13 @@ export interface QueryMembers {
   readonly processes: readonly QueriedProcess[]
 }
 
-/** For how long a check passes without a new proof: whole seconds, and its whole timeout; 0 and less mean no limit. */
+/** The time for which a check passes without a new proof, and its whole timeout, both in seconds; 0 and less mean no limit. */
 export interface GracePeriod {
   readonly timeoutSeconds: number
   readonly remainingSeconds: number
 }
 
-/** Versions of operating systems that a user interface may offer. */
+/** Versions of operating systems for user interfaces to offer. */
 const VERSIONS: Readonly<Record<string, readonly string[]>> = {
   Android: ['10', '11', '9'],
   Linux: ['4.14', '4.19', '5.4', '5.9'],
@@ -142,7 +141,7 @@ const VERSIONS: Readonly<Record<string, readonly string[]>> = {
   macOS: ['10.15', '11.0'],
 }
 
-/** A type as it is listed, for operating systems with the versions that one may choose. */
+/** The list entry of a type, for operating systems with their versions. */
 export function listedOn(name: string, types: readonly string[]): ListedPostureCheckType {
   const operatingSystems = [...types].sort(compareStrings).map((type) => ({ type, versions: VERSIONS[type] ?? [] }))
   return { name, operatingSystems }
@@ -150,9 +149,9 @@ export function listedOn(name: string, types: readonly string[]): ListedPostureC
 
 /** The kinds of condition that a posture check may miss. */
 export const MISSING_KINDS = [
-  /** The endpoint never reported what the check asks for. */
+  /** The endpoint never reported the values of the check. */
   'not-reported',
-  /** The endpoint reported a value that the check does not admit. */
+  /** The endpoint reported a value that the check does not permit. */
   'value-not-admitted',
   /** The process is not running. */
   'process-not-running',
@@ -169,31 +168,28 @@ export const MISSING_KINDS = [
 ] as const
 export type MissingKind = (typeof MISSING_KINDS)[number]
 
-/** A condition that a posture check misses; `path` names the process, where it is about one. */
+/** A condition that a posture check misses; `path` names the process, for a condition on a process. */
 export interface MissingPosture {
   readonly kind: MissingKind
   readonly path?: string
 }
 
-/** Lists the conditions that a failing check misses that looks at one report. */
+/** Lists the missing conditions of a failing check that reads a single report. */
 export function missingReport(report: object | null): readonly MissingPosture[] {
   return [{ kind: report === null ? 'not-reported' : 'value-not-admitted' }]
 }
 
-/** A value in the form that is stored, or the field that has none, named by its path below the given value. */
+/** The stored form of a value, or the invalid field, named by its path below the given value. */
 export type StoredForm<Value> =
   | { readonly ok: true; readonly value: Value }
   | { readonly ok: false; readonly field: string; readonly reason: string; readonly value: string }
 
-/** A value that is stored as it was given. */
+/** The stored form of a value that is kept as given. */
 export function storedAsGiven<Value>(value: Value): StoredForm<Value> {
   return { ok: true, value }
 }
 
-/**
- * MAC addresses, hashes or fingerprints as they are stored: lower-case hex, or as they are written. Fails on a text without
- * hex digits.
- */
+/** The stored form of MAC addresses, hashes or fingerprints: lower-case hex, or as written. Fails on a text without hex digits. */
 export function storedHexList(texts: readonly string[], isAsWritten = false): StoredForm<readonly string[]> {
   const stored: string[] = []
   for (const [index, text] of texts.entries()) {
@@ -204,12 +200,12 @@ export function storedHexList(texts: readonly string[], isAsWritten = false): St
   return { ok: true, value: stored }
 }
 
-/** An operating system that no posture check can name has no stored form. */
+/** The failure of an unknown operating system, which has no stored form. */
 export function unknownOs(field: string, name: string): StoredForm<never> {
   return { ok: false, field, reason: 'unknown operating system', value: name }
 }
 
-/** The last value of each key, sorted by key code unit by code unit. */
+/** The last value of each key, sorted by key in code-unit order. */
 export function lastOfEach<Value>(values: readonly Value[], keyOf: (value: Value) => string): readonly Value[] {
   const byKey = new Map(values.map((value) => [keyOf(value), value]))
   return [...byKey].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, value]) => value)

@@ -1,6 +1,6 @@
 import { instant } from '../../../../base/time.ts'
 
-/** When a value was reported (epoch ms), and in answer to which posture check. */
+/** The instant of a report (epoch ms), and the posture check that it answers. */
 export interface Report {
   readonly postureCheckId: string
   readonly lastUpdatedAt: number
@@ -11,14 +11,14 @@ export function reportOf(response: { readonly id: string }, now: number): Report
   return { postureCheckId: response.id, lastUpdatedAt: now }
 }
 
-/** When a value was reported and for which posture check, as it is shown: null and empty when it never was. */
+/** The shown form of a report's instant and posture check: null and empty without a report. */
 export interface ReportView {
   readonly lastUpdatedAt: Date | null
   readonly postureCheckId: string
   readonly timedOut: boolean
 }
 
-/** Shows when a value was reported. Reported values have no timeout of their own, so none is ever timed out. */
+/** The shown form of a report. Reports have no timeout of their own, so a report is never timed out. */
 export function reportView(report: Report | null): ReportView {
   return {
     lastUpdatedAt: instant(report?.lastUpdatedAt ?? null),
@@ -27,7 +27,7 @@ export function reportView(report: Report | null): ReportView {
   }
 }
 
-/** The facts that an SDK tells of itself when it authenticates. */
+/** The facts that an SDK reports about itself at authentication. */
 export interface SdkInfo {
   readonly appId?: string | undefined
   readonly appVersion?: string | undefined
@@ -37,7 +37,7 @@ export interface SdkInfo {
   readonly version?: string | undefined
 }
 
-/** When an API session last passed MFA (epoch ms). */
+/** The last MFA pass of an API session (epoch ms). */
 export interface SessionMfa {
   readonly passedAt: number | null
 }
@@ -49,7 +49,7 @@ export interface SessionPosture {
   /** The last unlock and wake. */
   readonly unlockedAt: number | null
   readonly wokenAt: number | null
-  /** The first unlock and wake since the last MFA pass: later ones must not begin the grace period anew. */
+  /** The first unlock and wake since the last MFA pass: later unlocks and wakes must not restart the grace period. */
   readonly firstUnlockedAt: number | null
   readonly firstWokenAt: number | null
   readonly sdkInfo: SdkInfo | null
@@ -69,7 +69,7 @@ const NOTHING_KNOWN: Omit<SessionPosture, 'apiSessionId'> = {
   sdkInfo: null,
 }
 
-/** Finds the state of the endpoint of an API session, or `undefined` when none is known. */
+/** Finds the state of the endpoint of an API session; `undefined` for an unknown state. */
 export function sessionPosture(data: SessionReports, apiSessionId: string): SessionPosture | undefined {
   return data.sessions.find((session) => session.apiSessionId === apiSessionId)
 }
@@ -97,7 +97,7 @@ function firstAfter(passedAt: number, first: number | null, last: number | null)
 }
 
 /**
- * The identity has no MFA any more: no API session of it counts as having passed.
+ * Records that the identity has no MFA any more: no API session of it counts as having passed.
  *
  * @example
  * const data = clearMfa(known)
@@ -107,12 +107,12 @@ export function clearMfa<D extends SessionReports>(data: D): D {
   return { ...data, sessions: data.sessions.map((session) => (session.mfa === null ? session : { ...session, mfa })) }
 }
 
-/** The SDK of the API session described itself while authenticating. */
+/** Records the facts that an SDK reported about itself at authentication. */
 export function recordSdkInfo<D extends SessionReports>(data: D, apiSessionId: string, sdkInfo: SdkInfo): D {
   return changeSession(data, apiSessionId, { sdkInfo })
 }
 
-/** The endpoint of the API session was unlocked or woken now (epoch ms); an event that did not occur changes nothing. */
+/** Records that the endpoint of the API session was unlocked or woken at `now` (epoch ms), as far as the events occurred. */
 export function recordEndpointState<D extends SessionReports>(
   data: D,
   apiSessionId: string,
@@ -126,7 +126,7 @@ export function recordEndpointState<D extends SessionReports>(
   })
 }
 
-/** The posture data with a change to one API session, which becomes known by it. */
+/** The posture data with a change to one API session, which is added if it is unknown. */
 function changeSession<D extends SessionReports>(
   data: D,
   apiSessionId: string,
@@ -141,8 +141,8 @@ function changeSession<D extends SessionReports>(
 }
 
 /**
- * The hex digits of a MAC address, hash or certificate fingerprint in lower case (`14-B2-2C` is `14b22c`), or
- * `undefined` when the text holds none: such a value matches nothing and must not be stored as an empty one.
+ * The hex digits of a MAC address, hash or certificate fingerprint in lower case (`14-B2-2C` is `14b22c`), or `undefined` for a text
+ * without hex digits: it matches nothing and must not be stored as an empty value.
  */
 export function normaliseHex(text: string): string | undefined {
   const digits = text.toLowerCase().replaceAll(/[^0-9a-f]/g, '')
@@ -154,7 +154,7 @@ export function normaliseHexList(texts: readonly string[]): readonly string[] {
   return texts.map(normaliseHex).filter((digits) => digits !== undefined)
 }
 
-/** True when one of the required values, normalised, is among the reported ones, which are normalised already. */
+/** Reports whether a required value, normalised, is among the reported values, which are already normalised. */
 export function includesAnyHex(reported: readonly string[], required: readonly string[]): boolean {
   return normaliseHexList(required).some((digits) => reported.includes(digits))
 }
@@ -168,15 +168,15 @@ export type OsType = (typeof OS_TYPES)[number]
 const BY_FOLDED_NAME: ReadonlyMap<string, OsType> = new Map(OS_TYPES.map((type) => [foldName(type), type]))
 
 /**
- * The stored spelling of an operating system named in any case and with any spaces (`WINDOWS`, `Windows Server`), or
- * `undefined` when no posture check can name it.
+ * The stored spelling of an operating system in any case and with any spaces (`WINDOWS`, `Windows Server`); `undefined` for an unknown
+ * operating system.
  */
 export function canonicalOsType(name: string): OsType | undefined {
   return BY_FOLDED_NAME.get(foldName(name))
 }
 
 /**
- * The operating system that an endpoint means by the name it reports, or `undefined` when it is none of ours.
+ * The operating system behind the name that an endpoint reports; `undefined` for an unknown name.
  *
  * Apple endpoints report the kernel's name, `Darwin`, which counts as macOS.
  */
@@ -188,7 +188,7 @@ function foldName(name: string): string {
   return name.replaceAll(/\s/g, '').toLowerCase()
 }
 
-/** A value whose operating system, under `member` or as `os`, has its stored spelling where it can have one. */
+/** The value with its operating system, under `member` or as `os`, in the stored spelling if it is known. */
 export function withOsType(member: 'type' | 'osType', value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
   const { os, ...rest }: { readonly os?: unknown; readonly type?: unknown; readonly osType?: unknown } = value

@@ -14,7 +14,7 @@ import {
   storedMultiProcess,
 } from './reported-processes.ts'
 
-/** A process that a PROCESS check asks for. An empty list of hashes, or no signer, asks for none in particular. */
+/** A process that a PROCESS check demands. An empty list of hashes permits any hash, and an absent signer any signer. */
 export interface CheckedProcess {
   readonly osType: OsType
   readonly path: string
@@ -28,7 +28,7 @@ export interface ProcessCheck extends PostureCheckBase {
   readonly process: CheckedProcess
 }
 
-/** A reported process as it is shown; the hash is empty when none was reported. */
+/** The shown form of a reported process; the hash is empty without a report. */
 export interface ProcessView extends ReportView {
   readonly binaryHash: string
   readonly isRunning: boolean
@@ -90,7 +90,7 @@ function binaryOf({ process: { path, hashes, signerFingerprint = '' } }: Process
   return { path, hashes, signerFingerprints: signerFingerprint === '' ? [] : [signerFingerprint] }
 }
 
-/** A signer that is not asked for is left out, as deployed controllers do. */
+/** The demanded process, without an empty signer, as deployed controllers show it. */
 function expectedProcess({ osType, path, hashes, signerFingerprint = '' }: CheckedProcess): CheckedProcess {
   return { osType, path, hashes, ...(signerFingerprint === '' ? {} : { signerFingerprint }) }
 }
@@ -104,7 +104,7 @@ function processView(process: ReportedProcess): ProcessView {
   }
 }
 
-/** The process of a PROCESS check as it is stored. Path is kept verbatim; an empty signer asks for none. */
+/** The stored form of a PROCESS check's process. The path is kept verbatim; an empty signer permits any. */
 export function storedProcess(
   process: Omit<CheckedProcess, 'osType'> & { readonly osType: string },
   isAsWritten = false,
@@ -118,7 +118,7 @@ export function storedProcess(
   return { ok: true, value: { osType, path, hashes, ...(signer === undefined ? {} : { signerFingerprint: signer }) } }
 }
 
-/** The wire shows an empty signer where none is asked for. */
+/** Adds an empty signer where none is demanded, as the wire shows it. */
 function storedWithSigner(process: CheckedProcess, isAsWritten: boolean): StoredForm<CheckedProcess> {
   const stored = storedProcess(process, isAsWritten)
   return stored.ok ? { ok: true, value: { signerFingerprint: '', ...stored.value } } : stored

@@ -18,7 +18,7 @@ import {
   storedMultiProcess,
 } from './reported-processes.ts'
 
-/** Which of its processes a PROCESS_MULTI check asks for: all, or any one (`OneOf` and `AnyOf` mean the same). */
+/** The processes that a PROCESS_MULTI check demands: all, or any single process (`OneOf` and `AnyOf` mean the same). */
 export type ProcessSemantic = 'AllOf' | 'OneOf' | 'AnyOf'
 
 /** The endpoint runs all, or one, of the processes. */
@@ -89,7 +89,7 @@ function spelledProcesses(given: unknown): unknown {
   return Array.isArray(given) ? given.map((process: unknown) => withOsType('osType', process)) : given
 }
 
-/** The processes of a PROCESS_MULTI check as they are stored: the last of each system and path, sorted by both. */
+/** The stored form of a PROCESS_MULTI check's processes: the last of each system and path, sorted by both. */
 export function storedProcesses(
   processes: readonly (Omit<CheckedMultiProcess, 'osType'> & { readonly osType: string })[],
   isAsWritten = false,

@@ -9,7 +9,7 @@ import {
   reportOf,
 } from './posture-data.ts'
 
-/** A process that a check asks for. An empty list asks for no hash, or no signer, in particular. */
+/** A process that a check demands. An empty list permits any hash or any signer. */
 export interface CheckedMultiProcess {
   readonly osType: OsType
   readonly path: string
@@ -17,7 +17,7 @@ export interface CheckedMultiProcess {
   readonly signerFingerprints: readonly string[]
 }
 
-/** A process an endpoint reported: path as it spelled it, hash (`''` when none) and signers normalised. */
+/** A process that an endpoint reported: the path in its own spelling, hash (`''` without a hash) and signers normalised. */
 export interface ReportedProcess extends Report {
   readonly path: string
   readonly isRunning: boolean
@@ -43,10 +43,10 @@ export interface ProcessResponse {
   readonly signerFingerprints?: readonly string[] | undefined
 }
 
-/** Processes kept per identity; beyond it the oldest reports go, so that a client cannot fill the memory. */
+/** Processes kept per identity; beyond it the oldest reports are dropped, so that a client cannot fill the memory. */
 export const MAX_REPORTED_PROCESSES = 1000
 
-/** The processes that are known after some more were reported at `now` (epoch ms). */
+/** The known processes after further reports at `now` (epoch ms). */
 export function reportedProcesses(
   data: ProcessReports,
   responses: readonly ProcessResponse[],
@@ -104,13 +104,13 @@ export interface ProcessValue {
   readonly signerFingerprints: readonly string[] | null
 }
 
-/** Makes the value of a process from its report, empty when there is none. */
+/** The value of a process by its report; empty without a report. */
 export function processValue(report: ReportedProcess | undefined): ProcessValue {
   if (report === undefined) return { hash: '', isRunning: false, signerFingerprints: null }
   return { hash: report.hash, isRunning: report.isRunning, signerFingerprints: report.signerFingerprints }
 }
 
-/** A process as it is stored. Path is kept verbatim, and hex digits too where they are kept as written. */
+/** The stored form of a process. The path is kept verbatim, and so are hex digits when they are kept as written. */
 export function storedMultiProcess(
   process: Omit<CheckedMultiProcess, 'osType'> & { readonly osType: string },
   isAsWritten: boolean,

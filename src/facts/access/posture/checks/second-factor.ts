@@ -12,10 +12,10 @@ export interface MfaCheck extends PostureCheckBase {
   readonly ignoreLegacyEndpoints: boolean
 }
 
-/** Seconds for which an MFA check goes on passing after the endpoint was unlocked or woken. */
+/** Seconds for which an MFA check still passes after the endpoint was unlocked or woken. */
 export const MFA_GRACE_SECONDS = 300
 
-/** An MFA pass of an API session, and when grace periods began since then. Instants are epoch ms. */
+/** An MFA pass of an API session, and the beginnings of grace periods since then. Instants are epoch ms. */
 interface ValidPass {
   readonly passedAt: number
   readonly gracesBeganAt: readonly number[]
@@ -47,8 +47,8 @@ export function passesMfaCheck(check: MfaCheck, data: SessionReports, apiSession
 }
 
 /**
- * The instants (epoch ms) at which the MFA pass of an API session ends: its timeout, and the end of each grace period.
- * None when no pass stands.
+ * The instants (epoch ms) at which the MFA pass of an API session ends: its timeout, and the end of each grace period. Empty without an MFA
+ * pass.
  */
 export function mfaDeadlines(check: MfaCheck, session: SessionPosture | undefined): readonly number[] {
   const pass = validPass(check, session)
@@ -57,7 +57,7 @@ export function mfaDeadlines(check: MfaCheck, session: SessionPosture | undefine
   return hasTimeout(check) ? [pass.passedAt + check.timeoutSeconds * 1000, ...graceEnds] : graceEnds
 }
 
-/** The MFA pass of an API session, unless there is none. */
+/** The MFA pass of an API session; undefined if it never passed. */
 export function validPass(check: MfaCheck, session: SessionPosture | undefined): ValidPass | undefined {
   const passedAt = session?.mfa?.passedAt ?? null
   if (session === undefined || passedAt === null) return undefined
@@ -66,7 +66,7 @@ export function validPass(check: MfaCheck, session: SessionPosture | undefined):
   return { passedAt, gracesBeganAt: events.filter((at) => at !== null) }
 }
 
-/** The values that an MFA check found, or would have needed, of an API session. */
+/** The actual or the expected values of an MFA check for an API session. */
 export interface MfaValues {
   readonly passedMfa: boolean
   readonly passedOnUnlock: boolean
@@ -74,7 +74,7 @@ export interface MfaValues {
   readonly timedOut: boolean
 }
 
-/** Why an MFA check fails, with the facts it was decided on, as the record of a failed service request keeps them. */
+/** The failure of an MFA check with the facts of the decision, for the record of a failed service request. */
 export interface MfaFailure {
   readonly actualValue: MfaValues
   readonly expectedValue: MfaValues
@@ -117,7 +117,7 @@ export function mfaFailure(check: MfaCheck, data: SessionReports, apiSessionId: 
   }
 }
 
-/** RFC 3339: what is stored is JSON, which has no dates. */
+/** RFC 3339 text, because the stored JSON has no dates. */
 function instantText(milliseconds: number | null | undefined): string | null {
   return typeof milliseconds === 'number' ? instant(milliseconds).toISOString() : null
 }
@@ -128,9 +128,8 @@ export function normaliseTimeout(timeoutSeconds: number): number {
 }
 
 /**
- * Whole seconds until an MFA check stops passing for an API session: 0 when it fails already, -1 when the check has no
- * timeout (even while a grace period runs, as clients expect) or the check spares legacy endpoints and this is one.
- * `now` is epoch ms.
+ * Whole seconds until an MFA check stops passing for an API session: 0 for a failing check; -1 for a check without a timeout (even during a
+ * grace period, as clients expect), and for a legacy endpoint that the check exempts. `now` is epoch ms.
  */
 export function timeoutRemaining(check: MfaCheck, data: SessionReports, apiSessionId: string, now: number): number {
   if (!hasTimeout(check)) return NO_TIMEOUT

@@ -16,14 +16,14 @@ const NUMBER = /^(?:0|[1-9][0-9]*)$/
 const DIGITS = /^[0-9]+$/
 const IDENTIFIER = /^[0-9A-Za-z-]+$/
 
-/** The number that a version part spells, or `undefined` for signs, leading zeros, letters and unsafe integers. */
+/** The number in a version part; `undefined` for signs, leading zeros, letters and unsafe integers. */
 export function parseVersionNumber(part: string): number | undefined {
   if (!NUMBER.test(part)) return undefined
   const value = Number(part)
   return Number.isSafeInteger(value) ? value : undefined
 }
 
-/** The pieces of a version, or `undefined` when its prerelease or build metadata breaks SemVer 2.0. */
+/** The pieces of a version; `undefined` when its prerelease or build metadata violates SemVer 2.0. */
 export function splitVersion(text: string): VersionPieces | undefined {
   const [version, build] = splitOnce(text, '+')
   const [core, prerelease] = splitOnce(version, '-')
@@ -34,8 +34,8 @@ export function splitVersion(text: string): VersionPieces | undefined {
 }
 
 /**
- * The version that an endpoint reports, or `undefined` when it is not SemVer 2.0. Missing minor and patch numbers count
- * as zero: `10.15` is `10.15.0`.
+ * The version that an endpoint reports; `undefined` for a version outside of SemVer 2.0. Missing minor and patch numbers count as zero:
+ * `10.15` is `10.15.0`.
  */
 export function parseReportedVersion(text: string): SemVer | undefined {
   const pieces = splitVersion(text)

@@ -1,6 +1,6 @@
 import { compareSemVer, parseVersionNumber, type SemVer, splitVersion } from './semver.ts'
 
-/** One comparison: the version lies inside the span, or, for `!=`, outside of it. */
+/** A comparison: the version lies inside the span, or, for `!=`, outside of it. */
 interface Comparator {
   readonly span: VersionSpan
   readonly inside: boolean
@@ -9,7 +9,7 @@ interface Comparator {
 /** Alternatives of comparators; a version satisfies the range when it satisfies every comparator of one alternative. */
 export type VersionRange = readonly (readonly Comparator[])[]
 
-/** A version range, or why the text is none. */
+/** A version range, or the reason why the text is invalid. */
 export type ParsedVersionRange =
   | { readonly ok: true; readonly range: VersionRange }
   | { readonly ok: false; readonly reason: string }
@@ -31,9 +31,9 @@ const OPERATORS: ReadonlyMap<string, (version: PartialVersion) => Comparator> = 
 ])
 
 /**
- * Reads a version range of an OS posture check: comparators joined by spaces (all must hold) in alternatives joined by
- * `||` (one must hold). A comparator is one of `= == ! != > >= < <= ~ ^`, or none, before a whole version or one that
- * ends early (`10.15`) or in wildcards (`1.2.x`, `*`).
+ * Reads a version range of an OS posture check: comparators joined by spaces (all must hold) in alternatives joined by `||` (one must
+ * hold). A comparator is an optional operator (`= == ! != > >= < <= ~ ^`) before a version, which may end early (`10.15`) or in wildcards
+ * (`1.2.x`, `*`).
  *
  * Comparison is plain SemVer 2.0 precedence, prereleases included.
  */
@@ -60,7 +60,7 @@ export function satisfiesRange(version: SemVer, range: VersionRange): boolean {
   )
 }
 
-/** The words of an alternative; an operator that stands apart (`>= 1.0.0`) is joined to the word after it. */
+/** The words of an alternative; a separate operator (`>= 1.0.0`) is joined to the next word. */
 function comparatorWords(alternative: string): readonly string[] {
   const words: string[] = []
   let operator = ''
@@ -93,7 +93,7 @@ function equalTo(version: PartialVersion): Comparator {
   return { span: spanOf(version), inside: true }
 }
 
-/** Nothing lies above a span that is open upwards, or below one that is open downwards. */
+/** The comparator for versions from a cut on. No version lies beyond an open end of a span. */
 function from(cut: VersionSpan['from']): Comparator {
   return cut === undefined ? NOTHING : { span: { from: cut }, inside: true }
 }
@@ -126,7 +126,7 @@ export interface PartialVersion {
 
 const WILDCARDS: ReadonlySet<string> = new Set(['x', 'X', '*'])
 
-/** Reads a whole version, or one that ends early or in wildcards; `undefined` when the text is neither. */
+/** Reads a version, which may end early or in wildcards; `undefined` for invalid text. */
 function parsePartialVersion(text: string): PartialVersion | undefined {
   const pieces = splitVersion(text)
   if (pieces === undefined || pieces.parts.length > 3) return undefined
@@ -147,12 +147,12 @@ function spanOf(partial: PartialVersion): VersionSpan {
   return last === 2 ? { from, to: { version: from.version, after: true } } : { from, to: before(next(partial, last)) }
 }
 
-/** The versions of `~`: those that change the patch, or the minor where only a major number is given. */
+/** The versions of `~`, which may differ in the patch number, or in the minor number when only a major number is given. */
 function tildeSpanOf(partial: PartialVersion): VersionSpan {
   return spanBelowNext(partial, Math.min(partial.numbers.length - 1, 1))
 }
 
-/** The versions of `^`: those that keep the first number that is not zero. */
+/** The versions of `^`, which share the first number that is not zero. */
 function caretSpanOf(partial: PartialVersion): VersionSpan {
   const significant = partial.numbers.findIndex((value) => value !== 0)
   return spanBelowNext(partial, significant < 0 ? partial.numbers.length - 1 : significant)
@@ -163,7 +163,7 @@ function spanIncludes(span: VersionSpan, version: SemVer): boolean {
   return (span.from === undefined || isPast(version, span.from)) && (span.to === undefined || !isPast(version, span.to))
 }
 
-/** As npm does, `~` and `^` also leave out the prereleases of the version they stop at. */
+/** As in npm, `~` and `^` also leave out the prereleases of their upper bound. */
 function spanBelowNext(partial: PartialVersion, index: number): VersionSpan {
   if (index < 0) return {}
   return { from: before(lowest(partial)), to: before({ ...next(partial, index), prerelease: ['0'] }) }

@@ -1,11 +1,11 @@
 import { checkOptions, type OptionRules } from '../../../../base/arguments.ts'
 import type { PostureResponse } from '../checks/index.ts'
 
-/** The facts that an endpoint tells of itself, in plain words; a member that is left out is not reported. */
+/** The facts that an endpoint reports about itself, in plain words; an absent member is not reported. */
 export interface EndpointFacts {
-  /** The Windows domain that it is a member of. */
+  /** Its Windows domain. */
   readonly domain?: string
-  /** Its operating system: the version as `11.2.0`, parts that are left out count as 0. */
+  /** Its operating system, with the version as `11.2.0`; missing parts count as 0. */
   readonly os?: { readonly type: string; readonly version: string; readonly build?: string }
   /** The addresses of its network interfaces. */
   readonly macAddresses?: readonly string[]
@@ -38,8 +38,8 @@ const FACTS: OptionRules<EndpointFacts> = {
 }
 
 /**
- * The posture responses by which an endpoint reports what it knows of itself, in the order of the members. Their ids say what
- * they report; the controller keeps them and looks none up.
+ * The posture responses by which an endpoint reports its facts, in the order of the members. Their ids name the reported fact; the
+ * controller stores them without looking them up.
  *
  * @example
  * postureResponses({ domain: 'corp.example' }) // [{ id: 'domain', typeId: 'DOMAIN', domain: 'corp.example' }]

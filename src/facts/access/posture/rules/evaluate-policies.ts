@@ -8,14 +8,14 @@ export interface CheckedPolicy {
   readonly checks: readonly PostureCheck[]
 }
 
-/** A service policy that fails, with the checks that fail it. */
+/** A failing service policy, with its failing checks. */
 export interface PolicyFailure {
   readonly policyId: string
   readonly policyName: string
   readonly checks: readonly CheckFailure[]
 }
 
-/** The ids of the service policies that pass, or why none does. */
+/** The ids of the passing service policies, or the failures of all policies. */
 export type PolicyDecision =
   | { readonly granted: true; readonly passing: readonly string[] }
   | { readonly granted: false; readonly failures: readonly PolicyFailure[] }
@@ -23,8 +23,8 @@ export type PolicyDecision =
 /**
  * Decides whether posture lets an API session use what the service policies grant, at `now` (epoch ms).
  *
- * One passing policy is enough, and a policy without posture checks always passes: a stricter policy beside it never
- * takes access away. Without any policy nothing is granted and nothing failed; what that means is the caller's to say.
+ * One passing policy is enough, and a policy without posture checks always passes: a stricter policy beside it never takes access away.
+ * Without any policy nothing is granted and nothing failed; the caller decides what that means.
  *
  * @example
  * const decision = evaluatePolicies([{ id: 'p1', name: 'staff', checks }], data, 'session-1', now)
@@ -49,8 +49,8 @@ export function evaluatePolicies(
 }
 
 /**
- * The first of the policies that passes at `now` (epoch ms), one without posture checks before all others: a caller that has to know
- * no more than that one passes looks no further.
+ * The first policy that passes at `now` (epoch ms); policies without posture checks come first. For callers that only need to know whether
+ * any policy passes.
  */
 export function firstPassing<P extends Pick<CheckedPolicy, 'checks'>>(
   policies: readonly P[],
@@ -73,7 +73,7 @@ function rememberResults(evaluate: (check: PostureCheck) => boolean): (check: Po
 }
 
 /**
- * True when a posture check passes for an API session at `now` (epoch ms). A check without data to look at fails.
+ * True when a posture check passes for an API session at `now` (epoch ms). A check without reports fails.
  *
  * @example
  * const check = { id: 'check-1', name: 'at work', typeId: 'DOMAIN', domains: ['corp'] } as const
@@ -99,14 +99,14 @@ export function missingPosture(
   return kindOf(check.typeId).missing(check, data, apiSessionId, now)
 }
 
-/** True when something was reported that the check can look at. */
+/** True when the endpoint has reported values for the check. */
 export function isPostureKnown(check: PostureCheck, data: PostureData, apiSessionId: string): boolean {
   return kindOf(check.typeId).isKnown(check, data, apiSessionId)
 }
 
 /**
- * The instant (epoch ms) at which a check that passes now fails by itself, if nothing is reported until then: an MFA
- * timeout, or the end of a grace period. `undefined` when it fails already or passes for good.
+ * The instant (epoch ms) at which a passing check fails by itself without new reports: an MFA timeout, or the end of a grace period.
+ * `undefined` for a failing check, and for a check that passes for good.
  *
  * @example
  * const endsAt = nextDeadline(check, data, 'session-1', now)
@@ -122,8 +122,8 @@ export function nextDeadline(
 }
 
 /**
- * Tells the actual and the expected value of a posture check for an API session at `now` (epoch ms), for the record of a
- * failed service request. Values that were never reported are empty.
+ * Answers the actual and the expected value of a posture check for an API session at `now` (epoch ms), for the record of a failed service
+ * request. Values that were never reported are empty.
  *
  * @example
  * const { actualValue, expectedValue } = explainFailure(check, data, 'session-1', now)
@@ -136,13 +136,13 @@ export function explainFailure(
 ): CheckFailure {
   const { id, name, typeId } = check
   const failure = kindOf(typeId).failure(check, data, apiSessionId, now)
-  // The type of the failure goes with the type of the check, which kindOf does not tell.
+  // The type of the failure belongs to the type of the check, which `kindOf` does not express.
   return { postureCheckId: id, postureCheckName: name, postureCheckType: typeId, ...failure } as CheckFailure
 }
 
 /**
- * The next instant (epoch ms) at which a posture check of the service policies starts to fail by itself, if nothing is
- * reported until then; `undefined` when none does.
+ * The next instant (epoch ms) at which a posture check of the service policies fails by itself without new reports; `undefined` without
+ * such an instant.
  *
  * @example
  * const endsAt = nextPolicyDeadline([{ checks }], data, 'session-1', now)

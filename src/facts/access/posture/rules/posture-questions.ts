@@ -11,7 +11,7 @@ import {
 import { type ListedPostureCheckType, NO_TIMEOUT, type QueryMembers } from '../checks/posture-check-kind.ts'
 import { evaluateCheck } from './evaluate-policies.ts'
 
-/** A question to a client, for a posture check. Timeouts are seconds, -1 for none; `timeoutAt` is epoch ms. */
+/** A posture query to a client. Timeouts are seconds, -1 for none; `timeoutAt` is epoch ms. */
 export interface PostureQuery extends QueryMembers {
   readonly queryType: PostureCheckTypeId
   readonly isPassing: boolean
@@ -30,8 +30,8 @@ export function postureQuery(check: PostureCheck, data: PostureData, apiSessionI
 }
 
 /**
- * When the query of a check last changed (epoch ms): the check's own `updatedAt`, or a later unlock or wake that
- * prompts for an MFA code. Clients compare it to notice that a grace period began.
+ * The last change of a check's query (epoch ms): the check's own `updatedAt`, or a later unlock or wake that prompts for an MFA code.
+ * Clients compare it to notice the beginning of a grace period.
  */
 export function queryUpdatedAt(
   check: PostureCheck,
@@ -45,7 +45,7 @@ export function queryUpdatedAt(
 /**
  * The posture data after an API session submitted responses, in order, at `now` (epoch ms).
  *
- * Posture check ids are not looked up: a response to an unknown check is kept and harms nothing.
+ * Posture check ids are not looked up: a response to an unknown check is kept and does no harm.
  *
  * @example
  * const data = applyResponses(emptyPostureData(), 'session-1', [{ id: 'check-1', typeId: 'DOMAIN', domain: 'corp' }], now)
@@ -90,12 +90,10 @@ export function mayBeginGrace(responses: readonly PostureResponse[]): boolean {
 }
 
 /**
- * The services of the caller for which the submitted responses began an MFA grace period: those with an MFA check that
- * prompts on a reported unlock or wake and would not time out sooner anyway. `data` has the responses applied already;
- * `now` is epoch ms.
+ * The services of the caller for which the submitted responses began an MFA grace period: services with an MFA check that prompts on a
+ * reported unlock or wake and does not time out earlier. `data` already includes the responses; `now` is epoch ms.
  *
- * Empty when nothing was unlocked or woken, or the API session has no MFA pass to lose. Of several such checks the
- * lowest timeout is shown.
+ * Empty without an unlock or wake, and for an API session without an MFA pass. Among several such checks, the lowest timeout is shown.
  */
 export function serviceTimeouts(
   services: readonly CheckedService[],
@@ -126,15 +124,15 @@ export interface PostureCheckType extends ListedPostureCheckType {
   readonly id: string
 }
 
-/** The types that deployed controllers list; MFA checks work without being listed. */
+/** The types that deployed controllers list; they do not list MFA. */
 export const POSTURE_CHECK_TYPES: readonly PostureCheckType[] = POSTURE_CHECK_TYPE_IDS.flatMap((id) => {
   const { listed } = kindOf(id)
   return listed === undefined ? [] : [{ id, ...listed }]
 })
 
-/** Shows the posture data of an identity: what was never reported is null. */
+/** The shown form of an identity's posture data: values that were never reported are null. */
 export function postureDataView(data: PostureData): PostureDataView {
   const parts = POSTURE_CHECK_TYPE_IDS.map((typeId) => kindOf(typeId).view(data))
-  // Every type shows its own part, so that together they are the whole.
+  // Every type shows its own part, and together the parts are complete.
   return Object.assign({}, ...parts) as PostureDataView
 }
