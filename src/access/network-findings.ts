@@ -13,12 +13,12 @@ import { collectionOf } from '../records/read-records.ts'
 /** The ports of findings about the network. */
 type FindingPorts = Pick<EngineContext, 'access' | 'clock' | 'pki' | 'storage'>
 
-/** Something in a network that nobody can have meant. */
+/** Something in a network that is surely a mistake. */
 export interface NetworkFinding {
   readonly kind: 'no-administrator' | 'policy-selects-nothing' | 'service-without-routers' | 'clock-behind'
   /** The entity in question; absent where it is the network. */
   readonly id?: string
-  /** The name of that entity, with its kind where several kinds are found so: `service policy 'staff'`. */
+  /** The name of that entity; with its kind where a finding may be about several kinds: `service policy 'staff'`. */
   readonly name?: string
   /** In words. */
   readonly text: string
@@ -59,7 +59,7 @@ async function administratorFindings(tx: ReadTransaction, pki: Pki, now: number)
   return [{ kind: 'no-administrator', text: 'no administrator can log in: portcullis admin reset-password' }]
 }
 
-/** Sessions are written whenever somebody logs in, services when a network is built. */
+/** A login writes sessions, and building a network writes services. */
 async function clockFindings(tx: ReadTransaction, now: number): Promise<readonly NetworkFinding[]> {
   const orderBy = [{ field: 'updatedAt', kind: 'instant', direction: 'desc' }] as const
   for (const [resource, what] of [

@@ -19,7 +19,7 @@ export const servicePolicyBehaviour: Behaviour<ServicePolicies> = {
   },
 }
 
-/** The system policy of a tunneler-enabled edge router is neither changed nor deleted by anybody but the controller. */
+/** Only the controller changes or deletes the system policy of a tunneler-enabled edge router. */
 export const edgeRouterPolicyBehaviour: Behaviour<EdgeRouterPolicies> = {
   resource: edgeRouterPolicies,
 

@@ -1,4 +1,4 @@
-/** The client API: what an identity does for itself. The exports are its rows; what is not exported is not served. */
+/** The client API, for an identity's own use. The exports are its rows; only exported rows are served. */
 
 export { postureResponseOperations } from './access/posture-responses.rows.ts'
 export { clientSessionOperations, serviceUpdates } from './access/sessions.rows.ts'

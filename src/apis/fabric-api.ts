@@ -1,6 +1,6 @@
 /**
- * The fabric API: the data plane as this process knows it, and what it is made of. The exports are its rows; what is not exported is
- * not served.
+ * The fabric API: the data plane as this process knows it, and its parts. The exports are its rows; only exported rows
+ * are served.
  */
 export { circuitOperations } from './fabric/circuits.rows.ts'
 export { clusterOperations, fabricDatabase } from './fabric/cluster.rows.ts'

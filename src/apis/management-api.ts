@@ -1,4 +1,4 @@
-/** The management API: what administrators do. The exports are its rows; what is not exported is not served. */
+/** The management API, for administrators. The exports are its rows; only exported rows are served. */
 
 export { identityAccessOperations, roleAttributeOperations } from './access/access.rows.ts'
 export { identityPostureOperations } from './access/posture.rows.ts'

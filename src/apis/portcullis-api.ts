@@ -1,6 +1,6 @@
 /**
- * Our own API: what neither edge API has. API sessions of both are good here. The exports are its rows; what is not
- * exported is not served.
+ * Our own API, beyond both edge APIs. API sessions of both are valid here. The exports are its rows; only exported rows
+ * are served.
  */
 
 export { explainOperation } from './access/explain.rows.ts'

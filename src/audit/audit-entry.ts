@@ -9,12 +9,15 @@ import type { ReadTransaction } from '../ports/record-storage.ts'
 
 type AuditRecord = RecordOf<typeof auditRecords>
 
-/** Reports whether a caller may read a record: who may read the entities that it is about; administrators alone where it is about none. */
+/**
+ * Reports whether a caller may read a record: the right to read the entities that it is about, or administrators alone
+ * for a record about no entity.
+ */
 export function mayReadRecord(call: Call, { reader }: Pick<AuditRecord, 'reader'>): boolean {
   return reader === null ? isAdminCall(call) : mayRead(call, reader)
 }
 
-/** Audit records as a caller may read them. From where somebody came, and by which proof, is for administrators alone. */
+/** Audit records as a caller may read them. Only administrators read the address and the proof of an actor. */
 export async function auditEntries(
   tx: ReadTransaction,
   call: Call,
@@ -49,7 +52,7 @@ export async function auditEntries(
   })
 }
 
-/** The names that identities have now, or had when they acted: an identity that is gone is still called by the name. */
+/** The names that identities have now, or had when they acted, for identities that are gone. */
 async function namesOf(tx: ReadTransaction, records: readonly AuditRecord[]): Promise<ReadonlyMap<string, string>> {
   const wanted = new Set(records.flatMap(({ actorId, kind, entityId }) => [actorId, kind === null ? entityId : null]))
   wanted.delete(null)
@@ -63,7 +66,7 @@ async function namesOf(tx: ReadTransaction, records: readonly AuditRecord[]): Pr
 
 const HIDDEN = new Map(RESOURCES.map(({ name, definition }) => [name, new Set(definition.hidden)]))
 
-/** The changes of fields that the reader could read of the entity itself. */
+/** The changes of fields that the reader may read of the entity itself. */
 function shownChanges(kind: string | null, changes: Readonly<Record<string, FieldChange>>) {
   const hidden = kind === null ? undefined : HIDDEN.get(kind)
   return Object.fromEntries(Object.entries(changes).filter(([field]) => !hidden?.has(field)))

@@ -12,12 +12,12 @@ import { auditedFields, CHANGED_BY_TRYING } from './audited-changes.ts'
 export interface UnexplainedEntity {
   readonly kind: string
   readonly id: string
-  /** Its name, or the one that it had; null for a kind without names. */
+  /** Its present or last name; null for a kind without names. */
   readonly name: string | null
   /**
-   * `altered`: fields hold another value than the last record of their change says. `returned`: it is there although a record says
-   * that it was deleted. `gone`: it is absent, and no record says that it was deleted. `added`: it was made after the first record
-   * that is kept, and no record says so.
+   * `altered`: fields differ from the last record of their change. `returned`: the entity exists although a record says
+   * that it was deleted. `gone`: the entity is absent, and no record says that it was deleted. `added`: the entity was
+   * made after the first kept record, and no record says so.
    */
   readonly what: 'altered' | 'returned' | 'gone' | 'added'
   /** The fields that differ. */

@@ -44,7 +44,10 @@ interface Sealing {
   readonly keeping: Keeping
 }
 
-/** Seals the next records, and removes what is too old or too much. Answers whether none is left to be sealed. */
+/**
+ * Seals the next records, and removes records beyond the age and the bytes that the trail keeps. Answers whether all
+ * records are sealed.
+ */
 export async function sealNext(tx: WriteTransaction, { now, sha256, keeping }: Sealing): Promise<boolean> {
   const known = await tx.collection(auditStates).get(CHAIN)
   const state = await withRemovedTo(tx, (await soundState(tx, known)) ?? (await stateOfSeals(tx, known, now)))
@@ -74,7 +77,7 @@ export async function sealNext(tx: WriteTransaction, { now, sha256, keeping }: S
   return isLast
 }
 
-/** The records of the next seal. Damaged ones are left out, and end no round: others may stand behind them. */
+/** The records of the next seal. Damaged records are left out, and end no round: others may stand behind them. */
 async function nextUnsealed(
   tx: ReadTransaction,
   sealed: string,
@@ -88,7 +91,7 @@ async function nextUnsealed(
   }
 }
 
-/** Reports whether the state of the chain is gone, or another than the last seal says. */
+/** Reports whether the state of the chain is missing, or contradicts the last seal. */
 export async function isStateLost(tx: ReadTransaction): Promise<boolean> {
   return (await soundState(tx, await tx.collection(auditStates).get(CHAIN))) === undefined && (await hasSeals(tx))
 }
@@ -97,7 +100,7 @@ async function hasSeals(tx: ReadTransaction): Promise<boolean> {
   return (await firstOf(tx, auditSeals)) !== ''
 }
 
-/** The state of the chain, where it is that of its last seal. */
+/** The state of the chain, where it agrees with its last seal. */
 async function soundState(tx: ReadTransaction, state: AuditState | undefined): Promise<AuditState | undefined> {
   if (state === undefined) return undefined
   const last = state.seals === 0 ? undefined : await tx.collection(auditSeals).get(sealId(state.seals))
@@ -110,7 +113,7 @@ async function soundState(tx: ReadTransaction, state: AuditState | undefined): P
   return isNext && (isLast || (state.seals === 0 && state.sealed === '')) ? state : undefined
 }
 
-/** The state of the chain as its seals say it. */
+/** The state of the chain that follows from its seals. */
 async function stateOfSeals(tx: WriteTransaction, known: AuditState | undefined, now: number): Promise<AuditState> {
   const blank: AuditState = { ...newRecord(CHAIN, now, FIRST_STATE), ...(known && { createdAt: known.createdAt }) }
   const last = await tx.collection(auditSeals).get(await lastOf(tx, auditSeals))
@@ -129,8 +132,9 @@ async function stateOfSeals(tx: WriteTransaction, known: AuditState | undefined,
 }
 
 /**
- * The state with the end of what was removed, which seals do not say: subscribers who have read less missed records. Where the state
- * was made anew it is the last id before the first sealed record, which may be later than the last record that was removed.
+ * The state with the end of the removed records, which seals do not hold: a subscriber that has read less missed
+ * records. In a rebuilt state it is the last id before the first sealed record, which may be later than the last
+ * removed record.
  */
 async function withRemovedTo(tx: ReadTransaction, state: AuditState): Promise<AuditState> {
   if (state.removed === 0 || state.removedTo !== null) return state
@@ -155,7 +159,7 @@ export function unsealed(tx: ReadTransaction, sealed: string): Promise<readonly 
   return recordsAfter(tx, sealed, RECORDS_PER_SEAL)
 }
 
-/** The readable records after one, in order, `limit` at most; `of` narrows them. */
+/** The readable records after a given one, in order, `limit` at most; `of` narrows them. */
 export async function recordsAfter(
   tx: ReadTransaction,
   id: string,
@@ -190,7 +194,7 @@ export async function recordsOf(tx: ReadTransaction, wanted: readonly string[]):
   return items
 }
 
-/** Removes the first seals with their records while they are too old, or all together too many bytes. */
+/** Removes the first seals with their records while they are too old, or all records together have too many bytes. */
 async function removeOld(
   tx: WriteTransaction,
   state: AuditState,

@@ -14,24 +14,25 @@ import { AuditBudgets, type Pending, type Spending } from './audit-budgets.ts'
 import { isStateLost, lastRecordId, sealNext } from './audit-sealing.ts'
 import { authorOf, circumstancesOf, type Observation, observationsOf, STRANGERS } from './audited-changes.ts'
 
-/** Milliseconds after which what was not written with a change is written, and everything is sealed. */
+/** Milliseconds after which records that no write carried are written, and everything is sealed. */
 const SEAL_AFTER_MS = 1000
 
 type Ports = Pick<EngineContext, 'writes' | 'clock' | 'digest' | 'events' | 'timetable' | 'settings' | 'logger'>
 
 /**
- * The audit trail: every change of an entity is recorded in the write that makes it. Refusals, which change nothing, are written
- * together a second later. Each party has a number of bytes an hour. Of what is beyond them, the trail folds what parties with
- * rights did into records with a count, and counts what others did; it tells both within a minute, and at the end.
+ * The audit trail: every change of an entity is recorded in the write that makes it. Refusals, which change nothing,
+ * are written together a second later. Each party has a number of bytes an hour. Beyond them, the trail folds the acts
+ * of parties with rights into records with a count, and only counts those of others. It writes both within a minute,
+ * and at the end.
  */
 export class AuditTrail {
   readonly #ports: Ports
   readonly #budgets: AuditBudgets
-  /** The costs of writes that are not known to be committed, by their changes. */
+  /** The costs of writes that may not be committed yet, by their changes. */
   readonly #spendings = new WeakMap<RecordedWrite['changes'], Spending>()
   #pending: Pending[] = []
   #era: number | undefined
-  /** Something was written, or waits to be, since the last seal of this process. */
+  /** True when records were written, or wait to be, since the last seal of this process. */
   #isUnsealed = false
 
   constructor(ports: Ports) {
@@ -49,7 +50,7 @@ export class AuditTrail {
     timetable.onDue('audit', () => this.seal())
   }
 
-  /** A caller was refused an operation for lack of rights; `operation` is its route. */
+  /** Notes that a caller was refused an operation for lack of rights; `operation` is its route. */
   noteRefused(call: Call, operation: string, reason: string | undefined): void {
     const caller = knownCaller(call)
     if (caller === undefined) return
@@ -63,7 +64,7 @@ export class AuditTrail {
     this.#note({ type: 'request.refused', ...about, content, party: `refusals ${id}` }, hasRights(caller.identity))
   }
 
-  /** Notes that an operator does something to the store by a command. */
+  /** Notes that an operator works on the store by a command. */
   noteCommand(operator: { readonly name: string; readonly command: string }): void {
     const author = authorOf({ ...SYSTEM_CALL, operator })
     const content = { author, facts: { command: operator.command } }
@@ -78,12 +79,12 @@ export class AuditTrail {
     })
   }
 
-  /** Looks after what an earlier process wrote and did not seal. */
+  /** Seals the records that an earlier process wrote and did not seal. */
   resume(): void {
     this.#sealSoon()
   }
 
-  /** Seals what this process wrote. Where it cannot, the next process that serves the store does. */
+  /** Seals the records that this process wrote. Where it cannot, the next process that serves the store does. */
   async close(): Promise<void> {
     if (!this.#isUnsealed && this.#budgets.dueAt === undefined) return
     await this.#seal(true).catch((error: unknown) =>
@@ -91,7 +92,7 @@ export class AuditTrail {
     )
   }
 
-  /** Writes what is still to be written, and seals every record. */
+  /** Writes pending records, and seals every record. */
   seal(): Promise<void> {
     return this.#seal(false)
   }
@@ -127,7 +128,7 @@ export class AuditTrail {
     for (const one of observationsOf(write, digest.sha256)) {
       if (await this.#isKept(tx, spending, one)) observations.push(one)
     }
-    // A storage may run a write again: what it costs counts once it is committed.
+    // A storage may run a write again: its cost counts once it is committed.
     this.#spendings.set(write.changes, spending)
     if (observations.length === 0) return
     const era = this.#era ?? (await this.#eraIn(tx))
@@ -140,7 +141,7 @@ export class AuditTrail {
     if (dueAt !== undefined) this.#ports.timetable.notLater('audit', 'told', dueAt)
   }
 
-  /** Notes what no write tells; it is folded rather than left out where the party `isOperator`. */
+  /** Notes an observation that no write carries; it is folded rather than left out where the party `isOperator`. */
   #note(observation: Observation, isOperator = false): void {
     const at = this.#ports.clock.now()
     const { party } = observation
@@ -202,7 +203,9 @@ export class AuditTrail {
     })
   }
 
-  /** The era of this store: another one than that of records whose revisions are yet to come here, for they were copied. */
+  /**
+   * The era of this store. A copied store may hold records with later revisions than its own: then a new era begins.
+   */
   async #eraIn(tx: WriteTransaction): Promise<number> {
     if (this.#era !== undefined) return this.#era
     const last = await lastRecordId(tx)
@@ -211,7 +214,7 @@ export class AuditTrail {
   }
 }
 
-/** Somebody removed or altered the state of the chain, which was made anew by its seals. */
+/** The state of the chain was removed or altered, and was rebuilt from its seals. */
 const REBUILT: Observation = {
   type: 'audit.rebuilt',
   kind: null,

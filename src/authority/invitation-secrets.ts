@@ -7,13 +7,13 @@ import { fieldOf, leavesOf } from '../kernel/filter/index.ts'
 import type { FindQuery, ReadTransaction } from '../ports/record-storage.ts'
 import { privilegedIdentities } from './trust.ts'
 
-/** The secrets of an enrollment: anybody who knows them can enroll as its identity. */
+/** The secrets of an enrollment: their holder can enroll as its identity. */
 type InvitationSecrets = Pick<RecordOf<typeof enrollments>, 'jwt' | 'token'>
 
-/** The secrets as a caller sees them who may not. */
+/** The secrets as shown to a caller without the right to them. */
 export const NO_SECRETS: InvitationSecrets = { jwt: '', token: '' }
 
-/** Callers that may invite identities, and therefore see their invitations. */
+/** Callers that may invite identities, and may therefore see their invitations. */
 const INVITE_IDENTITIES: readonly Permission[] = [
   { entity: 'enrollment', action: 'create' },
   { entity: 'enrollment', action: 'update' },
@@ -25,8 +25,9 @@ const INVITE_ROUTERS: readonly Permission[] = [
 ]
 
 /**
- * The secrets of an enrollment as a caller may see them: empty for a caller that could neither create nor refresh it, because reading
- * would be acting then. `invited` is the identity that it is meant for, or `router`.
+ * The secrets of an enrollment as a caller may see them. They are empty for a caller that could neither create nor
+ * refresh it, because reading them would be enough to enroll. `invited` is the identity that it is meant for, or
+ * `router`.
  */
 export function shownSecrets(
   call: Call,
@@ -46,8 +47,8 @@ export function mayInvite(call: Call, invited: RightsHolder | 'router'): boolean
 }
 
 /**
- * Reports whether somebody may have seen the secrets of an identity's enrollments who may not any more, once it has the rights
- * that it is to have.
+ * Reports whether a caller may have seen the secrets of an identity's enrollments that may not see them any more, once
+ * the identity has its new rights.
  */
 export async function mayHaveBeenSeen(
   tx: ReadTransaction,
@@ -63,8 +64,8 @@ function permitsOne({ permissions }: RightsHolder, needed: readonly Permission[]
 }
 
 /**
- * Refuses a question whose answer would tell an enrollment's secret piece by piece, such as `token > "m"`, from anybody but
- * an administrator. Error: `INVALID_FILTER`.
+ * Refuses a question whose answer would reveal an enrollment's secret piece by piece, such as `token > "m"`, except
+ * from an administrator. Error: `INVALID_FILTER`.
  */
 export function refuseQuestionsAboutSecrets(call: Call, { where, orderBy = [] }: FindQuery): void {
   if (isAdminCall(call)) return

@@ -33,7 +33,7 @@ export function createManagementClient(options: ClientOptions): ApiClient<Manage
 }
 
 /**
- * A client of the client API: what an identity does for itself.
+ * A client of the client API, for an identity's own use.
  *
  * @example
  * const client = createClient({ baseUrl: 'https://controller.example.org:1280', token })

@@ -25,14 +25,14 @@ export interface Meta {
   readonly apiVersion: string
 }
 
-/** Versions, and what there is to know about a list. */
+/** Versions, and the facts of a list. */
 export interface ListMeta extends Meta {
   readonly pagination: Pagination
   /** The fields that `filter` and `sort` may name. */
   readonly filterableFields: readonly string[]
 }
 
-/** Which part of a list a page is. */
+/** The part of a list that a page holds. */
 export interface Pagination {
   readonly limit: number
   readonly offset: number
@@ -84,7 +84,10 @@ export type RequestOf<S extends AnySignature> = Params<S['route']> &
     readonly signal?: AbortSignal
   }
 
-/** The arguments behind the route in a call: the request, which may be left out where the operation needs none of its parts. */
+/**
+ * The arguments behind the route in a call: the request, which may be left out where the operation requires none of its
+ * parts.
+ */
 export type RequestArguments<S extends AnySignature> =
   Record<never, never> extends RequestOf<S> ? [request?: RequestOf<S>] : [request: RequestOf<S>]
 
@@ -112,12 +115,12 @@ export interface ApiErrorBody {
 export class ApiError extends Error {
   /** HTTP status. */
   readonly status: number
-  /** The machine-readable code, for example `NOT_FOUND`; `UNKNOWN` when something else than a controller answered. */
+  /** The machine-readable code, for example `NOT_FOUND`; `UNKNOWN` when the responding server is no controller. */
   readonly code: ErrorCode | 'UNKNOWN'
   /** Finds the request in the log of the controller. */
   readonly requestId: string | undefined
   readonly details: Readonly<Record<string, unknown>> | undefined
-  /** After how many milliseconds it makes sense to try again, where the controller said so. */
+  /** After how many milliseconds a retry makes sense, where the controller said so. */
   readonly retryAfterMs: number | undefined
 
   constructor(status: number, body: ApiErrorBody | undefined, retryAfterMs?: number) {

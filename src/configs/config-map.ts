@@ -8,16 +8,16 @@ import type { ReadTransaction } from '../ports/record-storage.ts'
 /** Configs of one service as an identity sees them: the data of each by the name of its type. */
 export type ConfigMap = Readonly<Record<string, Readonly<Record<string, unknown>>>>
 
-/** The configs of a service where nobody asks for any. */
+/** The configs of a service when no config type was asked for. */
 export const NO_CONFIGS: ConfigMap = {}
 
 /** Stands for every config type, where config types are asked for. */
 export const ALL_CONFIG_TYPES = 'all'
 
 /**
- * The config maps of services: for each wanted config type, by its name, the data that an identity sees. Its own configs
- * stand before those of the service, whole, and are there where the service has none. `wanted` holds ids or names of config
- * types, or `all`; unknown ones are left out.
+ * The config maps of services: for each wanted config type, by its name, the data that an identity sees. Its own config
+ * replaces that of the service as a whole, and is shown where the service has none. `wanted` holds ids or names of
+ * config types, or `all`; unknown ones are left out.
  */
 export async function configMaps(
   tx: ReadTransaction,
@@ -51,7 +51,7 @@ export async function configMaps(
   })
 }
 
-/** Config types as clients name them, by id: what an API session remembers. `all` stays what it is. */
+/** Config types as clients name them, by id: an API session stores them. `all` stays as it is. */
 export async function configTypeIds(tx: ReadTransaction, wanted: readonly string[]): Promise<readonly string[]> {
   if (wanted.length === 0) return []
   if (wanted.includes(ALL_CONFIG_TYPES)) return [ALL_CONFIG_TYPES]

@@ -15,17 +15,15 @@ function add(one: number, other: number): number {
 }
 
 const COMBINATIONS = { sum: add, max: Math.max, min: Math.min } as const
-/** Gauges that are not listed count what goes on, as requests that are being answered. */
+/** Gauges that are not listed count work in progress, such as requests that are being answered. */
 const ACROSS: ReadonlyMap<string, Combination> = new Map([
   ...GAUGES.map((gauge) => [nameOf(gauge), COMBINATIONS[gauge.across ?? 'max']] as const),
-  // Descriptors run out in one process, however many others have.
+  // File descriptors run out in one process, however many others have left.
   ['process_open_fds', Math.max] as const,
   ['process_max_fds', Math.min] as const,
 ])
 
-/**
- * Combines what `/metrics` of several processes over one store answered, as `combineMetrics` promises.
- */
+/** Combines the answers of `/metrics` of several processes over one store, as `combineMetrics` promises. */
 export function combined(texts: readonly string[], ended: readonly string[]): string {
   const all = new Map<string, Family>()
   for (const text of texts) takeIn(all, text, () => true)

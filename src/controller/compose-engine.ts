@@ -48,17 +48,17 @@ const MINUTE_MS = 60_000
 /** Beyond it instants cannot be represented any more. */
 const CENTURY_MS = 100 * 365 * 24 * 60 * MINUTE_MS
 
-/** The engine of a controller, and those of its parts that what is around it needs. */
+/** The engine of a controller, and the parts of it that its surroundings need. */
 export interface Composition {
-  /** Changes what tokens and issuers name from now on. */
+  /** Changes the address that tokens and issuers name from now on. */
   changeAddress(address: string): void
   readonly engine: ControllerEngine
   readonly server: ServerCredentials
   readonly presence: Presence
   readonly access: AccessFeed
-  /** The records of owners of late, by what is limited. */
+  /** The recent counts of limited records, by owner. */
   readonly ownerCounts: Pick<BoundedMap<string, OwnerCount>, 'size'>
-  /** Tells this process from others over the same store. */
+  /** Distinguishes this process from others over the same store. */
   readonly processId: string
   readonly timetable: Timetable
   readonly otherClocks: OtherClocks
@@ -121,7 +121,7 @@ export async function composeEngine(options: ControllerOptions): Promise<Composi
   const otherClocks = new OtherClocks(clock, logger)
   const secretsKey = options.secretsKey ?? (await deriveSecretsKey(pki))
   const sealer = await createSealer(secretsKey)
-  // By a key that is made up for this process nothing could be found again.
+  // Nothing sealed by a key that is made up for this process could be read by the next.
   const keyStore = options.keyStore ?? (secretsKey && sealedKeyStore(sealer))
   const network = await createX509Pki(pki, { ...trustDomain, server, keyStore })
   const engine = new ControllerEngine({
@@ -201,7 +201,7 @@ function auditSettingsOf({ audit = {}, storage }: ControllerOptions): AuditSetti
 }
 
 function webhookOptionsOf({ webhooks = {} }: ControllerOptions): WebhookOptions {
-  // Where nothing is sent nothing is judged: who sends judges by its own options.
+  // A process that sends nothing accepts any address: the sending process judges by its own options.
   return webhooks === false ? { allow: ['0.0.0.0/0', '::/0'] } : webhooks
 }
 

@@ -12,7 +12,7 @@ import type { OpenIdOptions } from './controller-options.ts'
 const MINUTE_MS = 60_000
 const YEAR_MS = 365 * 24 * 60 * MINUTE_MS
 
-/** The controller's other options that say who reaches whom. */
+/** The other options of the controller that decide which addresses are reachable. */
 export interface ProviderNetwork {
   /** Origins whose pages may call the APIs. */
   readonly origins: readonly string[]
@@ -63,7 +63,7 @@ async function settingsOf(
   }
 }
 
-/** The advertised address, and whatever else the server certificate names, at its port and the others. */
+/** The advertised address and the other names of the server certificate, at its port and the others. */
 function ownIssuers(address: string, hosts: readonly string[], ports: readonly number[]): readonly string[] {
   const { hostname, port } = new URL(`https://${address}`)
   const names = [hostname, ...hosts.filter((host) => !host.includes('*'))]

@@ -106,8 +106,8 @@ export interface Operator {
    */
   verifyAudit(head?: { readonly number: number; readonly hash: string }): Promise<AuditFinding>
   /**
-   * Compares the entities that operators change with the audit records that are kept, and names those that no record explains: altered,
-   * deleted, added or brought back by somebody who wrote to the database. Nothing is written.
+   * Compares the entities that operators change with the kept audit records, and names every entity that no record
+   * explains: a direct write to the database altered, deleted, added or restored it. Nothing is written.
    *
    * @example
    * const { count, entities } = await operator.unexplained()

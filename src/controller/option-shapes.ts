@@ -10,7 +10,7 @@ export const CONTROLLER_OPTIONS: OptionRules<ControllerOptions> = {
     isNeeded: true,
     hint: 'a storage, such as memoryStorage() of portcullis/memory or await sqliteStorage(file) of portcullis/kysely',
   },
-  // Its own rule says which form it has.
+  // Its own rule judges its form.
   address: 'string',
   compat: { oneOf: ['openziti'] },
   admin: { members: ['username', 'password'] },

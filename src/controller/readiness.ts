@@ -3,9 +3,12 @@ import type { Writes } from '../context/writes.ts'
 import { type Storage, StorageUnavailable } from '../ports/record-storage.ts'
 import type { Clock, Logger } from '../ports/runtime.ts'
 
-/** How long a question whether the controller is ready waits for the access index, in ms: orchestrators give up after a second. */
+/** How long a readiness question waits for the access index, in ms: orchestrators give up after a second. */
 const PATIENCE_MS = 500
-/** How long a refused write counts, in ms. Where no request comes because of it, nothing else would show that there is room again. */
+/**
+ * How long a refused write counts, in ms. When clients stop sending requests because of it, nothing else would show
+ * that there is room again.
+ */
 const REFUSAL_COUNTS_MS = 30_000
 
 /** The parts that readiness is judged by. */
@@ -18,7 +21,7 @@ export interface ReadinessParts {
 }
 
 /**
- * Judges whether a controller can do what requests ask for: its storage answers, takes changes, and the access index stands.
+ * Judges whether a controller can serve requests: its storage answers and takes changes, and the access index is built.
  */
 export class Readiness {
   readonly #parts: ReadinessParts
@@ -44,7 +47,7 @@ export class Readiness {
     return stands ? undefined : `the access index is being built: ${recordsRead} records were read`
   }
 
-  /** Whether the storage refused a change of late because it is full, and took none since. */
+  /** Whether the storage recently refused a change because it is full, and has taken none since. */
   refusesWrites(): boolean {
     return this.#refusedAt !== undefined && this.#parts.clock.now() - this.#refusedAt < REFUSAL_COUNTS_MS
   }
@@ -60,7 +63,10 @@ export class Readiness {
     }
   }
 
-  /** Builds the index where it does not stand; one build for all who ask. A failure is told by the next question of the storage. */
+  /**
+   * Builds the index where it is missing; all waiting questions share one build. The next question of the storage
+   * reports a failure.
+   */
   #built(): Promise<void> {
     const { storage, access } = this.#parts
     if (access.standing().stands) return Promise.resolve()

@@ -8,8 +8,9 @@ import type { ControllerOptions } from './controller-options.ts'
 type StartPorts = Pick<EngineContext, 'clock' | 'logger' | 'pki' | 'storage'>
 
 /**
- * Tells the log what would lock clients out without another word: a server certificate that is not for the host of the address,
- * and certificates that end with this process, or are others than those by which devices enrolled, over a store that holds them.
+ * Logs warnings about conditions that would silently lock clients out: a server certificate that does not name the host
+ * of the address, and certificates that end with this process, or differ from those by which devices enrolled, over a
+ * store that holds them.
  */
 export async function warnAtStart(context: StartPorts, options: ControllerOptions): Promise<void> {
   const { logger, pki } = context
@@ -51,7 +52,7 @@ function sameAddress(one: string, other: string): boolean {
   return new URL(`https://[${one}]`).host === new URL(`https://[${other}]`).host
 }
 
-/** One device tells for all: the network has one authority. */
+/** One device is enough: the network has one authority. */
 async function isDeviceLockedOut({
   storage,
   pki,
@@ -65,7 +66,7 @@ async function isDeviceLockedOut({
   return !(await pki.verifyClientChain([leaf.der], at)).trusted
 }
 
-/** Reads certificates from a store. Text that was stored by hand, or damaged, reads as none. */
+/** Reads certificates from a store. Text that was stored by hand, or is damaged, counts as no certificate. */
 async function certificatesOf(pki: EngineContext['pki'], pem: string | null | undefined) {
   const read = pem == null ? [] : await pki.readCertificates(pem)
   return Array.isArray(read) ? read : []

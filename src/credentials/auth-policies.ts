@@ -10,7 +10,7 @@ type AuthPolicy = RecordOf<typeof authPolicies>
 
 const MIN_PASSWORD_LENGTH = 5
 
-/** Passwords log in, of whatever characters, and nothing locks them: the rules of the policies that the controller makes. */
+/** The rules of the policies that the controller makes: passwords log in, with any characters, and are never locked. */
 export const PLAIN_PASSWORDS = {
   allowed: true,
   lockoutDurationMinutes: 0,
@@ -21,7 +21,7 @@ export const PLAIN_PASSWORDS = {
   requireSpecialChar: false,
 } as const
 
-/** The policy of everybody who has no other, as a new network has it. */
+/** The policy of every identity without another one, as a new network has it. */
 export const DEFAULT_AUTH_POLICY = {
   name: 'Default',
   isSystem: true,

@@ -53,9 +53,9 @@ export class Authenticators {
   /**
    * Gives an identity a username and password, or a certificate of the network or of a verified third party.
    *
-   * @throws {ControllerError} MAX_AUTHENTICATOR_METHODS_REACHED when the identity has one of the method.
+   * @throws {ControllerError} MAX_AUTHENTICATOR_METHODS_REACHED when the identity has an authenticator of the method.
    * @throws {ControllerError} COULD_NOT_PARSE_PEM_BLOCK when the certificate cannot be read.
-   * @throws {ControllerError} CERT_FAILED_VALIDATION when no authority stands for it.
+   * @throws {ControllerError} CERT_FAILED_VALIDATION when no authority vouches for it.
    * @throws {ControllerError} NOT_FOUND when there is no such identity.
    */
   async create(call: Call, request: AuthenticatorCreate): Promise<Authenticator> {
@@ -82,7 +82,7 @@ export class Authenticators {
   /**
    * Sets username and password. A new password ends the sessions of the old one.
    *
-   * @throws {ControllerError} NOT_FOUND when there is none of the id.
+   * @throws {ControllerError} NOT_FOUND for an unknown id.
    * @throws {ControllerError} CAN_NOT_UPDATE_AUTHENTICATOR when it is no username with password.
    */
   async replace(call: Call, id: string, request: z.input<typeof PasswordReplacement>): Promise<void> {
@@ -91,9 +91,9 @@ export class Authenticators {
   }
 
   /**
-   * Changes username or password; what is absent stays. Otherwise as {@link replace}.
+   * Changes username or password; an absent member stays. Otherwise as {@link replace}.
    *
-   * @throws {ControllerError} NOT_FOUND when there is none of the id.
+   * @throws {ControllerError} NOT_FOUND for an unknown id.
    * @throws {ControllerError} CAN_NOT_UPDATE_AUTHENTICATOR when it is no username with password.
    */
   async patch(call: Call, id: string, request: z.input<typeof PasswordChange>): Promise<void> {
@@ -104,10 +104,10 @@ export class Authenticators {
   /**
    * Sets the caller's own username and password, which needs the current password.
    *
-   * @throws {ControllerError} NOT_FOUND when it is somebody else's.
+   * @throws {ControllerError} NOT_FOUND when it belongs to another identity.
    * @throws {ControllerError} CAN_NOT_UPDATE_AUTHENTICATOR when it is no username with password.
    * @throws {ControllerError} UNAUTHORIZED when the current password is wrong, which counts towards a lockout.
-   * @throws {ControllerError} SERVER_TOO_MANY_REQUESTS as for logins: an API session gives nobody more guesses.
+   * @throws {ControllerError} SERVER_TOO_MANY_REQUESTS as for logins: an API session allows no further guesses.
    */
   replaceOwn(call: Call, id: string, request: z.input<typeof OwnPasswordReplacement>): Promise<void> {
     const { currentPassword, ...change } = readRequest(OwnPasswordReplacement, request)
@@ -115,12 +115,12 @@ export class Authenticators {
   }
 
   /**
-   * Changes the caller's own username or password; what is absent stays. Otherwise as {@link replaceOwn}.
+   * Changes the caller's own username or password; an absent member stays. Otherwise as {@link replaceOwn}.
    *
-   * @throws {ControllerError} NOT_FOUND when it is somebody else's.
+   * @throws {ControllerError} NOT_FOUND when it belongs to another identity.
    * @throws {ControllerError} CAN_NOT_UPDATE_AUTHENTICATOR when it is no username with password.
    * @throws {ControllerError} UNAUTHORIZED when the current password is wrong, which counts towards a lockout.
-   * @throws {ControllerError} SERVER_TOO_MANY_REQUESTS as for logins: an API session gives nobody more guesses.
+   * @throws {ControllerError} SERVER_TOO_MANY_REQUESTS as for logins: an API session allows no further guesses.
    */
   patchOwn(call: Call, id: string, request: z.input<typeof OwnPasswordChange>): Promise<void> {
     const { currentPassword, ...change } = readRequest(OwnPasswordChange, request)
@@ -147,8 +147,8 @@ export class Authenticators {
    * Turns an authenticator back into an enrollment of the method that led to it, good until `expiresAt` (RFC 3339; by default
    * as long as the settings say), and answers the enrollment's id.
    *
-   * @throws {ControllerError} NOT_FOUND when there is none of the id.
-   * @throws {ControllerError} ENROLLMENT_EXISTS when the identity has one of the method.
+   * @throws {ControllerError} NOT_FOUND for an unknown id.
+   * @throws {ControllerError} ENROLLMENT_EXISTS when the identity has an enrollment of the method.
    */
   async revertToEnrollment(call: Call, id: string, request: z.input<typeof EnrollmentExpiry>): Promise<string> {
     const { expiresAt } = readRequest(EnrollmentExpiry, request)
@@ -177,7 +177,7 @@ export class Authenticators {
   /**
    * Asks the holder of a certificate to extend it, with a new key if it can.
    *
-   * @throws {ControllerError} NOT_FOUND when there is none of the id.
+   * @throws {ControllerError} NOT_FOUND for an unknown id.
    * @throws {ControllerError} UNAUTHORIZED when it is a password.
    */
   async requestExtension(call: Call, id: string, request: z.input<typeof ExtensionRequest> = {}): Promise<void> {

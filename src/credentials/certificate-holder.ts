@@ -14,7 +14,7 @@ import { findOne } from '../records/read-records.ts'
 type Authenticator = RecordOf<typeof authenticators>
 type Ca = RecordOf<typeof cas>
 
-/** Whose certificate it is, and by which authenticator; by none where an external id tells. */
+/** The holder of a certificate, and its authenticator; undefined where the holder is known by an external id. */
 export interface CertificateHolder {
   readonly authenticator: Authenticator | undefined
   readonly identity: RecordOf<typeof identities>
@@ -26,8 +26,9 @@ export interface CertificateHolder {
 }
 
 /**
- * Finds the identity of a client's certificate chain (DER, leaf first): the leaf decides, and the rest only proves it. It
- * leads to the network's roots, or to a verified third party that may authenticate. Otherwise answers why there is none.
+ * Finds the identity of a client's certificate chain (DER, leaf first). The leaf decides, and the rest only proves it:
+ * the chain leads to the network's roots, or to a verified third party that may authenticate. Otherwise answers the
+ * reason of the refusal.
  */
 export async function certificateHolder(
   context: Pick<EngineContext, 'pki' | 'storage'>,
@@ -52,7 +53,7 @@ export async function certificateHolder(
   )
 }
 
-/** Notes how a certificate was used, within the write that starts a session. */
+/** Records the use of a certificate, within the write that starts a session. */
 export async function noteCertificateUse(tx: WriteTransaction, used: Authenticator, improper: boolean): Promise<void> {
   const current = await tx.collection(authenticators).get(used.id)
   const lastAuthResolvedToRoot = !improper
@@ -94,8 +95,8 @@ export interface CertificateCredential {
 }
 
 /**
- * The credential of a certificate that somebody hands in: of the network, or of a verified third party. It may have run
- * out since. Errors: `COULD_NOT_PARSE_PEM_BLOCK` unless it is exactly one, `CERT_FAILED_VALIDATION`.
+ * The credential of a presented certificate: of the network, or of a verified third party. It may have expired since.
+ * Errors: `COULD_NOT_PARSE_PEM_BLOCK` unless it is exactly one, `CERT_FAILED_VALIDATION`.
  */
 export async function trustedCertificate(
   context: Pick<EngineContext, 'pki' | 'storage'>,

@@ -14,7 +14,7 @@ export type InvitationPorts = Pick<EngineContext, 'dataPlane' | 'random' | 'sett
 
 type Enrollment = RecordOf<typeof enrollments>
 
-/** Whom an enrollment invites, and how. */
+/** The identity or router that an enrollment invites, and the method. */
 export type Invitation = Pick<Enrollment, 'method'> &
   Partial<Pick<Enrollment, 'identityId' | 'edgeRouterId' | 'transitRouterId' | 'caId' | 'username'>>
 

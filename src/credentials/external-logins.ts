@@ -29,13 +29,13 @@ export interface VerifiedToken {
   readonly claims: Claims
 }
 
-/** Whom a token stands for. */
+/** The identity that a token authenticates. */
 export interface TokenHolder extends VerifiedToken {
   readonly identity: RecordOf<typeof identities>
   readonly authPolicy: RecordOf<typeof authPolicies>
 }
 
-/** The signers whose tokens are considered at all. */
+/** The signers whose tokens are accepted at all. */
 export async function enabledSigners({ storage }: Pick<EngineContext, 'storage'>): Promise<readonly Signer[]> {
   const { items } = await storage.read((tx) =>
     tx.collection(externalJwtSigners).find({ where: equals('enabled', true) }),
@@ -43,7 +43,7 @@ export async function enabledSigners({ storage }: Pick<EngineContext, 'storage'>
   return items
 }
 
-/** Verifies the tokens that name one of the signers as issuer, exactly; the others are left out. */
+/** Verifies the tokens whose issuer is exactly that of one of the signers; the others are left out. */
 export async function verifyTokens(
   { externalTokens, clock }: Pick<EngineContext, 'clock' | 'externalTokens'>,
   tokens: readonly string[],
@@ -63,7 +63,7 @@ export async function verifyTokens(
   return { verified, problems }
 }
 
-/** Finds whom the first acceptable token stands for. Error: `UNAUTHORIZED` with what was wrong with the tokens. */
+/** Finds the identity of the first acceptable token. Error: `UNAUTHORIZED` with the problem of the tokens. */
 export async function tokenHolder(
   context: Pick<EngineContext, 'clock' | 'externalTokens' | 'storage'>,
   tokens: readonly string[],
@@ -78,9 +78,9 @@ export async function tokenHolder(
 }
 
 /**
- * A caller whose policy requires a token of a signer with every request, judged by the tokens that came. A token that
- * names somebody else proves nothing, unless `allowTokensOfOthers`; nor does one of a signer that a delegate decided, to
- * somebody who has rights.
+ * A caller whose policy requires a token of a signer with every request, judged by the tokens of this one. A token of
+ * another identity proves nothing, unless `allowTokensOfOthers`. Neither does a token of a signer that a delegate
+ * decided, for an identity with rights.
  */
 export async function withSignerProof(
   context: Pick<EngineContext, 'clock' | 'externalTokens' | 'settings'>,
@@ -95,8 +95,8 @@ export async function withSignerProof(
 }
 
 /**
- * The same, and that it was proved is kept with the API session: routers and streams ask for no such token, and go by the
- * last request that brought one.
+ * The same, and the API session keeps the proof: routers and streams ask for no such token, and go by the last request
+ * that brought one.
  */
 export async function withKeptProof(
   context: SignerProofPorts,
@@ -119,7 +119,7 @@ export async function withKeptProof(
   return judged
 }
 
-/** Whether one of the tokens is of the signer and names the identity; otherwise what is wrong with them. */
+/** Whether one of the tokens is of the signer and names the identity; otherwise the problem with them. */
 export async function signerProof(
   context: Pick<EngineContext, 'clock' | 'externalTokens' | 'settings'>,
   signer: Signer,
@@ -145,7 +145,10 @@ function holderOf(
   return context.storage.read((tx) => holderIn(tx, token, context.clock.now()))
 }
 
-/** Whom a verified token stands for in a snapshot; nobody when its signer was changed or disabled since. */
+/**
+ * The identity that a verified token authenticates in a snapshot; undefined when its signer was changed or disabled
+ * since.
+ */
 async function holderIn(
   tx: ReadTransaction,
   { signer, claims }: VerifiedToken,

@@ -40,7 +40,7 @@ export function endApiSessions(
   return deleteEach(tx, apiSessions, equals(of, id), batch)
 }
 
-/** Ends the logins of an identity that are under way: none of their codes is good any more. There are few of them. */
+/** Ends the logins of an identity that are under way: all of their codes become void. There are few of them. */
 export async function endLoginsUnderWay(tx: WriteTransaction, identityId: string): Promise<void> {
   for (const id of await tx.collection(authRequests).findIds({ where: equals('identityId', identityId) })) {
     await tx.collection(authRequests).delete(id)
@@ -49,10 +49,12 @@ export async function endLoginsUnderWay(tx: WriteTransaction, identityId: string
 
 type Signer = RecordOf<typeof externalJwtSigners>
 type Ca = RecordOf<typeof cas>
-/** The part of a login that says by which credentials it came. */
+/** The credentials that a login came by. */
 export type Basis = Pick<LetIn, 'authenticatorId' | 'trustAnchorId' | 'basis'>
 
-/** The credentials of a login let nobody in any more; `reason` is for the operator's events, never for the caller. */
+/**
+ * The credentials of a login are not accepted any more; `reason` is for the operator's events, never for the caller.
+ */
 export class LostBasis extends ControllerError {
   readonly reason: string
   readonly identityId: string
@@ -64,7 +66,7 @@ export class LostBasis extends ControllerError {
   }
 }
 
-/** The fields of a signer that decide whom its tokens name. */
+/** The fields of a signer that decide which identities its tokens name. */
 const NAMING_OF_SIGNERS = [
   'audience',
   'certPem',
@@ -74,7 +76,7 @@ const NAMING_OF_SIGNERS = [
   'kid',
   'useExternalId',
 ] as const satisfies readonly (keyof Signer)[]
-/** The fields of a certificate authority that decide whom its certificates name. */
+/** The fields of a certificate authority that decide which identities its certificates name. */
 const NAMING_OF_CAS = ['certPem', 'externalIdClaim'] as const satisfies readonly (keyof Ca)[]
 
 /** The basis of a login by password. */
@@ -112,7 +114,7 @@ export function signerBasis(
   }
 }
 
-/** Makes the proof that is kept of a token of an external signer that named an identity. */
+/** Makes the proof that is kept for a token of an external signer that named an identity. */
 export function signerProofOf(
   context: Pick<EngineContext, 'digest'>,
   signer: Signer,
@@ -124,8 +126,8 @@ export function signerProofOf(
 }
 
 /**
- * Reports whether a token that proved a second factor would prove it at `now` (epoch ms) as well: it was of the signer that is
- * asked for, which still names the identity so, and may.
+ * Reports whether a token that proved a second factor would still prove it at `now` (epoch ms): it is of the required
+ * signer, which still names the identity by it and is still allowed to.
  */
 export function provesStill(
   context: Pick<EngineContext, 'digest'>,
@@ -137,7 +139,7 @@ export function provesStill(
   return proof?.signerId === signer.id && lostWord(proof, identity, currentSigner(context, signer, now)) === undefined
 }
 
-/** Reports whether tokens of a signer may prove anything of an identity at `now` (epoch ms). */
+/** Reports whether tokens of a signer may prove an identity at `now` (epoch ms). */
 export function mayProve(signer: Signer, identity: RecordOf<typeof identities>, now: number): boolean {
   return lostTrust(identity, { ...signer, isInForce: isInForce(signer, now) }) === undefined
 }
@@ -148,8 +150,8 @@ export function withCertificate(basis: LoginBasis | null, fingerprint: string, n
 }
 
 /**
- * Why a login would not let its identity in at `now` (epoch ms) any more, by the facts of a snapshot; `undefined` while it
- * would. Whether the identity is disabled is another question.
+ * Why the credentials of a login are not accepted any more at `now` (epoch ms), by the facts of a snapshot; `undefined`
+ * while they are. Whether the identity is disabled is another question.
  */
 export async function basisLost(
   context: Pick<EngineContext, 'digest' | 'pki'>,
@@ -180,7 +182,7 @@ async function hasAuthorityEnded(
   return authority !== undefined && hasEnded(authority, now)
 }
 
-/** Refuses a login whose credentials let nobody in any more. Throws {@link LostBasis}. */
+/** Refuses a login whose credentials are not accepted any more. Throws {@link LostBasis}. */
 export async function requireBasis(...asked: Parameters<typeof basisLost>): Promise<void> {
   const [, , , identity] = asked
   const reason = await basisLost(...asked)

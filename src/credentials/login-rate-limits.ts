@@ -9,7 +9,7 @@ async function requireRate(limiter: RateLimiter, key: string): Promise<void> {
   if (!taken.allowed) throw new TooManyAttempts(taken.retryAfterMs, 'SERVER_TOO_MANY_REQUESTS')
 }
 
-/** The same by network; a caller whose address nobody knows is not counted. */
+/** The same by network; a caller without a known address is not counted. */
 async function requireRateFor(limiter: RateLimiter, address: string | undefined): Promise<void> {
   if (address !== undefined) await requireRate(limiter, networkOf(address))
 }
@@ -24,7 +24,7 @@ export async function requirePasswordRate(
   await requireRate(passwordsByUsername, username)
 }
 
-/** How often callers may ask for anything at all. Error of both: `SERVER_TOO_MANY_REQUESTS`. */
+/** The rates at which callers may send requests at all. Error of both: `SERVER_TOO_MANY_REQUESTS`. */
 export class RequestRates {
   readonly #context: Pick<EngineContext, 'rateLimiters'>
 
@@ -32,7 +32,7 @@ export class RequestRates {
     this.#context = context
   }
 
-  /** Counts a request of somebody who is not known, by network. */
+  /** Counts a request of an unknown caller, by network. */
   countAnonymous(address: string | undefined): Promise<void> {
     return requireRateFor(this.#context.rateLimiters.anonymous, address)
   }

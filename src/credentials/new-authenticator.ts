@@ -57,7 +57,7 @@ export function newAuthenticator(
   })
 }
 
-/** An authenticator shows what belongs to its method. */
+/** An authenticator shows the members of its method alone. */
 export const authenticatorBehaviour: Behaviour<Authenticators> = {
   resource: authenticators,
 

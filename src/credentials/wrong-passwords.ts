@@ -17,13 +17,13 @@ export type WrongPasswordPorts = Pick<EngineContext, 'clock' | 'pki' | 'settings
 
 type Authenticator = RecordOf<typeof authenticators>
 
-/** Milliseconds of a lock at the most where it would shut the last administrator out: policies may lock for longer. */
+/** The longest lock, in milliseconds, that may shut out the last administrator; policies may lock for longer. */
 const LAST_LOCK_MS = 60_000
 
 /**
- * Counts a wrong password. The count is in the store and each write sees the one before, so that of any number of
- * concurrent attempts none is lost. Where the controller does as deployed ones do, one too many disables the identity too,
- * for as long as the password is locked, and ends its API sessions.
+ * Counts a wrong password. The count is in the store and each write sees the one before, so concurrent attempts are all
+ * counted. Under the profile of deployed controllers, one attempt too many also disables the identity, for as long as
+ * the password is locked, and ends its API sessions.
  */
 export async function recordWrongPassword(
   context: WrongPasswordPorts,
@@ -55,7 +55,7 @@ export async function recordWrongPassword(
   )
 }
 
-/** Answers whether the identity is disabled by this. The last administrator is never locked for long. */
+/** Answers whether this disables the identity. The last administrator is never locked for long. */
 async function disable(
   context: Pick<EngineContext, 'pki'>,
   tx: WriteTransaction,
@@ -71,7 +71,7 @@ async function disable(
   return false
 }
 
-/** Reports whether this identity is an administrator, and none of them could log in any more. */
+/** Reports whether this identity is an administrator, and no administrator could log in any more. */
 async function wasLastAdministrator(
   { pki }: Pick<EngineContext, 'pki'>,
   tx: WriteTransaction,

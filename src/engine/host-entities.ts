@@ -15,40 +15,40 @@ export interface EntityService<Kept, Create, Replace, Patch> {
   /**
    * The entity of an id, as it is kept: for the host, without a call.
    *
-   * @throws {ControllerError} NOT_FOUND when there is none of the id.
+   * @throws {ControllerError} NOT_FOUND for an unknown id.
    */
   get(id: string): Promise<Kept>
   /** A page of the entities that match a query, as they are kept; all of them without one. */
   find(query?: FindQuery): Promise<Page<Kept>>
   /**
-   * Creates an entity with the defaults of the API; what the API would refuse is refused.
+   * Creates an entity with the defaults and the checks of the API.
    *
    * @throws {ControllerError} COULD_NOT_VALIDATE when the API would refuse the request, with the field; or a name is taken.
-   * @throws {ControllerError} NOT_FOUND when it refers to what is not there.
+   * @throws {ControllerError} NOT_FOUND when it refers to an unknown entity.
    * @throws {ControllerError} METHOD_NOT_ALLOWED when the API does not offer it either.
    */
   create(call: Call, request: Create): Promise<Kept>
   /**
-   * Replaces everything that a caller may write; what the request leaves out takes its default.
+   * Replaces every writable member; a member that the request leaves out takes its default.
    *
    * @throws {ControllerError} COULD_NOT_VALIDATE when the API would refuse the request, with the field.
-   * @throws {ControllerError} NOT_FOUND when there is none of the id.
+   * @throws {ControllerError} NOT_FOUND for an unknown id.
    * @throws {ControllerError} METHOD_NOT_ALLOWED when the API does not offer it either.
    */
   replace(call: Call, id: string, request: Replace): Promise<Kept>
   /**
-   * Changes only what the request holds.
+   * Changes only the members of the request.
    *
    * @throws {ControllerError} COULD_NOT_VALIDATE when the API would refuse the request, with the field.
-   * @throws {ControllerError} NOT_FOUND when there is none of the id.
+   * @throws {ControllerError} NOT_FOUND for an unknown id.
    * @throws {ControllerError} METHOD_NOT_ALLOWED when the API does not offer it either.
    */
   patch(call: Call, id: string, request: Patch): Promise<Kept>
   /**
-   * Deletes an entity with everything that cannot be without it.
+   * Deletes an entity with everything that cannot exist without it.
    *
-   * @throws {ControllerError} NOT_FOUND when there is none of the id.
-   * @throws {ControllerError} CAN_NOT_DELETE_REFERENCED_ENTITY when something needs it.
+   * @throws {ControllerError} NOT_FOUND for an unknown id.
+   * @throws {ControllerError} CAN_NOT_DELETE_REFERENCED_ENTITY when another entity needs it.
    * @throws {ControllerError} METHOD_NOT_ALLOWED when the API does not offer it either.
    */
   delete(call: Call, id: string): Promise<void>
@@ -71,7 +71,8 @@ export interface HostEntities<Shown, Kept, Create, Replace, Patch> extends Entit
   /**
    * A page of entities in wire form, as the management API lists them to the caller.
    *
-   * @throws {ControllerError} INVALID_FILTER when the filter cannot be read, or asks about what the caller may not read.
+   * @throws {ControllerError} INVALID_FILTER when the filter cannot be read, or asks about facts that the caller may
+   *   not read.
    * @throws {ControllerError} INVALID_SORT_IDENTIFIER when there is no such field to sort by.
    *
    * @example
@@ -81,7 +82,7 @@ export interface HostEntities<Shown, Kept, Create, Replace, Patch> extends Entit
   /**
    * One entity in wire form, as the management API shows it to the caller.
    *
-   * @throws {ControllerError} NOT_FOUND when there is none of the id.
+   * @throws {ControllerError} NOT_FOUND for an unknown id.
    */
   show(call: Call, id: string): Promise<Shown>
 }

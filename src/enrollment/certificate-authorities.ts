@@ -21,7 +21,7 @@ export class CertificateAuthorities {
   /**
    * Proves control of an authority: it signed a certificate whose common name is the verification token.
    *
-   * @throws {ControllerError} NOT_FOUND when there is none of the id.
+   * @throws {ControllerError} NOT_FOUND for an unknown id.
    * @throws {ControllerError} CA_ALREADY_VERIFIED when it is verified.
    * @throws {ControllerError} COULD_NOT_PARSE_BODY when the text is no PEM.
    * @throws {ControllerError} EXPECTED_PEM_CERTIFICATE when it is the PEM of something else.
@@ -52,7 +52,7 @@ export class CertificateAuthorities {
   /**
    * The token with which the holders of an authority's certificates enroll by themselves.
    *
-   * @throws {ControllerError} NOT_FOUND when there is none of the id.
+   * @throws {ControllerError} NOT_FOUND for an unknown id.
    */
   async enrollmentJwt(id: string): Promise<string> {
     const ca = await this.#get(id)

@@ -59,7 +59,7 @@ interface Invited {
   readonly identityId: string
 }
 
-/** Turns one-time tokens into credentials. A token is good once: of many concurrent callers exactly one enrolls. */
+/** Turns one-time tokens into credentials. A token works once: of many concurrent callers exactly one enrolls. */
 export class Enrollment {
   readonly #context: EnrollmentPorts
 
@@ -97,8 +97,8 @@ export class Enrollment {
    * @throws {ControllerError} INVALID_ENROLL_METHOD when it belongs to an enrollment of another method.
    * @throws {ControllerError} ENROLLMENT_EXPIRED when it is past its time.
    * @throws {ControllerError} ENROLLMENT_CA_NOT_VALID when the authority of the enrollment is gone or not verified.
-   * @throws {ControllerError} CERTIFICATE_FAILED_VALIDATION when it did not issue the certificate, or that is not good at
-   *   present.
+   * @throws {ControllerError} CERTIFICATE_FAILED_VALIDATION when it did not issue the certificate, or the certificate
+   *   is not valid at present.
    * @throws {ControllerError} CERT_IN_USE when an identity authenticates with the certificate already.
    * @throws {ControllerError} INVALID_ENROLLMENT_NOT_ALLOWED when the host refuses it.
    */
@@ -234,7 +234,7 @@ export type ClaimedFields = Pick<RecordOf<typeof identities>, 'externalId' | 'na
 const FIELDS = ['name', 'externalId', 'roleAttributes'] as const
 
 /**
- * Holds what a certificate or a token says of a new identity to the rules that a request has to keep. Error:
+ * Checks the fields that a certificate or a token claims for a new identity by the rules of a request. Error:
  * `COULD_NOT_VALIDATE` naming the field.
  */
 export function checkClaimedFields(claimed: ClaimedFields): void {

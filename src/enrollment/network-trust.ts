@@ -3,7 +3,7 @@ import type { EngineContext } from '../context/context.ts'
 import { readValue } from '../kernel/declaration/read-body.ts'
 import type { CertificateFacts } from '../ports/pki.ts'
 
-/** The network as somebody meets it who does not belong to it yet: where it is, and how to know that it is the right one. */
+/** The network as an outsider sees it: its address, and the facts that prove it genuine. */
 export class Network {
   readonly #context: Pick<EngineContext, 'pki' | 'random' | 'settings' | 'tokens'>
   #token: { readonly issuer: string; readonly signed: Promise<string> } | undefined
@@ -49,8 +49,8 @@ export class Network {
   }
 
   /**
-   * The token that tells an enroller which network it talks to. It never expires and is signed once in a process for each
-   * address.
+   * The token by which an enroller knows the network that it talks to. It never expires and is signed once in a process
+   * for each address.
    */
   token(): Promise<string> {
     const issuer = `https://${this.address}/`

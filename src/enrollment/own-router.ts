@@ -17,9 +17,9 @@ export type OwnRouterPorts = Pick<EngineContext, 'clock' | 'keys' | 'pki' | 'sea
 type EdgeRouter = RecordOf<EdgeRouters>
 type RouterKey = RecordOf<typeof routerKeys>
 
-/** For what a key is sealed. */
+/** The purpose for which a key is sealed. */
 const ROUTER_KEY = 'router-key'
-/** Certificates live for a year: a month before the end there is time for processes that are down. */
+/** Certificates are valid for a year: a month before the end leaves time for processes that are down. */
 const RENEW_BEFORE_MS = 30 * 24 * 60 * 60_000
 
 /** A router that runs here, as the store has it. */
@@ -29,9 +29,10 @@ interface Known {
 }
 
 /**
- * The edge router of a name that runs in this process: its record, key and certificates are made where there are none, and the
- * last two are renewed a month before they expire, and when another authority signs; `willChange` hears the fingerprint of the next
- * certificate before it is stored, so that a router that is connected stays so. Rejects where a router of the name was enrolled elsewhere.
+ * The edge router of a name that runs in this process. Its record, key and certificates are made where they are
+ * missing. Key and certificates are renewed a month before they expire, and when another authority signs. `willChange`
+ * gets the fingerprint of the next certificate before it is stored, so that a connected router stays connected. Rejects
+ * where a router of the name was enrolled elsewhere.
  */
 export async function provideOwnRouter(
   context: OwnRouterPorts,
@@ -55,7 +56,7 @@ function knownRouter(tx: ReadTransaction, name: string): Promise<EdgeRouter | un
   return findOne(tx, edgeRouters, 'name', name)
 }
 
-/** The router with the key that it has; undefined where it has to get one, or the next one. */
+/** The router with its current key; undefined where it needs a first or a next one. */
 async function usable(context: OwnRouterPorts, router: EdgeRouter): Promise<OwnRouter | undefined> {
   const key = await context.storage.read((tx) => tx.collection(routerKeys).get(router.id))
   if (key === undefined) {
@@ -90,7 +91,7 @@ async function newlyCertified(
   await context.writes.run(SYSTEM_CALL, async (tx) => {
     const current = await tx.collection(edgeRouters).get(router.id)
     if (current === undefined) throw new Error(`the edge router ${router.name} was deleted while it was made`)
-    // Nobody else enrolls as this router.
+    // No other process can enroll as this router.
     const { items } = await tx.collection(enrollments).find({ where: equals('edgeRouterId', router.id) })
     for (const outstanding of items) await tx.collection(enrollments).delete(outstanding.id)
     if ((await tx.collection(routerKeys).get(router.id)) !== undefined)

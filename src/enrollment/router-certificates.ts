@@ -14,7 +14,7 @@ import {
 /** The ports by which certificates of routers are renewed. */
 type RouterCertificatePorts = Pick<EngineContext, 'clock' | 'pki' | 'storage' | 'writes'>
 
-/** Renews the certificates of routers that are connected: the current one is good until the new one is confirmed. */
+/** Renews the certificates of connected routers: the current certificate is valid until the new one is confirmed. */
 export class RouterCertificates {
   readonly #context: RouterCertificatePorts
 
@@ -22,7 +22,7 @@ export class RouterCertificates {
     this.#context = context
   }
 
-  /** Issues the next certificates of a router, which shows that it has them by {@link confirm}. */
+  /** Issues the next certificates of a router, which confirms their arrival by {@link confirm}. */
   async propose(routerId: string, requests: RouterRequests): Promise<RouterChains> {
     const now = this.#context.clock.now()
     const method = await this.#context.storage.read((tx) => methodOf(tx, routerId))
@@ -37,8 +37,8 @@ export class RouterCertificates {
   }
 
   /**
-   * The router confirms the certificate that it was given: from now on it alone is good. `willChange` hears its fingerprint
-   * before. Answers what is wrong, if anything.
+   * Confirms that the certificate reached the router: from now on it alone is valid. `willChange` gets its fingerprint
+   * before. Answers the problem, if any.
    */
   async confirm(
     routerId: string,

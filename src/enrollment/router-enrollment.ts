@@ -33,10 +33,10 @@ export type EnrolledRouter = Pick<
   | 'unverifiedFingerprint'
 >
 
-/** The method by which a router enrolls tells what it is. */
+/** The method by which a router enrolls decides its kind. */
 export type RouterMethod = 'erott' | 'trott'
 
-/** Where the routers are that enroll by a method. */
+/** The kind of the routers that enroll by a method. */
 export const ROUTER_KINDS: Readonly<Record<RouterMethod, RecordKind<EnrolledRouter>>> = {
   erott: edgeRouters,
   trott: transitRouters,
@@ -54,7 +54,7 @@ export interface RouterChains {
   readonly serverCert: string
 }
 
-/** Gives routers their certificates: once by token, and from then on by the certificate that they have. */
+/** Gives routers their certificates: the first by token, and later ones by the current certificate. */
 export class RouterEnrollment {
   readonly #context: RouterEnrollmentPorts
 
@@ -134,7 +134,7 @@ export class RouterEnrollment {
   /**
    * Takes the certificate from an edge router and invites it to enroll anew; an outstanding token is replaced.
    *
-   * @throws {ControllerError} NOT_FOUND when there is none of the id.
+   * @throws {ControllerError} NOT_FOUND for an unknown id.
    */
   async reEnroll(call: Call, id: string): Promise<void> {
     await reEnrollEdgeRouter(this.#context, call, readId(id))
@@ -168,7 +168,7 @@ async function routerWith(tx: ReadTransaction, fingerprint: string) {
   return undefined
 }
 
-/** The certificate by which a router is known, with its chain, PEM. */
+/** The certificate that identifies a router, with its chain, PEM. */
 interface RouterCertificate extends Pick<CertificateFacts, 'fingerprint' | 'authorityKeyId'> {
   readonly cert: string
 }
@@ -198,8 +198,8 @@ function refusedRouterCsr(of: 'client' | 'server', problem: CsrProblem | 'wrong-
 }
 
 /**
- * Takes the certificate from an edge router and invites it to enroll anew: a connected one is refused until it has, and an
- * outstanding token is replaced. Error: `NOT_FOUND`.
+ * Takes the certificate from an edge router and invites it to enroll anew: a connected router is refused until it does,
+ * and an outstanding token is replaced. Error: `NOT_FOUND`.
  */
 async function reEnrollEdgeRouter(context: RouterEnrollmentPorts, call: Call, id: string): Promise<void> {
   const now = context.clock.now()

@@ -8,7 +8,7 @@ import { everyRecord } from '../records/read-records.ts'
 
 type AnyRecord = RecordOf<Resource>
 
-/** Works out a computed symbol of each of some records. A set that a policy selects has no value of its own here: null. */
+/** Computes a symbol for some records. A set that a policy selects has no value of its own here: null. */
 export async function symbolValues(
   scope: SymbolScope,
   symbol: ComputedSymbol,
@@ -53,10 +53,10 @@ function memberOf(value: unknown, key: string): unknown {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, key) ? Reflect.get(value, key) : null
 }
 
-/** The ports by which computed symbols are worked out. */
+/** The ports by which computed symbols are computed. */
 export type SymbolPorts = Pick<EngineContext, 'access' | 'presence' | 'turns'>
 
-/** The scope in which computed symbols are worked out: one resource in one snapshot. */
+/** The scope in which symbols are computed: one resource in one snapshot. */
 export interface SymbolScope {
   readonly context: SymbolPorts
   readonly tx: ReadTransaction

@@ -6,8 +6,8 @@ import { computedSymbol, type SymbolPorts, type SymbolScope, symbolScope, symbol
 import { resolveFilter } from './resolve-filter.ts'
 
 /**
- * The page of a resource's records that a question asks for, which may name computed symbols. The storage answers as much
- * of it as speaks of stored fields; an order by a computed symbol is made here.
+ * The page of a resource's records that a query asks for; the query may name computed symbols. The storage answers the
+ * part of it that is about stored fields; an order by a computed symbol is made here.
  */
 export async function findBySymbols<R extends Resource>(
   context: SymbolPorts,
@@ -44,8 +44,8 @@ export async function findBySymbols<R extends Resource>(
 }
 
 /**
- * The same of several resources that have the symbols of the question in common, in one order. Each item says what it is a
- * record of.
+ * The same for several resources that share the symbols of the query, in one order. Each item names the resource of its
+ * record.
  */
 export async function findAmong<R extends Resource>(
   context: SymbolPorts,
@@ -72,7 +72,7 @@ export async function findAmong<R extends Resource>(
   }
 }
 
-/** Of each record what it is sorted by, under the names of the symbols. */
+/** The values that each record is sorted by, under the names of the symbols. */
 async function sortKeys<R extends Resource>(
   scope: SymbolScope,
   records: readonly RecordOf<R>[],
@@ -89,7 +89,10 @@ async function sortKeys<R extends Resource>(
   })
 }
 
-/** A filter in two parts that hold together: what a storage answers, and what is asked of each record that it found. */
+/**
+ * A filter in two parts that both have to hold: the storage answers the first, and the second is asked of each record
+ * that it found.
+ */
 interface Parts {
   readonly searched: { readonly where?: Filter }
   readonly rest: Filter

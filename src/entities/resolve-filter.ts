@@ -19,8 +19,8 @@ import {
 import { computedSymbol, linkOf, type SymbolScope, symbolScope, symbolValues, targetsOf } from './entity-symbols.ts'
 
 /**
- * The same condition in terms of stored fields, as of the snapshot of the scope: what it asks of other entities is asked
- * first, by whatever index there is for it, and their ids stand in its place.
+ * The same condition in terms of stored fields, as of the snapshot of the scope. Conditions on other entities are
+ * answered first, by their indexes, and the ids of those entities take their place.
  */
 export async function resolveFilter(scope: SymbolScope, filter: Filter): Promise<Filter> {
   if (leavesOf(filter).every((leaf) => isStored(scope.resource, leaf))) return filter
@@ -93,13 +93,13 @@ async function referring({ tx, resource }: SymbolScope, reference: string, field
   return isIn(reference, found)
 }
 
-/** Members that a reference shows of its entity to everybody who sees the reference. */
+/** Members of an entity that a reference shows to every reader of the reference. */
 const SHOWN_BY_REFERENCE: readonly string[] = ['id', 'name']
 
 /**
- * Refuses a filter that asks about entities which the caller may not read: whether a list is empty would tell about them.
- * Members that the records of the list show themselves may be asked for: the ids in a field, and the name beside a reference.
- * Error: `INVALID_FILTER`.
+ * Refuses a filter about entities that the caller may not read: even an empty list would reveal facts about them.
+ * Members that the records of the list show themselves may be asked for: the ids in a field, and the name beside a
+ * reference. Error: `INVALID_FILTER`.
  */
 export function refuseUnreadable(call: Call, resource: Resource, filter: Filter | undefined): void {
   if (filter === undefined || isAdminCall(call)) return
@@ -112,7 +112,9 @@ export function refuseUnreadable(call: Call, resource: Resource, filter: Filter 
   }
 }
 
-/** Reports whether the records of a resource tell by themselves what a filter asks of the entities in one of their fields. */
+/**
+ * Reports whether the records of a resource themselves show what a filter asks of the entities in one of their fields.
+ */
 function isShown(resource: Resource, field: string, where: Filter | undefined): boolean {
   if (computedSymbol(resource, field) !== undefined) return false
   const isReferenceShown = resource.definition.references?.[field]?.show !== undefined
@@ -146,7 +148,7 @@ async function policiesSelecting(scope: SymbolScope, selected: string, leaf: Lea
   return ids(found.map(({ id }) => id))
 }
 
-/** Decides by how many of a policy's entities are among some, or by how many there are. */
+/** Decides by the number of a policy's entities, in all or among some. */
 type Test = (count: (among?: SlotSet) => number) => boolean
 
 async function testOf(scope: SymbolScope, index: AccessIndex, kind: EntityKind, leaf: Leaf): Promise<Test> {

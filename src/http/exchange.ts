@@ -1,6 +1,6 @@
 import type { OpenOperatorSession } from '../facts/fabric/messages/index.ts'
 
-/** A request in plain values: what is asked of it, without the streams of a web `Request`. */
+/** A request in plain values, without the streams of a web `Request`. */
 export interface PlainRequest {
   readonly method: string
   /** Absolute. */
@@ -16,21 +16,24 @@ export interface PlainAnswer {
   /** By lower-case name, each as it may stand in a web `Headers`. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | Uint8Array | ReadableStream<Uint8Array> | null
-  /** Where the connection may go on as a channel of an operator's program; who cannot do that sends the rest. */
+  /**
+   * Where the connection may go on as a channel of an operator's program; an adapter that cannot do that sends the
+   * rest.
+   */
   readonly upgrade?: OpenOperatorSession | undefined
 }
 
 /** A function that answers a request as a controller does. It never rejects. */
 export type PlainFetch = (request: PlainRequest, connection?: ConnectionInfo) => Promise<PlainAnswer>
 
-/** The whole HTTP story of a controller: one web-standard function. It never rejects. */
+/** The whole HTTP side of a controller: one web-standard function. It never rejects. */
 export interface ControllerFetch {
   (request: Request, connection?: ConnectionInfo): Promise<Response>
-  /** The same without web requests and responses, which the adapters for Node do without where it is there. */
+  /** The same without web requests and responses. The adapters for Node use it where it is present. */
   readonly plain?: PlainFetch
 }
 
-/** The same for web requests; an adapter that has no use for those asks its member `plain`. */
+/** The same for web requests; an adapter that does not need them asks its member `plain`. */
 export function webFetch(
   plain: PlainFetch,
   readBody: (request: Request) => Promise<Uint8Array | undefined>,

@@ -15,7 +15,7 @@ export class Html {
   }
 }
 
-/** Writes HTML: whatever stands between is escaped, unless it is HTML already. */
+/** Writes HTML: every value is escaped, unless it is HTML already. */
 export function html(strings: TemplateStringsArray, ...values: readonly (string | Html | readonly Html[])[]): Html {
   const parts = strings.map((part, at) => `${part}${written(values[at])}`)
   return new Html(parts.join(''))

@@ -32,7 +32,7 @@ const REQUESTS: Instrument = {
   description: 'Requests that were answered.',
 }
 
-/** Methods that are named in figures; all others share one name, so that no caller adds further ones. */
+/** Methods that are named in figures. All others share one name, so that no caller can add names. */
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
 /** Measures every request, and runs it in its span where spans are recorded. */

@@ -6,7 +6,9 @@ import { answerOf } from './pipeline/envelope.ts'
 export interface ProbeSource {
   /** Reports whether the controller was closed. */
   isClosed(): boolean
-  /** Says why the controller is not ready, in one line, and undefined where it is; rejects where the storage is away. */
+  /**
+   * Answers why the controller is not ready, in one line, and undefined when it is; rejects where the storage is away.
+   */
   problem(): Promise<string | undefined>
   /** By how many milliseconds the clock was lately found behind that of another process over the storage; 0 for not at all. */
   clockBehindMs(): number
@@ -17,9 +19,10 @@ export interface ProbeSource {
 }
 
 /**
- * Answers `GET /healthz` (the process answers), `/readyz` (the storage does, too, takes changes, and the access index stands) and `/metrics` (figures in the text form of
- * Prometheus) beside a controller, to everybody: who may reach them is for the network in front. Figures count towards the rate
- * of requests of their address, and the storage is asked once for all who ask for it at the same time.
+ * Answers `GET /healthz` (the process answers), `/readyz` (the storage does, too, takes changes, and the access index
+ * is built) and `/metrics` (figures in the text form of Prometheus) beside a controller, to any client: the network in
+ * front decides who may reach them. Figures count towards the rate of requests of their address. The storage is asked
+ * once for all concurrent questions.
  */
 export function withProbes(fetch: PlainFetch, source: ProbeSource): PlainFetch {
   let asking: Promise<string | undefined> | undefined
@@ -60,7 +63,7 @@ export function withProbes(fetch: PlainFetch, source: ProbeSource): PlainFetch {
   }
 }
 
-/** No reason to take the process out of use: the other one may be wrong. */
+/** No reason to take the process out of use: the clock of the other one may be wrong. */
 function clockWarning(behindMs: number): string {
   if (behindMs === 0) return ''
   return `warning: the clock is ${Math.round(behindMs / 1000)} s behind that of another process over the same storage\n`

@@ -58,13 +58,15 @@ interface LivingState extends InvitationView {
   readonly disabled: boolean
   readonly status: IdentityConnectionStatus
   readonly hasApiSession: boolean
-  /** The authorities that its enrollments ask for, one by one. */
+  /** The authorities that its enrollments require, one by one. */
   readonly authorities: readonly (RecordOf<typeof cas> | undefined)[]
 }
 
 const ENROLLED: InvitationView = { showsEnrollments: false, showsSecrets: false }
 
-/** The members of an identity: the same ones as before while nothing that they show changes. Callers of equal rights share them. */
+/**
+ * The members of an identity: the same object while their contents stay the same. Callers with equal rights share it.
+ */
 function keptMembers(
   { texts }: Pick<EngineContext, 'texts'>,
   credentials: IdentityCredentials,
@@ -88,7 +90,7 @@ function keptMembers(
 }
 
 function invitationView(call: Call, identity: RecordOf<typeof identities>): InvitationView {
-  // Not even the existence of an admin is shown.
+  // Only admins see that an admin has enrollments.
   const showsEnrollments = isAdminCall(call) || !isAdministrator(identity)
   return { showsEnrollments, showsSecrets: mayInvite(call, identity) }
 }
@@ -106,7 +108,7 @@ function outstanding({ enrollments }: IdentityCredentials, { showsSecrets, autho
   return Object.fromEntries(shown)
 }
 
-/** Those of the identities that have an API session which goes on at `now`; the caller has one. */
+/** The identities with an API session that goes on at `now`; the caller has one. */
 async function identitiesWithSession(
   { settings }: Pick<EngineContext, 'settings'>,
   tx: ReadTransaction,

@@ -17,7 +17,7 @@ import { type MORE, type WriteBatch, writeInBatches } from '../records/write-bat
 
 const MINUTE_MS = 60_000
 
-/** Shuts identities out and lets them in again. Only admins do it to admins. */
+/** Disables identities and enables them again. Only admins do so to admins. */
 export class IdentityState {
   readonly #context: Pick<EngineContext, 'clock' | 'writes'>
 
@@ -28,7 +28,7 @@ export class IdentityState {
   /**
    * Disables an identity for `durationMinutes`, indefinitely when 0 or less, and ends its API sessions.
    *
-   * @throws {ControllerError} NOT_FOUND when there is none of the id.
+   * @throws {ControllerError} NOT_FOUND for an unknown id.
    */
   async disable(call: Call, id: string, request: z.input<typeof DisableRequest>): Promise<void> {
     const { durationMinutes } = readRequest(DisableRequest, request)
@@ -44,7 +44,7 @@ export class IdentityState {
   /**
    * Enables an identity and unlocks its password.
    *
-   * @throws {ControllerError} NOT_FOUND when there is none of the id.
+   * @throws {ControllerError} NOT_FOUND for an unknown id.
    */
   async enable(call: Call, id: string): Promise<void> {
     const now = this.#context.clock.now()

@@ -35,8 +35,8 @@ export class Traces {
   /**
    * Begins, replaces or ends a trace.
    *
-   * @throws {ControllerError} NOT_FOUND when there is none of the id.
-   * @throws {ControllerError} COULD_NOT_VALIDATE (`duration`) when it is no duration.
+   * @throws {ControllerError} NOT_FOUND for an unknown id.
+   * @throws {ControllerError} COULD_NOT_VALIDATE (`duration`) for an invalid duration.
    * @throws {ControllerError} UNAUTHORIZED when the identity has rights that the caller lacks.
    */
   async set(call: Call, identityId: string, wanted: z.input<typeof TraceRequest>): Promise<Trace | undefined> {

@@ -209,7 +209,7 @@ async function unknownAdministrator(tx: ReadTransaction, username: string): Prom
 
 type AuthPolicy = RecordOf<typeof authPolicies>
 
-/** An existing auth policy, or a new one that is still to be written. */
+/** An existing auth policy, or a new policy that is still to be written. */
 export interface PolicyChoice {
   readonly id: string
   readonly own?: Omit<AuthPolicy, 'id' | 'createdAt' | 'updatedAt'>

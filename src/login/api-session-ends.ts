@@ -27,7 +27,7 @@ export type SessionEndPorts = Pick<
   'clock' | 'digest' | 'pki' | 'settings' | 'storage' | 'timetable' | 'turns' | 'writes'
 >
 
-/** How API sessions end: by somebody, by time, or with the credentials that they stand on. Their service sessions end with them. */
+/** Ends API sessions: by a call, by time, or with their credentials. Their service sessions end with them. */
 export class SessionEnds {
   readonly #context: SessionEndPorts
   readonly #activity: SessionActivity
@@ -57,7 +57,7 @@ export class SessionEnds {
     }
   }
 
-  /** Ends those of the API sessions that are over, with their service sessions; of the others, says when to look again. */
+  /** Ends the API sessions that are over, with their service sessions, and notes when to look at the others again. */
   async endOver(ids: readonly string[], reason: 'timeout' | undefined): Promise<void> {
     const { clock, settings } = this.#context
     const work = async (tx: WriteTransaction, batch: WriteBatch) => {
@@ -83,7 +83,7 @@ export class SessionEnds {
     await writeInBatches(this.#context, SYSTEM_CALL, work, reasons)
   }
 
-  /** The holder of an ended session is refused whether or not the storage takes the end down. */
+  /** The holder of an ended session is refused whether or not the storage records the end. */
   async endForGood(id: string): Promise<void> {
     try {
       await this.endOver([id], 'timeout')
@@ -93,12 +93,12 @@ export class SessionEnds {
   }
 }
 
-/** API sessions that are judged in one snapshot; others have the event loop in between. */
+/** API sessions that are judged in one snapshot; other work has the event loop in between. */
 const JUDGED_AT_ONCE = 200
 /** Identities of an auth policy whose sessions are asked for at once. */
 const IDENTITIES_AT_ONCE = 500
 
-/** The ids of what a write changed that API sessions stand on. */
+/** The ids of the changed entities that API sessions depend on. */
 interface Withdrawn {
   readonly authPolicies: readonly string[]
   readonly identities: readonly string[]
@@ -107,8 +107,9 @@ interface Withdrawn {
 }
 
 /**
- * Ends the API sessions whose credentials would not let in any more since a committed write, in further writes and before
- * the writer is answered. Between the writes, and after a crash there, such a session is refused wherever it is used.
+ * Ends the API sessions whose credentials are not accepted any more since a committed write, in further writes and
+ * before the writer is answered. Between the writes, and after a crash there, such a session is refused wherever it is
+ * used.
  */
 export async function endWithdrawn(
   context: SessionEndPorts,
@@ -130,7 +131,7 @@ export async function endAllWithdrawn(context: SessionEndPorts, ends: SessionEnd
   await endOver(context, ends, await context.storage.read((tx) => tx.collection(apiSessions).findIds()))
 }
 
-/** Only a record that was changed or deleted takes a way in away; a new one gives one. */
+/** Only a changed or deleted record withdraws credentials; a new record adds some. */
 function withdrawnBy(changes: readonly RecordedChange[]): Withdrawn {
   const policies = changesTo(changes, authPolicies).filter(
     ({ before, after }) => before !== undefined && after !== undefined && !isSame(before, after, ['primary']),
@@ -173,7 +174,7 @@ async function* sessionsOn(
   }
 }
 
-/** Ends those of the API sessions that are over; the others cost a read. */
+/** Ends the API sessions that are over; the others cost a read. */
 async function endOver(context: SessionEndPorts, ends: SessionEnds, ids: readonly string[]): Promise<void> {
   const turn = context.turns.begin()
   for (let first = 0; first < ids.length; first += JUDGED_AT_ONCE) {
@@ -199,11 +200,11 @@ async function overAmong(
   return over
 }
 
-/** Use of an API session is written down at most this often (ms); in between this process alone knows of it. */
+/** The use of an API session is stored at most this often (ms); in between this process alone knows of it. */
 const WRITE_INTERVAL_MS = 60_000
-/** Use is written down at least this often while a session could end without use: other processes end it by what is stored. */
+/** At least this many writes fit into the timeout of an unused session: other processes end it by the stored use. */
 const WRITES_PER_TIMEOUT = 10
-/** How many sessions are remembered at most; a forgotten one falls back to what is written down. */
+/** How many sessions are remembered at most; for a forgotten one the stored use counts. */
 const MAX_REMEMBERED = 100_000
 
 /** When API sessions were last used: exact within this process, and at most a minute late for others. */
@@ -226,7 +227,7 @@ export class SessionActivity {
     return Math.max(stored.lastActivityAt, known.at)
   }
 
-  /** The API session is being used at `now` (epoch ms). */
+  /** Records a use of the API session at `now` (epoch ms). */
   async touch(id: string, now: number): Promise<void> {
     const known = this.#latest.get(id) ?? { at: now, written: now }
     this.#latest.set(id, known)

@@ -34,7 +34,7 @@ interface Credentials {
   readonly authPolicy: RecordOf<typeof authPolicies>
 }
 
-/** Begins what good credentials are for: an API session, or a step of a longer login. */
+/** Begins an API session, or a step of a longer login, after good credentials. */
 export type BeginLogin<Begun> = (call: Call, who: Omit<Credentials, 'authenticator'>, start: Start) => Promise<Begun>
 
 /** Why an authentication failed: for the operator's events, never for the caller. */
@@ -49,11 +49,11 @@ class Refusal extends Error {
   }
 }
 
-/** The verifier that a password was judged by is not the stored one any more. */
+/** The stored verifier is not the one that judged the password any more. */
 class VerifierReplaced extends Error {}
 
 /**
- * Finds out who is calling. Every failure looks the same from outside, `INVALID_AUTH`, whatever its reason, and a password
+ * Authenticates callers. Every failure looks the same from outside, `INVALID_AUTH`, whatever its reason, and a password
  * costs the same time for a known and an unknown username.
  */
 export class Authentication<Begun> {
@@ -67,10 +67,10 @@ export class Authentication<Begun> {
   }
 
   /**
-   * Lets in by username and password.
+   * Authenticates by username and password.
    *
    * @throws {ControllerError} COULD_NOT_VALIDATE when one of the two is missing.
-   * @throws {ControllerError} INVALID_AUTH when they let nobody in.
+   * @throws {ControllerError} INVALID_AUTH when they are refused.
    * @throws {ControllerError} SERVER_TOO_MANY_REQUESTS when the address or the username is tried too often.
    *
    * @example
@@ -90,9 +90,9 @@ export class Authentication<Begun> {
   }
 
   /**
-   * Lets in by the client certificate of the connection.
+   * Authenticates by the client certificate of the connection.
    *
-   * @throws {ControllerError} INVALID_AUTH when it lets nobody in.
+   * @throws {ControllerError} INVALID_AUTH when it is refused.
    */
   async byCertificate(call: Call, sent: SentClientInfo = {}): Promise<Begun> {
     const client = readClientInfo(sent)
@@ -123,10 +123,10 @@ export class Authentication<Begun> {
   }
 
   /**
-   * Lets in by a bearer token of an external signer.
+   * Authenticates by a bearer token of an external signer.
    *
-   * @throws {ControllerError} INVALID_AUTH when it lets nobody in.
-   * @throws {ControllerError} UNAUTHORIZED with what is wrong with the token.
+   * @throws {ControllerError} INVALID_AUTH when it is refused.
+   * @throws {ControllerError} UNAUTHORIZED with the problem of the token.
    */
   async byExternalJwt(call: Call, sent: SentClientInfo = {}): Promise<Begun> {
     const client = readClientInfo(sent)
@@ -148,7 +148,7 @@ export class Authentication<Begun> {
     if (found === undefined) throw new Refusal('unknown username')
     const { authenticator, identity, authPolicy } = found
     this.#refuseDisabled(identity)
-    // An identity that may not use passwords at all does not learn whether one is right.
+    // An identity that may not use passwords at all does not learn whether its password is right.
     if (!authPolicy.primary.updb.allowed) throw new Refusal('auth policy forbids passwords', identity.id)
     const now = clock.now()
     if (!valid || verifier === undefined) {

@@ -14,9 +14,9 @@ export type CurrentCallPorts = Pick<
 >
 
 /**
- * Judges once more who opened a stream or a channel earlier, by the tokens that it brought then: the same call with the
- * rights that its identity has now; `undefined` once its API session or its token is over, a factor is missing that its auth
- * policy demands now, or it holds no right any more.
+ * Judges the caller that opened a stream or a channel once more, by the tokens that it brought then. Answers the same
+ * call with the present rights of its identity; `undefined` once its API session or its token is over, a factor is
+ * missing that its auth policy requires now, or it holds no right any more.
  */
 export async function currentCall(context: CurrentCallPorts, call: Call): Promise<Call | undefined> {
   if (call.by === 'system') return call

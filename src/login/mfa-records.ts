@@ -17,7 +17,7 @@ export type MfaRecordPorts = Pick<
   'clock' | 'digest' | 'random' | 'sealer' | 'settings' | 'storage' | 'totp' | 'writes'
 >
 
-/** The secret for an authenticator app, and the codes for the day it is lost. */
+/** The secret for an authenticator app, and the recovery codes for its loss. */
 export interface MfaSecrets {
   readonly provisioningUrl: string
   readonly recoveryCodes: readonly string[]
@@ -61,9 +61,9 @@ export async function mfaSecretsOf(
 }
 
 /**
- * Ends the enrollment of an identity, if it has one. Without a second factor no session has passed one, and none needs it
- * but by its auth policy. A login under way that passed it begins anew; the one on whose auth request it is removed goes on
- * without it.
+ * Ends the enrollment of an identity, if it has one. No session counts as having passed MFA then, and none needs it
+ * unless its auth policy does. A login under way that passed it begins anew; the login on whose auth request it is
+ * removed goes on without it.
  */
 export async function removeMfa(
   context: Pick<EngineContext, 'clock' | 'settings'>,
@@ -117,14 +117,15 @@ function totpSecretOf({ sealer }: Pick<EngineContext, 'sealer'>, mfa: MfaRecord)
   return sealer.open(mfa.secret, purposeOf('secret', mfa.identityId))
 }
 
-/** Binds what is sealed to its place, so that it opens nowhere else. */
+/** Binds a sealed text to its place, so that it opens nowhere else. */
 function purposeOf(part: 'codes' | 'secret', identityId: string): string {
   return `mfa ${part} of ${identityId}`
 }
 
 /**
- * Accepts a code once and acts on it in the same write: of any number of concurrent callers with one code, one succeeds.
- * Errors: `MFA_INVALID_TOKEN`, which counts, and `RATE_LIMITED` once too many counted, for right codes as well.
+ * Accepts a code once and acts on it in the same write: of any number of concurrent callers with one code, one
+ * succeeds. Errors: `MFA_INVALID_TOKEN`, which counts, and `RATE_LIMITED` once too many counted, for right codes as
+ * well.
  */
 export async function withCode(
   context: MfaRecordPorts,

@@ -28,8 +28,8 @@ import {
 interface MfaPorts extends MfaRecordPorts, Pick<EngineContext, 'qrCode' | 'tokens'> {}
 
 /**
- * The second factor of the caller. A code works once. Errors of every
- * method that takes one: `MFA_INVALID_TOKEN`, and `RATE_LIMITED` after 10 wrong ones in five minutes or 50 in a day.
+ * The second factor of the caller. A code works once. Errors of every method that takes one: `MFA_INVALID_TOKEN`, and
+ * `RATE_LIMITED` after 10 wrong codes in five minutes or 50 in a day.
  */
 export class Mfa {
   readonly #context: MfaPorts
@@ -95,7 +95,7 @@ export class Mfa {
   }
 
   /**
-   * The caller's session passes MFA, by one-time password or recovery code.
+   * Proves MFA for the caller's session, by one-time password or recovery code.
    *
    * @throws {ControllerError} MFA_NOT_ENROLLED when there is no complete enrollment.
    * @throws {ControllerError} MFA_INVALID_TOKEN when the code is wrong, or was used.
@@ -111,8 +111,8 @@ export class Mfa {
   }
 
   /**
-   * A signed token by which edge routers know that the caller passed MFA just now, for a session that is made of tokens.
-   * `issuedAt` is epoch ms.
+   * A signed token that proves to edge routers that the caller passed MFA just now, for a session that is made of
+   * tokens. `issuedAt` is epoch ms.
    *
    * @throws {ControllerError} INVALID_BACKING_TOKEN_TYPE when the session is not made of tokens.
    * @throws {ControllerError} MFA_NOT_ENROLLED when there is no complete enrollment.
@@ -231,7 +231,9 @@ export class Mfa {
   }
 }
 
-/** A delegate frees others of a lost factor; its own it gives up by a code, like everybody. Error: `UNAUTHORIZED`. */
+/**
+ * A delegate removes the lost factor of others. Its own it removes by a code, like any caller. Error: `UNAUTHORIZED`.
+ */
 function refuseOwnFactor(call: Call, identityId: string): void {
   if (isAdminCall(call) || knownCaller(call)?.identity.id !== identityId) return
   throw new ControllerError('UNAUTHORIZED', {

@@ -23,9 +23,9 @@ export interface GaugeSource {
   storeRevision(): Promise<number>
   /** Counts the texts of wire forms that are kept, and their characters; undefined where the runtime cannot tell. */
   texts(): { readonly texts: number; readonly characters: number } | undefined
-  /** Whether the store refused a change of late because it is full. */
+  /** Whether the store recently refused a change because it is full. */
   refusesWrites(): boolean
-  /** How many owners of limited records are remembered with the count of theirs, at most 10,000. */
+  /** How many owners of limited records are remembered with their counts, at most 10,000. */
   rememberedOwners(): number
   /** How many routers are connected to this process. */
   connectedRouters(): number
@@ -33,7 +33,7 @@ export interface GaugeSource {
   dataPlane(): DataPlaneFigures | undefined
   /** The state of deliveries to webhooks and subscribers of the host; rejects where the store is away. */
   deliveries(): Promise<DeliveryFigures>
-  /** Counts the holders whose certificates somebody has to look at; rejects where the store is away. */
+  /** Counts the holders whose certificates need attention; rejects where the store is away. */
   certificates(): Promise<PkiStatus['due']>
   /** Milliseconds since the controller was made. */
   uptimeMs(): number
@@ -174,12 +174,12 @@ function dataPlaneReadings(figures: DataPlaneFigures | undefined): readonly Read
   ]
 }
 
-/** Where nothing else is said, processes over one store tell the same, or the worst of them counts. */
+/** Unless stated otherwise, processes over one store report the same value, or the worst of them counts. */
 function gauge(name: string, unit: string, description: string, across: Instrument['across'] = 'max'): Instrument {
   return { name: `portcullis.${name}`, kind: 'gauge', unit, description, across }
 }
 
-/** Counts what happens in this process, from the events that its host hears as well. */
+/** Counts the events of this process, which its host gets as well. */
 export function countEvents(events: Pick<Events, 'on'>, metrics: Metrics): void {
   function count<E extends EventName>(
     name: E,

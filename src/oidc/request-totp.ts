@@ -30,8 +30,8 @@ type RequestTotpPorts = Pick<
 >
 
 /**
- * The second factor of a login: proving it, or enrolling in it on the way. Only a request on which somebody logged in has
- * an identity whose factor this could be. Codes are limited and good once, as everywhere.
+ * The second factor of a login: proving it, or enrolling in it during the login. Only a request with a login has an
+ * identity whose factor this could be. Codes are limited and work once, as everywhere.
  */
 export class RequestTotp {
   readonly #context: RequestTotpPorts
@@ -43,8 +43,8 @@ export class RequestTotp {
   }
 
   /**
-   * Lists the factors that a request still has to prove; none before anybody logged in. Error: `UNAUTHORIZED` for an unknown
-   * one.
+   * Lists the factors that a request still has to prove; empty before a login. Error: `UNAUTHORIZED` for an unknown
+   * request.
    */
   async missing(id: string): Promise<MissingFactors> {
     const { login } = await this.#requests.get(id)
@@ -65,7 +65,7 @@ export class RequestTotp {
     })
   }
 
-  /** Begins an enrollment. Errors: `UNAUTHORIZED` before anybody logged in, `MFA_EXISTS`. */
+  /** Begins an enrollment. Errors: `UNAUTHORIZED` before a login, `MFA_EXISTS`. */
   async enroll(call: Call, id: string): Promise<{ readonly record: MfaRecord; readonly secrets: MfaSecrets }> {
     const { identityId } = await this.#login(id)
     const record = await newMfa(this.#context, identityId)
@@ -154,8 +154,9 @@ export async function policyOf(
 }
 
 /**
- * Lists the factors that an auth request still has to prove after its login: TOTP where the identity has it or its auth policy
- * demands it, and a token of the signer that the policy demands, which counts for as long as the signer names the identity so.
+ * Lists the factors that an auth request still has to prove after its login: TOTP where the identity has it or its auth
+ * policy requires it, and a token of the signer that the policy requires, which counts for as long as the signer names
+ * the identity by it.
  */
 export async function missingOfRequest(
   context: Pick<EngineContext, 'digest' | 'clock'>,

@@ -21,7 +21,7 @@ export type TokenSessionPorts = Pick<
   'clock' | 'digest' | 'externalTokens' | 'logger' | 'pki' | 'provider' | 'settings' | 'storage' | 'tokens' | 'writes'
 >
 
-/** A session whose tokens may be renewed: who it is, and what the next tokens say. */
+/** A session whose tokens may be renewed: its identity, and the claims of the next tokens. */
 export interface LiveSession {
   readonly apiSession: RecordOf<typeof apiSessions>
   readonly identity: RecordOf<typeof identities>
@@ -35,9 +35,9 @@ export type Renewal = (live: readonly LiveToken[]) => readonly LiveToken[] | und
 export type NotRenewed = 'over' | 'reused'
 
 /**
- * Renews the session of a verified token in one write, so that any number of concurrent callers with one token, in any
- * number of processes, are judged one after the other. A token that was used up before is in the wrong hands, or its
- * successor is: the session ends, and all of its tokens with it. `tokensExpireAt` is epoch ms.
+ * Renews the session of a verified token in one write, so that concurrent callers with one token, in any process, are
+ * judged one after the other. When a token was used up before, it or its successor is in the wrong hands: the session
+ * ends, and all of its tokens with it. `tokensExpireAt` is epoch ms.
  */
 export async function renewSession(
   context: TokenSessionPorts,
@@ -63,7 +63,7 @@ export async function renewSession(
   return writeInBatches(context, redeemed(call), work, endReasonsOf(apiSessions))
 }
 
-/** The session of a verified token, unless the token was taken back, or its session or identity is gone or shut out. */
+/** The session of a verified token, unless the token was revoked, or its session or identity is gone or disabled. */
 export async function liveSession(
   context: Pick<ProviderContext, 'clock' | 'digest' | 'pki' | 'settings'>,
   tx: ReadTransaction,
@@ -81,7 +81,10 @@ export async function liveSession(
   return { apiSession, identity, claims: refreshedClaims(token.session, facts) }
 }
 
-/** The outcome of reading a token that a client presents. `foreign` is signed by somebody, but is no token of this provider. */
+/**
+ * The outcome of reading a token that a client presents. A `foreign` token has a signature, but is no token of this
+ * provider.
+ */
 export type Presented =
   | { readonly outcome: 'valid' | 'expired'; readonly token: ReadToken }
   | { readonly outcome: 'foreign' }
@@ -108,11 +111,11 @@ function isJwt(token: string): boolean {
 /** How many access tokens are remembered, some two thousand characters each. */
 const MAX_REMEMBERED = 10_000
 
-/** Access tokens whose signature was verified, by their digest: of those in use, most requests need no cryptography. */
+/** Access tokens with a verified signature, by their digest: most requests with one need no cryptography. */
 export class VerifiedTokens {
   readonly #tokens = new BoundedMap<string, ReadToken>(MAX_REMEMBERED)
 
-  /** A token that was verified, unless it has expired at `now` (epoch ms) since. */
+  /** A verified token, unless it has expired at `now` (epoch ms) since. */
   get(digest: string, now: number): ReadToken | undefined {
     const known = this.#tokens.get(digest)
     if (known === undefined) return undefined
@@ -126,7 +129,7 @@ export class VerifiedTokens {
     this.#tokens.set(digest, token)
   }
 
-  /** The token is refused from now on, for every verifier: its signature tells nothing any more. */
+  /** The token is refused from now on, for every verifier, so its signature does not matter any more. */
   delete(digest: string): void {
     this.#tokens.delete(digest)
   }

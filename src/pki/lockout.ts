@@ -4,14 +4,14 @@ import type { EngineContext } from '../context/context.ts'
 import { examineHolders, type Judging } from './certificate-holders.ts'
 import { holderNames } from './pki-status.ts'
 
-/** Milliseconds within which a device that is in use renews: an end that comes sooner locks the others out. */
+/** Milliseconds within which a device in use renews its certificate: an earlier end locks the others out. */
 const TIME_TO_RENEW_MS = 24 * 60 * 60_000
-/** Names that a refusal tells. */
+/** Names that a refusal lists. */
 const MOST_NAMES = 10
 
-/** A wanted change of the authorities, and how the caller confirms it. */
+/** A requested change of the authorities, and how the caller confirms it. */
 interface PlannedChange {
-  /** The member of the request that ends something. */
+  /** The member of the request that ends an authority. */
   readonly field: string
   readonly given: unknown
   readonly before: Judging
@@ -20,8 +20,8 @@ interface PlannedChange {
 }
 
 /**
- * Refuses a change by which identities or routers would be let in no more within a day, because they have no certificate of
- * another authority. Error: `COULD_NOT_VALIDATE`, with their number and the first names.
+ * Refuses a change that would lock identities or routers out within a day, because they have no certificate of another
+ * authority. Error: `COULD_NOT_VALIDATE`, with their number and the first names.
  */
 export async function requireNobodyLockedOut(
   { storage, turns }: Pick<EngineContext, 'storage' | 'turns'>,
@@ -48,7 +48,10 @@ export async function requireNobodyLockedOut(
   throw invalidField(field, `${reason}; ${help}`, given)
 }
 
-/** Refuses to let an authority sign that somebody does not know yet, and for whom nobody vouches. Error: `COULD_NOT_VALIDATE`. */
+/**
+ * Refuses to let an authority sign that some holder does not know yet, and that no known authority vouches for. Error:
+ * `COULD_NOT_VALIDATE`.
+ */
 export async function requireAuthorityKnown(
   { storage, turns }: Pick<EngineContext, 'storage' | 'turns'>,
   judging: Judging,
@@ -66,7 +69,7 @@ export async function requireAuthorityKnown(
   throw invalidField('issues', `${reason}; bring them the trust bundle first, or say locksOut`, true)
 }
 
-/** `3 identities and 2 routers`, in which neither stands where there is none. */
+/** `3 identities and 2 routers`; a number of 0 is left out. */
 function whoOf(identities: number, routers: number): string {
   const parts = [
     ...(identities > 0 ? [identities === 1 ? '1 identity' : `${identities} identities`] : []),

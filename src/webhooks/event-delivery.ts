@@ -25,19 +25,19 @@ interface Settled {
 
 export type DeliveryPorts = Pick<EngineContext, 'clock' | 'digest' | 'logger' | 'storage' | 'writes'>
 
-/** A problem is shown to administrators; of a longer text the beginning. */
+/** Administrators see a problem; a longer text is cut. */
 const PROBLEM_LENGTH = 300
-/** Records that nobody wants, after which the place of a subscriber is written down all the same. */
+/** Unwanted records after which the place of a subscriber is stored all the same. */
 const UNWRITTEN_RECORDS = 1000
 
 /**
- * Delivers events to one subscriber, from the audit trail by a cursor in the store: an event is passed over only by the write
- * that says that it was delivered or put aside. One process does so at a time, by a lease in the cursor.
+ * Delivers events to one subscriber, from the audit trail by a cursor in the store. The cursor passes an event only in
+ * the write that records its delivery or puts it aside. One process does so at a time, by a lease in the cursor.
  */
 export class EventDelivery {
   readonly #ports: DeliveryPorts
   readonly #processId: string
-  /** Events of it that nobody wants are passed over in memory for a while. */
+  /** Unwanted records are passed over in memory for a while. */
   #passed = { position: '', count: 0 }
   #triedAt = 0
   subscriber: Subscriber
@@ -81,7 +81,7 @@ export class EventDelivery {
     })
   }
 
-  /** Takes the lease, or keeps it for another round; false where another process was quicker. */
+  /** Takes the lease, or keeps it for another round; false where another process was faster. */
   async #hold(seen: Cursor, now: number): Promise<boolean> {
     if (seen.holder === this.#processId && seen.heldUntil - now > LEASE_MS / 2) return true
     return this.#ports.writes.run(SYSTEM_CALL, async (tx) => {
@@ -104,7 +104,7 @@ export class EventDelivery {
         if (isBlocked || isOver) settled.push({ item, outcome: 'put-aside' })
         else {
           const outcome = await this.#deliver(item, closing)
-          // An attempt that ends because the controller closes is no failure of anybody.
+          // An attempt that ends because the controller closes is no failure of the subscriber.
           const isCut = !outcome.isDelivered && closing.aborted
           settled.push({ item, outcome: isCut ? 'put-aside' : outcome })
           isBlocked = !outcome.isDelivered
@@ -122,7 +122,10 @@ export class EventDelivery {
     return this.subscriber.deliver(message, closing)
   }
 
-  /** Writes down what became of the events, unless the lease went to another process meanwhile: that one does all of it again. */
+  /**
+   * Stores the outcome of the events, unless the lease went to another process meanwhile: that process does all of it
+   * again.
+   */
   async #settle(work: Work, settled: readonly Settled[]): Promise<void> {
     const { clock, logger, writes } = this.#ports
     const { id, webhookId } = this.subscriber

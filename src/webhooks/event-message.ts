@@ -9,7 +9,7 @@ type AuditRecord = RecordOf<typeof auditRecords>
 
 /** An event as subscribers get it: an audit record as administrators read it. */
 export interface EventMessage {
-  /** The same whenever it is sent: who has seen it before has seen the event. */
+  /** The same for every delivery of the event: a receiver recognises a repeated one by it. */
   readonly id: string
   /** The type of the audit record, as `entity.updated`. */
   readonly type: string
@@ -27,7 +27,10 @@ export async function eventMessages(
   return entries.map((data) => ({ id: `msg_${data.id}`, type: data.type, timestamp: data.at, data }))
 }
 
-/** The subject of an event: those of one subject are delivered in order. Of no entity, the actor is it. */
+/**
+ * The subject of an event: the events of one subject are delivered in order. An event about no entity has its actor as
+ * subject.
+ */
 export function subjectOf({ id, kind, entityId, actorId }: AuditRecord): string {
   return entityId !== null ? `${kind ?? 'identities'} ${entityId}` : actorId !== null ? `identities ${actorId}` : id
 }

@@ -29,7 +29,10 @@ const SECRET_LENGTH = 52
 /** Deliveries that one answer shows. */
 const SHOWN = 500
 
-/** The particular rules of webhooks: their URL and their filter can be used, and the first event is that of their creation. */
+/**
+ * The particular rules of webhooks: their URL and their filter have to be usable, and the first event is that of their
+ * creation.
+ */
 export const webhookBehaviour: Behaviour<Webhooks> = {
   resource: webhooks,
 
@@ -59,7 +62,7 @@ export const webhookBehaviour: Behaviour<Webhooks> = {
   },
 }
 
-/** Refuses types of events that there are not. Error: `COULD_NOT_VALIDATE` naming `events`. */
+/** Refuses unknown types of events. Error: `COULD_NOT_VALIDATE` naming `events`. */
 export function requireKnownTypes(events: readonly string[]): void {
   const unknown = events.find((entry) => !AUDIT_TYPES.some((type) => isWantedType(type, [entry])))
   if (unknown === undefined) return
@@ -94,7 +97,7 @@ export async function signingKeysOf(
   )
 }
 
-/** The secrets of webhooks, and what could not be delivered to them. */
+/** The secrets of webhooks, and their failed deliveries. */
 export class WebhookService {
   readonly #ports: Ports
 
@@ -103,7 +106,7 @@ export class WebhookService {
   }
 
   /**
-   * Makes a new secret for a webhook and answers it, this once. The one of before signs as well for a day.
+   * Makes a new secret for a webhook and answers it, this once. The previous one signs as well for a day.
    *
    * @throws {ControllerError} NOT_FOUND when there is no webhook of the id.
    */
@@ -127,8 +130,8 @@ export class WebhookService {
   }
 
   /**
-   * Shows the deliveries of a webhook: its place in the trail, what waits for another attempt, and its dead letters, 500 of
-   * each at most.
+   * Shows the deliveries of a webhook: its place in the trail, events that wait for another attempt, and its dead
+   * letters, 500 of each at most.
    *
    * @throws {ControllerError} NOT_FOUND when there is no webhook of the id.
    */

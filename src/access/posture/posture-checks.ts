@@ -15,7 +15,7 @@ import {
 import type { RecordOf } from '../../kernel/declaration/resource.ts'
 import type { Behaviour } from '../../records/behaviour.ts'
 
-/** The rule that a stored posture check stands for; nothing passes one of a type that does not exist. */
+/** The rule of a stored posture check; a check of an unknown type lets no endpoint pass. */
 export function postureCheckOf(record: RecordOf<typeof postureChecks>): PostureCheck {
   const { id, name, typeId } = record
   if (!POSTURE_CHECK_TYPE_IDS.includes(typeId)) return impassable(id)
@@ -41,14 +41,17 @@ export function normalPostureCheckOf(record: RecordOf<typeof postureChecks>): Po
 /** Every member that belongs to some type of check. */
 const TYPED_MEMBERS: readonly string[] = POSTURE_CHECK_TYPE_IDS.flatMap((typeId) => Object.keys(membersOf(typeId)))
 
-/** The rule that a posture check stands for that cannot be read: nothing passes it. */
+/** The rule of an unreadable posture check: it lets no endpoint pass. */
 export function impassable(id: string): PostureCheck {
   return { id, name: '', typeId: 'DOMAIN', domains: [] }
 }
 
 type PostureCheckRecord = RecordOf<typeof postureChecks>
 
-/** Keeps of a posture check what belongs to its type, requires what the type needs, and stores it in its normal form. */
+/**
+ * Keeps the members of a posture check that belong to its type, requires the members that the type needs, and stores
+ * the check in its normal form.
+ */
 export const postureCheckBehaviour: Behaviour<PostureChecks> = {
   resource: postureChecks,
 
@@ -60,7 +63,7 @@ export const postureCheckBehaviour: Behaviour<PostureChecks> = {
   members: async ({ settings }, _tx, _call, records) =>
     records.map((record) => {
       const { typeId } = record
-      // The type of a damaged check may be none.
+      // A damaged check may have an unknown type.
       const own = POSTURE_CHECK_TYPE_IDS.includes(typeId) ? membersOf(typeId) : {}
       const foreign = TYPED_MEMBERS.filter((member) => !Object.hasOwn(own, member))
       return {
@@ -71,7 +74,7 @@ export const postureCheckBehaviour: Behaviour<PostureChecks> = {
     }),
 }
 
-/** Members of other types go back to what they are where nobody sets them. */
+/** Members of other types go back to their defaults. */
 const NO_MEMBERS = Object.fromEntries(TYPED_MEMBERS.map((member) => [member, postureChecks.defaults?.[member]]))
 
 /** The lists inside of members that deployed controllers show as null while they are empty. */
@@ -84,7 +87,7 @@ function innerListsAsNull({ operatingSystems, process }: PostureCheckRecord) {
   }
 }
 
-/** Operating systems as deployed controllers show them: without versions where there are none. */
+/** Operating systems as deployed controllers show them: an empty list of versions is null. */
 function withNullVersions(systems: readonly { readonly type: string; readonly versions: readonly string[] }[]) {
   return systems.map(({ type, versions }) => ({ type, versions: nullIfEmpty(versions) }))
 }

@@ -37,7 +37,7 @@ type Outcome =
 
 type SessionRequest = z.output<typeof SessionCreation>
 
-/** Seconds for which a session token says it is good; the API session bounds it in fact. */
+/** Seconds for which a session token claims to be valid; in fact it ends with its API session. */
 const TOKEN_LIFETIME_SECONDS = 365 * 24 * 60 * 60
 
 /** Service sessions: the right of one API session to dial or bind one service. */
@@ -68,9 +68,9 @@ export class Sessions {
   }
 
   /**
-   * Refuses a session token that is not good for the service and the caller's API session.
+   * Refuses a session token that is invalid for the service or the caller's API session.
    *
-   * @throws {ControllerError} UNAUTHORIZED when the token is not good for the service and the API session.
+   * @throws {ControllerError} UNAUTHORIZED when the token is invalid for the service or the API session.
    */
   async requireToken(call: Call, serviceId: string, token: string): Promise<void> {
     readId(serviceId, 'serviceId')
@@ -80,7 +80,7 @@ export class Sessions {
   /**
    * Ends a session of the caller's identity.
    *
-   * @throws {ControllerError} NOT_FOUND when there is none of the id, or it is somebody else's.
+   * @throws {ControllerError} NOT_FOUND for an unknown id, or a session of another identity.
    */
   async deleteOwn(call: Call, id: string): Promise<void> {
     readId(id)
@@ -129,8 +129,8 @@ export class Sessions {
   }
 
   /**
-   * Whether edge routers judge policies and posture of the caller's session, and go on to, by what its tokens say: posture
-   * is reported to them, and such a session is not kept here.
+   * Whether edge routers judge the policies and posture of the caller's session, at its beginning and later, by its
+   * tokens. Posture is then reported to them, and this controller keeps no such session.
    */
   #isJudgedByRouters({ accessToken }: Caller): boolean {
     return this.#context.dataPlane.controlAddresses.length > 0 && accessToken !== undefined
@@ -200,19 +200,19 @@ async function requireSessionToken(
   const claims = judgement.outcome === 'valid' ? judgement.claims : undefined
   const isOwn = claims?.z_asid === caller.apiSession.id && claims.z_iid === caller.identity.id
   if (claims?.z_t !== 's' || !isOwn || claims.sub !== serviceId) throw new ControllerError('UNAUTHORIZED')
-  // Where routers judge a session that is made of tokens, nothing of it is kept here.
+  // Where routers judge a session that is made of tokens, this controller keeps no record of it.
   const isKept = claims.z_leg === true || context.dataPlane.controlAddresses.length === 0
   if (isKept && !(await isUnderway(context, claims))) throw new ControllerError('UNAUTHORIZED')
   const issuedFor = [claims.jti, claims.z_asid, claims.z_iid].filter((id) => typeof id === 'string')
   const { items, damaged } = await context.storage.read((tx) =>
     tx.collection(revocations).find({ where: ids(issuedFor) }),
   )
-  // A revocation that cannot be read is still one.
+  // An unreadable revocation still counts.
   const isRevoked = damaged !== undefined || items.some(({ expiresAt }) => now < expiresAt)
   if (isRevoked) throw new ControllerError('UNAUTHORIZED')
 }
 
-/** Whether the session that a token stands for is still there. */
+/** Whether the session of a token still exists. */
 async function isUnderway(
   { storage }: Pick<EngineContext, 'storage'>,
   { jti, sub, z_asid, z_st }: Claims,
@@ -224,7 +224,7 @@ async function isUnderway(
 /** How many failed service requests of an identity are kept. */
 const KEPT_PER_IDENTITY = 50
 
-/** Notes a service request that posture refused and lets go of the oldest beyond fifty. */
+/** Records a service request that posture refused, and deletes the oldest beyond fifty. */
 async function recordFailedRequest(
   { settings, random, clock }: Pick<EngineContext, 'clock' | 'random' | 'settings'>,
   tx: WriteTransaction,

@@ -13,8 +13,8 @@ const KINDS = [...ENTITY_KINDS, 'service-policies'] as const
 type Kind = (typeof KINDS)[number]
 
 /**
- * A copy of that part of the access index which decides who may dial and bind what: something to try changes on. It is
- * made when it is first needed, and brought level with the store before each use.
+ * A copy of the part of the access index that decides the access to dial and bind, for trying changes. It is made for
+ * the first simulation, and brought level with the store before each use.
  */
 export class AccessMirror {
   readonly #turns: Turns
@@ -38,7 +38,7 @@ export class AccessMirror {
     return index
   }
 
-  /** Lets go of a copy that may have been left changed. */
+  /** Drops a copy that may have been left changed. */
   discard(): void {
     this.#index = undefined
   }
@@ -83,9 +83,9 @@ function put(index: AccessIndex, kind: Kind, record: RecordOf<Resource>): void {
 }
 
 /**
- * An index of some identities and of everything that decides what they may dial and bind, as it would be after changes; with
- * edge routers and their policies on request. It is made for one question: what it costs follows from the number of services
- * and policies, not of identities.
+ * An index of some identities and of everything that decides their access to dial and bind, as it would be after
+ * changes; with edge routers and their policies on request. It is made for one question: its cost depends on the number
+ * of services and policies, not of identities.
  */
 export async function changedIndex(
   { access, turns }: Pick<EngineContext, 'access' | 'turns'>,

@@ -23,11 +23,11 @@ import { resolveChanges, type SimulatedChange } from './resolve-changes.ts'
 /** How many pairs are on one page unless more or fewer are asked for. */
 const DEFAULT_PAIRS = 100
 
-/** Tries changes without writing anything: who would gain access to what, and who would lose it, posture aside. */
+/** Tries changes without writing anything: computes the identities that would gain or lose access, posture aside. */
 export class Simulation {
   readonly #context: SimulationPorts
   readonly #mirror: AccessMirror
-  /** One after the other: they all try on the same copy. */
+  /** One after the other: all of them use the same copy. */
   readonly #runs = new Gate(1)
 
   constructor(context: SimulationPorts) {
@@ -39,8 +39,8 @@ export class Simulation {
    * The pairs of identity and service that would gain or lose Dial or Bind by the changes, from one snapshot. Long work is
    * done in slices, so that others are served meanwhile.
    *
-   * Errors: `NOT_FOUND` for an unknown id, `COULD_NOT_VALIDATE` for a role list that means nothing, an id that is taken, a
-   * cursor of another make, and more than 500 changes.
+   * Errors: `NOT_FOUND` for an unknown id, `COULD_NOT_VALIDATE` for an invalid role list or cursor, an id that is
+   * taken, and more than 500 changes.
    */
   async run(
     changes: readonly SimulatedChange[],
@@ -84,7 +84,10 @@ export class Simulation {
     }
   }
 
-  /** Counts everything for the first page; for a later one it stops as soon as the page is full, and one more is known. */
+  /**
+   * Counts everything for the first page. For a later page it stops as soon as the page is full and one more pair is
+   * known.
+   */
   async #compare(index: AccessIndex, changes: readonly IndexChange[], after: PairKey | undefined, most: number) {
     const { turns } = this.#context
     const turn = turns.begin()

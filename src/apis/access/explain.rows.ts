@@ -13,7 +13,7 @@ import { Id, Instant } from '../../kernel/declaration/fields.ts'
 import { described } from '../../kernel/declaration/words.ts'
 import { ExplanationData } from './explanation-schema.rows.ts'
 
-/** Explains one decision about access. It is a POST because what is taken to be reported is a body; nothing is written. */
+/** Explains one decision about access. It is a POST because the assumed reports are a body; nothing is written. */
 export const explainOperation = defineOperation(
   {
     route: 'POST /explain',
@@ -51,7 +51,7 @@ export const explainOperation = defineOperation(
   },
   async ({ engine, body }) => {
     const { identity, service, type, changes = [], ...circumstances } = body
-    // The schema takes what the resources' own requests take, which is what their type says.
+    // The schema takes the requests of the resources themselves, as their type says.
     const assumed = { ...circumstances, changes: changes as readonly object[] as readonly SimulatedChange[] }
     return { data: onTheWire(await engine.explain(identity, service, type, assumed)) }
   },

@@ -81,7 +81,7 @@ export const simulateOperation = defineOperation(
   },
 )
 
-/** The schema takes what the resources' own requests take, which is what their type says. */
+/** The schema takes the requests of the resources themselves, as their type says. */
 function asSimulated(changes: readonly object[]): readonly SimulatedChange[] {
   return changes as readonly SimulatedChange[]
 }

@@ -10,7 +10,7 @@ import { defineOperation } from '../../http/operations/define-operation.ts'
 import { authorize } from '../../http/pipeline/authorize.ts'
 import { described } from '../../kernel/declaration/words.ts'
 
-/** The data of a plan by which a change is taken back. */
+/** The data of a plan for undoing a change. */
 const UndoData: z.ZodType<UndoPlan, UndoPlan> = described(
   z.object({
     record: z.string(),
@@ -84,7 +84,7 @@ const UndoData: z.ZodType<UndoPlan, UndoPlan> = described(
   },
 )
 
-/** Plans how a change is taken back. */
+/** Plans how to undo a change. */
 export const planUndoOperation = defineOperation(
   {
     route: 'GET /audit/{id}/undo',
@@ -100,7 +100,7 @@ export const planUndoOperation = defineOperation(
   async ({ engine, call, params }) => ({ data: await engine.changeUndo.plan(call, params.id) }),
 )
 
-/** Takes a change back. */
+/** Undoes a change. */
 export const undoOperation = defineOperation(
   {
     route: 'POST /audit/{id}/undo',
@@ -124,7 +124,7 @@ export const undoOperation = defineOperation(
 
 const WRITING = ['create', 'update', 'delete'] as const
 
-/** Error: `UNAUTHORIZED` for a caller that may read alone, whatever the record. */
+/** Error: `UNAUTHORIZED` for a caller with the right to read alone, whatever the record. */
 function requireWriting(call: Call): void {
   const caller = knownCaller(call)?.identity
   if (caller === undefined || isAdministrator(caller)) return
@@ -134,7 +134,7 @@ function requireWriting(call: Call): void {
   if (!mayWrite) throw new ControllerError('UNAUTHORIZED')
 }
 
-/** Error: `UNAUTHORIZED` for a caller that may not do by itself what the plan does. */
+/** Error: `UNAUTHORIZED` for a caller that may not make the planned change itself. */
 function requireRight(call: Call, { action, entity }: UndoPlan): void {
   if (action === null) return
   // An undo changes some fields, as PATCH does.

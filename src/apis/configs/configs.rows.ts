@@ -3,7 +3,7 @@ import { services } from '../../facts/services/service.resource.ts'
 import { defineOperation, wireSchema } from '../../http/operations/define-operation.ts'
 import { equals, type Filter, ids } from '../../kernel/filter/index.ts'
 
-/** Which configs are of a type or belong to a service, and which services have a config. */
+/** The configs of a type or a service, and the services with a config. */
 export const configOperations = [
   defineOperation(
     {

@@ -28,7 +28,7 @@ export const serviceConfigOperations = [
       const { items, totalCount } = await engine.reader.list(call, serviceConfigs, {}, async () =>
         equals('identityId', params.id),
       )
-      // Neither the config nor the service can go without the pair.
+      // A deletion of the config or the service deletes the pair.
       const shown = items.flatMap(({ config, configId, service, serviceId }) =>
         config === null || service === null ? [] : [{ config, configId, service, serviceId }],
       )
@@ -66,7 +66,7 @@ export const serviceConfigOperations = [
   ),
 ] as const
 
-/** The configs that identities have of their own, of all identities at once: who copies a network needs them all. */
+/** The configs that identities have of their own, of all identities at once: a copy of a network needs them all. */
 export const listServiceConfigsOperation = defineOperation(
   {
     route: 'GET /service-configs',

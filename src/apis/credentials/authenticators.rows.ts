@@ -13,7 +13,7 @@ import { equals } from '../../kernel/filter/index.ts'
 
 const UPDATE = { entity: 'authenticator', action: 'update' } as const
 
-/** Credentials of identities, as admins manage them: what is beyond listing, showing and deleting. */
+/** Credentials of identities, as admins manage them, beyond listing, showing and deleting. */
 export const authenticatorOperations = [
   defineOperation(
     {

@@ -98,7 +98,7 @@ export const enrollOperations = [
       access: 'public',
       query: TokenInQuery,
       body: described(z.object({ token: z.string().optional(), clientCsr: Pem }), REQUESTS),
-      // A request that is not there is as bad as an empty one.
+      // An absent request is refused like an empty one.
       spellings: (body) => ({ clientCsr: '', ...body }),
       data: Enrolled,
       errors: ERRORS,
@@ -213,7 +213,7 @@ interface Request extends z.output<typeof EnrollBody> {
   readonly token: string
 }
 
-/** Answers for each method, in the operation that takes them all. */
+/** Answers for each method, in the operation that takes all methods. */
 async function enroll(engine: ControllerEngine, call: Call, request: Request) {
   const { method, token, clientCsr = '', certCsr = '', serverCertCsr = '' } = request
   switch (method) {

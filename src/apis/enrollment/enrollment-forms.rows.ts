@@ -12,7 +12,7 @@ const CERTIFICATES = {
   serverCert: 'The server certificate that was issued to a router, with its intermediates, PEM.',
 } as const
 const CONTROLLERS = 'The controllers of the network, where the identity may log in.'
-/** The certificate and the controllers that an identity is given. */
+/** The certificate and the controllers that an identity gets. */
 export const Enrolled = described(
   z.object({
     ca: z.string().optional(),
@@ -25,22 +25,22 @@ export const Enrolled = described(
     controllers: CONTROLLERS,
   },
 )
-/** The controllers that an identity is given that has a certificate of a third party. */
+/** The controllers that an identity with a certificate of a third party gets. */
 export const EnrolledByCertificate = described(z.object({ controllers: z.array(Controller) }), {
   controllers: CONTROLLERS,
 })
-/** The controllers and the username that an identity is given that has chosen a password. */
+/** The controllers and the username that an identity gets after choosing a password. */
 export const EnrolledByPassword = described(EnrolledByCertificate.extend({ username: z.string() }), {
   controllers: CONTROLLERS,
   username: 'The username to log in with.',
 })
-/** The members that an enrolled identity is given; which of them are there depends on the method. */
+/** The members that an enrolled identity gets; the method decides which of them are present. */
 export const EnrolledSomehow = described(Enrolled.partial().extend({ username: z.string().optional() }), {
   ...CERTIFICATES,
   controllers: 'The controllers of the network, for identities.',
   username: 'The username to log in with, for `updb`.',
 })
-/** The certificates that a router is given. */
+/** The certificates that a router gets. */
 export const EnrolledRouter = described(
   z.object({ ca: z.string(), cert: z.string(), serverCert: z.string() }),
   CERTIFICATES,
@@ -57,7 +57,7 @@ export const REQUESTS = {
   serverCertCsr: 'The signing request for the server certificate of a router, PEM.',
 } as const
 
-/** All that any method needs. */
+/** The members that any of the methods needs. */
 export const EnrollBody = described(
   z.object({
     name: z.string().optional(),

@@ -93,7 +93,7 @@ const ROUTER_WORDS = {
   disabled: 'True for a router that may not connect.',
   tags: 'Names and values for whoever administers the network.',
 }
-/** Why a router of a given certificate cannot be made. */
+/** Why no router can be made for a given certificate. */
 const ENROLLS =
   'the id is made here, and the router gets its certificate by the enrollment token that is made with it: leave it out'
 const RouterBody = described(
@@ -277,7 +277,7 @@ export const fabricTerminatorChanges = {
   ...crudForAdmins(terminators, ['delete']),
 }
 
-/** Edge routers, or transit routers: those among which the router of an id is. */
+/** Edge routers or transit routers: the kind to which the router of an id belongs. */
 async function routersLike(engine: ControllerEngine, id: string) {
   const { router } = await engine.dataPlane.router(id)
   return 'isTunnelerEnabled' in router ? engine.edgeRouters : engine.transitRouters

@@ -13,7 +13,7 @@ import { referenceTo } from './fabric-routers.rows.ts'
 
 type Shown = DetailOf<Terminators>
 
-/** A terminator with the members that programs of the fabric API read without asking whether they are there. */
+/** A terminator with the members that programs of the fabric API read without checking that they are present. */
 const TerminatorData = describedLater(
   terminators.detail.extend({ hostId: z.string(), instanceId: z.string() }),
   () => ({
@@ -26,7 +26,7 @@ const TerminatorData = describedLater(
 const READ = { access: { entity: 'terminator', action: 'read' }, data: TerminatorData } as const
 const LIST = { ...READ, symbols: terminators.symbols } as const
 
-/** Where traffic leaves the network, at which router, and who hosts there. */
+/** Where traffic leaves the network: at which router, and at which host. */
 export const fabricTerminators = {
   list: defineOperation(
     { ...LIST, route: 'GET /terminators', summary: 'Lists terminators' },

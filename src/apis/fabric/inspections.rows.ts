@@ -45,7 +45,7 @@ export const inspectionOperation = defineOperation(
   },
 )
 
-/** The value of a text that is an object or a list in JSON; other texts as they are. */
+/** The value of a text that holds a JSON object or list; other texts as they are. */
 function parsed(text: string): unknown {
   if (!text.startsWith('{') && !text.startsWith('[')) return text
   try {

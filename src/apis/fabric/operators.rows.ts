@@ -12,6 +12,6 @@ export const operatorChannel = defineOperation(
     produces: 'application/octet-stream',
     errors: ['NOT_FOUND'],
   },
-  // The connection goes on as a channel in the place of an answer.
+  // The connection goes on as a channel instead of getting an answer.
   async ({ engine, call }) => ({ raw: '', upgrade: engine.dataPlane.operatorSessions(call) }),
 )

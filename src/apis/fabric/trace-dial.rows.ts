@@ -10,7 +10,7 @@ const SECOND_MS = 1000
 const USUAL_SECONDS = 30
 const Named = described(z.object({ id: z.string(), name: z.string() }), { id: 'Its id.', name: 'Its name.' })
 
-/** Follows a dial. It is a POST because it waits for what others do; nothing is written. */
+/** Follows a dial. It is a POST because it waits for the dial of a client; nothing is written. */
 export const traceDialOperation = defineOperation(
   {
     route: 'POST /trace-dial',

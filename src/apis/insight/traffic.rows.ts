@@ -91,7 +91,7 @@ const TrafficData: z.ZodType<Traffic, Traffic> = described(
   },
 )
 
-/** Routers, links and circuits as they are now; what is shown can be cut. */
+/** Routers, links and circuits as they are now, and cutting circuits. */
 export const trafficOperations = {
   show: defineOperation(
     {

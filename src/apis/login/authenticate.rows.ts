@@ -74,7 +74,7 @@ function callerBy({ engine, call, query, request = {} }: OperationInput<typeof S
   }
 }
 
-/** Reading one's own API session, and logging out. */
+/** Reading the caller's own API session, and logging out. */
 export const currentApiSessionOperations = [
   defineOperation(
     {

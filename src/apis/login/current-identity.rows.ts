@@ -16,7 +16,7 @@ import { equals } from '../../kernel/filter/index.ts'
 
 const LINKS = { self: { href: './current-identity' }, mfa: { href: './current-identity/mfa' } }
 
-/** The identity that the caller is. */
+/** The identity of the caller. */
 export const currentIdentity = defineOperation(
   {
     route: 'GET /current-identity',
@@ -32,12 +32,12 @@ export const currentIdentity = defineOperation(
   }),
 )
 
-/** Its links lead to what is the caller's own. */
+/** Its links lead to the caller's own resources. */
 function withOwnLinks(detail: DetailOf<Identities>): DetailOf<Identities> {
   return { ...detail, _links: LINKS }
 }
 
-/** The caller's own credentials. Somebody else's do not exist here. */
+/** The caller's own credentials. Those of other identities do not exist here. */
 export const currentIdentityAuthenticatorOperations = [
   defineOperation(
     {

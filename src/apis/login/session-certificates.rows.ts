@@ -8,7 +8,7 @@ import { described } from '../../kernel/declaration/words.ts'
 import type { SymbolTable } from '../../kernel/filter/index.ts'
 
 const PATH = './current-api-session/certificates'
-/** All of them are of the caller's session, so that nothing is found beyond it. */
+/** All of them belong to the caller's session, so a filter finds nothing beyond it. */
 const SYMBOLS: SymbolTable = {
   ...apiSessionCertificates.symbols,
   apiSession: { field: 'apiSessionId', kind: 'string' },

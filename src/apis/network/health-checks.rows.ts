@@ -50,10 +50,7 @@ const SHAPE = {
 
 const WORDS = { data: 'How the controller is.', meta: 'Always empty.' } as const
 
-/**
- * Health checks for monitors and load balancers, in the form that deployed controllers have. Nobody needs a typed client for
- * them.
- */
+/** Health checks for monitors and load balancers, in the form of deployed controllers. They need no typed client. */
 export const healthCheckOperations: readonly Operation[] = [
   defineOperation(
     { ...SHAPE, route: 'GET /health-checks', data: described(z.object({ data: Health, meta: Meta }), WORDS) },

@@ -91,7 +91,7 @@ function shown(id: SpecId, startedAt: number) {
   }
 }
 
-/** A JSON value as YAML; texts and keys stay quoted, so that none is taken for something else. */
+/** A JSON value as YAML; texts and keys stay quoted, so that no reader takes them for another type. */
 function toYaml(value: unknown, indent = ''): string {
   if (Array.isArray(value) && value.length > 0) {
     return value.map((element) => `\n${indent}-${nested(element, indent)}`).join('')

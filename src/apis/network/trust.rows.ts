@@ -59,7 +59,7 @@ const TrustAnchor = described(
   },
 )
 
-/** Shows which trust anchors may let in identities with rights. */
+/** Shows which trust anchors may authenticate identities with rights. */
 export const listTrustOperation = defineOperation(
   {
     route: 'GET /trust-anchors',

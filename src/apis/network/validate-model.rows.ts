@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { defineOperation } from '../../http/operations/define-operation.ts'
 import { described } from '../../kernel/declaration/words.ts'
 
-/** Lets a router say whether it decides by what this controller holds. */
+/** Lets a router report whether it decides by the model that this controller holds. */
 export const validateModelOperation = defineOperation(
   {
     route: 'POST /routers/{id}/validate-data-model',

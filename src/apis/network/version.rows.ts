@@ -70,7 +70,7 @@ function versionInfo({ engine, versionFacts }: Pick<OperationInput, 'engine' | '
 
 const CAPABILITIES = ['OIDC_AUTH', 'HA_CONTROLLER', 'OIDC_AUTH_WITH_CSR']
 
-/** The words in which controllers and routers tell what they can do; what this one can is part of its version. */
+/** The names of the capabilities of controllers and routers; those of this controller are part of its version. */
 export const capabilityOperations = [
   defineOperation(
     {

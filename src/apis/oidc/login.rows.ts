@@ -11,7 +11,7 @@ import type { LoginClient, LoginCredentials } from '../../oidc/request-logins.ts
 import { loginPage, refusedLoginPage, stepAnswer, stepPage, wantsPage } from './login-pages.rows.ts'
 import { openIdOperation, text } from './openid-row.rows.ts'
 
-/** Characters of a signing request: one for an RSA key of 8192 bits has a fifth of it. */
+/** The most characters of a signing request: a request for an RSA key of 8192 bits has a fifth of it. */
 const MAX_CSR = 16_384
 
 /** The body of a login, as JSON or as a form. */
@@ -121,7 +121,7 @@ const METHODS = [
   { name: 'ext-jwt', method: 'ext-jwt', summary: 'Logs in by a bearer token of an external JWT signer' },
 ] as const
 
-/** The first step of a login: a page for people, and what it and SDKs post credentials to. */
+/** The first step of a login: a page for people, and the address that the page and SDKs post credentials to. */
 export function loginOperations(provider: OpenIdProvider) {
   return METHODS.flatMap(({ name, method, summary }) => [
     openIdOperation(

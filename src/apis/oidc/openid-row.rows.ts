@@ -34,8 +34,8 @@ export function openIdOperation<const S extends OperationShape>(
 }
 
 /**
- * Refuses a step of a login that a page of another origin makes the browser of somebody take, whose certificate would come
- * with it. Only browsers send the header. Error: `UNAUTHORIZED` with status 403.
+ * Refuses a step of a login that a page of another origin makes a browser take: the browser would send its client
+ * certificate. Only browsers send the header. Error: `UNAUTHORIZED` with status 403.
  */
 function requireOrigin(headers: Headers, issuer: string, { context }: OpenIdProvider): void {
   const origin = headers.get('origin')
@@ -57,7 +57,7 @@ export function text(body: string, further: Omit<Answer, 'raw'> = {}): Answer {
   return { ...further, raw: body, headers: { 'content-type': 'text/plain; charset=utf-8', ...further.headers } }
 }
 
-/** Sends the client elsewhere; a browser that does not follow shows the way. */
+/** Redirects the client; a browser that does not follow shows the address. */
 export function found(location: string): Answer {
   return { raw: '', status: 302, headers: { location, 'content-type': 'text/plain; charset=utf-8' } }
 }

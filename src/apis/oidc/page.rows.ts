@@ -52,7 +52,7 @@ ${body}
     headers: {
       'content-type': 'text/html; charset=utf-8',
       'content-security-policy': policy.join('; '),
-      // With less, browsers tell no origin with the form, and it is asked for there.
+      // With less, browsers send no origin with the form, and the provider requires it.
       'referrer-policy': 'same-origin',
       'x-frame-options': 'DENY',
       ...page.headers,

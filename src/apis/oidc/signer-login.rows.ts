@@ -9,7 +9,9 @@ import { found, openIdOperation, text } from './openid-row.rows.ts'
 
 const SHAPE = { access: 'public', headers: ['cookie'], form: true } as const
 
-/** Logins of people at external JWT signers, which the login page offers: there, and back with a code. */
+/**
+ * Logins of people at external JWT signers, which the login page offers: the way to the signer, and back with a code.
+ */
 export function signerLoginOperations(provider: OpenIdProvider) {
   return [
     openIdOperation(
@@ -50,10 +52,13 @@ export function signerLoginOperations(provider: OpenIdProvider) {
   ]
 }
 
-/** The login page's address names the auth request, which is of no use there. */
+/** The address of the login page names the auth request, which the signer does not need. */
 const UNTOLD = { 'referrer-policy': 'no-referrer' } as const
 
-/** Where a signer sends people back to: one address for each, so that no other one can answer in its place. */
+/**
+ * The address that a signer sends browsers back to: one for each signer, so that no other signer can answer in its
+ * place.
+ */
 function redirectUri(issuer: string, signerId: string): string {
   return `${issuer}/login/signer/${encodeURIComponent(signerId)}`
 }
@@ -67,7 +72,7 @@ const CALLBACK_SHAPE = {
   form: true,
 } as const satisfies Omit<OperationShape, 'route'>
 
-/** Where a login ends (RFC 6749 section 4.1.2): with a code for the client, or with what is still missing. */
+/** The end of a login (RFC 6749 section 4.1.2): a code for the client, or the factors that are still missing. */
 export function callbackOperations(provider: OpenIdProvider) {
   return (['GET /authorize/callback', 'POST /authorize/callback'] as const).map((route) =>
     openIdOperation(provider, { route, ...CALLBACK_SHAPE }, async ({ form }) => {
@@ -76,7 +81,7 @@ export function callbackOperations(provider: OpenIdProvider) {
       const login = await provider.codes.finish(id)
       if (login === undefined) return text('request not found', { status: 400 })
       const { redirectUri, state } = login.request
-      // An administrator may have taken it off the list meanwhile.
+      // An administrator may have removed it from the list meanwhile.
       if (!(await isRedirectUri(provider.context, redirectUri))) {
         return text('the redirect URI is not allowed any more', { status: 400 })
       }

@@ -59,8 +59,8 @@ function tokensFor({ provider, issuer, call, form, headers }: OpenIdInput<typeof
 }
 
 /**
- * Which client calls: by HTTP Basic, which comes first, or by `client_id`. The clients are public: they have no secret, and
- * whatever they send as one is not looked at. Errors: `invalid_request`, `invalid_client`.
+ * The client of a request: by HTTP Basic, which comes first, or by `client_id`. The clients are public: they have no
+ * secret, and a secret that they send is ignored. Errors: `invalid_request`, `invalid_client`.
  */
 export function requireClientId(headers: Headers, form: ReadonlyMap<string, string>): string {
   const clientId = basicName(headers.get('authorization')) ?? form.get('client_id')

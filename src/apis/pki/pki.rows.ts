@@ -20,7 +20,7 @@ export const pkiOperation = defineOperation(
   async ({ engine }) => ({ data: await engine.keyRotation.status() }),
 )
 
-/** Lists who has certificates of authorities before. */
+/** Lists the holders of certificates of earlier authorities. */
 export const pkiOutstandingOperation = defineOperation(
   {
     route: 'GET /pki/outstanding',
@@ -49,7 +49,7 @@ export const rotateKeysOperation = defineOperation(
   async ({ engine, call, request }) => ({ data: await engine.keyRotation.rotate(call, request) }),
 )
 
-/** Changes how long an authority is good. */
+/** Changes how long an authority is valid. */
 export const changeAuthorityOperation = defineOperation(
   {
     route: 'PATCH /pki/authorities/{id}',

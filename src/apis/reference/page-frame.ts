@@ -4,7 +4,7 @@ import { type Html, html } from '../../http/html.ts'
 export interface ReferencePage {
   readonly title: string
   readonly body: Html
-  /** How the page refers to what lies below the reference: `docs/` from its own address, `../` from below it. */
+  /** The prefix of links to pages of the reference: `docs/` from its own address, `../` from below it. */
   readonly base: string
   /** The text that was searched for, if any. */
   readonly query?: string
@@ -38,7 +38,7 @@ ${body}
 `.text
 }
 
-/** Text of a description, in which code stands between backticks. */
+/** Text of a description, with code between backticks. */
 export function described(text: string): Html {
   const parts = text.split('`').map((part, at) => (at % 2 === 1 ? html`<code>${part}</code>` : html`${part}`))
   return html`${parts}`

@@ -31,7 +31,7 @@ export function referenceEntries(): readonly ReferenceEntry[] {
   )
 }
 
-/** The operations whose path, topic or summary have every word of the query, as parts of theirs. */
+/** The operations whose path, topic and summary together contain every word of the query. */
 export function found(entries: readonly ReferenceEntry[], query: string): readonly ReferenceEntry[] {
   const words = query.toLowerCase().split(/\s+/)
   return entries.filter(({ method, path, topic, shape }) => {
@@ -49,7 +49,7 @@ export interface ExampleOf {
   readonly body: { readonly mediaType: string; readonly schema: ShownSchema } | undefined
 }
 
-/** A request on the command line, with what is required and nothing else. */
+/** A request on the command line, with the required parts alone. */
 export function requestExample({ method, path, needsSession, body }: ExampleOf): string {
   const address = `"https://$CONTROLLER${path.replace(/\{(\w+)\}/g, (_all, name: string) => `$${name.toUpperCase()}`)}"`
   const isJson = body?.mediaType === 'application/json'
@@ -61,7 +61,7 @@ export function requestExample({ method, path, needsSession, body }: ExampleOf):
   ].join(' \\\n  ')
 }
 
-/** A value that has the form of the schema; of objects the members that are required. */
+/** A value in the form of the schema; an object has its required members. */
 function exampleOf(reference: ShownSchema): unknown {
   const schema = resolved(reference)
   const { type, enum: values, properties = {}, required = [], items, oneOf, allOf } = schema

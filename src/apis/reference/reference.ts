@@ -9,7 +9,7 @@ const PATH = '/portcullis/docs'
 /** Longer questions are cut. */
 const MAX_QUERY = 100
 
-/** Nothing runs, nothing is loaded from elsewhere, and nobody frames the pages. */
+/** No script runs, nothing is loaded from elsewhere, and no other page frames these. */
 const HEADERS = {
   'content-security-policy':
     "default-src 'none'; style-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
@@ -21,8 +21,9 @@ const HEADERS = {
 }
 
 /**
- * Answers the reference of all operations below `/portcullis/docs` beside a controller, to everybody: pages without scripts
- * that are written from the operations themselves, each once, and the OpenAPI document of each API as `/portcullis/docs/API.json`.
+ * Answers the reference of all operations below `/portcullis/docs` beside a controller, without a login: pages without
+ * scripts that are written from the operations themselves, each once, and the OpenAPI document of each API as
+ * `/portcullis/docs/API.json`.
  */
 export function withReference(fetch: PlainFetch, version: string): PlainFetch {
   const entries = referenceEntries()

@@ -21,10 +21,10 @@ const UsableEdgeRouter = described(
   COMMON_EDGE_ROUTER_WORDS,
 )
 
-/** Being connected is what `isOnline` shows, and every router of the list is verified. */
+/** `isOnline` already shows whether a router is connected, and every router of the list is verified. */
 const SYMBOLS = shownSymbols(edgeRouters.symbols, UsableEdgeRouter, ['connected', 'online', 'isVerified'])
 
-/** The edge routers that the caller may use at all, and for one service. */
+/** The edge routers that the caller may use, for any service and for a given one. */
 export const clientEdgeRouterOperations = [
   defineOperation(
     {

@@ -67,7 +67,7 @@ export const edgeRouterReEnrollment = defineOperation(
   },
 )
 
-/** Clients see an empty path for a session without a circuit, known or not. */
+/** Clients see an empty path for a session without a circuit, and for an unknown session. */
 export const routePath = defineOperation(
   {
     route: 'GET /sessions/{id}/route-path',

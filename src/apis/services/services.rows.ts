@@ -6,7 +6,7 @@ import { crudForAdmins } from '../../http/operations/crud.ts'
 import { defineOperation, wireSchema } from '../../http/operations/define-operation.ts'
 import { ConfigTypesQuery, configTypesIn } from '../../http/operations/list-query.ts'
 
-/** The list of all services; an admin may look at it as another identity does. */
+/** The list of all services; an admin may see it as another identity does. */
 export const serviceList = defineOperation(
   {
     route: 'GET /services',

@@ -53,7 +53,7 @@ const Selection = described(DeliverySelection, {
 })
 const Count = described(z.object({ count: z.int() }), { count: 'How many dead letters it concerned.' })
 
-/** The operations on what is sent to a webhook. */
+/** The operations on the deliveries of a webhook. */
 export const webhookDeliveryOperations = {
   secret: defineOperation(
     {

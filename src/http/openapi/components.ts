@@ -8,7 +8,7 @@ function integer(description: string): JsonObject {
   return { type: 'integer', description }
 }
 
-/** By what callers prove themselves. */
+/** The proofs of callers. */
 export const SECURITY_SCHEMES: JsonObject = {
   ztSession: {
     type: 'apiKey',
@@ -28,7 +28,10 @@ export const SECURITY_SCHEMES: JsonObject = {
   },
 }
 
-/** The credentials of operations that name no others: an API session, with a token beside it where its policy says so. */
+/**
+ * The credentials of operations that name no others: an API session, and a token beside it where the policy requires
+ * it.
+ */
 export const SECURITY: readonly JsonObject[] = [{ ztSession: [] }, { ztSession: [], bearerToken: [] }]
 
 const VERSIONS = {

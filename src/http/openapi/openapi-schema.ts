@@ -3,13 +3,16 @@ import { type Meaning, meaningOf } from '../../kernel/declaration/words.ts'
 
 export type JsonObject = Record<string, unknown>
 
-/** Where a schema carries its meaning from zod's writer to ours; it is gone from what is written. */
+/** Where a schema carries its meaning from zod's writer to ours; the written document does not hold it. */
 const MEANING = 'x-meaning'
 
-/** Many operations share a schema; it is written once, and nobody changes what is written. */
+/** Many operations share a schema; it is written once, and the result is never changed. */
 const WRITTEN = new WeakMap<z.core.$ZodType, JsonObject>()
 
-/** The JSON schema (2020-12, as OpenAPI 3.1 has it) of what travels, described: instants as text, defaults optional. */
+/**
+ * The JSON schema (2020-12, as OpenAPI 3.1 has it) of a value on the wire, described: instants as text, defaults
+ * optional.
+ */
 export function jsonSchema(schema: z.core.$ZodType): JsonObject {
   const known = WRITTEN.get(schema)
   if (known !== undefined) return known
@@ -29,7 +32,7 @@ function write(schema: z.core.$ZodType): JsonObject {
       if (meaning !== undefined) Object.assign(json, { [MEANING]: meaning })
       // Every name is text.
       delete json.propertyNames
-      // Generators of clients know a list of one choice, and not all of them a constant.
+      // Generators of clients know a list with one choice, but not all of them know a constant.
       if (json.const !== undefined) {
         json.enum = [json.const]
         delete json.const
@@ -47,7 +50,10 @@ function inWords(value: unknown): unknown {
   return isMeaning(meaning) ? describedBy(written, meaning) : written
 }
 
-/** Puts null among the types of a schema, where it is a choice of that and null: clients that are generated then have one type of it. */
+/**
+ * Puts null among the types of a schema that is a choice of a type and null: generated clients then have a single type
+ * for it.
+ */
 function orNull({ anyOf, ...rest }: JsonObject): JsonObject {
   const [schema, other, ...more] = Array.isArray(anyOf) ? anyOf.map(asObject) : []
   if (schema === undefined || typeof schema.type !== 'string' || other?.type !== 'null' || more.length > 0) {

@@ -138,7 +138,7 @@ const REQUIREMENT_OF: Readonly<Record<Credential, JsonObject>> = {
   token: { bearerToken: [] },
 }
 
-/** Operations without an API session say by what else a caller proves itself; the others are as the document says. */
+/** Operations without an API session name the other proofs of a caller; the rest follow the document. */
 function securityOf({ access, credentials = [] }: OperationShape): JsonObject {
   if (access !== 'public') return {}
   return { security: credentials.map((one) => REQUIREMENT_OF[one]) }
@@ -203,7 +203,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   'ziti-token-issuer-id': 'The id of the external JWT signer that issued the token, where several could have.',
 }
 
-/** Describes a parameter of an operation; an id belongs to what the path names before it. */
+/** Describes a parameter of an operation; an id belongs to the entity that the path names before it. */
 function parameterText(route: string, name: string): string | undefined {
   if (name !== 'id') return TEXTS[name.toLowerCase()]
   const [, collection] = /\/([\w-]+)\/\{id\}/.exec(route) ?? []

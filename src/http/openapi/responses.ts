@@ -25,7 +25,7 @@ export function commonRefusals(): JsonObject {
   return Object.fromEntries(COMMON_REFUSALS.map(([name, status, codes]) => [name, refusal(status, codes)]))
 }
 
-/** The answers of an operation: the one of success, and each status of refusal with the codes that it stands for. */
+/** The answers of an operation: success, and each status of refusal with its codes. */
 export function responsesOf(shape: OperationShape): JsonObject {
   const refusals = [...codesByStatus(shape)]
     .sort(([a], [b]) => a - b)
@@ -45,7 +45,7 @@ function codesByStatus(shape: OperationShape): ReadonlyMap<number, ReadonlySet<E
   if (takesBody) add(415, 'COULD_NOT_VALIDATE')
   if (shape.textBody !== undefined) add(STATUS_OF.UNSUPPORTED_MEDIA, 'UNSUPPORTED_MEDIA')
   if (shape.access !== 'public') add(401, 'UNAUTHORIZED')
-  // The host's own authorization may refuse wherever there is a caller.
+  // The host's own authorization may refuse any request with a caller.
   if (shape.access !== 'public') add(403, 'UNAUTHORIZED')
   if (shape.route.includes('{')) add(404, 'NOT_FOUND')
   add(406, 'COULD_NOT_VALIDATE')

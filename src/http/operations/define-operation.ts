@@ -43,19 +43,22 @@ export interface OperationInput<S extends OperationShape = OperationShape> {
   readonly find: FindQuery
   readonly headers: Headers
   readonly body: ReadBody<S>
-  /** The same as a request to the engine, whose methods know what was read by their schema and do not read it again. */
+  /**
+   * The same as a request to the engine. Its methods recognise input that their schema has read, and do not read it
+   * again.
+   */
   readonly request: SentBody<S>
   /** The body as text, where the operation takes text. */
   readonly text: string | undefined
   readonly url: URL
-  /** The facts that this controller tells about itself. */
+  /** The facts that this controller reports about itself. */
   readonly versionFacts: VersionFacts
   /** Writes the documents of both APIs. */
   documents(): ApiDocuments
 }
 
 /**
- * Declares an operation: its shape as data, and what it does. A handler that answers anything else than the shape's `data`
+ * Declares an operation: its shape as data, and its handler. A handler whose answer does not match the shape's `data`
  * does not compile.
  */
 export function defineOperation<const S extends OperationShape, A extends AnswerTo<S>>(
@@ -81,12 +84,12 @@ interface RawAnswer extends WithHeaders {
   readonly raw: string | Uint8Array
 }
 
-/** Nothing to tell: an empty `data` object. */
+/** An empty `data` object. */
 interface EmptyAnswer extends WithHeaders {
   readonly data?: undefined
 }
 
-/** A list that is answered as data says itself what a page's `meta` says. */
+/** A list that is answered as data has to give the `meta` of a page itself. */
 interface WholeListAnswer<Data> extends DataAnswer<Data> {
   readonly meta: {
     readonly filterableFields: readonly string[]
@@ -108,12 +111,12 @@ export type AnswerTo<S> = S extends { readonly data: infer D; readonly symbols: 
         : EmptyAnswer
 
 type NameOf<T> = T extends unknown ? keyof T : never
-/** Forbids the members of `Given` that `Known`, or any variant of it, does not have; of maps no member is another. */
+/** Forbids the members of `Given` that neither `Known` nor any variant of it has; a map may have any. */
 type Only<Given, Known> = string extends NameOf<Known> | keyof Given
   ? unknown
   : { readonly [Name in Exclude<keyof Given, NameOf<Known>>]: never }
 
-/** An answer without members, in its data or in the items of its page, that the schema does not have. */
+/** An answer whose data, or the items of its page, has no members beyond the schema. */
 export type WithoutOthers<A, S> = S extends { readonly data: infer D }
   ? A extends { readonly data: infer Given }
     ? { readonly data: Only<Given, InputOf<D>> }

@@ -15,7 +15,7 @@ import type { FindQuery } from '../../ports/record-storage.ts'
 
 const IntegerText = z.string().meta({ type: 'integer' })
 
-/** The query parameters of every list; {@link readListQuery} reads what they say. */
+/** The query parameters of every list; {@link readListQuery} reads them. */
 export const ListQuery = z.object({
   filter: z.string().optional(),
   limit: IntegerText.optional(),
@@ -114,12 +114,12 @@ function hasAttribute(attribute: string): Filter {
   return { kind: 'compare', operand: { kind: 'anyOf', field: 'roleAttributes' }, operator: '=', value: attribute }
 }
 
-/** Symbols that tell nothing of a record. */
+/** Symbols that reveal nothing of a record. */
 const OF_EVERYTHING: readonly string[] = ['isSystem']
 
 /**
- * The symbols of a list that shows less of each record than there is: only what is shown may be asked for, as whether a
- * filter finds a record would tell the rest. `besides` names symbols that say no more than another shown member.
+ * The symbols of a list that shows only a part of each record. Only shown members may be asked for: whether a filter
+ * finds a record would reveal the rest. `besides` names symbols that say no more than another shown member.
  */
 export function shownSymbols(
   symbols: SymbolTable,
@@ -134,10 +134,10 @@ export function shownSymbols(
   return Object.fromEntries(shown)
 }
 
-/** The query parameter that says which configs a list of services shows: repeated, or separated by commas. */
+/** The query parameter for the configs that a list of services shows: repeated, or separated by commas. */
 export const ConfigTypesQuery = z.object({ configTypes: z.array(z.string()).optional() })
 
-/** The config types that a request names, by id or name; nothing when it names none. */
+/** The config types that a request names, by id or name; empty when it names none. */
 export function configTypesIn(query: z.output<typeof ConfigTypesQuery>): { readonly configTypes?: readonly string[] } {
   const configTypes = (query.configTypes ?? []).flatMap((value) => value.split(',')).filter((name) => name !== '')
   return configTypes.length === 0 ? {} : { configTypes }

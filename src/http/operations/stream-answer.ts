@@ -2,11 +2,11 @@
 export interface TextSource {
   /** Waits for the next piece; undefined at the end. */
   next(): Promise<string | undefined>
-  /** Nobody reads any more, or there is nothing more. */
+  /** Ends the source: the client is gone, or the text is complete. */
   close(): void
 }
 
-/** How long (ms) a browser waits before it opens a stream of events anew that was cut. */
+/** How long (ms) a browser waits before it reopens a stream of events that was cut. */
 const RETRY_MS = 3000
 
 /** The media type of events in the form of the standard of browsers. */
@@ -48,6 +48,6 @@ export function streamAnswer<D>(
     { highWaterMark: 1 },
   )
   const streamed = { stream, headers: { 'content-type': `${form}; charset=utf-8`, 'x-accel-buffering': 'no' } }
-  // The pipeline sends the stream in the place of the data; no schema can say what it will tell.
+  // The pipeline sends the stream instead of the data; no schema describes a stream.
   return streamed as unknown as { readonly data: D }
 }

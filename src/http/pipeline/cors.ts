@@ -32,7 +32,7 @@ const PREFLIGHT: PlainAnswer = {
 
 /**
  * Answers pre-flight requests of the listed origins and lets them read the answers of `fetch`. Without origins nothing
- * changes. Throws on what is no origin.
+ * changes. Throws on an invalid origin.
  */
 export function withCors(fetch: WatchedFetch, origins: readonly string[]): WatchedFetch {
   if (origins.length === 0) return fetch

@@ -21,11 +21,14 @@ import { HttpRefusal, RETRY_AFTER_SECONDS, toProblem } from './problem.ts'
 import { type InputRules, readBodyText, readInput, refuseEncodedBody } from './read-input.ts'
 import { apiPathOf, BASES, openIdPathOf, Router } from './router.ts'
 
-/** How many entities the lists may ask for that are made at once for one identity: as many as a page has at most. */
+/** How many entities the lists of one identity that are made at once may ask for: as many as a page has at most. */
 const ENTITIES_AT_ONCE = 500
-/** The same for all identities. More lists that are half made keep more memory alive, and the collector holds the event loop longer. */
+/**
+ * The same for all identities. More lists in progress keep more memory alive, and the collector then holds the event
+ * loop longer.
+ */
 const ENTITIES_OF_ALL = 1000
-/** Characters of a body from which on it is read in a turn of its own: 16 bodies may arrive at once. */
+/** Characters from which on a body is read in a turn of its own: 16 bodies may arrive at once. */
 const LARGE_BODY = 16_384
 
 /** The operations of every API. */
@@ -38,7 +41,10 @@ export interface Apis {
   readonly openid?: OpenIdApi | undefined
 }
 
-/** The part of an OpenID provider that the pipeline asks: its answers, in forms of its own, and whom its tokens stand for. */
+/**
+ * The part of an OpenID provider that the pipeline asks: its answers, in forms of its own, and the callers of its
+ * tokens.
+ */
 export interface OpenIdApi {
   readonly operations: readonly Operation[]
   readonly bearer: BearerAuthentication
@@ -49,20 +55,20 @@ export interface OpenIdApi {
 export interface HandlerOptions extends ControllerIdentity, InputRules {
   /** The facts that this controller answers when it is asked for its version. */
   readonly versionFacts: VersionFacts
-  /** The host's own say, beside the declared access; see {@link HostAuthorization}. */
+  /** The host's own rule, beside the declared access; see {@link HostAuthorization}. */
   readonly authorize?: HostAuthorization | undefined
   readonly profile: Profile
   readonly logger: Logger
   readonly turns: Turns
   /** Names a request, so that it can be found in the log. */
   newRequestId(): string
-  /** Reports whether the controller was closed: then nothing is answered but that. */
+  /** Reports whether the controller was closed: then every answer says so. */
   isClosed(): boolean
   /** Writes the documents of both APIs; asked for once. */
   documents(): ApiDocuments
 }
 
-/** The watcher of a request, and the name of the request in the log. Most are never named. */
+/** The watcher of a request, and its name in the log. Most requests never get a name. */
 interface WatchedRequest {
   requestId(): string
   readonly watch: RequestWatch | undefined
@@ -111,7 +117,7 @@ export function createHandler(engine: ControllerEngine, apis: Apis, options: Han
     const caller = await countedCaller(engine, shape.access, credentials, remoteAddress)
     if (bodyText !== undefined && bodyText.length >= LARGE_BODY) await turn()
     const input = readInput(shape, request, url, bodyText, options)
-    // A request that only reads is named where it fails.
+    // A request that only reads gets a name when it fails.
     const requestId = shape.route.startsWith('GET ') ? undefined : told.requestId()
     const call = callOf(connection, caller, bearerTokens(request.headers), requestId)
     const inTurn = async () => {
@@ -121,7 +127,7 @@ export function createHandler(engine: ControllerEngine, apis: Apis, options: Han
       return shape.isLong ? questions.run(1, caller, remoteAddress, make) : make()
     }
     const make = async () => {
-      // The declaration says what the handler takes; validation has made it so.
+      // The declaration determines the handler's input, and validation has checked it.
       const result = await operation.handle({
         engine,
         call,
@@ -203,15 +209,15 @@ function callOf(
   }
 }
 
-/** Hears how a request is answered. */
+/** Gets the outcome of a request. */
 export interface RequestWatch {
   /** An operation was found for it; `route` is the template of its path. */
   matched(requestId: string, route: string): void
-  /** It could not be answered as it asked. */
+  /** The request failed. */
   failed(error: unknown): void
 }
 
-/** A controller's HTTP function before anybody measures it. It never rejects. */
+/** A controller's HTTP function without measuring. It never rejects. */
 export type WatchedFetch = (
   request: PlainRequest,
   connection?: ConnectionInfo,

@@ -42,8 +42,8 @@ const FACTS: Readonly<Record<FindingKind, FindingFacts>> = {
 }
 
 /**
- * Finds what is probably not meant so, of the kinds that a caller may read: all findings with the first of each, or a page of
- * one. Which entities policies leave out is worked out once for a revision of the network.
+ * Finds probable mistakes, of the kinds that a caller may read: all findings with the first of each, or a page of one.
+ * The entities that policies leave out are computed once for a revision of the network.
  */
 export async function findings(
   context: FindingsPorts,
@@ -134,7 +134,7 @@ type Structural = Exclude<
 
 const SERVICE_ACCESS: readonly LinkType[] = ['Dial', 'Bind']
 
-/** Findings of entities of a kind that no policy of these types links with anything of the other kind. */
+/** Findings of entities of a kind that no policy of these types links with an entity of the other kind. */
 const LACKING: Readonly<
   Record<Exclude<Structural, 'policies-without-effect'>, { kind: GroupedKind; types: readonly LinkType[]; side: 0 | 1 }>
 > = {

@@ -11,7 +11,7 @@ import { NAMED, type Names, searchNames } from './names.ts'
 export type SearchPorts = Pick<EngineContext, 'access' | 'settings' | 'storage' | 'turns'>
 
 const WITH_ATTRIBUTES: readonly EntityKind[] = ['identities', 'services', 'edge-routers', 'posture-checks']
-/** How many role attributes of what was found are shown. */
+/** How many role attributes of a found entity are shown. */
 const MOST_SHOWN = 8
 const PIECE = 64
 

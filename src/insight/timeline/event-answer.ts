@@ -10,7 +10,7 @@ import { ids } from '../../kernel/filter/index.ts'
 import type { ReadTransaction } from '../../ports/record-storage.ts'
 import type { KeptEvent } from './event-log.ts'
 
-/** The members of events that hold the id of an entity, and what they are called in answers. */
+/** The members of events that hold the id of an entity, and their names in answers. */
 const ENTITIES: readonly { readonly member: string; readonly shown: Shown; readonly resource: Resource }[] = [
   { member: 'identityId', shown: 'identity', resource: identities },
   { member: 'serviceId', shown: 'service', resource: services },
@@ -58,7 +58,7 @@ export async function eventAnswers(
 
 type NameOf = (kind: string, id: string) => NonNullable<TimelineEvent['entity']>
 
-/** Finds the names of entities that were changed, of the kinds that the caller may read; what is gone has none. */
+/** Finds the names of changed entities, of the kinds that the caller may read; a deleted entity has none. */
 async function changedEntities(tx: ReadTransaction, call: Call, events: readonly KeptEvent[]): Promise<NameOf> {
   const idsOf = new Map<string, Set<string>>()
   for (const { type, facts } of events) {
@@ -112,7 +112,7 @@ const SENTENCES: Readonly<Record<string, (event: EventFacts) => string>> = {
   'identity.connection': ({ identity, facts }) => `${who(identity)} is ${facts.status}`,
 }
 
-/** One of a kind, in words: `service policy`. */
+/** The singular of a kind, in words: `service policy`. */
 function singular(kind: string): string {
   const resource = RESOURCES.find(({ name }) => name === kind)
   return (resource?.definition.singular ?? kind).replaceAll('-', ' ')

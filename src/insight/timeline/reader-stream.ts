@@ -1,29 +1,29 @@
 import { type Call, isAdminCall } from '../../context/call.ts'
 import { type CurrentCallPorts, currentCall } from '../../login/current-call.ts'
 
-/** Nothing happened for a while: the reader learns that its stream is alive. */
+/** Nothing happened for a while; the stream shows its reader that it is alive. */
 export interface QuietStep {
   readonly kind: 'quiet'
 }
 
-/** There will be nothing more. */
+/** The stream ends. */
 export interface LastStep {
   readonly kind: 'over'
 }
 
-/** The outcome of a look for something to hand over: that, or whether to look on, to wait, or to end. */
+/** The outcome of a look for something to hand over: the finding, or whether to look on, to wait, or to end. */
 export type Found<Told> = Told | 'look on' | 'wait' | 'end'
 
 /**
- * A stream that is open for a reader, who is judged again whenever its rights may be others. It remembers a place and nothing of
- * what it hands over: who reads slowly costs nothing.
+ * A stream that is open for a reader. Its rights are judged again whenever they may have changed. The stream remembers
+ * a place and no events, so a slow reader costs nothing.
  */
 export abstract class ReaderStream<Told extends object = object> {
   readonly #ports: CurrentCallPorts
   #call: Call
   #isOver = false
   #isQuiet = false
-  /** The rights of the reader may be others than they were. */
+  /** The rights of the reader may have changed. */
   #isDoubtful = true
   #wake: (() => void) | undefined
 
@@ -32,7 +32,7 @@ export abstract class ReaderStream<Told extends object = object> {
     this.#call = call
   }
 
-  /** Looks for what comes next, by the rights that the reader has now, and goes on to the place behind it. */
+  /** Looks for the next events, by the present rights of the reader, and goes on to the place behind them. */
   protected abstract find(call: Call): Promise<Found<Told>>
 
   /** The identity that reads; undefined for the host. */
@@ -65,7 +65,7 @@ export abstract class ReaderStream<Told extends object = object> {
     return { kind: 'over' }
   }
 
-  /** An event happened; `concernsReader` when it may change what the reader may hear. */
+  /** An event happened; `concernsReader` when it may change the rights of the reader. */
   notice(concernsReader: boolean): void {
     this.#isDoubtful ||= concernsReader
     this.wakeUp()
@@ -74,7 +74,7 @@ export abstract class ReaderStream<Told extends object = object> {
   /** A second went by, in which another process may have written something. */
   look(): void {}
 
-  /** Time went by: the reader learns that its stream is alive, and is judged again. */
+  /** Time went by: the stream shows its reader that it is alive, and judges its rights again. */
   beat(): void {
     this.#isQuiet = true
     this.#isDoubtful = true

@@ -96,7 +96,7 @@ export class DataIntegrity {
   }
 }
 
-/** The first `limit` things in one snapshot of the store that the declarations rule out. `turns` shares the thread. */
+/** The first `limit` violations of the declarations in one snapshot of the store. `turns` shares the thread. */
 export async function findInconsistencies(
   tx: ReadTransaction,
   limit: number,
@@ -135,7 +135,7 @@ export async function findInconsistencies(
   return found
 }
 
-/** Does a repair; answers whether there was something to mend still. */
+/** Does a repair; answers whether it still had something to mend. */
 export function mend(
   context: Pick<EngineContext, 'clock' | 'writes'>,
   call: Call,
@@ -152,7 +152,7 @@ export function mend(
   return writeInBatches(context, call, work)
 }
 
-/** Makes the fields of a record that a new network has by itself, by kind and id: without it nothing can be done. */
+/** Makes the fields of a record that every new network has, by kind and id: no network works without it. */
 export function builtInFields(kind: string, id: string): object | undefined {
   switch (kind) {
     case 'auth-policies':

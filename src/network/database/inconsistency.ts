@@ -4,12 +4,12 @@ import type { RecordOf, Resource } from '../../kernel/declaration/resource.ts'
 import type { DamagedRecord, StoredRecord } from '../../ports/record-storage.ts'
 import { idsIn } from '../../records/references.ts'
 
-/** Something that the declarations rule out: a reference to nothing, or a value that two records share. */
+/** A violation of the declarations: a reference to a missing entity, or a value that two records share. */
 export interface Inconsistency {
   readonly description: string
   /** How to mend it; absent when only a person can decide. */
   readonly repair?: Repair
-  /** Where something stored cannot be read, or is not as declared. */
+  /** Present where a stored record cannot be read, or is not as declared. */
   readonly damage?: Damage
 }
 
@@ -17,11 +17,11 @@ export interface Inconsistency {
 export interface Damage {
   readonly resource: Resource
   readonly fields: readonly string[]
-  /** The record as far as it can be used. */
+  /** The usable part of the record. */
   readonly remains: StoredRecord
 }
 
-/** Takes an entry that refers to nothing out of a field, or removes the record that cannot be without it. */
+/** Removes a dangling entry from a field, or the record that cannot exist without it. */
 export interface Repair {
   readonly resource: Resource
   readonly id: string
@@ -30,7 +30,7 @@ export interface Repair {
   readonly action: 'take-out' | 'remove'
 }
 
-/** A record that cannot be read. Only a person can decide what it held, or that it goes. */
+/** An unreadable record. Only a person can decide its contents, or its deletion. */
 export function damage(resource: Resource, { id, fields, remains }: DamagedRecord): Inconsistency {
   const description = `${resource.definition.storeName} ${id} is damaged: ${fields.join(', ')} cannot be read`
   return { description, damage: { resource, fields, remains } }
@@ -39,7 +39,7 @@ export function damage(resource: Resource, { id, fields, remains }: DamagedRecor
 /** The ids of all records of a kind. */
 export type KnownIds = (kind: string) => ReadonlySet<string>
 
-/** Everything about the records of one resource that its declaration rules out, and `undefined` after each look at one. */
+/** Every violation of a resource's declaration by its records, and `undefined` after each look at a record. */
 export function* inconsistenciesOf(
   resource: Resource,
   records: readonly RecordOf<Resource>[],
@@ -75,7 +75,7 @@ function* sharedValues(
   }
 }
 
-/** Values that a storage takes for what they are, but no declaration allows: inside of objects and lists, and names of kinds. */
+/** Values that a storage accepts, but no declaration allows: inside of objects and lists, and names of kinds. */
 function* undeclaredValues(resource: Resource, record: RecordOf<Resource>): Generator<Inconsistency> {
   const { definition, fields } = resource
   const stored = { ...definition.writable, ...definition.createOnly, ...definition.system }

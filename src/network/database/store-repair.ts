@@ -12,25 +12,26 @@ import type { Damage, Inconsistency } from './inconsistency.ts'
 /** The ports by which a store is repaired. */
 type RepairPorts = Pick<EngineContext, 'clock' | 'storage' | 'turns' | 'writes'>
 
-/** The repair of something that the declarations rule out. */
+/** The repair of a violation of the declarations. */
 export interface StoreRepair {
   readonly description: string
   /**
-   * `restored`: what could not be read is as in a new network; `mended`: a reference to nothing is gone, or the record that
-   * cannot be without it; `deleted`; `left` for a person to decide.
+   * `restored`: an unreadable record is as in a new network; `mended`: a dangling reference is gone, or the record that
+   * cannot exist without it; `deleted`; `left` for a person to decide.
    */
   readonly outcome: 'restored' | 'mended' | 'deleted' | 'left'
-  /** The fields that were left of a record that is deleted, or why it is not. */
+  /** The fields that were left of a deleted record, or why it was not deleted. */
   readonly note?: string
 }
 
-/** How many are looked for at once. */
+/** How many violations are looked for at once. */
 const AT_ONCE = 500
 
 /**
- * Repairs a store that its operator gave up on: what every network has is as in a new one where it cannot be read,
- * references to nothing go, and other records that cannot be read where `deletesDamaged`. Where a storage makes snapshots, one
- * is made first. Nothing that can be read of a record is changed, and nothing goes that was not asked for.
+ * Repairs a store that its operator gave up on. An unreadable record that every network has becomes that of a new
+ * network, dangling references are removed, and other unreadable records are deleted where `deletesDamaged`. Where a
+ * storage makes snapshots, one is made first. Readable fields of a record are never changed, and nothing is deleted
+ * without being asked for.
  */
 export async function repairStore(
   context: RepairPorts,
@@ -48,7 +49,7 @@ export async function repairStore(
     for (const one of found) repairs.push(await repaired(context, call, one, deletesDamaged))
     left = repairs.filter(({ outcome }) => outcome === 'left')
     done.push(...repairs.filter(({ outcome }) => outcome !== 'left'))
-    // A record that is gone may leave references to nothing.
+    // A deleted record may leave dangling references.
     if (left.length === repairs.length) return [...done, ...left]
   }
 }
@@ -75,7 +76,7 @@ async function repaired(
   }
 }
 
-/** Puts what cannot be read back to what a new network has there; answers whether a new network has it. */
+/** Restores an unreadable record to that of a new network; answers whether a new network has it. */
 async function restore(
   { writes, clock }: Pick<EngineContext, 'clock' | 'writes'>,
   call: SystemCall,
@@ -87,7 +88,7 @@ async function restore(
   const now = clock.now()
   const entries = fields.map((field) => [field, Reflect.get(builtIn, field) ?? freshValue(resource, field, now)])
   const whole = { ...resource.defaults, ...remains, ...Object.fromEntries(entries), updatedAt: now }
-  // The fields that could not be read hold what the controller itself stores there.
+  // The unreadable fields get the values that the controller itself stores there.
   return writes.run(call, (tx) => tx.collection<StoredRecord>(resource).update(whole))
 }
 
@@ -96,7 +97,7 @@ function freshValue({ defaults, fields }: Resource, field: string, now: number):
   return fields[field] === 'instant' ? now : defaults[field]
 }
 
-/** Secrets stay out of what a terminal shows. */
+/** Secrets stay out of the terminal. */
 function readablePart({ definition }: Resource, remains: StoredRecord): string {
   const shown = Object.entries(remains).filter(([field]) => ['id', 'name', 'identityId', 'createdAt'].includes(field))
   const known = shown.filter(([field, value]) => value !== null && !definition.hidden?.includes(field))

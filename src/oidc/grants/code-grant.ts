@@ -32,12 +32,13 @@ export interface CodeRequest {
   readonly redirectUri: string | undefined
 }
 
-/** A login that its code was exchanged for, and who it is. */
+/** A login whose code was exchanged, with its identity. */
 type Completed = AuthRequest & { readonly login: RequestLogin }
 
 /**
- * Exchanges authorization codes (RFC 6749 section 4.1.3, RFC 7636): each attempt at a code uses it up, good or not. A code that
- * comes again is in the wrong hands, or was at first: what it was exchanged for ends (section 4.1.2).
+ * Exchanges authorization codes (RFC 6749 section 4.1.3, RFC 7636): each attempt at a code uses it up, valid or not. A
+ * code that comes again is in the wrong hands, or was at first: the session that it was exchanged for ends (section
+ * 4.1.2).
  */
 export class CodeGrant {
   readonly #context: CodeGrantPorts
@@ -61,9 +62,9 @@ export class CodeGrant {
   }
 
   /**
-   * Begins the API session that somebody logged in for, and issues its tokens. Of any number of attempts with one code, in
-   * any number of processes, one at most succeeds. Errors: `invalid_request` for what is missing or a signing request that
-   * cannot be processed, `invalid_grant` for anything else.
+   * Begins the API session of a login, and issues its tokens. Of all attempts with one code, in all processes, at most
+   * one succeeds. Errors: `invalid_request` for a missing parameter or a signing request that cannot be processed,
+   * `invalid_grant` for anything else.
    */
   async exchange(call: Call, asked: CodeRequest): Promise<TokenResponse> {
     if (!asked.code) throw invalidRequest('code missing')
@@ -72,7 +73,7 @@ export class CodeGrant {
     const found = await this.#codes.requestOf(asked.code)
     try {
       const completed = this.#judge(found, asked.clientId, asked.redirectUri, asked.codeVerifier)
-      // The settings may say otherwise since somebody was sent there.
+      // The settings may have changed since the browser was sent there.
       const isSentThere = await isRedirectUri(this.#context, completed.request.redirectUri)
       if (!isSentThere) throw invalidGrant('redirect_uri is not one of the client any more')
       return await this.#redeem(call, completed, asked)
@@ -139,7 +140,7 @@ export class CodeGrant {
     }
   }
 
-  /** Uses the code up and begins the session in one write, which looks at everything once more. */
+  /** Uses the code up and begins the session in one write, which judges everything once more. */
   async #begin(call: Call, found: Completed, id: string, jti: string | undefined): Promise<Caller> {
     const { login, request } = found
     const identity = await this.#context.storage.read((tx) => tx.collection(identities).get(login.identityId))
@@ -171,7 +172,7 @@ export class CodeGrant {
         },
       )
     } catch (error) {
-      // The identity is gone or disabled since, or its credentials let nobody in any more.
+      // The identity was deleted or disabled since, or its credentials are not accepted any more.
       if (error instanceof ControllerError && error.code === 'INVALID_AUTH') throw invalidGrant('invalid code')
       throw error
     }

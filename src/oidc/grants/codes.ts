@@ -12,16 +12,16 @@ import type { ProviderContext } from '../token-issue.ts'
 /** The ports of codes. */
 type CodePorts = Pick<ProviderContext, 'clock' | 'digest' | 'random' | 'storage' | 'writes'>
 
-/** Codes of one login that are good at once: a client that asks again gets a new one, and the sixth voids the first. */
+/** Valid codes of one login at once: a client that asks again gets a new one, and the sixth voids the first. */
 const MAX_CODES = 5
 
-/** How a login ended: with a code for the client, or without since something is still to be proved. */
+/** The end of a login: with a code for the client, or without one while a factor is missing. */
 export interface FinishedLogin {
   readonly request: ClientRequest
   readonly code: string | undefined
 }
 
-/** Authorization codes: what a client gets for a completed login, to exchange it for tokens. */
+/** Authorization codes: a client gets one for a completed login, and exchanges it for tokens. */
 export class Codes {
   readonly #context: CodePorts
   readonly #requests: AuthRequests
@@ -31,7 +31,7 @@ export class Codes {
     this.#requests = requests
   }
 
-  /** Gives out a code for a request on which nothing is missing any more. `undefined` for an unknown request. */
+  /** Issues a code for a request without missing factors. `undefined` for an unknown request. */
   async finish(id: string): Promise<FinishedLogin | undefined> {
     const { digest, random, writes } = this.#context
     const code = `${id}.${random.uuid()}`
@@ -50,7 +50,7 @@ export class Codes {
     })
   }
 
-  /** The request that a code was given out for; `undefined` when it was used, or its time is over. */
+  /** The request of a code; `undefined` when the code was used, or its time is over. */
   async requestOf(code: string): Promise<AuthRequest | undefined> {
     const [id = ''] = code.split('.')
     const found = await this.#context.storage.read((tx) => this.#requests.find(tx, id))
@@ -59,11 +59,11 @@ export class Codes {
 
   /**
    * The id of the session that a code begins. It follows from the code, so that presenting the code again names the
-   * session, in every process and at any time; only who knows the code can tell.
+   * session, in every process and at any time. Only a holder of the code can compute it.
    */
   sessionIdOf(code: string): string {
     const hex = this.#context.digest.sha256(`session of ${code}`)
-    // The shape of a random UUID, which is what clients and routers expect; the code is as random.
+    // The form of a random UUID, which clients and routers expect; the code is as random.
     const variant = '89ab'[Number.parseInt(hex.charAt(16), 16) % 4]
     return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`
   }
@@ -76,7 +76,7 @@ export class Codes {
         .collection(apiSessions)
         .get(apiSessionId)
         .then((it) => it === undefined)
-    // Anybody may present any text: nothing is written for it.
+    // Any client may present any text, so nothing is written for unknown text.
     if (request === undefined && (await this.#context.storage.read(isUnknown))) return
     const work = async (tx: WriteTransaction, batch: WriteBatch) => {
       if (request !== undefined) await tx.collection(authRequests).delete(request.id)
