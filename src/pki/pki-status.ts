@@ -180,7 +180,7 @@ export async function outstandingHolders(
 const FEW = 10
 
 /** Counts the holders that need attention, with the first names. A certificate that ends by `soon` counts as ending. */
-export async function dueHolders(
+async function dueHolders(
   tx: ReadTransaction,
   { identities: judged, routers }: Holders,
   now: number,

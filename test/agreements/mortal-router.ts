@@ -7,8 +7,8 @@ import type { RouterIdentity } from '../../adapters/network/router/control/route
 import { RouterRenewal } from '../../adapters/network/router/control/router-renewal.ts'
 import type { ControllerListener } from '../../adapters/network/router/state/controllers.ts'
 // Internals: what routers are capable of, and the messages between them and the controller.
-import type { RouterSession, ToRouter } from '../../src/facts/fabric/messages/index.ts'
-import { JUDGED_BY_CONTROLLER, RENEWS_WHEN_ASKED, ROUTER_CAPABILITIES } from '../../src/facts/fabric/rules/index.ts'
+import type { RouterSession, ToRouter } from '../../src/control-channel.ts'
+import { JUDGED_BY_CONTROLLER, RENEWS_WHEN_ASKED, ROUTER_CAPABILITIES } from '../../src/control-channel.ts'
 import type { Fault } from './mortal-identity.ts'
 
 const DAY_MS = 86_400_000

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 // Internals: the ends of circuits alone, so that every order of messages can be tried.
-import { ConnectionTable } from '../../src/facts/data-plane/edge/connection-table.ts'
+import { ConnectionTable } from '../../src/data-plane.ts'
 
 const LIMITS = { connections: 6, dials: 3, binds: 2 }
 

@@ -4,7 +4,7 @@ import { CONTENT_TYPE } from '../../adapters/network/fabric/messages/content-typ
 import { readMessage, writeFromRouter } from '../../adapters/network/fabric/messages/rows-from-router.ts'
 import { readToRouter, writeMessage } from '../../adapters/network/fabric/messages/rows-to-router.ts'
 // Internals: values of the wire that routers send and no entry point exports.
-import type { FromRouter, ToRouter } from '../../src/facts/fabric/messages/index.ts'
+import type { FromRouter, ToRouter } from '../../src/control-channel.ts'
 
 const peerData = new Map([[1003, Uint8Array.of(1, 2, 3)]])
 const connections = [{ type: 'link.default', source: 'tcp:a:1', target: 'tcp:b:2' }]

@@ -1,12 +1,6 @@
 import { expect, it } from 'vitest'
 // Internals: the ends of circuits alone, so that every order of messages can be tried.
-import {
-  type Acknowledgement,
-  type CircuitSide,
-  PAYLOAD_FLAG,
-  type Payload,
-  XgressEnd,
-} from '../../src/facts/data-plane/xgress/index.ts'
+import { type Acknowledgement, type CircuitSide, PAYLOAD_FLAG, type Payload, XgressEnd } from '../../src/data-plane.ts'
 
 const CIRCUITS = 150
 const ECHOES = 10

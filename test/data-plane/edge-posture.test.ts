@@ -6,9 +6,9 @@ import { bodyOf, EDGE_HEADER, EDGE_TYPE } from '../../adapters/network/channel/e
 import { readBool, readUint32 } from '../../adapters/network/channel/header-values.ts'
 import { postureCheckOf, unknownCheck } from '../../adapters/network/fabric/messages/model-codec.ts'
 import { RouterChannel } from '../../adapters/network/sdk/routers/router-channel.ts'
+import type { ModelEvent } from '../../src/control-channel.ts'
 // Internals: values of the wire that routers send and no entry point exports.
-import { EDGE_ERROR } from '../../src/facts/data-plane/edge/edge-refusal.ts'
-import type { ModelEvent } from '../../src/facts/fabric/messages/index.ts'
+import { EDGE_ERROR } from '../../src/data-plane.ts'
 import { type Report, report } from '../support/bearer-endpoints.ts'
 import type { PlayedEndpoint } from '../support/edge-world.ts'
 import { policy, withHost } from '../support/left-to-router.ts'

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { type Acknowledgement, type Payload, XgressEnd } from '../../src/data-plane.ts'
 // Internals: the ends of circuits alone, so that every order of messages can be tried.
 import {
   FAULT_REPORT_MS,
@@ -7,7 +8,6 @@ import {
   ForwardingTable,
   MOST_WAITING_FAULTS,
 } from '../../src/facts/data-plane/forwarding/index.ts'
-import { type Acknowledgement, type Payload, XgressEnd } from '../../src/facts/data-plane/xgress/index.ts'
 import { forwardsOf } from '../../src/facts/fabric/rules/index.ts'
 import { patience, runs } from '../support/property-runs.ts'
 import { randomFrom } from '../support/seeded-random.ts'

@@ -8,7 +8,7 @@ import type { Frame } from '../../adapters/network/channel/frame.ts'
 import { readBool, textHeader, uint32Header, uint64Header } from '../../adapters/network/channel/header-values.ts'
 import type { Destination } from '../../adapters/network/router/forwarder.ts'
 // Internals: values of the wire that routers send and no entry point exports.
-import { DEAD_LATENCY_NS, duplicateOutcome } from '../../src/facts/data-plane/forwarding/link-rules.ts'
+import { DEAD_LATENCY_NS, duplicateOutcome } from '../../src/data-plane.ts'
 import { PlayedPeer, routerUnderTest, until } from '../support/played-peer.ts'
 
 function payload(circuitId: string, body = 'hi', flags = 0): Frame {

@@ -10,7 +10,7 @@ import {
 } from '../../adapters/network/channel/header-values.ts'
 import { answerOfEnd, type TraceRoute, writeControl } from '../../adapters/network/channel/trace-routes.ts'
 // Internals: values of the wire that routers send and no entry point exports.
-import type { ChannelTrace, TraceChannels } from '../../src/facts/fabric/messages/index.ts'
+import type { ChannelTrace, TraceChannels } from '../../src/control-channel.ts'
 import { type EdgeWorld, edgeWorld, type PlayedEndpoint, until } from '../support/edge-world.ts'
 import { PlayedPeer, routerUnderTest } from '../support/played-peer.ts'
 

@@ -1,13 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 // Internals: pure rules of an endpoint, tried at instants that the test chooses.
-import {
-  meaningOf,
-  pauseAfter,
-  type RouterOffer,
-  renewAfter,
-  routersToTry,
-} from '../../src/facts/data-plane/sdk-dialing.ts'
+import { meaningOf, pauseAfter, type RouterOffer, renewAfter, routersToTry } from '../../src/data-plane.ts'
 
 describe('what a refusal of a router means', () => {
   it.each([

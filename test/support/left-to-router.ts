@@ -18,7 +18,7 @@ const HOUR_MS = 3_600_000
 const LOOK_MS = 5000
 
 /** A router of ours under a controller that leaves posture to it: whatever the router asks for it gets. */
-export class LeftToRouter {
+class LeftToRouter {
   now = Date.now()
   readonly asked: FromRouter[] = []
   readonly #edge: EdgeRouter

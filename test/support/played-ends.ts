@@ -12,7 +12,7 @@ import type { Frame } from '../../adapters/network/channel/frame.ts'
 import { readText, readUint32, uint32Header } from '../../adapters/network/channel/header-values.ts'
 import type { RunningRouter } from '../../adapters/network/router/index.ts'
 // Internals: values of the wire, which no entry point exports.
-import type { CircuitSide } from '../../src/facts/data-plane/xgress/index.ts'
+import type { CircuitSide } from '../../src/data-plane.ts'
 import { isFrom, PAYLOAD_FLAG, PAYLOAD_ITEM, sideFlag } from '../../src/facts/data-plane/xgress/payload.ts'
 import type { EdgeWorld, PlayedEndpoint } from './edge-world.ts'
 
@@ -114,7 +114,7 @@ function textsOf(body: Uint8Array, { headers }: Frame, key: number): readonly st
 export const isText = (arrival: string) => arrival !== 'half' && arrival !== 'end'
 
 /** Acknowledges every payload that comes, as an end with windows of its own does. */
-export function acknowledgeAll(endpoint: PlayedEndpoint, circuitId: string): void {
+function acknowledgeAll(endpoint: PlayedEndpoint, circuitId: string): void {
   const acknowledge = (message: Frame) => {
     const payload = message.contentType === EDGE_TYPE.payload ? readPayload(message) : undefined
     if (payload === undefined) return

@@ -1,5 +1,5 @@
 export { REASONS, type Reason } from '../decision.rules.ts'
-export { MISSING_KINDS, type MissingPosture } from '../posture/rules/index.ts'
+export { MISSING_KINDS } from '../posture/rules/index.ts'
 export { explainAccess } from './explain-access.rules.ts'
 export type {
   AccessFacts,
