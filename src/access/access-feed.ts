@@ -48,8 +48,9 @@ export class AccessFeed implements AccessIndexFeed {
   #recordsRead = 0
 
   /**
-   * `turns` shares the thread while much is to be read. `tell` hears what the role attributes of single identities give and
-   * take; `latest` asks the store, in a snapshot of its own, where it is; `moves` remembers who gained or lost access.
+   * `turns` shares the thread during long reads. `tell` is called with the access that a change of an identity's own
+   * role attributes gives and takes. `latest` asks the store for its place, in a snapshot of its own. `moves` remembers
+   * the identities that gained or lost access.
    */
   constructor(
     turns: Turns,
@@ -79,7 +80,7 @@ export class AccessFeed implements AccessIndexFeed {
     return { stands: this.#stands, recordsRead: this.#recordsRead }
   }
 
-  /** Reports whether the index knows exactly what the snapshot holds, and nothing later. */
+  /** Reports whether the index matches the snapshot exactly, and holds nothing later. */
   isLevelWith(tx: ReadTransaction): boolean {
     return this.#level.isAt(tx)
   }
@@ -173,8 +174,8 @@ interface BuiltIndex {
 }
 
 /**
- * Entities that cannot be read stand in the index as far as they can; policies that cannot be read grant nothing. A posture
- * check whose role attributes cannot be read is taken to be selected by every policy that selects any check by attribute.
+ * Unreadable entities stand in the index with their readable parts; unreadable policies grant nothing. A posture check
+ * with unreadable role attributes counts as selected by every policy that selects any check by attribute.
  */
 async function buildIndex(tx: ReadTransaction, turns: Turns, onRecord: () => void): Promise<BuiltIndex> {
   const index = new AccessIndex()

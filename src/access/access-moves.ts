@@ -2,7 +2,10 @@ import { type AccessIndex, type AccessType, SlotSet } from '../facts/access/inde
 
 /** The most moves that are kept. For a session that last looked before the oldest of them, only its list is compared. */
 const MOST_MOVES = 256
-/** Services of one policy that are followed one by one; beyond it, everybody whom the policy selects counts as concerned. */
+/**
+ * Services of one policy that are followed one by one; beyond it, every identity that the policy selects counts as
+ * concerned.
+ */
 const MOST_SERVICES = 1_000
 
 const ACCESS_TYPES = ['Bind', 'Dial'] as const satisfies readonly AccessType[]

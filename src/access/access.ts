@@ -78,8 +78,8 @@ type EdgeRouter = RecordOf<typeof edgeRouters>
 type CommonRouter = EntityRef & { readonly isOnline: boolean }
 
 /**
- * Why an identity can or cannot use a service: what policies allow, and which edge routers both may use. Posture counts
- * for nothing here. Error: `NOT_FOUND` for the identity or the service.
+ * Why an identity can or cannot use a service: the access that policies allow, and the edge routers that both may use.
+ * Posture counts for nothing here. Error: `NOT_FOUND` for the identity or the service.
  */
 function policyAdvice(context: AdvicePorts, identityId: string, serviceId: string) {
   const now = context.clock.now()
@@ -110,7 +110,7 @@ function policyAdvice(context: AdvicePorts, identityId: string, serviceId: strin
   })
 }
 
-// Types and documents describe what is answered by default; deployed controllers write null.
+// Types and documents describe the default answer; deployed controllers write null.
 const NO_ROUTERS = { commonRouters: null } as unknown as { readonly commonRouters: CommonRouter[] }
 
 function commonRouter(texts: WireTexts, presence: RouterPresence, router: EdgeRouter): CommonRouter {

@@ -31,8 +31,8 @@ export interface AccessQuestion extends AccessPair {
 /** Which facts are in question. */
 export interface FactsInQuestion {
   /**
-   * `reported`, the default: what endpoints reported. `brought`: the caller brings reports, and the posture checks are read.
-   * `aside`: posture counts for nothing, and no posture check is read.
+   * `reported`, the default: the reports of endpoints count. `brought`: the caller brings reports, and the posture
+   * checks are read. `aside`: posture counts for nothing, and no posture check is read.
    */
   readonly posture?: 'reported' | 'brought' | 'aside'
   /** Whether it matters which edge routers both may use; false by default. */
@@ -112,7 +112,10 @@ export async function decide(
   })
 }
 
-/** Why posture refuses what service policies grant at `now` (epoch ms): for each of them, by its name, the checks that fail. */
+/**
+ * Why posture refuses the grants of service policies at `now` (epoch ms): for each policy, by its name, the failing
+ * checks.
+ */
 export async function failuresOf(
   tx: ReadTransaction,
   type: AccessType,

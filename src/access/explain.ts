@@ -188,7 +188,7 @@ async function hostsOf(tx: ReadTransaction, index: AccessIndex, serviceId: strin
   }
 }
 
-/** Reads what the data plane of this process knows; undefined where none is open. */
+/** Reads the facts that the data plane of this process knows; undefined while it is not open. */
 async function wireOf(
   context: Pick<EngineContext, 'dataPlane' | 'presence'>,
   tx: ReadTransaction,

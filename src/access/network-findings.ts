@@ -30,7 +30,7 @@ interface PolicySides {
   readonly sides: readonly EntityKind[]
 }
 
-/** The policies of each kind, and what their two sides select. */
+/** The policies of each kind, and the entities that their two sides select. */
 const POLICIES: readonly PolicySides[] = [
   { resource: servicePolicies, name: 'service-policies', sides: ['identities', 'services'] },
   { resource: edgeRouterPolicies, name: 'edge-router-policies', sides: ['identities', 'edge-routers'] },

@@ -54,7 +54,7 @@ interface Fold extends Counted {
   readonly observation: Observation
 }
 
-/** Keeps the budget of each party, and counts what is beyond it. */
+/** Keeps the budget of each party, and counts the observations beyond it. */
 export class AuditBudgets {
   readonly #allowances: PartyAllowances
   readonly #budgets = new BoundedMap<string, Budget>(MOST_PARTIES)
@@ -84,7 +84,7 @@ export class AuditBudgets {
     return isAllowed
   }
 
-  /** Counts what a committed write cost. */
+  /** Counts the cost of a committed write. */
   settle({ at, budgets, folded, leftOut }: Spending): void {
     for (const [party, budget] of budgets) this.#budgets.set(party, budget)
     if (this.#leftOut.size === 0 && this.#folds.size === 0) this.#firstAt = at

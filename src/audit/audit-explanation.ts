@@ -57,8 +57,8 @@ interface Told {
 }
 
 /**
- * Compares the entities that operators change with what the kept audit records say of them. Entities without a record are as they
- * were before the first one. Nothing is written.
+ * Compares the entities that operators change with their kept audit records. Entities without a record are as they were
+ * before the first one. Nothing is written.
  */
 export async function unexplained({ storage, digest }: Ports): Promise<UnexplainedFinding> {
   const kinds = RESOURCES.filter(

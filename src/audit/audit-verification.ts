@@ -60,8 +60,7 @@ interface KeptHead {
 type Ports = Pick<EngineContext, 'storage' | 'digest'>
 
 /**
- * Milliseconds between the first and the last record without a seal. A longer gap means that somebody prevented the
- * sealing.
+ * Milliseconds between the first and the last record without a seal. A longer gap means that the sealing was prevented.
  */
 const UNSEALED_MS = 600_000
 

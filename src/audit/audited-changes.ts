@@ -218,7 +218,7 @@ function partyOf(
 }
 
 interface KnownFields extends AuditedFields {
-  /** Fields that no request sets: the controller writes them, by what endpoints and routers report. */
+  /** Fields that no request sets: the controller writes them, from the reports of endpoints and routers. */
   readonly reported: ReadonlySet<string>
 }
 

@@ -61,7 +61,7 @@ const TRUST: ReadonlyMap<string, NonNullable<UndoneKind['trust']>> = new Map([
   ],
 ])
 
-/** A change that is to be taken back, with the entity as it is now. */
+/** A change to be undone, with the entity as it is now. */
 interface Found {
   readonly record: AuditRecord & { readonly entityId: string }
   readonly resource: Resource

@@ -18,7 +18,10 @@ type Identity = RecordOf<typeof identities>
 type Signer = RecordOf<typeof externalJwtSigners>
 type Ca = RecordOf<typeof cas>
 
-/** Fields that decide whom the tokens of a signer authenticate, whether they do, and where people are sent for them. */
+/**
+ * Fields that decide which identities the tokens of a signer authenticate, whether they do, and where browsers are sent
+ * for them.
+ */
 export const DECISIVE_OF_SIGNERS = [
   'audience',
   'certPem',
@@ -34,7 +37,7 @@ export const DECISIVE_OF_SIGNERS = [
   'useExternalId',
 ] as const satisfies readonly (keyof Signer)[]
 
-/** Fields that decide whom the certificates of an authority authenticate, and whether they do. */
+/** Fields that decide which identities the certificates of an authority authenticate, and whether they do. */
 export const DECISIVE_OF_CAS = ['externalIdClaim', 'isAuthEnabled'] as const satisfies readonly (keyof Ca)[]
 
 /** The identities with rights that authenticate as a policy says. */
@@ -88,7 +91,7 @@ export function isSame<T extends object>(before: T, after: T | undefined, fields
   return after !== undefined && fields.every((field) => JSON.stringify(before[field]) === JSON.stringify(after[field]))
 }
 
-/** A certificate authority or external JWT signer, and whether it is trusted to let in identities that have rights. */
+/** A certificate authority or external JWT signer, and whether it is trusted to authenticate identities with rights. */
 export interface TrustAnchor {
   readonly id: string
   readonly name: string

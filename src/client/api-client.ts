@@ -15,7 +15,7 @@ import type { AnswerOf, AnySignature, RequestArguments, RequestOf } from './type
 /** Sends one request; `globalThis.fetch`, or a controller's own `fetch` for calls without a network. */
 export type Fetch = (request: Request) => Promise<Response>
 
-/** Which controller is called, how and as whom. */
+/** The controller to call, and the credentials of the caller. */
 export interface ClientOptions {
   /** The controller's address, for example `https://controller.example.org:1280`. */
   readonly baseUrl: string
@@ -74,8 +74,8 @@ export interface ApiClient<Api extends AnyApi<Api>> {
    * Calls an operation and answers its `data` and `meta`; operations that serve a document, a token or an image answer text
    * or bytes. `signal` gives up waiting for the answer; whether the controller took the request is then not known.
    *
-   * Rejects with `ApiError` when the controller refuses, with the reason of `signal` when it is aborted, and with what
-   * `fetch` rejects with when the controller is not reached.
+   * Rejects with `ApiError` when the controller refuses, with the reason of `signal` when it is aborted, and with the
+   * error of `fetch` when the controller is not reached.
    *
    * @example
    * const { data: service } = await management.call('GET /services/{id}', { params: { id } })

@@ -1,4 +1,4 @@
-/** The members of a service policy that decide whom it selects. */
+/** The members of a service policy that decide which identities it selects. */
 interface SelectingPolicy {
   readonly id: string
   readonly name: string

@@ -73,7 +73,7 @@ export const RIGHTS: RightsOf<HostEngine> = {
   simulate: { withoutCall: 'portcullis POST /simulate' },
 }
 
-/** The rights of what the engine does with the entities of each resource: those of its standard operations. */
+/** The rights of the engine's operations on the entities of each resource: those of its standard operations. */
 function ofOffered(): RightsOf<HostEntityServices> {
   const rights = Object.entries(OFFERED).map(([member, { name }]) => [member, entityRights(name)])
   // Its members are those of the table.

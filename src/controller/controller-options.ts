@@ -41,9 +41,9 @@ export interface ControllerOptions extends Partial<Leniency> {
   readonly trustDomain?: string
   /** Milliseconds without use after which an API session ends. Default: 30 minutes. */
   readonly apiSessionTimeoutMs?: number
-  /** Milliseconds for which an enrollment token is good. Default: 180 minutes. */
+  /** Milliseconds for which an enrollment token is valid. Default: 180 minutes. */
   readonly enrollmentDurationMs?: number
-  /** Milliseconds for which an enrollment token of a router is good. Default: `enrollmentDurationMs`. */
+  /** Milliseconds for which an enrollment token of a router is valid. Default: `enrollmentDurationMs`. */
   readonly routerEnrollmentDurationMs?: number
   /**
    * 32 bytes that encrypt secrets that must be shown again: MFA secrets and recovery codes. By default they follow from
@@ -67,7 +67,7 @@ export interface ControllerOptions extends Partial<Leniency> {
   /** A rule of the host's own on top of the declared access; a refusal answers 403. */
   readonly authorize?: HostAuthorization
   /**
-   * Rules of the host about logins and enrollments, and what it does after changes.
+   * Rules of the host about logins and enrollments, and its actions after changes.
    *
    * @example
    * import type { HostHooks } from 'portcullis'
@@ -76,13 +76,15 @@ export interface ControllerOptions extends Partial<Leniency> {
   readonly hooks?: HostHooks
   /**
    * Refuses bodies with a member that the operation does not know: 400 `COULD_NOT_VALIDATE` naming it, so that a
-   * misspelled `postureCheckRoles` makes no policy without posture checks. Default: `false`, as deployed controllers do: what
-   * is not known is dropped. Clients that send back what they have read need that.
+   * misspelled `postureCheckRoles` makes no policy without posture checks. Default: `false`, as deployed controllers
+   * do: unknown members are dropped. Clients that send back the answers that they have read need that.
    */
   readonly refuseUnknownMembers?: boolean
   /** How often callers may ask; `false` lets them as often as they like. Default: as {@link RateLimitOptions} says. */
   readonly rateLimits?: RateLimitOptions | false
-  /** How much may be stored and answered. Default: as {@link Limits} says; what is not given keeps its default. */
+  /**
+   * How much may be stored and answered. Default: as {@link Limits} says; a limit that is not given keeps its default.
+   */
   readonly limits?: Partial<Limits>
   /** How much the audit trail keeps. Default: as {@link AuditOptions} says. */
   readonly audit?: AuditOptions
@@ -99,13 +101,14 @@ export interface ControllerOptions extends Partial<Leniency> {
    */
   readonly oidc?: OpenIdOptions | false
   /**
-   * Answers `GET /healthz`, `/readyz` and `/metrics` (Prometheus), to everybody who reaches the controller. `/readyz` is 503 while
-   * the storage is away or full, and until the access index stands, which is built from the start on. Default: `false`.
+   * Answers `GET /healthz`, `/readyz` and `/metrics` (Prometheus), to every client that reaches the controller.
+   * `/readyz` is 503 while the storage is away or full, and until the access index is built, which begins at the start.
+   * Default: `false`.
    */
   readonly probes?: boolean
   /**
-   * Answers the reference of all operations below `/portcullis/docs`, to everybody who reaches the controller: pages without
-   * scripts. Default: `false`, and nothing of it is loaded.
+   * Answers the reference of all operations below `/portcullis/docs`, to every client that reaches the controller:
+   * pages without scripts. Default: `false`, and nothing of it is loaded.
    */
   readonly apiPage?: boolean
   /** Where spans and figures go, such as `openTelemetry()` of `portcullis/opentelemetry`. Default: nowhere. */
@@ -127,7 +130,7 @@ export interface ControllerOptions extends Partial<Leniency> {
   readonly logger?: Logger
 }
 
-/** How much the audit trail keeps; what is not given has its default. */
+/** How much the audit trail keeps; an option that is not given has its default. */
 export interface AuditOptions {
   /** Milliseconds after which a record is removed, a minute at least. Default: 365 days. */
   readonly keepMs?: number
@@ -165,11 +168,13 @@ export interface OpenIdOptions {
   readonly issuers?: readonly string[]
   /** Further ports under which clients reach the controller, beside that of `address`. */
   readonly ports?: readonly number[]
-  /** Milliseconds for which an access token is good, a minute at least. Default: 30 minutes. */
+  /** Milliseconds for which an access token is valid, a minute at least. Default: 30 minutes. */
   readonly accessTokenLifetimeMs?: number
-  /** Milliseconds for which an id token is good, a minute at least. Default: 30 minutes. */
+  /** Milliseconds for which an id token is valid, a minute at least. Default: 30 minutes. */
   readonly idTokenLifetimeMs?: number
-  /** Milliseconds for which a refresh token is good, a minute more than an access token at least. Default: 24 hours. */
+  /**
+   * Milliseconds for which a refresh token is valid, a minute more than an access token at least. Default: 24 hours.
+   */
   readonly refreshTokenLifetimeMs?: number
   /**
    * Where clients may be sent after a login: exactly these URIs; `*` may stand for the port of `localhost`, `127.0.0.1` or

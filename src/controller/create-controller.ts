@@ -131,7 +131,7 @@ export interface Controller extends AsyncDisposable {
    * controller.changeAddress(`controller.example.org:${server.port}`)
    */
   changeAddress(address: string): void
-  /** The network's trust bundle, PEM: what clients verify the server with. */
+  /** The network's trust bundle, PEM, by which clients verify the server. */
   readonly caPem: string
   /**
    * Opens the data plane. A server for the protocol of routers calls it once, as `serve` of `portcullis/node` does with
@@ -145,7 +145,7 @@ export interface Controller extends AsyncDisposable {
   close(): Promise<void>
 }
 
-/** Puts a controller together and starts what it does by itself, as `createController` promises. */
+/** Puts a controller together and starts its own work, as `createController` promises. */
 export async function assembleController(options: ControllerOptions): Promise<Controller> {
   const composition = await composeEngine(options)
   const { engine, server, presence, processId, timetable, events, random, logger, limits, profile } = composition

@@ -13,7 +13,7 @@ import { RIGHTS, type Right, rowOf } from './call-rights.ts'
 type Method = (...given: readonly unknown[]) => unknown
 type MakeMethod = (run: Method, right: Right, row: Operation | undefined) => Method | undefined
 
-/** The engine behind that of a host, for what belongs to the controller. */
+/** The engine behind that of a host, for the parts of the controller. */
 export let engineOf: (host: HostEngine) => ControllerEngine
 
 /** The engine of a host or of a call: the methods of {@link RIGHTS} that are made for it, each with its right. */
@@ -54,7 +54,7 @@ class GuardedEngine {
   }
 }
 
-/** The engine for its host: every method with the rights of the call that it is given, or as the host's own. */
+/** The engine for its host: every method has the rights of its call, or those of the host. */
 export function engineForHost(engine: ControllerEngine): HostEngine {
   const guarded = new GuardedEngine(engine, (run, right, row) => {
     if (typeof right === 'object') return run
@@ -135,7 +135,7 @@ async function shown(engine: ControllerEngine, row: Operation, call: unknown, id
   return wireForm(data)
 }
 
-/** Asks a row whose input is what its kind of operation takes: of a list its query, of one entity its id. */
+/** Calls a row with the input of its kind of operation: a query for a list, an id for one entity. */
 function answerOf(row: Operation, input: object): Promise<Answer> {
   return row.handle(input as never)
 }

@@ -16,7 +16,7 @@ import { Readiness } from './readiness.ts'
 /** A controller's HTTP function, watched as its host wants it. */
 export interface Observed {
   readonly fetch: PlainFetch
-  /** Nobody is asked for gauges any more. */
+  /** The gauges are not read any more. */
   stop(): void
 }
 

@@ -31,9 +31,9 @@ import { CONTROLLER_OPTIONS } from './option-shapes.ts'
 
 /** The store and the settings that an operator works on. */
 export interface OperatorOptions {
-  /** May be served by other processes at the same time: they notice what changes. */
+  /** May be served by other processes at the same time: they notice changes. */
   readonly storage: Storage
-  /** The certificates that the network is served with: an import tells by them which certificates it may extend. */
+  /** The certificates that the network is served with. By them an import decides which certificates it may extend. */
   readonly pki?: NonNullable<ControllerOptions['pki']>
   /** Default: the clock of the system. */
   readonly clock?: Clock
@@ -74,7 +74,10 @@ export interface Operator {
   repair(options?: { readonly deletesDamaged?: boolean }): Promise<readonly StoreRepair[]>
   /** Lists the webhooks that have dead letters, with how many. */
   undelivered(): Promise<readonly { readonly webhook: string; readonly dead: number }[]>
-  /** Finds oddities of the network: nobody to administer it, policies that select nothing, services without routers. */
+  /**
+   * Finds oddities of the network: no administrator who can log in, policies that select nothing, services without
+   * routers.
+   */
   findings(): Promise<readonly NetworkFinding[]>
   /**
    * Imports entities as the management API of another controller shows them, with their ids. An entity whose id exists

@@ -80,7 +80,7 @@ export async function isMissingBetweenRequests(
   return !provesStill(context, apiSession.signerProof, signer, identity, context.clock.now())
 }
 
-/** A caller with what it still has to prove. */
+/** A caller with the factors that it still has to prove. */
 export function withMissing(who: Omit<Caller, 'missing' | 'isFullyAuthenticated'>, missing: MissingFactors): Caller {
   return { ...who, missing, isFullyAuthenticated: missing.totp === undefined && missing.signer === undefined }
 }

@@ -59,7 +59,7 @@ export const externalJwtSignerBehaviour: Behaviour<ExternalJwtSigners> = {
     })),
 }
 
-/** The delegate who decides by a call; null where an administrator does. */
+/** The delegate that decides by a call; null where an administrator does. */
 function deciderOf(call: Call): string | null {
   return call.by === 'caller' && !isAdminCall(call) ? call.caller.identity.id : null
 }

@@ -30,7 +30,9 @@ import { deleteEach } from '../records/deletion.ts'
 import type { MORE, WriteBatch } from '../records/write-batches.ts'
 import type { CertificateHolder } from './certificate-holder.ts'
 
-/** Ends the API sessions of an identity or an authenticator, with their service sessions, as far as a batch goes. */
+/**
+ * Ends the API sessions of an identity or an authenticator, with their service sessions, as many as fit into a batch.
+ */
 export function endApiSessions(
   tx: WriteTransaction,
   of: 'identityId' | 'authenticatorId',

@@ -49,7 +49,7 @@ import { WebhookService } from '../webhooks/webhooks.ts'
 import { behaviourOf, EntityServices } from './entity-services.ts'
 import { followTime, followWrites, guardWrites } from './followers.ts'
 
-/** The ports and the state of an engine, for what is built around it; a host does not see them. */
+/** The ports and the state of an engine, for the parts built around it; a host does not see them. */
 export let contextOf: (engine: ControllerEngine) => EngineContext
 
 /**
@@ -62,7 +62,7 @@ export let contextOf: (engine: ControllerEngine) => EngineContext
  *   `details.field` names the member.
  * @throws {ControllerError} COULD_NOT_PARSE_BODY when a member is of another type.
  * @throws {ControllerError} REQUEST_ENTITY_TOO_LARGE when a request is longer in bytes than the APIs take.
- * @throws {ControllerError} UNAUTHORIZED when the call names no caller who may do it.
+ * @throws {ControllerError} UNAUTHORIZED when the caller of the call lacks the right.
  * @throws {ControllerError} CAN_NOT_DELETE_REFERENCED_ENTITY when an entity that has to go is needed by an entity that
  *   stays.
  */
@@ -202,7 +202,10 @@ export class ControllerEngine extends EntityServices {
     return traceDial(this.#context, call, question)
   }
 
-  /** Finds oddities of the network: nobody to administer it, policies that select nothing, services without routers. */
+  /**
+   * Finds oddities of the network: no administrator who can log in, policies that select nothing, services without
+   * routers.
+   */
   findings(): Promise<readonly NetworkFinding[]> {
     return networkFindings(this.#context)
   }

@@ -105,7 +105,10 @@ function noteDue({ timetable }: Pick<EngineContext, 'timetable'>, changes: reado
   }
 }
 
-/** Brings the access index level with every single write, so that what one write gives and the next one takes is noticed. */
+/**
+ * Brings the access index level with every single write: otherwise access that one write gives and the next one takes
+ * would go unnoticed.
+ */
 async function seeEachChange(
   { storage, access }: Pick<EngineContext, 'access' | 'storage'>,
   changes: readonly RecordedChange[],

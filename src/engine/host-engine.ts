@@ -180,7 +180,10 @@ export interface HostEngine extends HostEntityServices {
    * @throws {ControllerError} NOT_FOUND when an assumed change names an unknown id.
    */
   explain(identity: string, service: string, type: 'Dial' | 'Bind', options?: ExplainOptions): Promise<Explanation>
-  /** Finds oddities of the network: nobody to administer it, policies that select nothing, services without routers. */
+  /**
+   * Finds oddities of the network: no administrator who can log in, policies that select nothing, services without
+   * routers.
+   */
   findings(): Promise<readonly NetworkFinding[]>
   /**
    * Computes the first answers about reach ahead, in slices of a few milliseconds: `GET /findings`, `/access-map`,

@@ -113,7 +113,8 @@ export function refuseUnreadable(call: Call, resource: Resource, filter: Filter 
 }
 
 /**
- * Reports whether the records of a resource themselves show what a filter asks of the entities in one of their fields.
+ * Reports whether the records of a resource themselves show the facts that a filter asks of the entities in one of
+ * their fields.
  */
 function isShown(resource: Resource, field: string, where: Filter | undefined): boolean {
   if (computedSymbol(resource, field) !== undefined) return false

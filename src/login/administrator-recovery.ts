@@ -25,7 +25,7 @@ import { findOne, ifReadable } from '../records/read-records.ts'
 import { refusingDuplicates } from '../records/references.ts'
 import { MORE, type WriteBatch, writeInBatches } from '../records/write-batches.ts'
 
-/** The ports by which administrators are let in again. */
+/** The ports by which an administrator's access is restored. */
 type RecoveryPorts = Pick<EngineContext, 'clock' | 'passwordHasher' | 'random' | 'storage' | 'writes'>
 
 type Identity = RecordOf<typeof identities>

@@ -34,7 +34,7 @@ type Identity = RecordOf<typeof identities>
 /** The purpose for which tokens are sealed. */
 export const API_SESSION_TOKEN = 'api-session-token'
 
-/** The facts that a client tells of itself when it authenticates. */
+/** The facts that a client sends of itself when it authenticates. */
 export interface ClientInfo {
   /** Config types, by id or name, whose configs the session sees in services; `all` for every type. Default: none. */
   readonly configTypes?: readonly string[] | undefined
@@ -45,7 +45,7 @@ export interface ClientInfo {
 /** The same as a client sends it, where null counts as absent. */
 export type SentClientInfo = { readonly [K in keyof ClientInfo]: ClientInfo[K] | null }
 
-/** Reads the facts that a client tells of itself, by the schema of logins. Error: `COULD_NOT_VALIDATE`. */
+/** Reads the facts that a client sends of itself, by the schema of logins. Error: `COULD_NOT_VALIDATE`. */
 export function readClientInfo(sent: SentClientInfo): ClientInfo {
   const { configTypes, envInfo, sdkInfo } = readRequest(LoginRequest, sent)
   return { configTypes: configTypes ?? [], envInfo: envInfo ?? undefined, sdkInfo: sdkInfo ?? undefined }
@@ -126,7 +126,7 @@ export async function startApiSession(
       await tx.collection(identities).update(identity)
     }
     const isMfaRequired = (await findOne(tx, mfas, 'identityId', identity.id))?.isVerified ?? false
-    // A write has the revision that follows what it sees.
+    // A write has the revision after that of its snapshot.
     const startRevision = tx.revision + 1
     const dueAt = dueAtOf(apiSession, context.settings, now)
     const known = { isMfaRequired, startRevision, dueAt, configTypes: await configTypeIds(tx, configTypes) }

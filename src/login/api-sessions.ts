@@ -246,7 +246,7 @@ function currentApiSessionMembers(context: Pick<EngineContext, 'clock' | 'settin
   }
 }
 
-/** A session of `zt-session` ends when nobody uses it. */
+/** A session of `zt-session` ends after a time without use. */
 function idleMembers({ settings }: Pick<EngineContext, 'settings'>, { apiSession }: Caller) {
   const { apiSessionTimeoutMs } = settings
   return {

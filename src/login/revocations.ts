@@ -185,7 +185,7 @@ function asTokensHaveIt(id: string): string {
   return parts.join('-').toLowerCase()
 }
 
-/** The sessions made of tokens that a revocation ends: that of the id, or those of the identity. */
+/** The sessions made of tokens that a revocation ends: the session with the id, or all sessions of the identity. */
 async function endTokenSessions(tx: WriteTransaction, type: Revocation['type'], id: string, batch: WriteBatch) {
   if (type === 'JTI') return undefined
   const isTheirs = equals(type === 'IDENTITY' ? 'identityId' : 'id', id)

@@ -47,7 +47,7 @@ export type LoginCredentials =
   | { readonly method: 'password'; readonly username: string; readonly password: string }
   | { readonly method: 'cert' | 'ext-jwt' }
 
-/** A step of a login: the request as it is now, and what is still to be proved on it. */
+/** A step of a login: the request as it is now, and the factors that are still to be proved. */
 export interface LoginStep {
   readonly request: AuthRequest
   readonly missing: MissingFactors

@@ -50,7 +50,7 @@ export class TokenIssue {
     return this.#sign((issue) => tokenClaims(session, 'r', jti, issue), to, refreshTokenLifetimeMs)
   }
 
-  /** An id token, with hashes of what was issued with it where the algorithm of the key is one of SHA-256. */
+  /** An id token, with hashes of the tokens issued with it where the algorithm of the key is one of SHA-256. */
   async id(
     session: SessionClaims,
     facts: Pick<IdTokenFacts, 'name' | 'nonce'> & { readonly accessToken?: string; readonly code?: string },

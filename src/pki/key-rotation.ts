@@ -26,7 +26,7 @@ import { type AuthorityRecord, configuredAuthority, StoredKeys } from './stored-
 const DAY_MS = 24 * 60 * 60_000
 /** Certificates of devices and routers live for a year: within this time each of them is renewed by itself. */
 const KEEP_MS = 400 * DAY_MS
-/** Authorities that may be good at once: each stands in the trust bundle that every device and router keeps. */
+/** Authorities that may be valid at once: each stands in the trust bundle that every device and router keeps. */
 const MOST_GOOD = 16
 /** Authorities that are over and still shown; earlier ones are forgotten. */
 const MOST_ENDED = 16
@@ -63,7 +63,7 @@ export class KeyRotation {
     context.events.on('pki.changed', () => void this.#ask())
   }
 
-  /** Puts the stored keys in use and completes what was begun before. Rejects where a stored key cannot be used. */
+  /** Puts the stored keys in use and completes an interrupted change. Rejects for an unusable key. */
   async resume(): Promise<void> {
     await this.#stored.resume()
     await this.#ask()
@@ -288,7 +288,7 @@ function requireChangeable(
   return issues && authority.issuesFrom === null
 }
 
-/** Authorities of before end at an instant, unless they end earlier already. */
+/** Earlier authorities end at an instant, unless they end earlier already. */
 async function endFormer(
   tx: WriteTransaction,
   known: readonly AuthorityRecord[],

@@ -75,7 +75,7 @@ export class StoredKeys {
     return items
   }
 
-  /** The storage may be away: the keys in use stay, and the next look finds what changed. */
+  /** The storage may be away: the keys in use stay, and the next look finds the changes. */
   async #look(): Promise<void> {
     try {
       await this.take()
@@ -187,7 +187,7 @@ export class StoredKeys {
   }
 }
 
-/** Each change of the server's key adds a certificate: only as many are kept as sign tokens that may still be good. */
+/** Each change of the server's key adds a certificate: only certificates whose tokens may still be valid are kept. */
 async function forgetOldest(tx: WriteTransaction): Promise<void> {
   const { items } = await tx
     .collection(signingKeys)

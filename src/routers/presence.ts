@@ -47,7 +47,7 @@ interface Channel {
 interface Judging {
   /** Reads further facts of the router, in the snapshot by which it is judged. */
   readonly alsoRead?: (tx: ReadTransaction) => Promise<void>
-  /** Asked once the router is admitted, before its earlier channel is let go of: `false` keeps that one. */
+  /** Asked once the router is admitted, before its earlier channel is closed: `false` keeps that one. */
   readonly takesPlace?: () => boolean
 }
 

@@ -71,7 +71,7 @@ export async function viewServices(
   }
 }
 
-/** Stands for what the services show of themselves and for their configs. */
+/** A digest of the members that the services show, and of their configs. */
 async function servicesDigest(
   context: ServiceViewPorts,
   records: readonly RecordOf<typeof services>[],
@@ -113,7 +113,10 @@ function positionsByText(
   return [...positions]
 }
 
-/** Where there are posture checks, services show which policies ask for which; and else what they permit. */
+/**
+ * Where posture checks exist, services show which policies ask for which of them; otherwise they show permissions
+ * alone.
+ */
 function shownOf(grants: readonly CheckedGrant[], hasChecks: boolean): string {
   const shown = ({ policyId, type, checks }: CheckedGrant) => ({ policyId, type, checks: checks.map(({ id }) => id) })
   return JSON.stringify(grants.map((grant) => (hasChecks ? shown(grant) : grant.type)))

@@ -94,7 +94,7 @@ export const terminatorBehaviour: Behaviour<Terminators> = {
 /** The ports that computed members of services take. */
 interface ServiceMemberPorts extends DecisionPorts, Pick<EngineContext, 'clock' | 'texts'> {}
 
-/** The permissions that a service may show, each list one object: what is made of it is kept. */
+/** The permissions that a service may show. Each list is one object, because texts made of it are kept. */
 const PERMISSIONS = { none: ['Invalid'], Bind: ['Bind'], Dial: ['Dial'], both: ['Bind', 'Dial'] } as const
 
 /**
@@ -139,8 +139,8 @@ interface AccessMembers extends Detail {
 }
 
 /**
- * By what they permit: the same for every service and every identity, so that texts of services are, too. Old SDKs take "no
- * entry" for failing: where no posture check exists, each permission has one passing entry.
+ * Members by permissions alone: the same for every service and every identity, so that their texts are the same, too. Old SDKs take
+ * "no entry" for failing: where no posture check exists, each permission has one passing entry.
  */
 function unguarded(texts: WireTexts, permissions: readonly string[]): AccessMembers {
   return texts.made('unguarded', permissions, () => ({
@@ -160,7 +160,7 @@ function withConfigs(texts: WireTexts, access: AccessMembers, config: ConfigMap 
   return texts.made('without configs', access, () => texts.keep({ config, ...access }))
 }
 
-/** Permissions are what policies grant, whatever the posture. */
+/** Permissions follow from the grants of policies, whatever the posture. */
 function permissionsOf(facts: LoadedFacts, now: number): readonly string[] {
   const aside = { ...facts, posture: undefined }
   const may = (type: AccessType) => decideAccess(type, aside, now).policies.length > 0

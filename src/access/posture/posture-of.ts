@@ -27,7 +27,7 @@ export async function postureDataOf(
   return (await posturesOf(tx, [session]))(session)
 }
 
-/** The same with what is known of every API session of the identity. */
+/** The same with the state of every API session of the identity. */
 export async function wholePostureOf(tx: ReadTransaction, identityId: string): Promise<PostureData> {
   const { items } = await tx.collection(endpointStates).find({ where: equals('identityId', identityId) })
   const record = await ifReadable(() => tx.collection(postureData).get(identityId))

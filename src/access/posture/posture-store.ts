@@ -89,7 +89,7 @@ export async function forgetMfaPasses(
   }
 }
 
-/** The record of an identity, once what an earlier version kept in it as well stands in records of its own. */
+/** The record of an identity, after the parts that an earlier version kept in it have moved to records of their own. */
 async function takenApart(
   tx: WriteTransaction,
   identityId: string,

@@ -181,7 +181,7 @@ async function affectedIds(
   affected: AffectedSessions,
 ): Promise<readonly string[]> {
   const policies = new Set(affected.servicePolicies)
-  // The index tells what is gained as it is brought level, whether or not there are sessions.
+  // The index notices gained access as it is brought level, whether or not there are sessions.
   const index = await context.access.at(tx)
   if (affected.postureChecks.size > 0) {
     for (const check of affected.postureChecks) {

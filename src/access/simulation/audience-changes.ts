@@ -66,7 +66,9 @@ async function servicesTouched(
   return touched
 }
 
-/** An identity matters where its own list of services changes; a policy or a service that changes, for everybody. */
+/**
+ * An identity matters where its own list of services changes; a changed policy or service matters for every identity.
+ */
 async function touchedOnlyIn(
   one: readonly (readonly SlotSet[])[],
   other: readonly (readonly SlotSet[])[],
@@ -191,7 +193,7 @@ export interface SimulationResult {
   readonly nextCursor: string | null
 }
 
-/** A pair with what happens to it. Its members, in this order, are the order of all pairs. */
+/** A pair and its change. Its members, in this order, are the order of all pairs. */
 export interface PairKey {
   readonly serviceId: string
   readonly type: AccessType

@@ -84,7 +84,7 @@ function keyOf(kind: SimulatedKind, id: string): string {
   return `${kind} ${id}`
 }
 
-/** Role lists may name what the changes create, which the store does not know. */
+/** Role lists may name entities that the changes create, which the store does not know. */
 function without(resource: Resource, record: RecordOf<Resource>, created: ReadonlySet<string>): RecordOf<Resource> {
   const lists = Object.keys(resource.definition.selects ?? {}).flatMap((field) => {
     const roles: unknown = record[field]
@@ -105,7 +105,7 @@ function asIndexChange({ kind, id, before, after }: Touched): readonly IndexChan
   return [{ kind, id, before: before && indexedEntity(before), after: after && indexedEntity(after) }]
 }
 
-/** The kinds of entity that decide who may dial and bind what, with the requests that create and change them. */
+/** The kinds of entity that decide the access to dial and bind, with the requests that create and change them. */
 interface SimulatedKinds {
   readonly identities: { readonly create: wire.IdentityCreate; readonly update: wire.IdentityPatch }
   readonly services: { readonly create: wire.ServiceCreate; readonly update: wire.ServicePatch }

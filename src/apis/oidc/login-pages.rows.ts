@@ -111,7 +111,7 @@ export async function refusedSignerPage(provider: OpenIdProvider, id: string, er
     : signerPage(provider, id, missing.signer, problem)
 }
 
-/** The page that shows an enrollment in the second factor, with what goes into an authenticator app. */
+/** The page that shows an enrollment in the second factor, with the secret for an authenticator app. */
 export async function enrollmentPage(
   provider: OpenIdProvider,
   id: string,

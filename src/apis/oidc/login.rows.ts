@@ -72,7 +72,7 @@ export function loginBody(body: LoginBody | undefined, formText: string | undefi
     sdkInfo: membersIn(form, SDK_FIELDS),
     envInfo: membersIn(form, ENV_FIELDS),
   }
-  // The schema answers what it describes.
+  // The schema answers the type that it describes.
   return validate(LoginBody, read, 'body') as LoginBody
 }
 

@@ -39,7 +39,7 @@ const SCHEME_NAMES: Readonly<Record<string, string>> = {
 
 const REFUSALS = commonRefusals()
 
-/** The page of one operation: who may call it, what it takes, what it answers, and a request to begin with. */
+/** The page of one operation: its access, its input, its answer, and an example of a request. */
 export function operationPage({ api, method, path, topic, shape }: ReferenceEntry): string {
   // The writer of the documents writes this form.
   const operation = operationObject(shape) as unknown as ShownOperation

@@ -41,7 +41,7 @@ export interface OperationShape {
   readonly headers?: readonly string[]
   /**
    * True when parameters come in the query or in the body of a form, as OAuth 2.0 has it. A body of another type is not
-   * read, and the one form of the answer is given whatever the client accepts.
+   * read, and the answer has its one form whatever the client accepts.
    */
   readonly form?: true
   /** The JSON body. */
@@ -195,9 +195,9 @@ export function onlyMembers<T extends object, S extends z.ZodObject>(
   return Object.fromEntries(members) as Pick<T, keyof T & keyof S['shape']>
 }
 
-/** The facts that a controller tells about itself. */
+/** The facts that a controller reports about itself. */
 export interface VersionFacts {
-  /** With a leading `v`: what clients read as the controller's version. */
+  /** With a leading `v`: clients read it as the controller's version. */
   readonly version: string
   readonly revision: string
   /** RFC 3339. */

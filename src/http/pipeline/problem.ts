@@ -4,7 +4,7 @@ import type { Logger } from '../../ports/runtime.ts'
 import type { PlainAnswer } from '../exchange.ts'
 import { API_VERSIONS, jsonAnswer, tokenChallenge } from './envelope.ts'
 
-/** A refusal that only HTTP knows: a status other than its code's, or headers that tell the client what to do. */
+/** A refusal that only HTTP knows: a status other than its code's, or headers that direct the client. */
 export class HttpRefusal extends ControllerError {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>

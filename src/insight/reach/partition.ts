@@ -35,7 +35,7 @@ export class Partition {
   place: HistoryPoint
   #selecting: Promise<SelectingPolicies> | undefined
   readonly #remembered = new Map<string, Promise<readonly string[]>>()
-  /** Access maps by what was asked: the first view of the explorer, and the groups that were opened last. */
+  /** Access maps by their requests: the first view of the explorer, and the groups that were opened last. */
   readonly maps = new BoundedMap<string, Promise<AccessMap>>(MOST_MAPS)
   /** The sides of access maps, which the next view takes over of a kind that stays as it is. */
   readonly sides: ReadonlyMap<GroupedKind, BoundedMap<string, Promise<MapSide>>>

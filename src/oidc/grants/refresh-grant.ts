@@ -126,7 +126,7 @@ export function presentationOf(
   return { jti, by, now: clock.now(), graceMs: settings.profile.refreshTokenGraceMs }
 }
 
-/** A further certificate of a session, and what makes it take the place of the one before in the next tokens. */
+/** A further certificate of a session, and the change of claims by which it replaces the earlier one in the next tokens. */
 export interface FurtherCertificate {
   readonly chainPem: string
   rebind(claims: SessionClaims): SessionClaims
