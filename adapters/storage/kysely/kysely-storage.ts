@@ -98,7 +98,7 @@ export async function openKyselyStorage(options: KyselyStorageOptions): Promise<
   /** How many at once is a matter of the connections; here they are known, so that `close` can wait for them. */
   const underWay = new Gate(Number.POSITIVE_INFINITY)
   const lifetime = new Lifetime(StorageUnavailable.closed)
-  /** Another database may come back than the one that went away. */
+  /** After an outage a different database may answer. */
   const distrustAfter = (error: unknown) => {
     if (error instanceof StorageUnavailable && error.reason !== 'busy') cache?.clear()
   }

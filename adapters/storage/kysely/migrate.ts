@@ -12,7 +12,7 @@ export interface MigrateOptions extends Omit<KyselyStorageOptions, 'migrate' | '
   readonly dryRun?: boolean
 }
 
-/** The outcome of a migration, or of one that is only planned: its name and its SQL; both empty when the database is up to date. */
+/** The outcome of a migration, executed or planned: its name and its SQL. Both are empty when the database is up to date. */
 export interface MigrationReport {
   readonly name: string
   readonly statements: readonly string[]

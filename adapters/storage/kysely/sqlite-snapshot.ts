@@ -64,8 +64,8 @@ interface ReadCopy {
 }
 
 /**
- * Copies a snapshot into a folder beside its destination: SQLite makes files beside each database that it reads, and leaves them
- * where it may not write. What a process has open has these files, and is read where it is.
+ * Copies a snapshot into a folder beside its destination: SQLite makes files beside each database that it reads, and leaves them where it
+ * may not write. A snapshot that a process has open has these files already, and is read in place.
  */
 async function setAside(from: string, to: string): Promise<ReadCopy> {
   if (!existsSync(from) || existsSync(`${from}-shm`)) return { read: from, remove: async () => undefined }

@@ -9,8 +9,8 @@ interface Run<K, V> {
 }
 
 /**
- * A map whose keys are ordered by `compare`. `clone()` costs nothing: both copies share their runs until one of them
- * changes one, which is how a snapshot of 100,000 records is taken for every read.
+ * A map whose keys are ordered by `compare`. `clone()` costs nothing: both copies share their runs until either changes a run. So every
+ * read takes a snapshot of 100,000 records.
  */
 export class SortedMap<K, V> {
   readonly #compare: (a: K, b: K) => number
@@ -100,7 +100,7 @@ export class SortedMap<K, V> {
     return { run, at, isThere: found !== undefined && this.#compare(found, key) === 0 }
   }
 
-  /** The run at a place, as one that this map may change. */
+  /** The run at a place, copied first if another map shares it: this map may change it. */
   #ownRun(place: number): Run<K, V> {
     if (this.#isShared) {
       this.#runs = [...this.#runs]

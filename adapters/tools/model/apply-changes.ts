@@ -93,7 +93,7 @@ class Work {
     try {
       await this.#connection.entities(kindOfKey(change.key).resource.name).delete(change.id)
     } catch (error) {
-      // An entity that is gone already, as with one that it belonged to, is as it should be.
+      // The entity may be gone already, with the entity that it belonged to: nothing is left to do.
       if (!(error instanceof ApiError) || error.status !== 404) throw error
     }
   }

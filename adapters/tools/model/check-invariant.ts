@@ -89,8 +89,8 @@ export interface CoveredKind {
 }
 
 /**
- * The part of a network that assertions asked about: what is named in `as` and `matrix`. What `never` says is about every identity that
- * could be, and counts for none of those that are there.
+ * The part of a network that assertions ask about, by the names in `as` and `matrix`. `never` is about every possible identity, and covers
+ * no existing identity.
  */
 export interface Coverage {
   readonly policies: CoveredKind

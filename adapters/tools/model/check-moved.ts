@@ -10,8 +10,8 @@ const MOST_PAIRS = 200
 const STATES = ['isSystem', 'isVerified', 'disabled', 'isAdmin', 'fingerprint'] as const
 
 /**
- * Holds a store against the controller that it was imported from: every entity by what was written, and a sample of the
- * identities and services by who may dial and bind what and over which edge routers. What differs, one line each.
+ * Compares a store with the controller of its import: every entity by its fields, and a sample of pairs of identity and service by their
+ * access and their edge routers. Answers a line for each difference.
  *
  * @example
  * const { entities } = await readSource(admin)

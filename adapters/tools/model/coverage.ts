@@ -51,7 +51,7 @@ export function lowestShare({ policies, checks, pairs }: Coverage): number {
   return Math.floor(Math.min(...shares))
 }
 
-/** How many of those that are missing are shown of each kind. */
+/** How many missing entities of each kind are shown. */
 const MOST_SHOWN = 20
 
 /**

@@ -36,7 +36,7 @@ export class Connection {
 
   /** The operations of the resource of a name, as `services`; it stands for any other in the types of the routes. */
   entities(resource: string): EntityClient {
-    // One kind is none of the management API.
+    // Webhooks are not in the management API.
     const call = (
       resource === 'webhooks' ? this.portcullis.call : this.management.call
     ) as ApiClient<ManagementApi>['call']

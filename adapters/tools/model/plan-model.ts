@@ -41,7 +41,7 @@ export interface Plan {
   readonly changes: readonly PlannedChange[]
   /** How many entities of the model are there already as it has them. */
   readonly unchanged: number
-  /** Who would gain and lose access, posture aside. */
+  /** The access that identities would gain and lose, posture aside. */
   readonly access: AccessDifference
   /** The assertions of the model, held against the network as it would be. A plan with failures is not applied. */
   readonly assertions: TestResult

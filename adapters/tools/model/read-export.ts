@@ -52,8 +52,8 @@ const NOTES = [
 ]
 
 /**
- * Reads what `ziti ops export` writes, as JSON or YAML, as a model that can be planned and applied. References are names, as
- * the file has them. Rejects with {@link ModelError} for a file that is none.
+ * Reads what `ziti ops export` writes, as JSON or YAML, as a model that can be planned and applied. References are names, as the file has
+ * them. Rejects with {@link ModelError} for any other file.
  *
  * @example
  * const { model, notes } = await readExport('export.json')
@@ -155,9 +155,8 @@ export function identitiesWithSecondFactor(entities: readonly ImportedEntity[]):
 }
 
 /**
- * The same entities, with every identity that had a second factor held until it enrolls one again: it gets the twin of its
- * auth policy that requires an authenticator app, so that a login without one may enroll it and nothing else. What the policy
- * says besides stays.
+ * The same entities, with every identity that had a second factor held until it enrolls one again: it gets the twin of its auth policy that
+ * requires an authenticator app, so that a login without one may enroll it and nothing else. The rest of the policy stays.
  *
  * @example
  * const { entities } = await readSource(admin)
@@ -177,7 +176,7 @@ export function holdSecondFactors(entities: readonly ImportedEntity[]): readonly
     twins.set(String(policy.id), twin)
     return { ...one, entity: { ...one.entity, authPolicyId: twin.id } }
   })
-  // One that is there already stays as it is.
+  // A twin that exists already stays as it is.
   const added = [...twins.values()].filter(({ id }) => !policies.has(String(id)))
   return [...moved, ...added.map((entity) => ({ resource: 'auth-policies', entity }))]
 }
@@ -187,8 +186,8 @@ function requiresTotp({ secondary }: Shown): boolean {
 }
 
 /**
- * The twin of an auth policy: the one that an earlier import made, or a new one with an id and a name that nobody has. It is the
- * same at every import, so that one that is done again makes no other.
+ * The twin of an auth policy: the twin of an earlier import, or a new policy with an unused id and name. It is the same at every import, so
+ * that a repeated import makes no second twin.
  */
 function twinOf(policy: Shown, policies: ReadonlyMap<string, Shown>): Shown {
   const secondary = { ...Object(policy.secondary), requireTotp: true }

@@ -15,15 +15,15 @@ import { moduleSource } from './module-source.ts'
 import { yamlPackage, yamlSource } from './yaml-source.ts'
 
 /**
- * A file by its name, a text in YAML, alone or with the name that messages give it, or a model that a program made. A string with
- * several lines, or one that begins with a key, is a text.
+ * A file by its name, a text in YAML, alone or with the name that messages give it, or a model that a program made. A string with several
+ * lines, or with a key at its beginning, is a text.
  */
 export type ModelInput = string | { readonly name: string; readonly text: string } | NetworkModel
 
 /**
- * Reads model files, texts or objects as one model: what one of them holds, the others may refer to. Files end in `.yaml`,
- * `.yml` (with the package `yaml` installed), `.json`, or `.ts`, `.mts`, `.js`, `.mjs` with the model as default export.
- * Rejects with {@link ModelError}, which tells every mistake with file, line and column, and why a file cannot be read.
+ * Reads model files, texts or objects as one model: each may refer to entities of the others. Files end in `.yaml`, `.yml` (with the
+ * package `yaml` installed), `.json`, or `.ts`, `.mts`, `.js`, `.mjs` with the model as default export. Rejects with {@link ModelError},
+ * which tells every mistake with file, line and column, and why a file cannot be read.
  *
  * @example
  * const model = await readModel('network.yaml', 'assertions.yaml')

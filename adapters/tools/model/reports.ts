@@ -74,7 +74,7 @@ function pairText({ identity, service, type, change, policies }: AccessChange): 
 }
 
 /**
- * How assertions came out, for people: one line for each, and for those that fail their place and why.
+ * The results of assertions, for people: a line for each, with place and reason for each failure.
  *
  * @example
  * console.log(testText(await testModel(model)))

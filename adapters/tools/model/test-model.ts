@@ -7,9 +7,8 @@ import { readNetwork } from './read-network.ts'
 import { createScratchController, type OtherEntity, tryOut } from './scratch-controller.ts'
 
 /**
- * Tries the assertions of a model on a controller in memory that has the network of the model and nothing else. A model
- * without edge routers is taken to have one that everybody may use. Rejects with `ModelError` for what a controller would
- * refuse.
+ * Tries the assertions of a model on a controller in memory that has the network of the model and nothing else. A model without edge
+ * routers gets an edge router that everybody may use. Rejects with `ModelError` for a model that a controller would refuse.
  *
  * @example
  * const result = await testModel(await readModel('network.yaml'))

@@ -19,8 +19,8 @@ export interface AssumedCircumstances {
 /** Circumstances of an assertion other than those of now. */
 export interface Circumstances extends AssumedCircumstances {
   /**
-   * Takes an identity or service that does not exist as one that is denied, for a test that has deleted it. Default: false, and
-   * an assertion about it fails: most often the name is misspelled.
+   * Treats a missing identity or service as denied, for a test that has deleted it. Default: false. An assertion about it then fails: most
+   * often the name is misspelled.
    */
   readonly mayBeAbsent?: boolean
 }
@@ -83,7 +83,7 @@ export async function reachOf(
     for (const { id, name } of items) if ((await engine.explain(identity, id, type, asked)).allowed) names.push(name)
     return names.toSorted()
   }
-  // A network without services tells nobody that the name is misspelled.
+  // In a network without services nothing else would reveal a misspelled name.
   const { reason } = await engine.explain(identity, 'any service', 'Dial')
   if (reason === 'identity-unknown') throw await unknown('identity', identity)
   return { dial: await reached('Dial'), bind: await reached('Bind') }

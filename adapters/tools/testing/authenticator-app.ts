@@ -9,8 +9,8 @@ export interface AuthenticatorApp {
   /** The code that it shows now. */
   code(): Promise<string>
   /**
-   * Passes the second factor in the API session of the endpoint. A code is good once: where the one that is shown was used
-   * already, time passes until the next, up to 30 s.
+   * Passes the second factor in the API session of the endpoint. A code is good once: if the shown code was used already, time passes until
+   * the next code, up to 30 s.
    */
   pass(): Promise<void>
 }

@@ -111,7 +111,7 @@ async function createIdentity(admin: ApiClient<ManagementApi>, name: string, fie
   return (await admin.call('POST /identities', { body })).data.id
 }
 
-/** The one-time token of an identity: the one that it has, or a new one. */
+/** The one-time token of an identity; a new token if it has none. */
 async function invitation(admin: ApiClient<ManagementApi>, now: number, identityId: string) {
   const shown = async () => (await admin.call('GET /identities/{id}', { params: { id: identityId } })).data
   const { name, enrollment } = await shown()

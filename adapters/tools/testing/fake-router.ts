@@ -26,7 +26,7 @@ export interface FakeRouterOptions {
   readonly saysVersion?: boolean
   /** How it answers routes, at once or later; with success unless given. */
   onRoute?(route: RouteMessage): RouteReply | Promise<RouteReply>
-  /** Looks at a frame as it arrives; one that is answered by false is not kept. */
+  /** Called with each frame as it arrives. A frame is not kept when the answer is false. */
   onFrame?(frame: routerSide.Frame): boolean
 }
 

@@ -60,7 +60,7 @@ const ROUTER_FOR_ALL: NetworkModel = {
   serviceEdgeRouterPolicies: [{ name: 'all', semantic: 'AnyOf', serviceRoles: ['#all'], edgeRouterRoles: ['#all'] }],
 }
 
-/** Applies a model to a controller, as its admin; where there is no edge router then, one that serves everybody as well. */
+/** Applies a model to a controller, as its admin. A network without an edge router then gets a router that serves everybody. */
 export async function seedNetwork(admin: ClientOptions & { readonly token: string }, model: ModelInput): Promise<void> {
   // Loaded here because most tests make their network by calls.
   const { applyModel, readModel, readNetwork } = await import('../model/index.ts')

@@ -19,7 +19,7 @@ export type Fault =
   /** The storage cannot be reached while it is done. */
   | { readonly storage: 'unreachable' }
 
-/** Which requests a fault is for: those of a route, in whichever API has it, or those that a function picks. Default: all. */
+/** The requests of a fault: requests to a route, in whichever API has it, or requests that a function picks. Default: all. */
 export type FaultFilter = Route | ((request: Request) => boolean)
 
 /** The faults that a test causes. */
@@ -44,7 +44,7 @@ export class ConnectionDropped extends TypeError {
   }
 }
 
-/** The members of each kind of fault, by the one that tells it. */
+/** The members of each kind of fault, by its distinctive member. */
 const FAULTS: Readonly<Record<string, Readonly<Record<string, OptionRule>>>> = {
   status: { status: { shape: 'number', problem: statusProblem }, retryAfterMs: 'number' },
   delayMs: { delayMs: 'number' },

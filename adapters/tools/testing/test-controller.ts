@@ -68,8 +68,8 @@ export interface TestController extends Omit<Controller, 'as' | 'events'>, Endpo
   /** Reports facts of the endpoint of an identity, by name or id. */
   posture(identity: string): { report(facts: EndpointFacts): Promise<void> }
   /**
-   * Enrolls an identity, by name or id, in MFA; its API session has passed it then. An identity that was enrolled so, in this
-   * controller or in the one that it is a fork of, keeps the app that it has.
+   * Enrolls an identity, by name or id, in MFA; its API session has passed it then. An identity that was enrolled so, in this controller or
+   * in the controller of its fork, keeps its app.
    */
   totp(identity: string): Promise<AuthenticatorApp>
   /**
@@ -118,8 +118,8 @@ export interface ListenOptions {
   /** Serves routers as well, on the same port. Default: false. */
   readonly fabric?: boolean
   /**
-   * Lets SDKs dial and host by an edge router on the same port, with `fabric`: by the one in memory where there is one, which is the
-   * default then, else by one that runs as long as this server. Default: false.
+   * Lets SDKs dial and host by an edge router on the same port, with `fabric`: by the router in memory if there is one (then the default is
+   * true), else by a router that runs as long as this server. Default: false.
    */
   readonly router?: boolean
 }

@@ -136,7 +136,7 @@ type Work = (body: Readonly<Record<string, unknown>>, query: URLSearchParams) =>
 
 /** The operations of a control, by method and path. */
 function operationsOn(net: TestController): Readonly<Record<string, Work>> {
-  // Those before are of the one who made the network.
+  // Earlier requests built the network.
   const earlier = net.requests.length
   return {
     'GET /clock': () => ({ now: new Date(net.clock.now()).toISOString() }),
@@ -146,7 +146,7 @@ function operationsOn(net: TestController): Readonly<Record<string, Work>> {
       return { now: new Date(net.clock.now()).toISOString() }
     },
     'POST /faults': (body) => {
-      // The plan of faults refuses what is none.
+      // The plan of faults refuses an invalid fault.
       const { route, every, ...fault } = body as AskedFault
       const of = route as FaultFilter | undefined
       if (every === undefined) net.faults.next(fault as Fault, of)

@@ -15,10 +15,10 @@ export interface FastifyControllerOptions extends ListenerOptions {
 }
 
 /**
- * A plugin that mounts a controller in a Fastify application. It answers every path that has no route of its own, or every one
- * below `prefix`, which clients then name in their base URL; OpenZiti SDKs look for a controller at the root. It reads bodies
- * itself, with its own limits; other plugins keep their parsers. Client certificates come from the TLS socket; where a proxy
- * ends TLS, pass `connectionInfo`. Paths with escapes that are none Fastify refuses by itself, in a form of its own.
+ * A plugin that mounts a controller in a Fastify application. It answers every path that has no route of its own, or every one below
+ * `prefix`, which clients then name in their base URL; OpenZiti SDKs look for a controller at the root. It reads bodies itself, with its
+ * own limits; other plugins keep their parsers. Client certificates come from the TLS socket; where a proxy ends TLS, pass
+ * `connectionInfo`. Fastify itself refuses paths with invalid escapes, in a form of its own.
  *
  * @example
  * const app = fastify()

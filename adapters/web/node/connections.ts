@@ -37,9 +37,9 @@ const ON_THE_WAY_MS = 250
 const LEAVING_MS = 1000
 
 /**
- * Follows the connections of a server from before it listens, and holds them to a limit: a connection too many takes the
- * place of the one that has been silent for longest, of the address that has most. A connection whose request is being
- * answered is never ended for another; where all are, the one too many is.
+ * Follows the connections of a server from before it listens, and holds them to a limit: a connection beyond the limit takes the place of
+ * the longest silent connection of the address with the most connections. A connection whose request is being answered is never ended for
+ * another; if all are being answered, the new connection ends.
  */
 export function trackConnections(server: Server, limits: CapacityOptions): Connections {
   const capacity = createFairCapacity(limits)

@@ -59,7 +59,7 @@ export const NO_CONTROL_CHANNEL: ControlChannel = {
   close: async () => undefined,
 }
 
-/** The control channel as the options of `serve` ask for it; one that does nothing where they do not. */
+/** The control channel that the options of `serve` ask for; without such options, a channel that does nothing. */
 export function controlChannel(
   certificate: ServerCertificate,
   fabric: boolean | ControlChannelOptions,

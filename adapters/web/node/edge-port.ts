@@ -89,7 +89,7 @@ export class EdgePort {
     return formatAddress(reached)
   }
 
-  /** Takes a socket of an SDK or another router. One that comes before the router is there is closed, and comes again. */
+  /** Takes a socket of an SDK or another router. A socket that comes before the router is ready is closed; its peer connects again. */
   accept(socket: TLSSocket): void {
     this.#connections?.keep(socket)
     socket.setNoDelay(true)

@@ -12,8 +12,8 @@ import type { Identity } from '../../network/sdk/index.ts'
  */
 export interface LocalRouter extends RunningRouter, Pick<Identity, 'agent' | 'dial' | 'fetch' | 'host'> {
   /**
-   * Another identity of the network, by id or name, that this process acts as; the same one each time. What it does rejects with
-   * `NOT_AUTHENTICATED` where there is none.
+   * Another identity of the network, by id or name, for this process to act as; the same object each time. Its calls reject with
+   * `NOT_AUTHENTICATED` if the network has no such identity.
    */
   as(identity: string): Identity
 }

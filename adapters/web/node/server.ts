@@ -109,15 +109,15 @@ export interface RunningServer extends AsyncDisposable {
   /** Serves the routers of a controller that came to be after its server. Does nothing without `fabric`. */
   openFabric(controller: FabricSource): Promise<void>
   /**
-   * Stops accepting connections, waits `graceMs` (4 s unless given) for requests in flight, of which those that have not
-   * arrived whole get a second at most, then ends the rest. Calling it again gives the same promise.
+   * Stops accepting connections, waits `graceMs` (4 s unless given) for requests in flight, then ends the rest. A request that has not
+   * arrived whole gets a second at most. Calling it again gives the same promise.
    */
   close(options?: { readonly graceMs?: number }): Promise<void>
   /** Presents another certificate from the next connection on; without an argument, asks the controller for it. */
   replaceCertificate(certificate?: ServerCertificate): void
   /**
-   * Presents a certificate, from the next connection on, to clients that ask for one of its DNS names (SNI), in place of one
-   * that was there for the name. Throws when it has no DNS name.
+   * Presents a certificate, from the next connection on, to clients that ask for one of its DNS names (SNI), in place of an earlier
+   * certificate for the name. Throws when it has no DNS name.
    */
   addNamedCertificate(certificate: ServerCertificate): void
 }

@@ -5,15 +5,15 @@ import type { TLSSocket } from 'node:tls'
 export interface PortSharing {
   /** By the ALPN protocol that was agreed on. */
   readonly byProtocol: ReadonlyMap<string, (socket: TLSSocket) => void>
-  /** Clients without ALPN, known by their first bytes; those that begin with others speak HTTP. */
+  /** Clients without ALPN, known by their first bytes. With other first bytes a client speaks HTTP. */
   readonly byFirstBytes?: { readonly bytes: Uint8Array; readonly take: (socket: TLSSocket) => void }
-  /** Told of every socket that is not for HTTP. */
+  /** Called with every socket that is not for HTTP. */
   readonly onTaken: (socket: TLSSocket) => void
   /** Milliseconds for a client without ALPN to send its first bytes. */
   readonly firstBytesMs: number
 }
 
-/** Lets others have their sockets of a server; those that nobody else takes are answered by the server as before. */
+/** Hands sockets of a server to the takers of other protocols. The server answers the remaining sockets as before. */
 export function sharePort(server: Server, { byProtocol, byFirstBytes, onTaken, firstBytesMs }: PortSharing): void {
   const ofApis = server.listeners('secureConnection')
   const serve = (socket: TLSSocket) => {

@@ -65,7 +65,7 @@ export function cachedCollection(
     return undefined
   }
 
-  /** Those that hold any of the values in a field: which they are is kept for each value, where they are few. */
+  /** The records that hold any of the values in a field. Their ids are kept for each value, where they are few. */
   async function findHolders(
     field: string,
     values: ReadonlySet<string>,
@@ -116,7 +116,7 @@ export function cachedCollection(
     return found
   }
 
-  /** The record of a row that was fetched anyway: the one that is held, so that what was made of it stays good. */
+  /** The record of a fetched row. A record that is held already is kept, so that values derived from it stay good. */
   function held(row: Row): RecordOrDamage {
     const id = String(row.id)
     const known = isLevel(kind, id) ? cache.find(table, id) : undefined

@@ -90,7 +90,7 @@ export type NamedRecords =
   | { readonly by: 'unique'; readonly field: string; readonly value: string }
   | { readonly by: 'indexed'; readonly field: string; readonly values: ReadonlySet<string> }
 
-/** The records that a question names: by their ids, one by a unique text, or those that hold indexed texts. Undefined for any other question or order. */
+/** The records that a query names: by their ids, by a unique text, or by indexed texts. Undefined for any other query or order. */
 export function namedRecords({ kind }: RecordTable, { where, orderBy }: FindQuery): NamedRecords | undefined {
   if (where?.kind !== 'compare' && where?.kind !== 'in') return undefined
   if (where.operand.kind !== 'field' || !isById(orderBy)) return undefined

@@ -89,7 +89,7 @@ export class RecordCache {
     return isSamePoint(this.#place, place)
   }
 
-  /** Different after every move to another place, even one that the cache has been at before. */
+  /** Different after every move to another place, even to an earlier place of the cache. */
   get moves(): number {
     return this.#moves
   }

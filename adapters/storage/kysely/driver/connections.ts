@@ -68,7 +68,7 @@ export interface ConnectionOptions {
 export const READ_CONNECTIONS = 8
 export const BUSY_TIMEOUT_MS = 5000
 
-/** The connections of one storage: those that read never wait for those that write, where the dialect allows it. */
+/** The connections of one storage. Readers never wait for writers, where the dialect allows it. */
 export interface Connections {
   readonly readers: ConnectionSource
   readonly writers: ConnectionSource
@@ -82,7 +82,7 @@ export interface ConnectionSource {
   close(): Promise<void>
 }
 
-/** A dialect that is not made by a function is shared by those who read and those who write, who then take turns. */
+/** A dialect that is not made by a function is shared: readers and writers take turns. */
 export function openConnections(
   dialect: Dialect | (() => Dialect),
   { readConnections = READ_CONNECTIONS, busyTimeoutMs = BUSY_TIMEOUT_MS }: ConnectionOptions,

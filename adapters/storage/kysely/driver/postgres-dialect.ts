@@ -131,7 +131,7 @@ function isUnprepared(connection: PostgresOptions['connection']): boolean {
 
 /** Statements that are prepared on a connection; further ones are parsed each time. */
 const PREPARED = 400
-/** Statements whose uses are counted, to find those that are worth preparing. */
+/** Statements whose uses are counted: frequent statements are worth preparing. */
 const COUNTED = 4000
 
 /** A client that prepares a statement on the server when it is run for the third time. */

@@ -18,8 +18,8 @@ const BUSY_TIMEOUT_MS = 5
 const MAPPED_BYTES = 1_073_741_824
 
 /**
- * Opens a SQLite file for one connection: durable as the options say, with a write-ahead log, and with what it keeps in memory.
- * Rejects when another file has the name of the one that was opened first.
+ * Opens a SQLite file for one connection: durable as the options say, with a write-ahead log and its memory settings. Rejects when another
+ * file has taken the name of the file that was opened first.
  */
 export async function openSqlite(
   file: string,
@@ -34,8 +34,8 @@ export async function openSqlite(
     database = new DatabaseSync(file, { enableForeignKeyConstraints: false, timeout: BUSY_TIMEOUT_MS })
     place.opened()
     await enterWalMode(database)
-    // The first GiB of the file is read from the memory of the operating system where it is, without a copy. What lies beyond is
-    // read as usual; more would take address space that a container may not have.
+    // The first GiB of the file is read from the memory of the operating system where it is, without a copy. The rest is read as usual: a
+    // larger map would take address space that a container may not have.
     database.exec(`pragma synchronous = ${synchronous}; pragma cache_size = ${-1024 * cacheMiB};
       pragma mmap_size = ${MAPPED_BYTES}; pragma temp_store = memory`)
     return database
@@ -80,7 +80,7 @@ export function builtInSqlite(): Promise<typeof import('node:sqlite')> {
   })
 }
 
-/** How many statements are kept prepared; the oldest go first, but those that were used meanwhile are spared once. */
+/** How many statements are kept prepared; the oldest go first, but a statement that was used meanwhile is spared once. */
 const PREPARED = 300
 
 interface Prepared {
@@ -211,8 +211,8 @@ export class SqlitePlace {
   }
 
   /**
-   * Before a connection is opened. Throws when SQLite would make an empty file in place of the one that was opened first,
-   * take another one for it, or begin a second log beside one that is still written to.
+   * Before a connection is opened. Throws when SQLite would replace the file that was opened first by an empty file, open another file in
+   * its place, or begin a second log beside a log that is still written.
    */
   opening(): void {
     if (this.#connections > 0) this.assertSame()

@@ -33,7 +33,7 @@ export const SQLITE_FILE: OptionRule = {
   problem: fileProblem,
 }
 
-/** SQLite says of each of them that it is unable to open the database, as of one that is away for a while. */
+/** SQLite has one message for each of these mistakes and for a file that is away for a while: it is unable to open the database. */
 function fileProblem(file: string): string | undefined {
   if (file === ':memory:') return undefined
   if (file === '') return 'takes the name of a file, not an empty text'

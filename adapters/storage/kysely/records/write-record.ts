@@ -174,7 +174,7 @@ export function readable(record: RecordOrDamage): StoredRecord {
   return record
 }
 
-/** The page of what was found: those that cannot be read apart. */
+/** The page of the found records. Damaged records stand in a list of their own. */
 export function pageOf(found: readonly RecordOrDamage[], totalCount: number): Page<StoredRecord> {
   const damaged = found.filter((record) => record instanceof DamagedRecord)
   if (damaged.length === 0) return { items: found, totalCount }

@@ -1,6 +1,6 @@
 import type { ColumnModel, IndexModel, TableModel } from './record-table.ts'
 
-/** The tables in the database are not those that this version of the code can work with; the message says what to do. */
+/** This version of the code cannot work with the tables of the database. The message names the remedy. */
 export class SchemaMismatch extends Error {
   constructor(message: string) {
     super(message)
@@ -8,7 +8,7 @@ export class SchemaMismatch extends Error {
   }
 }
 
-/** One step from the tables that a database has to those that the code declares. */
+/** One step from the tables of a database to the tables that the code declares. */
 export type SchemaStep =
   | { readonly kind: 'create-table'; readonly table: TableModel }
   | { readonly kind: 'add-column'; readonly table: TableModel; readonly column: ColumnModel }

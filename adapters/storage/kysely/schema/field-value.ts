@@ -6,7 +6,7 @@ import type { FieldColumn } from './record-table.ts'
 /** Stands before JSON whose keys are spelled with `%`. */
 const SPELLED = '%'
 
-/** The characters that JSON escapes in a key, and the one that spells them. */
+/** The characters that JSON escapes in a key, and the character that spells them. */
 const ESCAPED = /["\\%\p{Cc}\p{Cs}]/gu
 
 /**
@@ -21,7 +21,7 @@ function jsonText(value: unknown): string {
 /** Stands for what no JSON value is stored as. */
 export const UNREADABLE = Symbol('unreadable')
 
-/** The value of a {@link jsonText}; {@link UNREADABLE} for what is none. */
+/** The value of a {@link jsonText}; {@link UNREADABLE} for other text. */
 function parseJson(text: unknown): unknown {
   if (typeof text !== 'string') return UNREADABLE
   try {
@@ -51,7 +51,7 @@ function unspell(key: string): string {
   return key.replace(/%([0-9a-f]{4})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
 }
 
-/** The column's value for a field's value. Throws a TypeError for one that is not of the field's kind. */
+/** The column's value for a field's value. Throws a TypeError for a value of another kind than the field's. */
 export function encode(language: SqlLanguage, name: string, kind: FieldKind, value: unknown): unknown {
   if (value === null || value === undefined) return null
   switch (kind) {
@@ -202,7 +202,7 @@ export function* membersOf(value: unknown): Generator<JsonMember> {
 function asMember(path: string, value: unknown): JsonMember | undefined {
   switch (typeof value) {
     case 'string': {
-      // A text that no database can keep is found by none that can be asked for.
+      // No query can ask for a text that no database can keep: the index keeps a storable form of it.
       const text = isStorable(value) ? value : value.toWellFormed().replaceAll('\u0000', '\ufffd')
       return [path, 'text', text, foldedText(text), null]
     }

@@ -203,8 +203,8 @@ class DeferredSnapshot implements RowSource {
 }
 
 /**
- * Asks a database where it stands. Those who ask while a look is under way share the next one: each sees what was committed
- * when it asked, and a hundred at a time cost little more than one.
+ * Asks a database for its revision. Readers that ask during a look share the next look: each reader sees every commit from before its
+ * question, and a hundred readers cost little more than one.
  */
 export class SharedLook {
   readonly #readers: ConnectionSource

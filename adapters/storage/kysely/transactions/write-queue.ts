@@ -34,9 +34,9 @@ const GROUP_SIZE = 256
 const GROUP_MS = 20
 
 /**
- * Runs writes one after the other, in the order in which they come, and lets those that wait at the same time share one
- * transaction: each has a savepoint of its own, so that one that fails leaves the others alone, and every caller hears of
- * the outcome after the commit that decides it. A gate would let them in one by one, each with a commit of its own.
+ * Runs writes one after the other, in the order in which they come, and lets waiting writes share one transaction. Each write has a
+ * savepoint of its own, so that a failed write leaves the others alone. Every caller gets the outcome after the commit that decides it. A
+ * gate would admit the writes one by one, each with a commit of its own.
  */
 export class WriteQueue {
   readonly #stored: StoredTables
@@ -69,7 +69,7 @@ export class WriteQueue {
   }
 
   async #run(): Promise<void> {
-    // Those that come in the same turn of the event loop join the first group.
+    // Writes of the same turn of the event loop join the first group.
     await new Promise((resolve) => setImmediate(resolve))
     while (this.#waiting.length > 0) await this.#runGroup()
     this.#running = undefined
@@ -85,7 +85,7 @@ export class WriteQueue {
         else reject(outcome?.reason)
       }
     } catch (error) {
-      // Without a connection nobody was taken in yet: those who wait get an error, instead of waiting for a better time.
+      // Without a connection no write has begun: the waiting writes get an error now, instead of waiting for a better time.
       if (group.length === 0) group.push(...this.#waiting.splice(0))
       for (const { reject } of group) reject(error)
     }

@@ -37,7 +37,7 @@ async function createKeys({ options }: CommandCall<keyof typeof CERTIFICATE_OPTI
   return { text: `made ${directory} for ${hosts.join(', ')}`, value: { pki: directory, hosts } }
 }
 
-/** The hosts that a server certificate is for: those that are named, and the names of this machine. */
+/** The hosts of a server certificate: the named hosts, and the names of this machine. */
 export function certificateHosts(named: readonly string[]): readonly string[] {
   const own = [hostname(), 'localhost', '127.0.0.1', '::1'].filter((host) => /^[a-z0-9.:-]+$/i.test(host))
   return [...new Set([...named, ...own])]

@@ -55,7 +55,7 @@ Other records that cannot be read stay as they are, unless --delete-damaged is g
 })
 
 const DAY_MS = 24 * 60 * 60 * 1000
-/** Days after which a backup is too old: one that is made each day may be late once. */
+/** Days after which a backup is too old: a daily backup may be late once. */
 const OLD_DAYS = 2
 
 type DoctorOption =
@@ -128,7 +128,7 @@ function repair(options: Parameters<typeof withOperator>[0], deletesDamaged: boo
   })
 }
 
-/** Findings of one kind that are told by themselves; more are told in one. */
+/** Findings of one kind that are reported one by one; more are summed up in one line. */
 const MOST_ALIKE = 5
 
 function examineStorage(options: Parameters<typeof withOperator>[0], all: boolean): Promise<readonly Finding[]> {

@@ -11,14 +11,14 @@ export type ReadAudit = (request: AuditRequest) => Promise<AuditPage>
 const LOOK_MS = 1000
 /** A stream that ended is asked for again after this time, ms. */
 const AGAIN_MS = 1000
-/** The login is used this often, ms: one that asks nothing ends for being idle. */
+/** Interval, ms, in which the login is used: an idle login ends. */
 const IN_USE_MS = 300_000
 /** Records of one question. */
 const PAGE = 500
 
 /**
- * Prints records as a controller sends them, for as long as they may be read: from `from` on, or those that are written from now on.
- * A stream that is cut goes on where it was.
+ * Prints records as a controller sends them, from `from` on or from now on, for as long as the login may read them. A stream that is cut
+ * goes on where it was.
  */
 export async function followStream(
   terminal: Terminal,
@@ -59,7 +59,7 @@ interface SentEvent {
   readonly data: string
 }
 
-/** The events of a stream; comments, which say that it is alive, are none. */
+/** The events of a stream. Comments only keep the stream alive, and are skipped. */
 async function* eventsIn(body: ReadableStream<Uint8Array>): AsyncGenerator<SentEvent> {
   const decoder = new TextDecoder()
   let rest = ''

@@ -120,7 +120,7 @@ async function importNetwork(options: Options, environment: Environment, termina
   })
 }
 
-/** The controller to read is named by options of its own: `--url` and `--ca` are those of the one that gets the network. */
+/** The source has options of its own: `--url` and `--ca` name the controller that gets the network. */
 function sourceOptions(options: Options, from: string) {
   const givenFor = (name: 'url' | 'ca' | 'profile') =>
     name === 'url' ? from : name === 'ca' ? options.typed('from-ca') : options.typed('profile')

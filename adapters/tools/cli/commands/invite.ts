@@ -145,7 +145,7 @@ async function invitationOf(
   }
 }
 
-/** The address that an option names. Throws {@link UsageError} for what is none. */
+/** The address of an option. Throws {@link UsageError} for an invalid address. */
 function advertised(given: string): string {
   if (parseAddress(given) !== undefined) return given
   throw new UsageError(`--advertise takes HOST:PORT, not '${given}'`)

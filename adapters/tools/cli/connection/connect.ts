@@ -98,7 +98,7 @@ async function login({ options, environment }: ConnectionRequest): Promise<Login
   return { url: profile.url, trusted: given ?? kept, token: profile.token, isOwn: false }
 }
 
-/** The API session of a login by password. A refusal says what may be wrong: the controller tells nobody which it is. */
+/** The API session of a login by password. A refusal lists the possible causes: the controller does not say which applies. */
 export async function logInByPassword(management: ApiClient<ManagementApi>, body: AdminCredentials) {
   try {
     return (await management.call('POST /authenticate', { query: { method: 'password' }, body })).data

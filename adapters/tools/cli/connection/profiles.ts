@@ -3,7 +3,7 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { type Environment, UsageError } from '../command-line/usage.ts'
 
-/** A login that is kept: to which controller, and the API session that it gave. No password is kept. */
+/** A kept login: the controller and the API session. No password is kept. */
 export interface Profile {
   readonly url: string
   /** The controller's trust bundle, PEM; without it the certificates of the system count. */

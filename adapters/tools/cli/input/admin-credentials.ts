@@ -52,7 +52,7 @@ export const PASSWORD_OPTIONS = {
   'password-file': { value: 'FILE', summary: 'read the password from the first line of a file' },
 } as const
 
-/** Permission bits of those who are neither the owner of a file nor of its group: read it, write it. */
+/** The permission bits that let users other than the owner and the group read or write a file. */
 const OTHERS = 0o006
 
 /** How a password is read. */

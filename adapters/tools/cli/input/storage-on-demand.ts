@@ -10,9 +10,9 @@ export interface StorageOnDemand {
 }
 
 /**
- * The storage of a setting, opened with the first read or write: opening makes a database or tables that are absent, and what
- * else is wrong with a start is found before. Reads and writes reject with `UsageError` where it cannot be opened. What
- * nobody finds again, as memory, is opened at once.
+ * The storage of a setting, opened with the first read or write: opening creates an absent database or table, so other problems of a start
+ * must come first. Reads and writes reject with `UsageError` where it cannot be opened. A storage in memory leaves nothing behind, and is
+ * opened at once.
  */
 export async function storageOnDemand(setting: Setting, tables: TableOptions = {}): Promise<StorageOnDemand> {
   const isSqlite = setting.value.startsWith('sqlite:')

@@ -17,9 +17,9 @@ export interface BodyOptions {
 }
 
 /**
- * The body of a request, read to its end, or `undefined` when it has none.
- * Bytes are counted as they arrive, so neither a false Content-Length nor a chunked body gets past `maxBytes`. No body ever
- * waits for another one: where all of them become too much, one that has been arriving for long is given up.
+ * The body of a request, read to its end, or `undefined` when it has none. Bytes are counted as they arrive, so neither a false
+ * Content-Length nor a chunked body gets past `maxBytes`. No body ever waits for another: when all bodies together become too large, a body
+ * that has been arriving for long is given up.
  * @throws RequestRefused (413) as soon as the body is declared or found to be larger than `maxBytes`, and (429) when it is
  * given up for others.
  * @throws RequestAborted when the client leaves before the end.
@@ -30,7 +30,7 @@ export async function readBody(
 ): Promise<Uint8Array<ArrayBuffer> | undefined> {
   if (declaredLength(incoming) > options.maxBytes) throw bodyTooLarge()
   if (incoming.readableEnded || !announcesBody(incoming)) return undefined
-  // Whatever came in one packet with the head is there after this turn of the parser.
+  // The bytes in the packet of the head are there after this turn of the parser.
   await undefined
   if (incoming.destroyed) throw new RequestAborted()
   return wholeBody(incoming, options.maxBytes) ?? arrivingBody(incoming, options)
@@ -140,7 +140,7 @@ interface Exchange {
   readonly outgoing: ServerResponse
 }
 
-/** A connection: whether a request of it is being answered, and those that came ahead of the answer. */
+/** A connection: whether a request of it is being answered, and the requests that wait for this answer. */
 interface Turn {
   isTaken: boolean
   readonly waiting: Exchange[]

@@ -8,10 +8,10 @@ const LINGER_MS = 1000
 const LINGER_BYTES = 262_144
 
 /**
- * Answers at once although the request has not been read to its end, then closes the connection.
- * Closing with unread bytes would reset the connection and could destroy the response on its way, so the connection
- * stays for up to a second and a little more of the body is discarded as it arrives: enough for a client that reads the
- * answer only after it has sent a body slightly too large, too little for one that never stops sending.
+ * Answers at once although the request has not been read to its end, then closes the connection. Closing with unread bytes would reset the
+ * connection and could destroy the response on its way, so the connection stays for up to a second and a little more of the body is
+ * discarded as it arrives: enough for a client that reads the answer only after it has sent a body slightly too large, too little for a
+ * client that never stops sending.
  */
 export async function sendEarlyResponse(
   response: Response,

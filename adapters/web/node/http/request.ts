@@ -94,10 +94,9 @@ const HOST_PATTERN = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i
 const ABSOLUTE_TARGET = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i
 
 /**
- * The absolute URL that a request asks for. The authority is the Host header when that is a plain host and port, else
- * `localhost`; the path is the one that the client sent (`originalUrl`), without the prefix below which the controller is
- * mounted (`baseUrl`) unless that is a path of its own.
- * A target such as `//other.example/` stays a path: it never names another host.
+ * The absolute URL that a request asks for. The authority is the Host header when that is a plain host and port, else `localhost`; the path
+ * is the client's (`originalUrl`), without the prefix below which the controller is mounted (`baseUrl`) unless that is a path of its own. A
+ * target such as `//other.example/` stays a path: it never names another host.
  */
 function requestUrl(incoming: IncomingMessage): string {
   const scheme = incoming.socket instanceof TLSSocket ? 'https' : 'http'

@@ -58,9 +58,9 @@ export function plainAnswer({ status, headers, body }: PlainAnswer): SentAnswer 
 }
 
 /**
- * Sends an answer unless the client is gone: with its head in one write, or a long one as fast as the client takes it. Its memory
- * is counted where `reading` is given: a client that reads slowly loses its connection when others need the memory, and one
- * that is slower than it may be in any case.
+ * Sends an answer unless the client is gone: with its head in one write, or a long one as fast as the client takes it. Its memory is
+ * counted where `reading` is given. A client that reads slowly loses its connection when others need the memory. A client below the minimum
+ * speed loses it in any case.
  */
 export function sendAnswer(answer: SentAnswer, outgoing: ServerResponse, reading?: Reading): void {
   if (!isListening(outgoing)) return
@@ -70,12 +70,12 @@ export function sendAnswer(answer: SentAnswer, outgoing: ServerResponse, reading
   else void sendInPieces(bytesOf(answer.body), outgoing)
 }
 
-/** The bytes of a body, which are copied only where they are none yet. */
+/** The bytes of a body. Bytes are not copied, text is encoded. */
 function bytesOf(body: string | Uint8Array): Buffer {
   return typeof body === 'string' ? Buffer.from(body) : Buffer.from(body.buffer, body.byteOffset, body.byteLength)
 }
 
-/** Sends a body in pieces: one that is written at once is held, and encrypted, at once. */
+/** Sends a body in pieces: a body in a single write would be held and encrypted whole. */
 async function sendInPieces(body: Buffer, outgoing: ServerResponse): Promise<void> {
   for (let at = 0; at < body.length && !outgoing.destroyed; at += PIECE_BYTES) {
     outgoing.write(body.subarray(at, at + PIECE_BYTES))

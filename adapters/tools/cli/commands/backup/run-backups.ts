@@ -104,7 +104,7 @@ async function makeCopy(file: string, folder: string, keep: number): Promise<Mad
     await snapshotSqlite(file, unfinished)
     const [problem] = await problemsOf(await sqliteStorage(unfinished))
     if (problem !== undefined) throw new Error(`the copy is not whole: ${problem}`)
-    // The digest first: a copy without one would count as one that nobody can compare.
+    // The digest first: a copy without a digest would count as a copy that cannot be compared.
     await writeDigest(unfinished, join(folder, name))
     await rename(unfinished, join(folder, name))
     await syncedFolder(folder)

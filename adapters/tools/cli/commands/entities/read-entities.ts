@@ -65,7 +65,7 @@ function readCount(name: string, value: string | undefined): number | undefined 
   throw new UsageError(`--${name} takes a whole number, not '${value}'`)
 }
 
-/** Columns of a list, of those that its entities have. */
+/** Columns of a list; columns that the entities lack are left out. */
 const COLUMNS = [
   'id',
   'name',

@@ -27,7 +27,7 @@ interface RouterFinding {
 const SOON_MS = 7 * 24 * 3_600_000
 const OTHERS_MAY_READ = 0o077
 
-/** Looks for what is wrong with an enrolled router. Throws a usage error where its file is none. */
+/** Looks for problems of an enrolled router. Throws a usage error when its file is invalid. */
 export async function examineRouter({ options, terminal }: CommandCall<'file'>): Promise<Answer> {
   const path = options.value('file') ?? DEFAULT_ROUTER_FILE
   const file = await readRouterFile(path)

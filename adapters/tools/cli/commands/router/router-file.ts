@@ -15,7 +15,7 @@ export interface RouterFile {
 
 export const DEFAULT_ROUTER_FILE = 'router.json'
 
-/** Reads the file of a router. Throws {@link UsageError} where it is none. */
+/** Reads the file of a router. Throws {@link UsageError} when the file is absent or invalid. */
 export async function readRouterFile(path: string): Promise<RouterFile> {
   const text = await readFile(path, 'utf8').catch(() => {
     throw new UsageError(`there is no file ${path}: portcullis router enroll writes it, --file names another one`)

@@ -116,7 +116,7 @@ function isRateLimited(name: string): name is keyof typeof RATE_LIMITED {
   return Object.hasOwn(RATE_LIMITED, name)
 }
 
-/** The origins in settings, exactly as browsers send them. Throws {@link UsageError} for what is none, such as `*`. */
+/** The origins in settings, exactly as browsers send them. Throws {@link UsageError} for an invalid origin, such as `*`. */
 export function readCors(settings: readonly Setting[]): CorsOptions {
   for (const { name, value } of settings) {
     const isOrigin = /^https?:\/\/[^*]+$/.test(value) && URL.canParse(value) && new URL(value).origin === value

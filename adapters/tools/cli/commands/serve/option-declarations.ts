@@ -222,7 +222,7 @@ export const SERVE_OPTIONS = {
 /** The options of `serve` as they were given. */
 export type ServeArguments = GivenOptions<keyof typeof SERVE_OPTIONS>
 
-/** Permission bits of those who are neither the owner of a file nor of its group: read it, write it. */
+/** The permission bits that let users other than the owner and the group read or write a file. */
 const OTHERS = 0o006
 
 /** SQLite keeps records in these files too. */

@@ -145,7 +145,7 @@ function readControlAdvertise(advertised: Setting | undefined, listen: Address |
   })
 }
 
-/** The address by which a port of its own is reached; undefined where it is the one that is listened on. */
+/** The address by which peers reach a separate port; undefined when no other address than the listening address is advertised. */
 function readReached(
   advertised: Setting | undefined,
   listen: Address | undefined,

@@ -4,7 +4,7 @@ import type { Address } from '../../../../web/node/index.ts'
 import { type Setting, UsageError } from '../../command-line/usage.ts'
 import { readDuration } from '../../input/durations.ts'
 
-/** The options that processes share, and those that each has of its own. */
+/** The options that processes share, and the options that differ by process. */
 interface SharedOptions {
   readonly workers: number
   readonly storage: Setting
@@ -83,10 +83,10 @@ function requireFree(
 }
 
 /**
- * The options of one worker of several. A router holds a channel to each process that is to lay circuits over it, so each
- * worker has a port of its own for routers: the one of `--control-listen` and those that follow, and gives routers the
- * others. Without it routers are not served, because a connection to the shared port reaches any worker. The edge router of
- * each worker has a name and a port of its own as well.
+ * The options of one worker of several. A router holds a channel to each process that is to lay circuits over it, so each worker has a port
+ * of its own for routers: the port of `--control-listen` or one of the following ports. It announces the others to routers. Without
+ * `--control-listen` routers are not served, because a connection to the shared port reaches any worker. The edge router of each worker has
+ * a name and a port of its own as well.
  */
 export function optionsOfWorker<Options extends RouterPorts>(options: Options, index: number): Options {
   const { workers, controlListen, controlAdvertise, controlOthers, router } = options

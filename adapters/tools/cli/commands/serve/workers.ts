@@ -52,16 +52,16 @@ const SOON_MS = 10_000
 const STOP_WITHIN_MS = 5500
 
 /**
- * Has `count` workers serve behind one port until a signal asks to stop; the exit code. The first one starts alone, for it may
- * find an empty database and no certificates. A worker that ends is started again, the sooner the longer it had lived; one that cannot
- * start at all ends the command.
+ * Has `count` workers serve behind one port until a signal asks to stop; the exit code. The first one starts alone, for it may find an
+ * empty database and no certificates. A worker that ends is started again, the sooner the longer it had lived. A worker that cannot start
+ * at all ends the command.
  */
 export async function serveByWorkers(
   count: number,
   { events }: Pick<ServeOptions, 'events'>,
   { print, tell }: Terminal,
 ): Promise<number> {
-  // Workers accept connections by themselves: one that this process had handed to a worker that dies would hang for ever.
+  // Workers accept connections by themselves: a connection that this process had handed to a dying worker would hang for ever.
   cluster.schedulingPolicy = cluster.SCHED_NONE
   const supervisor = new Supervisor(tell)
   // Without files of events it ends the process, as a terminal expects that closes.

@@ -19,7 +19,7 @@ export interface Found {
 /** As many of each kind are found. */
 export const MOST_OF_A_KIND = 8
 
-/** Entities of some kinds (all where none are given) whose name holds a text; those that begin with it come first. */
+/** Entities of some kinds (all kinds unless given) whose name holds a text. Names that begin with it come first. */
 export async function searchNames(
   { portcullis }: Apis,
   text: string,

@@ -27,11 +27,14 @@ const DONE: Readonly<Record<string, string>> = {
 interface AuditListProps {
   readonly apis: Apis
   readonly entries: readonly AuditEntry[]
-  /** A change was taken back, of which there is a record now. */
+  /** Called after a change was taken back: the trail has a new record. */
   readonly onUndone: () => void
 }
 
-/** Records of the audit trail as sentences: who did what, and each field from what to what. The same done to others is one that opens. */
+/**
+ * Records of the audit trail as sentences: the actor, the action, and the old and the new value of each field. A run of equal actions on
+ * several entities is one record that opens.
+ */
 export function AuditList({ apis, entries, onUndone }: AuditListProps) {
   return (
     <ol class="audit" data-results>
@@ -204,7 +207,7 @@ function Value({ field, value }: { field: string; value: unknown }) {
   return <>{shown(value)}</>
 }
 
-/** The entries that left a list and those that came into it; undefined where neither side is a list. */
+/** The entries that left a list and the entries that came into it; undefined where neither side is a list. */
 function movedOf({ before, after }: { before?: unknown; after?: unknown }) {
   const [earlier, later] = [listOf(before), listOf(after)]
   if (earlier === undefined && later === undefined) return undefined

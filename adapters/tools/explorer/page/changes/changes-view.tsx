@@ -15,7 +15,7 @@ const SPANS = [
 /** The kinds whose changes decide who reaches what. */
 const ACCESS_KINDS = ['identities', 'services', 'service-policies', 'posture-checks']
 
-/** Who changed what, and from what to what. */
+/** The changes of the audit trail, each with its actor, old values and new values. */
 export function ChangesView({ apis }: { apis: Apis }) {
   const { about } = place.value
   const hours = SPANS.find((span) => String(span.hours) === about.get('hours'))?.hours ?? 1

@@ -11,10 +11,10 @@ export type AuditEntry = AnswerOf<PortcullisApi['GET /audit']>['data']['entries'
 
 type Change = NonNullable<ReturnType<typeof takingBack>>
 
-/** Who lost and who gained access by changes: what taking them back would give and take, in the network as it is now. */
+/** The access that changes gave and took: the reverse of what undoing them would do in the network as it is now. */
 export function Consequences({ apis, entries }: { apis: Apis; entries: readonly AuditEntry[] }) {
   const [isOpen, setOpen] = useState(false)
-  // Of several changes of one entity the oldest says what was before.
+  // The oldest of several changes of an entity has its earlier state.
   const oldest = new Map(entries.map((entry) => [entry.entity?.id, entry]))
   const undone = [...oldest.values()].flatMap((entry) => takingBack(entry) ?? [])
   if (undone.length === 0) return null

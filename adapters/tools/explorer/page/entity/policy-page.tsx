@@ -57,7 +57,7 @@ export function ServicePolicyPage({ apis, id }: Props) {
   )
 }
 
-/** One edge router policy: which identities connect to which edge routers. */
+/** One edge router policy: its identities and their edge routers. */
 export function EdgeRouterPolicyPage({ apis, id }: Props) {
   const { management } = apis
   const params = { id }

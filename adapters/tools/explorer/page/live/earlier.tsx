@@ -6,7 +6,7 @@ import { useAnswer } from '../parts/use-answer.ts'
 
 const PAGE_SIZE = 20
 
-/** Events before those that the controller remembers, by the audit trail, which survives a restart. */
+/** Events that the controller no longer remembers, from the audit trail, which survives a restart. */
 export function Earlier({ apis, before }: { apis: Apis; before: string }) {
   const [isOpen, setOpen] = useState(false)
   return (

@@ -19,8 +19,8 @@ export const LONGEST_WAIT_MS = 15_000
 const SILENCE_MS = 30_000
 
 /**
- * Messages of the controller's events as they come, from the last one that was seen on. A stream that is lost or silent is
- * opened again where it ended; `onState` hears of it. Ends when `signal` is aborted.
+ * Messages of the controller's events as they come, after the last seen event. A lost or silent stream is opened again where it ended, and
+ * `onState` is called. Ends when `signal` is aborted.
  */
 export async function* followEvents(
   apis: Apis,

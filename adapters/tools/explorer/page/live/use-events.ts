@@ -71,7 +71,7 @@ async function readPatiently(
   }
 }
 
-/** Stands among the events for those that were forgotten before they were told. */
+/** A placeholder for events that the controller forgot before it sent them. */
 function missingEvents(): NetworkEvent {
   const at = new Date().toISOString()
   return {

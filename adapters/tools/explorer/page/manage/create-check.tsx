@@ -78,7 +78,7 @@ export function CreateCheck({ apis, onCreated }: Props) {
   )
 }
 
-/** Reads the conditions of a check from lines of text; the controller refuses those that are not right. */
+/** Reads the conditions of a check from lines of text. The controller refuses invalid conditions. */
 function askedOf(typeId: TypeId, text: string, lasting: Lasting) {
   const lines = text
     .split('\n')

@@ -6,7 +6,7 @@ import { type MapGroup, type MapLink, type ShownMap, type Side, shareText } from
 /** As many of the groups that one is linked with stand beside it; the others are in its panel. */
 const MOST_LINKED = 3
 
-/** Who reaches what, drawn as a list, for windows that are too narrow for two columns and lines between them. */
+/** The access map as a list, for windows that are too narrow for two columns and lines between them. */
 export function MapList({ map, chosen, onChoose }: MapProps) {
   return (
     <div class="map-list">

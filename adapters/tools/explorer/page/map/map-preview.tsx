@@ -8,13 +8,13 @@ import { readMap } from './read-map.ts'
 /** As many groups of each kind: the whole picture stands beside other things. */
 const GROUPS = 7
 
-/** Who reaches what, small; a group leads to the picture of its own groups. */
+/** A small access map. A group leads to the map of its own groups. */
 export function MapPreview({ apis }: { apis: Apis }) {
   const answer = useAnswer(
     (signal) => readMap(apis, { identities: undefined, services: undefined, type: 'Dial', groups: GROUPS }, signal),
     [apis],
   )
-  // Who may not read all of it is not told so on the first view.
+  // The first view shows no error to a user who may not read the whole map.
   if (answer.problem !== undefined) return null
   return (
     <section class="card map-preview" aria-label="Who reaches what">

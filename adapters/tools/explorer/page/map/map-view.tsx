@@ -10,7 +10,7 @@ import { type Choice, MapDrawing } from './map-drawing.tsx'
 import { MapList } from './map-list.tsx'
 import { readMap, type ShownMap } from './read-map.ts'
 
-/** Who reaches what, in few groups; a group opens into its own groups, and these into people. */
+/** The access map in few groups. A group opens into its own groups, and these into identities and services. */
 export function MapView({ apis }: { apis: Apis }) {
   const { about } = place.value
   const identities = about.get('identities') ?? undefined

@@ -2,7 +2,7 @@ import type { AnswerOf, PortcullisApi } from '../../../../../src/client/index.ts
 import type { Apis } from '../api/apis.ts'
 import { numberText } from '../parts/number-text.ts'
 
-/** Who may dial or bind what, in few groups. */
+/** Access to dial or bind, between few groups of identities and services. */
 export type AccessMap = AnswerOf<PortcullisApi['GET /access-map']>['data']
 export type MapLink = AccessMap['links'][number]
 type AnsweredGroup = AccessMap['identities']['groups'][number]

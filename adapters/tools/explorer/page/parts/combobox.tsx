@@ -47,7 +47,7 @@ export function Combobox<T>({
   const [at, setAt] = useState(0)
   const [isPicked, setPicked] = useState(false)
   const settled = useSettled(typed)
-  // Who pressed Enter and went on to the next field still means it.
+  // A user who pressed Enter and went on to the next field still wants the choice.
   const isAsking = (isOpen || isPicked) && settled.trim() !== ''
   const answer = useAnswer((signal) => (isAsking ? search(settled.trim(), signal) : undefined), [settled, isAsking])
   const isAnswered = isAsking && settled === typed && (answer.data !== undefined || answer.problem !== undefined)

@@ -5,7 +5,7 @@ interface Props {
   /** The resource, for example `identities`. */
   readonly kind: string
   readonly id: string
-  /** Null for one that is gone, or whose name is not to be seen. */
+  /** Null when the entity is gone, or the user may not see its name. */
   readonly name: string | null | undefined
 }
 

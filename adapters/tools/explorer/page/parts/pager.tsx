@@ -25,7 +25,7 @@ export function OffsetPager({ offset, size, total, onTurn }: OffsetProps) {
   )
 }
 
-/** The buttons between the pages of a list: `cursors` are those of the pages before this one, the last of which began it. */
+/** The buttons between the pages of a list. `cursors` are the cursors of the pages up to this page; the last cursor began this page. */
 export function Pager({
   cursors,
   nextCursor,

@@ -25,7 +25,7 @@ interface Props {
 
 const PAGE_SIZE = 10
 
-/** The circuits that are open now, the newest first, each of which can be cut. */
+/** The open circuits, the newest first. Each can be cut. */
 export function CircuitsPart({ apis, of = {}, version = 0 }: Props) {
   const [cursors, setCursors] = useState<readonly string[]>([])
   const [cut, setCut] = useState(0)

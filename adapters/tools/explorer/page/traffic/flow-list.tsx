@@ -6,7 +6,9 @@ import type { Traffic } from './circuits-part.tsx'
 /** As many of them as a drawing has boxes in a column, times the columns. */
 const MOST_FLOWS = 36
 
-/** Who talks to whom now, for windows that are too narrow to draw it: the most circuits first. */
+/**
+ * The present traffic between identities and services as a list, for windows that are too narrow for the drawing: the most circuits first.
+ */
 export function FlowList({ traffic: { flows } }: { traffic: Traffic }) {
   const busiest = flows.toSorted((a, b) => b.circuits - a.circuits)
   return (

@@ -31,7 +31,7 @@ interface Box {
   readonly y: number
 }
 
-/** Who talks to whom now: identities on the left, routers in the middle with the links between them, services on the right. */
+/** The present traffic: identities on the left, routers in the middle with the links between them, services on the right. */
 export function TrafficDrawing({ traffic }: { traffic: Traffic }) {
   const [hovered, setHovered] = useState<string>()
   const { boxes, height } = boxesOf(traffic)

@@ -10,7 +10,7 @@ import { CircuitsPart, type Traffic } from './circuits-part.tsx'
 import { FlowList } from './flow-list.tsx'
 import { MOST_IN_COLUMN, TrafficDrawing } from './traffic-drawing.tsx'
 
-/** How often the state is read while nothing is told, in milliseconds: routers of other processes tell nothing here. */
+/** Milliseconds between two readings of the state without events: routers of other processes send no events here. */
 const READ_EVERY_MS = 15_000
 /** Milliseconds within which changes are shown by one reading. */
 const SETTLED_MS = 400

@@ -85,7 +85,7 @@ export function policyBody({ name, type, semantic, ...roles }: PolicyDraft) {
   }
 }
 
-/** A change in the words of a simulation; a new policy without a name is tried under one that nobody has. */
+/** A change in the form of a simulation. A new policy without a name gets a name that no policy has. */
 export function simulated(change: Change): Simulation['changes'] {
   if (change.kind === 'group') return change.tried
   return [simulatedEntity(change)]
@@ -119,7 +119,7 @@ export function newPolicy(policy: PolicyDraft): Change {
   return { kind: 'service-policies', action: 'create', number: Date.now(), policy }
 }
 
-/** Role attributes that a change gives to an entity, and those that it takes from it. */
+/** Role attributes that a change adds to an entity, and role attributes that it removes. */
 interface AttributeDifference {
   readonly added: readonly string[]
   readonly taken: readonly string[]
@@ -138,7 +138,7 @@ export function differenceOf({
   }
 }
 
-/** Role attributes as they are now, with those that a change adds and without those that it takes. */
+/** The role attributes of an entity after a change; `now` are the present ones. */
 export function changedBy({ added, taken }: AttributeDifference, now: readonly string[]): string[] {
   return [...new Set([...now, ...added])].filter((attribute) => !taken.includes(attribute))
 }

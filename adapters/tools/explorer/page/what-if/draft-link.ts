@@ -21,16 +21,16 @@ function shortly(change: Change): Linked {
   return change.action === 'delete' ? known : { ...known, policy: policyBody(change.policy) }
 }
 
-/** A change as an address has it. What others change until it is opened stays, or is shown where a change is applied. */
+/** A change as an address has it. Changes of others before the address is opened stay, or are shown where the change is applied. */
 interface Linked {
   readonly kind: string
   readonly id?: string
   readonly holders?: string
   readonly roleAttribute?: string
-  /** Role attributes that an entity is given, and those that are taken from it. */
+  /** Role attributes that the change adds to an entity, and role attributes that it removes. */
   readonly added?: readonly string[]
   readonly taken?: readonly string[]
-  /** A policy as it was when the change began; it would be deleted where no other one follows. */
+  /** A policy as it was when the change began; without `policy`, the change deletes it. */
   readonly before?: ReturnType<typeof policyBody>
   readonly policy?: ReturnType<typeof policyBody>
 }

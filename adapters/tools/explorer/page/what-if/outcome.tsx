@@ -24,7 +24,7 @@ export function Outcome({ apis, changes }: { apis: Apis; changes: readonly Chang
     setCursor(undefined)
     setEarlier([])
   }, [asked])
-  // Whatever is begun next is not made.
+  // New changes have not been applied yet: the notice of the last ones goes.
   useEffect(() => {
     if (changes.length > 0) setWritten(undefined)
   }, [changes.length])

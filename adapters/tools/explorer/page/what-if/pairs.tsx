@@ -14,7 +14,7 @@ export interface Pair {
   readonly change: 'gained' | 'lost'
 }
 
-/** Who would gain or lose what, one by one. */
+/** The pairs of identity and service that would gain or lose access, one by one. */
 export function Pairs({ pairs }: { pairs: readonly Pair[] }) {
   if (pairs.length === 0) return <p class="empty">Nobody would gain or lose anything.</p>
   return (

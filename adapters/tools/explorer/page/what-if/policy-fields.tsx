@@ -9,7 +9,7 @@ interface Props {
   readonly onChange: (changed: Partial<PolicyDraft>) => void
 }
 
-/** Who may dial or bind what, and in which state: the members of a service policy. */
+/** The fields of a service policy: name, type, semantic, roles and posture checks. */
 export function PolicyFields({ apis, policy, onChange }: Props) {
   return (
     <div class="fields">

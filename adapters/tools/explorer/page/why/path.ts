@@ -127,7 +127,7 @@ function hostNode({ service, hosts, reason }: Explanation): PathNode | undefined
   return { ...node('host', 5, 'hosts', title, `${count} terminator${count === 1 ? '' : 's'}`, light), href }
 }
 
-/** Those that select both, and where there are none, those that select one of the two. */
+/** The policies that select both. Without any, the policies that select either. */
 function concernedPolicies(policies: readonly PolicyExplanation[]): readonly PolicyExplanation[] {
   const selectingBoth = policies.filter(selectsBoth)
   return selectingBoth.length > 0 ? selectingBoth : policies

@@ -5,7 +5,7 @@ import { numberText } from '../parts/number-text.ts'
 import { useAnswer } from '../parts/use-answer.ts'
 import { readAttributes } from '../what-if/read-entity.ts'
 
-/** Shows the steps that would help, the one that gives least to others first, each with the way to try it before it is done. */
+/** Shows the steps that would help, each with a way to try it first. The step that gives least to others comes first. */
 export function Suggestions({ apis, explanation }: { apis: Apis; explanation: Explanation }) {
   const { suggestions, allowed, reason, identity, service, type } = explanation
   const gains = useAnswer(
