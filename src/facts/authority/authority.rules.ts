@@ -26,8 +26,8 @@ export function hasRights(identity: RightsHolder): boolean {
 }
 
 /**
- * Reports whether `holder` has every right that `other` has. Who does not cover an identity may neither give it a way in
- * nor take one away: whatever it could do as that identity, it can do as itself.
+ * Reports whether `holder` has every right that `other` has. Only a holder that covers an identity may add or remove its credentials: by a
+ * login as that identity the holder gains no right.
  *
  * @example
  * covers({ isAdmin: false, isDefaultAdmin: false, permissions: ['service'] },
@@ -46,8 +46,8 @@ function includesPermission(held: readonly string[], permission: string): boolea
 }
 
 /**
- * Reports whether an identity may do everything: one that was made an admin, or the default admin, whom nothing makes less.
- * This is the one place that says so.
+ * Reports whether an identity may do everything: an admin, or the default admin, which cannot lose that right. This is the only place that
+ * decides it.
  */
 export function isAdministrator(identity: { readonly isAdmin: boolean; readonly isDefaultAdmin: boolean }): boolean {
   return identity.isAdmin || identity.isDefaultAdmin

@@ -23,8 +23,8 @@ const ENTITIES = [
 ]
 
 /**
- * The permissions that an identity may be given: to read everything, and for each kind of entity all actions or one.
- * `ops` stands for API sessions, sessions, links and circuits.
+ * The permissions that an identity may hold: to read everything, and for each kind of entity all actions or a single action. `ops` stands
+ * for API sessions, sessions, links and circuits.
  */
 export const PERMISSIONS: readonly string[] = [
   'admin_readonly',
@@ -44,6 +44,6 @@ const DEFINITION = {
   operations: [],
 } as const satisfies ResourceDefinition
 
-/** The kinds of holder that an identity may stand for: seeded, read-only. */
+/** The kinds of holders that an identity may stand for: seeded, read-only. */
 export interface IdentityTypes extends Resource<typeof DEFINITION> {}
 export const identityTypes: IdentityTypes = defineResource(DEFINITION, {})

@@ -15,7 +15,7 @@ import {
 
 export type { JsonSchemaDocument } from './tunneler-config-types.rules.ts'
 
-/** The network interfaces on which a service is hosted or intercepted. Its definitions are those that deployed clients see. */
+/** The network interfaces on which a service is hosted or intercepted. Deployed clients see the same definitions. */
 const INTERFACES_V1 = {
   $id: 'https://netfoundry.io/schemas/interfaces.v1.config.json',
   definitions: HEALTH_CHECK_DEFINITIONS,
@@ -100,7 +100,7 @@ const ROUTER_LINK_V1 = {
   }),
 }
 
-/** A config type that every controller begins with. */
+/** A config type of every new controller. */
 export interface BuiltInConfigType {
   readonly id: string
   readonly name: string
@@ -124,7 +124,7 @@ function forServices(name: string, schema: JsonSchemaDocument, id = name): Built
   return { id, name, target: 'service', schema }
 }
 
-/** SHA-256 of the canonical JSON of schemas that built-in config types had in version 0.1.0. */
+/** SHA-256 of the canonical JSON of the schemas of built-in config types in version 0.1.0. */
 const FORMER: ReadonlySet<string> = new Set([
   'dbc11b52c8491b4c37f801ba8ca58df143457a56e8c9e069294dffce24e6f3d6', // ziti-tunneler-server.v1
   'b76b5d2b35c656a0a67a584c7e7a910dacda02db77c76217183fc9ae3ba5b850', // intercept.v1
@@ -135,7 +135,7 @@ const FORMER: ReadonlySet<string> = new Set([
   '240d696a9d1d59ae225f5c0b3c8c7a0741dfff72ed580f81f13286987b9c6cfc', // router.link.v1
 ])
 
-/** Whether a schema is one that an earlier version gave to a built-in config type, and that nobody changed since. */
+/** Reports whether a schema is the unchanged schema of a built-in config type of an earlier version. */
 export function isFormerSchema(schema: JsonSchemaDocument, sha256: (text: string) => string): boolean {
   return FORMER.has(sha256(canonicalJson(schema)))
 }

@@ -22,7 +22,7 @@ const DEFINITION = {
   operations: ['list', 'get', 'create', 'replace', 'patch', 'delete'],
 } as const satisfies ResourceDefinition
 
-/** Settings for services or routers, of the shape that their config type demands. */
+/** Settings for services or routers, which match the schema of their config type. */
 export interface Configs extends Resource<typeof DEFINITION> {}
 export const configs: Configs = defineResource(DEFINITION, {
   data: 'The settings: an object that fulfils the schema of the config type.',
@@ -79,7 +79,7 @@ export const serviceConfigs: ServiceConfigs = defineResource(SERVICE_CONFIG_DEFI
   configTypeId: 'The id of the type of the config.',
 })
 
-/** Services and the configs that an identity is to see for them. */
+/** Services, and the configs that an identity sees for them. */
 export const ServiceConfigPairs = z.array(
   described(z.object({ serviceId: Id, configId: Id }), {
     serviceId: 'The id of the service.',

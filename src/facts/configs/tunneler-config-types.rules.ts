@@ -1,7 +1,7 @@
 /** A JSON schema, draft 7, as plain data. */
 export type JsonSchemaDocument = Readonly<Record<string, unknown>>
 
-/** An object that has no members but these. */
+/** The schema of an object with only these members. */
 export function closed(properties: JsonSchemaDocument, required: readonly string[] = []): JsonSchemaDocument {
   const needs = required.length === 0 ? {} : { required: [...required] }
   return { type: 'object', additionalProperties: false, properties, ...needs }
@@ -13,8 +13,8 @@ export function defined(name: string, description?: string): JsonSchemaDocument 
 }
 
 /**
- * A list of distinct elements, at least one. The type is given by reference: the admin console writes an empty list into every
- * member that says `type: array` itself, and this one may not be empty.
+ * A list of at least one distinct element. Its type is given by reference: the admin console writes an empty list into every member with
+ * `type: array`, and this list must not be empty.
  */
 function inhabitedSetOf(name: string, description?: string): JsonSchemaDocument {
   return {
@@ -27,7 +27,7 @@ export const TEXT = { type: 'string' } as const
 const PORT = { type: 'integer', minimum: 0, maximum: 65_535 } as const
 export const PROTOCOL = { type: 'string', enum: ['tcp', 'udp'] } as const
 
-/** A host name, IP address, CIDR block or wildcard domain. No validator knows the format; only emptiness is refused. */
+/** A host name, IP address, CIDR block or wildcard domain. Validators do not check the format; only empty text is refused. */
 const ADDRESS = { type: 'string', format: 'idn-hostname', not: { pattern: '^$' } } as const
 
 function translation(format: 'ipv4' | 'ipv6', longestPrefix: number): JsonSchemaDocument {
@@ -35,7 +35,7 @@ function translation(format: 'ipv4' | 'ipv6', longestPrefix: number): JsonSchema
   return closed({ from: address, to: address, prefixLength: { type: 'integer', minimum: 0, maximum: longestPrefix } })
 }
 
-/** Definitions that the schemas of intercepting and hosting have in common, under the names that deployed clients know. */
+/** Definitions that the schemas of intercepting and hosting share, under the names that deployed clients know. */
 const TUNNEL_DEFINITIONS = {
   addressTranslation: { oneOf: [defined('ipv4AddressTranslation'), defined('ipv6AddressTranslation')] },
   dialAddress: ADDRESS,
@@ -58,7 +58,7 @@ const TUNNEL_DEFINITIONS = {
   timeoutSeconds: { type: 'integer', minimum: 0, maximum: 2_147_483_647 },
 } as const satisfies JsonSchemaDocument
 
-/** Which addresses and ports a tunneler intercepts for a service, and how it dials. */
+/** The addresses and ports that a tunneler intercepts for a service, and its dialing. */
 export const INTERCEPT_V1 = {
   $id: 'http://edge.openziti.org/schemas/intercept.v1.config.json',
   definitions: TUNNEL_DEFINITIONS,
@@ -104,7 +104,7 @@ export const HEALTH_CHECK_DEFINITIONS = {
     ['trigger', 'action'],
   ),
   actionList: { type: 'array', items: defined('action'), minItems: 1, maxItems: 20 },
-  // A span such as `5s` or `300ms`; deployed controllers look for it anywhere in the text.
+  // A duration such as `5s` or `300ms`; deployed controllers accept it anywhere in the text.
   duration: { type: 'string', pattern: '[0-9]+(h|m|s|ms)' },
   httpCheck: closed(
     {
@@ -128,13 +128,13 @@ export const HEALTH_CHECK_DEFINITIONS = {
   portCheckList: { type: 'array', items: defined('portCheck') },
 } as const satisfies JsonSchemaDocument
 
-/** How a hosting endpoint watches the server behind it: by connecting to a port, by HTTP requests. */
+/** The health checks of a hosting endpoint on its server: by connecting to a port, or by HTTP requests. */
 const HEALTH_CHECKS = { portChecks: defined('portCheckList'), httpChecks: defined('httpCheckList') } as const
 
 const SCHEMAS = 'http://ziti-edge.netfoundry.io/schemas'
 const DEFINITIONS = { ...HEALTH_CHECK_DEFINITIONS, ...TUNNEL_DEFINITIONS } as const
 
-/** Describes a flag that is true or not there. */
+/** Describes a flag that is true or absent. */
 function flag(description: string): JsonSchemaDocument {
   return { type: 'boolean', enum: [true], description }
 }
@@ -163,7 +163,7 @@ const LISTEN_OPTIONS = closed({
   },
 })
 
-/** Describes forwarding: as the client dialed it needs a list of allowed values; otherwise it needs a fixed value. */
+/** Describes forwarding: to the client's dialed value, limited by a list of allowed values, or to a fixed value. */
 function forwards(name: string, allowed: string, fixed: string): JsonSchemaDocument {
   return {
     if: { properties: { [name]: { const: true } }, required: [name] },

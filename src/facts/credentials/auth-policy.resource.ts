@@ -77,7 +77,7 @@ const DEFINITION = {
   operations: ['list', 'get', 'create', 'replace', 'patch', 'delete'],
 } as const satisfies ResourceDefinition
 
-/** How identities may authenticate and what they must prove besides. */
+/** The permitted methods of authentication, and the required second factors. */
 export interface AuthPolicies extends Resource<typeof DEFINITION> {}
 export const authPolicies: AuthPolicies = defineResource(DEFINITION, {
   primary: 'How identities under the policy may authenticate.',

@@ -20,13 +20,13 @@ const DEFINITION = {
     lockedUntil: Instant.nullable(),
     certPem: Pem.nullable(),
     fingerprint: z.string().nullable(),
-    /** A certificate that was issued to replace this one, as long as its holder did not confirm it. */
+    /** A certificate that was issued to replace the current certificate, until its holder confirms it. */
     unverifiedPem: Pem.nullable(),
     unverifiedFingerprint: z.string().nullable(),
     isIssuedByNetwork: z.boolean(),
-    /** The key identifier of the authority of the network that signed the certificate; null where that is not known. */
+    /** The key identifier of the network's authority that signed the certificate; null for an unknown authority. */
     authorityKeyId: z.string().nullable(),
-    /** The third-party certificate authority that the certificate came through. */
+    /** The third-party certificate authority by which the certificate was enrolled. */
     caId: Id.nullable(),
     lastAuthResolvedToRoot: z.boolean(),
     isExtendRequested: z.boolean(),
@@ -69,7 +69,7 @@ const DEFINITION = {
   operations: ['list', 'get', 'delete'],
 } as const satisfies ResourceDefinition
 
-/** Proof that somebody is an identity: a username with a password, or a client certificate. */
+/** A credential of an identity: a username with a password, or a client certificate. */
 export interface Authenticators extends Resource<typeof DEFINITION> {}
 export const authenticators: Authenticators = defineResource(DEFINITION, {
   identityId: 'The id of the identity that authenticates by it.',
@@ -87,7 +87,7 @@ export const authenticators: Authenticators = defineResource(DEFINITION, {
 
 /** Usernames and passwords: 4 to 100 and 5 to 100 characters. */
 export const Username = z.string().min(4).max(100)
-/** A username that an administrator gives somebody: deployed controllers ask for one character alone. */
+/** A username that an administrator assigns: deployed controllers demand only one character. */
 export const GivenUsername = z.string().min(1).max(100)
 export const Password = z.string().min(5).max(100)
 
@@ -141,7 +141,7 @@ export const PasswordReplacement = described(
   WORDS,
 )
 
-/** PATCH /authenticators/{id}: what is absent stays. */
+/** PATCH /authenticators/{id}: absent members stay. */
 export const PasswordChange = described(
   z.object({ password: Password.optional(), tags: Tags.optional(), username: Username.optional() }),
   WORDS,
@@ -164,7 +164,7 @@ export const OwnPasswordChange = described(
   OWN_WORDS,
 )
 
-/** When an enrollment that is made or renewed is void. */
+/** The expiry of a new or renewed enrollment. */
 export const EnrollmentExpiry = described(z.object({ expiresAt: Instant.optional() }), {
   expiresAt:
     "When the enrollment is void, RFC 3339; in the future. By default as long from now as the controller's enrollment tokens are good.",

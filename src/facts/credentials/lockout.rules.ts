@@ -1,4 +1,4 @@
-/** When an auth policy locks a password. 0 attempts: never; 0 minutes: until an admin unlocks it. */
+/** The lockout rules of an auth policy. 0 attempts: never; 0 minutes: until an admin unlocks the password. */
 export interface LockoutRules {
   readonly maxAttempts: number
   readonly lockoutDurationMinutes: number
@@ -9,14 +9,14 @@ export interface PasswordAttempts {
   /** Failures since the last success. */
   readonly failedAttempts: number
   readonly lockedAt: number | null
-  /** `null` while it is not locked, or locked until somebody unlocks it. */
+  /** `null` for an unlocked password, and for a password that is locked until an admin unlocks it. */
   readonly lockedUntil: number | null
 }
 
 export const NO_FAILED_ATTEMPTS: PasswordAttempts = { failedAttempts: 0, lockedAt: null, lockedUntil: null }
 
 const MINUTE_MS = 60_000
-/** The longest lock, minutes: longer ones end at an instant that no date can hold. */
+/** The longest lock, minutes: longer locks end at an instant that no date can hold. */
 const MOST_MINUTES = 2_147_483_647
 
 /** Reports whether a password is locked at `now` (ms), so that not even the right one is accepted. */
@@ -37,7 +37,7 @@ export function afterFailure(known: PasswordAttempts, rules: LockoutRules, now: 
   }
 }
 
-/** Wrong one-time codes that are taken within a span of ms. The limit of a day makes guessing hopeless. */
+/** Wrong one-time codes that are accepted within a span of ms. The limit of a day makes guessing hopeless. */
 const CODE_LIMITS = [
   { failures: 10, withinMs: 5 * 60_000 },
   { failures: 50, withinMs: 24 * 60 * 60_000 },
@@ -46,7 +46,7 @@ const CODE_LIMITS = [
 const LONGEST_MS = Math.max(...CODE_LIMITS.map(({ withinMs }) => withinMs))
 
 /**
- * How long (ms) no code is looked at, given when codes were wrong (epoch ms, oldest first); 0 when one may be tried at
+ * Milliseconds for which every code is refused, by the instants of wrong codes (epoch ms, oldest first); 0 when a code may be tried at
  * `now`.
  */
 export function codeLockoutMs(failedAt: readonly number[], now: number): number {
@@ -57,7 +57,7 @@ export function codeLockoutMs(failedAt: readonly number[], now: number): number 
   return Math.max(0, ...waits)
 }
 
-/** The failures that still count after another one at `now`. */
+/** The failures that still count after another failure at `now`. */
 export function withFailedCode(failedAt: readonly number[], now: number): readonly number[] {
   return [...failedAt.filter((at) => now - at < LONGEST_MS), now]
 }

@@ -1,21 +1,21 @@
 import { isYetToCome } from '../../base/time.ts'
 import { hasRights, type RightsHolder } from '../authority/authority.rules.ts'
 
-/** A certificate that logged somebody in. */
+/** The certificate of a login. */
 interface BasisCertificate {
   /** SHA-1, 40 lower-case hex digits. */
   readonly fingerprint: string
-  /** Epoch milliseconds; the certificate is good until then, and after it where the auth policy says so. */
+  /** Epoch milliseconds of its expiry. The auth policy may accept the certificate after that. */
   readonly notAfter: number
 }
 
-/** A certificate authority or external signer that named who logged in. */
+/** A certificate authority or external signer that named the identity of a login. */
 export interface Voucher {
-  /** A digest of what decided whom it lets in. */
+  /** A digest of the settings by which it lets identities in. */
   readonly trust: string
-  /** The external id by which it named the identity; null where an authenticator or the identity's own id did. */
+  /** The external id by which it named the identity; null if an authenticator or the identity's own id named it. */
   readonly externalId: string | null
-  /** Epoch milliseconds until which its pinned key is good; null, or not there, where none is pinned. */
+  /** Epoch milliseconds of the expiry of its pinned key; null or absent without a pinned key. */
   readonly notAfter?: number | null
 }
 
@@ -24,42 +24,42 @@ export interface SignerProof extends Voucher {
   readonly signerId: string
 }
 
-/** The credentials of a login, as far as they have to hold for as long as something that follows from the login does. */
+/** The credentials of a login that must stay valid as long as the sessions and tokens that follow from the login. */
 export interface LoginBasis {
   /** Null for other methods than `cert`. */
   readonly certificate: BasisCertificate | null
-  /** Null where no third party was asked. */
+  /** Null without a third party. */
   readonly voucher: Voucher | null
 }
 
-/** A login, by the credentials that let somebody in. */
+/** A login, with the credentials that it used. */
 export interface LetIn {
   readonly method: 'password' | 'cert' | 'ext-jwt'
-  /** The authenticator's id, or what stands for one that is not stored. */
+  /** The authenticator's id, or a substitute for a login without a stored authenticator. */
   readonly authenticatorId: string
   /** The id of the third party that vouched for the identity: a certificate authority or an external signer. */
   readonly trustAnchorId: string | null
-  /** Null for logins of versions that did not keep it. */
+  /** Null for logins of versions that did not store it. */
   readonly basis: LoginBasis | null
 }
 
 /** The `authenticatorId` of a login without a stored authenticator: by an external id, or by the host of the controller. */
 export const NO_AUTHENTICATOR = 'internal'
 
-/** A login that the host of the controller vouches for by means of its own. */
+/** A login that the host of the controller vouches for. */
 export function byHost(): LetIn {
   return { method: 'ext-jwt', authenticatorId: NO_AUTHENTICATOR, trustAnchorId: null, basis: null }
 }
 
-/** A third party as it is now. */
+/** The current state of a third party. */
 export interface CurrentVoucher {
-  /** Whether anybody is let in by it: it is enabled, verified, and has not run out. */
+  /** True when it may let identities in: it is enabled, verified and not expired. */
   readonly isInForce: boolean
   readonly mayAuthenticateAdmins: boolean
   readonly trust: string
 }
 
-/** The facts that decide whether credentials still let in. A record that is gone is `undefined`. */
+/** The facts that decide whether credentials are still valid. A deleted record is `undefined`. */
 export interface BasisFacts {
   readonly identity: RightsHolder & { readonly id: string; readonly externalId: string | null }
   readonly primary: {
@@ -70,12 +70,12 @@ export interface BasisFacts {
   readonly authenticator:
     | { readonly identityId: string; readonly fingerprint: string | null; readonly caId: string | null }
     | undefined
-  /** Whether the authority of the network that issued the certificate has ended. */
+  /** True when the network's authority that issued the certificate has ended. */
   readonly isIssuerOver: boolean
   readonly voucher: CurrentVoucher | undefined
 }
 
-/** Begins the `authenticatorId` of a login by a token of an external signer, whose id follows. */
+/** The prefix of the `authenticatorId` of a login by a token of an external signer; the signer's id follows. */
 const SIGNER_PREFIX = 'extJwtId:'
 
 /** The `authenticatorId` of a login by a token of an external signer. */
@@ -83,7 +83,7 @@ export function authenticatorIdOfSigner(signerId: string): string {
   return `${SIGNER_PREFIX}${signerId}`
 }
 
-/** The third party behind a login. Logins of versions that did not keep it go by their authenticator. */
+/** The third party behind a login. Logins of versions that did not store it use their authenticator. */
 export function trustAnchorOf(
   { authenticatorId, trustAnchorId }: Pick<LetIn, 'authenticatorId' | 'trustAnchorId'>,
   authenticator: BasisFacts['authenticator'],
@@ -94,8 +94,8 @@ export function trustAnchorOf(
 }
 
 /**
- * Why the credentials of a login would not let the identity in at `now` (epoch ms) any more; `undefined` while they would.
- * This is the one place that says so: a login under way, its code, an API session, its tokens and circuits ask it.
+ * The reason why the credentials of a login are no longer valid at `now` (epoch ms); `undefined` for valid credentials. This is the only
+ * place that decides it: logins under way and their codes, API sessions, tokens and circuits call it.
  */
 export function lostBasis(login: LetIn, facts: BasisFacts, now: number): string | undefined {
   switch (login.method) {
@@ -105,7 +105,7 @@ export function lostBasis(login: LetIn, facts: BasisFacts, now: number): string 
     case 'cert':
       return lostCertificate(login, facts, now) ?? lostVoucher(login, facts)
     case 'ext-jwt': {
-      // The host lets in whom it wants.
+      // The host decides about its own logins.
       if (login.authenticatorId === NO_AUTHENTICATOR) return undefined
       const { allowed, allowedSigners } = facts.primary.extJwt
       if (!allowed) return 'auth policy forbids tokens of external signers'
@@ -116,7 +116,7 @@ export function lostBasis(login: LetIn, facts: BasisFacts, now: number): string 
 }
 
 /**
- * The instants (epoch ms) at which something of a login runs out: its certificate, or that of a signer who vouched for the
+ * The instants (epoch ms) at which credentials of a login expire: its certificate, or the pinned key of a signer that vouched for the
  * identity or proved a second factor.
  */
 export function basisEnds({
@@ -131,7 +131,7 @@ function lostCertificate(login: LetIn, facts: BasisFacts, now: number): string |
   if (!cert.allowed) return 'auth policy forbids certificates'
   const known = login.basis?.certificate
   if (!cert.allowExpiredCerts && known && known.notAfter < now) return 'client certificate is not valid now'
-  // Where an external id tells who it is, the authority alone stands for the certificate.
+  // When an external id names the identity, only the authority must still be valid.
   if (login.authenticatorId === NO_AUTHENTICATOR && login.trustAnchorId !== null) return undefined
   if (!hasAuthenticator(login, facts)) return 'the certificate is gone'
   if (facts.isIssuerOver) return 'the authority of the client certificate has ended'
@@ -148,7 +148,7 @@ function lostVoucher(login: LetIn, { identity, authenticator, voucher }: BasisFa
   return lostWord(login.basis?.voucher, identity, voucher)
 }
 
-/** Tells why a third party may not vouch for an identity, whatever it says of it; `undefined` while it may. */
+/** The reason why a third party may not vouch for an identity at all; `undefined` when it may. */
 export function lostTrust(
   identity: RightsHolder,
   voucher: Pick<CurrentVoucher, 'isInForce' | 'mayAuthenticateAdmins'> | undefined,
@@ -160,8 +160,8 @@ export function lostTrust(
 }
 
 /**
- * Tells why the word of a third party counts no more for an identity; `undefined` while it does. Without `known` the third
- * party is judged alone.
+ * The reason why the statement of a third party about an identity is no longer valid; `undefined` while it is. Without `known`, only the
+ * third party is judged.
  */
 export function lostWord(
   known: Voucher | null | undefined,
@@ -175,33 +175,33 @@ export function lostWord(
   return isNamed ? undefined : 'the external id names the identity no more'
 }
 
-/** How an API session ends by time. Instants are epoch milliseconds. */
+/** The facts that decide when an API session expires. Instants are epoch milliseconds. */
 interface Ending {
-  /** Null for a session that is not made of tokens: it ends when nobody uses it. */
+  /** Null for a session without tokens, which ends after a time without use. */
   readonly tokensExpireAt: number | null
   readonly lastActivityAt: number
 }
 
 /**
- * When (epoch ms) an API session ends by itself: with its last token where it is made of tokens, otherwise after
- * `apiSessionTimeoutMs` milliseconds without use.
+ * The instant (epoch ms) at which an API session expires: a token session with its last token, another session after `apiSessionTimeoutMs`
+ * milliseconds without use.
  */
 export function endOf(session: Ending, { apiSessionTimeoutMs }: { readonly apiSessionTimeoutMs: number }): number {
   return session.tokensExpireAt ?? session.lastActivityAt + apiSessionTimeoutMs
 }
 
-/** When (epoch ms) an API session is looked at next: at its end, or before, when a certificate that its login stands on runs out. */
+/** The instant (epoch ms) at which an API session is judged next: at its expiry, or earlier when a certificate of its login expires. */
 export function dueAtOf(
   session: Ending & Parameters<typeof basisEnds>[0],
   settings: Parameters<typeof endOf>[1],
   now: number,
 ): number {
-  // Where the auth policy takes expired certificates, the session goes on, and that instant is behind it.
+  // A session whose auth policy accepts expired certificates goes on, and its certificate's expiry may be in the past.
   const expiries = basisEnds(session).filter((expiry) => expiry >= now)
   return Math.min(endOf(session, settings), ...expiries.map((expiry) => expiry + 1))
 }
 
-/** Whether an API session is underway at `now` (epoch ms), is over, or is from the future of a clock that went back. */
+/** The phase of an API session at `now` (epoch ms): open, over, or begun in the future of a clock that was set back. */
 export function phaseOf(
   session: Ending & { readonly createdAt: number },
   now: number,

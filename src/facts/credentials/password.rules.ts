@@ -9,9 +9,8 @@ export interface PasswordRules {
 const MAX_PASSWORD_LENGTH = 100
 
 /**
- * Why a password may not be set under the rules of an auth policy, or `undefined` for one that may. Length is counted in
- * characters as people see them typed (code points); letters and digits of every script count, and whatever is neither is
- * a special character.
+ * The rule of an auth policy that a password breaks; `undefined` for an acceptable password. Length is counted in code points. Letters and
+ * digits of every script count; all other characters are special characters.
  */
 export function passwordWeakness(password: string, rules: PasswordRules): string | undefined {
   const length = [...password].length
@@ -27,7 +26,7 @@ export function passwordWeakness(password: string, rules: PasswordRules): string
 
 const LEAST_ADMIN_LENGTH = 12
 const LEAST_DISTINCT = 5
-/** Words that people take for a password, and then put digits and marks to. */
+/** Common words in passwords, to which people add digits and marks. */
 const COMMON_WORDS: ReadonlySet<string> = new Set(
   'admin administrator changeme default letmein openziti passwd password passwort portcullis qwerty qwertyuiop secret welcome ziti'.split(
     ' ',
@@ -35,8 +34,8 @@ const COMMON_WORDS: ReadonlySet<string> = new Set(
 )
 
 /**
- * Why an administrator's password is easily guessed, for a warning; `undefined` for one that is not known to be. It is short,
- * little more than the username, a common word with digits and marks, or made of few characters.
+ * The weakness of an administrator's password, for a warning; `undefined` without a known weakness. A weak password is short, close to the
+ * username, a common word with digits and marks, or made of few characters.
  */
 export function adminPasswordWeakness(password: string, username: string): string | undefined {
   const [folded, name] = [password.toLowerCase(), username.toLowerCase()]

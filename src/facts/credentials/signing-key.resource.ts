@@ -12,11 +12,11 @@ const DEFINITION = {
   system: {
     certPem: z.string(),
     expiresAt: Instant,
-    /** The certificate with its intermediates; null for one that a host gave. */
+    /** The certificate with its intermediates; null for a certificate from the host. */
     chainPem: z.string().nullable(),
-    /** By what its key is found; null where it is the key of the certificate before, or of one that a host gave. */
+    /** The reference of its key; null for the key of the previous certificate, and for a certificate from the host. */
     keyReference: z.string().nullable(),
-    /** The id of the certificate that it took the place of; null for one that a host gave. */
+    /** The id of the certificate that it replaced; null for a certificate from the host. */
     replaces: z.string().nullable(),
   },
   hidden: ['keyReference'],
@@ -26,8 +26,8 @@ const DEFINITION = {
 } as const satisfies ResourceDefinition
 
 /**
- * The server certificates whose keys sign tokens of the network: of this process, of others over the same store, and former
- * ones whose tokens are still good. The id is the `kid` of those tokens, the SHA-1 of the certificate in hexadecimal.
+ * The server certificates whose keys sign tokens of the network: of this process, of other processes over the same store, and former
+ * certificates with valid tokens. The id is the `kid` of the tokens, the SHA-1 of the certificate in hexadecimal.
  */
 export interface SigningKeys extends Resource<typeof DEFINITION> {}
 export const signingKeys: SigningKeys = defineResource(DEFINITION, {

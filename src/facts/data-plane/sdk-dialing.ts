@@ -1,15 +1,15 @@
-/** A router that an identity may reach a service by, as a controller tells of it. */
+/** A router over which an identity may reach a service, as a controller offers it. */
 export interface RouterOffer {
   readonly name: string
-  /** `tls://HOST:PORT`; undefined for one that no endpoint can connect to. */
+  /** `tls://HOST:PORT`; undefined for a router without a usable address. */
   readonly address: string | undefined
   readonly isOnline: boolean
   readonly cost: number
 }
 
 /**
- * The routers to try, the best first: those that are connected already, then those that are online, the cheaper ones before
- * dearer ones. One that is said to be offline comes last: the controller may be late.
+ * The routers to try, in order: connected routers, then online routers, each by ascending cost. Routers that the controller reports offline
+ * come last, since its report may be late.
  */
 export function routersToTry(
   offers: readonly RouterOffer[],
@@ -21,14 +21,14 @@ export function routersToTry(
     .toSorted((one, other) => rank(one) - rank(other) || one.cost - other.cost || (one.name < other.name ? -1 : 1))
 }
 
-/** Milliseconds before the first further try. */
+/** Milliseconds before the first retry. */
 const FIRST_MS = 500
-/** Milliseconds beyond which pauses do not grow: a network that is back is noticed this late. */
+/** The longest pause in ms: a network that is back is noticed at most this late. */
 const LONGEST_MS = 30_000
 
 /**
- * How long to wait before the next try after `failures` of them in a row (1 or more), ms: twice as long each time, up to half a
- * minute, and by `chance` (0 to 1) up to half of that less, so that a thousand endpoints do not come back at once.
+ * Milliseconds before the next try after `failures` in a row (1 or more). The pause doubles each time, up to half a minute. `chance` (0 to
+ * 1) shortens it by up to half, so that a thousand endpoints do not come back at once.
  */
 export function pauseAfter(failures: number, chance: number): number {
   const whole = Math.min(LONGEST_MS, FIRST_MS * 2 ** Math.min(failures - 1, 16))
@@ -36,22 +36,22 @@ export function pauseAfter(failures: number, chance: number): number {
 }
 
 /**
- * When to renew what lasts for `lifetimeMs`, ms from now: after half of it at the earliest and five sixths at the latest, by
- * `chance` (0 to 1), so that renewals of many do not meet and there is time for a second try.
+ * Milliseconds until the renewal of a credential with a lifetime of `lifetimeMs`: between a half and five sixths of it, by `chance` (0 to
+ * 1). Renewals of many endpoints then spread, and time remains for a second try.
  */
 export function renewAfter(lifetimeMs: number, chance: number): number {
   return Math.round(lifetimeMs * (1 / 2 + chance / 3))
 }
 
-/** The answer of a router instead of a connection, as far as it says. */
+/** The refusal of a connection by a router. */
 export interface RouterRefusal {
   readonly text: string
-  /** The number of the error, where the router is of the line 1.6 or newer and knows one. */
+  /** The number of the error, from routers of version 1.6 or newer; undefined without a number. */
   readonly code: number | undefined
   readonly failingPostureChecks: readonly string[]
 }
 
-/** The meaning of a refusal for a dialer or a host. `STALE_SESSION`: with a new session it may go well. */
+/** The meaning of a refusal for a dialer or a host. `STALE_SESSION`: a new session may succeed. */
 export type RefusalMeaning =
   | 'STALE_SESSION'
   | 'CONTROLLER_UNREACHABLE'
@@ -78,7 +78,7 @@ const BY_CODE: Readonly<Record<number, RefusalMeaning>> = {
 
 const AWAY = 'CONTROLLER_UNREACHABLE'
 
-/** Routers say most refusals in words alone; the first that fits counts. */
+/** Meanings by the text of a refusal, for refusals without a number; the first match counts. */
 const BY_WORDS: readonly (readonly [RegExp, RefusalMeaning])[] = [
   [/^the (router has no controller|controller (did not answer|failed)|storage of the controller)/i, AWAY],
   [/^no controller (available|took the terminator)/i, AWAY],
@@ -93,15 +93,15 @@ const BY_WORDS: readonly (readonly [RegExp, RefusalMeaning])[] = [
 ]
 
 /**
- * Tells the meaning of a router's refusal of a dial or a bind. The number decides where it says more than that something failed, else the
- * words; what nobody knows is the host's refusal, whose words are free.
+ * Tells the meaning of a router's refusal of a dial or a bind. A specific number decides, else the text. Unknown text is a refusal by the
+ * host, which may use any words.
  */
 export function meaningOf({ text, code }: RouterRefusal): RefusalMeaning {
   const byCode = code === undefined ? undefined : BY_CODE[code]
-  // A controller that judges posture refuses by the number of a missing service, so that endpoints look their services up again.
+  // A controller that judges posture refuses with the number of a missing service, so that endpoints reload their services.
   if (byCode === 'SERVICE_NOT_FOUND' && /posture/i.test(text)) return 'POSTURE_FAILED'
   if (byCode !== undefined) return byCode
-  // Clients renew their session for an empty text as well: routers of old lines say nothing when it is gone.
+  // Empty text means a stale session too: old routers give no text for an ended session.
   if (text === '') return 'STALE_SESSION'
   return BY_WORDS.find(([words]) => words.test(text))?.[1] ?? 'HOST_REFUSED'
 }

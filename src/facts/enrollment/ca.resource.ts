@@ -4,7 +4,7 @@ import { Name, Pem, RoleAttributes, Text } from '../../kernel/declaration/fields
 import type { Resource, ResourceDefinition } from '../../kernel/declaration/resource.ts'
 import { described } from '../../kernel/declaration/words.ts'
 
-/** Where in a certificate of a third party the external id of its identity stands. */
+/** The location of an identity's external id in a third-party certificate. */
 const ExternalIdClaim = described(
   z.object({
     index: z.int(),
@@ -43,7 +43,9 @@ const DEFINITION = {
     fingerprint: z.string(),
     isVerified: z.boolean(),
     verificationToken: z.string().nullable(),
-    /** True while only admins decided whom its certificates authenticate; otherwise they never authenticate an admin. */
+    /**
+     * True as long as only admins have set the rules by which its certificates authenticate; otherwise they never authenticate an admin.
+     */
     mayAuthenticateAdmins: z.boolean(),
   },
   hidden: ['mayAuthenticateAdmins'],

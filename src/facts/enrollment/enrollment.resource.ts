@@ -48,7 +48,7 @@ const DEFINITION = {
   operations: [],
 } as const satisfies ResourceDefinition
 
-/** An invitation to enroll, good once and until it expires. */
+/** An invitation to enroll, valid once and until it expires. */
 export interface Enrollments extends Resource<typeof DEFINITION> {}
 export const enrollments: Enrollments = defineResource(DEFINITION, {
   method:
@@ -66,7 +66,7 @@ export const enrollments: Enrollments = defineResource(DEFINITION, {
 interface OneTimeTokenCreate {
   readonly method: 'ott'
   readonly identityId: string
-  /** RFC 3339. Default: as long from now as the controller's enrollment tokens are good. */
+  /** RFC 3339. Default: now plus the lifetime of the controller's enrollment tokens. */
   readonly expiresAt?: string
 }
 /** A request that invites an identity to enroll, by method. */

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { described } from '../../kernel/declaration/words.ts'
 
-/** Longer patterns and names say nothing more. */
+/** Enough characters for any useful pattern or name. */
 const LONGEST = 1024
-/** More than there are names of values. */
+/** More than the number of existing values. */
 const MOST_VALUES = 64
 
 /** POST /inspections of the fabric API. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { described } from '../../kernel/declaration/words.ts'
 
-/** More than any latency: a link of this cost is used when there is nothing else. */
+/** Higher than any latency: a link of this cost is only used without an alternative. */
 const MOST_STATIC_COST = 2_147_483_647
 
 /** PATCH /links/{id} of the fabric API. */

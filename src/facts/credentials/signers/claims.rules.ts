@@ -1,5 +1,5 @@
 import type { Claims } from '../../../ports/credentials.ts'
-/** Where in a third-party certificate the external id of an identity stands. */
+/** The location of an identity's external id in a third-party certificate. */
 export interface ExternalIdClaim {
   readonly location: 'COMMON_NAME' | 'SAN_URI' | 'SAN_EMAIL'
   readonly matcher: 'ALL' | 'PREFIX' | 'SUFFIX' | 'SCHEME'
@@ -9,14 +9,14 @@ export interface ExternalIdClaim {
   readonly index: number
 }
 
-/** The names of a certificate that a claim may look at. */
+/** The names of a certificate that a claim may read. */
 export interface CertificateNames {
   readonly commonName: string
   readonly uris: readonly string[]
   readonly emails: readonly string[]
 }
 
-/** The external id that a certificate claims: the `index`-th of all values that match and are parsed, if it is there. */
+/** The external id in a certificate: the `index`-th of all values that match and are parsed, if it exists. */
 export function externalIdOf(claim: ExternalIdClaim, names: CertificateNames): string | undefined {
   const parsed = valuesAt(claim.location, names)
     .flatMap((value) => matched(claim, value) ?? [])
@@ -24,14 +24,14 @@ export function externalIdOf(claim: ExternalIdClaim, names: CertificateNames): s
   return parsed[claim.index] || undefined
 }
 
-/** A claim as it is kept: criteria that were left out are empty. */
+/** The stored form of a claim: absent criteria are empty. */
 export function withCriteria<Claim extends Partial<ExternalIdClaim>>(claim: Claim): Claim {
   return { ...claim, matcherCriteria: claim.matcherCriteria ?? '', parserCriteria: claim.parserCriteria ?? '' }
 }
 
 /**
- * Finds the mistake in a claim, by its member; `undefined` for one that can be used. Absent members are wrong too, but for
- * criteria that nothing asks for.
+ * Finds the mistake in a claim, by its member; `undefined` for a usable claim. Absent members are mistakes too, except criteria that are
+ * not needed.
  */
 export function claimProblem(
   claim: Partial<ExternalIdClaim>,
@@ -64,7 +64,7 @@ function valuesAt(location: ExternalIdClaim['location'], names: CertificateNames
   }
 }
 
-/** Takes the remainder of a value that matches. */
+/** The remainder of a matching value; undefined for another value. */
 function matched({ matcher, matcherCriteria: criteria }: ExternalIdClaim, value: string): string | undefined {
   switch (matcher) {
     case 'ALL':
@@ -78,7 +78,7 @@ function matched({ matcher, matcherCriteria: criteria }: ExternalIdClaim, value:
   }
 }
 
-/** The value that a selector names: a JSON pointer (RFC 6901), whose leading slash may be left out. */
+/** The value at a selector: a JSON pointer (RFC 6901) with an optional leading slash. */
 function claimAt(claims: Claims, selector: string): unknown {
   const path = selector.replace(/^\//, '').split('/')
   return path.reduce<unknown>(
@@ -87,13 +87,13 @@ function claimAt(claims: Claims, selector: string): unknown {
   )
 }
 
-/** The non-empty text that a selector names. */
+/** The non-empty text at a selector. */
 export function textClaim(claims: Claims, selector: string): string | undefined {
   const value = claimAt(claims, selector)
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 
-/** The texts that a selector names: one or a list; none without a selector. Other values of a list are left out. */
+/** The texts at a selector: a text or a list of texts; empty without a selector. Other values of a list are left out. */
 export function textClaims(claims: Claims, selector: string | null): readonly string[] {
   const value = selector ? claimAt(claims, selector) : undefined
   const values: readonly unknown[] = Array.isArray(value) ? value : [value]
@@ -106,7 +106,7 @@ function memberOf(value: unknown, name: string): unknown {
     : undefined
 }
 
-/** How identities are named that a certificate authority enrolls by itself, unless it says otherwise. */
+/** The default name format for identities that a certificate authority enrolls automatically. */
 export const DEFAULT_IDENTITY_NAME_FORMAT = '[caName]-[commonName]'
 
 /** Values of the symbols of a name format. */
@@ -118,7 +118,7 @@ export interface NameSymbols {
   readonly identityId: string
 }
 
-/** The name that a format makes; a symbol may stand in it more than once, and unknown ones stay as they are. */
+/** The name that a format makes; a symbol may occur more than once, and unknown symbols stay as they are. */
 export function formatIdentityName(format: string, symbols: NameSymbols): string {
   const values = new Map(Object.entries(symbols))
   return format.replace(/\[([A-Za-z]{1,32})\]/g, (symbol, name: string) => values.get(name) ?? symbol)

@@ -33,9 +33,9 @@ const DEFINITION = {
     fingerprint: z.string().nullable(),
     notBefore: Instant.nullable(),
     notAfter: Instant.nullable(),
-    /** True while only admins decided whom its tokens authenticate; otherwise they never authenticate an admin. */
+    /** True as long as only admins have set the rules by which its tokens authenticate; otherwise they never authenticate an admin. */
     mayAuthenticateAdmins: z.boolean(),
-    /** The delegate who made it or decided last whom its tokens authenticate; null where an administrator did. */
+    /** The delegate that created it, or that last set the rules by which its tokens authenticate; null for an administrator. */
     decidedById: Id.nullable(),
   },
   derived: { notBefore: z.iso.datetime(), notAfter: z.iso.datetime() },

@@ -1,22 +1,22 @@
-/** A signer, as far as it matters for offering it. */
+/** The facts of a signer that decide whether it is offered. */
 export interface OfferedSigner {
   readonly id: string
   readonly name: string
   readonly createdAt: number
-  /** False for one that a delegate made or changed, until an administrator says otherwise. */
+  /** False for a signer that a delegate created or changed, until an administrator confirms it. */
   readonly mayAuthenticateAdmins: boolean
-  /** The delegate who decided last whom its tokens authenticate; null where an administrator did. */
+  /** The delegate that last set the rules by which its tokens authenticate; null for an administrator. */
   readonly decidedById: string | null
 }
 
 /** The most signers that are offered at once. */
 const MOST = 20
-/** The most of one delegate among them. */
+/** The most signers of one delegate among them. */
 const MOST_OF_ONE = 3
 
 /**
- * The signers that strangers are offered, at most 20: those that administrators trust, by name, then those of delegates. Of each
- * delegate three at most, the oldest first, and delegates take turns, so that no delegate's signers push out those of another.
+ * The signers that anonymous callers are offered, at most 20: first the signers that administrators trust, by name, then signers of
+ * delegates. Each delegate gets at most three, the oldest first. Delegates take turns, so that no delegate's signers displace another's.
  */
 export function offeredSigners<S extends OfferedSigner>(signers: readonly S[]): readonly S[] {
   const trusted = signers.filter(({ mayAuthenticateAdmins }) => mayAuthenticateAdmins).sort(byName)

@@ -1,19 +1,19 @@
 /**
- * How a connection of an edge channel stands. `dialing`: its circuit is being laid. `abandoned`: the endpoint gave a dial up
- * before its circuit was there; the id stays taken until the circuit is known, so that nobody else gets its end.
+ * The state of a connection of an edge channel. `dialing`: its circuit is being created. `abandoned`: the endpoint gave up a dial before
+ * the circuit existed. The id stays taken until the circuit is known, so that no other connection gets its end.
  */
 export type ConnectionState = 'dialing' | 'abandoned' | 'open' | 'bound'
 
-/** How much of each an edge channel may have. */
+/** The limits of an edge channel. */
 export interface ConnectionLimits {
   readonly connections: number
-  /** Dials that wait for their circuit, of those. */
+  /** Dials among them that wait for their circuit. */
   readonly dials: number
-  /** Bound services, of those. */
+  /** Bound services among them. */
   readonly binds: number
 }
 
-/** Why a connection cannot begin. */
+/** The reason why a connection cannot begin. */
 export type NoConnection = 'taken' | 'too-many'
 
 interface Entry<T> {
@@ -21,13 +21,13 @@ interface Entry<T> {
   readonly value: T
 }
 
-/** The first id that a router gives to a connection; endpoints count from below. */
+/** The first id that a router assigns to a connection; endpoints use lower ids. */
 const FIRST_ROUTER_ID = 0x80_00_00_00
 const LAST_ID = 0xff_ff_ff_ff
 
 /**
- * The connections of one edge channel by their ids: one space of ids for what endpoints dial and bind and for what is dialed to
- * them. An id is free again once its connection is gone.
+ * The connections of one edge channel by their ids: outgoing dials, binds and incoming dials of endpoints share one space of ids. An id is
+ * free again once its connection has ended.
  */
 export class ConnectionTable<T> {
   readonly #limits: ConnectionLimits
@@ -43,23 +43,23 @@ export class ConnectionTable<T> {
     return this.#entries.size
   }
 
-  /** The endpoint dials under an id; answers why it cannot, if so. */
+  /** Adds a dial of the endpoint under an id; answers the reason of a refusal. */
   dial(id: number, value: T): NoConnection | undefined {
     const { dialing, abandoned } = this.#counts
     return this.#begin(id, 'dialing', value, dialing + abandoned >= this.#limits.dials)
   }
 
-  /** The endpoint binds a service under an id; answers why it cannot, if so. */
+  /** Adds a bind of the endpoint under an id; answers the reason of a refusal. */
   bind(id: number, value: T): NoConnection | undefined {
     return this.#begin(id, 'bound', value, this.#counts.bound >= this.#limits.binds)
   }
 
-  /** Somebody dials the endpoint, which chose the id. */
+  /** Adds an incoming dial under an id that the endpoint chose; answers the reason of a refusal. */
   accept(id: number, value: T): NoConnection | undefined {
     return this.#begin(id, 'open', value, false)
   }
 
-  /** An id for somebody who dials the endpoint; undefined where the channel is full. */
+  /** An id for an incoming dial; undefined for a full channel. */
   freeId(): number | undefined {
     if (this.#entries.size >= this.#limits.connections) return undefined
     while (this.#entries.has(this.#nextId)) this.#advance()
@@ -68,7 +68,7 @@ export class ConnectionTable<T> {
     return id
   }
 
-  /** The circuit of a dial is there: false where nobody waits for it any more, and the id is free. */
+  /** Opens a dial whose circuit exists; false when the endpoint no longer waits for it, and the id is freed. */
   open(id: number, value: T): boolean {
     const entry = this.#entries.get(id)
     if (entry?.value !== value) return false
@@ -80,7 +80,7 @@ export class ConnectionTable<T> {
     return false
   }
 
-  /** The endpoint closes a connection: it is gone, but for a dial whose circuit is to come. Answers what was there. */
+  /** Closes a connection for the endpoint, and answers it. A dial stays as `abandoned` until its circuit is known. */
   close(id: number): { readonly state: ConnectionState; readonly value: T } | undefined {
     const entry = this.#entries.get(id)
     if (entry === undefined || entry.state === 'abandoned') return undefined
@@ -90,7 +90,7 @@ export class ConnectionTable<T> {
     return { state, value }
   }
 
-  /** Gives an id back, if it is still the one of this connection. */
+  /** Frees an id, if it still belongs to this connection. */
   release(id: number, value: T): boolean {
     const entry = this.#entries.get(id)
     if (entry?.value !== value) return false
@@ -110,7 +110,7 @@ export class ConnectionTable<T> {
     return this.#entries.get(id)?.state
   }
 
-  /** All connections, which are forgotten: the channel is over. */
+  /** Removes and answers all connections, at the end of the channel. */
   clear(): readonly { readonly state: ConnectionState; readonly value: T }[] {
     const all = [...this.#entries.values()]
     this.#entries.clear()

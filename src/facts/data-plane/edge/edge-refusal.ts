@@ -1,14 +1,14 @@
-/** How an endpoint is to go on after a refusal: as it likes, later again, from the log-in on, or not at all. */
+/** The advice to an endpoint after a refusal: its own choice, a later retry, a new login, or no retry. */
 export type RefusalHint = 'default' | 'too-busy' | 'start-over' | 'not-retriable'
 
-/** Why a router refuses or ends a connection. */
+/** The reason for which a router refuses or ends a connection. */
 export interface EdgeRefusal {
-  /** For the logs of the asker. */
+  /** For the logs of the endpoint. */
   readonly text: string
-  /** A number of {@link EDGE_ERROR}; undefined where none fits. */
+  /** A number of {@link EDGE_ERROR}; undefined without a fitting number. */
   readonly code?: number
   readonly hint?: RefusalHint
-  /** The ids of the posture checks that do not pass, where these are why. */
+  /** The ids of the failing posture checks, if posture is the reason. */
   readonly failingChecks?: readonly string[]
 }
 
@@ -39,15 +39,15 @@ export const HINT_NUMBERS: Readonly<Record<RefusalHint, number>> = {
   'not-retriable': 3,
 }
 
-/** Words by which some endpoints know that they have to get a new session, and no others. */
+/** The only words by which some endpoints recognise that they need a new session. */
 const SESSION_INVALID = 'Invalid Session'
 
-/** The words of a refusal as an endpoint is to read them. */
+/** The text of a refusal for an endpoint. */
 export function refusalText({ code, text }: EdgeRefusal): string {
   return code === EDGE_ERROR['invalid-session'] || code === EDGE_ERROR['invalid-api-session'] ? SESSION_INVALID : text
 }
 
-/** The refusal for endpoints that read more than words: JSON. */
+/** The refusal as JSON, for endpoints that read more than text. */
 export function refusalJson({ code, hint = 'default', text, failingChecks }: EdgeRefusal): string {
   return JSON.stringify({
     message: text,
@@ -57,7 +57,7 @@ export function refusalJson({ code, hint = 'default', text, failingChecks }: Edg
   })
 }
 
-/** Why a host was not reached, by the words of its refusal. */
+/** The cause of a host's failure, by the text of its refusal. */
 export function hostFailure(text: string): 'rejected-by-application' | 'port-not-allowed' | 'dns-failure' | 'generic' {
   if (text.includes('rejected by application')) return 'rejected-by-application'
   if (text.includes('not in allowed port ranges')) return 'port-not-allowed'

@@ -4,9 +4,9 @@ export interface PresentableSession {
   readonly identityId: string
   /** SHA-1 of the certificates that may present it, lower-case hexadecimal digits. */
   readonly fingerprints: readonly string[]
-  /** When its token expires, epoch ms; undefined for one that the controller ends. */
+  /** The expiry of its token, epoch ms; undefined for a session that the controller ends. */
   readonly expiresAt: number | undefined
-  /** Whether it may be presented with a certificate that has expired. */
+  /** True when it may be presented with an expired certificate. */
   readonly allowsExpiredCertificate: boolean
 }
 
@@ -15,14 +15,14 @@ export interface PresentedCertificate {
   readonly fingerprint: string
   /** Epoch ms. */
   readonly notAfter: number
-  /** Whom the network's own authority says that it is: undefined where it did not issue it. */
+  /** The holder according to the network's own authority; undefined for a certificate of another authority. */
   readonly issuedFor: { readonly identityId: string; readonly apiSessionId: string | undefined } | undefined
 }
 
 /** An endpoint of the router's own process, which needs no certificate: the program chose its session. */
 export const OF_THIS_PROCESS = 'of this process'
 
-/** Why nobody is let in by a session and a certificate; undefined where somebody is. `now` is epoch ms. */
+/** The reason to refuse a session with a certificate; undefined when they are accepted. `now` is epoch ms. */
 export function sessionRefusal(
   session: PresentableSession | undefined,
   certificate: PresentedCertificate | typeof OF_THIS_PROCESS | undefined,
@@ -42,7 +42,7 @@ export function sessionRefusal(
   if (issuedFor.apiSessionId !== undefined && issuedFor.apiSessionId !== session.id) {
     return 'the client certificate was issued for another api session'
   }
-  // One for the session alone is never good for longer than it says.
+  // A certificate for a single session is never accepted after its expiry.
   const isForSession = issuedFor.apiSessionId !== undefined
   return isExpired && (isForSession || !mayBeExpired) ? 'the client certificate has expired' : undefined
 }

@@ -1,4 +1,4 @@
-/** Bounds of messages that are kept: what is beyond is dropped, as on a way that is full. */
+/** Limits of kept messages: further messages are dropped, as on a congested path. */
 export interface EarlyLimits {
   /** Bytes of one circuit, from one address and altogether. */
   readonly ofCircuit: number
@@ -8,7 +8,7 @@ export interface EarlyLimits {
   readonly keptMs: number
 }
 
-/** A circuit that a controller is laying with a host here: it is laid within 30 s, or not at all. */
+/** For a circuit that a controller is creating to a host of this router: it exists within 30 s, or never. */
 export const EXPECTED_LIMITS: EarlyLimits = {
   ofCircuit: 1_048_576,
   ofSource: 1_048_576,
@@ -16,8 +16,8 @@ export const EXPECTED_LIMITS: EarlyLimits = {
   keptMs: 30_000,
 }
 /**
- * A circuit that a controller may be laying over another router too: routers have 10 s for their part. A peer that invents circuits
- * takes 4 MiB for each of its links, and no room of circuits with a host here.
+ * For a circuit that a controller may be creating over this router: routers have 10 s for their part. A peer that invents circuits takes at
+ * most 4 MiB for each of its links, and no room of circuits to a host of this router.
  */
 export const UNLAID_LIMITS: EarlyLimits = {
   ofCircuit: 1_048_576,
@@ -25,7 +25,7 @@ export const UNLAID_LIMITS: EarlyLimits = {
   all: 33_554_432,
   keptMs: 10_000,
 }
-/** Bytes that a message and a circuit cost beside the content. */
+/** Bytes that a message and a circuit cost in addition to the content. */
 const MESSAGE_COST = 256
 const CIRCUIT_COST = 512
 
@@ -42,8 +42,8 @@ interface Kept<Message> {
 }
 
 /**
- * Messages of circuits that came before their destination was there: a host may write, and leave, right behind its answer to a dial,
- * and a link may be faster than a controller. Times are ms of any clock that only goes forward.
+ * Messages of circuits that arrived before their destination existed: a host may write and close right after its answer to a dial, and a
+ * link may be faster than a controller. Times are ms of any monotonic clock.
  */
 export class EarlyMessages<Message> {
   readonly #limits: EarlyLimits
@@ -56,13 +56,13 @@ export class EarlyMessages<Message> {
     this.#limits = limits
   }
 
-  /** Messages of a circuit are kept from now on. */
+  /** Keeps messages of a circuit from now on. */
   expect(circuitId: string, now: number): void {
     if (this.#circuits.has(circuitId)) return
     this.#circuits.set(circuitId, { until: now + this.#limits.keptMs, messages: [], bytes: 0 })
   }
 
-  /** Keeps a message of a circuit that is expected; false where it is not, or has no room. */
+  /** Keeps a message of an expected circuit; false for an unexpected circuit, and without room. */
   keep(circuitId: string, { source, message }: EarlyMessage<Message>, length: number): boolean {
     const circuit = this.#circuits.get(circuitId)
     if (circuit === undefined) return false
@@ -78,7 +78,7 @@ export class EarlyMessages<Message> {
     return true
   }
 
-  /** Keeps a message of any circuit; false where there is no room. */
+  /** Keeps a message of any circuit; false without room. */
   keepUnexpected(circuitId: string, early: EarlyMessage<Message>, length: number, now: number): boolean {
     const isNew = !this.#circuits.has(circuitId)
     this.expect(circuitId, now)
@@ -87,7 +87,7 @@ export class EarlyMessages<Message> {
     return isKept
   }
 
-  /** Answers what was kept of a circuit, in the order in which it came, and keeps nothing more of it. */
+  /** Answers the kept messages of a circuit, in the order of arrival, and keeps no further messages of it. */
   take(circuitId: string): readonly EarlyMessage<Message>[] {
     const circuit = this.#circuits.get(circuitId)
     if (circuit === undefined) return []
@@ -101,7 +101,7 @@ export class EarlyMessages<Message> {
     return circuit.messages
   }
 
-  /** Forgets what was kept for too long, telling `forgotten` of each message. */
+  /** Drops messages that were kept for too long, and calls `forgotten` for each. */
   forgetOld(now: number, forgotten: (circuitId: string, message: Message) => void = () => undefined): void {
     for (const [circuitId, { until }] of this.#circuits) {
       if (now < until) return

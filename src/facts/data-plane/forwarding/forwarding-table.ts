@@ -1,8 +1,8 @@
-/** Circuits that a router forwards at the most, as many as its controller lays over it. */
+/** The most circuits that a router forwards: as many as its controller creates over it. */
 const MOST_CIRCUITS = 100_000
-/** Addresses of one circuit: those of its present path and of the paths before, from which something may still be under way. */
+/** Addresses of one circuit: of its current path, and of former paths with messages that may still be under way. */
 const MOST_ADDRESSES = 16
-/** Milliseconds of quiet after which a circuit that is to end is dropped: what was under way has arrived. */
+/** Milliseconds without traffic after which an ending circuit is dropped: messages under way have arrived. */
 const QUIET_MS = 5000
 /** Milliseconds without traffic after which a controller is asked whether it still knows a circuit. */
 const IDLE_MS = 60_000
@@ -13,9 +13,9 @@ export interface Forwarding {
   readonly dstAddress: string
 }
 
-/** A circuit as one router of its path has it. */
+/** A circuit at one router of its path. */
 interface ForwardedCircuit {
-  /** The controller that laid it, which hears of its faults. */
+  /** The controller that created it, which gets its faults. */
   readonly controllerId: string
   /** Destination by source. */
   readonly forwards: Map<string, string>
@@ -30,15 +30,15 @@ export interface IdleCircuit {
   readonly idleMs: number
 }
 
-/** A circuit as operators see it. */
+/** A circuit in reports to operators. */
 export interface ToldCircuit extends IdleCircuit {
   /** Destination by source. */
   readonly forwards: ReadonlyMap<string, string>
 }
 
 /**
- * The paths of circuits through a router: where a message goes depends on its circuit and on where it came from, so that
- * a link or a client reaches no circuit that was not laid over it. Times are ms of any clock that only goes forward.
+ * The paths of circuits through a router. The destination of a message depends on its circuit and its source, so that a link or a client
+ * reaches only circuits that were created over it. Times are ms of any monotonic clock.
  */
 export class ForwardingTable {
   readonly #circuits = new Map<string, ForwardedCircuit>()
@@ -54,8 +54,8 @@ export class ForwardingTable {
   }
 
   /**
-   * Lays a circuit, or another way for one that is there: its earlier addresses stay good for what is still under way. Answers
-   * false when the table is full, or another controller laid the circuit.
+   * Adds a circuit, or another path for an existing circuit, whose earlier addresses stay valid for messages under way. False for a full
+   * table, and for a circuit of another controller.
    */
   lay(circuitId: string, controllerId: string, forwards: readonly Forwarding[], now: number): boolean {
     const known = this.#circuits.get(circuitId)
@@ -75,24 +75,24 @@ export class ForwardingTable {
     return true
   }
 
-  /** Where a message goes that came from an address; undefined where nothing was laid. What is sent again is no activity. */
+  /** The destination of a message from an address; undefined without a forward. Retransmissions do not count as activity. */
   destination(circuitId: string, source: string, now: number, isActivity = true): string | undefined {
     const circuit = this.#circuits.get(circuitId)
     if (circuit !== undefined && isActivity) circuit.activeAt = now
     return circuit?.forwards.get(source)
   }
 
-  /** Every way of a circuit, destination by source. */
+  /** All forwards of a circuit, destination by source. */
   forwardsOf(circuitId: string): ReadonlyMap<string, string> | undefined {
     return this.#circuits.get(circuitId)?.forwards
   }
 
-  /** The controller that laid a circuit. */
+  /** The controller that created a circuit. */
   controllerOf(circuitId: string): string | undefined {
     return this.#circuits.get(circuitId)?.controllerId
   }
 
-  /** Whether a circuit is to end. */
+  /** Reports whether a circuit is ending. */
   isEnding(circuitId: string): boolean {
     return this.#ending.has(circuitId)
   }
@@ -103,7 +103,7 @@ export class ForwardingTable {
     this.#ending.delete(circuitId)
   }
 
-  /** Lets a circuit end: it is dropped once it has been quiet. */
+  /** Marks a circuit as ending: it is dropped once it has been quiet. */
   dropWhenQuiet(circuitId: string): void {
     const circuit = this.#circuits.get(circuitId)
     if (circuit === undefined) return
@@ -111,7 +111,7 @@ export class ForwardingTable {
     this.#ending.add(circuitId)
   }
 
-  /** Drops the circuits that are to end and are quiet, telling `dropped` of each; answers which. */
+  /** Drops the ending circuits that are quiet, calls `dropped` for each, and answers their ids. */
   dropQuiet(
     now: number,
     dropped: (circuitId: string, forwards: ReadonlyMap<string, string>) => void = () => undefined,
@@ -125,7 +125,7 @@ export class ForwardingTable {
     return quiet
   }
 
-  /** The circuits that are laid, `most` of them at the most: there may be very many. */
+  /** The circuits of the table, at most `most`, since there may be very many. */
   circuits(now: number, most: number): readonly ToldCircuit[] {
     const shown: ToldCircuit[] = []
     for (const [circuitId, { controllerId, activeAt, forwards }] of this.#circuits) {
@@ -145,18 +145,18 @@ export class ForwardingTable {
   }
 }
 
-/** The most circuits whose faults wait for a report: a peer that invents circuits adds no more. */
+/** The most circuits whose faults wait for a report, so that a peer cannot add invented circuits without bound. */
 export const MOST_WAITING_FAULTS = 1000
-/** Milliseconds between two reports: a circuit that is being laid again meanwhile is reported once. */
+/** Milliseconds between two reports, so that a circuit whose path is being repaired is reported only once. */
 export const FAULT_REPORT_MS = 15_000
 
-/** Circuits for which messages came that nobody can forward, for one controller or, where nobody knows whose they are, for all. */
+/** Circuits with messages that could not be forwarded, for their controller, or for all controllers if it is unknown. */
 interface FaultReport {
   readonly controllerId: string | undefined
   readonly circuitIds: readonly string[]
 }
 
-/** Remembers for which circuits messages could not be forwarded, each once, until they are reported. */
+/** Collects the circuits with messages that could not be forwarded, each once, until they are reported. */
 export class ForwardFaults {
   readonly #waiting = new Map<string, string | undefined>()
   #reportedAt: number
@@ -166,18 +166,18 @@ export class ForwardFaults {
     this.#reportedAt = now
   }
 
-  /** A message of a circuit could not be forwarded. */
+  /** Notes that a message of a circuit could not be forwarded. */
   note(circuitId: string, controllerId: string | undefined): void {
     if (this.#waiting.size >= MOST_WAITING_FAULTS && !this.#waiting.has(circuitId)) return
     this.#waiting.set(circuitId, controllerId)
   }
 
-  /** The circuit has ended, or was laid again: there is nothing to tell. */
+  /** Forgets a circuit that has ended or has a path again. */
   forget(circuitId: string): void {
     this.#waiting.delete(circuitId)
   }
 
-  /** The reports that are due now, by controller; none before the time between reports has passed. */
+  /** The due reports, by controller; empty until the time between reports has passed. */
   report(now: number): readonly FaultReport[] {
     if (now - this.#reportedAt < FAULT_REPORT_MS) return []
     this.#reportedAt = now

@@ -2,31 +2,31 @@
 export const PAYLOAD_FLAG = {
   /** The last payload: the whole circuit ends. */
   circuitEnd: 1,
-  /** Sent by the side that hosts. */
+  /** Sent by the hosting side. */
   originator: 2,
-  /** The first payload of the side that dialed. */
+  /** The first payload of the dialing side. */
   circuitStart: 4,
   /** A part of a larger payload. */
   chunk: 8,
   retransmit: 16,
-  /** This direction ended, the other one may go on. */
+  /** This direction has ended; the other direction may go on. */
   endOfInput: 32,
   /** Its sender reads no more. */
   writeFailed: 64,
 } as const
 
-/** Items that travel with the bytes of a payload, by number. */
+/** Numbers of the items that travel with the bytes of a payload. */
 export const PAYLOAD_ITEM = {
   trace: 0,
   capabilities: 1,
-  /** Flags of the edge message that the bytes came in. */
+  /** Flags of the edge message that carried the bytes. */
   edgeFlags: 16,
 } as const
 
 /** The edge flag of a direction that ended. */
 export const EDGE_FIN = 1
 
-/** Bytes that the two ends of a circuit hand each other, with what belongs to them. */
+/** Bytes between the two ends of a circuit, with their items. */
 export interface Chunk {
   readonly items: ReadonlyMap<number, Uint8Array>
   readonly body: Uint8Array
@@ -38,30 +38,30 @@ export interface Payload extends Chunk {
   /** From 0 in each direction. */
   readonly sequence: number
   readonly flags: number
-  /** The sender's clock, ms modulo 65,536; undefined where it sent none. */
+  /** The sender's clock, ms modulo 65,536; undefined if not sent. */
   readonly sentAt: number | undefined
 }
 
-/** The payloads that a receiver has, and the bytes of them that wait to be read. */
+/** The payloads that a receiver has, and its unread bytes. */
 export interface Acknowledgement {
   readonly circuitId: string
   readonly sequences: readonly number[]
-  /** Whether the side that hosts acknowledges. */
+  /** True when the hosting side acknowledges. */
   readonly fromOriginator: boolean
   readonly bufferedBytes: number
-  /** {@link Payload.sentAt} of what is acknowledged, unchanged. */
+  /** {@link Payload.sentAt} of the acknowledged payload, unchanged. */
   readonly sentAt: number | undefined
 }
 
-/** Which side of a circuit an end is: the one that dialed, or the one that hosts. */
+/** The side of a circuit at an end: the dialer or the host. */
 export type CircuitSide = 'initiator' | 'terminator'
 
-/** The flags of one side's own payloads. */
+/** The flags of a side's own payloads. */
 export function sideFlag(side: CircuitSide): number {
   return side === 'terminator' ? PAYLOAD_FLAG.originator : 0
 }
 
-/** Whether a payload came from a side. */
+/** Reports whether a payload came from a side. */
 export function isFrom(side: CircuitSide, { flags }: Pick<Payload, 'flags'>): boolean {
   return (flags & PAYLOAD_FLAG.originator) === sideFlag(side)
 }

@@ -1,28 +1,28 @@
 import type { Payload } from './payload.ts'
 
-/** How much a receiver keeps. */
+/** The limits of a receiver. */
 export interface ReceiverLimits {
-  /** Bytes that wait in order to be read; one payload more is taken at the most. */
+  /** Bytes in order that wait to be read; at most one further payload is accepted. */
   readonly readyBytes: number
-  /** Bytes that came before their turn. */
+  /** Bytes that arrived before their turn. */
   readonly earlyBytes: number
-  /** Numbers beyond the one whose turn it is: what is further ahead comes again later. */
+  /** Sequence numbers ahead of the next expected number. Payloads further ahead are dropped, and sent again later. */
   readonly reach: number
 }
 
-/** As deployed routers have it; the reach bounds records where payloads are small. */
+/** The limits of deployed routers; the reach bounds the number of small payloads. */
 export const RECEIVER_LIMITS: ReceiverLimits = { readyBytes: 4_194_304, earlyBytes: 4_194_304, reach: 16_384 }
 
-/** The fate of a payload: kept, known already (and to be acknowledged again), or dropped until it is sent again. */
+/** The fate of a payload: kept, already known (and to be acknowledged again), or dropped until it is sent again. */
 export type Reception = 'kept' | 'known' | 'dropped'
 
-/** The report of a full buffer from which on its sender waits for news. */
+/** The reported fill from which on a sender may be waiting for a lower report. */
 const LEAST_REPORT_BYTES = 10_000
 
-/** Puts the payloads of one direction in order, each once, and holds what is not read yet within {@link ReceiverLimits}. */
+/** Orders the payloads of one direction without duplicates, and holds unread payloads within {@link ReceiverLimits}. */
 export class Receiver {
   readonly #limits: ReceiverLimits
-  /** In order and unread; those before `#read` are read. */
+  /** Payloads in order; payloads before `#read` have been read. */
   #ready: Payload[] = []
   #read = 0
   readonly #early = new Map<number, Payload>()
@@ -56,7 +56,7 @@ export class Receiver {
     return 'kept'
   }
 
-  /** The next payload in order; undefined while it is not there. */
+  /** The next payload in order; undefined until it arrives. */
   read(): Payload | undefined {
     const payload = this.#ready[this.#read]
     if (payload === undefined) return undefined
@@ -69,7 +69,7 @@ export class Receiver {
     return payload
   }
 
-  /** Forgets what is unread: nobody reads any more. */
+  /** Drops unread payloads: the reader has stopped. */
   discard(): void {
     this.#ready = []
     this.#read = 0
@@ -82,7 +82,7 @@ export class Receiver {
     return this.#reported
   }
 
-  /** Whether the fill has halved since the sender last heard of it: it may be waiting for that. */
+  /** Reports whether the fill has halved since the last report: the sender may be waiting for that. */
   get hasNews(): boolean {
     return this.#reported > LEAST_REPORT_BYTES && this.bufferedBytes < this.#reported / 2
   }

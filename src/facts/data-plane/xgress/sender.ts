@@ -1,21 +1,21 @@
 import { type Acknowledgement, type Chunk, PAYLOAD_FLAG, type Payload, shortClock } from './payload.ts'
 
-/** How a sender keeps its window and sends again. */
+/** The limits of a sender's window and its retransmissions. */
 export interface SenderLimits {
-  /** Bytes that may be under way, at the most and at the least. */
+  /** The greatest and the least number of bytes that may be under way. */
   readonly mostBytes: number
   readonly leastBytes: number
-  /** Payloads that may be under way: small ones cost more than their bytes. */
+  /** Payloads that may be under way: small payloads cost more than their bytes. */
   readonly mostPayloads: number
-  /** The fill of the peer's buffer beyond which nothing more is sent. */
+  /** The fill of the peer's buffer above which nothing is sent. */
   readonly peerBytes: number
-  /** Milliseconds after which a peer that acknowledges nothing is given up. */
+  /** Milliseconds without an acknowledgement after which the sender gives up. */
   readonly giveUpMs: number
-  /** The same for one that last said its buffer is full: deployed peers say nothing then until somebody reads. */
+  /** The same for a peer that reported a full buffer: deployed peers are silent then until their reader goes on. */
   readonly giveUpFullMs: number
 }
 
-/** As deployed routers have it, where they have it. */
+/** The limits of deployed routers, where they have such limits. */
 export const SENDER_LIMITS: SenderLimits = {
   mostBytes: 4_194_304,
   leastBytes: 16_384,
@@ -27,25 +27,25 @@ export const SENDER_LIMITS: SenderLimits = {
 
 /** Good acknowledgements after which the window grows. */
 const GROW_AFTER = 28
-/** Retransmissions after which the window shrinks, and to which part of itself. */
+/** Retransmissions after which the window shrinks, and the factor of the shrinking. */
 const SHRINK_AFTER = 64
 const SHRINK_TO = 0.75
-/** Acknowledgements of what was acknowledged before, after which payloads wait longer before they are sent again. */
+/** Duplicate acknowledgements after which retransmissions wait longer. */
 const SLOWER_AFTER = 64
 const SLOWER_BY = 0.2
 const LEAST_SCALE = 1
 const MOST_SCALE = 10
-/** Milliseconds for an acknowledgement before any was measured: a circuit that begins on a busy way is not lost. */
+/** Milliseconds to wait for an acknowledgement before the first measurement: a busy path at the start is no loss. */
 const FIRST_WAIT_MS = 1000
-/** The share of a sample in the mean round trip and in its deviation, and the deviations that are waited beyond the mean (RFC 6298). */
+/** The weight of a sample in the mean round trip and in its deviation, and the deviations to wait beyond the mean (RFC 6298). */
 const MEAN_SHARE = 1 / 8
 const DEVIATION_SHARE = 1 / 4
 const DEVIATIONS = 4
-/** Milliseconds before which nothing is sent again, however short the round trip: a busy peer is not a lost payload. */
+/** The least milliseconds before a retransmission, however short the round trip: a busy peer is no loss. */
 const LEAST_WAIT_MS = 100
-/** Less than the time for which an end that is done still acknowledges: its peer asks once more within it. */
+/** Shorter than the time for which a finished end still acknowledges: its peer retransmits once within it. */
 const MOST_WAIT_MS = 4000
-/** Payloads that one turn sends again: the rest waits for the next. */
+/** Payloads that one turn sends again; the rest waits for the next turn. */
 const MOST_AT_ONCE = 64
 /** The highest number that fits the wire. */
 const LAST_SEQUENCE = 0x7f_ff_ff_ff
@@ -57,7 +57,7 @@ interface Unacknowledged {
   tries: number
 }
 
-/** The origin of a direction: numbers payloads, keeps them until they are acknowledged, sends them again. */
+/** The sender of a direction: numbers payloads, keeps them until they are acknowledged, and retransmits them. */
 export class Sender {
   readonly #circuitId: string
   readonly #flags: number
@@ -77,7 +77,7 @@ export class Sender {
   #retransmissions = 0
   #repeats = 0
 
-  /** `flags` are those of every payload of this side. */
+  /** `flags` are set on every payload of this side. */
   constructor(circuitId: string, flags: number, limits: SenderLimits = SENDER_LIMITS) {
     this.#circuitId = circuitId
     this.#flags = flags
@@ -94,19 +94,22 @@ export class Sender {
     return this.#unacknowledged.size === 0
   }
 
-  /** Whether the next payload may go out. With nothing under way one may always: its acknowledgement brings news of the peer. */
+  /**
+   * Reports whether the next payload may be sent. With nothing under way a payload may always be sent: its acknowledgement reports the
+   * peer's state.
+   */
   get maySend(): boolean {
     if (this.isDrained) return true
     const hasRoom = this.#bytes <= this.#window && this.#unacknowledged.size < this.#limits.mostPayloads
     return hasRoom && this.#peerBytes <= this.#limits.peerBytes
   }
 
-  /** No number is left: the circuit has to end. */
+  /** True when no sequence number is left: the circuit must end. */
   get isExhausted(): boolean {
     return this.#next > LAST_SEQUENCE
   }
 
-  /** The payload that carries a chunk, which is under way from now on (ms). */
+  /** Makes the payload of a chunk, which is under way from `now` on (ms). */
   send(chunk: Chunk, flags: number, now: number): Payload {
     const payload = this.#payload(chunk, flags, now)
     this.#next += 1
@@ -115,7 +118,7 @@ export class Sender {
     return payload
   }
 
-  /** A payload that nobody waits for. */
+  /** Makes a payload that needs no acknowledgement. */
   sendOnce(chunk: Chunk, flags: number, now: number): Payload {
     return this.#payload(chunk, flags, now)
   }
@@ -137,7 +140,7 @@ export class Sender {
     const base = this.#waitMs
     for (const entry of this.#unacknowledged.values()) {
       const isDue = now - entry.sentAt >= Math.min(MOST_WAIT_MS, base * 2 ** entry.tries)
-      // Behind a payload that was sent once stand only payloads that were sent later.
+      // All payloads after a payload that was sent once were sent later.
       if (!isDue && entry.tries === 0) break
       if (!isDue) continue
       entry.sentAt = now
@@ -153,7 +156,7 @@ export class Sender {
     return due
   }
 
-  /** Whether the peer has said nothing for too long although something is under way. */
+  /** Reports whether the peer has been silent for too long while payloads are under way. */
   isGivenUp(now: number): boolean {
     const [oldest] = this.#unacknowledged.values()
     if (oldest === undefined) return false
@@ -162,7 +165,7 @@ export class Sender {
     return now - waitsFrom > (isFull ? this.#limits.giveUpFullMs : this.#limits.giveUpMs)
   }
 
-  /** Forgets what is under way: nobody acknowledges any more. */
+  /** Drops the payloads under way: the peer no longer acknowledges. */
   discard(): void {
     this.#unacknowledged.clear()
     this.#bytes = 0
@@ -205,7 +208,10 @@ export class Sender {
     return Math.max(LEAST_WAIT_MS, (this.#meanMs + DEVIATIONS * this.#deviationMs) * this.#scale)
   }
 
-  /** One circuit among many waits its turn at both ends: how much round trips differ counts as much as how long they are. */
+  /**
+   * Updates the mean round trip and its deviation. Circuits wait for their turns at both ends, so the deviation matters as much as the
+   * mean.
+   */
   #measure(sampleMs: number): void {
     const sample = Math.min(sampleMs, MOST_WAIT_MS)
     const meanMs = this.#meanMs ?? sample

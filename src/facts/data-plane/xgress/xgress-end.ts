@@ -12,7 +12,7 @@ import { RECEIVER_LIMITS, Receiver, type ReceiverLimits } from './receiver.ts'
 import { SENDER_LIMITS, type SenderLimits } from './sender.ts'
 import { XgressOutput } from './xgress-output.ts'
 
-/** Why an end is over: as agreed by both sides, or not. */
+/** The reason why an end is over: `closed` by agreement of both sides, or a failure. */
 export type EndReason = 'closed' | 'aborted' | 'never-started' | 'peer-silent' | 'numbers-used-up' | 'not-understood'
 
 /** The surroundings of an end: the way to the other end, and the reader and writer. */
@@ -21,19 +21,19 @@ export interface XgressOwner {
   acknowledgement(acknowledgement: Acknowledgement): void
   /** {@link XgressEnd.read} has something. */
   readable(): void
-  /** Everything that was written has gone out. */
+  /** Called when all written chunks have been sent. */
   writable(): void
-  /** Nothing will be sent or taken any more. */
+  /** Called when the end neither sends nor accepts anything any more. */
   over(reason: EndReason): void
 }
 
-/** A reading of an end: bytes, that the peer sends no more, or that the whole circuit is over. */
+/** A reading of an end: bytes, the end of the peer's direction, or the end of the whole circuit. */
 export type Reading =
   | { readonly type: 'data'; readonly chunk: Chunk }
   | { readonly type: 'end' }
   | { readonly type: 'closed' }
 
-/** How an end begins. */
+/** The start of an end. */
 export interface XgressStart {
   readonly circuitId: string
   readonly side: CircuitSide
@@ -43,17 +43,17 @@ export interface XgressStart {
   readonly sender?: SenderLimits
 }
 
-/** Milliseconds for which the hosting side waits for the first payload: a client that never sends it holds nothing longer. */
+/** Milliseconds for which the hosting side waits for the first payload, so that a silent client holds no resources for longer. */
 const START_WAIT_MS = 180_000
-/** Milliseconds for which an end that is closed tries to hand over what was written. */
+/** Milliseconds for which a closed end tries to deliver written chunks. */
 export const CLOSE_WAIT_MS = 30_000
-/** Milliseconds for which an end that is done acknowledges what comes again: the peer would wait for it otherwise. */
+/** Milliseconds for which a finished end acknowledges retransmissions: otherwise the peer would wait for them. */
 export const LINGER_MS = 5000
 
 /**
- * One end of a circuit: a reliable stream of chunks in both directions over a way that loses, delays, repeats and reorders.
- * It reads no clock: its owner tells the time (epoch ms) with every call, calls {@link tick} about every 100 ms
- * and {@link acknowledge} after each run of payloads.
+ * One end of a circuit: a reliable stream of chunks in both directions over a path that loses, delays, repeats and reorders. It reads no
+ * clock: its owner passes the time (epoch ms) with every call, calls {@link tick} about every 100 ms and {@link acknowledge} after each run
+ * of payloads.
  */
 export class XgressEnd {
   readonly #circuitId: string
@@ -63,13 +63,13 @@ export class XgressEnd {
   readonly #output: XgressOutput
   #owed: number[] = []
   #owedClock: number | undefined
-  /** A payload found no room: its sender hears at least that somebody is there. */
+  /** True when a payload found no room: its sender must at least learn that this end is alive. */
   #owesNews = false
-  /** A payload whose bytes were read and whose end was not. */
+  /** A payload whose bytes have been read, but not its end. */
   #unread: Payload | undefined
   readonly #begunAt: number
   #input: 'open' | 'ended' | 'closed' = 'open'
-  /** Epoch ms until which an end that is closed tries to hand over what was written. */
+  /** Epoch ms until which a closed end tries to deliver written chunks. */
   #closingUntil: number | undefined
   #done: { readonly at: number; lingersFrom: number } | undefined
   #isOver = false
@@ -94,39 +94,39 @@ export class XgressEnd {
     return this.#isOver
   }
 
-  /** Whether time changes nothing until something is written or arrives: {@link tick} need not be called before. */
+  /** Reports whether the end is idle: {@link tick} need not be called until a write or an arrival. */
   get isQuiet(): boolean {
     const isEnding = this.#closingUntil !== undefined || this.#done !== undefined
     const isOwing = this.#owed.length > 0 || this.#owesNews
     return this.#isOver || (this.#output.isStarted && !isEnding && !isOwing && this.#output.isDrained)
   }
 
-  /** Bytes that were written and wait for room: who writes stops while there are many. */
+  /** Written bytes that wait for room: a writer must pause while there are many. */
   get waitingBytes(): number {
     return this.#output.waitingBytes
   }
 
-  /** Bytes that the end holds altogether: waiting, under way and unread. */
+  /** All bytes that the end holds: waiting, under way and unread. */
   get heldBytes(): number {
     return this.#output.heldBytes + this.#receiver.bufferedBytes
   }
 
-  /** The side that dialed begins; the other one holds everything back until it hears of that. */
+  /** Starts the dialing side. The hosting side holds everything back until the first payload arrives. */
   start(now: number): void {
     if (!this.#output.isStarted && this.#side === 'initiator') this.#output.begin(now, true, true)
   }
 
-  /** Sends a chunk after all earlier ones; answers whether nothing waits. After the end of the output it is lost. */
+  /** Sends a chunk after all earlier chunks; true when nothing waits. After the end of the output the chunk is lost. */
   write(chunk: Chunk, now: number): boolean {
     return this.#isOver || this.#output.write(chunk, now)
   }
 
-  /** Nothing more is written; the other direction may go on. */
+  /** Ends the output; the other direction may go on. */
   finish(now: number): void {
     if (!this.#isOver) this.#output.finish(now)
   }
 
-  /** Both directions end: what was written still goes out, for 30 s at the most, what is unread is lost. */
+  /** Ends both directions. Written chunks are still sent, for 30 s at most; unread payloads are lost. */
   close(now: number): void {
     if (this.#isOver || this.#closingUntil !== undefined) return
     this.#closingUntil = now + CLOSE_WAIT_MS
@@ -135,7 +135,7 @@ export class XgressEnd {
     this.#settle(now)
   }
 
-  /** Ends at once, without a word to the peer. */
+  /** Ends at once, without a message to the peer. */
   abort(reason: EndReason = 'aborted'): void {
     if (this.#isOver) return
     this.#isOver = true
@@ -145,7 +145,7 @@ export class XgressEnd {
   }
 
   takePayload(payload: Payload, now: number): void {
-    // Its own payload that comes back means that somebody forwards in a circle.
+    // An own payload that comes back means a forwarding loop.
     if (this.#isOver || isFrom(this.#side, payload) || payload.circuitId !== this.#circuitId) return
     if ((payload.flags & PAYLOAD_FLAG.chunk) !== 0) {
       this.abort('not-understood')
@@ -159,7 +159,7 @@ export class XgressEnd {
     this.#owed.push(payload.sequence)
     this.#owedClock = payload.sentAt
     if (reception === 'known') {
-      // It comes again because its acknowledgement was lost: the next one may be lost too.
+      // The payload comes again because its acknowledgement was lost; the next acknowledgement may be lost too.
       if (this.#done !== undefined) this.#done.lingersFrom = now
       return
     }
@@ -174,7 +174,7 @@ export class XgressEnd {
     this.#settle(now)
   }
 
-  /** The next that the peer sent, in order and once; undefined while nothing is there. */
+  /** The peer's next reading, in order and without duplicates; undefined until it arrives. */
   read(now: number): Reading | undefined {
     while (!this.#isOver && this.#input !== 'closed') {
       const payload = this.#unread ?? this.#receiver.read()
@@ -186,7 +186,7 @@ export class XgressEnd {
     return undefined
   }
 
-  /** Tells the peer what came since the last time. */
+  /** Acknowledges the payloads that arrived since the last call. */
   acknowledge(): void {
     if (this.#isOver || (this.#owed.length === 0 && !this.#owesNews)) return
     const owed = this.#owed
@@ -195,7 +195,7 @@ export class XgressEnd {
     this.#acknowledge(owed, this.#owedClock)
   }
 
-  /** Sends again what nobody acknowledged, and ends what waited too long. */
+  /** Retransmits unacknowledged payloads, and ends the circuit after too long a wait. */
   tick(now: number): void {
     if (this.#isOver) return
     this.acknowledge()
@@ -206,7 +206,7 @@ export class XgressEnd {
     this.#settle(now)
   }
 
-  /** The next reading of a payload; one with bytes and an end is read twice. */
+  /** The next reading of a payload; a payload with bytes and an end gives two readings. */
   #meaning(payload: Payload, now: number): Reading | undefined {
     const { flags, items, body } = payload
     if (this.#unread === undefined) {
@@ -214,7 +214,7 @@ export class XgressEnd {
       if (items.has(PAYLOAD_ITEM.capabilities)) this.#output.learnEnds()
       if ((flags & PAYLOAD_FLAG.circuitStart) !== 0) this.#begin(items, now)
       if ((flags & PAYLOAD_FLAG.writeFailed) !== 0) this.#output.drop()
-      // Payloads behind the end of a direction are no part of it.
+      // Payloads after the end of a direction do not belong to it.
       if (this.#input === 'open' && hasContent(payload)) return { type: 'data', chunk: { items, body } }
     }
     this.#unread = undefined
@@ -230,7 +230,7 @@ export class XgressEnd {
     return { type: 'end' }
   }
 
-  /** Nobody reads here any more, but the peer is still heard out: it may end the circuit. */
+  /** Discards further input of a closed reader, because the peer may still end the circuit. */
   #readInVain(now: number): void {
     while (this.read(now) !== undefined);
   }
@@ -250,7 +250,7 @@ export class XgressEnd {
     })
   }
 
-  /** Ends when both directions have, and nothing is under way. */
+  /** Ends when both directions have ended and nothing is under way. */
   #settle(now: number): void {
     if (this.#isOver) return
     if (this.#output.isSent && this.#input !== 'open' && this.#done === undefined) {
@@ -258,7 +258,7 @@ export class XgressEnd {
       this.#output.withdrawEnd()
     }
     const isLate = this.#closingUntil !== undefined && now >= this.#closingUntil
-    // A peer that acknowledged the end of the circuit waits for nothing.
+    // A peer that acknowledged the end of the circuit waits for nothing more.
     const { isAgreed } = this.#output
     const isDone = this.#done !== undefined && hasLingered(this.#done, now)
     if (!isLate && !isAgreed && !isDone) return
@@ -268,7 +268,7 @@ export class XgressEnd {
   }
 }
 
-/** Whether a payload carries more than notes between ends. */
+/** Reports whether a payload carries content for the reader, not only items between the ends. */
 function hasContent({ items, body }: Payload): boolean {
   if (body.length > 0) return true
   const edgeFlags = items.get(PAYLOAD_ITEM.edgeFlags)

@@ -10,16 +10,16 @@ import {
 } from './payload.ts'
 import { Sender, type SenderLimits } from './sender.ts'
 
-/** The surroundings of the direction that an end writes. */
+/** The owner of an output. */
 interface OutputOwner {
   payload(payload: Payload): void
-  /** Everything that was written has gone out. */
+  /** Called when all written chunks have been sent. */
   writable(): void
-  /** No number is left for a further payload. */
+  /** Called when no sequence number is left for a further payload. */
   exhausted(): void
 }
 
-/** The capabilities that are announced at the start: that the end of one direction is understood. */
+/** The capabilities that are announced at the start: this end understands the end of a single direction. */
 const CAPABILITIES = Uint8Array.of(0, 0, 1, 0)
 const NOTHING: Chunk = { items: new Map(), body: new Uint8Array(0) }
 const ANNOUNCEMENT: Chunk = { items: new Map([[PAYLOAD_ITEM.capabilities, CAPABILITIES]]), body: NOTHING.body }
@@ -29,8 +29,8 @@ const EDGE_END: Chunk = {
 }
 
 /**
- * The direction that an end of a circuit writes: chunks wait here until the circuit begins and its window has room, go out in order, and
- * behind the last of them goes the end of the direction or of the whole circuit.
+ * The direction that an end of a circuit writes: chunks wait here until the circuit begins and its window has room, and are sent in order.
+ * After the last chunk, the end of the direction or of the whole circuit is sent.
  */
 export class XgressOutput {
   readonly #owner: OutputOwner
@@ -41,9 +41,9 @@ export class XgressOutput {
   #isStarted = false
   #isOver = false
   #knowsEnds = false
-  /** `finishing` while what was written before the end still waits. */
+  /** `finishing` while chunks from before the end still wait. */
   #state: 'open' | 'finishing' | 'finished' = 'open'
-  /** That the whole circuit ends, which is said behind everything that was written. */
+  /** The state of the message that the whole circuit ends, which follows all written chunks. */
   #farewell: 'none' | 'wanted' | 'said' = 'none'
 
   constructor(circuitId: string, side: CircuitSide, limits: SenderLimits, owner: OutputOwner) {
@@ -55,44 +55,44 @@ export class XgressOutput {
     return this.#isStarted
   }
 
-  /** Bytes that were written and wait for room. */
+  /** Written bytes that wait for room. */
   get waitingBytes(): number {
     return this.#waitingBytes
   }
 
-  /** Bytes that wait and that are under way. */
+  /** Bytes that wait or are under way. */
   get heldBytes(): number {
     return this.#waitingBytes + this.#sender.bytes
   }
 
-  /** Whether nothing is under way. */
+  /** Reports whether nothing is under way. */
   get isDrained(): boolean {
     return this.#sender.isDrained
   }
 
-  /** Whether the direction has ended, and the peer has all of it. */
+  /** Reports whether the direction has ended and the peer has received all of it. */
   get isSent(): boolean {
     return this.#state === 'finished' && this.#waiting.length === 0 && this.#sender.isDrained
   }
 
-  /** Whether the peer has all of it, and knows that the circuit ends. */
+  /** Reports whether the peer has received all of it and knows that the circuit ends. */
   get isAgreed(): boolean {
     return this.#farewell === 'said' && this.isSent
   }
 
-  /** The circuit begins; `isFirst` says whether the peer learns of it by this. */
+  /** Begins the circuit; `isFirst` is true when the peer learns of it by this. */
   begin(now: number, isFirst: boolean, announces: boolean): void {
     this.#isStarted = true
     if (announces) this.#transmit(ANNOUNCEMENT, isFirst ? PAYLOAD_FLAG.circuitStart : 0, now)
     this.pump(now)
   }
 
-  /** The peer tells that it understands the end of one direction. */
+  /** Notes that the peer understands the end of a single direction. */
   learnEnds(): void {
     this.#knowsEnds = true
   }
 
-  /** Takes a chunk behind all others; answers whether nothing waits. After the end of the direction it is lost. */
+  /** Appends a chunk; true when nothing waits. After the end of the direction the chunk is lost. */
   write(chunk: Chunk, now: number): boolean {
     if (this.#state !== 'open') return true
     this.#waiting.push(chunk)
@@ -108,19 +108,19 @@ export class XgressOutput {
     this.pump(now)
   }
 
-  /** Nothing more is written. The peer learns that the circuit ends, unless `isDone`: then it knows. */
+  /** Ends the direction, and tells the peer that the circuit ends, unless it knows (`isDone`). */
   end(now: number, isDone: boolean): void {
     if (this.#state === 'open') this.#state = 'finishing'
     if (!isDone) this.#farewell = 'wanted'
     this.pump(now)
   }
 
-  /** Both directions are over: the peer waits for no word about the circuit. */
+  /** Withdraws the message that the circuit ends: both directions are over, and the peer does not need it. */
   withdrawEnd(): void {
     if (this.#farewell === 'wanted') this.#farewell = 'none'
   }
 
-  /** Says without waiting for an answer that the circuit ends. */
+  /** Sends once, without waiting for an answer, that the circuit ends. */
   sayEndOnce(now: number): void {
     if (this.#isStarted) this.#owner.payload(this.#sender.sendOnce(NOTHING, PAYLOAD_FLAG.circuitEnd, now))
   }
@@ -130,31 +130,31 @@ export class XgressOutput {
     this.pump(now)
   }
 
-  /** Whether the peer has said nothing for too long although something is under way. */
+  /** Reports whether the peer has been silent for too long while payloads are under way. */
   isGivenUp(now: number): boolean {
     return this.#sender.isGivenUp(now)
   }
 
-  /** Sends again what nobody acknowledged. */
+  /** Retransmits unacknowledged payloads. */
   sendAgain(now: number): void {
     for (const payload of this.#sender.due(now)) this.#owner.payload(payload)
   }
 
-  /** The peer takes nothing any more. */
+  /** Drops waiting chunks: the peer accepts nothing more. */
   drop(): void {
     this.#forgetWaiting()
     this.#state = 'finished'
     this.#sender.discard()
   }
 
-  /** Nothing is sent any more. */
+  /** Stops the output for good. */
   abandon(): void {
     this.#isOver = true
     this.#forgetWaiting()
     this.#sender.discard()
   }
 
-  /** Sends what waits as far as the window goes. An owner may call back while a payload is handed to it. */
+  /** Sends waiting chunks as far as the window permits. The owner may call back during the call that hands it a payload. */
   pump(now: number): void {
     if (!this.#isStarted) return
     const hadWaiting = this.#waiting.length > 0

@@ -5,17 +5,17 @@ import type { ModelCodec } from './router-data-model.ts'
 import type { ToRouter } from './to-router.ts'
 
 /**
- * The way to a connected router. What is sent is queued and arrives in order, also what was sent before it is closed; then
- * nothing happens any more.
+ * The channel to a connected router. Messages are queued and arrive in order, including messages sent before the close. After the close,
+ * calls have no effect.
  */
 export interface RouterChannel {
-  /** How many sockets it has, by their types; undefined for one without sockets. */
+  /** The number of its sockets by type; undefined for a channel without sockets. */
   readonly sockets?: ReadonlyMap<string, number>
   send(message: ToRouter): void
   close(): void
 }
 
-/** Why a router may not connect. */
+/** The reason why a router may not connect. */
 export type ChannelRefusal =
   | 'no-certificate'
   | 'untrusted-certificate'
@@ -25,7 +25,7 @@ export type ChannelRefusal =
   | 'wrong-fingerprint'
   | 'already-connected'
 
-/** Whether the certificates of a socket are of this network and good now. */
+/** The verdict whether the certificates of a socket belong to this network and are valid now. */
 export type SocketAdmission =
   | { readonly admitted: true; readonly fingerprint: string }
   | { readonly admitted: false; readonly reason: ChannelRefusal }
@@ -37,7 +37,7 @@ export interface VerifiedSocket {
   readonly remoteAddress: string | undefined
 }
 
-/** Conduct of a router that harms others if nobody looks. */
+/** Misconduct of a router that harms other parties if unchecked. */
 export type Misbehaviour =
   | 'flood'
   | 'slow-reader'
@@ -46,23 +46,23 @@ export type Misbehaviour =
   | 'foreign-link'
   | 'foreign-circuit'
 
-/** A router that is connected by one channel, of one socket or several. */
+/** The session of a router that is connected by a channel of one or more sockets. */
 export interface RouterSession {
-  /** Takes a message and answers what is to be replied, if anything. Rejects never for what a router sends. */
+  /** Takes a message and answers the reply, if any. Never rejects because of a message's contents. */
   receive(message: FromRouter): Promise<ToRouter | undefined>
-  /** The router handles messages: the first sign of life after its hello, whatever it is. */
+  /** Reports that the router handles messages: the first sign of life after its hello. */
   heard(): void
   misbehaved(what: Misbehaviour): void
-  /** The last socket is gone. */
+  /** Reports that the last socket has closed. */
   closed(): void
 }
 
-/** Which edge router runs in a process of the controller, where it is made if there is none. */
+/** A request for the edge router of a controller process, which is created if it does not exist. */
 export interface OwnRouterRequest {
   readonly name: string
-  /** Of a router that is made; those of one that is there stay. */
+  /** Role attributes of a new router; an existing router keeps its own. */
   readonly roleAttributes: readonly string[]
-  /** Makes a key (PEM) and requests for certificates of it (PEM), the first for the id as common name. */
+  /** Makes a key (PEM) and signing requests for it (PEM). The client's request has the id as common name. */
   readonly newKey: (
     routerId: string,
   ) => Promise<{ readonly keyPem: string; readonly clientCsrPem: string; readonly serverCsrPem: string }>
@@ -79,61 +79,58 @@ export interface OwnRouter {
   readonly serverCertPem: string
   /** The network's trust bundle. */
   readonly caPem: string
-  /** When to ask again, epoch ms: the certificates are renewed then. */
+  /** The instant of the next request, epoch ms, which renews the certificates. */
   readonly renewAt: number
 }
 
-/** The part of the controller that the wire of routers calls; it knows nothing else of it. */
+/** The only part of the controller that the routers' wire protocol calls. */
 export interface ControlPlane {
   /** Stays the same over restarts: routers know controllers by it. */
   readonly controllerId: string
-  /** Verifies the certificates of a TLS handshake (DER, leaf first). No record is read: the router that is named is judged later. */
+  /** Verifies the certificates of a TLS handshake (DER, leaf first). No record is read: the named router is judged later. */
   verify(routerId: string, chain: readonly Uint8Array[], remoteAddress: string | undefined): Promise<SocketAdmission>
-  /** Judges a further socket of a router that is connected; answers why it is refused, if it is. */
+  /** Judges a further socket of a connected router; answers the reason of a refusal. */
   admit(routerId: string, socket: VerifiedSocket): Promise<ChannelRefusal | undefined>
   /**
-   * Judges a router by one snapshot and begins its session. One that has been connected for long is closed in its favour; next to one that
-   * connected a moment ago it is refused, so that two with one certificate do not put each other out all the time.
+   * Judges a router by one snapshot and begins its session. An older session of the router is closed in its favour. If the other session
+   * began a moment ago, the new router is refused, so that two routers with one certificate do not keep disconnecting each other.
    */
   connect(
     greeting: RouterGreeting,
     socket: VerifiedSocket,
     channel: RouterChannel,
   ): Promise<RouterSession | ChannelRefusal>
-  /** By what this process and the others over the same store know each other. */
+  /** The proofs by which processes over the same store know each other. */
   readonly proofs: ProcessProofs
-  /** Lets a process that proved to be one use the routers that are connected here. */
+  /** Lets a proven process use the routers that are connected to this process. */
   serveProcess(channel: ProcessChannel): ProcessSession
-  /** The edge router of this process. Rejects where one of its name was enrolled elsewhere. */
+  /** The edge router of this process. Rejects if a router with its name was enrolled elsewhere. */
   ownRouter(request: OwnRouterRequest): Promise<OwnRouter>
-  /** Adds a listener for changes of the network's keys, after which certificates may be renewed; answers what removes it. */
+  /** Adds a listener for changes of the network's keys, after which certificates may be renewed; answers the function that removes it. */
   onKeysChanged(listener: () => void): () => void
   /**
-   * Begins an API session of an identity, by id or name, that this process acts as; answers its token. Rejects where there is no
-   * such identity.
+   * Begins an API session of an identity, by id or name, in whose name this process acts; answers its token. Rejects for an unknown
+   * identity.
    */
   startSession(identity: string): Promise<string>
-  /** Routers reach this process there from now on: enrollment tokens and greetings say so. It keeps its id. */
+  /** Changes the addresses at which routers reach this process, as enrollment tokens and greetings announce them. Its id stays. */
   moveTo(addresses: readonly string[]): void
   /** Closes every channel. */
   close(): Promise<void>
 }
 
-/** The facts that the wire tells the control plane of itself. */
+/** The facts that the wire protocol gives to the control plane. */
 export interface ControlPlaneOptions {
-  /** Where routers reach this process, for example `tls:host:6262`; the first one names the controller. */
+  /** The addresses at which routers reach this process, for example `tls:host:6262`; the first address names the controller. */
   readonly addresses: readonly string[]
   /**
-   * Where routers reach the other processes over the same store, one address for each; routers get them, and connect to every
-   * one of them by themselves.
+   * The addresses at which routers reach the other processes over the same store, one for each. Routers get them and connect to each
+   * process.
    */
   readonly others?: readonly string[] | undefined
   readonly modelCodec: ModelCodec
-  /**
-   * Connects to the other processes over the same store. Without it circuits are laid over routers alone that hold a channel to this
-   * process.
-   */
+  /** Connects to the other processes over the same store. Without it, circuits use only routers with a channel to this process. */
   readonly dialProcess?: DialProcess | undefined
-  /** Tells operators what the process does right now, as text. */
+  /** Reports the current activity of the process to operators, as text. */
   readonly processReport?: (() => string) | undefined
 }

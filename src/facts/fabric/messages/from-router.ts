@@ -5,13 +5,13 @@ import type { ChannelTrace } from './operators.ts'
 
 export type { LinkListener, ReportedInterface }
 
-/** Data that the two ends of a circuit tell each other by way of the controller: number of the item to its bytes. */
+/** Data that the two ends of a circuit exchange through the controller: number of the item to its bytes. */
 export type PeerData = ReadonlyMap<number, Uint8Array>
 
-/** The part of a circuit that a fault is about. */
+/** The part of a circuit with a fault. */
 export type FaultSubject = 'ingress' | 'egress' | 'link' | 'forward' | 'forward-of-unknown-owner' | 'duplicate-link'
 
-/** Every message that the controller takes from routers. The comments tell what is asked with it. */
+/** Every message that the controller accepts from routers. The comments state the request. */
 export type FromRouter =
   | {
       readonly type: 'fault'
@@ -32,7 +32,7 @@ export type FromRouter =
     }
   | {
       readonly type: 'metrics'
-      /** Latencies in nanoseconds by the names of what was measured. */
+      /** Latencies in nanoseconds by the name of the measurement. */
       readonly nanoseconds: ReadonlyMap<string, number>
       readonly usage: readonly CircuitUsage[]
     }
@@ -50,7 +50,7 @@ export type FromRouter =
       readonly stateIteration: number
       readonly connections: readonly LinkConnection[]
     }
-  /** Is the router that dials a link the one whose certificate it shows? */
+  /** Does the certificate of a router that dials a link belong to that router? */
   | { readonly type: 'verify-router'; readonly routerId: string; readonly fingerprints: readonly string[] }
   | { readonly type: 'link-listeners'; readonly listeners: readonly LinkListener[] }
   | { readonly type: 'interfaces'; readonly interfaces: readonly ReportedInterface[] }
@@ -82,13 +82,13 @@ export type FromRouter =
   | Inspected
   | TracesSet
   | ChannelTrace
-  /** Which controllers are there? */
+  /** Asks for the controllers of the network. */
   | { readonly type: 'controllers' }
-  /** The router is to be spared, by its operator's wish: no new circuits where there are other ways. */
+  /** The operator wants the router spared: new circuits avoid it if other paths exist. */
   | { readonly type: 'quiesce' }
   /** The router serves as before. */
   | { readonly type: 'dequiesce' }
-  /** The router is to be deleted for good, by its operator's wish. */
+  /** The operator wants the router deleted for good. */
   | { readonly type: 'decommission' }
   /** A request that this controller does not serve, in words. */
   | { readonly type: 'unsupported'; readonly what: string }
@@ -98,18 +98,18 @@ export type FromRouter =
 /** The bytes that a circuit carried at a router in an interval, by direction, for example `ingress.rx`. */
 export interface CircuitUsage {
   readonly circuitId: string
-  /** Epoch ms at which the interval began, and how long it was. */
+  /** The beginning of the interval, epoch ms, and its length. */
   readonly from: number
   readonly lengthMs: number
   readonly bytes: ReadonlyMap<string, number>
 }
 
-/** The answer of a router that was asked for values of its state. */
+/** The answer of a router to a request for values of its state. */
 export interface Inspected {
   readonly type: 'inspected'
   /** The id of the request. */
   readonly id: string
-  /** Why the router could not tell a value. */
+  /** The reasons why values are missing. */
   readonly errors: readonly string[]
   readonly values: readonly InspectedValue[]
 }
@@ -120,13 +120,13 @@ export interface InspectedValue {
   readonly value: string
 }
 
-/** The answer of a router that was asked to trace channels. */
+/** The answer of a router to a request to trace channels. */
 export interface TracesSet {
   readonly type: 'traces-set'
   /** The id of the request. */
   readonly id: string
   readonly success: boolean
-  /** The channels that were to be named, a line each; or why nothing was done. */
+  /** The requested names of channels, a line each; or the reason of a failure. */
   readonly message: string
 }
 
@@ -140,15 +140,15 @@ export interface RouterAlert {
 /** An SDK dials a service through the router. */
 export interface CircuitRequest {
   readonly type: 'create-circuit'
-  /** The service session; undefined where the API session itself says who asks. */
+  /** The service session; undefined if the API session itself identifies the caller. */
   readonly sessionToken: string | undefined
   readonly apiSessionToken: string
-  /** Named only where there is no service session. */
+  /** Only set without a service session. */
   readonly identityId: string
   readonly serviceId: string
-  /** The id that the router wants the circuit to have; undefined or empty where it leaves that to the controller. */
+  /** The id that the router wants for the circuit; undefined or empty if the controller chooses it. */
   readonly circuitId: string | undefined
-  /** Which instance of the service; empty for those that have no name. */
+  /** The instance of the service; empty for an instance without a name. */
   readonly instanceId: string
   readonly peerData: PeerData
 }
@@ -156,17 +156,17 @@ export interface CircuitRequest {
 /** Facts that an endpoint reported at a router. */
 export interface ReportedFacts {
   readonly facts: EndpointFacts
-  /** When it was so, epoch ms. */
+  /** The instant of the report, epoch ms. */
   readonly at: number
 }
 
 /**
- * An endpoint reported its posture at the router, in order; none where the router only wants to know what is known. It is answered by
- * `posture-known`, which is sent again with every change until the router wants it no more.
+ * Reports of an endpoint's posture at the router, in order; empty when the router only asks for the known posture. The answer is
+ * `posture-known`, which is sent again with every change until the router cancels it.
  */
 export interface PostureReported {
   readonly type: 'posture-reported'
-  /** As the endpoint presented it. */
+  /** The token that the endpoint presented. */
   readonly apiSessionToken: string
   readonly reports: readonly ReportedFacts[]
 }
@@ -180,7 +180,7 @@ export interface TunnelCircuitRequest {
 }
 
 interface HostedAddress {
-  /** Chosen by the router. For an SDK it is the id of the terminator too. */
+  /** Chosen by the router. For an SDK it is also the id of the terminator. */
   readonly address: string
   readonly peerData: PeerData
   readonly cost: number
@@ -200,11 +200,11 @@ export interface TerminatorRequest extends HostedAddress {
 export interface TunnelTerminatorRequest extends HostedAddress {
   readonly type: 'create-tunnel-terminator'
   readonly serviceId: string
-  /** Given back as it is. */
+  /** Returned unchanged. */
   readonly startTime: bigint
 }
 
-/** A change of a terminator; members that are undefined stay as they are. */
+/** A change of a terminator; undefined members stay as they are. */
 export interface TerminatorUpdate {
   readonly type: 'update-terminator'
   readonly terminatorId: string
@@ -212,12 +212,12 @@ export interface TerminatorUpdate {
   readonly precedence: Precedence | undefined
 }
 
-/** The router wants the data model, from what it has on, for as long as it is connected. */
+/** Subscribes a router to the data model, from its current index on, for as long as it is connected. */
 export interface ModelSubscription {
   readonly type: 'subscribe'
   readonly currentIndex: number
   readonly timelineId: string
-  /** Empty for routers that name none. */
+  /** Empty for routers without an id of the subscription. */
   readonly subscriptionId: string
 }
 
@@ -228,7 +228,7 @@ export interface EdgeListener {
   readonly advertise: string
 }
 
-/** Versions that a router tells of itself when it connects. */
+/** Versions that a router reports about itself when it connects. */
 export interface RouterSoftware {
   readonly version: string
   readonly revision: string
@@ -237,13 +237,13 @@ export interface RouterSoftware {
   readonly arch: string
 }
 
-/** How a router introduces itself when it opens its control channel. */
+/** The introduction of a router that opens its control channel. */
 export interface RouterGreeting {
   readonly routerId: string
   readonly software: RouterSoftware
   /** Numbers of capabilities, ascending. */
   readonly capabilities: readonly number[]
   readonly linkListeners: readonly LinkListener[]
-  /** Whether the router goes on with a channel that it had before. */
+  /** True when the router resumes a former channel. */
   readonly isResumed: boolean
 }

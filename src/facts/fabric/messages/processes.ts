@@ -2,12 +2,12 @@ import type { DialTrace, Path } from '../rules/index.ts'
 import type { FromRouter, LinkListener, RouterSoftware } from './from-router.ts'
 import type { ToRouter } from './to-router.ts'
 
-/** A circuit as operators see it. */
+/** A circuit in reports to operators. */
 export interface CircuitView {
   readonly id: string
   /** The identity that dialed. */
   readonly clientId: string
-  /** The service session behind it, where there is one. */
+  /** The service session behind it, if any. */
   readonly sessionId?: string | undefined
   readonly serviceId: string
   readonly terminatorId: string
@@ -17,13 +17,13 @@ export interface CircuitView {
   readonly createdAt: number
 }
 
-/** The circuits that are meant: all, unless one is named by its id, or those of one service session. */
+/** A query for circuits: all of them, a single circuit by its id, or the circuits of a service session. */
 export interface CircuitQuestion {
   readonly circuitId?: string | undefined
   readonly sessionId?: string | undefined
 }
 
-/** A router as the process that holds its channel tells the other processes over the same store. */
+/** A router, as the process with its channel reports it to the other processes over the same store. */
 export interface HeldRouter {
   readonly id: string
   readonly isEdgeRouter: boolean
@@ -38,11 +38,11 @@ export interface HeldRouter {
   readonly isQuiesced: boolean
 }
 
-/** Every message of a process to another one, whose routers it uses. What has a number is answered under it. */
+/** Every message of a process to another process whose routers it uses. A message with a number gets an answer with the same number. */
 export type ToHolder =
-  /** Messages of a router about links and circuits are wanted, or not any more. */
+  /** Subscribes to a router's messages about links and circuits, or ends the subscription. */
   | { readonly type: 'follow'; readonly routerId: string; readonly follows: boolean }
-  /** For a router that the other process holds. */
+  /** A message for a router that the other process holds. */
   | { readonly type: 'to-router'; readonly routerId: string; readonly message: ToRouter }
   | ({ readonly type: 'list-circuits'; readonly number: number } & CircuitQuestion)
   | {
@@ -65,14 +65,14 @@ export type ToHolder =
       readonly serviceId: string
       readonly waitMs: number
     }
-  /** Nobody waits for the dial any more. */
+  /** Ends the wait for a dial. */
   | { readonly type: 'unfollow-dial'; readonly number: number }
-  /** Answers which of some circuits the process laid. */
+  /** Answers the circuits of a list that the process created. */
   | { readonly type: 'own-circuits'; readonly number: number; readonly circuitIds: readonly string[] }
 
-/** Every message of a process to another one that uses its routers. */
+/** Every message of a process to another process that uses its routers. */
 export type FromHolder =
-  /** The routers that it holds: all of them, or what changed. */
+  /** The routers that it holds: all of them, or the changes. */
   | {
       readonly type: 'routers'
       readonly isFull: boolean
@@ -84,50 +84,50 @@ export type FromHolder =
       readonly type: 'circuits'
       readonly number: number
       readonly circuits: readonly CircuitView[]
-      /** More follow under the same number. */
+      /** True when more circuits follow under the same number. */
       readonly hasMore: boolean
     }
   | { readonly type: 'circuit-ended'; readonly number: number; readonly wasOpen: boolean }
-  /** The dial that was waited for; null where none came. */
+  /** The awaited dial; null if none came. */
   | { readonly type: 'dial-traced'; readonly number: number; readonly trace: DialTrace | null }
-  /** Which of the circuits did you lay? */
+  /** Asks which of some circuits the other process created. */
   | { readonly type: 'whose-circuits'; readonly number: number; readonly circuitIds: readonly string[] }
 
-/** The side of a connection between two processes: the dialing one uses the routers of the accepting one. */
+/** The side of a connection between two processes: the dialing process uses the routers of the accepting process. */
 export type ProcessSide = 'dialed' | 'accepted'
 
 /**
- * By what two processes over the same store know each other: each shows that it holds the key by which secrets are sealed there.
- * A proof holds for one side of one TLS connection, which its binding tells from all others.
+ * The proofs by which two processes over the same store know each other: each proves that it has the key that seals secrets in the store. A
+ * proof is valid for one side of one TLS connection, which its binding identifies.
  */
 export interface ProcessProofs {
   prove(side: ProcessSide, binding: Uint8Array): Promise<string>
-  /** The id of the other process, by its proof for its side; undefined for anybody else, this process included. */
+  /** The id of the other process, by its proof for its side; undefined for any other party, and for this process itself. */
   verify(proof: string, side: ProcessSide, binding: Uint8Array): Promise<string | undefined>
 }
 
-/** The way to a process that holds routers. */
+/** The channel to a process that holds routers. */
 export interface HolderChannel {
   send(message: ToHolder): void
   close(): void
 }
 
-/** Hears what a process tells that holds routers. */
+/** Receives the messages of a process that holds routers. */
 export interface HolderListener {
   received(message: FromHolder): void
   closed(): void
 }
 
-/** Connects to another process at its control address. Rejects when it cannot be reached, or is none of this network. */
+/** Connects to another process at its control address. Rejects when the process cannot be reached or does not belong to this network. */
 export type DialProcess = (address: string, proofs: ProcessProofs, listener: HolderListener) => Promise<HolderChannel>
 
-/** The way to a process that uses the routers of this one. */
+/** The channel to a process that uses the routers of this process. */
 export interface ProcessChannel {
   send(message: FromHolder): void
   close(): void
 }
 
-/** A process that uses the routers of this one. */
+/** The session of a process that uses the routers of this process. */
 export interface ProcessSession {
   received(message: ToHolder): void
   closed(): void

@@ -1,7 +1,7 @@
 import type { PostureCheck } from '../../access/posture/rules/index.ts'
 import type { Precedence } from '../rules/index.ts'
 
-/** One entity of the model that routers decide by, as it is now. */
+/** An entity of the model by which routers decide, in its current state. */
 export type ModelEntity =
   | {
       readonly type: 'identity'
@@ -11,7 +11,7 @@ export type ModelEntity =
       readonly defaultHostingCost: number
       readonly serviceHostingPrecedences: ReadonlyMap<string, Precedence>
       readonly serviceHostingCosts: ReadonlyMap<string, number>
-      /** JSON; empty for none. */
+      /** JSON; empty without app data. */
       readonly appDataJson: string
       /** Service to config type to config, by their ids. */
       readonly serviceConfigs: ReadonlyMap<string, ReadonlyMap<string, string>>
@@ -41,7 +41,7 @@ export type ModelEntity =
   | {
       readonly type: 'revocation'
       readonly id: string
-      /** Epoch ms, as the other. */
+      /** Epoch ms, like `issuedBefore`. */
       readonly expiresAt: number
       readonly kind: 'API_SESSION' | 'IDENTITY' | 'JTI'
       readonly issuedBefore: number | undefined
@@ -49,7 +49,7 @@ export type ModelEntity =
   | { readonly type: 'config-type'; readonly id: string; readonly name: string; readonly target: string }
   | {
       readonly type: 'config'
-      /** A config of routers goes only to those that name it. */
+      /** A config for routers is sent only to routers that name it. */
       readonly target: 'service' | 'router'
       readonly id: string
       readonly typeId: string
@@ -66,7 +66,7 @@ export type ModelEntity =
     }
 
 export type ModelEntityType = ModelEntity['type']
-/** Which side of a service policy a relation is about. */
+/** The side of a service policy in a relation. */
 export type PolicySide = 'services' | 'identities' | 'posture-checks'
 
 /** One step from a state of the model to the next. */
@@ -80,10 +80,10 @@ export type ModelEvent =
       readonly entityIds: readonly string[]
     }
 
-/** How events are written for routers. */
+/** Encodes events for routers. */
 export interface ModelCodec {
-  /** The bytes of events as they stand in a state of the model. Two such texts, joined, are the text of both lists. */
+  /** Encodes events of a state of the model. The concatenation of two encodings is the encoding of both lists. */
   state(events: readonly ModelEvent[]): Uint8Array
-  /** The bytes of events as they stand in a change set. */
+  /** Encodes events of a change set. */
   changes(events: readonly ModelEvent[]): Uint8Array
 }

@@ -3,7 +3,7 @@ import type { Forward } from '../rules/index.ts'
 import type { LinkListener, PeerData } from './from-router.ts'
 import type { TraceChannels } from './operators.ts'
 
-/** Why a request of a router is refused, in the words of the wire. */
+/** The reason of a refused router request, in the words of the wire. */
 export type RefusalCode =
   | 'internal'
   | 'invalid-api-session'
@@ -19,14 +19,14 @@ export type RefusalCode =
   | 'invalid-instance-id'
   | 'access-denied'
 
-/** The next step of the router after a refusal: as it likes, later again, from the log-in on, or none. */
+/** The advice to a router after a refusal: its own choice, a later retry, a new login, or no retry. */
 export type RetryHint = 'default' | 'too-busy' | 'start-over' | 'not-retriable'
 
-/** Everything that is known of the endpoint of an API session, by reports at routers and at controllers. */
+/** The known posture of an API session's endpoint, by reports at routers and controllers. */
 export interface PostureKnown {
   readonly type: 'posture-known'
   readonly apiSessionId: string
-  /** Of the store; a later one says more. */
+  /** The revision of the store; a later revision is more recent. */
   readonly revision: number
   /** A controller may leave types of check out: their reports are unknown. */
   readonly posture: Partial<PostureData>
@@ -43,7 +43,7 @@ export type ToRouter =
       readonly circuitId?: string
     }
   | Route
-  /** At once, or once no traffic came for a while. */
+  /** Ends a circuit at once, or after a while without traffic. */
   | { readonly type: 'unroute'; readonly circuitId: string; readonly now: boolean }
   | { readonly type: 'link-fault'; readonly linkId: string; readonly iteration: number }
   | { readonly type: 'peers'; readonly changes: readonly PeerChange[] }
@@ -73,16 +73,16 @@ export type ToRouter =
   | {
       readonly type: 'validate-terminators'
       readonly terminators: readonly ValidatedTerminator[]
-      /** The controller deletes those that the router does not have. */
+      /** The controller deletes terminators that the router does not have. */
       readonly fixInvalid: boolean
-      /** The router asks the hosts too, as far as they can be asked; else only what it holds itself counts. */
+      /** The router also asks the hosts, where possible; otherwise only its own state counts. */
       readonly asksHosts: boolean
     }
   | { readonly type: 'certificates'; readonly clientCertPem: string; readonly serverCertPem: string }
   | {
-      /** Another authority signs by now: routers that said that they do renew key and certificates. */
+      /** Another authority signs now: routers with the capability renew their key and certificates. */
       readonly type: 'renew-certificates'
-      /** Identifies the key of that authority. */
+      /** The identifier of the new authority's key. */
       readonly authorityKeyId: string
     }
   | { readonly type: 'certificate-confirmed'; readonly problem: CertificateConfirmation | undefined }
@@ -92,7 +92,7 @@ export type ToRouter =
   | Inspect
   | TraceChannels
 
-/** The forwards of a router for a circuit, and the address that it dials when it is the last one. */
+/** The forwards of a router for a circuit, and the address that the last router dials. */
 export interface Route {
   readonly type: 'route'
   readonly circuitId: string
@@ -109,7 +109,7 @@ export interface Route {
   readonly tags: ReadonlyMap<string, string>
 }
 
-/** How another router stands: reachable for links, away for now, or gone for good. */
+/** The state of another router: reachable for links, offline, or deleted. */
 export interface PeerChange {
   readonly id: string
   readonly version: string
@@ -117,11 +117,11 @@ export interface PeerChange {
   readonly listeners: readonly LinkListener[]
 }
 
-/** Where controllers are reached; a list with a higher index takes the place of one with a lower. */
+/** The addresses of controllers. A list with a higher index replaces a list with a lower index. */
 export interface ControllerAddresses {
   readonly type: 'controller-addresses'
   readonly index: number
-  /** The list is complete: the router forgets others. */
+  /** True for a complete list: the router forgets other controllers. */
   readonly isComplete: boolean
   readonly controllers: readonly { readonly id: string; readonly addresses: readonly string[] }[]
 }
@@ -134,14 +134,14 @@ export interface AnnouncedApiSession {
   readonly identityId: string
 }
 
-/** New API sessions; or a part of all of them. */
+/** New API sessions, or a part of all API sessions. */
 export interface ApiSessionsAdded {
   readonly type: 'api-sessions-added'
   readonly sessions: readonly AnnouncedApiSession[]
   readonly full?: { readonly syncId: string; readonly sequence: number; readonly isLast: boolean }
 }
 
-/** A terminator that the router is asked whether it still has. */
+/** A terminator in a request whether the router still has it. */
 export interface ValidatedTerminator {
   readonly id: string
   readonly binding: string
@@ -155,7 +155,7 @@ export type CertificateConfirmation =
   | 'VERIFY_ERROR'
   | 'ROUTER_NOT_FOUND'
 
-/** The whole data model; its events in pieces as the model codec wrote them. */
+/** The whole data model; its events are pieces of the model codec's output. */
 export interface ModelState {
   readonly type: 'model-state'
   readonly index: number
@@ -164,7 +164,7 @@ export interface ModelState {
   readonly events: readonly Uint8Array[]
 }
 
-/** The whole data model, for a router to compare with the one that it keeps. */
+/** The whole data model, for a router to compare with its own. */
 export interface ValidateModel extends Pick<ModelState, 'index' | 'events'> {
   readonly type: 'validate-model'
 }
@@ -174,7 +174,7 @@ export interface Inspect {
   readonly type: 'inspect'
   /** The router repeats it in its answer. */
   readonly id: string
-  /** For example `links`, `router-circuits` or `circuit:<id>`; a router leaves out those that it does not know. */
+  /** For example `links`, `router-circuits` or `circuit:<id>`; a router leaves out unknown names. */
   readonly values: readonly string[]
 }
 

@@ -1,4 +1,4 @@
-/** Why a circuit is over. */
+/** The reason for the end of a circuit. */
 export type CircuitEnd =
   | 'client-closed'
   | 'client-gave-up'
@@ -12,13 +12,13 @@ export type CircuitEnd =
   | 'no-path'
   | 'removed'
 
-/** The phases of a circuit: laid, moved to another path one at a time, and over for good. */
+/** The phases of a circuit: open, moving to another path (one move at a time), and closed for good. */
 export type CircuitPhase =
   | { readonly name: 'open' }
   | { readonly name: 'moving'; readonly to: Path; readonly isStale: boolean }
   | { readonly name: 'closed'; readonly reason: CircuitEnd }
 
-/** The way of a circuit and where it stands. */
+/** The path of a circuit, and its phase. */
 export interface CircuitCourse {
   readonly path: Path
   readonly phase: CircuitPhase
@@ -29,8 +29,8 @@ export function opened(path: Path): CircuitCourse {
 }
 
 /**
- * The circuit is to take another path, or the same again where that is broken. While it moves already nothing begins, and it
- * is noted that its way has to be looked at again; a closed circuit stays closed.
+ * Begins the move of a circuit to another path, or to the same path again if it is broken. During a move nothing begins, but the path is
+ * marked for another check. A closed circuit stays closed.
  */
 export function moveBegun(course: CircuitCourse, to: Path, isBroken = false): CircuitCourse {
   const { phase } = course
@@ -40,40 +40,40 @@ export function moveBegun(course: CircuitCourse, to: Path, isBroken = false): Ci
   return { ...course, phase: { name: 'moving', to, isStale: false } }
 }
 
-/** Every router of the new path did its part: it is the path of the circuit. */
+/** Ends a move with success: every router of the new path has done its part. */
 export function moved(course: CircuitCourse): CircuitCourse {
   return course.phase.name === 'moving' ? opened(course.phase.to) : course
 }
 
-/** The move came to nothing and the circuit is as it was. */
+/** Ends a move with failure: the circuit keeps its path. */
 export function moveFailed(course: CircuitCourse): CircuitCourse {
   return course.phase.name === 'moving' ? opened(course.path) : course
 }
 
-/** The circuit is over, for the first reason that is given. */
+/** Closes the circuit; the first reason counts. */
 export function closed(course: CircuitCourse, reason: CircuitEnd): CircuitCourse {
   return course.phase.name === 'closed' ? course : { ...course, phase: { name: 'closed', reason } }
 }
 
-/** Every router that may hold a part of the circuit: those of its path, and of the one that it moves to. */
+/** Every router that may hold a part of the circuit: the routers of its path, and of the path that it moves to. */
 export function routersOf({ path, phase }: CircuitCourse): readonly string[] {
   return [...new Set([...path.routers, ...(phase.name === 'moving' ? phase.to.routers : [])])]
 }
 
-/** Whether a router may speak for the circuit. */
+/** Reports whether a router belongs to the circuit, and may send messages about it. */
 export function passes(course: CircuitCourse, routerId: string): boolean {
   return routersOf(course).includes(routerId)
 }
 
-/** A way through the network: routers in order, and the link between each and the next. One router alone is a path too. */
+/** A path through the network: routers in order, and the link between each router and the next. A single router is a path too. */
 export interface Path {
   readonly routers: readonly string[]
   readonly links: readonly string[]
-  /** The cost of the hops together; 0 without any. */
+  /** The total cost of the hops; 0 without hops. */
   readonly cost: number
 }
 
-/** Whether two paths pass the same routers over the same links, whatever they cost. */
+/** Reports whether two paths have the same routers and links, whatever their cost. */
 export function isSamePath(left: Path, right: Path): boolean {
   return isSameList(left.routers, right.routers) && isSameList(left.links, right.links)
 }
@@ -83,12 +83,12 @@ export function firstRouter({ routers }: Path): string {
   return routers[0] ?? ''
 }
 
-/** The router at which traffic leaves, which for a path of one router is the first. */
+/** The router at which traffic leaves; in a path of one router it is also the first. */
 export function lastRouter({ routers }: Path): string {
   return routers.at(-1) ?? ''
 }
 
-/** The routers of a path that another one does not pass. */
+/** The routers of a path that another path does not include. */
 export function routersLeft(before: Path, after: Path): readonly string[] {
   const kept = new Set(after.routers)
   return before.routers.filter((id) => !kept.has(id))
@@ -98,10 +98,10 @@ function isSameList(left: readonly string[], right: readonly string[]): boolean 
   return left.length === right.length && left.every((value, position) => value === right[position])
 }
 
-/** The end of a forward: the side that dialed, the side that hosts, or a link. */
+/** The end of a forward: the dialing side, the hosting side, or a link. */
 export type DestinationType = 'start' | 'end' | 'link'
 
-/** The treatment by a router of the traffic of a circuit that arrives from one address. */
+/** A router's rule for a circuit's traffic from one address. */
 export interface Forward {
   readonly srcAddress: string
   readonly dstAddress: string
@@ -118,7 +118,7 @@ export interface CircuitEnds {
 export interface RouterForwards {
   readonly routerId: string
   readonly forwards: readonly Forward[]
-  /** The traffic leaves the network here. */
+  /** True when the traffic leaves the network at this router. */
   readonly isLast: boolean
 }
 

@@ -5,25 +5,25 @@ import { DIAL_FAILURE_TEXTS, ROUTER_FAILURE_TEXTS } from '../../access/explain/w
 /** A router of the path of an attempt. */
 export interface TracedHop {
   readonly routerId: string
-  /** The link on which it is reached from the router before; null for the first one. */
+  /** The link from the previous router; null for the first router. */
   readonly link: { readonly id: string; readonly latencyMs: number | null } | null
-  /** Milliseconds after the request at which it answered; null where it did not. */
+  /** Milliseconds from the request to its answer; null without an answer. */
   readonly answeredMs: number | null
-  /** Why it did not do its part; null where it did, and where it did not answer. */
+  /** The cause of its failure; null for success, and without an answer. */
   readonly cause: DialFailureCause | null
 }
 
-/** One attempt of a dial: a terminator that was chosen, and what each router of the way to it answered. */
+/** An attempt of a dial: the chosen terminator, and the answers of the routers on the path to it. */
 export interface TracedAttempt {
   readonly terminatorId: string
-  /** Who hosts there: an identity, a router for itself, or nobody, an empty text. */
+  /** The host of the terminator: an identity, or a router for itself; empty for an address that an operator registered. */
   readonly hostId: string
   /** The cost of the path. */
   readonly cost: number
-  /** Milliseconds after the request at which the routers were asked. */
+  /** Milliseconds from the request until the routers were asked. */
   readonly askedMs: number
   readonly hops: readonly TracedHop[]
-  /** The router that made it fail, and why; null where none did. */
+  /** The failed router, and the cause; null without a failure. */
   readonly failure: { readonly routerId: string; readonly cause: DialFailureCause } | null
 }
 
@@ -36,17 +36,17 @@ export interface DialTrace {
   readonly routerId: string
   /** Epoch ms of the request. */
   readonly at: number
-  /** Milliseconds after the request at which the access was judged; null where it was refused. */
+  /** Milliseconds from the request until the access was allowed; null for a refusal. */
   readonly allowedMs: number | null
   readonly attempts: readonly TracedAttempt[]
-  /** Why it came to nothing; null where it got through. */
+  /** The reason of the failure; null for a successful dial. */
   readonly failure: CircuitFailure | 'not-allowed' | 'client-gave-up' | null
-  /** Why the access was refused, in words; null otherwise. */
+  /** The reason of a refused access, in words; null otherwise. */
   readonly refusal: string | null
   readonly tookMs: number
 }
 
-/** Where a dial stopped, in the order that it passes them. */
+/** The stations at which a dial may stop, in their order. */
 export const DIAL_STATIONS = [
   'policies',
   'edge-routers',
@@ -61,15 +61,15 @@ export type DialStation = (typeof DIAL_STATIONS)[number]
 
 /** A step of a dial. */
 export interface DialStep {
-  /** Milliseconds after the request; null where it is not known. */
+  /** Milliseconds after the request; null if unknown. */
   readonly afterMs: number | null
-  /** The router that it happened at; null for the controller. */
+  /** The router of the step; null for the controller. */
   readonly routerId: string | null
   readonly linkId: string | null
   readonly text: string
 }
 
-/** Tells where a dial stopped; undefined where it got through. */
+/** The station at which a dial stopped; undefined for a successful dial. */
 export function stationOf({ failure, attempts }: DialTrace): DialStation | undefined {
   switch (failure) {
     case null:
@@ -92,7 +92,7 @@ export function stationOf({ failure, attempts }: DialTrace): DialStation | undef
   }
 }
 
-/** The steps of a dial in the order of the way, with the names of what they are about. */
+/** The steps of a dial in the order of the path, with the names of their entities. */
 export function dialSteps(trace: DialTrace, nameOf: (id: string) => string): readonly DialStep[] {
   const name = (id: string) => quoted(nameOf(id))
   const step = (afterMs: number | null, text: string, routerId: string | null = null, linkId: string | null = null) => {
@@ -129,7 +129,7 @@ export function dialSteps(trace: DialTrace, nameOf: (id: string) => string): rea
   }
 }
 
-/** Says in a sentence whether a dial got through, or where it stopped. */
+/** The outcome of a dial as a sentence: success, or the station at which it stopped. */
 export function dialVerdict(trace: DialTrace, nameOf: (id: string) => string): string {
   const { tookMs, attempts } = trace
   const station = stationOf(trace)

@@ -2,7 +2,7 @@ import type { DialFailureCause } from '../../access/explain/service-reach.rules.
 import { firstRouter, isSamePath, lastRouter, type Path } from './circuit-routes.ts'
 import type { Topology } from './topology.ts'
 
-/** Why a router could not do what a route asks of it. */
+/** The cause of a router's failure to carry out a route. */
 export type RouteFailureCause = Exclude<DialFailureCause, 'no-answer' | 'disconnected'>
 
 /** The answer of a router to a route. */
@@ -10,18 +10,18 @@ export type RouteAnswer =
   | { readonly success: true }
   | { readonly success: false; readonly cause: RouteFailureCause; readonly message: string }
 
-/** Why an attempt came to nothing: a router failed, did not answer in time, or went away. */
+/** The failure of an attempt: a router failed, did not answer in time, or disconnected. */
 export interface RouteFailure {
   readonly routerId: string
   readonly cause: DialFailureCause
   readonly message: string
-  /** Whether the terminator is to blame: the router at the end failed, or nobody knows who. */
+  /** True when the terminator is to blame: the last router failed, or the failed router is unknown. */
   readonly isAtTerminator: boolean
 }
 
 /**
- * One attempt to lay a circuit along a path: every router of it has to answer, also when another one failed. The router at the
- * end may be reaching the host until then, and what it reaches late would be in the way of the next attempt.
+ * An attempt to create a circuit along a path. Every router has to answer, even after another router failed: the last router may still be
+ * dialing the host, and a late connection would disturb the next attempt.
  */
 export interface RouteAttempt {
   readonly number: number
@@ -29,7 +29,7 @@ export interface RouteAttempt {
   /** Epoch ms. */
   readonly deadline: number
   readonly awaited: ReadonlySet<string>
-  /** Of several, that of the router at the end. */
+  /** The failure; among several, the failure of the last router counts. */
   readonly failure: RouteFailure | undefined
 }
 
@@ -44,20 +44,22 @@ export function attemptState({ awaited, failure }: RouteAttempt): AttemptState {
   return failure === undefined ? 'succeeded' : 'failed'
 }
 
-/** Settles the part of a router by its answer, once: repeats, strangers and answers after the end change nothing. */
+/**
+ * Settles the part of a router by its first answer. Repeated answers, answers of other routers and answers after the end change nothing.
+ */
 export function answered(attempt: RouteAttempt, routerId: string, answer: RouteAnswer): RouteAttempt {
   if (!attempt.awaited.has(routerId)) return attempt
   if (answer.success) return without(attempt, routerId)
   return failedAt(attempt, routerId, answer)
 }
 
-/** A router that is gone answers nothing any more. */
+/** Settles the part of a disconnected router as failed. */
 export function routerGone(attempt: RouteAttempt, routerId: string): RouteAttempt {
   if (!attempt.awaited.has(routerId)) return attempt
   return failedAt(attempt, routerId, { cause: 'disconnected', message: 'router disconnected' })
 }
 
-/** At its deadline (epoch ms) an attempt that still waits fails. */
+/** Fails an attempt that still waits at its deadline (epoch ms). */
 export function expired(attempt: RouteAttempt, now: number): RouteAttempt {
   if (attemptState(attempt) !== 'waiting' || now < attempt.deadline) return attempt
   const [routerId = ''] = attempt.awaited
@@ -84,13 +86,13 @@ function isLast({ path }: RouteAttempt, routerId: string): boolean {
   return lastRouter(path) === routerId
 }
 
-/** A circuit as far as its way is concerned. */
+/** The parts of a circuit that concern its path. */
 export interface RoutedCircuit {
   readonly id: string
   readonly path: Path
 }
 
-/** A circuit and the path that it is to take from now on. */
+/** A circuit and its new path. */
 export interface Detour<C extends RoutedCircuit> {
   readonly circuit: C
   readonly path: Path
@@ -101,8 +103,8 @@ const MOST_AT_ONCE = 4
 const LEAST_GAIN = 15
 
 /**
- * Finds a detour for a circuit whose way is broken: another path between the same two routers, or undefined when there is none
- * and the circuit must end. The routers at its ends know its addresses and cannot be exchanged.
+ * Finds a detour for a circuit with a broken path: another path between the same two routers, or undefined when the circuit must end. The
+ * routers at its ends know its addresses and cannot be replaced.
  */
 export function detourOf(circuit: RoutedCircuit, topology: Topology): Path | undefined {
   return topology.pathBetween(firstRouter(circuit.path), lastRouter(circuit.path))
@@ -114,8 +116,8 @@ export function circuitsOver<C extends RoutedCircuit>(linkId: string, circuits: 
 }
 
 /**
- * The circuits that gain most by another path now: at most four at a time and 2 % of all, at least one, each only where the
- * gain is worth the disturbance. Few at once, because every circuit that moves changes what the others measure.
+ * The circuits that gain most by another path: at most four at a time and 2 % of all, at least one, and only if the gain is worth the
+ * disturbance. Only a few move at once, because every move changes the latencies of the other circuits.
  */
 export function worthwhileDetours<C extends RoutedCircuit>(
   circuits: Iterable<C>,
@@ -135,7 +137,7 @@ export function worthwhileDetours<C extends RoutedCircuit>(
   return gains.slice(0, most).map(({ circuit, path }) => ({ circuit, path }))
 }
 
-/** Computes the cost of a path by the links and routers of now; undefined when one of its links is gone. */
+/** Computes the current cost of a path; undefined if one of its links is gone. */
 export function currentCost(
   { routers, links }: Path,
   linkCost: (linkId: string) => number | undefined,

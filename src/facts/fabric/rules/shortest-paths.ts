@@ -5,7 +5,7 @@ interface Entry<T> {
   readonly item: T
 }
 
-/** Gives back what was put in by ascending priority; equal ones in no promised order (a binary heap). */
+/** A binary heap: entries by ascending priority, equal priorities in no particular order. */
 class PriorityQueue<T> {
   readonly #heap: Entry<T>[] = []
 
@@ -19,7 +19,7 @@ class PriorityQueue<T> {
     }
   }
 
-  /** Takes the entry of least priority; undefined when there is none. */
+  /** Removes the entry with the least priority; undefined for an empty queue. */
   pop(): Entry<T> | undefined {
     const top = this.#heap[0]
     const last = this.#heap.pop()
@@ -106,12 +106,12 @@ function reach(source: string, hopsFrom: (routerId: string) => readonly Hop[]): 
   return reached
 }
 
-/** A router as paths see it. */
+/** A router in the search of paths. */
 export interface TopologyRouter {
   readonly id: string
   /** The cost of going through or to the router. */
   readonly cost: number
-  /** No path passes it on its way to another router; it may be the first or the last. */
+  /** True for a router that only begins or ends paths, and never lies between. */
   readonly noTraversal: boolean
 }
 

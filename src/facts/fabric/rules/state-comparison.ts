@@ -2,12 +2,12 @@ import { grouped } from '../../../base/collections.ts'
 import type { Link } from './topology.ts'
 import type { CircuitState, ExpectedCounts, HostCount, HostedTerminatorState, LinkState } from './validation-results.ts'
 
-/** The destination by which a router says that an SDK keeps the end of a circuit. */
+/** The destination that a router reports for the end of a circuit at an SDK. */
 const AT_SDK = 'xg-edge-fwd'
 
 /**
- * Compares the circuits of one router by their ids: those that the controller laid over it (`laid`), those in its tables
- * with their destinations, and those at its ends for SDKs (`atEdge`, `atSdk`).
+ * Compares the circuits of one router by their ids: circuits that the controller created over it (`laid`), circuits in its tables with
+ * their destinations, and circuits at its ends for SDKs (`atEdge`, `atSdk`).
  */
 export function compareCircuits(
   laid: readonly string[],
@@ -35,14 +35,14 @@ export function compareCircuits(
   }
 }
 
-/** A link as a router tells it. */
+/** A link in a router's report. */
 interface ToldLink {
   readonly id: string
   readonly dest: string
   readonly dialed: boolean
 }
 
-/** Compares the links of one router with those that the controller knows. */
+/** Compares the links of one router with the controller's links. */
 export function compareLinks(
   routerId: string,
   known: readonly Link[],
@@ -77,7 +77,7 @@ type ToldTerminator = Pick<HostedTerminatorState, 'operationActive' | 'createTim
   readonly state: string
 }
 
-/** Compares the terminators that a router hosts with those that are stored for it, by their ids. */
+/** Compares the terminators that a router hosts with its stored terminators, by their ids. */
 export function compareHosted(
   stored: readonly string[],
   told: readonly ToldTerminator[],
@@ -99,13 +99,13 @@ export function compareHosted(
 interface ToldIdentity {
   readonly id: string
   readonly isConnected: boolean
-  /** The controller does not know its state yet. */
+  /** True while the controller does not know its state yet. */
   readonly isBehind: boolean
 }
 
 /**
- * Lists the hosts that have another number of terminators than was expected. Of a service only those are judged that have one of
- * it, in all every one of `hosts`.
+ * Lists the hosts with an unexpected number of terminators. Per service, only hosts with a terminator of the service are judged; in total,
+ * all `hosts`.
  */
 export function compareCounts(
   stored: readonly { readonly serviceId: string; readonly hostId: string }[],
@@ -127,7 +127,7 @@ export function compareCounts(
   return others
 }
 
-/** Compares the identities that are connected to a router with those that the controller takes for connected; tells each difference. */
+/** Compares the identities that are connected to a router with the controller's view; describes each difference. */
 export function compareIdentities(known: readonly string[], told: readonly ToldIdentity[]): readonly string[] {
   const missing = new Set(known)
   const here = told.flatMap(({ id, isConnected, isBehind }) => {
@@ -142,44 +142,43 @@ export function compareIdentities(known: readonly string[], told: readonly ToldI
   return [...here, ...elsewhere]
 }
 
-/** Where the data model of a router is another one than that of the controller. */
+/** A difference between the data models of a router and of the controller. */
 export interface ModelDifference {
-  /** In the words of the router, as `identity` or `service-policy`; `subscriber` for what it derived for a connected client. */
+  /** In the words of the router, as `identity` or `service-policy`; `subscriber` for state that it derived for a connected client. */
   readonly entityType: string
   readonly entityId: string
-  /** The router has what there is not, has it otherwise, or lacks it. */
+  /** The router has an entity too many, differs in it, or lacks it. */
   readonly kind: 'added' | 'modified' | 'removed'
   readonly detail: string
 }
 
-/** Parts of the model that not every router can compare. */
+/** Parts of the model that some routers cannot compare. */
 export type ModelPart = 'revocations' | 'config-overrides'
 
 const REVOCATIONS = 'revocations'
-/** How routers name the configs that an identity has of its own. */
+/** The suffix by which routers name an identity's own configs. */
 const OVERRIDES = '.ServiceConfigs'
-/** Numbers of capabilities of routers: routers from 2.0 on say the first, those from 2.1 on the second. */
+/** Numbers of router capabilities: routers from 2.0 on announce the first, routers from 2.1 on the second. */
 const MULTI_CHANNEL = 1
 export const POSTURE_CHECKS = 5
 /**
- * The numbers that routers of this package say, to controllers and to endpoints: several sockets of a channel, dials without a service
- * session (2), that they push what changes for an endpoint (4), that they take posture, and that they tell when a bind is
- * established (6).
+ * The capabilities that routers of this package announce to controllers and endpoints: several sockets of a channel, dials without a
+ * service session (2), pushed changes for endpoints (4), posture reports, and confirmation of an established bind (6).
  */
 export const ROUTER_CAPABILITIES = [MULTI_CHANNEL, 2, 4, POSTURE_CHECKS, 6] as const
 /**
- * The number by which routers of this package say that they judge nothing themselves and compare every part of the model, and
- * controllers of it that they do judge. Nobody else says it, and who does not know it passes over it.
+ * The capability by which routers of this package announce that they judge nothing themselves and compare every part of the model, and its
+ * controllers that they do the judging. Other software neither announces it nor reacts to it.
  */
 export const JUDGED_BY_CONTROLLER = 48
-/** The number by which controllers of this package say that routers of it may hand on what endpoints report of their posture. */
+/** The capability by which controllers of this package accept posture reports that its routers forward. */
 export const TAKES_POSTURE = 50
-/** The number by which routers of this package say that they renew key and certificates when a controller asks them to. */
+/** The capability by which routers of this package announce that they renew key and certificates on a controller's request. */
 export const RENEWS_WHEN_ASKED = 51
 
 /**
- * Reports whether a router judges the posture of bearer sessions, by its capabilities: those of the line 1.6 and those of this
- * package do not.
+ * Reports whether a router judges the posture of bearer sessions, by its capabilities: routers of version 1.6 and routers of this package
+ * do not.
  */
 export function judgesPosture(capabilities: readonly number[]): boolean {
   if (capabilities.includes(JUDGED_BY_CONTROLLER)) return false
@@ -187,22 +186,22 @@ export function judgesPosture(capabilities: readonly number[]): boolean {
 }
 
 /**
- * Lists the parts that a router with these capabilities must not be given to compare: a router before 2.1 ends when it
- * compares revocations, or an identity that has configs of its own, with what it has.
+ * Lists the parts that a router with these capabilities must not be given to compare: a router before 2.1 crashes when it compares
+ * revocations, or an identity with configs of its own.
  */
 export function partsNotCompared(capabilities: readonly number[]): readonly ModelPart[] {
   const comparesAll = capabilities.includes(POSTURE_CHECKS) || capabilities.includes(JUDGED_BY_CONTROLLER)
   return comparesAll ? [] : ['config-overrides', 'revocations']
 }
 
-/** A router before 2.0 ends on any comparison while a client is connected that has configs of its own. */
+/** Reports whether a router survives a comparison while a client with configs of its own is connected: routers before 2.0 crash. */
 export function survivesOverrides(capabilities: readonly number[]): boolean {
   return capabilities.includes(MULTI_CHANNEL) || capabilities.includes(JUDGED_BY_CONTROLLER)
 }
 
 /**
- * Finds the differences that a router reported, less those that follow because it was not given some parts. Of revocations
- * that it was not given it reports each as one too many: those that there are not, and those that it lacks, remain.
+ * Finds the differences that a router reported, without the differences that follow from missing parts of the comparison. Such a router
+ * reports every revocation as one too many. Of revocations, only unknown ones and missing ones remain.
  */
 export function differencesOf(
   reported: readonly ModelDifference[],

@@ -1,8 +1,8 @@
-/** Which terminators are tried first. */
+/** The rank in which terminators are tried. */
 export type Precedence = 'required' | 'default' | 'failed'
 export type TerminatorStrategy = 'smartrouting' | 'random' | 'weighted' | 'sticky'
 
-/** A terminator that can be reached, with what a circuit over it costs. */
+/** A reachable terminator, with the cost of a circuit to it. */
 export interface Candidate {
   readonly id: string
   readonly routerId: string
@@ -11,7 +11,7 @@ export interface Candidate {
   readonly cost: number
 }
 
-/** The facts that a choice may depend on besides the candidates. */
+/** The facts that a choice may depend on, in addition to the candidates. */
 export interface ChoiceFacts {
   /** The terminator that an earlier circuit of the client went to, for `sticky`. */
   readonly stickTo?: string | undefined
@@ -22,9 +22,9 @@ export interface ChoiceFacts {
 const ORDER: readonly Precedence[] = ['required', 'default', 'failed']
 
 /**
- * Chooses by the strategy of the service among its reachable terminators; undefined when there is none. A better precedence
- * always wins. Among the best: the least cost (`smartrouting`), any (`random`), cheap ones more often (`weighted`), or the
- * one that the client had before (`sticky`).
+ * Chooses a reachable terminator by the strategy of the service; undefined without candidates. A better precedence always wins. Within it,
+ * the choice is the least cost (`smartrouting`), random (`random`), random with a preference for low cost (`weighted`), or the client's
+ * previous terminator (`sticky`).
  */
 export function chooseTerminator<C extends Candidate>(
   strategy: TerminatorStrategy,
@@ -58,7 +58,7 @@ function isBefore(candidate: Candidate, other: Candidate | undefined): boolean {
   return candidate.id < other.id
 }
 
-/** Each is chosen in proportion to the share of all costs that is not its own; no cost counts as 1. */
+/** The probability of a candidate is proportional to the other candidates' share of all costs; a cost of 0 counts as 1. */
 function weighted<C extends Candidate>(candidates: readonly C[], random: number): C | undefined {
   const costs = candidates.map(({ cost }) => Math.max(1, cost))
   const total = costs.reduce((sum, cost) => sum + cost, 0)
@@ -70,14 +70,14 @@ function weighted<C extends Candidate>(candidates: readonly C[], random: number)
   return candidates.at(-1)
 }
 
-/** The recent use of a terminator, by which idle ones and working ones are preferred. */
+/** The recent use of a terminator, by which idle and working terminators are preferred. */
 export interface TerminatorUse {
   readonly openCircuits: number
-  /** Grows with every failed dial and fades. */
+  /** Grows with every failed dial, and fades with time. */
   readonly failureCost: number
   /** Epoch ms of the last failed dial. */
   readonly failedAt: number
-  /** Epoch ms up to which fading is counted. */
+  /** The instant up to which fading is counted, epoch ms. */
   readonly fadedAt: number
 }
 
@@ -91,7 +91,7 @@ const GREATEST_COST = 65_535
 
 export const UNUSED: TerminatorUse = { openCircuits: 0, failureCost: 0, failedAt: 0, fadedAt: 0 }
 
-/** 0 to 65535: twice the open circuits, and what is left of failures at `now` (epoch ms). */
+/** The cost, 0 to 65535: twice the open circuits, plus the remaining failure cost at `now` (epoch ms). */
 export function dynamicCost(use: TerminatorUse, now: number): number {
   return Math.min(GREATEST_COST, COST_OF_A_CIRCUIT * use.openCircuits + faded(use, now).failureCost)
 }
@@ -114,7 +114,7 @@ export function circuitEnded(use: TerminatorUse): TerminatorUse {
   return { ...use, openCircuits: Math.max(0, use.openCircuits - 1) }
 }
 
-/** Every whole minute takes some of the failure cost away, more with the time since the last failure. */
+/** Each full minute reduces the failure cost, faster with time since the last failure. */
 function faded(use: TerminatorUse, now: number): TerminatorUse {
   let { failureCost, fadedAt } = use
   for (; failureCost > 0 && fadedAt + MINUTE_MS <= now; fadedAt += MINUTE_MS) {

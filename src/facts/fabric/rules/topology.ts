@@ -1,12 +1,12 @@
 import type { Path } from './circuit-routes.ts'
 import { type Hop, PathTree, type TopologyLink, type TopologyRouter } from './shortest-paths.ts'
 
-/** Least cost of a router, so that a path over fewer routers wins between links that cost nothing. */
+/** The least cost of a router, so that a path over fewer routers wins when links cost nothing. */
 export const LEAST_ROUTER_COST = 10
 
 /**
- * The connected routers and usable links of one moment. It never changes: a change builds another one.
- * Links whose ends are not both among the routers are left out.
+ * The connected routers and usable links of one moment. It is immutable: a change builds another topology. Links with an end outside of the
+ * routers are left out.
  */
 export class Topology {
   readonly #routers: ReadonlyMap<string, TopologyRouter>
@@ -22,12 +22,12 @@ export class Topology {
     return this.#routers.has(routerId)
   }
 
-  /** The least that a path between two routers costs; undefined when there is none. */
+  /** The least cost of a path between two routers; undefined without a path. */
   costBetween(from: string, to: string): number | undefined {
     return this.#treeFrom(from)?.costTo(to)
   }
 
-  /** A path of least cost between two routers; undefined when there is none. */
+  /** A path of least cost between two routers; undefined without a path. */
   pathBetween(from: string, to: string): Path | undefined {
     return this.#treeFrom(from)?.pathTo(to)
   }
@@ -71,14 +71,14 @@ export interface LinkConnection {
   readonly target: string
 }
 
-/** The report of the router that dials a link. */
+/** The report of a dialing router about a link. */
 export interface LinkReport {
-  /** Chosen by the dialing router; the same while its attempts go on. */
+  /** Chosen by the dialing router; the same over its attempts. */
   readonly id: string
   readonly target: string
   readonly protocol: string
   readonly dialAddress: string
-  /** Counts the attempts: it shows what arrives late of an earlier one. */
+  /** Counts the attempts, so that late messages of an earlier attempt are recognised. */
   readonly iteration: number
   readonly stateIteration: number
   readonly connections: readonly LinkConnection[]
@@ -95,18 +95,18 @@ export interface Link extends LinkReport {
   readonly isDown: boolean
 }
 
-/** Milliseconds that both ends of a link count as that nobody measured: it is used when there is no other. */
+/** Assumed latency of each end of an unmeasured link, in ms: the link is only used without an alternative. */
 export const UNKNOWN_LATENCY_MS = 65_000
 
-/** The link that a router reports for the first time. */
+/** The link of a first report. */
 export function newLink(source: string, report: LinkReport): Link {
   const latencies = { sourceLatencyMs: UNKNOWN_LATENCY_MS, targetLatencyMs: UNKNOWN_LATENCY_MS }
   return { ...report, source, staticCost: 1, ...latencies, isDown: false }
 }
 
 /**
- * Judges a report of the router `source` on a link: a later iteration replaces it and keeps the settings of an operator; a
- * repeat changes nothing. Undefined when the id belongs to a link of another router, who must not speak for it.
+ * Judges a report of the router `source` on a link: a later iteration replaces the link but keeps the settings of an operator; a repetition
+ * changes nothing. Undefined when the link belongs to another router, since only its dialer may report it.
  */
 export function reportedLink(known: Link | undefined, source: string, report: LinkReport): Link | undefined {
   if (known === undefined) return newLink(source, report)
@@ -116,7 +116,7 @@ export function reportedLink(known: Link | undefined, source: string, report: Li
   return { ...newLink(source, report), staticCost, isDown }
 }
 
-/** Whether a fault that names an iteration is about the link as it is now; a fault without one (0) always is. */
+/** Reports whether a fault of an iteration concerns the current link; a fault without an iteration (0) always does. */
 export function concernsLink({ iteration }: Link, faultIteration: number): boolean {
   return faultIteration === 0 || faultIteration >= iteration
 }
@@ -126,13 +126,13 @@ export function linkCost({ staticCost, sourceLatencyMs, targetLatencyMs }: Link)
   return staticCost + Math.floor(sourceLatencyMs) + Math.floor(targetLatencyMs)
 }
 
-/** The link with the latency that one of its ends measured; unchanged when the router is none of them. */
+/** The link with the latency that one end measured; unchanged for a router at neither end. */
 export function withLatency(link: Link, routerId: string, latencyMs: number): Link {
   if (routerId === link.source) return { ...link, sourceLatencyMs: latencyMs }
   return routerId === link.target ? { ...link, targetLatencyMs: latencyMs } : link
 }
 
-/** The link as paths see it. */
+/** The link in the search of paths. */
 export function topologyLink(link: Link): TopologyLink {
   return { id: link.id, source: link.source, target: link.target, cost: linkCost(link) }
 }

@@ -1,19 +1,19 @@
-/** Whom to ask for values of their state, and for which. */
+/** A request for state values of routers and the controller. */
 export interface InspectionRequest {
   /** A pattern of RE2 for ids and names of routers, and for the id of the controller. */
   readonly appRegex: string
   readonly requestedValues: readonly string[]
 }
 
-/** The values of routers and of the controller that answered in time. */
+/** The values of the routers and the controller that answered in time. */
 export interface InspectionResult {
-  /** Each begins with the id of the router or terminator that it is about. */
+  /** Each begins with the id of its router or terminator. */
   readonly errors: readonly string[]
-  /** Texts, JSON most of them. */
+  /** Texts, mostly JSON. */
   readonly values: readonly { readonly appId: string; readonly name: string; readonly value: string }[]
 }
 
-/** Validations of what one router after the other has. */
+/** Validations of the state of routers, one after the other. */
 type RouterValidation =
   | 'circuits'
   | 'links'
@@ -22,43 +22,43 @@ type RouterValidation =
   | 'identity-connections'
   | 'data-model'
 
-/** How many of the terminators that are asked for a host is to have; 0 where that is not asked. */
+/** The expected number of a host's terminators in the request; 0 for no expectation. */
 export interface ExpectedCounts {
-  /** In the language of lists; the identities that `perHost` is about. Empty for everybody who is no administrator. */
+  /** A filter for the identities of `perHost`. Empty for all identities that are not administrators. */
   readonly hosts: string
   readonly perHost: number
-  /** Of each service that a host has at all. */
+  /** For each service with a terminator of the host. */
   readonly perHostAndService: number
 }
 
-/** A question whether routers have what the controller has. */
+/** A request to compare the state of routers with the controller's. */
 export type ValidationRequest =
   | {
       readonly what: RouterValidation
-      /** In the language of lists; which routers are asked. */
+      /** A filter for the routers. */
       readonly filter: string
-      /** For the data model: also whether what this process keeps is what the store holds. */
+      /** For the data model: true to compare this process's copy with the store too. */
       readonly withController: boolean
     }
   | {
       readonly what: 'terminators'
-      /** In the language of lists; which terminators are asked for. */
+      /** A filter for the terminators. */
       readonly filter: string
-      /** Deletes those that their routers do not have. */
+      /** Deletes terminators that their routers do not have. */
       readonly fix: boolean
       readonly expected: ExpectedCounts
     }
-  /** Does the controller reach the routers that it dials? */
+  /** Asks whether the controller reaches the routers that it dials. */
   | { readonly what: 'controller-dialers' }
 
 interface AboutRouter {
   readonly routerId: string
   readonly routerName: string
-  /** Why the router could not be asked; undefined where it answered. */
+  /** The reason why the router did not answer; undefined if it answered. */
   readonly problem: string | undefined
 }
 
-/** Where a circuit is not known that is known elsewhere. */
+/** The places that do not know a circuit that others know. */
 export interface CircuitState {
   readonly circuitId: string
   readonly missingInCtrl: boolean
@@ -95,15 +95,15 @@ export interface HostedTerminatorState {
   readonly lastAttempt: string
 }
 
-/** A host that has another number of terminators than was expected. */
+/** A host with an unexpected number of terminators. */
 export interface HostCount {
   readonly identityId: string
-  /** Empty where those of all services were counted. */
+  /** Empty for a count over all services. */
   readonly serviceId: string
   readonly message: string
 }
 
-/** A stored terminator, and whether its router has it. */
+/** A stored terminator, and its state at its router. */
 export interface TerminatorState {
   readonly terminatorId: string
   readonly serviceId: string
