@@ -77,7 +77,7 @@ export type { DeliveryReport } from './facts/webhooks/delivery-questions.resourc
 
 // To read who did what.
 export type { AuditEntry, AuditPage, AuditRequest } from './facts/audit/audit-questions.resource.ts'
-export type { UnexplainedEntity, UnexplainedFinding } from './audit/audit-explanation.ts'
+export type { UnexplainedFinding } from './audit/audit-explanation.ts'
 export type { AuditFinding, AuditTampering } from './audit/audit-verification.ts'
 export type { UndoPlan } from './facts/audit/change-undo.rules.ts'
 

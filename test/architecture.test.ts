@@ -243,7 +243,8 @@ describe('the code base', () => {
   })
 
   it('gives no type up', () => {
-    const given = product.filter(({ text }) => /(:|<|\|) *any\b|\bas any\b|@ts-ignore|@ts-nocheck/.test(text))
+    const code = (text: string) => text.replaceAll(/^\s*(?:\*|\/\*|\/\/(?! *@ts)).*$/gm, '')
+    const given = product.filter(({ text }) => /(:|<|\|) *any\b|\bas any\b|@ts-ignore|@ts-nocheck/.test(code(text)))
     expect(given.map(({ path }) => path)).toEqual([])
   })
 })
