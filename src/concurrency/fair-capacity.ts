@@ -1,6 +1,6 @@
 /** A connection, body or answer that holds part of a capacity, until it leaves or is evicted. */
 export interface Holder {
-  /** Takes `amount` more. Makes room by evicting holders, of which this holder may be the only candidate. */
+  /** Takes `amount` more. Makes room by evicting holders, if needed this holder itself. */
   take(amount: number): void
   /** From now on this holder is never evicted: the process works for it, and does not wait for its peer. */
   work(): void

@@ -25,7 +25,7 @@ export class StoreLevel {
   readonly #catchUp: CatchUp
   readonly #latest: (() => Promise<HistoryPoint>) | undefined
   readonly #steps = new Gate(1)
-  /** The place up to which everything has been taken in; undefined before the first snapshot. */
+  /** The place of the last snapshot that was taken in completely; undefined before the first. */
   #place: HistoryPoint | undefined
   /** True when some of the changes after `#place` have been taken in, also after a failure. */
   #isMoving = false
@@ -37,7 +37,7 @@ export class StoreLevel {
     this.#latest = latest
   }
 
-  /** The revision up to which everything has been taken in; -1 before the first snapshot. */
+  /** The revision of the last snapshot that was taken in completely; -1 before the first. */
   get revision(): number {
     return this.#place?.revision ?? -1
   }

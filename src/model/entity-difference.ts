@@ -117,7 +117,7 @@ export function serviceConfigsOf(body: Body): readonly { readonly service: strin
   return pairs.filter(isMap).map(({ service, config }) => ({ service: String(service), config: String(config) }))
 }
 
-/** A network as bodies by name, to which changes can be applied. */
+/** A network as bodies by name, also after changes. */
 export class NetworkView implements AccessView {
   readonly #bodies = new Map<ModelKey, Map<string, Body>>()
 

@@ -26,7 +26,7 @@ export function passwordWeakness(password: string, rules: PasswordRules): string
 
 const LEAST_ADMIN_LENGTH = 12
 const LEAST_DISTINCT = 5
-/** Common words in passwords, to which people add digits and marks. */
+/** Common words in passwords, often with digits and marks added. */
 const COMMON_WORDS: ReadonlySet<string> = new Set(
   'admin administrator changeme default letmein openziti passwd password passwort portcullis qwerty qwertyuiop secret welcome ziti'.split(
     ' ',

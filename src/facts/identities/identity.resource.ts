@@ -17,7 +17,7 @@ import type { Resource, ResourceDefinition } from '../../kernel/declaration/reso
 import { described } from '../../kernel/declaration/words.ts'
 import { PERMISSIONS } from '../authority/permissions.resource.ts'
 
-/** The environment of a client, as it tells of it when it authenticates. */
+/** The environment of a client, as reported at authentication. */
 export const EnvInfo = holdingMore(
   described(
     z.object({
@@ -39,7 +39,7 @@ export const EnvInfo = holdingMore(
   ),
 )
 
-/** The SDK of a client, as it tells of it when it authenticates. */
+/** The SDK of a client, as reported at authentication. */
 export const SdkInfo = holdingMore(
   described(
     z.object({
@@ -181,7 +181,7 @@ const DEFINITION = {
   adminOnly: ['replace'],
 } as const satisfies ResourceDefinition
 
-/** Who may connect: a person, a device, a workload or a router. */
+/** A party that may connect: a person, a device, a workload or a router. */
 export interface Identities extends Resource<typeof DEFINITION> {}
 export const identities: Identities = defineResource(DEFINITION, {
   typeId: 'What the identity stands for. `Router` is given to the identities of edge routers by the controller alone.',
@@ -212,7 +212,7 @@ export const identities: Identities = defineResource(DEFINITION, {
   isMfaEnabled: 'True when the identity completed an MFA enrollment.',
 })
 
-/** The fields of an identity that nobody asked anything special for. */
+/** The default fields of a new identity. */
 export const PLAIN_IDENTITY = {
   isAdmin: false,
   isDefaultAdmin: false,

@@ -1,14 +1,14 @@
 import { z } from 'zod'
 
-/** An entity that an event is about; its name is null where the reader may not see it, or nobody has it any more. */
+/** An entity of an event. Its name is null for a reader who may not see it, and for a deleted entity. */
 export interface EventEntity {
   readonly id: string
   readonly name: string | null
 }
 
-/** Something that happened. */
+/** An event of the timeline. */
 export interface TimelineEvent {
-  /** By which a reader asks for what came later. */
+  /** The position for requests of later events. */
   readonly id: string
   /** For example `session.created`. */
   readonly type: string
@@ -19,25 +19,25 @@ export interface TimelineEvent {
   readonly router?: EventEntity | undefined
   /** The entity that was created, changed or deleted, of the kind in `facts`. */
   readonly entity?: EventEntity | undefined
-  /** The actor, where that is another one than the identity. */
+  /** The actor, if it is not the identity itself. */
   readonly author?: EventEntity | undefined
-  /** Further facts of the event, by the name that the event gives each. */
+  /** Further facts of the event, by name. */
   readonly facts: Readonly<Record<string, unknown>>
   /** The event as a sentence. */
   readonly text: string
 }
 
-/** The events after an instant, as far as they are remembered. */
+/** The remembered events after a position. */
 export interface Timeline {
   /** Oldest first. */
   readonly events: readonly TimelineEvent[]
-  /** By which later events are asked for. */
+  /** The position for a request of later events. */
   readonly next: string
-  /** True when events before the first of these are forgotten that the reader did not see. */
+  /** True when earlier events that the reader did not see have been dropped. */
   readonly isCut: boolean
 }
 
-/** Which part of the timeline is wanted: what came after an event, and how many of it at most. */
+/** A request for the timeline: the events after an event, and their greatest number. */
 export const TimelineRequest = z.object({
   after: z.string().max(128).optional(),
   limit: z.int().min(1).max(1000).default(200),

@@ -1,27 +1,27 @@
 import { z } from 'zod'
 
-/** An entity by its name; null where nobody has it any more. */
+/** An entity by its name; null for a deleted entity. */
 interface Named {
   readonly id: string
   readonly name: string | null
 }
 
-/** A router of either kind, as it is now. */
+/** The current state of a router of either kind. */
 export interface TrafficRouter {
   readonly id: string
   readonly name: string
   readonly kind: 'edge-routers' | 'transit-routers'
   readonly isOnline: boolean
-  /** How many open circuits pass it. */
+  /** The number of open circuits over it. */
   readonly circuits: number
 }
 
-/** A link between two routers, as it is now. */
+/** The current state of a link between two routers. */
 export interface TrafficLink {
   readonly id: string
   readonly source: Named
   readonly target: Named
-  /** The greater of the latencies that both ends measured, in milliseconds; null while neither did. */
+  /** The greater of the latencies that its ends measured, in milliseconds; null before a measurement. */
   readonly latencyMs: number | null
   /** True for a link that an operator took out of use. */
   readonly isDown: boolean
@@ -41,7 +41,7 @@ export interface TrafficCircuit {
   readonly id: string
   readonly identity: Named
   readonly service: Named
-  /** The identity that serves it; null where a router does for itself. */
+  /** The hosting identity; null for a router that hosts for itself. */
   readonly host: Named | null
   /** The routers that it passes, in order. */
   readonly path: readonly Named[]
@@ -49,18 +49,18 @@ export interface TrafficCircuit {
   readonly openedAt: string
 }
 
-/** Routers, links and circuits as they are now. */
+/** The current routers, links and circuits. */
 export interface Traffic {
-  /** Whether the process that answers serves routers. */
+  /** True when the answering process serves routers. */
   readonly isOpen: boolean
   readonly counts: {
     readonly routers: number
     readonly routersOnline: number
     readonly links: number
-    /** The open circuits that were asked for. */
+    /** The number of open circuits that match the request. */
     readonly circuits: number
   }
-  /** Those that are offline first, then the most used. */
+  /** Offline routers first, then the most used. */
   readonly routers: readonly TrafficRouter[]
   /** The most used first. */
   readonly links: readonly TrafficLink[]
@@ -68,13 +68,13 @@ export interface Traffic {
   readonly flows: readonly TrafficFlow[]
   /** The newest first. */
   readonly circuits: readonly TrafficCircuit[]
-  /** Where the next page of circuits begins; null on the last. */
+  /** The cursor of the next page of circuits; null on the last page. */
   readonly nextCursor: string | null
 }
 
 const EntityId = z.string().min(1).max(256)
 
-/** Which circuits are wanted: those of an identity, a service or a router, by id, and which page of them. */
+/** A request for circuits: optionally of an identity, a service or a router, by id, and a page. */
 export const TrafficRequest = z.object({
   identity: EntityId.optional(),
   service: EntityId.optional(),

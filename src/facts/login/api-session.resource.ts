@@ -70,11 +70,11 @@ const DEFINITION = {
   system: {
     identityId: Id,
     authenticatorId: z.string(),
-    /** The certificate authority or external signer that vouched for the identity; null where none did. */
+    /** The certificate authority or external signer that vouched for the identity; null without a third party. */
     trustAnchorId: Id.nullable(),
-    /** The credentials that the session stands on; null for one that began before they were kept. */
+    /** The credentials behind the session; null for a session from before they were stored. */
     basis: z.custom<LoginBasis>().nullable(),
-    /** Of the token of `zt-session`; null where tokens say themselves to which session they belong. */
+    /** The digest of the `zt-session` token; null for a session of tokens, which name it themselves. */
     tokenDigest: z.string().nullable(),
     sealedToken: z.string().nullable(),
     ipAddress: z.string(),
@@ -84,16 +84,16 @@ const DEFINITION = {
     isCertExtendable: z.boolean(),
     improperClientCertChain: z.boolean(),
     lastActivityAt: Instant,
-    /** When the session may be over by itself, as far as is stored: it is looked at then. */
+    /** The stored instant at which the session may expire, and is judged again. */
     dueAt: Instant,
     method: z.enum(['password', 'cert', 'ext-jwt']),
-    /** When the last token of the session expires; null for a session of `zt-session`. */
+    /** The expiry of the session's last token; null for a session of `zt-session`. */
     tokensExpireAt: Instant.nullable(),
     /** The refresh tokens of the session that may still be presented, in the order of their use. */
     refreshTokens: z.array(z.custom<LiveToken>()).nullable(),
-    /** The store's revision with which the session began; null for one that began before it was kept. */
+    /** The store's revision at the start of the session; null for a session from before it was stored. */
     startRevision: z.int().nullable(),
-    /** The token of an external signer that the login, or a request since, showed as second factor; null before. */
+    /** The external signer's token that the login or a later request presented as second factor; null without one. */
     signerProof: z.custom<SignerProof>().nullable(),
   },
   derived: {
@@ -136,14 +136,14 @@ const DEFINITION = {
     startRevision: null,
     signerProof: null,
   },
-  // Only a digest of the token is stored, and lists show none.
+  // Only a digest of the token is stored, so lists show no token.
   computed: { token: always('string', '') },
   operations: ['list', 'get', 'delete'],
 } as const satisfies ResourceDefinition
 
 /**
- * An authenticated presence of an identity. Of its token a digest is stored, by which it is found, and an encrypted form,
- * because routers have to get it again.
+ * An authenticated presence of an identity. The store keeps a digest of its token, by which it is found, and an encrypted form, because
+ * routers need the token again.
  */
 export interface ApiSessions extends Resource<typeof DEFINITION> {}
 export const apiSessions: ApiSessions = defineResource(DEFINITION, {

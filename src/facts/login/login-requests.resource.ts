@@ -3,7 +3,7 @@ import { described } from '../../kernel/declaration/words.ts'
 import { Password, Username } from '../credentials/authenticator.resource.ts'
 import { EnvInfo, SdkInfo } from '../identities/identity.resource.ts'
 
-/** POST /authenticate: what a client says of itself, and its password where it logs in by one. */
+/** POST /authenticate: a client's facts about itself, and its password for a login by password. */
 export const LoginRequest = described(
   z.object({
     configTypes: z.array(z.string().max(1024)).max(1000).nullish(),
@@ -25,7 +25,7 @@ export const LoginRequest = described(
 /** A one-time password or a recovery code. */
 export const MfaCode = z.string().max(64)
 
-/** How an administrator is let in again: the password is judged by the auth policy. */
+/** The new credentials of an administrator; the auth policy judges the password. */
 export const AdministratorReset = z.object({
   password: z.string().max(100),
   username: z.string().max(100).optional(),

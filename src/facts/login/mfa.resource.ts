@@ -15,9 +15,9 @@ const DEFINITION = {
     /** The TOTP secret and the unused recovery codes (JSON), both sealed. */
     secret: z.string(),
     sealedCodes: z.string(),
-    /** The newest time step whose code was accepted; -1 for none. */
+    /** The newest time step with an accepted code; -1 before the first. */
     lastStep: z.int(),
-    /** When codes were wrong within the last day: epoch milliseconds, oldest first. */
+    /** The instants of wrong codes within the last day: epoch milliseconds, oldest first. */
     failedAt: z.array(z.int()),
   },
   derived: { provisioningUrl: z.string().optional(), recoveryCodes: z.array(z.string()).nullable() },

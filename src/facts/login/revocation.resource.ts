@@ -13,21 +13,23 @@ const DEFINITION = {
   system: {
     type: z.enum(['JTI', 'IDENTITY', 'API_SESSION']),
     expiresAt: Instant,
-    /** Whom it counts for: who asked for it, or whose session it was; null where it is not counted. */
+    /**
+     * The identity under whose limit it counts: the identity that asked for it, or the owner of the session; null when it does not count.
+     */
     identityId: Id.nullable(),
-    /** The session of a single token that was taken back by its holder; null for any other. */
+    /** The session of a single token that its holder revoked; null for other revocations. */
     apiSessionId: Id.nullable(),
   },
   hidden: ['identityId', 'apiSessionId'],
   required: [],
   indexed: ['identityId', 'apiSessionId'],
   symbols: { identityId: null, apiSessionId: null },
-  // Of JWTs that were issued before an instant no revocation of ours speaks.
+  // This controller has no revocations of JWTs by their time of issue.
   computed: { issuedBefore: always('instant', null) },
   operations: ['list', 'get'],
 } as const satisfies ResourceDefinition
 
-/** Tokens that are no longer good: one token, those of an API session, or those of an identity; kept until they expire. */
+/** A revocation of a single token, or of all tokens of an API session or an identity; kept until the tokens expire. */
 export interface Revocations extends Resource<typeof DEFINITION> {}
 export const revocations: Revocations = defineResource(DEFINITION, {
   type: 'What `id` names: one token (`JTI`), an identity (`IDENTITY`) or an API session (`API_SESSION`).',

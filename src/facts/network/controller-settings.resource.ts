@@ -18,14 +18,14 @@ const DEFINITION = {
   operations: [],
 } as const satisfies ResourceDefinition
 
-/** Settings of one controller, by its id, in place of those that it was configured with. */
+/** Settings of one controller, by its id, which replace its configuration. */
 export interface ControllerSettings extends Resource<typeof DEFINITION> {}
 export const controllerSettings: ControllerSettings = defineResource(DEFINITION, {
   redirectUris: 'Where clients may be sent after they logged in; null as configured.',
   postLogoutUris: 'Where clients may be sent after they logged out; null as configured.',
 })
 
-/** URIs to which clients of the OpenID provider may be sent. */
+/** Redirect or logout URIs of the OpenID provider's clients. */
 export const ClientUris = z.array(z.string().max(2048)).max(100)
 
 /** Descriptions of the URIs. */
@@ -37,7 +37,7 @@ export const CLIENT_URI_WORDS = {
 
 export const SETTINGS_WORDS = { oidc: 'Settings of logins by OpenID Connect.' } as const
 
-/** Those of the settings that are set here, in place of the configuration. */
+/** The URIs that replace the configuration. */
 export const SetClientUris = described(
   z.object({ postLogoutUris: ClientUris.nullish(), redirectUris: ClientUris.nullish() }),
   CLIENT_URI_WORDS,

@@ -2,7 +2,7 @@ import type { CircuitFailure, DialFailureCause } from '../access/explain/service
 import type { ChannelRefusal, Misbehaviour, RouterAlert } from '../fabric/messages/index.ts'
 import type { CircuitEnd } from '../fabric/rules/index.ts'
 
-/** Events, sent after the commit that made them true. Instants are epoch milliseconds; no payload holds a secret. */
+/** Events, sent after their commit. Instants are epoch milliseconds; no payload holds a secret. */
 export interface ControllerEvents {
   /** An entity was created, updated or deleted. */
   'entity.changed': {
@@ -10,19 +10,19 @@ export interface ControllerEvents {
     /** The resource, for example `service-policies`. */
     readonly kind: string
     readonly id: string
-    /** Who did it: the id of an identity, or undefined for the controller itself. */
+    /** The author: the id of an identity, or undefined for the controller itself. */
     readonly author: string | undefined
     readonly at: number
   }
-  /** Somebody tried to authenticate. */
+  /** A client tried to authenticate. */
   'authentication.attempted': {
     readonly success: boolean
     readonly method: 'password' | 'cert' | 'ext-jwt'
     readonly identityId: string | undefined
     readonly remoteAddress: string | undefined
-    /** Names the request in the log and in the audit trail. */
+    /** The id of the request in the log and the audit trail. */
     readonly requestId?: string | undefined
-    /** For the operator only: why it failed. */
+    /** The reason of the failure, for the operator only. */
     readonly reason: string | undefined
     readonly at: number
   }
@@ -37,19 +37,19 @@ export interface ControllerEvents {
   'api-session.started': {
     readonly apiSessionId: string
     readonly identityId: string
-    /** True for a session of the OpenID provider, which stands by bearer tokens. */
+    /** True for a session of the OpenID provider, which uses bearer tokens. */
     readonly isBearer: boolean
     readonly ipAddress: string
     readonly at: number
   }
-  /** The use of an API session was written down, which happens at most once a minute. */
+  /** The use of an API session was recorded, at most once a minute. */
   'api-session.refreshed': {
     readonly apiSessionId: string
     readonly identityId: string
     readonly isBearer: boolean
     readonly at: number
   }
-  /** An API session is over: routers let go of what it opened. */
+  /** An API session has ended: routers close its connections. */
   'api-session.ended': {
     readonly apiSessionId: string
     readonly identityId: string
@@ -59,13 +59,13 @@ export interface ControllerEvents {
   }
   /** An API session may dial or bind a service from now on. */
   'session.created': SessionFacts
-  /** It may not any more: routers close what the session opened. */
+  /** A service session has ended: routers close its connections. */
   'session.ended': SessionFacts & {
     readonly reason: SessionEnd
   }
   /**
-   * A bearer session got a token by which edge routers let it dial or bind a service. Nothing of it is stored, so that no event
-   * tells its end: it is over with its API session at the latest. `sessionId` is the id that the token says.
+   * A bearer session got a token by which edge routers let it dial or bind a service. The token is not stored, so no event reports its end:
+   * it ends with its API session at the latest. `sessionId` is the id in the token.
    */
   'service-token.issued': SessionFacts
   /** A one-time token was turned into credentials of an identity or a router. */
@@ -76,13 +76,13 @@ export interface ControllerEvents {
     readonly edgeRouterId: string | undefined
     readonly at: number
   }
-  /** Something new is known of the state of an identity's endpoints. */
+  /** The known posture of an identity's endpoints has changed. */
   'posture.changed': { readonly identityId: string; readonly at: number }
   /**
-   * An identity gained or lost a service. Told when its own role attributes change, and when a session of it ends because
-   * access was lost. A change of a policy or of the attributes of a service is not unfolded into everybody whom it concerns,
-   * which may be every identity for every service, nor is the creation or deletion of an identity or a service: who follows
-   * those listens to `entity.changed` and asks for the list that it needs. Posture is no part of it: `posture.changed` is.
+   * An identity gained or lost a service. Sent when its own role attributes change, and when one of its sessions ends because access was
+   * lost. A change of a policy or of a service's attributes is not expanded to all affected identities, which may be every identity for
+   * every service. Neither is the creation or deletion of an identity or a service. Listen to `entity.changed` for these, and request the
+   * list that you need. Posture changes are reported by `posture.changed`.
    */
   'access.changed': {
     readonly identityId: string
@@ -91,28 +91,28 @@ export interface ControllerEvents {
     readonly change: 'gained' | 'lost'
     readonly at: number
   }
-  /** Keys or certificates of the network's own are others from now on: those of its server, or of its authorities. */
+  /** Keys or certificates of the network have changed: of its server, or of its authorities. */
   'pki.changed': {
     /** The fingerprint of the server certificate. */
     readonly serverCertificate: string
-    /** The fingerprint of the authority that signs. */
+    /** The fingerprint of the signing authority. */
     readonly issuer: string
     readonly at: number
   }
   /** The control channel of a router opened or closed. */
   'router.connection': { readonly routerId: string; readonly isOnline: boolean; readonly at: number }
-  /** A router was not let in. */
+  /** The connection of a router was refused. */
   'router.refused': {
     readonly routerId: string
     readonly reason: ChannelRefusal
     readonly remoteAddress: string | undefined
     readonly at: number
   }
-  /** A router did what could harm others, and was kept from it. Told at most once a minute for each kind. */
+  /** A router did something that could harm other parties, and was stopped. Sent at most once a minute for each kind. */
   'router.misbehaved': { readonly routerId: string; readonly what: Misbehaviour; readonly at: number }
-  /** A router wants its operator to know something; each text is at most 1,024 characters long. */
+  /** A router sent a message to its operator; each text is at most 1,024 characters long. */
   'router.alert': RouterAlert & { readonly routerId: string; readonly at: number }
-  /** A link between two routers came up, or is gone. */
+  /** A link between two routers came up or went down. */
   'link.connection': {
     readonly linkId: string
     readonly source: string
@@ -120,9 +120,9 @@ export interface ControllerEvents {
     readonly protocol: string
     /** The address that was dialed. */
     readonly dialAddress: string
-    /** Its cost beside its latency. */
+    /** Its cost in addition to its latency. */
     readonly staticCost: number
-    /** The sockets that it consists of, as the router that dialed reported them: each with its addresses at both ends. */
+    /** Its sockets, as the dialing router reported them, each with its addresses at both ends. */
     readonly connections: readonly { readonly type: string; readonly source: string; readonly target: string }[]
     readonly isUp: boolean
     readonly at: number
@@ -133,7 +133,7 @@ export interface ControllerEvents {
     readonly terminatorId: string
     readonly serviceId: string
     readonly routerId: string
-    /** Who hosts there; empty where an operator registered the address. */
+    /** The hosting identity; empty for an address that an operator registered. */
     readonly hostId: string
     /** Empty for an instance without a name. */
     readonly instanceId: string
@@ -145,7 +145,7 @@ export interface ControllerEvents {
   'circuit.opened': CircuitFacts & CircuitWay & { readonly tookMs: number }
   /** A circuit takes another path. */
   'circuit.moved': CircuitFacts & CircuitWay & { readonly openedAt: number }
-  /** A circuit is over. */
+  /** A circuit has ended. */
   'circuit.closed': CircuitFacts & CircuitWay & { readonly reason: CircuitEnd; readonly openedAt: number }
   /** The load of a circuit at one of its routers in an interval: bytes by direction, for example `ingress.rx`. */
   'circuit.usage': CircuitFacts & {
@@ -154,20 +154,20 @@ export interface ControllerEvents {
     readonly lengthMs: number
     readonly bytes: Readonly<Record<string, number>>
   }
-  /** No circuit could be laid. */
+  /** No circuit could be created. */
   'circuit.failed': {
     readonly identityId: string
     readonly serviceId: string
     readonly routerId: string
     readonly reason: CircuitFailure
-    /** The circuit that was asked for. */
+    /** The id of the requested circuit. */
     readonly circuitId: string
-    /** Why the last router failed; undefined where no router was asked. */
+    /** The cause at the last router that failed; undefined if no router was asked. */
     readonly cause: DialFailureCause | undefined
     readonly tookMs: number
     readonly at: number
   }
-  /** An identity's endpoints connected to edge routers, or left them; `unknown` while the router that knows is away. */
+  /** An identity's endpoints connected to edge routers or disconnected; `unknown` for a while after their router has disconnected. */
   'identity.connection': {
     readonly identityId: string
     readonly status: 'online' | 'offline' | 'unknown'
@@ -176,8 +176,8 @@ export interface ControllerEvents {
 }
 
 /**
- * Why a session ended: it was deleted; its API session ended; the service is gone; no service policy grants the access any
- * more; or each that does fails by posture.
+ * The reason for which a session ended: it was deleted; its API session ended; the service was deleted; no service policy grants the access
+ * any more; or all policies that grant it fail by posture.
  */
 export type SessionEnd = 'removed' | 'api-session-ended' | 'service-deleted' | 'access-lost' | 'posture-failed'
 
@@ -186,20 +186,20 @@ interface CircuitFacts {
   readonly identityId: string
   readonly serviceId: string
   readonly terminatorId: string
-  /** Who hosts there; empty where an operator registered the address. */
+  /** The hosting identity; empty for an address that an operator registered. */
   readonly hostId: string
   /** Empty for an instance without a name. */
   readonly instanceId: string
   readonly at: number
 }
 
-/** The routers that a circuit passes, and the links between them, in order; and the addresses by which routers know its ends. */
+/** The routers of a circuit's path and the links between them, in order, and the addresses by which routers know its ends. */
 interface CircuitWay {
   readonly path: readonly string[]
   readonly links: readonly string[]
   readonly ingressId: string
   readonly egressId: string
-  /** The cost of the hops together. */
+  /** The total cost of the hops. */
   readonly cost: number
 }
 
@@ -243,15 +243,12 @@ const NAMES: Readonly<Record<EventName, true>> = {
 }
 
 /** The name of every event. */
-// The names of the table are those that its type allows.
+// The type of the table permits only these names.
 export const EVENT_NAMES = Object.keys(NAMES) as readonly EventName[]
 
-/**
- * Delivers events to the host. A listener that throws, or an async one that rejects, is logged; it disturbs neither the controller
- * nor other listeners.
- */
+/** Delivers events to the host. The failure of a listener is logged; it affects neither the controller nor other listeners. */
 export interface Events {
   emit<E extends EventName>(name: E, event: ControllerEvents[E]): void
-  /** Adds a listener; answers the function that removes it. Throws `TypeError` for a name that no event has. */
+  /** Adds a listener; answers the function that removes it. Throws `TypeError` for an unknown event. */
   on<E extends EventName>(name: E, listener: (event: ControllerEvents[E]) => void): () => void
 }

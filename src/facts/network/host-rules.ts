@@ -1,42 +1,42 @@
 import type { ControllerEvents } from './events.ts'
 
-/** A login by credentials that are good. */
+/** A login with valid credentials. */
 export interface LoginAttempt {
   readonly method: 'password' | 'cert' | 'ext-jwt'
   readonly identityId: string
   readonly remoteAddress: string | undefined
 }
 
-/** An enrollment by a token or a certificate that is good. */
+/** An enrollment with a valid token or certificate. */
 export interface EnrollmentAttempt {
   /**
-   * `ott`, `ottca` and `updb` redeem the invitation of an identity, `erott` and `trott` that of an edge router or transit router; `ca`
-   * and `token` make an identity by what a third party vouches for.
+   * `ott`, `ottca` and `updb` redeem the invitation of an identity, `erott` and `trott` the invitation of an edge router or transit router;
+   * `ca` and `token` create an identity that a third party vouches for.
    */
   readonly method: 'ott' | 'ottca' | 'updb' | 'ca' | 'token' | 'erott' | 'trott'
-  /** The identity, of `ca` and `token` the one that is made if this goes on; absent from the enrollment of a router. */
+  /** The identity; for `ca` and `token`, the identity that the enrollment will create. Absent for a router. */
   readonly identityId?: string
-  /** The router; absent from the enrollment of an identity. */
+  /** The router; absent for an identity. */
   readonly routerId?: string
-  /** The signing request by which a certificate was asked for, PEM, its signature checked; of a router the one for clients. */
+  /** The signing request for a certificate, PEM, with a verified signature; for a router, the request for its client certificate. */
   readonly csr?: string
   readonly remoteAddress: string | undefined
 }
 
 /**
- * Rules of the host about logins and enrollments, and what it does after changes. A rule answers whether it goes on, at once or
- * later; one that throws or rejects refuses, and is logged.
+ * Rules of the host for logins and enrollments, and its reaction to changes. A rule answers true to permit, at once or later. A rule that
+ * fails counts as a refusal, and is logged.
  */
 export interface HostHooks {
-  /** Asked once the credentials of a login are good; who is refused is answered as for wrong credentials. */
+  /** Called once the credentials of a login are valid. A refused client gets the same answer as for wrong credentials. */
   beforeLogin?(attempt: LoginAttempt): boolean | Promise<boolean>
-  /** Asked once the token or certificate of an enrollment is good, before anything is written; a token stays good. */
+  /** Called once the token or certificate of an enrollment is valid, before any write. After a refusal the token stays valid. */
   beforeEnroll?(attempt: EnrollmentAttempt): boolean | Promise<boolean>
-  /** Told of each entity that was created, changed or deleted, after the commit; what fails in it is logged. */
+  /** Called after the commit for each entity that was created, changed or deleted. Its failures are logged. */
   afterChange?(change: ControllerEvents['entity.changed']): void | Promise<void>
 }
 
-/** The rules of the host, as services ask them. No function rejects. */
+/** The rules of the host, as services call them. No function rejects. */
 export interface HostRules {
   admitsLogin(attempt: LoginAttempt): Promise<boolean>
   admitsEnrollment(attempt: EnrollmentAttempt): Promise<boolean>

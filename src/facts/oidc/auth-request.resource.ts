@@ -16,7 +16,7 @@ const DEFINITION = {
     identityId: Id.nullable(),
     login: z.custom<RequestLogin>().nullable(),
     signerLogin: z.custom<SignerLogin>().nullable(),
-    /** Digests of the codes that were given out; the first that is presented ends the request. */
+    /** Digests of the issued codes; the first code that is presented ends the request. */
     codeDigests: z.array(z.string()),
   },
   hidden: ['request', 'expiresAt', 'identityId', 'login', 'signerLogin', 'codeDigests'],

@@ -1,7 +1,7 @@
 import type { LetIn, SignerProof } from '../credentials/login-basis.rules.ts'
 import { invalidRequest } from './oauth-error.rules.ts'
 
-/** The request with which a client sent somebody to log in. */
+/** The request with which a client sent its user to the login. */
 export interface ClientRequest {
   readonly clientId: string
   readonly redirectUri: string
@@ -14,16 +14,16 @@ export interface ClientRequest {
   readonly remoteAddress: string
 }
 
-/** The identity that logged in, its proof, and its further factors. Another identity begins anew. */
+/** The identity that logged in, its proof, and its further factors. A login by another identity starts over. */
 export interface RequestLogin extends LetIn {
   readonly identityId: string
-  /** Every method by which the identity logged in on this request, the last one included. */
+  /** All methods by which the identity logged in on this request, including the last. */
   readonly methods: readonly string[]
   /** Epoch milliseconds. */
   readonly at: number
-  /** SHA-1 of the certificate that logged in, to which the tokens are bound; null for other methods. */
+  /** SHA-1 of the login's certificate. Tokens are bound to it. Null for other methods. */
   readonly fingerprint: string | null
-  /** True when the auth policy takes certificates that have expired. */
+  /** True when the auth policy accepts expired certificates. */
   readonly mayHaveExpired: boolean
   readonly isCertExtendable: boolean
   readonly isExtendRequested: boolean
@@ -39,7 +39,7 @@ export interface RequestLogin extends LetIn {
   readonly provenSigner: SignerProof | null
 }
 
-/** A login after another one on the same request: what was proved for one identity never counts for another. */
+/** A further login on the same request: proofs of one identity never count for another. */
 export function nextLogin(before: RequestLogin | null, next: RequestLogin): RequestLogin {
   if (before === null || before.identityId !== next.identityId) return next
   return {
@@ -51,7 +51,7 @@ export function nextLogin(before: RequestLogin | null, next: RequestLogin): Requ
   }
 }
 
-/** How the identity authenticated, as tokens say it: `password`, `cert`, `ext-jwt`, `totp`, `ejs:` and a signer's id. */
+/** The methods of authentication, as named in tokens: `password`, `cert`, `ext-jwt`, `totp`, `ejs:` and a signer's id. */
 export function methodsOf({ methods, hasPassedTotp, provenSigner }: RequestLogin): readonly string[] {
   return [
     ...methods,
@@ -60,10 +60,10 @@ export function methodsOf({ methods, hasPassedTotp, provenSigner }: RequestLogin
   ]
 }
 
-/** A login at an external provider that somebody was sent to from the login page. */
+/** A user's login at an external provider, begun on the login page. */
 export interface SignerLogin {
   readonly signerId: string
-  /** SHA-256 of what the provider gives back, and of what the browser keeps meanwhile: both have to come again. */
+  /** SHA-256 of the state that the provider returns, and of the state that the browser keeps meanwhile: both must come back. */
   readonly stateDigest: string
   readonly browserDigest: string
   readonly nonce: string
@@ -74,7 +74,7 @@ export interface SignerLogin {
 /** SHA-256 as base64url without padding. */
 const CHALLENGE = /^[A-Za-z0-9_-]{43}$/
 
-/** Refuses a login without proof key (RFC 7636), or with one of another method than S256. Error: `invalid_request`. */
+/** Refuses a login without a proof key (RFC 7636), or with another method than S256. Error: `invalid_request`. */
 export function requireChallenge(challenge: string | undefined, method: string | undefined): string {
   if (!challenge) throw invalidRequest('code_challenge missing: the proof key S256 is demanded')
   if (method !== 'S256') throw invalidRequest('code_challenge_method must be S256')
@@ -82,12 +82,12 @@ export function requireChallenge(challenge: string | undefined, method: string |
   return challenge
 }
 
-/** Reports whether the SHA-256 of a verifier, lower-case hexadecimal, is what the challenge announced. */
+/** Reports whether the SHA-256 of a verifier, lower-case hexadecimal, matches the challenge. */
 export function isVerified(challenge: string, verifierSha256: string): boolean {
   return challengeOf(verifierSha256) === challenge
 }
 
-/** The challenge that announces a verifier, by its SHA-256 in hexadecimal. */
+/** The challenge of a verifier, by its SHA-256 in hexadecimal. */
 export function challengeOf(verifierSha256: string): string {
   return base64UrlOfHex(verifierSha256)
 }
@@ -103,24 +103,24 @@ export function leftHalf(sha256: string): string {
   return base64UrlOfHex(sha256.slice(0, sha256.length / 2))
 }
 
-/** The clients that deployed SDKs call themselves: public, without secret, and both alike. */
+/** The client ids of deployed SDKs: both are public clients without a secret, and are treated alike. */
 export const CLIENT_IDS: readonly string[] = ['openziti', 'native']
 
-/** Scopes that are kept; any other word is dropped. */
+/** Known scopes; other scopes are dropped. */
 const SCOPES: readonly string[] = ['openid', 'profile', 'email', 'phone', 'address', 'offline_access']
 
-/** The known words of a scope parameter, each once, in the order in which they were asked for. */
+/** The known scopes of a scope parameter, each once, in the requested order. */
 export function scopesOf(scope: string): readonly string[] {
   const words = scope.split(' ').filter((word) => SCOPES.includes(word))
   return [...new Set(words)]
 }
 
-/** Every scope that a client may ask for. */
+/** Every scope that a client may request. */
 export function allScopes(): readonly string[] {
   return SCOPES
 }
 
-/** Where clients may be sent after a login, unless the configuration says otherwise. */
+/** The default redirect URIs after a login. */
 export const DEFAULT_REDIRECT_URIS: readonly string[] = [
   'openziti://auth/callback',
   'https://127.0.0.1:*/auth/callback',
@@ -129,7 +129,7 @@ export const DEFAULT_REDIRECT_URIS: readonly string[] = [
   'http://localhost:*/auth/callback',
 ]
 
-/** Where clients may be sent after a logout, unless the configuration says otherwise. */
+/** The default redirect URIs after a logout. */
 export const DEFAULT_POST_LOGOUT_URIS: readonly string[] = [
   'openziti://auth/logout',
   'https://127.0.0.1:*/auth/logout',
@@ -138,22 +138,19 @@ export const DEFAULT_POST_LOGOUT_URIS: readonly string[] = [
   'http://localhost:*/auth/logout',
 ]
 
-/** An address of the own machine whose port a client chooses when it starts: `*` stands for it, and for nothing else. */
+/** A loopback address whose port a client chooses when it starts: `*` stands for the port only. */
 const LOOPBACK = /^(https?:\/\/(?:localhost|127\.0\.0\.1|\[::1\]):)\*((?:\/[^?#*]*)?)$/
 const PORT = /^[1-9][0-9]{0,4}$/
 /** Schemes that a browser would run or show instead of leaving the page. */
 const UNSAFE_SCHEMES = ['javascript:', 'data:', 'vbscript:', 'file:', 'blob:', 'about:', 'view-source:']
 
-/**
- * Reports whether a redirect URI is one of the list: the very same text or, for an entry with `*` as port of the own
- * machine, the same text with any port.
- */
+/** Reports whether a redirect URI is in the list: the same text or, for a loopback entry with `*` as port, the same text with any port. */
 export function isListedUri(uri: string, list: readonly string[]): boolean {
-  // An entry with the port left open is no address itself.
+  // An entry with an open port is not a usable address itself.
   return list.some((entry) => (LOOPBACK.test(entry) ? isSameButPort(uri, entry) : entry === uri))
 }
 
-/** Why an entry cannot stand in a list of redirect URIs; `undefined` for one that can. */
+/** The problem of an entry in a list of redirect URIs; `undefined` for a valid entry. */
 export function redirectUriProblem(entry: string): string | undefined {
   if (entry.length > 2048) return 'must be at most 2048 chars long'
   if (LOOPBACK.test(entry)) return undefined

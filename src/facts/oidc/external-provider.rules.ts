@@ -1,11 +1,11 @@
-/** The metadata of an external OpenID provider, as far as a login of a person there needs them. */
+/** The metadata of an external OpenID provider that a login needs. */
 export interface ExternalProvider {
   readonly issuer: string
   readonly authorizationEndpoint: string
   readonly tokenEndpoint: string
 }
 
-/** The parameters with which a person is sent to an external provider. */
+/** The parameters of a user's redirect to an external provider. */
 export interface ExternalRequest {
   readonly clientId: string
   readonly redirectUri: string
@@ -15,12 +15,12 @@ export interface ExternalRequest {
   readonly codeChallenge: string
 }
 
-/** Where a provider describes itself (OpenID Connect Discovery 1.0 section 4), by its base URL. */
+/** The URL of a provider's description (OpenID Connect Discovery 1.0 section 4), by its base URL. */
 export function discoveryUrl(baseUrl: string): string {
   return `${baseUrl.replace(/\/+$/, '')}/.well-known/openid-configuration`
 }
 
-/** Reads the description of a provider; `undefined` for what is none, or leads to something else than the web. */
+/** Reads the description of a provider; `undefined` for an invalid description, and for endpoints outside of the web. */
 export function readProvider(text: string): ExternalProvider | undefined {
   const { issuer, authorization_endpoint, token_endpoint } = membersOf(text)
   if (typeof issuer !== 'string') return undefined
@@ -28,7 +28,7 @@ export function readProvider(text: string): ExternalProvider | undefined {
   return { issuer, authorizationEndpoint: authorization_endpoint, tokenEndpoint: token_endpoint }
 }
 
-/** Where a person logs in at a provider, for a code that is bound to a proof key (RFC 7636). */
+/** The URL of a user's login at a provider, for a code that is bound to a proof key (RFC 7636). */
 export function authorizationUrl({ authorizationEndpoint }: ExternalProvider, request: ExternalRequest): string {
   const { clientId, redirectUri, scopes, state, nonce, codeChallenge } = request
   const url = new URL(authorizationEndpoint)
@@ -46,7 +46,7 @@ export function authorizationUrl({ authorizationEndpoint }: ExternalProvider, re
   return url.href
 }
 
-/** The token of a provider's answer that its signer is configured to be known by; `undefined` when it is not there. */
+/** The token in a provider's answer that the signer's configuration selects; `undefined` if it is missing. */
 export function targetTokenIn(text: string, target: 'ACCESS' | 'ID'): string | undefined {
   const { access_token, id_token } = membersOf(text)
   const token = target === 'ID' ? id_token : access_token

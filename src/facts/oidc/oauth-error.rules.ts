@@ -23,12 +23,12 @@ export class OAuthError extends Error {
   }
 }
 
-/** The error of a parameter that is missing or cannot be used. */
+/** The error of a missing or invalid parameter. */
 export function invalidRequest(description: string): OAuthError {
   return new OAuthError('invalid_request', description)
 }
 
-/** The error of a code, token or verifier that is not good. */
+/** The error of an invalid code, token or verifier. */
 export function invalidGrant(description: string): OAuthError {
   return new OAuthError('invalid_grant', description)
 }

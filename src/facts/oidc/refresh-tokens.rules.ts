@@ -1,4 +1,4 @@
-/** The presenter of a token: the client, and the certificate (its fingerprint) where the token is bound to one. */
+/** The presenter of a token: the client, and the fingerprint of its certificate for a bound token. */
 export interface Prover {
   readonly clientId: string
   readonly certificate: string | null
@@ -7,15 +7,15 @@ export interface Prover {
 /** A refresh token that may still be presented, by its `jti`. */
 export interface LiveToken {
   readonly jti: string
-  /** The refresh token in whose place it was given; absent for one that no refreshing gave. */
+  /** The refresh token that it replaced; absent for the first token of a login. */
   readonly after?: string | undefined
-  /** Which of the answers to `after` it belongs to, by the first token of that answer. */
+  /** The answer to `after` that it belongs to, by the first token of that answer. */
   readonly answer?: string | undefined
-  /** When (epoch ms) and by whom it was first used up; absent before. */
+  /** The instant (epoch ms) and the presenter of its first use; absent before. */
   readonly used?: { readonly at: number; readonly by: Prover } | undefined
 }
 
-/** A refresh token that is presented at `now` (epoch ms), and how long (ms) one that was used up is still good. */
+/** A refresh token that is presented at `now` (epoch ms), and the grace (ms) of used tokens. */
 export interface Presentation {
   readonly jti: string
   readonly by: Prover
@@ -24,17 +24,17 @@ export interface Presentation {
 }
 
 /**
- * How many refresh tokens of one session are good at once: each exchange adds one, because SDKs exchange the same token
- * twice, and so does each answer that is given again. Those that were not used for the longest time go first.
+ * The most valid refresh tokens of one session. Each exchange adds a token, because SDKs exchange the same token twice, and so does each
+ * repeated answer. The least recently used tokens are dropped first.
  */
 const MAX_LIVE = 16
 
 /**
- * The refresh tokens of a session after `presented` was rotated; `undefined` when it was used up before.
+ * The refresh tokens of a session after `presented` was rotated; `undefined` for a token that was already used up.
  *
- * An answer may be lost. So within the grace the same prover gets another answer, and either may be gone on with, but one
- * alone: the first that is used shows which one arrived, and ends the grace as well. The others are used up with it, so that
- * of two who hold the same token one is found out as soon as both go on.
+ * An answer may be lost. Within the grace, the same prover therefore gets another answer, and may continue with either answer, but only
+ * with one: the first use shows which answer arrived, and ends the grace. The other answers are then used up too, so that a stolen token is
+ * detected as soon as both holders continue.
  */
 export function afterRotation(
   live: readonly LiveToken[],
@@ -48,8 +48,8 @@ export function afterRotation(
 }
 
 /**
- * The refresh tokens of a session after `presented` was exchanged, with `next` beside it if one was issued; `undefined`
- * when it was used up before. The new one belongs to the answer that the presented one came with.
+ * The refresh tokens of a session after `presented` was exchanged, with `next` if a token was issued; `undefined` for a token that was
+ * already used up. The new token belongs to the same answer as the presented token.
  */
 export function afterExchange(
   live: readonly LiveToken[],
@@ -67,16 +67,16 @@ function answerTo({ jti }: LiveToken, next: string): LiveToken {
   return { jti: next, after: jti, answer: next }
 }
 
-/** The presented token, unless it was used up longer ago than the grace, or by somebody else. */
+/** The presented token, unless it was used up before the grace, or by another prover. */
 function usable(live: readonly LiveToken[], { jti, by, now, graceMs }: Presentation): LiveToken | undefined {
   const token = live.find((one) => one.jti === jti)
   if (token?.used === undefined) return token
   const isSame = token.used.by.clientId === by.clientId && token.used.by.certificate === by.certificate
-  // The clock of the process that used it up may be ahead.
+  // The clock of the process that recorded the use may be ahead.
   return isSame && Math.max(0, now - token.used.at) < graceMs ? token : undefined
 }
 
-/** The others that stay good when a token is used: not the one that it was given for, nor the other answers to that one. */
+/** The other tokens that stay valid when a token is used: neither the token that it replaced, nor the other answers to that token. */
 function others(live: readonly LiveToken[], { jti, after, answer }: LiveToken): readonly LiveToken[] {
   return live.filter((one) => {
     if (one.jti === jti) return false
@@ -84,7 +84,7 @@ function others(live: readonly LiveToken[], { jti, after, answer }: LiveToken): 
   })
 }
 
-/** A revocation, as far as it says which tokens it concerns. Instants are epoch milliseconds. */
+/** The parts of a revocation that decide which tokens it concerns. Instants are epoch milliseconds. */
 export interface Revoked {
   readonly id: string
   readonly type: 'JTI' | 'IDENTITY' | 'API_SESSION'
@@ -102,8 +102,8 @@ export interface IssuedFor {
 }
 
 /**
- * Reports whether one of the revocations takes a token back at `now` (epoch ms). That of an identity concerns the tokens
- * that were issued up to its second: tokens count in seconds, so those of the same second look alike.
+ * Reports whether a revocation revokes a token at `now` (epoch ms). The revocation of an identity concerns the tokens that were issued up
+ * to its second: tokens count in seconds, so tokens of the same second cannot be distinguished.
  */
 export function isRevoked(token: IssuedFor, revocations: readonly Revoked[], now: number): boolean {
   return revocations.some(({ id, type, updatedAt, expiresAt }) => {

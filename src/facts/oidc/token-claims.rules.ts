@@ -1,6 +1,6 @@
 import type { Claims } from '../../ports/credentials.ts'
 
-/** The claims that every token of a session has alike; they are carried over by refreshing and exchanging. */
+/** The claims that all tokens of a session share; refreshes and exchanges carry them over. */
 export interface SessionClaims {
   readonly sub: string
   readonly amr: readonly string[]
@@ -25,7 +25,7 @@ export interface SessionClaims {
   readonly z_cae?: true
 }
 
-/** Who issues a token, to whom, and when (seconds since the Unix epoch). */
+/** The issuer of a token, its client, and its instant of issue (seconds since the Unix epoch). */
 export interface Issue {
   readonly issuer: string
   readonly clientId: string
@@ -50,7 +50,7 @@ export function tokenClaims(session: SessionClaims, type: 'a' | 'r', jti: string
   }
 }
 
-/** The claims of an id token beside the session: hashes of the tokens that were issued with it, and the client's nonce. */
+/** The claims of an id token in addition to the session's: hashes of the tokens that were issued with it, and the client's nonce. */
 export interface IdTokenFacts {
   readonly name: string
   readonly nonce?: string | undefined
@@ -58,7 +58,7 @@ export interface IdTokenFacts {
   readonly c_hash?: string | undefined
 }
 
-/** The claims of an id token. It always names the identity and the session, so that a logout ends just that session. */
+/** The claims of an id token. It always names the identity and the session, so that a logout ends only that session. */
 export function idTokenClaims(session: SessionClaims, facts: IdTokenFacts, issue: Issue): Claims {
   const { issuer, clientId, audience, issuedAt, lifetimeSeconds } = issue
   const { sub, amr, auth_time, scopes = [], z_asid, z_ia = false, z_eid } = session
@@ -93,7 +93,7 @@ export interface ReadToken {
   readonly expiresAt: number
 }
 
-/** Reads the claims of a token that was verified; `undefined` for one that is no access or refresh token. */
+/** Reads the claims of a verified token; `undefined` for a token of another type than access or refresh. */
 export function readToken(claims: Claims): ReadToken | undefined {
   const { z_t: type, jti, sub, z_asid, client_id: clientId, iss: issuer, iat: issuedAt, exp: expiresAt } = claims
   if (type !== 'a' && type !== 'r') return undefined
@@ -104,10 +104,10 @@ export function readToken(claims: Claims): ReadToken | undefined {
   return session && { session, type, jti, clientId, issuer, issuedAt, expiresAt }
 }
 
-/** Claims that belong to one token and not to its session. */
+/** Claims of a single token, which do not belong to its session. */
 const OF_ONE_TOKEN = ['iss', 'aud', 'exp', 'iat', 'nbf', 'jti', 'client_id', 'z_t']
 
-/** The check of each claim of a session: others hold the key that signs, too, that of the TLS server. */
+/** The check of each claim of a session. It is needed because the signing key is the TLS server's, which other software holds too. */
 const SHAPES: Readonly<Record<keyof SessionClaims, (value: unknown) => boolean>> = {
   sub: isText,
   amr: isTexts,
@@ -134,7 +134,7 @@ const SHAPES: Readonly<Record<keyof SessionClaims, (value: unknown) => boolean>>
 function sessionClaimsOf(claims: Claims): SessionClaims | undefined {
   if (!Object.entries(SHAPES).every(([name, isRight]) => isRight(claims[name]))) return undefined
   const carried = Object.entries(claims).filter(([name]) => !OF_ONE_TOKEN.includes(name))
-  // Each member was looked at.
+  // Each member has been checked.
   return Object.fromEntries(carried) as unknown as SessionClaims
 }
 
@@ -160,20 +160,20 @@ function orAbsent(isRight: (value: unknown) => boolean): (value: unknown) => boo
 
 const TOTP = 'totp'
 
-/** The methods of an authentication after TOTP was passed in the session, or taken back from it. */
+/** The methods of an authentication after TOTP was passed in the session, or withdrawn. */
 function methodsWithTotp(amr: readonly string[], isPassed: boolean): readonly string[] {
   const others = amr.filter((method) => method !== TOTP)
   return isPassed ? [...others, TOTP] : others
 }
 
-/** The facts of an identity now, whatever a token says that was issued before. */
+/** The current facts of an identity, whatever an earlier token says. */
 export interface CurrentFacts {
   readonly isAdmin: boolean
   readonly externalId: string | null
   readonly hasPassedTotp: boolean
 }
 
-/** The claims of a session, brought up to date for tokens that are issued now. */
+/** The claims of a session, updated for new tokens. */
 export function refreshedClaims(session: SessionClaims, now: CurrentFacts): SessionClaims {
   const { z_ia: _wasAdmin, z_eid: _hadExternalId, ...kept } = session
   return {
@@ -184,13 +184,13 @@ export function refreshedClaims(session: SessionClaims, now: CurrentFacts): Sess
   }
 }
 
-/** The claims with another set of scopes; without any when it is empty. */
+/** The claims with another set of scopes; without scopes for an empty set. */
 export function withScopes(session: SessionClaims, scopes: readonly string[]): SessionClaims {
   const { scopes: _before, ...kept } = session
   return scopes.length === 0 ? kept : { ...kept, scopes }
 }
 
-/** The claims with the fingerprints of certificates to which the tokens are bound. */
+/** The claims with the fingerprints of the certificates that may present the tokens. */
 export function withCertificates(session: SessionClaims, fingerprints: readonly string[]): SessionClaims {
   return { ...session, z_cfs: fingerprints.length === 0 ? null : fingerprints }
 }

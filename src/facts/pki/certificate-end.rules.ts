@@ -1,4 +1,4 @@
-/** Characters of base64 that are read: the validity stands behind the serial number and the issuer, far before the end. */
+/** Characters of base64 that are read: the validity follows the serial number and the issuer, near the beginning. */
 const READ_DIGITS = 1024
 const BEGIN = '-----BEGIN CERTIFICATE-----'
 const SEQUENCE = 0x30
@@ -7,8 +7,8 @@ const UTC_TIME = 0x17
 const GENERALIZED_TIME = 0x18
 
 /**
- * When the first certificate of a PEM text ends by itself, epoch ms; undefined where that cannot be read. Nothing else of it is looked
- * at, so that a hundred thousand are read in a second.
+ * The expiry of the first certificate in a PEM text, epoch ms; undefined for an unreadable certificate. Nothing else is parsed, so a
+ * hundred thousand certificates take a second.
  *
  * @example
  * endOfCertificate(cert) // 1795000000000
@@ -35,12 +35,12 @@ export function endOfCertificate(pem: string): number | undefined {
 
 interface Element {
   readonly tag: number
-  /** Where its content begins and where it ends. */
+  /** The bounds of its content. */
   readonly from: number
   readonly to: number
 }
 
-/** The element of DER, a character for each byte, that begins at `at`; undefined behind its end. */
+/** The DER element at `at`, with a character for each byte; undefined after the end. */
 function elementAt(der: string, at: number): Element | undefined {
   if (at + 1 >= der.length) return undefined
   const tag = der.charCodeAt(at)

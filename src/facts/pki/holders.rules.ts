@@ -1,25 +1,25 @@
 import type { GenerationTimes } from './generations.rules.ts'
 
-/** An authority of the network: when its certificates are good, and the identifier of its key. */
+/** An authority of the network: the instants of its certificates' validity, and the identifier of its key. */
 export interface AuthorityFacts extends GenerationTimes {
   readonly keyId: string
 }
 
 /** A certificate that the network issued. */
 export interface IssuedCertificate {
-  /** Identifies the key of the authority that signed it. */
+  /** The identifier of the signing authority's key. */
   readonly authorityKeyId: string
-  /** When it ends by itself, epoch ms; undefined where that is unknown. */
+  /** Its own expiry, epoch ms; undefined if unknown. */
   readonly notAfter: number | undefined
-  /** Whether its holder is asked to renew it, and has not done so yet. */
+  /** True while its holder has been asked to renew it and has not done so. */
   readonly isAsked: boolean
 }
 
-/** How a holder of certificates stands. */
+/** The state of a holder of certificates. */
 export interface Standing {
-  /** Whether it lacks what the latest authority asks for: a certificate, or the bundle where the authority is only announced. */
+  /** True when it lacks a certificate of the latest authority, or the bundle of an announced authority. */
   readonly isOutstanding: boolean
-  /** Until when the last of its certificates lets it in, epoch ms; `Infinity` where nothing ends it. */
+  /** The instant until which its last certificate is accepted, epoch ms; `Infinity` without an end. */
   readonly endsAt: number
 }
 
@@ -35,14 +35,14 @@ export function standingOf(
   return { isOutstanding: certificates.every(isBehind), endsAt: Math.max(...ends) }
 }
 
-/** An authority that is not among those of the network was over so long ago that it was forgotten. */
+/** An unknown authority ended so long ago that it was dropped. */
 function goodUntil({ authorityKeyId }: IssuedCertificate, authorities: readonly AuthorityFacts[]): number {
   if (authorities.length === 0) return Infinity
   const authority = authorities.find(({ keyId }) => keyId === authorityKeyId)
   return authority === undefined ? 0 : (authority.goodUntil ?? Infinity)
 }
 
-/** Why a holder has no certificate of the latest authority yet. */
+/** The reasons why a holder has no certificate of the latest authority yet. */
 export const OUTSTANDING_REASONS = [
   'locked-out',
   'not-asked',
@@ -54,32 +54,32 @@ export const OUTSTANDING_REASONS = [
 ] as const
 export type OutstandingReason = (typeof OUTSTANDING_REASONS)[number]
 
-/** The facts of an identity that is outstanding; instants are epoch ms. */
+/** The facts of an identity without a certificate of the latest authority; instants are epoch ms. */
 export interface OutstandingIdentity {
   readonly askedAt: number | null
-  /** When a session by its certificate was used last; null where there is none. */
+  /** The last use of a session by its certificate; null without a session. */
   readonly seenAt: number | null
-  /** The type of its SDK, as it reported it; empty where it did not. */
+  /** The reported type of its SDK; empty without a report. */
   readonly program: string
 }
 
-/** Programs of the Go SDK: none of them renews a certificate, whatever its session says. */
+/** Programs of the Go SDK, which never renew a certificate, whatever their session says. */
 const GO_PROGRAM = /golang/i
 
-/** Why an identity is outstanding. */
+/** The reason why an identity has no certificate of the latest authority. */
 export function identityReason({ askedAt, seenAt, program }: OutstandingIdentity): OutstandingReason {
   if (askedAt === null) return 'not-asked'
   if (GO_PROGRAM.test(program)) return 'cannot-renew'
   return seenAt !== null && seenAt > askedAt ? 'asked' : 'not-seen'
 }
 
-/** Why a router is outstanding: it is away, takes a request to renew, or takes none. */
+/** The reason why a router has no certificate of the latest authority: it is disconnected, has been asked, or cannot be asked to renew. */
 export function routerReason(connected: { readonly renewsWhenAsked: boolean } | undefined): OutstandingReason {
   if (connected === undefined) return 'not-connected'
   return connected.renewsWhenAsked ? 'asked' : 'cannot-be-asked'
 }
 
-/** The help for a holder that is outstanding: a sentence that names the command. */
+/** The remedy for such a holder: a sentence that names the command. */
 export function renewalHelp(
   { type, name }: { readonly type: 'edge-routers' | 'transit-routers' | 'identities'; readonly name: string },
   reason: OutstandingReason,

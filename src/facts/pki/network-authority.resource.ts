@@ -27,8 +27,8 @@ const DEFINITION = {
 } as const satisfies ResourceDefinition
 
 /**
- * The authorities of the network, each with the root above it: those that came after the ones that the host gave, and these from
- * the first change on. The id is the SHA-1 of the signing authority's certificate.
+ * The authorities of the network, each with its root: the successors of the host's authorities and, from the first change on, the host's
+ * authorities themselves. The id is the SHA-1 of the signing authority's certificate.
  */
 export interface NetworkAuthorities extends Resource<typeof DEFINITION> {}
 export const networkAuthorities: NetworkAuthorities = defineResource(DEFINITION, {

@@ -5,7 +5,7 @@ import { OUTSTANDING_REASONS } from './holders.rules.ts'
 
 const Time = z.iso.datetime()
 
-/** A certificate of an authority as it is shown. */
+/** The shown form of an authority's certificate. */
 const Shown = described(z.object({ subject: z.string(), expiresAt: Time.nullable() }), {
   subject: 'Its name.',
   expiresAt: 'When it says itself that it ends, RFC 3339; null when it cannot be read.',
@@ -22,7 +22,7 @@ const Due = described(z.object({ identities: z.int(), routers: z.int(), names: z
   names: 'The names of the first ten, routers before identities.',
 })
 
-/** The keys of a network, and how far a change of them is. */
+/** The keys of a network, and the progress of their change. */
 export const PkiStatusData = described(
   z.object({
     authorities: z.array(
@@ -118,7 +118,7 @@ export const RotationRequestBody = described(
 )
 export type RotationRequest = z.input<typeof RotationRequestBody>
 
-/** PATCH /pki/authorities/{id}: what is absent stays. */
+/** PATCH /pki/authorities/{id}: absent members stay. */
 export const AuthorityChangeRequest = described(
   z.object({ goodUntil: Instant.optional(), issues: z.boolean().optional(), locksOut: z.boolean().default(false) }),
   {
@@ -129,7 +129,7 @@ export const AuthorityChangeRequest = described(
 )
 export type AuthorityChange = z.input<typeof AuthorityChangeRequest>
 
-/** The holder of a certificate of an authority before. */
+/** The holder of a certificate of a former authority. */
 export const RenewalHolderData = described(
   z.object({
     type: z.enum(['edge-routers', 'transit-routers', 'identities']),

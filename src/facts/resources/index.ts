@@ -34,29 +34,31 @@ import { terminators } from '../services/terminator.resource.ts'
 import { eventCursors, eventDeliveries } from '../webhooks/delivery.resource.ts'
 import { webhooks } from '../webhooks/webhook.resource.ts'
 
-/** Facts about a kind of record: whom a change of it may concern. */
+/** Facts about a kind of record: the consequences of its changes. */
 export interface KindTraits {
-  /** Followers of a write read what a record was before: what was lost, to whom, and whose rights that concerns. */
+  /** True when followers of a write need the former record: its owner, and the rights that were lost. */
   readonly before: boolean
-  /** A change becomes an event for the host. Otherwise it is bookkeeping of the controller's own. */
+  /** True when a change becomes an event for the host. Otherwise it is the controller's own bookkeeping. */
   readonly news: boolean
   /**
    * The open circuits that a change may end: all of them, or those of the identity, the service, the API session's endpoint
    * or the session of the record's id. A session that begins ends none.
    */
   readonly circuits: 'all' | 'identity' | 'service' | 'endpoint' | 'session' | 'none'
-  /** Whose list of services may look different after a change; of an owner the record has the id, or its API session's. */
+  /**
+   * The identities whose list of services a change may affect. For `owner`, the record holds the id of the identity or of its API session.
+   */
   readonly lists: 'everybody' | 'owner' | 'nobody'
   /**
-   * Who makes changes that the audit trail tells: operators, or endpoints as often as they like, of whose changes the trail
-   * keeps a number of bytes. None of them sees bookkeeping.
+   * The authors of changes in the audit trail: operators, or endpoints. Endpoints may cause any number of changes, so the trail limits
+   * their bytes. Bookkeeping is not recorded.
    */
   readonly audit: 'operators' | 'endpoints' | 'none'
-  /** A change may take from readers of the timeline what they may hear. */
+  /** True when a change may affect the events that readers of the timeline may see. */
   readonly readers: boolean
 }
 
-/** Kinds that operators make and change, as anybody's list of services may show. */
+/** Kinds that operators create and change, and that may affect any identity's list of services. */
 const ENTITY: KindTraits = {
   before: false,
   news: true,
@@ -122,7 +124,7 @@ const KINDS: readonly (readonly [Resource, KindTraits])[] = [
 export const RESOURCES: readonly Resource[] = KINDS.map(([resource]) => resource)
 
 const TRAITS: ReadonlyMap<string, KindTraits> = new Map(KINDS.map(([{ name }, traits]) => [name, traits]))
-/** Another process may be of a later version: a kind that is not known here may concern anybody. */
+/** Another process may have a later version: an unknown kind may concern any identity. */
 const UNKNOWN: KindTraits = {
   before: true,
   news: true,
@@ -144,12 +146,12 @@ const READERS = new Map(
   ]),
 )
 
-/** The permission whose holders may read the entities of a kind; undefined where administrators alone may. */
+/** The permission whose holders may read the entities of a kind; undefined if only administrators may. */
 export function readerOfKind(kind: string): string | undefined {
   return READERS.get(kind)
 }
 
-/** Reports whether what a record was before is read with a change of its kind. */
+/** Reports whether a change of a kind needs the former record. */
 export function needsBefore(kind: string): boolean {
   const { before, audit } = traitsOf(kind)
   return before || audit !== 'none'
@@ -159,7 +161,7 @@ function kind(resource: Resource, traits: KindTraits): readonly [Resource, KindT
   return [resource, traits]
 }
 
-/** The resource of a name; a name that no declaration has is a bug of ours. */
+/** The resource with a name; an unknown name is a programming error. */
 export function resourceNamed(name: string): Resource {
   const resource = RESOURCES.find((candidate) => candidate.name === name)
   if (resource === undefined) throw new Error(`no resource is named ${name}`)
@@ -167,7 +169,7 @@ export function resourceNamed(name: string): Resource {
 }
 
 /**
- * Every kind of record that a controller keeps, as a storage needs to know it: fields, unique fields, fields to index.
+ * Every kind of record that a controller keeps, as a storage needs it: fields, unique fields, fields to index.
  *
  * @example
  * for (const kind of RECORD_KINDS) await createTable(kind.name, kind.fields)

@@ -1,6 +1,6 @@
 /**
- * The names of the records that the engine keeps and answers: their instants are epoch milliseconds. Wire forms have names of
- * their own (`wire-names.ts`), and so have requests. All of them follow from the declarations.
+ * The types of the records that the engine stores and answers, with instants in epoch milliseconds. Wire forms and requests have types of
+ * their own (`wire-names.ts`). All types follow from the declarations.
  */
 
 import type { RecordOf } from '../../kernel/declaration/resource.ts'

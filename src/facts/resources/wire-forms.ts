@@ -2,12 +2,12 @@ import type * as records from './record-names.ts'
 import type * as wire from './wire-names.ts'
 import type { Serializable } from './wire-types.ts'
 
-/** As much of a resource as its forms are found by. Comparing it with all of a resource would cost each project a second. */
+/** The part of a resource by which its forms are found. Comparing with a whole resource would cost each project a second of compilation. */
 interface Named {
   readonly definition: { readonly name: string }
 }
 
-/** The forms of a resource: as it travels, as a record, and the bodies of requests. Its entities are made by requests where it has bodies. */
+/** The forms of a resource: its wire form, its record, and the bodies of its requests. Resources without bodies offer no requests. */
 interface Forms<Shown, Kept = never, Create = never, Replace = never, Patch = never> {
   readonly shown: Shown
   readonly kept: Kept
@@ -17,7 +17,7 @@ interface Forms<Shown, Kept = never, Create = never, Replace = never, Patch = ne
 }
 
 /**
- * The forms of each resource that travels, by its name. The methods of the host's engine follow from the rows that have bodies:
+ * The forms of each resource with a wire form, by its name. The methods of the host's engine follow from the rows that have bodies:
  * `services` is the member of 'services', `edgeRouters` of 'edge-routers'.
  */
 export interface FormsByName {
@@ -126,7 +126,7 @@ export interface FormsByName {
   >
 }
 
-/** The names of the resources whose entities are made by requests. */
+/** The names of the resources whose entities requests can create. */
 export type OfferedName = {
   [N in keyof FormsByName]: [FormsByName[N]['create']] extends [never] ? never : N
 }[keyof FormsByName]

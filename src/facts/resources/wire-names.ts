@@ -1,6 +1,6 @@
 /**
- * The names of what travels: entities as clients read them, and what clients send to create, replace and patch them. They
- * follow from the declarations; where a member of an entity decides which others it has, its name stands for a union.
+ * The types of the wire: entities as clients read them, and the bodies that create, replace and patch them. They follow from the
+ * declarations. An entity whose members depend on one of its members is a union.
  */
 import type { z } from 'zod'
 import type { EntityRef, JsonObject as Json, Links, NamedRole } from '../../kernel/declaration/fields.ts'
@@ -57,7 +57,7 @@ export type CertificateAuthenticator = Flat<
 type CheckType = PostureCheckTypeId
 type MembersOf<T extends CheckType> = (typeof POSTURE_CHECK_FIELDS)[T]['members']
 type MemberOf<T extends CheckType> = keyof MembersOf<T>
-/** The members that a posture check of a type cannot be without: those for which no default can stand. */
+/** The required members of a posture check of a type: members without a default. */
 type NeededMember<T extends CheckType> = {
   readonly [M in MemberOf<T>]: null extends Wire<MembersOf<T>[M]> ? M : never
 }[MemberOf<T>]
@@ -78,29 +78,29 @@ type ShownOf<T extends CheckType> = Flat<Common<Shown> & WithType<T> & Needed<Sh
 type CreateOf<T extends CheckType> = Flat<
   Common<Create> & WithType<T> & Needed<Create, NeededMember<T>> & Given<Create, OtherMember<T>>
 >
-/** The type was settled at creation: it may be sent again. */
+/** The type is fixed at creation, but may be sent again. */
 type ReplaceOf<T extends CheckType> = Flat<
   Common<Replace> & Partial<WithType<T>> & Needed<Replace, NeededMember<T>> & Given<Replace, OtherMember<T>>
 >
 type PatchOf<T extends CheckType> = Flat<Common<Patch> & WithType<T> & Given<Patch, MemberOf<T>>>
 
-/** A rule on the state of an endpoint; `typeId` says which members it has. */
+/** A rule on the state of an endpoint; `typeId` determines its members. */
 export type PostureCheck = { readonly [T in CheckType]: ShownOf<T> }[CheckType]
-/** A posture check of one type, with the members of that type alone. */
+/** A posture check of one type, with only the members of that type. */
 export type PostureCheckOf<T extends PostureCheck['typeId']> = Extract<PostureCheck, { readonly typeId: T }>
 export type PostureCheckCreate = { readonly [T in CheckType]: CreateOf<T> }[CheckType]
 export type PostureCheckReplace = { readonly [T in CheckType]: ReplaceOf<T> }[CheckType]
 export type PostureCheckPatch = { readonly [T in CheckType]: PatchOf<T> }[CheckType]
 
-/** Where the collections of an entity are, by name; relative to the base of the API. */
+/** The addresses of an entity's collections, by name, relative to the base of the API. */
 export type EntityLinks = z.input<typeof Links>
-/** An entity as others name it. */
+/** A reference to an entity. */
 export type EntityReference = z.input<typeof EntityRef>
 /** An entity by its id and its name. */
 export type NamedEntity = { readonly id: string; readonly name: string }
 /** An entity of a report about the past. Its name is null where it is unknown. */
 export type ReportedEntity = { readonly id: string; readonly name: string | null }
-/** A role of a policy, with the name of what it means. */
+/** A role of a policy, with its name for people. */
 export type RoleName = z.input<typeof NamedRole>
 
 export type ApiSession = ShownForm<ApiSessions['definition']>
@@ -109,7 +109,7 @@ export type CurrentApiSession = Flat<
   ApiSession & {
     /** The seconds without use after which the session ends. */
     readonly expirationSeconds: number
-    /** When it ends without further use, RFC 3339. */
+    /** The instant at which it ends without further use, RFC 3339. */
     readonly expiresAt: string
   }
 >
@@ -187,23 +187,23 @@ export type WebhookCreate = CreateForm<Webhooks['definition']>
 export type WebhookReplace = ReplaceForm<Webhooks['definition']>
 export type WebhookPatch = PatchForm<Webhooks['definition']>
 
-/** Policies grant `Dial` or `Bind`; `Invalid` is a word for reading alone. */
+/** Policies grant `Dial` or `Bind`; `Invalid` only occurs in answers. */
 type Granting<T> = { readonly [K in keyof T]: K extends 'type' ? Exclude<T[K], 'Invalid'> : T[K] }
 export type ServicePolicy = ShownForm<ServicePolicies['definition']>
 export type ServicePolicyCreate = Flat<Granting<CreateForm<ServicePolicies['definition']>>>
 export type ServicePolicyReplace = Flat<Granting<ReplaceForm<ServicePolicies['definition']>>>
 export type ServicePolicyPatch = Flat<Granting<PatchForm<ServicePolicies['definition']>>>
 
-/** The way in which a change would be taken back. */
+/** The plan to undo a change. */
 export type UndoPlan = Undo
 
 /** Values by name, as JSON has them: tags, and bodies whose members depend on the kind of an entity. */
 export type JsonObject = z.input<typeof Json>
-/** A proof that is missing before an API session is fully authenticated. */
+/** A missing proof for the full authentication of an API session. */
 export type AuthQuery = ApiSession['authQueries'][number]
-/** The ways in which identities may authenticate, by an auth policy. */
+/** The methods by which an auth policy lets identities authenticate. */
 export type AuthPolicyPrimary = AuthPolicy['primary']
-/** The place in a certificate of a third party where the external id of its identity stands. */
+/** The location of an identity's external id in a third-party certificate. */
 export type ExternalIdClaim = NonNullable<CaCreate['externalIdClaim']>
 /** The environment of a client, as it reports it. */
 export type EnvInfo = Identity['envInfo']
@@ -213,15 +213,15 @@ export type SdkInfo = Identity['sdkInfo']
 export type NetworkInterface = NonNullable<Identity['interfaces']>[number]
 /** A report of an endpoint about its posture. */
 export type PostureResponse = z.input<typeof Response>
-/** A change that is tried, in the words of the request that would make it. */
+/** A simulated change, as the body of the request that would make it. */
 export type SimulatedChange = z.input<typeof SimulatedChanges>[number]
-/** An operating system with the versions of it that a posture check admits. */
+/** An operating system with the versions that a posture check permits. */
 export type CheckedOperatingSystem = PostureCheckOf<'OS'>['operatingSystems'][number]
-/** A process that a posture check of the type PROCESS asks for. */
+/** A process that a posture check of the type PROCESS demands. */
 export type CheckedProcess = PostureCheckOf<'PROCESS'>['process']
-/** A process that a posture check of the type PROCESS_MULTI asks for. */
+/** A process that a posture check of the type PROCESS_MULTI demands. */
 export type CheckedMultiProcess = PostureCheckOf<'PROCESS_MULTI'>['processes'][number]
 /** The keys of a network, and the progress of a change of them. */
 export type PkiStatus = z.input<typeof PkiStatusData>
-/** Identities and routers whose certificates need a look. */
+/** Identities and routers whose certificates need attention. */
 export type PkiHolders = PkiStatus['due']['ended']

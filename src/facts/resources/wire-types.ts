@@ -3,12 +3,12 @@ import type { EntityRef, Links, NamedRole } from '../../kernel/declaration/field
 import type { Immutable, ResourceDefinition, ShapeOf } from '../../kernel/declaration/resource.ts'
 
 /**
- * One object with all the members of `T`, so that editors show these and not how they came about. The second parameter
- * lets the result keep the name that a type alias gives it.
+ * A single object type with all members of `T`, so that editors show the members and not their derivation. The second parameter lets the
+ * result keep the name of its type alias.
  */
 export type Flat<T, Member extends keyof T = keyof T> = { readonly [K in Member]: T[K] }
 
-/** The values of a schema as they travel; a member with a default travels always. */
+/** The wire values of a schema; a member with a default is always present. */
 export type Wire<S> = S extends {
   readonly _zod: { readonly input: infer I; readonly def: { readonly type: infer Type } }
 }
@@ -37,7 +37,7 @@ type Stored<D extends ResourceDefinition> = D['writable'] & ShapeOf<D, 'createOn
 type References<D> = { readonly [K in ShownReference<D>]: EntityRef | null }
 type MayBeAbsent<D> = D extends { readonly quirks: { readonly mayBeAbsent: readonly (infer A)[] } } ? A & string : never
 type Displays<D> = { readonly [K in Display<D>]: readonly NamedRole[] }
-/** Computed members; those of an optional schema may be absent. */
+/** Computed members; members with an optional schema may be absent. */
 type Derived<S> = {
   readonly [K in keyof S as undefined extends Wire<S[K]> ? never : K]: Wire<S[K]>
 } & { readonly [K in keyof S as undefined extends Wire<S[K]> ? K : never]?: Wire<S[K]> }
@@ -47,7 +47,7 @@ type Shown<D extends ResourceDefinition> = Omit<WireMembers<Stored<D>>, Hidden<D
   References<D> &
   Displays<D>
 
-/** The wire form of an entity as a declaration says it and a client reads it: instants are RFC 3339 text. */
+/** The declared wire form of an entity, as a client reads it: instants are RFC 3339 text. */
 export type ShownForm<D extends ResourceDefinition> = Flat<
   WireBase &
     Omit<Shown<D>, MayBeAbsent<D>> & {

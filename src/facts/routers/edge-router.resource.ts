@@ -5,7 +5,7 @@ import { IS_CONNECTED, member, type Resource, type ResourceDefinition } from '..
 import { described } from '../../kernel/declaration/words.ts'
 import { ControlListeners, ROUTER_WORDS, routerSpellings } from './router-fields.resource.ts'
 
-/** How an edge router stands towards the data plane; offline routers have no addresses. */
+/** The connection state of an edge router; offline routers have no addresses. */
 const EdgeRouterPresence = {
   capabilities: z.array(z.string()).optional(),
   hostname: z.string(),
@@ -120,7 +120,7 @@ export const COMMON_EDGE_ROUTER_WORDS = {
   ...EDGE_ROUTER_PRESENCE_WORDS,
 } as const
 
-/** The members of an edge router that everybody sees who may use it. */
+/** The members of an edge router that any identity with access to it may see. */
 export const CommonEdgeRouter = described(
   z.object({
     appData: JsonObject,

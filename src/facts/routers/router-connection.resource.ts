@@ -36,8 +36,8 @@ const PROCESS_DEFINITION = {
 } as const satisfies ResourceDefinition
 
 /**
- * The processes over this store to which routers are connected. What one keeps here of its routers counts for as long as it
- * says again and again that it is alive.
+ * The processes over this store with connected routers. The stored connections of a process count as long as it keeps reporting that it is
+ * alive.
  */
 export interface ControllerProcesses extends Resource<typeof PROCESS_DEFINITION> {}
 export const controllerProcesses: ControllerProcesses = defineResource(PROCESS_DEFINITION, {

@@ -3,7 +3,7 @@ import { z } from 'zod'
 /** Further addresses of a router's control channel, each with the names of its groups. */
 export const ControlListeners = z.record(z.string(), z.array(z.string())).default({})
 
-/** Clients write null for an address without groups. */
+/** Corrects null, which clients write for an address without groups. */
 export function routerSpellings(body: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const { ctrlChanListeners: listeners } = body
   if (typeof listeners !== 'object' || listeners === null || Array.isArray(listeners)) return body
@@ -11,7 +11,7 @@ export function routerSpellings(body: Readonly<Record<string, unknown>>): Readon
   return { ...body, ctrlChanListeners: Object.fromEntries(spelled) }
 }
 
-/** The names of what routers say that they do, by the number of each. */
+/** The names of router capabilities, by number. */
 const CAPABILITIES: ReadonlyMap<number, string> = new Map([
   [1, 'MULTI_CHANNEL'],
   [2, 'CONNECT_V2'],
@@ -23,12 +23,12 @@ const CAPABILITIES: ReadonlyMap<number, string> = new Map([
 /** All names of capabilities, in the order of their numbers. */
 export const ROUTER_CAPABILITIES: readonly string[] = [...CAPABILITIES.values()]
 
-/** Capabilities by their names; those that have none are left out. */
+/** The names of capabilities; capabilities without a name are left out. */
 export function capabilityNames(numbers: readonly number[]): readonly string[] {
   return numbers.flatMap((number) => CAPABILITIES.get(number) ?? [])
 }
 
-/** Descriptions of the members that edge routers and transit routers have in common. */
+/** Descriptions of the members that edge routers and transit routers share. */
 export const ROUTER_WORDS = {
   configs: 'Ids of configs whose type is for routers, at most one of each type. Empty by default.',
   cost: 'The cost of a path through the router, 0 to 65535; 0 by default. Less is preferred.',

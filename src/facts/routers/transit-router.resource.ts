@@ -53,7 +53,7 @@ const DEFINITION = {
   operations: ['list', 'get', 'create', 'replace', 'patch', 'delete'],
 } as const satisfies ResourceDefinition
 
-/** A router that forwards between others and that no identity connects to. */
+/** A router that only forwards between other routers: no identity connects to it. */
 export interface TransitRouters extends Resource<typeof DEFINITION> {}
 export const transitRouters: TransitRouters = defineResource(DEFINITION, {
   ...ROUTER_WORDS,

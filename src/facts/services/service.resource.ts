@@ -9,7 +9,7 @@ const QueriedProcess = described(z.object({ osType: z.string(), path: z.string()
   path: 'The path of its binary.',
 })
 
-/** A question to a client, for one posture check. */
+/** A posture query to a client, for one posture check. */
 const PostureQuery = described(
   z.object({
     _links: Links,
@@ -120,7 +120,7 @@ const VIEW_DEFINITION = {
     apiSessionId: Id,
     digest: z.string(),
     lastChangeAt: Instant,
-    /** The store's revision at which the view was taken: an older look never replaces a newer one. */
+    /** The store's revision of the view: an older view never replaces a newer view. */
     revision: z.int(),
   },
   required: [],
@@ -129,7 +129,7 @@ const VIEW_DEFINITION = {
   operations: [],
 } as const satisfies ResourceDefinition
 
-/** The service list that an API session would see, as a digest, and since when; the id is the API session's. */
+/** The digest of the service list that an API session would see, and the instant of its last change; the id is the API session's. */
 export interface ServiceViews extends Resource<typeof VIEW_DEFINITION> {}
 export const serviceViews: ServiceViews = defineResource(VIEW_DEFINITION, {
   apiSessionId: 'The id of the API session that looked.',

@@ -19,11 +19,11 @@ const DEFINITION = {
   createOnly: { identity: Text.default(''), identitySecret: Base64.default('') },
   system: {
     hostId: z.string(),
-    /** The API session and the service session by which an SDK registered it; null for others, and where it was not kept. */
+    /** The API session and the service session by which an SDK registered it; null for other terminators, and when they were not stored. */
     apiSessionId: z.string().nullable(),
     sessionId: z.string().nullable(),
     peerData: z.record(z.string(), z.string()),
-    /** The precedence that it gets back when its router is not spared any more; null while it is not. */
+    /** The precedence to restore when its router is no longer spared; null while the router is not spared. */
     savedPrecedence: Precedence.nullable(),
   },
   derived: { dynamicCost: z.int(), router: EntityRef.nullable() },
@@ -61,7 +61,7 @@ const DEFINITION = {
   operations: ['list', 'get', 'create', 'replace', 'patch', 'delete'],
 } as const satisfies ResourceDefinition
 
-/** Where the traffic of a service leaves the network: an address behind a router. */
+/** The place where traffic of a service leaves the network: an address behind a router. */
 export interface Terminators extends Resource<typeof DEFINITION> {}
 export const terminators: Terminators = defineResource(DEFINITION, {
   address:

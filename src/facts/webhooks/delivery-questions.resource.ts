@@ -4,9 +4,9 @@ import { z } from 'zod'
 export interface UndeliveredEvent {
   /** The id of its audit record. */
   readonly event: string
-  /** Attempts that failed. */
+  /** Failed attempts. */
   readonly attempts: number
-  /** When the next one is made, RFC 3339; null for a dead letter. */
+  /** The instant of the next attempt, RFC 3339; null for a dead letter. */
   readonly dueAt: string | null
   readonly problem: string | null
 }
@@ -16,7 +16,7 @@ export interface DeliveryReport {
   readonly delivered: number
   /** RFC 3339; null before the first. */
   readonly deliveredAt: string | null
-  /** Since when attempts fail, RFC 3339; null where the last one did not. */
+  /** The beginning of the current failures, RFC 3339; null after a success. */
   readonly failingSince: string | null
   readonly problem: string | null
   /** The id of the last audit record that was removed before it could be delivered. */
@@ -27,9 +27,9 @@ export interface DeliveryReport {
   readonly dead: readonly UndeliveredEvent[]
 }
 
-/** Which dead letters are meant. */
+/** A selection of dead letters. */
 export interface DeliverySelectionRequest {
-  /** The ids of their audit records, at most 1,000; all of them where it is absent. */
+  /** The ids of their audit records, at most 1,000; all dead letters when absent. */
   readonly events?: readonly string[] | undefined
 }
 

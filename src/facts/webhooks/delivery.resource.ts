@@ -28,10 +28,7 @@ const CURSOR_DEFINITION = {
   operations: [],
 } as const satisfies ResourceDefinition
 
-/**
- * The place in the trail up to which a subscriber has its events, and the process that delivers them. The id is that of a
- * webhook, or `host:` and a name.
- */
+/** The position of a subscriber in the trail, and the process that delivers its events. The id is the webhook's, or `host:` and a name. */
 export interface EventCursors extends Resource<typeof CURSOR_DEFINITION> {}
 export const eventCursors: EventCursors = defineResource(CURSOR_DEFINITION, {
   webhookId: 'The id of the webhook; null for a subscriber of the host.',
@@ -69,7 +66,7 @@ const DELIVERY_DEFINITION = {
   operations: [],
 } as const satisfies ResourceDefinition
 
-/** An event that could not be delivered at once: it waits for the next attempt, or is given up and kept as a dead letter. */
+/** An event whose first delivery failed: it waits for the next attempt, or is kept as a dead letter. */
 export interface EventDeliveries extends Resource<typeof DELIVERY_DEFINITION> {}
 export const eventDeliveries: EventDeliveries = defineResource(DELIVERY_DEFINITION, {
   cursorId: 'The id of the cursor.',

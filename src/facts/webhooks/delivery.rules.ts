@@ -1,28 +1,31 @@
-/** Milliseconds of one attempt. Standard Webhooks asks for 15 to 30 s; more would hold up the events behind it. */
+/** Milliseconds of one attempt. Standard Webhooks recommends 15 to 30 s; a longer attempt would delay later events. */
 export const ATTEMPT_MS = 15_000
-/** Milliseconds after which a round of attempts begins no further one. */
+/** Milliseconds after which a round begins no further attempt. */
 export const ROUND_MS = 15_000
-/** Milliseconds for which a process alone delivers to a subscriber: twice the longest round. */
+/** Milliseconds for which a single process delivers to a subscriber: twice the longest round. */
 export const LEASE_MS = 60_000
 /** Attempts that are made to one subscriber at once. */
 export const AT_ONCE = 8
 /** Audit records that a round takes. */
 export const TAKEN_AT_ONCE = 100
-/** Events that wait for a further attempt, of one subscriber; beyond them no new ones are taken, and the trail keeps them. */
+/** The most events of one subscriber that wait for a retry; beyond it no new events are taken, and the trail keeps them. */
 export const MOST_WAITING = 500
-/** Dead letters of one subscriber; beyond them no new events are taken until they are sent again or dropped. */
+/** The most dead letters of one subscriber; beyond it no new events are taken until dead letters are sent again or dropped. */
 const MOST_DEAD = 1000
 /** Failures in a row after which a subscriber counts as down: new events are then tried one at a time. */
 const DOWN_AFTER = 5
-/** Milliseconds between those trials. */
+/** Milliseconds between such trials. */
 const TRIAL_MS = 30_000
-/** The longest that a subscriber may put off the next attempt, ms. */
+/** The longest delay of the next attempt that a subscriber may ask for, ms. */
 const LONGEST_PUT_OFF_MS = 3_600_000
 
 const SECOND = 1000
 const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
-/** Milliseconds before the second attempt, the third, and so on; after the last one an event is a dead letter. About three days. */
+/**
+ * Milliseconds before the second attempt, the third, and so on, about three days in total; after the last attempt an event is a dead
+ * letter.
+ */
 const PAUSES_MS = [
   5 * SECOND,
   30 * SECOND,
@@ -38,8 +41,8 @@ const PAUSES_MS = [
 ]
 
 /**
- * When the next attempt is made (epoch ms) after `attempts` that failed; undefined when there is none. The pause is up to a fifth
- * shorter or longer by `chance` (0 to 1), so that what failed together is not tried together.
+ * The instant of the next attempt (epoch ms) after `attempts` failures; undefined after the last. The pause is up to a fifth shorter or
+ * longer by `chance` (0 to 1), so that events that failed together are not retried together.
  */
 export function nextAttemptAt(attempts: number, now: number, chance: number, putOffMs = 0): number | undefined {
   const pause = PAUSES_MS[attempts - 1]
@@ -52,7 +55,7 @@ export function chanceOf(digest: string): number {
   return Number.parseInt(digest.slice(0, 8), 16) / 0xffffffff
 }
 
-/** Milliseconds of a `Retry-After` header: seconds, or an instant; 0 for anything else. */
+/** Milliseconds of a `Retry-After` header: seconds, or an instant; 0 for invalid text. */
 export function putOffOf(retryAfter: string | undefined, now: number): number {
   if (retryAfter === undefined) return 0
   if (/^\d{1,9}$/.test(retryAfter)) return Number(retryAfter) * SECOND
@@ -74,19 +77,21 @@ interface Load {
   readonly triedAt: number
 }
 
-/** How many new records a subscriber takes now: of one that is down only a trial once in a while. */
+/** The number of new records that a subscriber takes now; a subscriber that is down gets only occasional trials. */
 export function takenNow({ waiting, dead, failuresInRow, triedAt }: Load, now: number): number {
   if (waiting >= MOST_WAITING || dead >= MOST_DEAD) return 0
   if (!isDown(failuresInRow)) return TAKEN_AT_ONCE
   return now - triedAt >= TRIAL_MS ? 1 : 0
 }
 
-/** When something is due again for a subscriber that takes nothing now, epoch ms. */
+/** The instant of the next trial for a subscriber that takes nothing now, epoch ms. */
 export function trialAt({ triedAt }: Pick<Load, 'triedAt'>): number {
   return triedAt + TRIAL_MS
 }
 
-/** Reports whether a type of events is among those that are wanted: `entity.updated`, `entity.*`, `*`; everything where none is named. */
+/**
+ * Reports whether a subscription includes an event type: by `entity.updated`, `entity.*` or `*`. An empty subscription includes every type.
+ */
 export function isWantedType(type: string, wanted: readonly string[]): boolean {
   return (
     wanted.length === 0 ||
@@ -94,7 +99,7 @@ export function isWantedType(type: string, wanted: readonly string[]): boolean {
   )
 }
 
-/** The text that the signature of a message is over, as Standard Webhooks has it; `timestamp` in seconds. */
+/** The signed text of a message by Standard Webhooks; `timestamp` in seconds. */
 export function signedText(id: string, timestamp: number, body: string): string {
   return `${id}.${timestamp}.${body}`
 }

@@ -18,7 +18,7 @@ const DEFINITION = {
   system: {
     /** Sealed. */
     sealedSecret: z.string(),
-    /** The secret of before, sealed, which signs as well until `formerUntil`. */
+    /** The former secret, sealed, which also signs until `formerUntil`. */
     sealedFormer: z.string().nullable(),
     secretAt: Instant,
     formerUntil: Instant.nullable(),
@@ -32,7 +32,7 @@ const DEFINITION = {
   adminOnly: ['list', 'get', 'create', 'replace', 'patch', 'delete'],
 } as const satisfies ResourceDefinition
 
-/** An endpoint of somebody else to which events are sent. */
+/** A foreign endpoint that receives events. */
 export interface Webhooks extends Resource<typeof DEFINITION> {}
 export const webhooks: Webhooks = defineResource(DEFINITION, {
   endpoint: 'Where events are posted, an https URL; http and inward addresses only where the host allows the address.',

@@ -105,7 +105,7 @@ function linking(definition: ResourceDefinition, field: string, kind: FieldKind)
   return { field, kind, ...(linksTo !== undefined && { linksTo }) }
 }
 
-/** The resource to which the ids in a field belong; undefined for a field without ids, and for a field of several resources. */
+/** The resource of the ids in a field; undefined for a field without ids, and for a field of several resources. */
 export function linkedBy({ references }: ResourceDefinition, field: string): string | undefined {
   const reference = references !== undefined && Object.hasOwn(references, field) ? references[field] : undefined
   return reference === undefined || reference.isLoose || reference.orTo !== undefined ? undefined : reference.to

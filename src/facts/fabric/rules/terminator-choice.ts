@@ -77,7 +77,7 @@ export interface TerminatorUse {
   readonly failureCost: number
   /** Epoch ms of the last failed dial. */
   readonly failedAt: number
-  /** The instant up to which fading is counted, epoch ms. */
+  /** The instant of the last fading, epoch ms. */
   readonly fadedAt: number
 }
 

@@ -1,6 +1,6 @@
 import type { RolePolicies } from './role-policies.rules.ts'
 
-/** Entities of one kind that have the same role attributes and that the same policies select: nothing tells them apart. */
+/** Entities of one kind with the same role attributes and the same selecting policies: they are interchangeable. */
 export interface EntityClass {
   /** In code-unit order. */
   readonly attributes: readonly string[]
@@ -11,7 +11,7 @@ export interface EntityClass {
 
 /** The entities of one kind by class, as of one state. */
 export interface Classified {
-  /** A class that nobody is left in has a count of zero. */
+  /** A class without members has a count of zero. */
   readonly classes: readonly EntityClass[]
   /** The ids of the entities of each class. */
   readonly members: readonly (readonly string[])[]
@@ -20,20 +20,17 @@ export interface Classified {
 }
 
 const PIECE = 64
-/** A table of more classes than this, most of which are empty, is made anew. */
+/** A table with more classes than this is rebuilt when most of them are empty. */
 const MANY_CLASSES = 256
 
-/**
- * The entities of one kind by class. A change moves the entities that it concerns; a reader of an earlier state may go on
- * reading it.
- */
+/** The entities of one kind by class. A change moves only the affected entities; readers may keep using an earlier state. */
 export class ClassTable {
   #policies: RolePolicies
   #current: Classified
   readonly #placeOf = new Map<string, number>()
-  /** The class of entities that have exactly these role attributes and that no policy names. */
+  /** The classes by role attributes, for entities that no policy names. */
   readonly #byAttributes = new Map<string, number>()
-  /** Those of the same role attributes whom the same policies select by id besides. */
+  /** The classes by role attributes and naming policies, for entities that policies select by id. */
   readonly #byNaming = new Map<string, number>()
 
   constructor(policies: RolePolicies) {
@@ -41,18 +38,18 @@ export class ClassTable {
     this.#current = { classes: [], members: [], placeOf: this.#placeOf }
   }
 
-  /** The state as of now: the same object as long as nothing tells entities apart otherwise. */
+  /** The current state: the same object until the classes change. */
   get current(): Classified {
     return this.#current
   }
 
-  /** Reports whether most classes are empty, so that it is better made anew. */
+  /** Reports whether most classes are empty: the table should then be rebuilt. */
   get isSparse(): boolean {
     const { classes } = this.#current
     return classes.length > MANY_CLASSES && classes.length > 2 * classes.filter(({ count }) => count > 0).length
   }
 
-  /** Puts entities where they belong: their role attributes by id, undefined for entities that are gone. It yields between small pieces of work. */
+  /** Moves entities to their classes, by their role attributes; undefined for a deleted entity. It yields between small pieces of work. */
   *put(entities: Iterable<readonly [id: string, attributes: readonly string[] | undefined]>): Generator<void, void> {
     const draft = new Draft(this.#current)
     let done = 0
@@ -64,7 +61,7 @@ export class ClassTable {
     this.#current = draft.state(this.#current)
   }
 
-  /** Other policies select from now on. It yields between small pieces of work. */
+  /** Replaces the policies. It yields between small pieces of work. */
   *select(policies: RolePolicies): Generator<void, void> {
     this.#policies = policies
     const draft = new Draft(this.#current)
@@ -73,7 +70,7 @@ export class ClassTable {
       if (done % PIECE === 0) yield
       draft.select(place, policies.selecting(draft.attributesOf(place)))
     }
-    // Entities that were named, or are named now, may differ from others of the same role attributes otherwise than before.
+    // Entities that were or are named by id may belong to other classes than before.
     const named = new Set([...this.#byNaming.values()].flatMap((place) => draft.members[place] ?? []))
     for (const id of policies.named()) if (this.#placeOf.has(id)) named.add(id)
     this.#byNaming.clear()
@@ -112,11 +109,11 @@ function areSame(some: readonly number[], others: readonly number[]): boolean {
   return some.length === others.length && some.every((one, at) => one === others[at])
 }
 
-/** The next state: it takes over from the one before what stays the same. */
+/** The next state, which shares unchanged parts with the previous state. */
 class Draft {
   readonly classes: EntityClass[]
   readonly members: (readonly string[])[]
-  /** The members of classes that are not those of the state before. */
+  /** The members of classes that differ from the previous state. */
   readonly #own = new Map<number, string[]>()
   #isChanged = false
 

@@ -1,37 +1,37 @@
 import type { EntityClass } from './classes.rules.ts'
 import type { GraphPolicy, LinkType } from './role-policies.rules.ts'
 
-/** Some members of one group are linked with some members of another one. */
+/** A link between some members of two groups. */
 export interface GroupEdge {
-  /** Places of groups. */
+  /** Positions of groups. */
   readonly from: number
   readonly to: number
   readonly type: LinkType
-  /** How many pairs of members are linked; all of them when it is the product of both counts. */
+  /** The number of linked pairs of members; all pairs if it is the product of both counts. */
   readonly pairs: number
-  /** The places of some of the policies. */
+  /** The positions of some of the policies. */
   readonly policies: readonly number[]
   readonly policyCount: number
-  /** Every one of the policies asks for a state of the endpoint. */
+  /** True when all of the policies demand posture of the endpoint. */
   readonly isGuarded: boolean
 }
 
 /** The entities of one kind, by class and by group. */
 export interface End {
   readonly classes: readonly EntityClass[]
-  /** The group of each class, by its place. */
+  /** The group of each class, by the position of the class. */
   readonly groupOf: Int32Array
   readonly groupCount: number
 }
 
-/** How many policies an edge names. */
+/** The most policies that an edge names. */
 const MOST_NAMED = 5
 const PIECE = 16
 
-/** Classes that the same policies of one type select, and how many of them are in which group. */
+/** Classes that the same policies of one type select, with their numbers by group. */
 interface Selection {
   readonly policies: readonly number[]
-  /** The groups, and beside each how many of it. */
+  /** The groups, with the number of each in `counts`. */
   readonly groups: number[]
   readonly counts: number[]
 }
@@ -94,7 +94,7 @@ function* selectionsOf(
   return [...selections.values()]
 }
 
-/** How many pairs are linked between each two groups. A pair that several policies link counts once. */
+/** Counts the linked pairs between each two groups. A pair that several policies link counts once. */
 function* pairsOf(
   sources: readonly Selection[],
   targets: readonly Selection[],
@@ -112,7 +112,7 @@ function* pairsOf(
         if (seenBy[target] === source) continue
         seenBy[target] = source
         const end = targets[target]
-        // By the hundred thousand: an iterator would take three times as long.
+        // Runs hundreds of thousands of times: an iterator would take three times as long.
         for (let own = 0; end !== undefined && own < end.groups.length; own += 1) {
           const group = end.groups[own] ?? 0
           row[group] = (row[group] ?? 0) + (end.counts[own] ?? 0)

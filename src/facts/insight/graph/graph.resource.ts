@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-// The words stand here once more, so that typed clients load none of the rules behind them; the schema holds them together.
+// The kinds are repeated here, so that typed clients load none of the rules behind them. The schema keeps both lists equal.
 type GroupedKind = 'identities' | 'services' | 'edge-routers'
 type EntityKind = GroupedKind | 'posture-checks'
 
@@ -12,16 +12,16 @@ export interface GraphEntity {
 
 /** A member of a group. */
 export interface GraphMember extends GraphEntity {
-  /** Whether it is connected; null for what never is. */
+  /** Its connection state; null for entities that never connect. */
   readonly status: 'online' | 'offline' | 'unknown' | null
 }
 
 /** A page of the members of a group, by name. */
 export interface GraphMembers {
-  /** How many members the group has. */
+  /** The number of members of the group. */
   readonly count: number
   readonly members: readonly GraphMember[]
-  /** Where the next page begins; null on the last. */
+  /** The cursor of the next page; null on the last page. */
   readonly nextCursor: string | null
 }
 
@@ -29,7 +29,7 @@ export interface GraphMembers {
 export interface FoundName extends GraphEntity {
   /** The resource, for example `service-policies`. */
   readonly kind: string
-  /** Some of the role attributes of what has any. */
+  /** Some of its role attributes, if it has any. */
   readonly roleAttributes: readonly string[]
 }
 
@@ -37,25 +37,25 @@ export interface FoundName extends GraphEntity {
 export interface FoundAttribute {
   readonly kind: EntityKind
   readonly roleAttribute: string
-  /** How many entities of the kind have it. */
+  /** The number of entities of the kind with the attribute. */
   readonly count: number
 }
 
-/** Names that were found, of entities that the caller may read: those that begin with the text come first. */
+/** Found names of entities that the caller may read. Names that begin with the text come first. */
 export interface FoundNames {
   readonly entities: readonly FoundName[]
   readonly roleAttributes: readonly FoundAttribute[]
-  /** There are names that do not begin with the text and that nobody looked at. */
+  /** True when names that do not begin with the text were left unsearched. */
   readonly isPartial: boolean
 }
 
 const DEFAULT_MEMBERS = 50
 const MAX_MEMBERS = 200
 
-/** How many members, or finds of one kind, an answer has at most. */
+/** The most members, or results of one kind, in an answer. */
 const Limit = z.int().min(1).max(MAX_MEMBERS).default(DEFAULT_MEMBERS)
 
-/** Where a page begins: the cursor of the page before. */
+/** The start of a page: the cursor of the previous page. */
 export const PageCursor = z.string().max(4096)
 
 /** A part of a name. */

@@ -4,7 +4,7 @@ import type { AccessType, EntityKind } from '../../access/index/kinds.ts'
 /** The kinds of entities that a graph of a network draws. */
 export type GroupedKind = Exclude<EntityKind, 'posture-checks'>
 
-/** The meaning of a line of the graph: who may dial or bind a service, and which edge routers identities and services may use. */
+/** The type of a link in the graph: a right to dial or bind a service, or the edge routers of an identity or a service. */
 export type LinkType = AccessType | 'edge-router' | 'service-edge-router'
 
 /** The kinds that a link of each type leads from and to. */
@@ -15,7 +15,7 @@ export const ENDS: Readonly<Record<LinkType, { readonly from: GroupedKind; reado
   'service-edge-router': { from: 'services', to: 'edge-routers' },
 }
 
-/** A policy of any kind: it links everybody whom one of its role lists selects with everything that the other one selects. */
+/** A policy of any kind. It links all entities of one role list with all entities of the other role list. */
 export interface GraphPolicy {
   readonly id: string
   readonly name: string
@@ -25,21 +25,21 @@ export interface GraphPolicy {
   readonly from: readonly string[]
   /** The role list over the kind that the link leads to. */
   readonly to: readonly string[]
-  /** It asks for a state of the endpoint. */
+  /** True when it demands posture of the endpoint. */
   readonly isGuarded: boolean
 }
 
-/** Policies, known by their places in a list, by whom they select among the entities of one kind. */
+/** Policies by the entities of one kind that they select; a policy is its position in a list. */
 export class RolePolicies {
-  /** How many words have a bit for each policy. */
+  /** The number of 32-bit words with a bit for each policy. */
   readonly #words: number
   readonly #all: number[] = []
-  /** Policies that one attribute is enough for. */
+  /** Policies for which a single attribute suffices. */
   readonly #sufficient = new Map<string, number[]>()
-  /** Policies that ask for several attributes, this one among them. */
+  /** Policies that demand several attributes, including the key. */
   readonly #joint = new Map<string, number[]>()
   readonly #named = new Map<string, number[]>()
-  /** How many attributes a policy asks for together. */
+  /** The number of attributes that a policy demands together. */
   readonly #wanted = new Map<number, number>()
 
   constructor(policies: readonly GraphPolicy[], kind: GroupedKind) {
@@ -59,7 +59,7 @@ export class RolePolicies {
     }
   }
 
-  /** The places, ascending, of the policies that select everybody who has exactly these attributes, each listed once. */
+  /** The ascending positions of the policies that select an entity with exactly these attributes, each once. */
   selecting(attributes: readonly string[]): readonly number[] {
     const selected = new Uint32Array(this.#words)
     mark(selected, this.#all)
@@ -75,12 +75,12 @@ export class RolePolicies {
     return marked(selected)
   }
 
-  /** The places of the policies that name the entity by its id. */
+  /** The positions of the policies that name the entity by its id. */
   naming(id: string): readonly number[] {
     return this.#named.get(id) ?? NONE
   }
 
-  /** The ids that policies name, whether or not anybody has them. */
+  /** The ids that policies name, whether or not entities have them. */
   named(): Iterable<string> {
     return this.#named.keys()
   }
@@ -89,12 +89,12 @@ export class RolePolicies {
 const NONE: readonly number[] = []
 const BITS = 32
 
-/** Sets the bits of places. A set of bits is in order by itself, where sorting took most of the time of a change of policies. */
+/** Sets the bits of positions. A bitset needs no sorting, which took most of the time of a policy change. */
 function mark(words: Uint32Array, places: readonly number[]): void {
   for (const place of places) words[place >>> 5] = (words[place >>> 5] ?? 0) | (1 << (place & (BITS - 1)))
 }
 
-/** The places of bits that are set, ascending. */
+/** The positions of set bits, ascending. */
 function marked(words: Uint32Array): readonly number[] {
   const places: number[] = []
   for (let at = 0; at < words.length; at += 1) {

@@ -1,16 +1,16 @@
 import type { EntityClass } from '../graph/classes.rules.ts'
 import type { Held, Telling } from './facets.rules.ts'
 
-/** A rest above this share of all counts against a property, and is divided by another one. */
+/** A rest above this share of all counts against a property, and is divided by another property. */
 export const LARGE_REST = 0.1
-/** Stands for having no value of a property. */
+/** Stands for the absence of a value. */
 export const NO_VALUE = -1
 const PIECE = 64
 
-/** How often the policies that tell most apart select those who have each value of a facet, and those who have none of them. */
+/** How often the most distinctive policies select the entities with each value of a facet, and the entities without a value. */
 export interface Profile {
   readonly width: number
-  /** By value, {@link NO_VALUE} among them. */
+  /** By value, including {@link NO_VALUE}. */
   readonly counts: ReadonlyMap<number, { readonly size: number; readonly selected: Float64Array }>
 }
 
@@ -46,7 +46,7 @@ interface Cluster {
   selected: Float64Array
 }
 
-/** Joins the two groups of values that are selected most alike, until there are few enough. */
+/** Joins the two groups of values with the most similar selections, until few enough groups remain. */
 export function* cluster(
   facet: readonly number[],
   { counts }: Profile,
@@ -57,7 +57,7 @@ export function* cluster(
     return size === undefined || selected === undefined ? [] : [{ members: [place], size, selected: selected.slice() }]
   })
   const fair = clusters.reduce((sum, { size }) => sum + size, 0) / most
-  // A group that holds much more than its part of all says little.
+  // A group that is much larger than its share is less informative.
   const costOf = (one: Cluster, other: Cluster) =>
     costOfJoining(one, other) * (1 + ((one.size + other.size) / fair) ** 2)
   const costs = new Map<Cluster, Map<Cluster, number>>()
@@ -83,7 +83,7 @@ export function* cluster(
   return clusters.map(({ members }) => members)
 }
 
-/** The two of which joining costs least, the first of equals. */
+/** The two clusters whose joining costs least; the first pair among equals. */
 function nearest(costs: ReadonlyMap<Cluster, ReadonlyMap<Cluster, number>>): readonly Cluster[] {
   let least = Number.POSITIVE_INFINITY
   let pair: readonly Cluster[] = []
@@ -97,10 +97,10 @@ function nearest(costs: ReadonlyMap<Cluster, ReadonlyMap<Cluster, number>>): rea
   return pair
 }
 
-/** How much less groups differ when two become one (the criterion of Ward). */
+/** The loss of difference between groups when two are joined (Ward's criterion). */
 function costOfJoining(one: Cluster, other: Cluster): number {
   let distance = 0
-  // By the hundred thousand: an iterator would take three times as long.
+  // Runs hundreds of thousands of times: an iterator would take three times as long.
   for (let place = 0; place < one.selected.length; place += 1) {
     const difference = (one.selected[place] ?? 0) / one.size - (other.selected[place] ?? 0) / other.size
     distance += difference * difference
@@ -109,8 +109,8 @@ function costOfJoining(one: Cluster, other: Cluster): number {
 }
 
 /**
- * Which share of the differences in what policies select lies between the groups. It counts for less where most are in one
- * group, or in none.
+ * The share of the differences in policy selections that lies between the groups. It counts less when most entities are in one group or in
+ * no group.
  */
 export function* explained(
   { width, counts }: Profile,

@@ -10,25 +10,28 @@ import {
   type Value,
 } from './facets.rules.ts'
 
-/** One condition of a scope: some role attribute of `any` is held, and none of `none`. An absent list asks for nothing. */
+/** A condition of a scope: an entity has some role attribute of `any`, and no attribute of `none`. An absent list demands nothing. */
 export interface ScopeStep {
   readonly any?: readonly string[] | undefined
   readonly none?: readonly string[] | undefined
 }
 
-/** Those who fulfil every step; everybody where there is none. */
+/** The conditions of a scope. It holds the entities that fulfil every step; without steps, all entities. */
 export type Scope = readonly ScopeStep[]
 
-/** Some of the entities of a scope, as they are shown together. */
+/** A group of a scope's entities that are shown together. */
 export interface ScopeGroup {
-  /** The steps from the scope that was divided to this group. */
+  /** The steps from the divided scope to this group. */
   readonly steps: Scope
-  /** The role attributes that its members have one of, the most frequent first; of a rest, those that all of it have and no others. */
+  /**
+   * The role attributes of its members, the most frequent first; every member has at least one of them. For a rest: the attributes that all
+   * its members share, if they have no others.
+   */
   readonly attributes: readonly string[]
-  /** The same for the larger group that holds it; empty where none does. */
+  /** The same for the larger group around it; empty without a larger group. */
   readonly partOf: readonly string[]
   readonly count: number
-  /** It holds everybody who has none of the attributes of the other groups, of those that are part of the same one. */
+  /** True for the group of entities without the attributes of the other groups in the same larger group. */
   readonly isRest: boolean
 }
 
@@ -39,18 +42,18 @@ export interface Divided {
   readonly count: number
 }
 
-/** Places that a large rest has for groups of its own where the others leave none: else it would say nothing of its members. */
+/** Groups that are reserved for a large rest: otherwise it would say nothing about its members. */
 const PLACES_OF_REST = 4
-/** A group above this share is divided by another property, while there is room. */
+/** A group above this share is divided by another property, as long as the limit of groups permits. */
 const LARGE_GROUP = 0.4
-/** No property explains as much: whichever leaves a small rest comes first. */
+/** Higher than any property can explain: properties with a small rest come first. */
 const BEST_EXPLAINED = 2
 const PIECE = 64
-/** The same of steps that only compare numbers. */
+/** The same for steps that only compare numbers. */
 const LARGE_PIECE = 4096
 const NONE: readonly string[] = []
 
-/** Reports whether somebody with these role attributes is in a scope. */
+/** Reports whether an entity with these role attributes is in a scope. */
 export function isWithin(attributes: readonly string[], scope: Scope): boolean {
   return scope.every(({ any, none }) => {
     if (any !== undefined && !attributes.some((attribute) => any.includes(attribute))) return false
@@ -58,7 +61,7 @@ export function isWithin(attributes: readonly string[], scope: Scope): boolean {
   })
 }
 
-/** The classes of a scope that somebody is in. It yields between small pieces of work. */
+/** The classes of a scope that have members. It yields between small pieces of work. */
 export function* classesWithin(classes: readonly EntityClass[], scope: Scope): Generator<void, readonly EntityClass[]> {
   const found: EntityClass[] = []
   for (const [at, one] of classes.entries()) {
@@ -69,9 +72,9 @@ export function* classesWithin(classes: readonly EntityClass[], scope: Scope): G
 }
 
 /**
- * Divides classes into at most `most` groups and a rest: by the property whose values separate best whom policies select. A part of
- * others, `isPart`, is divided by a property that nearly all of it have, if there is one. A large rest has some places of its own.
- * Values that are selected alike stand in one group. It yields between small pieces of work.
+ * Divides classes into at most `most` groups and a rest: by the property whose values best separate the selections of policies. A part of
+ * another division (`isPart`) is divided by a property that nearly all its members have, if possible. Some groups are reserved for a large
+ * rest. Values with similar selections share a group. It yields between small pieces of work.
  */
 export function* divide(
   classes: readonly EntityClass[],
@@ -97,7 +100,7 @@ export function* divide(
     best = { facet, profile, score }
     groups = joined
   }
-  // Many who have no value of the property are told apart by another one, for which there must be room.
+  // Many entities without a value of the property are divided by another property, which needs room.
   const half = Math.max(2, most >> 1)
   const left = best?.profile.counts.get(NO_VALUE)?.size ?? 0
   if (best !== undefined && left > count * LARGE_REST && groups.length > half) {
@@ -111,14 +114,14 @@ export function* divide(
   return yield* divideLargest(classes, yield* assign(classes, values, together, ordered, count, again), again)
 }
 
-/** The terms on which a part is divided further. */
+/** The conditions for dividing a part further. */
 interface Again {
   readonly most: number
   readonly isOfType: (policy: number) => boolean
   readonly reserve: number
 }
 
-/** Divides the largest group where it holds much of all, as far as there is room. */
+/** Divides the largest group if it holds much of all, as far as the limit of groups permits. */
 function* divideLargest(
   classes: readonly EntityClass[],
   divided: Divided,
@@ -127,12 +130,12 @@ function* divideLargest(
   const { groups, groupOf, count } = divided
   const largest = groups.findIndex((group) => !group.isRest && group.count > count * LARGE_GROUP)
   const group = groups[largest]
-  // Its place, and what is left beside a rest.
+  // Its own place, and the remaining places without the rest.
   const room = most - groups.length + 1
   if (group === undefined || room < 3) return divided
   const { places, members } = yield* membersOf(classes, groupOf, largest)
   const inner = yield* divide(members, room - 1, isOfType, true)
-  // Parts, the largest of which is a rest, say less than the whole.
+  // Parts with a large rest are less informative than the whole group.
   const isVague = inner.groups.some((part) => part.isRest && part.count > count * LARGE_REST)
   if (inner.groups.length < 2 || isVague) return divided
   const parts = inner.groups.map((part) => ({
@@ -151,7 +154,7 @@ function* divideLargest(
   }
 }
 
-/** The classes of one group, and where each of them stands. */
+/** The classes of one group, and their positions. */
 function* membersOf(classes: readonly EntityClass[], groupOf: Int32Array, group: number) {
   const places: number[] = []
   const members: EntityClass[] = []
@@ -164,7 +167,7 @@ function* membersOf(classes: readonly EntityClass[], groupOf: Int32Array, group:
   return { places, members }
 }
 
-/** The role attributes of all classes, where they have the same: whom policies name differ by nothing else. */
+/** The role attributes that all classes share exactly: such classes differ only by policies that name their members. */
 function* sharedBy(classes: readonly EntityClass[]): Generator<void, readonly string[] | undefined> {
   const attributes = classes[0]?.attributes ?? NONE
   for (const [at, other] of classes.entries()) {
@@ -175,7 +178,7 @@ function* sharedBy(classes: readonly EntityClass[]): Generator<void, readonly st
   return attributes
 }
 
-/** Puts each class into the first group one of whose values it has; what is left is the rest, divided again where it is large. */
+/** Puts each class into the first group with one of its values. The other classes are the rest, which is divided again if it is large. */
 function* assign(
   classes: readonly EntityClass[],
   values: readonly Value[],

@@ -1,22 +1,22 @@
 import type { EntityClass } from '../graph/classes.rules.ts'
 
-/** How many role attributes are looked at, the most frequent first. */
+/** Role attributes that are considered, the most frequent first. */
 const MOST_ATTRIBUTES = 256
-/** Attributes that hardly anybody has together are values of one property, such as the departments of a company. */
+/** Attributes that hardly any entity has together are values of one property, such as the departments of a company. */
 const TOGETHER_AT_MOST = 0.02
-/** How many of them are tried out; the others tell less apart. */
+/** Properties that are tried; further properties separate less. */
 const MOST_TRIED = 5
-/** How many policies are compared: those that tell most apart. */
+/** Policies that are compared: the most distinctive ones. */
 const MOST_POLICIES = 64
 const PIECE = 64
 
-/** A role attribute, and how many of the scope have it. */
+/** A role attribute, and the number of entities of the scope with it. */
 export interface Value {
   readonly name: string
   readonly count: number
 }
 
-/** The role attributes that some have and some have not, the most frequent first. */
+/** The role attributes that some but not all entities have, the most frequent first. */
 export function* frequent(classes: readonly EntityClass[], all: number): Generator<void, readonly Value[]> {
   const counts = new Map<string, number>()
   for (const [place, { attributes, count }] of classes.entries()) {
@@ -30,10 +30,10 @@ export function* frequent(classes: readonly EntityClass[], all: number): Generat
     .slice(0, MOST_ATTRIBUTES)
 }
 
-/** How many have two attributes, by the places of both. */
+/** The number of entities with two attributes, by the positions of both. */
 export type Together = (one: number, other: number) => number
 
-/** The places of the values that each class has. */
+/** The positions of the values of each class. */
 export type Held = readonly (readonly number[])[]
 
 export function* heldBy(classes: readonly EntityClass[], values: readonly Value[]): Generator<void, Held> {
@@ -62,7 +62,7 @@ export function* countTogether(classes: readonly EntityClass[], held: Held, widt
   return (one, other) => counts[one * width + other] ?? 0
 }
 
-/** Sets of attributes: hardly anybody has two of the same set. An attribute that begins no set may be in several. */
+/** Sets of attributes: hardly any entity has two attributes of the same set. An attribute that begins no set may be in several. */
 export function* facetsOf(
   values: readonly Value[],
   together: Together,
@@ -90,7 +90,7 @@ export function* facetsOf(
     .map(({ facet }) => facet)
 }
 
-/** The policies that tell most apart, by their places in this list, for each class those that select it. */
+/** The most distinctive policies: their number, and for each class the policies that select it, by their positions in this selection. */
 export interface Telling {
   readonly count: number
   readonly of: readonly (readonly number[])[]
@@ -101,7 +101,7 @@ export function* tellingPolicies(
   all: number,
   isOfType: (policy: number) => boolean,
 ): Generator<void, Telling> {
-  // By the places of policies.
+  // By the positions of policies.
   const totals: number[] = []
   for (const [at, { policies, count }] of classes.entries()) {
     if (at % PIECE === 0) yield

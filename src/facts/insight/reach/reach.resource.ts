@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { IdOrName } from '../../access/access-questions.resource.ts'
 import { PageCursor, PartOfName } from '../graph/graph.resource.ts'
 
-// The words stand here once more, so that typed clients load none of the rules behind them; the schema holds them together.
+// The types are repeated here, so that typed clients load none of the rules behind them. The schema keeps both lists equal.
 type AccessType = 'Dial' | 'Bind'
 
 interface Named {
@@ -15,41 +15,41 @@ export interface Reached extends Named {
   readonly types: readonly AccessType[]
   /** The service policies that grant it, posture and edge routers aside. */
   readonly policies: readonly (Named & { readonly type: AccessType; readonly isGuarded: boolean })[]
-  /** Whether an identity is connected; null for services. */
+  /** The connection state of an identity; null for services. */
   readonly status: 'online' | 'offline' | 'unknown' | null
 }
 
-/** A page of what one entity reaches, or is reached by, by name. */
+/** A page of the entities that an entity reaches or is reached by, by name. */
 export interface Reach {
   readonly kind: 'identities' | 'services'
   readonly entity: Named
-  /** How many it reaches, or is reached by, by each type. */
+  /** The numbers of entities that it reaches or is reached by, by type. */
   readonly counts: { readonly dial: number; readonly bind: number }
   readonly reached: readonly Reached[]
   /** Where the next page begins; null on the last. */
   readonly nextCursor: string | null
 }
 
-/** A part of the entities of one kind that is drawn as one. */
+/** A group of entities of one kind that is drawn as one. */
 export interface MapGroup {
-  /** The scope of its members: what GET /access-map and GET /access-map/members take. */
+  /** The scope of its members, for GET /access-map and GET /access-map/members. */
   readonly scope: string
-  /** Role attributes: every member has one of them. The most frequent comes first. */
+  /** Role attributes, the most frequent first. Every member has at least one of them. */
   readonly roleAttributes: readonly string[]
-  /** The same for the larger group that holds it; empty where none does. */
+  /** The same for the larger group around it; empty without a larger group. */
   readonly partOf: readonly string[]
   readonly count: number
   readonly isRest: boolean
 }
 
-/** Who may dial or bind what, in few groups. */
+/** The dial or bind rights of a network, in a few groups. */
 export interface AccessMap {
   readonly revision: number
   readonly type: AccessType
   readonly identities: { readonly count: number; readonly groups: readonly MapGroup[] }
   readonly services: { readonly count: number; readonly groups: readonly MapGroup[] }
   readonly links: readonly {
-    /** Places in the groups of identities and of services. */
+    /** Positions in the groups of identities and of services. */
     readonly from: number
     readonly to: number
     readonly pairs: number
@@ -59,7 +59,7 @@ export interface AccessMap {
   }[]
 }
 
-/** The kinds of findings, in the order in which an operator looks at them. */
+/** The kinds of findings, in the order of their importance to an operator. */
 export const FINDING_KINDS = [
   'edge-routers-offline',
   'services-without-terminators',
@@ -78,7 +78,7 @@ export type FindingKind = (typeof FINDING_KINDS)[number]
 export interface Finding {
   readonly finding: FindingKind
   readonly count: number
-  /** The first of them by name, each with its resource. */
+  /** The first entities by name, each with its resource. */
   readonly entities: readonly (Named & { readonly kind: string })[]
   /** Where the next page begins; null on the last. */
   readonly nextCursor: string | null
@@ -86,7 +86,7 @@ export interface Finding {
 
 const Limit = z.int().min(1).max(200)
 
-/** Whose reach is wanted: of an identity, or of a service. */
+/** A request for the reach of an identity or of a service. */
 export const ReachRequest = z.object({
   identity: IdOrName.optional(),
   service: IdOrName.optional(),
@@ -96,15 +96,15 @@ export const ReachRequest = z.object({
   cursor: PageCursor.optional(),
 })
 
-/** A scope as a request says it: steps as JSON. */
+/** A scope in a request: steps as JSON. */
 export const ScopeText = z.string().max(16_384)
 
 const Attributes = z.array(z.string().max(1024)).max(256)
 
-/** The steps of a scope: of `any` one role attribute is held, of `none` not one. */
+/** The steps of a scope: a member has some role attribute of `any`, and no attribute of `none`. */
 export const ScopeSteps = z.array(z.object({ any: Attributes.optional(), none: Attributes.optional() })).max(32)
 
-/** Which part of the network is to be drawn, and in how many groups of each kind at most, the rest aside. */
+/** A request for a map: the part of the network, and the most groups of each kind, without the rest. */
 export const MapRequest = z.object({
   identities: ScopeText.default('[]'),
   services: ScopeText.default('[]'),
@@ -112,7 +112,7 @@ export const MapRequest = z.object({
   groups: z.int().min(2).max(40).default(12),
 })
 
-/** Which members of a scope are wanted. */
+/** A request for members of a scope. */
 export const ScopeMembersRequest = z.object({
   kind: z.enum(['identities', 'services', 'edge-routers']),
   scope: ScopeText.default('[]'),
@@ -121,7 +121,7 @@ export const ScopeMembersRequest = z.object({
   cursor: PageCursor.optional(),
 })
 
-/** Which findings are wanted: all with the first of each, or a page of one. */
+/** A request for findings: all kinds with their first entities, or a page of one kind. */
 export const FindingsRequest = z.object({
   finding: z.enum(FINDING_KINDS).optional(),
   limit: Limit.default(5),
