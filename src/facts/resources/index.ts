@@ -41,8 +41,8 @@ export interface KindTraits {
   /** True when a change becomes an event for the host. Otherwise it is the controller's own bookkeeping. */
   readonly news: boolean
   /**
-   * The open circuits that a change may end: all of them, or those of the identity, the service, the API session's endpoint
-   * or the session of the record's id. A session that begins ends none.
+   * The open circuits that a change may end: all circuits, or the circuits of the identity, the service, the API session's endpoint or the
+   * session with the record's id. A new session ends no circuit.
    */
   readonly circuits: 'all' | 'identity' | 'service' | 'endpoint' | 'session' | 'none'
   /**

@@ -98,7 +98,7 @@ export interface SinceChange {
 
 /** The explanation of an access decision. Instants are epoch ms. */
 export interface Explanation {
-  /** True when the controller grants a session. The reason tells `granted` from offline routers. */
+  /** True when the controller grants a session. The reason distinguishes `granted` from offline routers. */
   readonly allowed: boolean
   readonly reason: Reason
   readonly asked: { readonly identity: string; readonly service: string }

@@ -107,6 +107,6 @@ export const DIAL_FAILURES = wordsOf(DIAL_FAILURE_TEXTS)
 export const DIAL_FAILURE_CAUSES = wordsOf(ROUTER_FAILURE_TEXTS)
 
 function wordsOf<Word extends string>(texts: Readonly<Record<Word, string>>): readonly Word[] {
-  // A record of words has those as its keys.
+  // The keys of such a record are its words.
   return Object.keys(texts) as Word[]
 }

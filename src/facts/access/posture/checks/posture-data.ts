@@ -75,8 +75,8 @@ export function sessionPosture(data: SessionReports, apiSessionId: string): Sess
 }
 
 /**
- * The API session passed MFA at `now` (epoch ms), which answers every unlock and wake before. It may be heard of later than an
- * unlock or wake that came after it: that one stays unanswered.
+ * Records that the API session passed MFA at `now` (epoch ms), which answers every earlier unlock and wake. The pass may be recorded after
+ * a later unlock or wake, which then stays unanswered.
  *
  * @example
  * const data = recordMfaPass(emptyPostureData(), 'session-1', now)
@@ -90,7 +90,10 @@ export function recordMfaPass<D extends SessionReports>(data: D, apiSessionId: s
   })
 }
 
-/** The first unanswered event after a second factor, of the first and the last one that are known; null where there is none. */
+/**
+ * The first event that the second factor at `passedAt` leaves unanswered, among the first and the last known event; null if it answers
+ * both.
+ */
 function firstAfter(passedAt: number, first: number | null, last: number | null): number | null {
   if (first === null || first > passedAt) return first
   return last !== null && last > passedAt ? last : null
