@@ -42,7 +42,7 @@ export interface ContractCase {
 export interface ContractOptions {
   /** How many random histories are played through; 300 by default. */
   readonly histories?: number
-  /** Where the random histories begin; the message of a failing one tells it. 1 by default. */
+  /** The seed of the random histories; a failing history names it in its message. 1 by default. */
   readonly seed?: number
 }
 
@@ -127,7 +127,7 @@ function casesOf(
   }))
 }
 
-/** Declared anew for each case that runs, so that no two share what they open. */
+/** Declared anew for each case, so that no two cases share an open storage. */
 function declaredBy(describe: (suite: Suite) => void, open: Suite['open']) {
   const declared: { readonly name: string; readonly run: () => Promise<void> }[] = []
   describe({ it: caseDeclaration((name, run) => declared.push({ name, run })), open })

@@ -112,7 +112,7 @@ export async function get<T extends StoredRecord>(
   return storage.read((tx) => tx.collection(kind).get(id))
 }
 
-/** Everything that a storage of this suite holds, to compare before with after. */
+/** All records of a storage of this suite, to compare its states. */
 export async function contentOf(storage: Storage): Promise<unknown> {
   return storage.read(async (tx) => ({
     revision: tx.revision,

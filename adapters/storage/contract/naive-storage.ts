@@ -40,7 +40,7 @@ export class NaiveMachines {
     this.changes.push({ revision: this.revision + 1, kind: machines.name, id, operation })
   }
 
-  /** Runs `work` on a copy of what is held and keeps the copy when `commits`. */
+  /** Runs `work` on a copy of the records, and keeps the copy when `commits`. */
   async write(commits: boolean, work: (draft: NaiveMachines) => Promise<void>): Promise<void> {
     const draft = new NaiveMachines()
     draft.records = new Map(this.records)

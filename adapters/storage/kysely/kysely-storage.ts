@@ -16,14 +16,14 @@ import { recordTables } from './schema/record-table.ts'
 import { Reads, storedTables } from './transactions/read-transaction.ts'
 import { WriteQueue } from './transactions/write-queue.ts'
 
-/** How records are kept in a database, which one and how it is used. */
+/** The database of a storage, and how it is used. */
 export interface KyselyStorageOptions extends DatabaseOptions, ConnectionOptions {
   /** The records to be kept. Default: everything that a controller keeps. */
   readonly kinds?: readonly RecordKind[]
   /**
-   * How many records of up to 1,024 characters are kept in memory, of longer ones fewer; 0 for none. They are exact at every
-   * read, whichever process made a change, because a read first looks for changes; only what is changed in the tables by
-   * hand, past the change feed, may go unnoticed. Default: 20,000.
+   * How many records of up to 1,024 characters are kept in memory, of longer ones fewer; 0 for none. They are exact at every read,
+   * whichever process made a change, because a read first looks for changes; only changes by hand in the tables, past the change feed, may
+   * go unnoticed. Default: 20,000.
    */
   readonly cachedRecords?: number
   /** Whether missing tables and columns are created at the start; otherwise they are refused. Default: true. */
@@ -59,9 +59,9 @@ function dialectProblem(dialect: unknown): string | undefined {
 const CACHED_RECORDS = 20_000
 
 /**
- * A storage in the tables of a SQL database, which any number of processes may share: every read is of what is committed
- * when it begins, by whichever process. Missing tables and columns are created first. Errors: {@link SchemaMismatch} for a
- * database of a newer version, `StorageUnavailable` when the database cannot be used at present.
+ * A storage in the tables of a SQL database, which any number of processes may share: every read sees all commits from before its
+ * beginning, of every process. Missing tables and columns are created first. Errors: {@link SchemaMismatch} for a database of a newer
+ * version, `StorageUnavailable` when the database cannot be used at present.
  *
  * @example
  * const storage = await kyselyStorage({ dialect: () => sqliteDialect('portcullis.sqlite') })
@@ -95,7 +95,7 @@ export async function openKyselyStorage(options: KyselyStorageOptions): Promise<
   const cache = cachedRecords > 0 ? new RecordCache(cachedRecords) : undefined
   const queue = new WriteQueue(stored, writers, busyTimeoutMs, cache)
   const reads = new Reads(stored, readers, cache)
-  /** How many at once is a matter of the connections; here they are known, so that `close` can wait for them. */
+  /** The connections limit their number. They are counted here so that `close` can wait for them. */
   const underWay = new Gate(Number.POSITIVE_INFINITY)
   const lifetime = new Lifetime(StorageUnavailable.closed)
   /** After an outage a different database may answer. */

@@ -8,7 +8,7 @@ import { recordTables } from './schema/record-table.ts'
 
 /** Which tables are brought to this version, and whether that is done or only shown. */
 export interface MigrateOptions extends Omit<KyselyStorageOptions, 'migrate' | 'readConnections' | 'cachedRecords'> {
-  /** Only tells what would be done. */
+  /** Only reports the steps. */
   readonly dryRun?: boolean
 }
 
@@ -22,7 +22,7 @@ const { migrate: _always, readConnections: _none, cachedRecords: _nothing, ...SH
 const OPTIONS: OptionRules<MigrateOptions> = { ...SHARED, ...DIALECT_OPTIONS, dryRun: 'boolean' }
 
 /**
- * Brings the tables of a database to what this version declares, or only tells how. Error: `SchemaMismatch`.
+ * Brings the tables of a database to the declarations of this version, or only reports the steps. Error: `SchemaMismatch`.
  *
  * @example
  * const { statements } = await migrate({ dialect: () => sqliteDialect('portcullis.sqlite'), dryRun: true })

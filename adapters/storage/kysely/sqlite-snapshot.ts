@@ -53,11 +53,11 @@ export async function restoreSqlite(from: string, file: string, options: Snapsho
   } finally {
     await remove()
   }
-  // They belong to what was replaced.
+  // They belong to the replaced database.
   for (const rest of ['-wal', '-shm']) await rm(file + rest, { force: true })
 }
 
-/** A file that a copy is read from, which may be one of its own. */
+/** The file that a copy is read from, which may itself be a copy. */
 interface ReadCopy {
   readonly read: string
   remove(): Promise<void>
@@ -84,7 +84,7 @@ async function setAside(from: string, to: string): Promise<ReadCopy> {
   }
 }
 
-/** `name` is what messages call the file that is read. */
+/** `name` is the file's name in messages. */
 async function checkedCopy(
   from: string,
   to: string,
@@ -124,7 +124,7 @@ async function assertUnused(file: string): Promise<void> {
     const reason = asUnavailable(error)?.reason
     if (reason === 'busy')
       throw new Error(`${file} is in use: stop every process that serves it first`, { cause: error })
-    // A damaged file is what a restore is for.
+    // A restore has to replace a damaged file too.
     if (reason !== 'corrupt') throw error
   } finally {
     database.close()

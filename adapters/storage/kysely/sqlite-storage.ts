@@ -27,7 +27,7 @@ export async function sqliteStorage(file: string, options: SqliteStorageOptions 
   checkArgument('sqliteStorage', 'file', file, SQLITE_FILE)
   checkOptions('sqliteStorage', options, OPTIONS)
   if (file !== ':memory:') {
-    // Where that fails, SQLite tells why better. Its further files take the mode of this one.
+    // If that fails, SQLite's own error is clearer. Its further files take the mode of this file.
     if (!existsSync(file)) await createPrivateFile(file).catch(() => undefined)
     // One dialect for all connections: it knows that the file was there.
     const dialect = sqliteDialect(file, driverOptions(options))

@@ -2,7 +2,7 @@ import { compareStrings } from './core.ts'
 import type { FrozenRecord } from './frozen-record.ts'
 import { SortedMap } from './sorted-map.ts'
 
-/** A value that can be looked up; an absent one counts as null. */
+/** A value that can be looked up; an absent value counts as null. */
 export type IndexedValue = string | number | boolean | null
 
 interface Entry {

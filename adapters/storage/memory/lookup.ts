@@ -4,7 +4,7 @@ import type { FrozenRecord } from './frozen-record.ts'
 import type { Table } from './table.ts'
 import type { Turns } from './turns.ts'
 
-/** Ids among which are all those of the records that fulfil a filter. */
+/** A superset of the ids of the records that fulfil a filter. */
 interface Lookup {
   ids(): Iterable<string>
   /** Whether the ids come in ascending order. */
@@ -13,7 +13,7 @@ interface Lookup {
 
 interface Question {
   readonly field: string
-  /** Whether it is some element of a set that has to hold one of the values. */
+  /** Whether the values are compared with each element of a set. */
   readonly isOfSet: boolean
   readonly values: ReadonlySet<IndexedValue>
 }
@@ -67,7 +67,7 @@ function costOf(table: Table, { field, isOfSet, values }: Question, most: number
 function lookUp(table: Table, { field, isOfSet, values }: Question): Lookup {
   const index = table.indexes.get(field)
   const isById = values.size <= 1
-  // A record that holds several of the values in a set is still one.
+  // A record with several of the values in a set counts once.
   return { ids: () => (isOfSet && !isById ? new Set(candidates()) : candidates()), isById }
 
   function* candidates(): Generator<string> {
@@ -81,7 +81,7 @@ function lookUp(table: Table, { field, isOfSet, values }: Question): Lookup {
 /** Records after which a scan looks at the clock: looking at each would take longer than the scan. */
 const RECORDS_PER_LOOK = 128
 
-/** Answers a question about a table that nobody changes meanwhile; a long scan lets others have the event loop between slices. */
+/** Answers a query over a table that does not change meanwhile. A long scan gives up the event loop between slices. */
 export async function find(table: Table, query: FindQuery, turns: Turns): Promise<Page<FrozenRecord>> {
   const { limit = Number.POSITIVE_INFINITY, offset = 0 } = query
   const { records, isInOrder, where, orderBy } = planFind(table, query)
@@ -105,7 +105,7 @@ export async function find(table: Table, query: FindQuery, turns: Turns): Promis
 
 const RECORDS = 1000
 
-/** Every record of a table that nobody changes meanwhile, by its id, a slice at a time. */
+/** Every record of a table that does not change meanwhile, by its id, a slice at a time. */
 export async function* scan(table: Table, turns: Turns): AsyncGenerator<readonly FrozenRecord[], void> {
   let slice: FrozenRecord[] = []
   let since = turns.begin()
@@ -122,7 +122,7 @@ export async function* scan(table: Table, turns: Turns): AsyncGenerator<readonly
   if (slice.length > 0) yield slice
 }
 
-/** How a question is answered: which records are looked at, and what remains to be done with them. */
+/** The plan of a query: the records to look at, and the work that remains. */
 interface Plan {
   readonly records: Iterable<FrozenRecord>
   /** Whether the records come in the order asked for. */
@@ -164,7 +164,7 @@ function isAscending(order: OrderBy, field: string): boolean {
   return order.field === field && order.direction === 'asc'
 }
 
-/** Takes matching records one by one and keeps what belongs to the page. */
+/** Takes matching records one by one and keeps the records of the page. */
 interface PageBuilder {
   /** Answers false when no further record can change the page's items. */
   add(record: FrozenRecord): boolean

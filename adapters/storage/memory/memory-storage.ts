@@ -24,8 +24,8 @@ const TRANSACTION_OVER = 'the transaction has ended: what it gave out cannot be 
 /** A storage in memory, which can be copied at no cost. */
 export interface MemoryStorage extends Storage {
   /**
-   * Another storage that begins with what is committed in this one; a change of either does not show in the other. A test
-   * suite builds its world once and gives each test a fork.
+   * Another storage that begins with the committed records of this one. A change of either does not show in the other. A test suite builds
+   * its world once and gives each test a fork.
    */
   fork(): MemoryStorage
   /** Keeps a fork as {@link lastSnapshot}. */
@@ -119,7 +119,7 @@ function readTransaction(shared: Shared, state: State, lifetime: Lifetime): Read
   }
 }
 
-/** Reads of one kind of record, each of the table as it is at the time. */
+/** Reads of one kind of record. Each read sees the table as it is at the time. */
 function readCollection<T extends StoredRecord>(
   { turns }: Shared,
   lifetime: Lifetime,
@@ -151,7 +151,7 @@ function readCollection<T extends StoredRecord>(
 }
 
 function ofKind<R>(stored: unknown): R {
-  // A table is reached through its kind alone, so what it holds is what the kind's own insert and update took in.
+  // A table is reached through its kind alone, so its records came through the kind's own insert and update.
   return stored as R
 }
 

@@ -32,7 +32,7 @@ export class SortedMap<K, V> {
   }
 
   clone(): SortedMap<K, V> {
-    // Neither copy may change what both have now.
+    // Neither copy may change a shared run.
     this.#isShared = true
     this.#owner = {}
     return new SortedMap(this.#compare, this)
@@ -88,7 +88,7 @@ export class SortedMap<K, V> {
     while (low < high) {
       const middle = (low + high) >>> 1
       const last = this.#runs[middle]?.keys.at(-1)
-      // A run is never empty, so that its last key is one.
+      // A run is never empty, so it has a last key.
       if (last !== undefined && this.#compare(last, key) < 0) low = middle + 1
       else high = middle
     }

@@ -3,7 +3,7 @@ import { Table } from './table.ts'
 
 /** Everything that is committed, as of one revision. It never changes: a commit makes a new one. */
 export class State implements HistoryPoint {
-  /** How many were made: no two states of this process are on the same line, not even those of a storage and its fork. */
+  /** The number of states so far. No two states of this process have the same line, not even in a storage and its fork. */
   static #made = 0
 
   readonly revision: number
@@ -17,7 +17,7 @@ export class State implements HistoryPoint {
     this.#tables = tables
   }
 
-  /** The records of `kind`; none when nothing was ever written. */
+  /** The records of `kind`; empty before the first write. */
   table(kind: RecordKind): Table {
     return this.#tables.get(kind.name) ?? Table.empty(kind)
   }
@@ -60,7 +60,7 @@ export class Draft {
   }
 }
 
-/** The most recent changes after `start` in the order of their commits; what is older than `capacity` changes is forgotten. */
+/** The most recent changes after `start` in the order of their commits; changes beyond `capacity` are forgotten. */
 export class ChangeFeed {
   readonly #capacity: number
   readonly #changes: Change[] = []

@@ -7,7 +7,10 @@ const SLICE = 3
 export class Turns {
   readonly #gate = new Gate(1)
 
-  /** When a scan that starts now began its slice (ms, monotonic): long ago when others wait, so that it soon waits too. */
+  /**
+   * The start of the slice of a scan that begins now (ms, monotonic). It is long ago when other scans wait, so that this scan soon waits
+   * too.
+   */
   begin(): number {
     return this.#gate.isOpen ? performance.now() : Number.NEGATIVE_INFINITY
   }

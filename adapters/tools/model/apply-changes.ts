@@ -15,16 +15,16 @@ import { type AdminOptions, Connection } from './model-connection.ts'
 
 /** How far the changes are made. */
 export interface Progress {
-  /** Changes that are made, this one included. */
+  /** The number of changes that are made, including this change. */
   readonly done: number
   readonly total: number
   readonly change: PlannedChange
 }
 
-/** The controller refused a change; those before it are made. */
+/** The controller refused a change. The changes before it are made. */
 export class ChangeRefused extends Error {
   readonly change: PlannedChange
-  /** The member that the controller named, empty where it named none. */
+  /** The member that the controller named; empty without a name. */
   readonly member: string
 
   constructor(change: PlannedChange, cause: ApiError) {
@@ -37,8 +37,8 @@ export class ChangeRefused extends Error {
 }
 
 /**
- * Makes changes one after the other; `current` is the network that they were planned on. A change that fails rejects with
- * {@link ChangeRefused} and leaves those before it made, so that the rest can be planned and made later.
+ * Makes changes one after the other; `current` is the network that they were planned on. A change that fails rejects with {@link
+ * ChangeRefused}. The changes before it stay, and the rest can be planned and made later.
  */
 export async function applyChanges(
   options: AdminOptions,
@@ -135,16 +135,16 @@ class Work {
 export interface OrderedChange {
   readonly change: PlannedChange
   readonly body: Body
-  /** It gives an entity, created before, what could not be named when it was created. */
+  /** It completes an entity with references that could not be named at its creation. */
   readonly isCompletion: boolean
 }
 
 type Creation = PlannedChange & { readonly action: 'create' }
 
 /**
- * Changes in an order in which each names only what is there by then: creations first, what others refer to before these.
- * Where entities refer to each other in a circle, as a signer and an auth policy may, one is created without the reference
- * and not in use, and is completed afterwards.
+ * Orders changes so that each names only entities that exist by then: creations first, and a referenced entity before its referrers.
+ * Entities may refer to each other in a circle, as a signer and an auth policy may. Then one of them is created disabled and without the
+ * reference, and is completed afterwards.
  */
 function inOrderOfLinks(changes: readonly PlannedChange[]): readonly OrderedChange[] {
   const creations = new Map(changes.filter(isCreation).map((change) => [`${change.key} ${change.name}`, change]))
@@ -184,7 +184,7 @@ function isCreation(change: PlannedChange): change is Creation {
   return change.action === 'create'
 }
 
-/** A signer that is not complete yet must let nobody in. */
+/** An incomplete signer must let nobody in. */
 function withoutEffect(body: Body): Body {
   return 'enabled' in body ? { ...body, enabled: false } : body
 }

@@ -14,8 +14,8 @@ import { checkInvariant, resultOf, type TestCase, type TestResult } from './chec
 import { type AdminOptions, Connection } from './model-connection.ts'
 
 /**
- * Holds assertions against a controller: each identity with each service that it names is asked about by its own
- * explanation, and what may never be is decided for every identity that could be. `network` is what the controller holds.
+ * Holds assertions against a controller: the controller explains each named pair of identity and service, and `never` is decided for every
+ * possible identity. `network` is the network of the controller.
  */
 export async function checkAssertions(
   options: AdminOptions,
@@ -57,7 +57,7 @@ async function checkAccess(
   const routers = [assertion.via ?? []].flat()
   const absentRouter = routers.find((text) => named(network, 'edgeRouters', text).length === 0)
   for (const question of questionsIn(assertion)) {
-    // A denial by way of no router would hold whatever the policies are.
+    // A denial for lack of a router would hold under any policies.
     if (absentRouter !== undefined) {
       absent(question, 'edgeRouters', absentRouter)
       continue
@@ -79,7 +79,7 @@ async function checkAccess(
 const KIND_WORDS = { identities: 'identity', services: 'service', edgeRouters: 'edge router' } as const
 type AskedKind = keyof typeof KIND_WORDS
 
-/** Says that a text of an assertion stands for nothing, and what was probably meant. */
+/** Says that a text of an assertion matches no entity, and suggests a name. */
 function absence(network: Network, key: AskedKind, text: string): string {
   const kind = KIND_WORDS[key]
   const there = network.all(key)
@@ -107,7 +107,7 @@ function questionsIn({ as, dial, bind }: AccessAssertion): readonly Question[] {
   )
 }
 
-/** The entities that a text stands for: one by its name, with or without `@`, or all that have a role attribute. */
+/** The entities of a text: one entity by its name, with or without `@`, or all entities with a role attribute. */
 function named(network: Network, key: ModelKey, text: string): readonly NetworkEntity[] {
   if (text.startsWith('#')) {
     const selected = network

@@ -8,7 +8,7 @@ import {
 } from '../../../src/model/index.ts'
 import { findViolation, type Invariant, violationText } from '../../../src/policy.ts'
 
-/** Decides what an assertion with `never` says, for every identity and service that could be. `now` is epoch ms. */
+/** Decides an assertion with `never` for every possible identity and service. `now` is epoch ms. */
 export function checkInvariant(
   assertion: InvariantAssertion,
   place: Place,
@@ -40,7 +40,7 @@ function nameOf({ unless, via, posture }: InvariantAssertion, { identity, servic
     .join(' ')
 }
 
-/** A name that nothing has would make an assertion hold, or an exception mean nothing, by a slip of the pen. */
+/** A misspelled name would make an assertion hold, or an exception mean nothing. */
 function unknownNames({ never, unless, via }: InvariantAssertion, network: Network): readonly string[] {
   const lists: readonly (readonly [ModelKey, readonly string[] | undefined])[] = [
     ['identities', never.identity],
@@ -58,7 +58,7 @@ function unknownNames({ never, unless, via }: InvariantAssertion, network: Netwo
   )
 }
 
-/** The access of an identity to a service, each by name, and the names of what decides about it. */
+/** The access of an identity to a service, each by name, and the names of the deciding policies and checks. */
 export interface TouchedAccess {
   readonly identity: string
   readonly service: string
@@ -67,7 +67,7 @@ export interface TouchedAccess {
   readonly checks: readonly string[]
 }
 
-/** One thing that was asked, and how it came out. */
+/** One assertion and its result. */
 export interface TestCase {
   /** The statement that must hold, as `laptop may dial payroll`. */
   readonly name: string
@@ -80,7 +80,7 @@ export interface TestCase {
   readonly text: string
 }
 
-/** Things of one kind, and those of them that no assertion asked about. */
+/** Entities of one kind, and the entities that no assertion asks about. */
 export interface CoveredKind {
   readonly total: number
   readonly covered: number
@@ -110,7 +110,7 @@ export interface TestResult {
   readonly coverage?: Coverage
 }
 
-/** Counts what came out. */
+/** Counts the results. */
 export function resultOf(cases: readonly TestCase[], notes: readonly string[] = []): TestResult {
   const passed = cases.filter((one) => one.passed).length
   return { cases, passed, failed: cases.length - passed, notes }

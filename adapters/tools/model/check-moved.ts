@@ -6,7 +6,7 @@ import { type AdminOptions, Connection } from './model-connection.ts'
 /** How many pairs of identity and service are asked about on both sides. */
 const MOST_PAIRS = 200
 
-/** States that are no part of what a caller writes. */
+/** States that no caller writes. */
 const STATES = ['isSystem', 'isVerified', 'disabled', 'isAdmin', 'fingerprint'] as const
 
 /**
@@ -50,7 +50,7 @@ export async function checkMoved(
     const common = dial.edgeRouters.common.map(({ id }) => id)
     const wanted = (data.commonRouters ?? []).map(({ id }) => id)
     const isSame =
-      // Other controllers leave out what is false.
+      // Other controllers leave out false members.
       (data.isDialAllowed ?? false) === dial.policies.some(({ applies }) => applies) &&
       (data.isBindAllowed ?? false) === bind.policies.some(({ applies }) => applies) &&
       sameValue(common.toSorted(), wanted.toSorted())
@@ -86,7 +86,7 @@ function pairsOf(entities: readonly ImportedEntity[]): readonly (readonly [Shown
 }
 
 /**
- * Whether the chain of a server certificate leads to a certificate of a bundle: devices trust what they were given by it.
+ * Whether the chain of a server certificate leads to a certificate of a bundle: devices trust their bundle alone.
  *
  * @example
  * if (!leadsTo(controller.tls().cert, controller.caPem)) console.log('devices will not trust this controller')

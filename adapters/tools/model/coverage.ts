@@ -55,7 +55,7 @@ export function lowestShare({ policies, checks, pairs }: Coverage): number {
 const MOST_SHOWN = 20
 
 /**
- * A coverage for people: how much of each kind, and what is missing.
+ * A coverage for people: the share of each kind, and the missing entities.
  *
  * @example
  * const { coverage } = await testModel(model)

@@ -48,7 +48,7 @@ export class Connection {
       },
       create: async (body) => {
         const route = `POST /${resource}` as 'POST /services'
-        // The declaration of the resource, by which the body was read, says that it is one.
+        // The body was read by the declaration of the resource, which has this type.
         const { data } = await call(route, { body: body as { readonly name: string } })
         return data.id
       },

@@ -93,7 +93,7 @@ function attributesOf(network: Network | undefined, key: ModelKey): readonly str
   return [...new Set(bodies.flat().filter((one) => typeof one === 'string'))].toSorted()
 }
 
-/** The schema of a text or of a list of texts that offers some; it takes what it took. */
+/** The schema of a text or of a list of texts, with suggestions. It accepts the same values as before. */
 function offering(schema: JsonObject, texts: readonly string[]): JsonObject {
   if (texts.length === 0) return schema
   if (isMap(schema.items)) return { ...schema, items: offering(schema.items, texts) }
@@ -112,14 +112,14 @@ const PAIRS: JsonObject = {
   },
 }
 
-/** The schema in the words of JSON Schema alone, with every member that is declared and no other. */
+/** The schema in standard JSON Schema, with all declared members and no others. */
 function strict(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(strict)
   if (!isMap(schema)) return schema
   const { default: _, ...rest } = schema
   const parts = Object.entries(rest).map(([name, part]) => [name, strict(part)] as const)
   const read: Record<string, unknown> = Object.fromEntries(parts)
-  // `Invalid` is a word of the API for reading alone.
+  // `Invalid` stands only in answers of the API.
   if (Array.isArray(read.enum)) read.enum = read.enum.filter((word) => word !== 'Invalid')
   if (isMap(read.properties) && read.additionalProperties === undefined) read.additionalProperties = false
   return read

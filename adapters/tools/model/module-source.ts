@@ -30,7 +30,7 @@ function offsetOf(text: string, value: unknown, [key, position, member]: Path): 
   return named + (found?.index ?? 0)
 }
 
-/** The one place that an expression matches; undefined where there are none or several. */
+/** The only match of an expression; undefined for none or several. */
 function onlyMatch(text: string, expression: RegExp): number | undefined {
   const [first, second] = text.matchAll(expression)
   return second === undefined ? first?.index : undefined

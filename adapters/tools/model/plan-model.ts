@@ -24,7 +24,7 @@ import { createScratchController, refusalIn, tryOut } from './scratch-controller
 
 /** How a model is compared with a controller. */
 export interface PlanOptions {
-  /** True to delete entities that the model does not hold, of every kind that it holds. */
+  /** True to delete entities that the model lacks, of every kind that it has. */
   readonly prune?: boolean
   /** How many of the pairs that gain or lose access are named at most; all are counted. 1000 by default. */
   readonly accessLimit?: number
@@ -48,11 +48,11 @@ export interface Plan {
 }
 
 /**
- * Works out what applying a model to a controller would change: entity by entity, and who would gain and lose access. The
+ * Computes the changes of applying a model to a controller: entity by entity, with the access that identities would gain and lose. The
  * assertions of the model are tried on the network as it would be. Nothing is written.
  *
- * Rejects with `ModelError` for a reference to what is nowhere, for what the controller would refuse, and for a change of
- * what is settled at creation; with `ApiError` when the controller refuses to be read.
+ * Rejects with `ModelError` for a reference to a missing entity, for an entity that the controller would refuse, and for a change of a
+ * member that is fixed at creation; with `ApiError` when the controller refuses to be read.
  *
  * @example
  * const plan = await planModel(admin, await readModel('network.yaml'))
@@ -82,7 +82,7 @@ function known({ key, name }: { readonly key: string; readonly name: string }): 
   return `${key} ${name}`
 }
 
-/** Protects entities that nobody may lose by an oversight: the default auth policy, identities of routers, and the last way in. */
+/** Protects entities against deletion by an oversight: the default auth policy, identities of routers, and the last way in. */
 function isProtected(current: Network): (entity: NetworkEntity) => boolean {
   const hasKeptAdmin = current.all('identities').some(({ isKept, body }) => isKept && body.isAdmin === true)
   return ({ key, id, body }) =>
@@ -102,9 +102,9 @@ export class AssertionsFailed extends Error {
 }
 
 /**
- * Makes the changes of a plan. Rejects with {@link AssertionsFailed} before the first change when an assertion would fail,
- * and with `ModelError` or `ChangeRefused` when the controller refuses one; what is made by then stays, and planning again
- * shows the rest. Applying what was applied changes nothing.
+ * Makes the changes of a plan. Rejects with {@link AssertionsFailed} before the first change when an assertion would fail, and with
+ * `ModelError` or `ChangeRefused` when the controller refuses one; earlier changes stay, and planning again shows the rest. Applying a plan
+ * twice changes nothing more.
  *
  * @example
  * await applyPlan(admin, plan, ({ done, total }) => console.log(`${done} of ${total}`))
@@ -123,7 +123,7 @@ export async function applyPlan(
 }
 
 /**
- * Plans a model and applies the plan; answers what was done. Rejects as {@link planModel} and {@link applyPlan} do.
+ * Plans a model and applies the plan; answers the changes that were made. Rejects as {@link planModel} and {@link applyPlan} do.
  *
  * @example
  * await applyModel(admin, await readModel('network.yaml'))
@@ -141,9 +141,9 @@ export async function applyModel(
 }
 
 /**
- * Picks the part of a network that a model has to be tried together with: all policies, and the entities that these and the
- * assertions name. Identities and services that nobody asks about stay out, for there may be very many. References to what is
- * not in the network are left out, as a controller leaves them out when what they refer to is deleted.
+ * Picks the part of a network that is needed to try a model: all policies, and the entities that policies and assertions name. Other
+ * identities and services stay out, because there may be very many. References to missing entities are left out, as a controller removes
+ * references to a deleted entity.
  */
 function othersToTry(model: Model, network: readonly NetworkEntity[]): readonly NetworkEntity[] {
   const own = new Set(model.entities.map(({ key, name }) => `${key} ${name}`))

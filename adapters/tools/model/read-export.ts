@@ -6,9 +6,9 @@ import { yamlPackage } from './yaml-source.ts'
 /** A model that was made of a file which `ziti ops export` wrote. */
 export interface ExportedNetwork {
   readonly model: Model
-  /** Facts that the file does not tell, one line each. */
+  /** Facts that the file lacks, one line each. */
   readonly notes: readonly string[]
-  /** How many of its identities had a second factor; the file holds no secret of one. */
+  /** The number of identities with a second factor; the file has no secrets of second factors. */
   readonly withSecondFactor: number
 }
 
@@ -30,7 +30,7 @@ const KINDS: Readonly<Record<string, { readonly key: string; readonly names?: Re
   serviceEdgeRouterPolicies: { key: 'serviceEdgeRouterPolicies' },
 }
 
-/** Members that the file shows and nobody writes. */
+/** Members of the file that no caller writes. */
 const UNWRITTEN = [
   'disabled',
   'edgeRouterConnectionStatus',
@@ -142,7 +142,7 @@ function mistake(file: string, message: string, cause?: unknown): ModelError {
 type Shown = ImportedEntity['entity']
 
 /**
- * The identities that have a second factor where they are read; nobody can take its secret over.
+ * The identities that have a second factor at the source. Its secret cannot be taken over.
  *
  * @example
  * const { entities } = await readSource(admin)
@@ -197,7 +197,7 @@ function twinOf(policy: Shown, policies: ReadonlyMap<string, Shown>): Shown {
     const known = policies.get(id)
     if (known !== undefined && requiresTotp(known)) return known
     const name = `${policy.name} with second factor${number === 1 ? '' : ` ${number}`}`
-    // Only what the controller made itself is marked so.
+    // Only entities that the controller made itself have this mark.
     if (known === undefined && !names.has(name)) return { ...policy, id, name, isSystem: undefined, secondary }
   }
 }

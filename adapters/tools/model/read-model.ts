@@ -23,7 +23,7 @@ export type ModelInput = string | { readonly name: string; readonly text: string
 /**
  * Reads model files, texts or objects as one model: each may refer to entities of the others. Files end in `.yaml`, `.yml` (with the
  * package `yaml` installed), `.json`, or `.ts`, `.mts`, `.js`, `.mjs` with the model as default export. Rejects with {@link ModelError},
- * which tells every mistake with file, line and column, and why a file cannot be read.
+ * which lists every mistake with file, line and column, and why a file cannot be read.
  *
  * @example
  * const model = await readModel('network.yaml', 'assertions.yaml')
@@ -44,7 +44,7 @@ async function sourceOf(input: ModelInput): Promise<Source> {
   throw mistake(input, 'is no model file: its name must end in .yaml, .yml, .json, .ts, .mts, .js or .mjs')
 }
 
-/** Tells a model from the name of a file: names have one line, and no key before a colon and a blank. */
+/** Distinguishes a model from the name of a file: a name has one line, and no key before a colon and a blank. */
 function isYaml(input: string): boolean {
   return input.trim().includes('\n') || /^\s*(?:[{]|[\w-]+:(?:\s|$))/.test(input)
 }
@@ -59,7 +59,7 @@ async function textIn(file: string): Promise<string> {
 
 function whyUnreadable(file: string, error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
-  // A relative name means another file in another folder, which is the usual reason why there is none.
+  // A relative name means another file in another folder: the usual reason for a missing file.
   if (code === 'ENOENT')
     return `there is no such file in ${dirname(resolve(file))}: check the name, or begin in another folder`
   if (code === 'EISDIR') return 'is a folder: name a file in it'
@@ -76,7 +76,7 @@ async function yamlText(name: string, text: string): Promise<Source> {
   return yamlSource(yaml, name, text)
 }
 
-/** JSON is YAML as well, and only a reader of YAML tells lines of what is read. */
+/** JSON is YAML as well, and only the reader of YAML reports lines. */
 async function jsonText(name: string, text: string): Promise<Source> {
   let value: unknown
   try {
@@ -92,7 +92,7 @@ async function jsonText(name: string, text: string): Promise<Source> {
   return yaml === undefined ? plainSource(name, value) : yamlSource(yaml, name, text)
 }
 
-/** Where a text stops being JSON. Runtimes tell the position, or show ten characters on either side of it. */
+/** The place where a text stops being JSON. A runtime reports the position, or shows ten characters on either side of it. */
 function jsonOffset(message: string, text: string): number {
   const position = / at position (\d+)/.exec(message)?.[1]
   if (position !== undefined) return Number(position)

@@ -14,7 +14,7 @@ import {
 } from '../../../src/model/index.ts'
 import { type AdminOptions, Connection } from './model-connection.ts'
 
-/** The most that a controller answers on one page. */
+/** Greatest number of entities that a controller answers on one page. */
 const PAGE = 500
 
 interface Shown {
@@ -25,8 +25,8 @@ interface Shown {
 }
 
 /**
- * Reads everything that models know from a controller. Entities are in the form of a model file; references are names.
- * Rejects with `ApiError` when the controller refuses.
+ * Reads all entities of the kinds of a model from a controller. Entities are in the form of a model file; references are names. Rejects
+ * with `ApiError` when the controller refuses.
  *
  * @example
  * const network = await readNetwork({ baseUrl: 'https://localhost:1280', token })
@@ -45,7 +45,7 @@ export async function readNetwork(options: AdminOptions): Promise<Network> {
   return new Network(shown.map((one) => networkEntity(one, pairs.get(one.id) ?? [], nameOf)))
 }
 
-/** Every entity of a kind; no webhooks of a controller that has none, or shows them to administrators alone. */
+/** Every entity of a kind. Webhooks are empty if the controller does not have them, or shows them to administrators alone. */
 async function listKind(connection: Connection, { key, resource }: ModelKind): Promise<readonly Body[]> {
   try {
     return await listAll(connection, resource.name)
@@ -137,7 +137,7 @@ async function listServiceConfigs(connection: Connection, shown: readonly Shown[
     }
     return found
   } catch (error) {
-    // Other controllers with the same management API tell them by identity alone.
+    // Other controllers with the same management API list them by identity alone.
     if (!(error instanceof ApiError) || error.status !== 404) throw error
     const found: IdPair[] = []
     for (const { kind, id } of shown) {

@@ -1,10 +1,10 @@
 import type { ImportedEntity } from '../../../src/index.ts'
 import { type AdminOptions, Connection } from './model-connection.ts'
 
-/** Everything of a controller that can be taken over, and what cannot be seen of it. */
+/** All entities of a controller that can be taken over, and notes on the parts that cannot be read. */
 export interface SourceNetwork {
   readonly entities: readonly ImportedEntity[]
-  /** Things that stay behind, one line each. */
+  /** Parts that stay behind, one line each. */
   readonly notes: readonly string[]
 }
 
@@ -32,7 +32,7 @@ const RESOURCES = [
 
 const PAGE = 500
 
-/** Endpoints and tunnelers make these when they connect; what an operator made has no host. */
+/** Endpoints and tunnelers make these when they connect; a terminator of an operator has no host. */
 const PASSING_BINDINGS: readonly unknown[] = ['edge', 'tunnel']
 
 /**
@@ -85,7 +85,7 @@ async function listAll(connection: Connection, resource: string): Promise<readon
   return found
 }
 
-/** The configs that identities have of their own: the API tells them by identity, without an id. */
+/** The configs that identities have of their own: the API lists them by identity, without an id. */
 async function serviceConfigs(
   { management }: Connection,
   shown: ReadonlyMap<string, readonly Shown[]>,

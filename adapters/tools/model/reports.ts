@@ -12,7 +12,7 @@ const MOST_LETTERS = 120
 const MOST_PAIRS = 50
 
 /**
- * A plan for people: each change with its members, who gains and loses access, and the assertions that would fail.
+ * A plan for people: each change with its members, the access that is gained and lost, and the assertions that would fail.
  *
  * @example
  * console.log(planText(await planModel(admin, model)))
@@ -95,7 +95,7 @@ function caseLines({ name, passed, place, text }: TestCase): readonly string[] {
 }
 
 /**
- * How assertions came out, as the XML that continuous integration reads from JUnit: one suite, named after what was tested.
+ * The results of assertions, as JUnit's XML for continuous integration: one suite, named after the tested model.
  *
  * @example
  * await writeFile('policies.xml', junit(await testModel(model), 'network.yaml'))
@@ -121,7 +121,7 @@ function testcase({ name, passed, place, text }: TestCase, suite: string): strin
   return `    <testcase ${where}>${failure}</testcase>`
 }
 
-/** One line; what XML does not allow at all is left out. */
+/** One line; characters that XML forbids are left out. */
 function escaped(text: string): string {
   const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
   return visibleLine(text)

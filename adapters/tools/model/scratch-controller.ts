@@ -23,8 +23,8 @@ export interface OtherEntity {
 }
 
 /**
- * Gives a scratch controller the entities of a model and some others, and answers the network as it keeps it: what is
- * spelled differently means the same there. Throws {@link ModelError} with the place of what the controller refuses.
+ * Gives a scratch controller the entities of a model and some others, and answers the network as it keeps it: different spellings of a
+ * value are equal there. Throws {@link ModelError} with the place of a refused entity.
  */
 export async function tryOut(
   options: AdminOptions,
@@ -45,12 +45,12 @@ export async function tryOut(
   return readNetwork(options)
 }
 
-/** The refusal as a mistake in the file, when it is about an entity of one. */
+/** The refusal as a mistake in the file, when a file has the entity. */
 export function refusalIn(model: Model, error: ChangeRefused): Error {
   const { key, name } = error.change
   const entity = model.entities.find((candidate) => candidate.key === key && candidate.name === name)
   if (entity === undefined || !(error.cause instanceof Error)) return error
-  // The controller tells places inside of a config from its data on.
+  // The controller reports places inside a config relative to its data.
   const path = key === 'configs' && !Object.hasOwn(entity.body, error.member) ? ['data'] : pathOf(error.member)
   const subject = [`${key} '${name}'`, pathText(path)].filter((part) => part !== '').join(', ')
   // The place stands beside it, and a status and a code mean nothing in a file.
@@ -63,7 +63,7 @@ export function refusalIn(model: Model, error: ChangeRefused): Error {
 
 const BASE_URL = 'https://scratch.invalid:1280'
 
-/** A controller in memory that nobody but this process can reach, for trying a network out. */
+/** A controller in memory that only this process can reach, for trying a network out. */
 export interface ScratchController {
   readonly options: AdminOptions
   close(): Promise<void>
@@ -84,9 +84,9 @@ export async function createScratchController(): Promise<ScratchController> {
     storage: memoryStorage(),
     passwordHasher: NO_HASHER,
     rateLimits: false,
-    // A network that is tried out tells nobody.
+    // A network that is tried out sends no webhooks.
     webhooks: false,
-    // No router will ever connect, and whether one does is no question of policies.
+    // No router ever connects here, and connections of routers are no question of policies.
     presence: { connectionOf: () => ({ hostname: '', supportedProtocols: {} }) },
     admin,
     logger: { info: ignore, warn: ignore, error: ignore },

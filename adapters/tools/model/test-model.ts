@@ -30,8 +30,7 @@ export async function testModel(model: Model): Promise<TestResult> {
 }
 
 /**
- * The network of a model as a controller keeps it, for a graph of it. Rejects with `ModelError` for what a controller would
- * refuse.
+ * The network of a model as a controller keeps it, for a graph of it. Rejects with `ModelError` for a model that a controller would refuse.
  *
  * @example
  * console.log(mermaid(accessGraph(await modelNetwork(await readModel('network.yaml')))))

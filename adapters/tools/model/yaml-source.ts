@@ -16,13 +16,13 @@ export async function yamlPackage(): Promise<Yaml | undefined> {
   }
 }
 
-/** A text in YAML whose parts know their lines. Throws {@link ModelError} for what is no YAML. */
+/** A text in YAML whose parts have their lines. Throws {@link ModelError} for invalid YAML. */
 export function yamlSource(yaml: Yaml, name: string, text: string): Source {
   const lines = new yaml.LineCounter()
   const document = yaml.parseDocument(text, { lineCounter: lines })
   const mistake = (offset: number | undefined, message: string) =>
     new ModelError([{ place: placeAt(name, lines, offset), subject: '', message }])
-  // A mistake in the form of a file makes others of what follows it, so only the first one is reported.
+  // A syntax error makes false errors after it, so only the first is reported.
   const [error] = document.errors
   if (error !== undefined) throw mistake(error.pos[0], syntaxMessage(error, text))
   yaml.visit(document, {
@@ -39,7 +39,7 @@ export function yamlSource(yaml: Yaml, name: string, text: string): Source {
   }
 }
 
-/** How to mend what the reader of YAML found, by the beginning of its message. */
+/** The remedy for an error of the YAML reader, by the beginning of its message. */
 const FIXES = [
   ['Tabs', 'indent with spaces'],
   ['Comments', 'put a text that begins with # in quotes'],

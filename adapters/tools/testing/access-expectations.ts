@@ -8,15 +8,15 @@ export interface AssumedFacts extends EndpointFacts {
   readonly mfa?: boolean
 }
 
-/** Facts and an instant other than those of now. */
+/** Facts and an instant in place of the present ones. */
 export interface AssumedCircumstances {
-  /** Taken as if the endpoint had just reported it, on top of what it did report. */
+  /** Posture that the endpoint is assumed to have just reported, on top of its real reports. */
   readonly posture?: AssumedFacts
   /** The instant in question, epoch ms. */
   readonly at?: number
 }
 
-/** Circumstances of an assertion other than those of now. */
+/** Circumstances of an assertion in place of the present ones. */
 export interface Circumstances extends AssumedCircumstances {
   /**
    * Treats a missing identity or service as denied, for a test that has deleted it. Default: false. An assertion about it then fails: most
@@ -28,7 +28,7 @@ export interface Circumstances extends AssumedCircumstances {
 const ASSUMED: OptionRules<AssumedCircumstances> = { posture: 'object', at: 'number' }
 const CIRCUMSTANCES: OptionRules<Circumstances> = { ...ASSUMED, mayBeAbsent: 'boolean' }
 
-/** A controller that can be asked who may reach what. */
+/** A controller that answers questions about access. */
 export type Explaining = { readonly engine: Pick<Controller['engine'], 'explain'> }
 
 /** The access that an assertion is about: an identity and a service by name or id. */
@@ -89,10 +89,10 @@ export async function reachOf(
   return { dial: await reached('Dial'), bind: await reached('Bind') }
 }
 
-/** How to assert a denial of what was deleted. */
+/** How to assert a denial for a deleted entity. */
 const ABSENCE_ADVICE = ': pass { mayBeAbsent: true } where that counts as denied'
 
-/** Without this error a denial that is asserted would hold for ever by a slip of the pen. */
+/** Without this error an asserted denial with a misspelled name would hold for ever. */
 async function unknown(kind: string, name: string, advice = ''): Promise<Error> {
   const { AssertionError } = await import('node:assert')
   return new AssertionError({ message: `there is no ${kind} '${name}'${advice}`, operator: 'access' })
@@ -162,8 +162,8 @@ export const accessMatchers = {
 /** The matchers that {@link accessMatchers} adds to `expect(net)`. */
 export interface AccessMatchers {
   /**
-   * Passes when the identity may dial or bind the service, each by name or id; `await` it. Fails, with `not` as well, when one
-   * of them does not exist.
+   * Passes when the identity may dial or bind the service, each by name or id; `await` it. Fails, with `not` as well, when the identity or
+   * the service does not exist.
    */
   toAllow(...question: AccessQuestion): Promise<void>
 }

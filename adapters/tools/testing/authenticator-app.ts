@@ -32,8 +32,8 @@ interface AppPorts {
 }
 
 /**
- * Enrolls an identity in MFA, in its API session, or passes it there with the app that it has. The session has passed the second
- * factor then. `apps` are those of the network, by the id of their identity.
+ * Enrolls an identity in MFA in its API session, or passes MFA there with its existing app. The session has passed the second factor then.
+ * `apps` are the apps of the network, by the id of their identity.
  */
 export async function enrollInMfa(
   api: Pick<ApiClient<ClientApi>, 'call'>,
@@ -45,7 +45,7 @@ export async function enrollInMfa(
     await api.call('POST /current-identity/mfa')
   } catch (error) {
     const kept = apps.get(identityId)
-    // Without it the identity enrolled by calls of the test, and only that knows the secret.
+    // Without an app the test itself enrolled the identity, and only the test knows the secret.
     if (kept === undefined || !(error instanceof ApiError && error.code === 'MFA_EXISTS')) throw error
     const app = await appOf(api, kept, ports)
     await app.pass()

@@ -80,7 +80,7 @@ const OPTIONS: OptionRules<TestControllerOptions> = {
   router: 'boolean',
 }
 
-/** A test controller whose identities have authenticator apps already, as those of a fork do. */
+/** A test controller whose identities may have authenticator apps already, as in a fork. */
 async function controllerWith(options: TestControllerOptions, apps: Map<string, KeptApp>): Promise<RoutedParts> {
   const { now, clock: pace = 'turned', seed = 1, model: _model, router: _router, ...rest } = options
   const clock = pace === 'live' ? liveClock(now) : fakeClock(now)

@@ -33,13 +33,13 @@ export type NewIdentity = Partial<Omit<IdentityCreate, 'name' | 'enrollment'>>
 /** The endpoints of the identities of a test controller. */
 export interface Endpoints {
   /**
-   * The client API as an identity, by name or id: as its device when it has enrolled one, otherwise in an API session that
-   * needs no credentials. Logs in with the first request, and again when the session has ended.
+   * The client API as an identity, by name or id: as its device when it has enrolled a device, otherwise in an API session that needs no
+   * credentials. Logs in with the first request, and again when the session has ended.
    */
   as(identity: string): TestEndpoint
   /**
-   * Enrolls an identity, by name or id, with a key of its own, as a device does, and logs in by certificate when it first
-   * asks for something. Creates the identity when there is none of that name.
+   * Enrolls an identity, by name or id, with a key of its own, as a device does, and logs in by certificate with its first request. Creates
+   * the identity when the name is unknown.
    */
   enroll(identity: string, fields?: NewIdentity): Promise<TestDevice>
 }
@@ -101,7 +101,7 @@ async function logInByCertificate({ fetch }: Pick<Controller, 'fetch'>, baseUrl:
   return (await client.call('POST /authenticate', { query: { method: 'cert' }, body: {} })).data.token
 }
 
-/** The id of an identity, by id or name; undefined when there is none. */
+/** The id of an identity, by id or name; undefined when it is unknown. */
 async function findIdentity(admin: ApiClient<ManagementApi>, identity: string): Promise<string | undefined> {
   return (await admin.call('GET /identities', { query: byIdOrName(identity) })).data[0]?.id
 }
@@ -171,7 +171,7 @@ function testEndpoint(
     dial: (service) => open(service, 'Dial'),
     bind: (service) => open(service, 'Bind'),
     report: async (facts) => {
-      // The request is typed as JSON that may be changed, which nobody does.
+      // The request has the type of mutable JSON, but is never changed.
       const body = postureResponses(facts) as PostureReport
       await api.call('POST /posture-response-bulk', { body })
     },
@@ -179,7 +179,7 @@ function testEndpoint(
   }
 }
 
-/** Adds the id of its identity to an endpoint. Nothing that copies or prints the endpoint asks for it. */
+/** Adds the id of its identity to an endpoint. It is not enumerable: copies and prints of the endpoint leave it out. */
 export function withId<Endpoint extends object>(
   endpoint: Endpoint,
   id: () => string,
@@ -187,7 +187,7 @@ export function withId<Endpoint extends object>(
   return Object.defineProperty(endpoint, 'id', { get: id }) as Endpoint & { readonly id: string }
 }
 
-/** Lets an endpoint say what it lacks to a program without types that dials and hosts as with a router. */
+/** Without a router, `dial` and `host` of an endpoint fail with a clear message, for programs without types. */
 function refusingTraffic<Endpoint extends object>(endpoint: Endpoint): Endpoint {
   const refuse = (member: string): never => {
     throw new Error(`${member} needs a router: createTestController({ router: true }). A fork has no router`)
@@ -199,7 +199,7 @@ function refusingTraffic<Endpoint extends object>(endpoint: Endpoint): Endpoint 
   })
 }
 
-/** The query of a list that finds the one entity of an id, or of a name. */
+/** The query of a list that finds an entity by its id or name. */
 export function byIdOrName(idOrName: string): { readonly filter: string; readonly limit: number } {
   const quoted = JSON.stringify(idOrName)
   return { filter: `id = ${quoted} or name = ${quoted}`, limit: 1 }

@@ -94,11 +94,11 @@ interface Timer {
   readonly work: () => Promise<void>
 }
 
-/** The longest that a timer of the host can wait, in ms; what is later is looked at again then. */
+/** The longest wait of a host timer, in ms; a later timer is set again then. */
 const LONGEST_WAIT_MS = 2_147_483_647
 
 /**
- * Makes a scheduler that follows `clock`; where that goes by itself, so do the timers, which hold no process alive.
+ * Makes a scheduler that follows `clock`. If the clock runs by itself, so do the timers. Timers hold no process alive.
  *
  * @example
  * const clock = fakeClock()

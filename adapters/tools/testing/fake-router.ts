@@ -8,7 +8,7 @@ const { CONTENT_TYPE, HEADER, Route } = routerSide
 type Headers = ReadonlyMap<number, Uint8Array>
 type RouteMessage = ReturnType<typeof Route.decode>
 
-/** The reply of a fake router to a route: none at all when it is undefined. */
+/** The reply of a fake router to a route; undefined for no reply. */
 export type RouteReply =
   | { readonly success: true; readonly peerData?: ReadonlyMap<number, Uint8Array> }
   | { readonly success: false; readonly code: number; readonly message: string }
@@ -20,7 +20,7 @@ const PATIENCE_MS = 10_000
 /** How a fake router behaves, where a test wants something else. */
 export interface FakeRouterOptions {
   readonly linkListeners?: readonly string[]
-  /** The numbers of its capabilities; those of the line 2.0 unless given. */
+  /** The numbers of its capabilities; the capabilities of the line 2.0 unless given. */
   readonly capabilities?: readonly number[]
   /** Whether its hello says its version; it does unless given. */
   readonly saysVersion?: boolean
@@ -49,8 +49,8 @@ export interface FakeWelcome {
 }
 
 /**
- * Plays a router on a control channel: says hello, keeps every frame that it receives, answers routes and says whatever else
- * a test wants, true or not. It needs no network.
+ * Plays a router on a control channel: sends its hello, keeps every received frame, answers routes, and sends any other message of the
+ * test, true or not. It needs no network.
  */
 export class FakeRouter {
   readonly id: string
@@ -71,7 +71,7 @@ export class FakeRouter {
     this.#options = options
   }
 
-  /** Whether every socket was closed by the controller, or none was opened. */
+  /** Whether the controller closed every socket; also true before the first socket. */
   get isClosed(): boolean {
     return this.#sockets.every(({ destroyed }) => destroyed)
   }
@@ -171,7 +171,7 @@ export class FakeRouter {
     return this.received.filter((frame) => frame.contentType === contentType)
   }
 
-  /** Forgets what was received. */
+  /** Forgets the received frames. */
   forget(): void {
     this.received.length = 0
   }
@@ -181,7 +181,7 @@ export class FakeRouter {
     for (const socket of this.#sockets) socket.pause()
   }
 
-  /** Handles what it received since it hung. */
+  /** Handles the frames that it received since it hung. */
   goOn(): void {
     const held = this.#held ?? []
     this.#held = undefined

@@ -38,7 +38,7 @@ export interface LogEntry {
 }
 
 /**
- * Keeps what is logged.
+ * Keeps all log entries.
  *
  * @example
  * const logger = recordingLogger()

@@ -25,7 +25,7 @@ export type FaultFilter = Route | ((request: Request) => boolean)
 /** The faults that a test causes. */
 export interface Faults {
   /**
-   * Lets it go wrong with the next request. Faults that are asked for one after the other come in this order.
+   * Causes the fault with the next request. Several faults come in the order of their calls.
    *
    * @example
    * net.faults.next({ status: 503 }, 'POST /sessions')
@@ -37,7 +37,7 @@ export interface Faults {
   clear(): void
 }
 
-/** The connection of a request broke: what `fetch` rejects with. */
+/** The error of `fetch` for a broken connection. */
 export class ConnectionDropped extends TypeError {
   constructor() {
     super('fetch failed', { cause: Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' }) })

@@ -1,7 +1,7 @@
 /**
- * A throwaway controller for a whole run of vitest or jest: name `portcullis/testing/global-setup` in `globalSetup`. Tests find it
- * in the environment: `PORTCULLIS_URL`, `PORTCULLIS_CA_PEM`, `PORTCULLIS_TEST_SERVER` (everything about it, JSON). The model is the
- * file that `PORTCULLIS_MODEL` names; there is none unless it is set.
+ * A throwaway controller for a whole run of vitest or jest: name `portcullis/testing/global-setup` in `globalSetup`. Tests find it in the
+ * environment: `PORTCULLIS_URL`, `PORTCULLIS_CA_PEM`, `PORTCULLIS_TEST_SERVER` (everything about it, JSON). `PORTCULLIS_MODEL` names the
+ * file of a model; without it the network is empty.
  *
  * @module portcullis/testing/global-setup
  */
@@ -10,7 +10,7 @@ import { startTestServer, type TestServer } from './test-server.ts'
 let running: TestServer | undefined
 
 /**
- * Starts it. Vitest calls what this answers at the end; jest calls {@link teardown}, named in `globalTeardown`.
+ * Starts it. At the end vitest calls the returned function; jest calls {@link teardown}, named in `globalTeardown`.
  *
  * @example
  * export default { test: { globalSetup: ['portcullis/testing/global-setup'] } }

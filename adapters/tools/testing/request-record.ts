@@ -4,7 +4,7 @@ import { operationAt, type Route } from '../../../src/testing.ts'
 
 /** A request that a test controller was asked, and its end. */
 export interface RecordedRequest {
-  /** The operation that it asked for; undefined where there is none of its method and path. */
+  /** The operation of the request; undefined for an unknown method or path. */
   readonly route: Route | undefined
   readonly api: 'management' | 'client' | 'fabric' | 'portcullis' | undefined
   readonly params: Readonly<Record<string, string>>
@@ -12,7 +12,7 @@ export interface RecordedRequest {
   readonly path: string
   /** The controller's clock when it came, epoch milliseconds. */
   readonly at: number
-  /** Whose session it was in; undefined without a session, and for what was refused before the caller was known. */
+  /** The identity of the session; undefined without a session, and for a request that was refused before its caller was known. */
   readonly identityId: string | undefined
   /** Undefined while it is under way, and where its connection broke. */
   readonly status: number | undefined
@@ -31,7 +31,7 @@ export interface RequestRecord {
   /** In the order in which they came. */
   readonly requests: readonly RecordedRequest[]
   around(fetch: ControllerFetch, clock: { now(): number }): ControllerFetch
-  /** The authorization of a host, which hears who asks. */
+  /** The authorization of a host, which gets the caller. */
   authorize(own: HostAuthorization | undefined): HostAuthorization
 }
 

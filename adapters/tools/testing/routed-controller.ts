@@ -23,7 +23,7 @@ export interface RoutedEndpoint extends Omit<TestEndpoint, 'dial'> {
   host(service: string, app: HostedApp, options?: HostOptions & HostedAppOptions): Promise<HostedService>
   /** `fetch` whose hosts are services: `laptop.fetch('http://payroll/')`. */
   fetch: Identity['fetch']
-  /** For `node:http` and what is built on it. */
+  /** For `node:http` and frameworks built on it. */
   readonly agent: Agent
 }
 
@@ -50,7 +50,7 @@ export interface RoutedParts {
   listen(where?: ListenOptions, running?: RunningPlane): Promise<ListeningController>
 }
 
-/** The address that stands in lists: nobody connects to it, endpoints are in this process. */
+/** The address that lists show. No client connects to it: endpoints are in this process. */
 const ADVERTISED = 'router.test:3022'
 const CONTROL = 'tls:controller.test:6262'
 const EVERYBODY = 'everybody uses the router of the test'

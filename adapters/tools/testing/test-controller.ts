@@ -44,26 +44,26 @@ export interface TestController extends Omit<Controller, 'as' | 'events'>, Endpo
   /** The storage that it was made over, for a test that looks at, or damages, records. */
   readonly storage: Storage
   readonly events: TestEvents
-  /** Stands still until the test moves it; {@link TestController.elapse} also lets happen what is due. */
+  /** Stands still until the test moves it; {@link TestController.elapse} also runs the work that is due. */
   readonly clock: FakeClock
   /**
-   * Lets `milliseconds` pass: what the controller does by itself in that time is done when this resolves. Rejects with `TypeError`
-   * for what is no span of time, a negative one included.
+   * Lets `milliseconds` pass: all scheduled work of the controller in that time is done when this resolves. Rejects with `TypeError` for an
+   * invalid or negative span.
    */
   elapse(milliseconds: number): Promise<void>
   /** The management API as the admin, who logs in with the first request, and again when the session has ended. */
   readonly admin: ApiClient<ManagementApi>
   /**
-   * Applies a model of a network (see `portcullis/model`): an object, a YAML text with its name, or the name of a file. Where the
-   * network has no edge router then, one is added that serves everybody, so that sessions can be opened. Rejects with
-   * `ModelError`, which tells every mistake.
+   * Applies a model of a network (see `portcullis/model`): an object, a YAML text with its name, or the name of a file. If the network has
+   * no edge router then, a router that serves everybody is added, so that sessions can be opened. Rejects with `ModelError`, which lists
+   * every mistake.
    */
   seed(model: ModelInput): Promise<void>
-  /** The management API as nobody yet, without a network. */
+  /** The management API without a login and without a network. */
   readonly management: ApiClient<ManagementApi>
-  /** The client API as nobody yet, without a network; `connection` plays the TLS client. */
+  /** The client API without a login and without a network; `connection` plays the TLS client. */
   client(connection?: ConnectionInfo): ApiClient<ClientApi>
-  /** The management API in one API session of the admin, which ends as every other. */
+  /** The management API in one API session of the admin, which ends like any session. */
   asAdmin(): Promise<ApiClient<ManagementApi>>
   /** Reports facts of the endpoint of an identity, by name or id. */
   posture(identity: string): { report(facts: EndpointFacts): Promise<void> }
@@ -83,7 +83,7 @@ export interface TestController extends Omit<Controller, 'as' | 'events'>, Endpo
   /** Faults of requests, from within the test and from outside. */
   readonly faults: Faults
   /**
-   * The requests that the controller was asked, in their order, those of the test itself too; of more than 10,000 the latest.
+   * The requests to the controller in their order, including requests of the test itself; the latest 10,000.
    *
    * @example
    * expect(net.requests.filter(({ route }) => route === 'POST /sessions')).toMatchObject([{ status: 503 }, { status: 201 }])
@@ -94,7 +94,7 @@ export interface TestController extends Omit<Controller, 'as' | 'events'>, Endpo
    * over a memory storage.
    */
   snapshot(): TestSnapshot
-  /** Another controller with the network, the certificates and the time of this one; neither sees what the other does. */
+  /** Another controller with the network, the certificates and the time of this one. Later changes of either do not reach the other. */
   fork(): Promise<TestController>
   /**
    * Serves the controller over HTTPS, for clients in any language; from now on tokens name the address that was bound. Clients

@@ -11,7 +11,7 @@ import type { TestController } from './test-controller.ts'
 
 /** A throwaway controller for tests in any language. */
 export interface TestServerOptions {
-  /** The network that it begins with: an object, a YAML text with its name, or the name of a file. Default: an empty one. */
+  /** The initial network: an object, a YAML text with its name, or the name of a file. Default: an empty network. */
   readonly model?: ModelInput
   /** Whether its clock goes by itself, or stands still until a test turns it. Default: `live`. */
   readonly clock?: 'live' | 'turned'
@@ -31,7 +31,7 @@ const OPTIONS: OptionRules<TestServerOptions> = {
   router: 'boolean',
 }
 
-/** All that a test has to know of a throwaway controller; it goes into one line of JSON. */
+/** The facts of a throwaway controller for a test, as one line of JSON. */
 export interface TestServerFacts {
   /** `https://HOST:PORT` */
   readonly url: string
@@ -95,12 +95,12 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
   }
 }
 
-/** Bytes of a request: what it asks for is a few members. */
+/** Greatest size of a request, in bytes: a request has a few members. */
 const LONGEST_BODY = 65_536
 
 /** A place over plain HTTP on this machine where a test in any language turns the clock and injects faults. */
 interface TestControl {
-  /** `http://127.0.0.1:PORT/KEY`; nobody reaches it who does not know the key. */
+  /** `http://127.0.0.1:PORT/KEY`; a caller needs the key. */
   readonly url: string
   close(): Promise<void>
 }

@@ -19,8 +19,8 @@ export interface Wait<E extends EventName> {
 /** The events of a controller, to be waited for as well. */
 export interface TestEvents extends Pick<Controller['events'], 'on'> {
   /**
-   * Resolves with the next event of a name, from the call on: call it before what causes the event, await it after. Rejects
-   * when none comes in time, and tells what came instead, and with what `where` throws.
+   * Resolves with the next event of a name, from the call on: call it before what causes the event, await it after. Rejects when no such
+   * event comes in time, with the names of the other events, and with any error of `where`.
    *
    * @example
    * const ended = net.events.wait('session.ended')
@@ -35,7 +35,7 @@ const OPTIONS: OptionRules<Wait<EventName>> = { where: 'function', withinMs: 'nu
 const DAY_MS = 86_400_000
 const PATIENCE_MS = 4000
 
-/** The most other events that are named where the awaited one did not come. */
+/** Greatest number of other events that the message names when the awaited event did not come. */
 const MOST_TOLD = 10
 
 /** Lets a test wait for events. */

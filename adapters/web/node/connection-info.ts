@@ -31,9 +31,8 @@ function unmapped(address: string): string {
 }
 
 /**
- * The certificates that the client presented in the TLS handshake, DER, leaf first, each followed by its issuer;
- * `undefined` when it presented none or the connection is not TLS. Possession of the leaf's key is proven by the
- * handshake; validity and trust are not, they are the controller's to decide.
+ * The certificates that the client presented in the TLS handshake, DER, leaf first, each followed by its issuer; `undefined` when it
+ * presented none or the connection is not TLS. The handshake proves possession of the leaf's key. The controller judges validity and trust.
  *
  * Works best on a server that trusts no authority itself, as `serve` starts it. Where the host gives its server a `ca`,
  * Node may leave out intermediates or add an issuer of its own; where sessions are resumed, intermediates are lost.
@@ -49,7 +48,7 @@ export function peerCertificates(socket: Socket): readonly Uint8Array[] | undefi
   return presented.length === 0 ? undefined : presented
 }
 
-/** Told by what it can do, so that nothing of Node is loaded where an adapter runs without it. */
+/** Recognized by its methods, so that an adapter without Node loads nothing of Node. */
 function isTls(socket: Socket): socket is TLSSocket {
   return 'encrypted' in socket && socket.encrypted === true && 'getPeerCertificate' in socket
 }

@@ -12,7 +12,7 @@ export interface Connections {
    * up after `arrivalMs`.
    */
   drain(times: { readonly graceMs: number; readonly arrivalMs: number }): Promise<void>
-  /** A connection is to stay, whatever room others need: somebody else bounds it. */
+  /** Exempts a connection from the limit: another component bounds it. */
   keep(socket: Socket): void
   /** Ends every connection at once, also those still in their TLS handshake. */
   destroy(): void
@@ -69,10 +69,10 @@ export function trackConnections(server: Server, limits: CapacityOptions): Conne
       }
       onSettled()
     })
-  /** Connections of clients that are through with TLS and have nobody else to take care of them. */
+  /** Connections past the TLS handshake that no other component bounds. */
   const ofClients = () => [...connections.values()].filter(({ tls, isKept }) => tls !== undefined && !isKept)
 
-  // Runs before the listener that begins the handshake, which leaves a connection alone that is gone.
+  // Runs before the listener that begins the handshake, which skips a connection that is gone.
   server.prependListener('connection', (socket: Socket) => {
     const name = nameOf(socket)
     const holder = capacity.enter(networkOf(socket.remoteAddress ?? ''), () => socket.destroy())
@@ -98,7 +98,7 @@ export function trackConnections(server: Server, limits: CapacityOptions): Conne
   server.prependListener('request', (incoming: IncomingMessage, outgoing: ServerResponse) => {
     const connection = byTlsSocket.get(incoming.socket)
     if (connection === undefined) return
-    // There is no way to answer it: its client gets to know before anything is done.
+    // It cannot be answered: its client learns of the end before anything is done.
     if (connection.isEnded) return void connection.tls?.destroy()
     const { exchanges, holder } = connection
     exchanges.set(outgoing, incoming)
@@ -144,13 +144,13 @@ export function trackConnections(server: Server, limits: CapacityOptions): Conne
   }
 }
 
-/** Whether the request that is to be answered next is there whole, so that nobody waits for its client. */
+/** Whether the next request has arrived whole, so that the server does not wait for its client. */
 function hasArrived({ exchanges }: Connection): boolean {
   const [next] = exchanges.values()
   return next?.complete === true
 }
 
-/** Names a connection by its ends: a TLS socket does not tell which one it was made of. */
+/** Names a connection by its ends: a TLS socket does not show the socket below it. */
 function nameOf({ remoteAddress, remotePort, localAddress, localPort }: Socket): string {
   return `${remoteAddress} ${remotePort} ${localAddress} ${localPort}`
 }
@@ -178,7 +178,7 @@ export function announcesBody({ headers }: IncomingMessage): boolean {
   return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
 }
 
-/** A limit that can be one. Throws RangeError, naming the option, for what is no whole number above zero. */
+/** A valid limit. Throws RangeError, naming the option, unless it is a whole number above zero. */
 export function positive(option: string, value: number): number {
   if (Number.isSafeInteger(value) && value > 0) return value
   throw new RangeError(`${option} must be a whole number above zero, not ${value}`)

@@ -11,9 +11,9 @@ export type FabricSource = FabricController
 
 /** Where routers connect. */
 export interface ControlChannelOptions {
-  /** A port for routers alone; they share that of the APIs unless it is given. Port 0 lets the system choose. */
+  /** A port for routers alone; unless given, routers share the port of the APIs. Port 0 lets the system choose. */
   readonly listen?: Address
-  /** The address that routers dial, when it is another one than what is listened on. */
+  /** The address that routers dial, when it differs from the listening address. */
   readonly advertise?: Address
   /**
    * Where routers dial the other processes over the same storage, one address for each. Routers learn of them when they enroll
@@ -28,7 +28,7 @@ interface ControlChannel {
   readonly address: string | undefined
   /** Takes a socket of the port of the APIs whose protocol is that of routers, or of other processes. */
   accept(socket: TLSSocket): void
-  /** Binds the port of its own, if there is one. */
+  /** Binds the separate port, if there is one. */
   bind(): Promise<void>
   /** Says where routers connect, once the APIs are bound to an address. */
   advertise(apis: Address): void
@@ -70,7 +70,7 @@ export function controlChannel(
 class OpenControlChannel implements ControlChannel {
   readonly #options: ControlChannelOptions
   readonly #own: ReturnType<typeof createServer> | undefined
-  /** Those of its own port. */
+  /** Connections of its own port. */
   readonly #connections: Connections | undefined
   /** Settles when routers are served. */
   readonly #listener = deferred<ControlListener>()
@@ -151,7 +151,7 @@ class OpenControlChannel implements ControlChannel {
 
 const BINDING_BYTES = 32
 
-/** The value that both ends of a TLS connection know, and nobody between them. */
+/** The value that both ends of a TLS connection share as a secret. */
 function bindingOf(socket: TLSSocket): Uint8Array {
   return socket.exportKeyingMaterial(BINDING_BYTES, 'EXPORTER-portcullis-process', Buffer.alloc(0))
 }
@@ -174,7 +174,7 @@ function openProcessSocket(address: string): Promise<ProcessSocket> {
         if (socket.alpnProtocol !== PROCESS_PROTOCOL) {
           throw new Error('the address does not speak the protocol of processes')
         }
-        // Not every runtime tells it.
+        // Not every runtime has it.
         resolve({ stream: socket, binding: bindingOf(socket) })
       } catch (error) {
         socket.destroy()
@@ -193,7 +193,7 @@ function controlAddress(address: Address): string {
   return `tls:${formatAddress(address)}`
 }
 
-/** A promise that somebody else settles. */
+/** A promise that another function settles. */
 function deferred<T>() {
   let resolve: (value: T) => void = () => undefined
   let reject: (reason: Error) => void = () => undefined
@@ -201,7 +201,7 @@ function deferred<T>() {
     resolve = settle
     reject = fail
   })
-  // Nobody may wait for it.
+  // A rejection may have no handler.
   promise.catch(() => undefined)
   return { promise, resolve, reject }
 }

@@ -7,11 +7,11 @@ import { trackConnections } from './connections.ts'
 import { type LocalRouter, localRouter } from './local-router.ts'
 import { type ServerCertificate, tlsOptions } from './tls-sockets.ts'
 
-/** The edge router of the process: which one, and where SDKs and tunnelers connect. */
+/** The edge router of the process: its name, and the address for SDKs and tunnelers. */
 export interface EdgeRouterOptions extends OwnRouterOptions {
-  /** A port for SDKs alone; they share that of the APIs unless it is given. Port 0 lets the system choose. */
+  /** A port for SDKs alone; unless given, SDKs share the port of the APIs. Port 0 lets the system choose. */
   readonly listen?: Address
-  /** The address that SDKs dial, when it is another one than what is listened on. */
+  /** The address that SDKs dial, when it differs from the listening address. */
   readonly advertise?: Address
   /** A router that runs in this process already: endpoints reach it by this server as well, and it outlives the server. */
   readonly running?: RunningRouter
@@ -53,7 +53,7 @@ export class EdgePort {
     return this.#router
   }
 
-  /** Binds the port of its own, if there is one. */
+  /** Binds the separate port, if there is one. */
   async bind(): Promise<void> {
     const { listen: own } = this.#options
     if (own !== undefined && this.#own !== undefined) this.#port = await listen(this.#own, own.host, own.port)
@@ -65,7 +65,7 @@ export class EdgePort {
     if (running !== undefined) return
     const options = { ...(name !== undefined && { name }), ...(roleAttributes && { roleAttributes }) }
     const advertise = this.#reachedAt(apis)
-    // Not by the entry of routers: bundled, that one shares a file with the command line, which knows every storage.
+    // Not from the entry of routers: in the bundle that entry shares a file with the command line, which loads every storage.
     const { openOwnRouter } = await import('../../network/router/own-router.ts')
     const router = await openOwnRouter(options, { plane, advertise, takesLinks: true })
     this.#taking = router

@@ -26,20 +26,20 @@ export interface ListenerOptions {
   /** The largest request body accepted, in bytes; 1 MiB unless given. */
   readonly maxBodyBytes?: number
   /**
-   * The memory, in bytes, that request bodies may take while they arrive; 32 MiB unless given. Beyond it, the address that
-   * holds most of it loses the body that has been arriving for longest (429): slow clients never delay others.
+   * The memory, in bytes, that request bodies may take while they arrive; 32 MiB unless given. Beyond it, the address with the most bytes
+   * loses the body that has been arriving for longest (429): slow clients never delay others.
    */
   readonly maxArrivingBytes?: number
   /**
-   * The memory, in bytes, that answers may take until clients have read them; 64 MiB unless given. Beyond it, the address
-   * that holds most of it loses the connection that has been reading for longest.
+   * The memory, in bytes, that answers may take until clients have read them; 64 MiB unless given. Beyond it, the address with the most
+   * unsent bytes loses the connection that has been reading for longest.
    */
   readonly maxUnsentBytes?: number
   /** How much of it one address may have, an IPv6 address being its first 64 bits; half of `maxUnsentBytes` unless given. */
   readonly maxUnsentBytesPerAddress?: number
   /**
-   * How long (ms) a client may take to read an answer, beside what `leastBytesPerSecond` gives a long one; 30 s unless given.
-   * Then it loses its connection.
+   * How long (ms) a client may take to read an answer; 30 s unless given. `leastBytesPerSecond` adds time for a long answer. Then the
+   * client loses its connection.
    */
   readonly answerTimeoutMs?: number
   /** How fast an answer must be read after that time at least, in bytes a second; 32 KiB unless given. */
@@ -51,7 +51,7 @@ export interface ListenerOptions {
   readonly connectionInfo?: (incoming: IncomingMessage) => ConnectionInfo
   /** The headers of answers that do not come from the controller: its own `answerHeaders`. Default: none. */
   readonly answerHeaders?: () => Readonly<Record<string, string>>
-  /** Told of every exception behind a masked 500 answer; a process warning unless given. */
+  /** Called with every exception behind a masked 500 answer; a process warning unless given. */
   readonly onError?: (error: unknown) => void
 }
 
@@ -130,7 +130,7 @@ export function createListener(fetch: ControllerFetch, options: ListenerOptions 
 
   return oneAtATime((incoming, outgoing) => {
     answer(incoming, outgoing).catch((error: unknown) => {
-      // Reached when even the answer to a failure failed; the client must not wait for one.
+      // Reached when even the answer to a failure failed: the client must not wait.
       outgoing.destroy()
       warn(error)
     })

@@ -3,8 +3,8 @@ import type { RunningRouter } from '../../network/router/index.ts'
 import type { Identity } from '../../network/sdk/index.ts'
 
 /**
- * The edge router of this process, through which programs of the process dial and host without a socket: as the router's own identity,
- * or as another one. Bind and Dial policies decide as for everybody.
+ * The edge router of this process, through which programs of the process dial and host without a socket: as the router's own identity, or
+ * as another identity. Bind and Dial policies apply as for any identity.
  *
  * @example
  * const server = await serve(controller, { port: 1280, fabric: true, router: true })

@@ -21,7 +21,7 @@ export interface OperatorPort {
   readonly fetch: ControllerFetch
   readonly infoOf: (incoming: IncomingMessage) => ConnectionInfo
   readonly onError: (error: unknown) => void
-  /** Told of every connection that is no request any more. */
+  /** Called with every connection that has left HTTP. */
   readonly onTaken: (socket: TLSSocket) => void
 }
 
@@ -30,7 +30,7 @@ export function asksForOperatorChannel({ url, method }: IncomingMessage): boolea
   return method === 'GET' && (url ?? '').split('?')[0] === PATH
 }
 
-/** Lets requests for the channel of operators go on as one, when the controller lets them through. */
+/** Upgrades requests for the channel of operators, when the controller admits them. */
 export function serveOperators(server: Server, port: OperatorPort): void {
   server.on('upgrade', (incoming: IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.on('error', () => socket.destroy())
@@ -89,7 +89,7 @@ function send(answer: PlainAnswer, incoming: IncomingMessage, socket: Duplex): v
 function answerOn(incoming: IncomingMessage, socket: Duplex): ServerResponse {
   const outgoing = new ServerResponse(incoming)
   outgoing.shouldKeepAlive = false
-  // The sockets of this server are those of TLS.
+  // This server has TLS sockets only.
   outgoing.assignSocket(socket as TLSSocket)
   outgoing.once('finish', () => socket.end())
   return outgoing

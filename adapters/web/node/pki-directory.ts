@@ -29,7 +29,7 @@ export interface PkiDirectory extends PkiMaterial {
   readonly created: boolean
 }
 
-/** A PKI directory that is opened when somebody waits for it, or by the controller that it is given to. */
+/** A PKI directory that is opened by the first `await`, or by the controller that gets it. */
 export interface PkiDirectoryOpening extends Promise<PkiDirectory> {
   /** Opens it for a controller that clients reach at `host`: a certificate that is made now is for that host too. */
   openFor(host: string): Promise<PkiDirectory>
@@ -37,12 +37,12 @@ export interface PkiDirectoryOpening extends Promise<PkiDirectory> {
 
 /**
  * Opens the PKI of a directory: `ca.pem`, `signing.pem`, `signing.key`, `server.pem`, `server.key`, and `ca.key`, which may be kept
- * elsewhere until an authority changes. When there is none it
- * is created, directory and all, for the owner's eyes only; `created` tells. Creation is all or nothing: a process that
- * ends in the middle leaves what the next one completes or starts over, and of several processes one creates.
+ * elsewhere until an authority changes. A missing PKI is created with its directory, readable for the owner alone; `created` is true then.
+ * Creation is all or nothing: a process that ends in the middle leaves what the next one completes or starts over, and of several processes
+ * one creates.
  *
- * Nothing is done before somebody waits for it. Given to `createController` as it is, without `await`, the server certificate is
- * made for the host of its `address` as well.
+ * Nothing is done before the first `await`. Given to `createController` as it is, without `await`, the server certificate is made for the
+ * host of its `address` as well.
  * @throws PkiFileError naming the file that is missing, cannot be read or written, or does not match its pair.
  *
  * @example
@@ -78,7 +78,7 @@ async function open(directory: string, request: PkiDirectoryRequest): Promise<Pk
   const { hosts = ownHosts(), trustDomain = DEFAULT_TRUST_DOMAIN, now = Date.now() } = request
   const created = await ensurePki(directory, { ...request, hosts, trustDomain, now })
   const material = await readPkiFiles(pkiFilesIn(directory))
-  // Of two that created at the same time, one had its PKI put aside.
+  // When two processes create at the same time, the PKI of one is put aside.
   return { ...material, created: material.serverKeyPem === created?.serverKeyPem }
 }
 
@@ -89,7 +89,7 @@ const RULES: OptionRules<PkiDirectoryRequest> = {
   serverKey: { oneOf: ['P-256', 'RSA-2048'] },
 }
 
-/** A machine may have a name that no certificate can tell. */
+/** A machine may have a name that no certificate can hold. */
 function ownHosts(): readonly string[] {
   const hosts = [hostname(), 'localhost', '127.0.0.1', '::1']
   return [...new Set(hosts)].filter((host) => /^[a-z0-9.:-]+$/i.test(host))
@@ -187,7 +187,7 @@ async function makeDirectory(directory: string): Promise<void> {
   }
 }
 
-/** Names the directory in what goes wrong with it. */
+/** Names the directory in its errors. */
 async function named<T>(directory: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
@@ -218,7 +218,7 @@ async function storeNew(directory: string, material: Required<PkiMaterial>): Pro
     return true
   } catch (error) {
     await rm(unfinished, { recursive: true, force: true })
-    // Another process has put its own there, or has finished and cleared this one away.
+    // Another process has put its PKI there, or has finished and cleared this directory away.
     if (['ENOTEMPTY', 'EEXIST', 'ENOENT'].includes(errorCode(error) ?? '')) return false
     throw error
   }
@@ -233,7 +233,7 @@ async function moveIntoPlace(directory: string): Promise<void> {
   await tolerating('ENOENT', () => tolerating('ENOTEMPTY', () => rmdir(join(directory, CREATED))))
 }
 
-/** Does something that may fail in one way. */
+/** Runs work that may fail with one code. */
 async function tolerating(code: string, work: () => Promise<void>): Promise<void> {
   try {
     await work()

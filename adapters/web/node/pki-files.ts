@@ -28,14 +28,13 @@ export class PkiFileError extends Error {
 }
 
 /**
- * The certificates and keys that stand in files: every certificate file begins with a certificate, and each key is the one
- * of that certificate. The key of the root is read where its file is there. Whether the certificates trust each other is for
- * the controller to judge.
+ * The certificates and keys that stand in files: every certificate file begins with a certificate, and each key belongs to its certificate.
+ * The key of the root is read where its file is there. Whether the certificates trust each other is for the controller to judge.
  *
  * @example
  * const pki = await readPkiFiles({ ...pkiFilesIn('pki'), caPem: '/etc/ssl/network-ca.pem' })
  * const controller = await createController({ storage, address: 'localhost:1280', pki })
- * @throws PkiFileError for a file that cannot be read, holds something else, or does not match its pair.
+ * @throws PkiFileError for a file that cannot be read, has other content, or does not match its pair.
  */
 export async function readPkiFiles(files: PkiFiles): Promise<PkiMaterial> {
   checkOptions('readPkiFiles', files, ALL_FILES)

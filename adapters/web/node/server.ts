@@ -26,13 +26,13 @@ import { asksForOperatorChannel, serveOperators } from './operator-port.ts'
 import { sharePort } from './shared-port.ts'
 import { type ServerCertificate, serverCertificateFacts, tlsOptions } from './tls-sockets.ts'
 
-/** The part of a controller that a server needs: how it answers, and the certificate that stands for it. */
+/** The part of a controller that a server needs: its answers and its certificate. */
 export interface ServableController {
   readonly fetch: ControllerFetch
   /** The headers of every answer. */
   readonly answerHeaders?: Readonly<Record<string, string>>
   tls(): ServerCertificate
-  /** A certificate that takes the place of the one before is shown from the next connection on. */
+  /** A replacement certificate is shown from the next connection on. */
   readonly events?: Pick<Controller['events'], 'on'>
   /** Opens the data plane; where it is not there yet, {@link RunningServer.openFabric} has to be called. */
   readonly openFabric?: FabricSource['openFabric']
@@ -51,8 +51,8 @@ export interface ServeOptions extends ListenerOptions {
   /** How long an idle connection is kept for the next request; 5 s unless given. */
   readonly keepAliveTimeoutMs?: number
   /**
-   * How many connections may be open; 10 000 unless given. A further one takes the place of the connection that has been
-   * silent for longest, of the address that has most. It is dropped when requests are being answered on all of them.
+   * How many connections may be open; 10 000 unless given. A further connection takes the place of the longest silent connection of the
+   * address with the most connections. It is dropped when requests are being answered on all of them.
    */
   readonly maxConnections?: number
   /**
@@ -79,8 +79,8 @@ export interface ServeOptions extends ListenerOptions {
    */
   readonly router?: boolean | EdgeRouterOptions
   /**
-   * Further certificates, such as one of a public authority for browsers: a client that asks for a DNS name of one (SNI) is
-   * shown it, everybody else the controller's own, which alone signs tokens.
+   * Further certificates, such as one of a public authority for browsers: a client that asks for one of its DNS names (SNI) sees it. Other
+   * clients see the controller's own certificate, which alone signs tokens.
    */
   readonly namedCertificates?: readonly ServerCertificate[]
 }
@@ -98,7 +98,7 @@ export interface RoutedServer extends RunningServer {
 
 /** A controller that is being served; `await using` closes it at the end of a block, before the controller that was made before it. */
 export interface RunningServer extends AsyncDisposable {
-  /** Where it is reached: `https://host:port` of what it is bound to. */
+  /** The URL of the bound address, `https://host:port`. */
   readonly url: string
   /** The port that is bound, also where the system chose it. */
   readonly port: number
@@ -188,7 +188,7 @@ const MAX_HEADER_BYTES = 32_768
  * await server.router.host('wiki', (_request, response) => response.end('hello'))
  *
  * @throws RangeError for a limit that is no positive number.
- * @throws Error with `code` `EADDRINUSE` when the address is in use, or what else the system answers to binding it.
+ * @throws Error with `code` `EADDRINUSE` when the address is in use, or another code of the system for a failed bind.
  */
 export function serve(
   controller: ServableController & Required<Pick<ServableController, 'openFabric'>>,
@@ -327,7 +327,7 @@ function addNamed(server: Server, certificate: ServerCertificate): void {
   for (const name of names) server.addContext(name, tlsOptions(certificate))
 }
 
-/** Those of the options that others take too. */
+/** The options that other functions take too. */
 function picked(options: ListenerOptions, names: readonly string[]): ListenerOptions {
   return Object.fromEntries(Object.entries(options).filter(([name]) => names.includes(name)))
 }

@@ -2,7 +2,7 @@ import { constants, X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
 import type { TlsOptions } from 'node:tls'
 
-/** The facts that a client will hold against the certificate of a server. */
+/** The facts by which a client judges the certificate of a server. */
 export interface ServerCertificateFacts {
   /** The DNS names and IP addresses that it is for. */
   readonly names: readonly string[]

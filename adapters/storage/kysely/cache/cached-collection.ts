@@ -12,13 +12,13 @@ import type { RecordCache } from './record-cache.ts'
 /** A question that names more of the cache's records than this would take the place of everything else. */
 const LARGEST_SHARE = 1 / 4
 
-/** Greatest number of records, and of values, for which it is kept which records hold which value. */
+/** Greatest number of records, and of values, for which the cache keeps the ids by value. */
 const MOST_HOLDERS = 500
 
 /** The reads that answer whole records. */
 export type RecordReads = Omit<ReadCollection<StoredRecord>, 'findIds' | 'scan'>
 
-/** Where the records of one kind come from that the cache does not hold. */
+/** The source of the records of one kind that the cache lacks. */
 export interface RecordSource {
   readonly connection: RowSource
   readonly table: RecordTable
@@ -27,7 +27,7 @@ export interface RecordSource {
   find(query: FindQuery, recordOf: (row: Row) => RecordOrDamage): Promise<Page<StoredRecord>>
 }
 
-/** Answers from the cache what names its records by id or by a unique text, and asks the source for those not there. */
+/** Answers queries by id or by a unique text from the cache, and asks the source for missing records. */
 export function cachedCollection(
   { cache, isLevel }: CachedReads,
   { connection, table, statements, find }: RecordSource,
@@ -168,7 +168,7 @@ export interface CachedReads {
   isLevel(kind: string, id?: string): boolean
 }
 
-/** Changes that are not committed yet: the cache knows nothing of them. */
+/** Changes that are not committed yet, and that the cache lacks. */
 export class Uncommitted {
   readonly #ids = new Map<string, Set<string>>()
 
@@ -189,9 +189,9 @@ export class Uncommitted {
 const FURTHEST = 1000
 
 /**
- * Brings the cache level with a snapshot that `connection` holds. Answers undefined when the cache is further already, for a
- * read that began earlier. `before` is the cache's revision at a moment before the snapshot was taken: a snapshot that does
- * not reach it shows that the database was put back to an older state, and so does one of the same revision on another line.
+ * Brings the cache level with a snapshot that `connection` holds. Answers undefined when the cache is already ahead, for a read that began
+ * earlier. `before` is the cache's revision at a moment before the snapshot was taken: a snapshot that does not reach it shows that the
+ * database was put back to an older state, and so does one of the same revision on another line.
  */
 export async function levelReads(
   cache: RecordCache,

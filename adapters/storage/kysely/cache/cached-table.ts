@@ -118,7 +118,7 @@ function isById(orderBy: FindQuery['orderBy']): boolean {
 /** An id is equal to no value of another type. */
 function texts(values: ReadonlySet<unknown>): ReadonlySet<string> {
   for (const value of values) if (typeof value !== 'string') return new Set([...values].filter(isText))
-  // Every value has just been found to be one.
+  // Every value was just checked to be a text.
   return values as ReadonlySet<string>
 }
 

@@ -60,8 +60,8 @@ const CHARACTERS_OF_ONE = 1024
 const NOWHERE: HistoryPoint = { revision: -1 }
 
 /**
- * Records as they are at one place in the history of the database, the latest that a read has seen. It moves on by the change
- * feed, which names every record that is not the same any more; a read at any other place finds nothing here.
+ * Records as they are at one place in the history of the database, the latest that a read has seen. It moves on by the change feed, which
+ * names every changed record. A read at another place finds nothing here.
  */
 export class RecordCache {
   readonly capacity: number
@@ -140,7 +140,7 @@ export class RecordCache {
     this.#add(list)
   }
 
-  /** Keeps the record that was read of an id, with its size in characters, or that there is none. */
+  /** Keeps the record of an id, with its size in characters, or its absence. */
   keep(records: RecordTable, id: string, record: StoredRecord | undefined, characters: number): void {
     const size = sizeOf(characters)
     if (size > this.capacity) return
@@ -174,7 +174,7 @@ export class RecordCache {
     for (const list of table.lists()) this.#drop(list)
   }
 
-  /** Drops the oldest, but spares those once that were used since they came or were last spared. */
+  /** Drops the oldest entries. An entry that was used since it came or was last spared is spared once. */
   #makeRoom(): void {
     while (this.#size > this.capacity) {
       const { value: oldest, done = false } = this.#oldest.next()

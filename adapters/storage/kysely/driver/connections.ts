@@ -54,10 +54,10 @@ export class Connection implements RowSource {
   }
 }
 
-/** There are few of them: what begins, ends and divides transactions. */
+/** The few statements that begin, end and divide transactions. */
 const COMMANDS = new Map<string, CompiledQuery>()
 
-/** How many connections there are, and how long is waited for one. */
+/** The number of connections, and the longest wait for a connection. */
 export interface ConnectionOptions {
   /** Greatest number of reads at once, where each has a connection of its own. Default: 8. */
   readonly readConnections?: number
@@ -77,7 +77,7 @@ export interface Connections {
 
 /** Where connections come from, each for one transaction at a time. */
 export interface ConnectionSource {
-  /** Runs `work` with a connection that nobody else uses meanwhile. */
+  /** Runs `work` with a connection of its own. */
   use<T>(work: (connection: Connection) => Promise<T>): Promise<T>
   close(): Promise<void>
 }
@@ -135,7 +135,7 @@ function pooledConnections(dialect: Dialect): ConnectionSource {
   }
 }
 
-/** Up to `most` connections of a dialect whose drivers have one each; a broken one is replaced. */
+/** Up to `most` connections of a dialect whose drivers have one each. A broken connection is replaced. */
 function separateConnections(dialect: Dialect, most: number, timeoutMs: number): ConnectionSource {
   const gate = new Gate(most)
   const idle: Driver[] = []

@@ -124,7 +124,7 @@ export async function openPostgresDialect(options: PostgresOptions & ConnectionO
     })
 }
 
-/** Whether a URL says that its pooler cannot keep prepared statements; the driver passes over what it does not know. */
+/** Whether a URL says that its pooler cannot keep prepared statements. The driver ignores unknown parameters. */
 function isUnprepared(connection: PostgresOptions['connection']): boolean {
   return typeof connection === 'string' && /[?&]prepareStatements=false(?:&|$)/.test(connection)
 }

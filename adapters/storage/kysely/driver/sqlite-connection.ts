@@ -92,7 +92,7 @@ interface Prepared {
 /** Reads look so often, in ms, whether the file is still in its place; writes do every time. */
 const LOOK_INTERVAL_MS = 100
 
-/** A connection that prepares each statement once, and does not acknowledge what is written to a file that is gone. */
+/** A connection that prepares each statement once, and acknowledges no write to a file that is gone. */
 export class SqliteConnection implements DatabaseConnection {
   readonly #database: DatabaseSync
   readonly #place: SqlitePlace
@@ -175,7 +175,7 @@ export class SqliteConnection implements DatabaseConnection {
   }
 }
 
-/** The rows of a statement, with large integers where some are too large for a number: what holds one is damaged. */
+/** The rows of a statement, with large integers where some are too large for a number: a record with such a value is damaged. */
 function allRows(statement: StatementSync, values: readonly SQLInputValue[]): unknown[] {
   try {
     return statement.all(...values)
@@ -194,14 +194,14 @@ function allRows(statement: StatementSync, values: readonly SQLInputValue[]): un
 const SQLITE_IOERR = 10
 
 /**
- * Watches that a SQLite file and its write-ahead log stay where the connections of one storage found them: SQLite itself goes
- * on with a file that has no name any more, and what it acknowledges then is found by nobody.
+ * Watches that a SQLite file and its write-ahead log stay where the connections of one storage found them: SQLite itself goes on with a
+ * file that has lost its name, and the writes that it acknowledges then are lost.
  */
 export class SqlitePlace {
   readonly #file: string
   /** There is nothing to watch where no file has the name, as with `:memory:`. */
   #database: string | undefined
-  /** While there are connections, nobody but an intruder takes the log away. */
+  /** While connections are open, only an intruder removes the log. */
   #log: string | undefined
   #connections = 0
 
@@ -226,11 +226,11 @@ export class SqlitePlace {
 
   closed(): void {
     this.#connections -= 1
-    // The last connection moves what is in it into the database, and takes it along.
+    // The last connection moves the content of the log into the database, and removes the log.
     if (this.#connections === 0) this.#log = undefined
   }
 
-  /** Throws while another file has a name, or none: what is written meanwhile would be found by nobody. */
+  /** Throws while the name belongs to another file or to none: writes would be lost. */
   assertSame(): void {
     this.#assertDatabase()
     const log = identityOf(`${this.#file}-wal`)
@@ -249,7 +249,7 @@ function isGone(file: string): Error {
   return Object.assign(new Error(message), { errcode: SQLITE_IOERR })
 }
 
-/** Identifies a file, by whatever name; undefined when there is none. */
+/** Identifies a file under any name; undefined for a missing file. */
 function identityOf(file: string): string | undefined {
   const found: BigIntStats | undefined = statSync(file, { bigint: true, throwIfNoEntry: false })
   return found && `${found.dev}.${found.ino}`

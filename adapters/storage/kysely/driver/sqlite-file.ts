@@ -44,7 +44,7 @@ export interface CopyProgress {
   readonly total: number
 }
 
-/** Told how far a copy is. */
+/** Called with the progress of a copy. */
 export type OnCopyProgress = (progress: CopyProgress) => void
 
 const PROGRESS_INTERVAL_MS = 500
@@ -60,9 +60,8 @@ database.prepare('vacuum into ?').run(to)
 database.close()`
 
 /**
- * Copies a SQLite database as it is at one moment, also while others write to it. The copy is on the disk, whole, before it
- * has its name; what had that name is replaced. A damaged database is not copied. Errors are those of SQLite and of the file
- * system.
+ * Copies a SQLite database as it is at one moment, also while others write to it. The copy is on the disk, whole, before it gets its name.
+ * A file of that name is replaced. A damaged database is not copied. Errors are those of SQLite and of the file system.
  */
 export async function copyDatabase(from: string, to: string, onProgress?: OnCopyProgress): Promise<void> {
   const unfinished = `${to}.unfinished`

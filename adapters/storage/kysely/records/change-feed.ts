@@ -12,7 +12,7 @@ export interface StoredState extends HistoryPoint {
   readonly forgotten: number
 }
 
-/** The lines of some revisions. Of commits by releases that knew no lines there are none. */
+/** The lines of some revisions. Commits of releases without lines have none. */
 export type Lines = ReadonlyMap<number, string | undefined>
 
 /** The changes after one place in the history of a database up to another one. */
@@ -24,7 +24,7 @@ export interface StoredChanges {
 
 const LINES = 2 ** 48 - 1
 
-/** A line for a commit, which another one has by chance once in 2^48 times. */
+/** A line for a commit. Another commit has the same by chance once in 2^48 times. */
 export function newLine(): string {
   return String(randomInt(LINES))
 }
@@ -45,7 +45,7 @@ export function changeFeed(database: Database) {
   const forget = statement(database, sql`delete from ${changes} where revision < ${0}`)
   const between = statement(
     database,
-    // The first row of the revision itself tells its line.
+    // The first row of the revision has its line.
     sql`select revision, kind, id, operation, line from ${changes}
       where revision >= ${0} and revision <= ${0} and (revision > ${0} or position = 0) order by revision, position`,
   )
@@ -69,7 +69,7 @@ export function changeFeed(database: Database) {
       position === 0 ? Number(line) : null,
     ],
 
-    /** The statements that store the place that a commit reaches, and forget what is too old. */
+    /** The statements that store the place of a commit, and forget old changes. */
     advance(before: StoredState, { revision, line }: HistoryPoint): readonly CompiledQuery[] {
       const due = revision - REMEMBERED_REVISIONS
       const forgotten = due - before.forgotten >= FORGOTTEN_AT_ONCE ? due : before.forgotten
@@ -110,7 +110,7 @@ const NO_CHANGES: StoredChanges = { changes: [], lines: new Map() }
 function isOnLine({ revision, line }: HistoryPoint, row: Row | undefined): boolean {
   // Before the first commit every database is the same.
   if (line === undefined || revision === 0) return true
-  // A release that knew no lines left none: its commits differ by their revisions alone.
+  // A release without lines left none: its commits differ by their revisions alone.
   return row !== undefined && (lineOf(row) ?? line) === line
 }
 

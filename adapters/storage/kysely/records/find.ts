@@ -10,8 +10,7 @@ import { toSql } from './filter/value-test.ts'
 import { decodeRecord, pageOf, type RecordOrDamage } from './write-record.ts'
 
 /**
- * Answers a question in SQL alone: what does not belong to the page is neither fetched nor looked at here. `recordOf` makes
- * the record of a row.
+ * Answers a query in SQL alone: only rows of the page are fetched. `recordOf` makes the record of a row.
  */
 export async function find(
   database: Database,
@@ -43,7 +42,7 @@ export async function find(
   return pageOf(rows.map(recordOf), isKnown ? offset + rows.length : await countAll())
 }
 
-/** The ids of what a question asks for: nothing else of a record is fetched, however large it is. */
+/** The ids of the records of a query: nothing else of a record is fetched, however large it is. */
 export async function findIds(
   database: Database,
   connection: RowSource,

@@ -2,10 +2,10 @@ import { type CompiledQuery, sql } from 'kysely'
 import type { Connection } from '../driver/connections.ts'
 import { type Database, type Statement, statement } from '../driver/language.ts'
 
-/** Statements that are sent as one. The texts that this makes stay few, and each is prepared once. */
+/** Statements that are sent as one. Their texts stay few, and each is prepared once. */
 const AT_ONCE = 4
 
-/** Runs statements that answer nothing and concern different rows, in whatever order the database likes. */
+/** Runs statements that answer nothing and concern different rows, in any order. */
 export type JointStatements = (connection: Connection, queries: readonly CompiledQuery[]) => Promise<void>
 
 /** Sends statements together where the database can: each would otherwise wait for the answer to the one before. */

@@ -13,7 +13,7 @@ export interface WriteUnderWay {
   run(query: CompiledQuery): Promise<number>
   rows(query: CompiledQuery): Promise<readonly Row[]>
   note(kind: string, id: string, operation: Change['operation']): void
-  /** Adds a row by the end of the write, and tells nobody of it. */
+  /** Adds a row by the end of the write, without a change event. */
   defer(inserter: RowInserter, values: readonly unknown[]): void
 }
 
@@ -124,7 +124,7 @@ function encodeRecord(
     const value = encode(language, `${kind.name}.${field.field}`, field.kind, given)
     encoded.set(field, value)
     values.push(value)
-    // Nobody searches the texts of a journal: what would be kept for that is left out.
+    // The texts of a journal are never searched: their search columns are left out.
     if (field.searchColumn === undefined || kind.isJournal) continue
     if (typeof value === 'string') values.push(foldedText(value))
     else values.push(value === null ? null : String(value))
@@ -134,10 +134,10 @@ function encodeRecord(
   return { id, values, byField: encoded }
 }
 
-/** A record, or what is wrong with it. */
+/** A record, or its damage. */
 export type RecordOrDamage = StoredRecord | DamagedRecord
 
-/** The record of a row, which any number of readers may share; or what is wrong with it. */
+/** The record of a row, which any number of readers may share; or its damage. */
 export function decodeRecord(
   { kind: recordKind, fields, empty }: Pick<RecordTable, 'kind' | 'fields' | 'empty'>,
   row: Row,
@@ -162,7 +162,7 @@ function ofJsonType(type: 'list' | 'object', value: unknown): unknown {
   if (value === null) return null
   if (typeof value !== 'object') return UNREADABLE
   if (Array.isArray(value) === (type === 'list')) return value
-  // Up to version 0.1.0 a list that nobody had written to was filled in as an empty object.
+  // Up to version 0.1.0 a list without any write was filled in as an empty object.
   return type === 'list' && Object.keys(value).length === 0 ? NO_ELEMENTS : UNREADABLE
 }
 

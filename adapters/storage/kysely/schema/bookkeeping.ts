@@ -18,7 +18,7 @@ const STATE: TableModel = {
   indexes: [],
 }
 
-/** The change feed. The first change of a revision tells its line. */
+/** The change feed. The first change of a revision has its line. */
 const CHANGES: TableModel = {
   name: CHANGE_TABLE,
   columns: [

@@ -16,9 +16,9 @@ export type SchemaStep =
   | { readonly kind: 'create-index' | 'drop-index'; readonly table: TableModel; readonly index: IndexModel }
 
 /**
- * The steps that add what is declared and not yet recorded, and drop the tables that may be `dropped`. There are none in a database of
- * a newer version, which has tables or columns that the code does not know: as long as it has what the code needs, it is used as it
- * is. Throws a {@link SchemaMismatch} when it does not, or has columns in another form.
+ * The steps that add declared tables and columns, and drop the tables that may be `dropped`. A database of a newer version has tables or
+ * columns that the code does not know. It needs no steps, and is used as it is. Throws a {@link SchemaMismatch} when it lacks a table or a
+ * column that the code needs, or has columns in another form.
  */
 export function compareSchemas(
   recorded: readonly TableModel[],

@@ -18,7 +18,7 @@ function jsonText(value: unknown): string {
   return text.includes('\\') && hasEscapedKey(value) ? SPELLED + JSON.stringify(renamed(value, spell)) : text
 }
 
-/** Stands for what no JSON value is stored as. */
+/** Stands for text that is no stored JSON value. */
 export const UNREADABLE = Symbol('unreadable')
 
 /** The value of a {@link jsonText}; {@link UNREADABLE} for other text. */
@@ -88,8 +88,8 @@ function unfit(name: string, kind: FieldKind): TypeError {
 }
 
 /**
- * The field's value, immutable through and through, for what a driver gives: some give large integers as text, some booleans
- * as numbers. {@link UNREADABLE} for what no value of the kind is stored as.
+ * The field's value, immutable through and through, for what a driver gives: some give large integers as text, some booleans as numbers.
+ * {@link UNREADABLE} for any other stored form.
  */
 export function decode(kind: FieldKind, value: unknown): unknown {
   if (value === null || value === undefined) return null
@@ -140,8 +140,8 @@ export function isStorable(text: string): boolean {
 }
 
 /**
- * Folds a text for searches that do not tell upper from lower case, where the database's own `lower` would not do: it knows
- * ASCII only, on every database. Null for most texts.
+ * Folds a text for searches that ignore case, where the database's own `lower` would not do: on every database it knows ASCII only. Null
+ * for most texts.
  */
 export function foldedText(text: string): string | null {
   if (!NOT_ASCII.test(text)) return null

@@ -16,8 +16,7 @@ export function pendingMigration(
 }
 
 /**
- * Does what there is to do, in one transaction and alone: of any number of processes that start together one does it, and
- * the others find it done.
+ * Migrates in one transaction and alone: of any number of processes that start together one migrates, and the others find it done.
  */
 export function applyMigration(
   database: Database,
@@ -62,7 +61,7 @@ function recordOf(database: Database, { number, name, statements, tables }: Migr
 
 const RECORDS_AT_ONCE = 500
 
-/** Enters the members of every record's value, which no SQL can tell, in the table that they are looked up in. */
+/** Enters the members of every record's value, which SQL cannot compute, in their lookup table. */
 async function fillSearchTable(
   database: Database,
   connection: Connection,

@@ -6,9 +6,9 @@ import { encode, foldedText, membersOf } from './field-value.ts'
 import type { ColumnModel, FieldColumn, IndexModel, RecordTable, RecordTables, TableModel } from './record-table.ts'
 
 /**
- * How declarations become tables, and values columns. A version that knows a lower one refuses the database, so it is raised when
- * that changes in a way that steps cannot express, and when the version before must not serve what this one writes. Otherwise
- * the version before comes back over tables and columns that it does not know.
+ * How declarations become tables, and values columns. A version that knows a lower one refuses the database, so it is raised when the form
+ * changes in a way that steps cannot express, and when the version before must not serve the records of this version. Otherwise the version
+ * before can return: it passes over unknown tables and columns.
  */
 export const SCHEMA_FORMAT = 1
 
@@ -37,8 +37,8 @@ export interface Migration {
 }
 
 /**
- * The migration from what is recorded to what the code declares; undefined when there is nothing to do. Throws a
- * {@link SchemaMismatch} for a database of a newer format, or of a newer version that lacks what the code needs.
+ * The migration from the recorded tables to the declared tables; undefined when nothing is to do. Throws a {@link SchemaMismatch} for a
+ * database of a newer format, or of a newer version without the tables that the code needs.
  */
 export function planMigration(
   database: Database,
@@ -69,7 +69,7 @@ export function planMigration(
   }
 }
 
-/** Tables first, which new columns may have to fill; indexes last, over what is there then. */
+/** Tables first, because new columns may have to fill them; indexes last, over all columns. */
 const ORDER: readonly SchemaStep['kind'][] = ['drop-table', 'create-table', 'add-column', 'drop-index', 'create-index']
 
 function preparations(database: Database): CompiledQuery[] {
@@ -194,8 +194,8 @@ function dropTable({ tables, prefix }: Database, { name }: TableModel): Compiled
 }
 
 /**
- * New columns may be null: what was stored before has none of them. A version that does not know the column writes records without it,
- * which hold the declared default then.
+ * New columns may be null: earlier records have no value there. A version that does not know the column writes records without it, which
+ * hold the declared default then.
  */
 function addColumn(
   { language, tables, prefix }: Database,

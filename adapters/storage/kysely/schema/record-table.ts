@@ -7,11 +7,11 @@ export interface FieldColumn {
   readonly field: string
   readonly kind: FieldKind
   readonly column: string
-  /** Holds what `contains` looks at, where that is not the column itself: a folded text, or a number as text. */
+  /** The column that `contains` searches, where that is not the column itself: a folded text, or a number as text. */
   readonly searchColumn?: string
   /** The type that a JSON field always holds. */
   readonly jsonType?: 'list' | 'object'
-  /** Whether it always holds something. */
+  /** Whether it always has a value. */
   readonly isRequired: boolean
   readonly isUnique: boolean
   readonly isIndexed: boolean
@@ -36,8 +36,8 @@ export interface RecordTable {
 type EmptyRecord = Readonly<Record<string, unknown>>
 
 /**
- * A record that has all fields and no values. Records begin as a copy of it: one that is filled field by field is a hash table to V8 from
- * some 16 fields on, which takes ten times as long to copy.
+ * A record that has all fields and no values. Records begin as a copy of it. An object that is filled field by field becomes a hash table
+ * in V8 from some 16 fields on, which takes ten times as long to copy.
  */
 export function emptyRecord(fields: readonly Pick<FieldColumn, 'field'>[]): EmptyRecord {
   return { id: '', ...Object.fromEntries(fields.map(({ field }) => [field, null])) }
@@ -192,7 +192,7 @@ export interface IndexModel {
   readonly isUnique?: boolean
 }
 
-/** A table as plain data: what is recorded in the database, and compared with at the next start. Names are without the prefix. */
+/** A table as plain data, as the database records it and the next start compares it. Names are without the prefix. */
 export interface TableModel {
   readonly name: string
   readonly columns: readonly ColumnModel[]

@@ -33,7 +33,7 @@ import type { RecordTable, RecordTables } from '../schema/record-table.ts'
 /** The message of the error when a transaction is used after its end. */
 export const TRANSACTION_OVER = 'the transaction has ended: what it gave out cannot be used any more'
 
-/** Reads through one connection, whose snapshot has reached `state`; from the cache what it holds, where one is given. */
+/** Reads through one connection, whose snapshot has reached `state`. Where a cache is given, its records are read from there. */
 export function readTransaction(
   stored: StoredTables,
   connection: RowSource,
@@ -77,7 +77,7 @@ export function readCollection<T extends StoredRecord>(
     find: (query = {}) => search(query, (row) => decodeRecord(table, row)),
   }
   const collection =
-    // A journal is what it is in its table: who verifies it asks for that.
+    // A journal is always read from its table: a verifier must see the stored rows.
     cached === undefined || kind.isJournal
       ? inTables
       : cachedCollection(cached, { connection, table, statements, find: search })
@@ -105,7 +105,7 @@ export function readCollection<T extends StoredRecord>(
 }
 
 function ofKind<R>(stored: unknown): R {
-  // A table is reached through its kind alone, so what it holds is what the kind's own insert and update took in.
+  // A table is reached through its kind alone, so its records came through the kind's own insert and update.
   return stored as R
 }
 
@@ -153,7 +153,7 @@ class DeferredSnapshot implements RowSource {
   #isOver = false
   #letGo: () => void = () => undefined
 
-  /** A snapshot of `state`, as long as nobody writes before the first statement. */
+  /** A snapshot of `state`, unless a write commits before the first statement. */
   constructor(database: Database, readers: ConnectionSource, feed: ChangeFeed, state: StoredState) {
     this.#database = database
     this.#readers = readers
@@ -161,7 +161,7 @@ class DeferredSnapshot implements RowSource {
     this.#state = state
   }
 
-  /** Whether somebody wrote before the first statement, which was refused then with all that followed. */
+  /** Whether a write committed before the first statement. That statement and all later ones were refused then. */
   get hasMoved(): boolean {
     return this.#hasMoved
   }
@@ -243,8 +243,8 @@ function nothing(): void {}
 type Work<T> = (tx: ReadTransaction) => Promise<T>
 
 /**
- * Runs reads over snapshots of the database, and answers from the cache what it holds of them. A read that may begin again asks
- * only where the database stands; when the cache is level with that, it needs no snapshot until it misses something.
+ * Runs reads over snapshots of the database, and answers from the cache where it can. A read that may begin again asks only for the
+ * database's revision. When the cache has that revision, the read needs no snapshot until a record is missing.
  */
 export class Reads {
   readonly #stored: StoredTables

@@ -14,7 +14,7 @@ interface QueuedWrite {
   reject(reason: unknown): void
 }
 
-/** How one write of a group ended; its caller learns it after the commit. */
+/** The outcome of one write of a group; its caller gets it after the commit. */
 type Outcome =
   | { readonly isDone: true; readonly result: unknown }
   | { readonly isDone: false; readonly reason: unknown }
@@ -30,7 +30,7 @@ interface Collected {
 
 /** Writes that one commit serves at most. */
 const GROUP_SIZE = 256
-/** Ms within which the writes of one commit begin; who comes later waits for the next. */
+/** Ms within which the writes of one commit begin; a later write waits for the next commit. */
 const GROUP_MS = 20
 
 /**
@@ -113,7 +113,7 @@ export class WriteQueue {
     const known = cache?.place.revision ?? 0
     const before = await feed.read(connection)
     const uncommitted = new Uncommitted()
-    // Nobody else commits meanwhile: what the cache knows stays true, except of what this group changes.
+    // No other process commits meanwhile: the cache stays true, except for the changes of this group.
     const cached = cache && (await levelReads(cache, feed, connection, before, known, uncommitted))
     const deferred = new DeferredRows(connection, this.#stored.runJointly)
     const outcomes: Outcome[] = []
@@ -139,7 +139,7 @@ export class WriteQueue {
     return { outcomes, before, after: state, changes: { changes, lines } }
   }
 
-  /** Runs one write in a savepoint, on a line of its own. Throws only when the connection is of no more use. */
+  /** Runs one write in a savepoint, on a line of its own. Throws only when the connection is broken. */
   async #runOne(
     connection: Connection,
     draft: Draft,

@@ -21,14 +21,14 @@ import {
 } from '../records/write-record.ts'
 import { readCollection, readTransaction, type StoredTables, TRANSACTION_OVER } from './read-transaction.ts'
 
-/** Reads and changes of one write; what is not changed yet is read from the cache, where one is given that is level with it. */
+/** Reads and changes of one write. Unchanged records are read from the cache, where a cache of the same revision is given. */
 export function writeTransaction(stored: StoredTables, draft: Draft, cached?: CachedReads): WriteTransaction {
   const { connection, lifetime, state, deferred } = draft
   const reads = readTransaction(stored, connection, state, lifetime, cached)
   return {
     ...reads,
     async changesSince(revision, line) {
-      // Those of writes of the same commit may still wait.
+      // Rows of other writes of the same commit may still wait.
       await deferred.flush()
       return reads.changesSince(revision, line)
     },
@@ -121,8 +121,8 @@ interface DeferredRow {
 }
 
 /**
- * Rows that writes only add and seldom read: those of all writes of a group go to the database in few statements, before the
- * commit that makes them true. A write that fails takes its own with it.
+ * Rows that writes only add and seldom read. The rows of all writes of a group go to the database in few statements, before their commit. A
+ * write that fails takes its own with it.
  */
 export class DeferredRows {
   readonly #connection: Connection

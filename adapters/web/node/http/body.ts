@@ -4,13 +4,13 @@ import type { FairCapacity } from '../../../../src/concurrency/fair-capacity.ts'
 import { announcesBody } from '../connections.ts'
 import { bodyTooLarge, RequestAborted, tooMuchArriving } from './early-response.ts'
 
-/** The largest request body accepted unless told otherwise, in bytes (1 MiB). */
+/** Default maximum of a request body, in bytes (1 MiB). */
 export const DEFAULT_MAX_BODY_BYTES = 1_048_576
 
-/** How much of a body is read, and what it shares its memory with. */
+/** The maximum of a body, and the bodies that share its memory. */
 export interface BodyOptions {
   readonly maxBytes: number
-  /** The memory, in bytes, of all bodies that are still arriving; without it nobody counts it. */
+  /** The memory, in bytes, of all bodies that are still arriving; not counted unless given. */
   readonly arriving?: FairCapacity
   /** The network that a body counts for. */
   readonly network: string
@@ -85,9 +85,8 @@ const SMALLEST_BLOCK = 1024
 const LARGEST_BLOCK = 65_536
 
 /**
- * An empty sequence of bytes. Memory is taken for what has arrived, never for what a client says will come.
- * Pieces are copied into blocks rather than kept: a body sent as a million one-byte chunks would otherwise hold a
- * million buffers.
+ * An empty sequence of bytes. Memory is taken for bytes that have arrived, never for bytes that a client announces. Pieces are copied into
+ * blocks rather than kept: a body sent as a million one-byte chunks would otherwise hold a million buffers.
  */
 export function growingBytes(): GrowingBytes {
   const full: Uint8Array[] = []
@@ -147,16 +146,16 @@ interface Turn {
 }
 
 /**
- * Has the requests of each connection answered one after the other. Node hands out all that a client sends ahead at once:
- * a packet of small requests for a large document would fill the memory with answers that nobody reads.
- * A client that sends too many ahead loses its connection.
+ * Has the requests of each connection answered one after the other. Node hands out all requests that a client sends ahead at once: a packet
+ * of small requests for a large document would fill the memory with answers that nobody reads. A client that sends too many ahead loses its
+ * connection.
  */
 export function oneAtATime(answer: (incoming: IncomingMessage, outgoing: ServerResponse) => void) {
   const turns = new WeakMap<Socket, Turn>()
 
   const begin = ({ incoming, outgoing }: Exchange, turn: Turn) => {
     turn.isTaken = true
-    // Node tells this only of the answer that is at the head of its connection, which this one is.
+    // Node emits this only for the answer at the head of its connection, as here.
     outgoing.once('close', () => {
       turn.isTaken = false
       const next = turn.waiting.shift()

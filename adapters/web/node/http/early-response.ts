@@ -4,7 +4,7 @@ import { isListening, untilSent, webAnswer, writeHead } from './response.ts'
 
 /** How long a refused client may take to read its answer, in ms. */
 const LINGER_MS = 1000
-/** How much of what it still sends is read and thrown away meanwhile, in bytes. */
+/** Bytes of the client that are read and discarded meanwhile. */
 const LINGER_BYTES = 262_144
 
 /**

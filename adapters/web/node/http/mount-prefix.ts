@@ -2,8 +2,8 @@
 const OWN_PATHS = ['/edge', '/fabric', '/oidc', '/portcullis', '/.well-known']
 
 /**
- * The path that a controller is asked for when it is mounted below `prefix` in an application: what stands behind it. A prefix
- * that is a path of the controller's own, as in `app.use('/edge', …)`, belongs to the question.
+ * The path of a request to a controller that an application mounts below `prefix`: the part behind the prefix. A prefix that is also a path
+ * of the controller, as in `app.use('/edge', …)`, stays in it.
  */
 export function withoutPrefix(target: string, prefix: string): string {
   const isOwn = OWN_PATHS.some((own) => prefix === own || prefix.startsWith(`${own}/`))

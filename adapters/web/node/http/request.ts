@@ -14,7 +14,7 @@ export interface ToRequestOptions {
   readonly maxBodyBytes?: number
 }
 
-/** The gates and limits that a request shares with those of others. */
+/** The gates and limits that all requests share. */
 export interface Shares {
   /** The memory, in bytes, of bodies that are still arriving. */
   readonly arriving: FairCapacity
@@ -122,7 +122,7 @@ function pathOf(target: string): string {
 /**
  * The bytes of a body that a framework has already read and parsed into `incoming.body` (Express after
  * `express.json()`, `express.urlencoded()`, `express.text()` or `express.raw()`), or `undefined` when it was empty.
- * @throws Error when the body was read by someone who left nothing in its place.
+ * @throws Error when another reader consumed the body and left no parsed value.
  */
 function serializeParsedBody(incoming: IncomingMessage): Uint8Array<ArrayBuffer> | undefined {
   const declaresBody = declaredLength(incoming) > 0 || incoming.headers['transfer-encoding'] !== undefined

@@ -108,7 +108,7 @@ export function untilSent(outgoing: ServerResponse): Promise<void> {
 export interface Reading {
   /** The memory, in bytes, of answers that have not been sent. */
   readonly capacity: FairCapacity
-  /** The network that this one counts for. */
+  /** The network whose limit counts these bytes. */
   readonly network: string
   /** How long (ms) any answer may take to be read. */
   readonly timeoutMs: number
@@ -116,14 +116,14 @@ export interface Reading {
   readonly bytesPerSecond: number
 }
 
-/** Whether somebody still waits for this response, and it has not been started. */
+/** Whether the client still waits for this response, and it has not been started. */
 export function isListening(outgoing: ServerResponse): boolean {
   return !outgoing.destroyed && !outgoing.headersSent && !outgoing.writableEnded
 }
 
 /**
- * Counts bytes that wait for a client until what is answered is called: the client loses its connection when others need their
- * memory, or when it takes too long to read them.
+ * Counts bytes that wait for a client until the returned function is called: the client loses its connection when others need their memory,
+ * or when it takes too long to read them.
  */
 function awaitReading(outgoing: ServerResponse, length: number, reading: Reading | undefined): () => void {
   if (reading === undefined) return () => undefined

@@ -134,7 +134,7 @@ function someElement(context: FilterContext, subject: Subject, where: Filter | u
   return elements === false ? false : sql`exists (select 1 from ${elements})`
 }
 
-/** The elements of the record's set that fulfil a filter, as what stands behind `from`; false when it can have none. */
+/** The elements of the record's set that fulfil a filter, as the text behind `from`; false when the set can have none. */
 function elementsOf(context: FilterContext, subject: Subject, where: Filter | undefined): Sql | false {
   if (subject.kind !== 'set' || subject.searchTable === undefined) return false
   const condition = where === undefined || compileFilter({ ...context, scope: ELEMENT_SCOPE }, where)

@@ -3,7 +3,7 @@ import type { Comparison, Filter, Literal } from '../../../../../src/storage.ts'
 import type { Sql, SqlLanguage } from '../../driver/language.ts'
 import { isStorable } from '../../schema/field-value.ts'
 
-/** A text column and what is known of it. */
+/** A text column and its known properties. */
 export interface TextColumn {
   readonly column: Sql
   readonly folded: Sql
@@ -115,7 +115,7 @@ function equalText({ column, isIndexed }: TextColumn, literal: string, language:
   return key === undefined ? isEqual : allOf([sql`${key} = ${language.indexedText(sql`${literal}`)}`, isEqual])
 }
 
-/** How many values stand in the statement one by one; more are given as one list. */
+/** The greatest number of values that stand in the statement one by one; more values are given as one list. */
 const LISTED = 8
 
 function isOneOf({ column, isIndexed }: TextColumn, texts: readonly string[], language: SqlLanguage): Condition {
@@ -137,7 +137,7 @@ function isNumber(value: unknown): value is number {
   return typeof value === 'number' && !Number.isNaN(value)
 }
 
-/** A condition that is known before any row is looked at, or one to ask the database. */
+/** A condition with a known result, or a condition for the database. */
 export type Condition = Sql | boolean
 
 export function toSql(condition: Condition): Sql {
