@@ -4,6 +4,12 @@ import type { Frame } from './frame.ts'
 import { readUint32 } from './header-values.ts'
 
 /**
+ * Bytes that a channel which has drained may still hold: it reports that as soon as the rest is with its socket. A channel with more than
+ * this drains later, and reports it.
+ */
+const DRAINED_BYTES = 131_072
+
+/**
  * Several channels between the same two ends that are one: messages of one connection go by one of those for data and keep
  * their order, what opens, closes and asks goes by those for control where there are any. It is over when the last channel for
  * data is.
@@ -35,13 +41,13 @@ export class ChannelGroup implements Channel {
     channels.push(channel)
     channel.listen({
       onMessage: (message) => this.#listener?.onMessage(message),
-      onDrain: () => {
-        if (this.queuedBytes === 0) this.#listener?.onDrain?.()
-      },
+      onDrain: () => this.#drained(),
       onTrouble: (what) => this.#listener?.onTrouble?.(what),
       onClose: () => {
         channels.splice(channels.indexOf(channel), 1)
         if (this.#lanes.data.length === 0) this.#end()
+        // Everything that waited may have waited for this channel.
+        else this.#drained()
       },
     })
     if (this.#isPaused) channel.pause()
@@ -81,6 +87,10 @@ export class ChannelGroup implements Channel {
 
   get #all(): readonly Channel[] {
     return [...this.#lanes.data, ...this.#lanes.control]
+  }
+
+  #drained(): void {
+    if (this.#all.every(({ queuedBytes }) => queuedBytes <= DRAINED_BYTES)) this.#listener?.onDrain?.()
   }
 
   #end(): void {
