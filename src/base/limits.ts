@@ -55,7 +55,7 @@ export interface Limits {
   readonly listsPerIdentity: number
   /** Questions about access that one identity waits for: simulations, explanations, graphs, searches; a further question is refused. */
   readonly questionsPerIdentity: number
-  /** Names of one kind that a search examines without the text as their prefix; names with the prefix are found without a limit. */
+  /** Names of one kind that a search examines in addition to names that begin with its text, which are found without a limit. */
   readonly namesSearched: number
   /** Bytes of events kept for replay; new events displace the oldest. */
   readonly timelineBytes: number

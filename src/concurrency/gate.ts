@@ -30,8 +30,8 @@ export class Gate {
   }
 
   /**
-   * Runs work when its turn comes, and never before the caller goes on. Answers and throws what the work does. Without `patience` it waits
-   * as long as it takes.
+   * Runs work when its turn comes, and never before the caller goes on: work that is handed in until then counts as simultaneous. Answers
+   * and throws what the work does. Without `patience` it waits as long as it takes.
    *
    * @example
    * const answer = await new Gate(8).run(async () => 'one of eight at once')

@@ -131,7 +131,7 @@ export interface DataPlaneView {
   figures(): DataPlaneFigures
   /** The open circuits that match a question, of every process over the store that answers within 2 s. */
   circuits(question: CircuitQuestion): Promise<readonly CircuitView[]>
-  /** Reports whether a circuit to a service could be created now from one of some routers, as of the snapshot `tx`. */
+  /** The outlook of a circuit to a service from one of some routers, as of the snapshot `tx`. */
   reach(tx: ReadTransaction, service: RecordOf<typeof services>, routerIds: readonly string[]): Promise<ServiceReach>
   /** The failure of the last dial of an identity to a service; undefined after a success or without a dial. */
   lastFailure(identityId: string, serviceId: string): DialFailure | undefined
@@ -178,7 +178,7 @@ export interface IdentityCredentials {
   /** The authenticators by method, in the wire form of identities. */
   readonly authenticators: Readonly<Record<string, Readonly<Record<string, string | null>>>>
   readonly enrollments: readonly RecordOf<typeof enrollments>[]
-  /** Reports whether an enrollment in one-time passwords was completed. */
+  /** True once an enrollment in one-time passwords was completed. */
   readonly isMfaEnabled: boolean
 }
 

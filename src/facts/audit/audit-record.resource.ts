@@ -24,7 +24,7 @@ export type AuditType = (typeof AUDIT_TYPES)[number]
 /** The author of a change, and the proof of the author's login. */
 export interface AuditAuthor {
   /**
-   * `caller`: an identity with one of its API sessions; `anonymous`: a caller whose credential was just judged; `operator`: a command on
+   * `caller`: an identity with one of its API sessions; `anonymous`: a client whose credential was just judged; `operator`: a command on
    * the store; `system`: the controller or its host.
    */
   readonly by: 'caller' | 'anonymous' | 'operator' | 'system'

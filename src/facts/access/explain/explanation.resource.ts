@@ -107,7 +107,7 @@ export interface ExplainedRouter extends Named {
   readonly isOnline: boolean
 }
 
-/** Reports whether a connection works now, by routers, links and terminators. */
+/** The check whether a connection works now, by routers, links and terminators. */
 export interface ExplainedWire {
   readonly worksNow: boolean
   /** The first obstacle; null without an obstacle. */

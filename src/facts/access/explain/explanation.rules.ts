@@ -113,7 +113,7 @@ export interface Explanation {
   readonly edgeRouters: EdgeRouterExplanation
   /** Null for an unknown service, and when hosts were not asked for. */
   readonly hosts: HostExplanation | null
-  /** Reports whether a connection works now; null without an open data plane, and for a question about another state. */
+  /** The check whether a connection works now; null without an open data plane, and for a question about another state. */
   readonly wire: WireExplanation | null
   /** The latest instant at which posture ends the access without new reports; null when it does not. */
   readonly holdsUntil: number | null
