@@ -1,4 +1,7 @@
-/** How the `#` entries of a role list combine: `AllOf` needs every attribute, `AnyOf` needs one. `@` entries are always OR-ed in. */
+/**
+ * The combination of a role list's `#` entries: `AllOf` needs every attribute, `AnyOf` a single attribute. `@` entries always select by
+ * themselves.
+ */
 export type Semantic = 'AllOf' | 'AnyOf'
 
 /** A role list of a policy with the policy's semantic. */

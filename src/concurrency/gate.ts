@@ -107,7 +107,7 @@ export class FairGate {
     this.#places = places
   }
 
-  /** How many pieces of work wait for their turn. */
+  /** The number of pieces of work that wait for their turn. */
   get waiting(): number {
     return this.#waiting
   }

@@ -23,7 +23,7 @@ export interface EventLoop {
  */
 export class LoopTurns {
   readonly #loop: EventLoop
-  /** When the slice of this turn began; absent while no work was done in it. */
+  /** The beginning of this turn's slice; absent until the turn has done work. */
   #since: number | undefined
   readonly #newcomers = new Set<() => void>()
   readonly #others = new Set<() => void>()

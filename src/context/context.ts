@@ -173,7 +173,7 @@ export interface AccessIndexFeed {
   hasMoved(since: number, identityId: string): boolean
 }
 
-/** The stored credentials of an identity, beside its own record. */
+/** The credentials of an identity that are stored outside of its record. */
 export interface IdentityCredentials {
   /** The authenticators by method, in the wire form of identities. */
   readonly authenticators: Readonly<Record<string, Readonly<Record<string, string | null>>>>
@@ -184,7 +184,7 @@ export interface IdentityCredentials {
 
 /** A feed of the credentials of identities, kept level with the store. */
 export interface IdentityCredentialsFeed {
-  /** As of the snapshot `tx`, by the ids of identities; the same object as before where nothing changed. */
+  /** As of the snapshot `tx`, by the ids of identities; the previous object if nothing changed. */
   of(tx: ReadTransaction, identityIds: readonly string[]): Promise<ReadonlyMap<string, IdentityCredentials>>
 }
 

@@ -22,7 +22,7 @@ const INTERFACES_V1 = {
   ...closed({ interfaces: { type: 'array', items: TEXT } }, ['interfaces']),
 }
 
-/** Where a proxying tunneler listens for a service. */
+/** The port on which a proxying tunneler listens for a service. */
 const PROXY_V1 = {
   $id: 'https://netfoundry.io/schemas/proxy.v1.config.json',
   definitions: { protocol: PROTOCOL },
@@ -86,7 +86,7 @@ const DEFINITIONS = {
   ),
 } as const satisfies JsonSchemaDocument
 
-/** How a router listens for links of other routers and dials them. */
+/** The listeners of a router for links of other routers, and its dialers. */
 const ROUTER_LINK_V1 = {
   $id: 'https://netfoundry.io/schemas/router.link.v1.config.json',
   definitions: DEFINITIONS,

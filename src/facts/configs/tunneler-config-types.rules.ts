@@ -200,7 +200,7 @@ const TERMINATOR = {
   ],
 }
 
-/** Where a hosting endpoint sends the traffic of a service. */
+/** The destination at which a hosting endpoint reaches the server of a service. */
 export const HOST_V1 = { $id: `${SCHEMAS}/host.v1.schema.json`, definitions: DEFINITIONS, ...TERMINATOR }
 
 /** The same for several servers at once. */
@@ -216,13 +216,13 @@ export const HOST_V2 = {
 
 const TUNNELER_SCHEMAS = 'http://edge.openziti.org/schemas'
 
-/** Where an old tunneler intercepts a service. */
+/** The address at which an old tunneler intercepts a service. */
 export const TUNNELER_CLIENT_V1 = {
   $id: `${TUNNELER_SCHEMAS}/ziti-tunneler-client.v1.config.json`,
   ...closed({ hostname: TEXT, port: PORT }, ['hostname', 'port']),
 }
 
-/** Where an old tunneler hosts a service. */
+/** The destination at which an old tunneler reaches the server of a service that it hosts. */
 export const TUNNELER_SERVER_V1 = {
   $id: `${TUNNELER_SCHEMAS}/ziti-tunneler-server.v1.config.json`,
   definitions: HEALTH_CHECK_DEFINITIONS,

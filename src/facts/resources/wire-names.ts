@@ -98,7 +98,7 @@ export type EntityLinks = z.input<typeof Links>
 export type EntityReference = z.input<typeof EntityRef>
 /** An entity by its id and its name. */
 export type NamedEntity = { readonly id: string; readonly name: string }
-/** An entity of a report about the past. Its name is null where it is unknown. */
+/** An entity of a report about the past. Its name is null if unknown. */
 export type ReportedEntity = { readonly id: string; readonly name: string | null }
 /** A role of a policy, with its name for people. */
 export type RoleName = z.input<typeof NamedRole>

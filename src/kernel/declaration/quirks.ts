@@ -13,7 +13,7 @@ export interface Quirks {
   readonly urlNames?: readonly string[]
   /** Members of a create request that deployed controllers require although they have a default here. */
   readonly requiredAsDeployed?: readonly string[]
-  /** Required on replace, where that differs from `required`. */
+  /** Members that replace requires, if they differ from `required`. */
   readonly requiredOnReplace?: readonly string[]
   /** Fixed at creation, yet required on patch, where they determine the members that a client means. */
   readonly requiredOnPatch?: readonly string[]

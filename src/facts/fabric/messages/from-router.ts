@@ -221,7 +221,7 @@ export interface ModelSubscription {
   readonly subscriptionId: string
 }
 
-/** Where a router accepts clients. */
+/** An address at which a router accepts clients. */
 export interface EdgeListener {
   readonly protocol: string
   /** `host:port` as clients reach it. */

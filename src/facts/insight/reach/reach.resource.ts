@@ -26,7 +26,7 @@ export interface Reach {
   /** The numbers of entities that it reaches or is reached by, by type. */
   readonly counts: { readonly dial: number; readonly bind: number }
   readonly reached: readonly Reached[]
-  /** Where the next page begins; null on the last. */
+  /** The cursor of the next page; null on the last page. */
   readonly nextCursor: string | null
 }
 
@@ -80,7 +80,7 @@ export interface Finding {
   readonly count: number
   /** The first entities by name, each with its resource. */
   readonly entities: readonly (Named & { readonly kind: string })[]
-  /** Where the next page begins; null on the last. */
+  /** The cursor of the next page; null on the last page. */
   readonly nextCursor: string | null
 }
 

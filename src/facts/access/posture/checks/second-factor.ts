@@ -170,7 +170,7 @@ export type SessionPostureView = {
   readonly sdkInfo?: SdkInfo
 }
 
-/** Shows what is known of one API session. */
+/** The shown form of an API session's posture. */
 export function sessionPostureView(session: SessionPosture): SessionPostureView {
   const { apiSessionId, mfa, unlockedAt, wokenAt, firstUnlockedAt, firstWokenAt, sdkInfo } = session
   const passedAt = mfa?.passedAt ?? null

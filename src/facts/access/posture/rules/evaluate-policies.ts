@@ -21,7 +21,7 @@ export type PolicyDecision =
   | { readonly granted: false; readonly failures: readonly PolicyFailure[] }
 
 /**
- * Decides whether posture lets an API session use what the service policies grant, at `now` (epoch ms).
+ * Decides whether posture lets an API session use the grants of service policies, at `now` (epoch ms).
  *
  * One passing policy is enough, and a policy without posture checks always passes: a stricter policy beside it never takes access away.
  * Without any policy nothing is granted and nothing failed; the caller decides what that means.
