@@ -17,11 +17,11 @@ function refusal(problem: unknown): number {
   return problem instanceof UsageError ? 2 : 1
 }
 
-// `head` reads the beginning and leaves: nobody wants the rest.
+// `head` reads the beginning and leaves: the rest is not wanted.
 out.on('error', (problem: NodeJS.ErrnoException) => {
   process.exit(problem.code === 'EPIPE' ? READER_LEFT : refusal(problem))
 })
-// Nobody reads what goes wrong; what the command does is done all the same.
+// Standard error may lose its reader; the command does its work all the same.
 error.on('error', () => undefined)
 
 /** Runs the command, and answers its exit code once its readers have taken all that it wrote. */

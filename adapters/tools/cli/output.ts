@@ -14,24 +14,24 @@ export type Style = (name: StyleName, text: string) => string
 
 /** Where a command writes. Answers go to standard output, everything else to standard error. */
 export interface Terminal {
-  /** For standard output: plain unless that is a terminal that shows colours and nobody set `NO_COLOR`. */
+  /** For standard output: plain unless it is a terminal with colours and `NO_COLOR` is not set. */
   readonly style: Style
   /** Writes to standard output, with a line end; control characters are written out, as `\\u001b`. */
   print(text: string): void
   /** Writes one line to standard error. */
   tell(message: string): void
-  /** Shows how far something is, in one line that the next call replaces; on a terminal only. */
+  /** Shows progress in one line that the next call replaces; on a terminal only. */
   progress(message: string): void
   /**
-   * Asks for a secret and shows nothing of what is typed; undefined where nobody can be asked, because standard input or
-   * standard error is no terminal.
+   * Asks for a secret without an echo of the input; undefined without a user to ask, because standard input or standard error is no
+   * terminal.
    */
   readonly askSecret: ((question: string) => Promise<string>) | undefined
   /** Takes the line of {@link Terminal.progress} away. */
   endProgress(): void
 }
 
-/** The part of a stream that tells whether people read it. */
+/** The part of a stream that shows whether it is a terminal. */
 type Stream = Pick<NodeJS.WriteStream, 'isTTY' | 'write'>
 
 /** Standard input, output and error. */
@@ -41,7 +41,7 @@ export interface Streams {
   readonly error: Stream
 }
 
-/** The terminal of this process, or what a test puts in its place. */
+/** The terminal of this process, or a test's substitute. */
 export function openTerminal({ input, out, error }: Streams, environment: Environment): Terminal {
   const hasColours = showsColours(out, environment)
   const styles = hasColours ? secretStyles() : undefined
@@ -73,8 +73,8 @@ export function openTerminal({ input, out, error }: Streams, environment: Enviro
 }
 
 /**
- * Styles as words that nobody can guess until they are written: what others typed is printed without any control character,
- * and cannot ask for a style either.
+ * Styles as unguessable words until they are written. Text of others is printed without control characters, and cannot ask for a style
+ * either.
  */
 function secretStyles() {
   const secret = randomUUID()
@@ -98,7 +98,7 @@ function showsColours({ isTTY }: Stream, { NO_COLOR = '', TERM }: Environment): 
   return isTTY && NO_COLOR === '' && TERM !== 'dumb'
 }
 
-/** Writes one line to standard error, where everything goes that is not an answer. */
+/** Writes one line to standard error, which takes all output except answers. */
 export function tell(message: string): void {
   console.error(`portcullis: ${visibleLine(message).trim()}`)
 }
@@ -110,7 +110,7 @@ function askSecret(
   output: Pick<NodeJS.WriteStream, 'write'>,
 ): Promise<string> {
   output.write(question)
-  // Readline echoes what is typed to its output: this one shows nothing.
+  // Readline echoes the input to its output: this output shows nothing.
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
   const lines = createInterface({ input, output: nowhere, terminal: true })
   return new Promise((resolve, reject) => {
@@ -128,7 +128,7 @@ function askSecret(
   })
 }
 
-/** Holders of certificates that somebody has to look at, with the first names. */
+/** Holders of certificates that need attention, with the first names. */
 type DueHolders = PkiStatus['due']['outstanding']
 
 /** Reports whether no certificate needs a look. */

@@ -19,11 +19,11 @@ export interface ProgramPorts {
 }
 
 const HELP_WORDS: readonly (string | undefined)[] = ['--help', '-h', 'help']
-/** Commands that are named for a verb alone. Most kinds of entities have the others. */
+/** Commands that are named for a verb alone. Most kinds of entities have the other verbs. */
 const MOST_MEANT = 3
 const VERSION_WORDS: readonly (string | undefined)[] = ['--version', '-v', 'version']
 
-/** Does what the command line asks; the exit code. Throws {@link UsageError} for what no command is asked by. */
+/** Runs the command line; the exit code. Throws {@link UsageError} for an unknown command. */
 export async function runCommandLine(
   groups: readonly CommandGroup[],
   args: readonly string[],
@@ -56,7 +56,7 @@ export async function runCommandLine(
   throw new UsageError(`${wrong}say what to do: ${names}; portcullis ${first} --help tells more`)
 }
 
-/** ` (did you mean 'identities'?)`, or nothing: kinds are plural, and the last word of several is that of one name. */
+/** ` (did you mean 'identities'?)`, or nothing. Kinds are plural, and the last word of a kind of several words is enough. */
 function meantBy(word: string, names: readonly string[]): string {
   const plural = /s$/.test(word) ? word : `${word.replace(/y$/, 'ie')}s`
   if (names.includes(plural)) return didYouMean(plural, names)
@@ -164,7 +164,7 @@ function exitCodes(codes: Readonly<Record<number, string>>, style: Style): strin
   )
 }
 
-/** A term and what is said of it, wrapped below itself. */
+/** A term and its description, wrapped below itself. */
 function row(term: string, text: string, column: number, style: Style): string {
   const lines = wrapped(text, WIDTH - column)
   const head = `  ${style('cyan', term)}`

@@ -1,5 +1,5 @@
 /**
- * A page that shows a network, explains it, and lets one try changes before they are made.
+ * A page that shows a network, explains it, and tries changes before they are made.
  *
  * @module portcullis/explorer
  */
@@ -10,9 +10,9 @@ import { EXPLORER_PATH, openSite } from './site.ts'
 export { EXPLORER_PATH }
 
 /**
- * A controller that also answers `/portcullis/explorer/` with the access explorer: a static page without rights of its own.
- * Its visitors log in and see what the APIs show them. Give the result to what mounts or serves the controller. The answers to the
- * first view are worked out at once, in slices of a few milliseconds.
+ * A controller that also answers `/portcullis/explorer/` with the access explorer: a static page without rights of its own. Its visitors
+ * log in and see what the APIs show them. Mount or serve the result in place of the controller. The answers to the first view are worked
+ * out at once, in slices of a few milliseconds.
  *
  * @example
  * await serve(withExplorer(controller), { port: 1280 })
@@ -46,7 +46,7 @@ export function withExplorer<
   return withFetch(controller, both)
 }
 
-/** The same controller, whatever of it changes later, with another way to ask it. */
+/** The same controller with another `fetch`; its later changes show through. */
 function withFetch<C extends { readonly fetch: ControllerFetch }>(controller: C, fetch: ControllerFetch): C {
   return new Proxy(controller, { get: (target, name) => (name === 'fetch' ? fetch : Reflect.get(target, name)) })
 }

@@ -15,7 +15,7 @@ interface AskedFor {
   readonly headers: Headers
 }
 
-/** Nothing inline, nothing of other hosts, and in no frame: what a name or a tag says is text and never runs. */
+/** Nothing inline, nothing from other hosts, and no frame: a name or a tag is text and never runs. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -40,8 +40,8 @@ const HEADERS: Readonly<Record<string, string>> = {
 }
 
 /**
- * Answers what is asked for below the path of the explorer, from files that were read beforehand: a path is looked up as it
- * stands, so that none leads anywhere else. `undefined` for every other path.
+ * Answers requests below the path of the explorer, from files that were read beforehand. A path is looked up as it stands, so that no path
+ * leads elsewhere. `undefined` for every other path.
  */
 export function openSite(): (request: AskedFor) => Promise<PlainAnswer | undefined> {
   let loading: ReturnType<typeof loadAssets> | undefined
@@ -50,7 +50,7 @@ export function openSite(): (request: AskedFor) => Promise<PlainAnswer | undefin
     if (pathname !== EXPLORER_PATH && !pathname.startsWith(`${EXPLORER_PATH}/`)) return undefined
     if (method !== 'GET' && method !== 'HEAD')
       return plainText(405, 'only GET and HEAD are allowed', { allow: 'GET, HEAD' })
-    // Relative, so that it holds below whatever prefix the controller is mounted.
+    // Relative, so that it works below any mount prefix of the controller.
     if (pathname === EXPLORER_PATH) return plainText(308, '', { location: 'explorer/' })
     loading ??= loadAssets()
     const assets = await loading.catch(() => undefined)
@@ -102,7 +102,7 @@ export interface Asset {
   readonly caching: string
 }
 
-/** Whose name holds a hash is never another one; everything else is asked for again. */
+/** A file with a hash in its name never changes; every other file is requested again. */
 const HASHED = /-[\w-]{8}\.(css|js)$/
 const ONE_YEAR_S = 31_536_000
 

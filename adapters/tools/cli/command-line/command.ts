@@ -18,7 +18,7 @@ export interface Answer {
   readonly code?: number
 }
 
-/** A command as the program lists it: help lists all of them, and loads none. */
+/** A command as the program lists it. Help lists all commands without loading them. */
 export interface ListedCommand {
   /** One word, or two: `explain`, `admin reset-password`. */
   readonly name: string
@@ -32,7 +32,7 @@ export interface ListedCommand {
 export interface CommandGroup {
   readonly title: string
   readonly commands: readonly ListedCommand[]
-  /** Whether there are too many to list: help shows their first words, each with the second ones. */
+  /** Whether there are too many commands to list: help shows their first words, each with its second words. */
   readonly isNumerous?: true
 }
 
@@ -64,7 +64,7 @@ export const USUAL_EXIT_CODES: Readonly<Record<number, string>> = {
 /** The exit code of a question whose answer is no: access that is denied, a network in which something is wrong. */
 export const EXIT_NO = 3
 
-/** The exit code of what cannot be used: options, files, addresses, names that nothing has. */
+/** The exit code for unusable input: options, files, addresses, unknown names. */
 export const EXIT_UNUSABLE = 2
 
 /** Declares a command; `run` sees its options by their names. */

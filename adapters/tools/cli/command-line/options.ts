@@ -21,7 +21,7 @@ export type OptionDeclarations = Readonly<Record<string, OptionDeclaration>>
 
 /** The options of a command as they were given. */
 export interface GivenOptions<Name extends string> {
-  /** Whether a flag was given, else what its variable says. Throws {@link UsageError} for neither `true` nor `false`. */
+  /** Whether a flag was given, else the value of its variable. Throws {@link UsageError} for a value other than `true` and `false`. */
   flag(name: Name): boolean
   /** Reads the typed value, else the variable that stands for it. Throws {@link UsageError} for an empty value. */
   setting(name: Name): Setting | undefined
@@ -90,7 +90,7 @@ export function variableName(option: string): string {
 function variableOf(environment: Environment, option: string): Setting | undefined {
   const name = variableName(option)
   const value = environment[name]
-  // An empty variable is how a shell or a compose file leaves one out.
+  // Shells and compose files leave a variable out by an empty value.
   return value === undefined || value === '' ? undefined : { name, value }
 }
 
@@ -111,7 +111,7 @@ function parse(declared: OptionDeclarations, args: readonly string[], command: s
   try {
     return parseArgs({ args: [...args], options, strict: true, allowPositionals: takesOperands })
   } catch (error) {
-    // The first sentence says what is wrong; the others explain the parser.
+    // The first sentence names the mistake; the others explain the parser.
     const [sentence = ''] = (error instanceof Error ? error.message : String(error)).split(/\.\s/)
     const [, unknown] = /^Unknown option '--([^']+)'/.exec(sentence) ?? []
     const meant = unknown === undefined ? '' : didYouMean(unknown, Object.keys(declared))

@@ -1,4 +1,4 @@
-/** A command that cannot be done as it was asked: it ends with code 2. The message says what to change, in one line unless it has `places`. */
+/** A command with unusable input: it ends with code 2. The message names the necessary change, in one line unless it has `places`. */
 export class UsageError extends Error {
   /** Mistakes in files, a line each that begins with the place: `network.yaml:12:5: …`, so that editors and CI jump there. */
   readonly places: readonly string[]
@@ -20,5 +20,5 @@ export interface Setting {
   readonly value: string
 }
 
-/** The process's environment, or what a test puts in its place. */
+/** The environment of the process, or a test's substitute. */
 export type Environment = Readonly<Record<string, string | undefined>>

@@ -153,7 +153,7 @@ function countOf(text: string): number {
   throw new UsageError(`--limit takes a number from 1 on, not '${text}'`)
 }
 
-/** A record in one line: when, who from where, and what. */
+/** A record in one line: the time, the actor with its address, and the action. */
 function lineOf({ at, type, entity, actor, author, remoteAddress, reason, changes, facts }: AuditEntry): string {
   const who = actor?.name ?? actor?.id ?? author?.name ?? author?.by ?? 'somebody'
   const what = entity === null ? '' : ` ${entity.kind} ${entity.name ?? entity.id}`

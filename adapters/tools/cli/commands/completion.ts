@@ -61,7 +61,7 @@ async function placesOf(commands: readonly ListedCommand[]): Promise<readonly Pl
   return [{ path: '', words: firsts, options: [] }, ...below, ...own]
 }
 
-/** Bash, and zsh by its emulation: the place is what the words before the cursor spell, as far as they name a command. */
+/** Bash, and zsh by its emulation: the place is the command that the words before the cursor spell. */
 function bash(places: readonly Place[]): string {
   const cases = places.map(({ path, words, options }) => {
     const all = [...words, ...options.map(([name]) => `--${name}`)].join(' ')

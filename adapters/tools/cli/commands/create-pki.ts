@@ -5,7 +5,7 @@ import { UsageError } from '../command-line/usage.ts'
 
 const DEFAULT_DIRECTORY = '.portcullis/pki'
 
-/** The options that say for whom certificates are made. */
+/** The options that name the hosts of certificates. */
 export const CERTIFICATE_OPTIONS = {
   host: {
     value: 'HOST',
@@ -43,7 +43,7 @@ export function certificateHosts(named: readonly string[]): readonly string[] {
   return [...new Set([...named, ...own])]
 }
 
-/** Makes certificates and keys in a folder that has none; false where it has them. Throws {@link UsageError}. */
+/** Makes certificates and keys in a folder that has none; false if it has them already. Throws {@link UsageError}. */
 export async function createPkiIn(
   directory: string,
   { hosts, trustDomain }: { readonly hosts: readonly string[]; readonly trustDomain: string | undefined },

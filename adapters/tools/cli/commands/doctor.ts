@@ -70,7 +70,7 @@ type DoctorOption =
   | 'repair'
   | 'delete-damaged'
 
-/** Looks for what is wrong. Throws {@link UsageError} for a storage that cannot be looked at. */
+/** Looks for problems. Throws {@link UsageError} for a storage that cannot be read. */
 async function examine({ options, terminal }: CommandCall<DoctorOption>): Promise<Answer> {
   const days = options.typed('within-days') ?? '30'
   if (!/^\d{1,5}$/.test(days)) throw new UsageError(`--within-days takes a whole number, not '${days}'`)
@@ -161,7 +161,7 @@ function examineStorage(options: Parameters<typeof withOperator>[0], all: boolea
 
 const LISTS_ALL = 'portcullis doctor --all lists them'
 
-/** The findings of one kind: each by itself, or all in one line where there are more than a few. */
+/** The findings of one kind: each by itself, or all in one line beyond a few. */
 function networkFindings(
   kind: NetworkFinding['kind'],
   found: readonly NetworkFinding[],

@@ -30,8 +30,8 @@ const CERTIFICATE_PARTS = ['caPem', 'signingCertPem', 'serverCertPem'] as const
 type CertificatePart = (typeof CERTIFICATE_PARTS)[number]
 
 /**
- * Finds problems of the certificates and keys, and who may read them and the database. Those of `replaced` have followers in the
- * storage, so that they may expire.
+ * Finds problems of the certificates and keys, and of the permissions on them and the database. The parts in `replaced` have successors in
+ * the storage, so they may expire.
  */
 export async function examineCertificates(
   source: PkiSource,
@@ -91,7 +91,7 @@ interface KeyFindings {
 
 const NOTHING: KeyFindings = { findings: [], replaced: [] }
 
-/** Finds problems of the keys that a network has by now: those of the files, or what followed them. Throws {@link UsageError}. */
+/** Finds problems of the present keys of a network: the keys of the files, or their successors. Throws {@link UsageError}. */
 export async function examineKeys(options: KeyOptions, source: PkiSource, moment: Moment): Promise<KeyFindings> {
   if (source.kind === 'directory' && !existsSync(source.directory)) return NOTHING
   try {
@@ -116,7 +116,7 @@ export async function examineKeys(options: KeyOptions, source: PkiSource, moment
       ],
     }
   } catch (error) {
-    // The findings on the files themselves report those.
+    // The findings on the files themselves report these problems.
     if (error instanceof PkiFileError) return NOTHING
     throw error
   }

@@ -26,8 +26,8 @@ const QUESTION = `select current_setting('fsync') as "fsync", current_setting('f
   (select count(*)::int from pg_stat_replication) as "standbys"`
 
 /**
- * Looks at the settings of a PostgreSQL server by which it keeps what it acknowledged, and by which a failover loses nothing; at
- * nothing for another storage. Throws {@link UsageError} where the server is not reached.
+ * Examines the settings by which a PostgreSQL server keeps acknowledged writes, and by which a failover loses nothing. Another storage has
+ * no findings. Throws {@link UsageError} when the server is not reached.
  */
 export async function examinePostgres(
   options: GivenOptions<keyof typeof STORAGE_OPTIONS>,

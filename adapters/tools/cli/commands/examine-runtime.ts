@@ -7,8 +7,8 @@ import type { Finding } from './examine-certificates.ts'
 const OTHER_DESCRIPTORS = 256
 
 /**
- * Finds what this Node and the installed packages cannot do of what the options ask for: to open the storage, and to hold
- * the connections. Opens and makes nothing.
+ * Finds demands of the options that this Node or the installed packages cannot meet: opening the storage, and holding the connections.
+ * Opens and makes nothing.
  */
 export async function examineRuntime(storage: Setting, connections: number): Promise<readonly Finding[]> {
   const missing = await missingForStorage(storage)
@@ -20,12 +20,12 @@ export async function examineRuntime(storage: Setting, connections: number): Pro
   return [{ level: 'ok', about: 'runtime', text: `Node ${process.version} can open the storage` }]
 }
 
-/** The first OpenSSL whose TLS exchanges keys by X25519MLKEM768 without being asked for it. */
+/** The first OpenSSL whose TLS exchanges keys by X25519MLKEM768 by default. */
 const POST_QUANTUM_OPENSSL = { major: 3, minor: 5 }
 
 /**
- * Says by which key exchange a Node with this OpenSSL (`process.versions.openssl`) agrees on the keys of a connection with a
- * peer that knows it as well.
+ * Says by which key exchange a Node with this OpenSSL (`process.versions.openssl`) agrees on the keys of a connection with a peer that
+ * supports it as well.
  */
 export function keyExchangeFinding(openssl: string): Finding {
   const [major = 0, minor = 0] = openssl.split('.').map(Number)
@@ -66,7 +66,7 @@ export async function fewDescriptors(connections: number): Promise<string | unde
   )
 }
 
-/** The number of descriptors that this process may open; undefined where the system does not tell. */
+/** The number of descriptors that this process may open; undefined where the system does not report it. */
 export async function descriptorLimit(): Promise<number | undefined> {
   const limits = await readFile('/proc/self/limits', 'utf8').catch(() => '')
   const [, soft] = /^Max open files\s+(\d+)/m.exec(limits) ?? []

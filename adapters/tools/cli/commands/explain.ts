@@ -66,7 +66,7 @@ function fromController(call: ExplainCall, question: Question): Promise<Answer> 
   })
 }
 
-/** A name that nobody has is a slip of the pen, not a denial. */
+/** An unknown name is a typing mistake, not a denial. */
 function codeOf({ allowed, reason }: Pick<Explanation, 'allowed' | 'reason'>): number {
   if (reason === 'identity-unknown' || reason === 'service-unknown') return EXIT_UNUSABLE
   return allowed ? 0 : EXIT_NO
@@ -89,7 +89,7 @@ function readQuestion({ options, operands }: ExplainCall): Question {
   }
 }
 
-/** Reads what is asked, of where it was written. */
+/** Reads the type of a question; `place` names its word or option in messages. */
 function readType(place: string, value: string): Question['type'] {
   if (/^dial$/i.test(value)) return 'Dial'
   if (/^bind$/i.test(value)) return 'Bind'

@@ -74,7 +74,7 @@ async function* eventsIn(body: ReadableStream<Uint8Array>): AsyncGenerator<SentE
   }
 }
 
-/** The same from a storage, which tells nobody of new records and is asked for them. */
+/** The same from a storage, which has to be asked for new records. */
 export async function followStorage(
   terminal: Terminal,
   read: ReadAudit,
@@ -85,7 +85,7 @@ export async function followStorage(
   for (;;) {
     const page = await read({ ...asked, after, limit: PAGE })
     for (const entry of page.entries) terminal.print(JSON.stringify(entry))
-    // A page tells where the next one begins, also where nothing on it was wanted.
+    // A page names the beginning of the next page, even without a wanted record.
     const place = page.next ?? page.entries.at(-1)?.id
     if (place !== undefined) after = place
     if (page.next === null) await setTimeout(LOOK_MS)

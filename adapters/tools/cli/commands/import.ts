@@ -78,7 +78,7 @@ type ImportOptionName =
 
 type Options = GivenOptions<ImportOptionName>
 
-/** Takes over what `--from` names. Throws {@link UsageError}. */
+/** Takes over the network of `--from`. Throws {@link UsageError}. */
 async function importNetwork(options: Options, environment: Environment, terminal: Terminal): Promise<Answer> {
   const from = options.typed('from')
   if (from === undefined) throw new UsageError('import needs --from, such as https://old.example.org:1280')
@@ -190,7 +190,7 @@ function checkLines(checked: { readonly differences: readonly string[]; readonly
   return differences.map((difference) => `differs: ${difference}`)
 }
 
-/** Last, because a network that is less guarded than it was is what an operator must not miss. */
+/** Last, because an operator must not miss that the network is less guarded than before. */
 function secondFactorLines({ lost, isHeld }: { readonly lost: number; readonly isHeld: boolean }): readonly string[] {
   if (lost === 0) return []
   const who = lost === 1 ? '1 identity loses its second factor' : `${lost} identities lose their second factor`
@@ -208,7 +208,7 @@ function certificateText({ serverCertPem }: PkiMaterial, bundle: string | undefi
     : 'differs: the server certificate does not lead to the bundle that devices pin: they will not connect'
 }
 
-/** Applies what `ziti ops export` wrote to a running controller, as a model file is applied. */
+/** Applies an export of `ziti ops export` to a running controller, as a model file is applied. */
 async function importFile(
   file: string,
   options: GivenOptions<'url' | 'ca' | 'profile' | 'dry-run'>,

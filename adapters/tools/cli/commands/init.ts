@@ -24,7 +24,7 @@ portcullis serve serves it, and the commands beside it find it. What is there al
 
 const PKI_DIRECTORY = '.portcullis/pki'
 
-/** Makes the folder of a new controller. Throws {@link UsageError} where there is one. */
+/** Makes the folder of a new controller. Throws {@link UsageError} if it exists. */
 async function initialise(
   call: CommandCall<keyof typeof PASSWORD_OPTIONS | keyof typeof CERTIFICATE_OPTIONS | 'username'>,
 ): Promise<Answer> {

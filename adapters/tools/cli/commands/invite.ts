@@ -55,7 +55,7 @@ type Management = ApiClient<ManagementApi>
 /** Tokens are for their owner: anybody who has one can enroll with it. */
 const OWNER_ONLY = 0o600
 
-/** Makes who is invited, unless it is there, and gives out its enrollment token. Throws {@link UsageError}. */
+/** Makes the invited identity or router unless it exists, and gives out its enrollment token. Throws {@link UsageError}. */
 async function invite(call: InviteCall): Promise<Answer> {
   const { options, operands } = call
   const [name, ...others] = operands

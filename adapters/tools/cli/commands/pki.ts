@@ -172,7 +172,7 @@ function withKeys(call: PkiCall, work: (keys: Keys) => Promise<Answer>): Promise
     )
   }
   const folder = call.options.value('pki') ?? DEFAULT_PKI
-  // Opening makes what is missing: a new root has nothing to do with the network of the storage.
+  // Opening would make missing files: a new root has nothing to do with the network of the storage.
   if (!existsSync(folder)) {
     throw new UsageError(`there is no folder '${folder}': --pki names the one that the storage is served with`)
   }
@@ -184,7 +184,7 @@ function withKeys(call: PkiCall, work: (keys: Keys) => Promise<Answer>): Promise
   )
 }
 
-/** A refusal says what the member of a request is called; here it is an option. */
+/** A refusal names the member of a request; here it is an option. */
 async function namingForce<T>(changed: Promise<T>): Promise<T> {
   try {
     return await changed

@@ -75,13 +75,13 @@ type Reach = AnswerOf<PortcullisApi['GET /reach']>['data']
 const PAGE = '200'
 const FIRST = '50'
 
-/** Tells who reaches a service. Throws `UsageError` without one. */
+/** Lists the identities that reach a service. Throws `UsageError` without a service. */
 function askWho(call: ReachCall): Promise<Answer> {
   const service = operandOf(call, 'who takes SERVICE, such as: portcullis who payroll')
   return askReachOf(call, { service })
 }
 
-/** Tells what an identity reaches. Throws `UsageError` without one. */
+/** Lists the services that an identity reaches. Throws `UsageError` without an identity. */
 function askReach(call: ReachCall): Promise<Answer> {
   const identity = operandOf(call, 'reach takes IDENTITY, such as: portcullis reach anna')
   return askReachOf(call, { identity })
@@ -122,7 +122,7 @@ function reachText({ kind, entity, counts }: Reach, reached: Reach['reached'], i
   return [head, ...lines, ...rest, ...(reached.length > 0 ? [ASIDE] : [])].join('\n')
 }
 
-/** Tells what would come of giving a role attribute to everybody who has another one. Throws `UsageError` without both. */
+/** Tells the effect of giving a role attribute to every holder of another role attribute. Throws `UsageError` without both. */
 function askWhatIf(call: Call): Promise<Answer> {
   const [holders, roleAttribute] = call.operands.map((one) => one.replace(/^#/, ''))
   if (holders === undefined || roleAttribute === undefined || call.operands.length !== 2) {
@@ -157,7 +157,7 @@ function operandOf({ operands }: ReachCall, usage: string): string {
 
 type Connected = keyof typeof CONNECTION_OPTIONS
 
-/** Tells what is probably not meant so: each finding with its number and the first names. */
+/** Lists probable mistakes: each finding with its number and the first names. */
 function askFindings(call: CommandCall<Connected>): Promise<Answer> {
   return withConnection(call, async ({ portcullis }) => {
     const { data } = await portcullis.call('GET /findings')
@@ -181,7 +181,7 @@ const HOUR_MS = 3_600_000
 const NOT_TAKEN_BACK: readonly number[] = [400, 404, 409]
 const MOST_NAMES = 5
 
-/** Tells what was changed lately and by whom; with `--access` who lost and gained access by it, as of now. */
+/** Lists recent changes and their actors; with `--access` also the identities that lost or gained access by them, as of now. */
 function askChanges(call: CommandCall<Connected | 'hours' | 'access'>): Promise<Answer> {
   const text = call.options.value('hours') ?? '1'
   const hours = Number(text)

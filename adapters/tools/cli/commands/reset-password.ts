@@ -29,7 +29,7 @@ The password is asked for on the terminal, or comes from standard input or a fil
 
 type Options = keyof typeof PASSWORD_OPTIONS | keyof typeof STORAGE_OPTIONS | 'password-only'
 
-/** Resets the password of an administrator on a storage. Throws {@link UsageError} for what cannot be set. */
+/** Resets the password of an administrator on a storage. Throws {@link UsageError} for a password that cannot be set. */
 async function resetPassword({ options, operands, terminal }: CommandCall<Options>): Promise<Answer> {
   const [username, ...more] = operands
   if (more.length > 0) throw new UsageError('admin reset-password takes one USERNAME; the password is no argument')

@@ -41,7 +41,7 @@ export const MIGRATE = defineCommand({
   run: migrateStorage,
 })
 
-/** Ways to copy databases that have tools of their own for it. */
+/** How to copy databases that have their own tools for it. */
 const POSTGRES_TOOLS = { snapshot: 'copied with pg_dump', restore: 'put back with pg_restore' } as const
 /** The option that names the copy. */
 const COPY_OPTION = { snapshot: 'to', restore: 'from' } as const
@@ -74,7 +74,7 @@ function copyStorage(
   })
 }
 
-/** Brings the tables of a storage to this version, or tells the SQL that would. Throws {@link UsageError}. */
+/** Brings the tables of a storage to this version, or shows the SQL for it. Throws {@link UsageError}. */
 function migrateStorage({ options }: CommandCall<'storage' | 'table-prefix' | 'schema' | 'dry-run'>): Promise<Answer> {
   return withStorageErrors('migrate', async () => {
     const { storage, file } = storedIn('migrate', options.value('storage'), 'sqlite:FILE or postgres://…')
@@ -93,8 +93,8 @@ function migrateStorage({ options }: CommandCall<'storage' | 'table-prefix' | 's
 }
 
 /**
- * The storage that a command works on, `sqlite:FILE` or `postgres://…`, and the file of the former. Throws
- * {@link UsageError} for none, for memory and for anything else; `taken` says what the command takes.
+ * The storage that a command works on, `sqlite:FILE` or `postgres://…`, and the file of the former. Throws {@link UsageError} without a
+ * storage, for memory and for anything else; `taken` names the storages that the command takes.
  */
 function storedIn(
   command: string,
@@ -109,7 +109,7 @@ function storedIn(
   return { storage, file: storage.startsWith('sqlite:') ? storage.slice('sqlite:'.length) : undefined }
 }
 
-/** Does what a command was asked, and tells what went wrong with the storage in one line without passwords. */
+/** Runs a command, and reports an error of the storage in one line without passwords. */
 async function withStorageErrors<T>(command: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work()

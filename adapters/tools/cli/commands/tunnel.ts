@@ -169,7 +169,7 @@ async function listen(identity: Identity, service: string, host: string, port: n
   return server
 }
 
-/** Tells which services the identity may not dial as things are; a later grant opens their ports. */
+/** Lists the services that the identity may not dial now; a later grant opens their ports. */
 async function tellUnreachable(identity: Identity, names: readonly string[]): Promise<void> {
   try {
     const known = await identity.services()
@@ -185,7 +185,7 @@ function about(service: string, text: string): string {
   return text.startsWith(`${service}: `) ? text : `${service}: ${text}`
 }
 
-/** Both ways, each until its end; what breaks one ends both. */
+/** Both ways, each until its end; an error in one way ends both. */
 function carry(service: string, connection: ServiceConnection, socket: Socket): void {
   const ended = (error?: Error | null) => {
     if (error && !EXPECTED.includes(String(Reflect.get(error, 'code')))) tell(about(service, error.message))
@@ -194,7 +194,7 @@ function carry(service: string, connection: ServiceConnection, socket: Socket): 
   pipeline(connection, socket, ended)
 }
 
-/** Ends that are no fault of anybody: somebody had enough. */
+/** Normal ends: one side closed early. */
 const EXPECTED = ['ERR_STREAM_PREMATURE_CLOSE', 'ECONNRESET', 'EPIPE']
 
 function serviceAndPort(operand: string): { readonly service: string; readonly port: number } {

@@ -32,7 +32,7 @@ export const CONNECTION_OPTIONS = {
 export const CONNECTION_DETAILS = `It comes to a running controller by the login of portcullis login, or, with --url, as
 PORTCULLIS_ADMIN_USERNAME with PORTCULLIS_ADMIN_PASSWORD.`
 
-/** A running controller, called by somebody who is logged in. */
+/** A running controller, called in a login. */
 export interface Connection {
   readonly management: ApiClient<ManagementApi>
   readonly portcullis: ApiClient<PortcullisApi>
@@ -55,8 +55,8 @@ interface Login {
 }
 
 /**
- * Does `work` as somebody who is logged in: by the login profile, or, with `--url`, by the credentials in the environment,
- * whose API session ends afterwards. Throws {@link UsageError} where neither is there, or the login has ended.
+ * Does `work` in a login: by the login profile, or, with `--url`, by the credentials in the environment, whose API session ends afterwards.
+ * Throws {@link UsageError} without either, or when the login has ended.
  */
 export async function withConnection<T>(
   request: ConnectionRequest,

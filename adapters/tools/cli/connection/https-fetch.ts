@@ -4,7 +4,7 @@ import type { Fetch } from '../../../../src/client/index.ts'
 import { httpsFetch } from '../../../web/node/index.ts'
 import { UsageError } from '../command-line/usage.ts'
 
-/** The certificates that a controller's one has to lead to, PEM, and where they came from, for messages. */
+/** The certificates that a controller's certificate has to lead to, PEM, and their origin, for messages. */
 export interface TrustBundle {
   readonly pem: string
   readonly source: string
@@ -19,7 +19,7 @@ export async function readTrustBundle(file: string): Promise<TrustBundle> {
   }
 }
 
-/** Sends requests over TLS, trusting a bundle, or the certificates of the system when there is none. */
+/** Sends requests over TLS, trusting a bundle, or without a bundle the certificates of the system. */
 export function trustingFetch(trusted: TrustBundle | undefined): Fetch {
   const send = httpsFetch(trusted === undefined ? {} : { ca: trusted.pem })
   return async (request) => {

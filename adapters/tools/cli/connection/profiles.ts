@@ -28,7 +28,7 @@ export class Profiles {
     this.#directory = join(PORTCULLIS_CONFIG_DIR || join(base, 'portcullis'), 'profiles')
   }
 
-  /** The profile of a name, undefined where there is none. Throws {@link UsageError} for a file that others may read. */
+  /** The profile of a name; undefined for an unknown name. Throws {@link UsageError} for a file that other users may read. */
   async read(name: string): Promise<Profile | undefined> {
     const file = this.#fileOf(name)
     const found = await stat(file).catch(() => undefined)

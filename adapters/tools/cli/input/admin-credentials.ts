@@ -14,8 +14,8 @@ export interface AdminCredentials {
 }
 
 /**
- * The credentials in the environment, undefined when there are none. Throws {@link UsageError} when one is missing, or when
- * one has not the length that the management API asks for: usernames 4 to 100 characters, passwords 5 to 100.
+ * The credentials in the environment; undefined when both are absent. Throws {@link UsageError} when one is missing, or has a length that
+ * the management API refuses: usernames 4 to 100 characters, passwords 5 to 100.
  */
 export function adminCredentials(environment: Environment): AdminCredentials | undefined {
   const username = environment[ADMIN_USERNAME] ?? ''
@@ -28,8 +28,8 @@ export function adminCredentials(environment: Environment): AdminCredentials | u
 }
 
 /**
- * Requires the lengths that the management API asks for: of a username 4 to 100 characters, of a password 5 to 100. Throws
- * {@link UsageError} with the name that the user knows the value by.
+ * Requires the lengths that the management API asks for: of a username 4 to 100 characters, of a password 5 to 100. Throws {@link
+ * UsageError} with the user's name for the value.
  */
 export function requireLengths(
   { username, password }: AdminCredentials,
@@ -63,7 +63,7 @@ interface PasswordQuestion {
   readonly isNew: boolean
 }
 
-/** The password that the options name, else what somebody types who is asked for it. Throws {@link UsageError}. */
+/** The password that the options name, else the answer at the prompt. Throws {@link UsageError}. */
 export async function readPassword({ options, terminal, isNew }: PasswordQuestion): Promise<string> {
   const file = options.typed('password-file')
   if (options.flag('password-stdin')) {
@@ -85,7 +85,7 @@ async function readPasswordFile(file: string, { tell }: Pick<Terminal, 'tell'>):
   try {
     content = await readFile(file, 'utf8')
     const { mode } = await stat(file)
-    // Windows has no such permissions, and tells some for every file.
+    // Windows has no such permissions, and reports some for every file.
     if (process.platform !== 'win32' && (mode & OTHERS) !== 0) {
       tell(`warning: ${file} is open to every user of this machine: chmod 600 closes it`)
     }

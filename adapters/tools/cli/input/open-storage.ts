@@ -46,7 +46,7 @@ function identifier({ name, value }: Setting): string {
   throw new UsageError(`${name} takes lower-case letters, digits and underscores, at most 24, not '${value}'`)
 }
 
-/** A storage, and what it is called in the ready line: without file names, addresses and passwords. */
+/** A storage, and its name in the ready line: without file names, addresses and passwords. */
 export interface OpenStorage {
   readonly storage: Storage
   readonly name: string
@@ -55,7 +55,7 @@ export interface OpenStorage {
 /** The file of the default storage. */
 export const DEFAULT_STORAGE_FILE = '.portcullis/portcullis.sqlite'
 
-/** The account by which the audit trail names who works on a storage. */
+/** The account that the audit trail records as the actor on a storage. */
 function userName(): string {
   try {
     return userInfo().username
@@ -74,7 +74,7 @@ export const DEFAULT_STORAGE = `sqlite:${DEFAULT_STORAGE_FILE}`
  */
 export async function openStorage({ name, value }: Setting, tables: TableOptions = {}): Promise<OpenStorage> {
   if (value === 'memory') return { storage: memoryStorage(), name: 'memory' }
-  // Only the scheme may be shown: what follows it can hold a password.
+  // Only the scheme may be shown: the rest can hold a password.
   const [, scheme, file = ''] = /^(sqlite|postgres|postgresql):(.*)$/s.exec(value) ?? []
   if (scheme === undefined || (scheme === 'sqlite' && file === '')) {
     throw new UsageError(`${name} takes memory, sqlite:FILE or postgres://…`)

@@ -25,8 +25,8 @@ export async function writeDigest(copy: string, named = copy): Promise<void> {
 }
 
 /**
- * Compares a copy with the digest beside it. Answers what is wrong, in words; undefined where it is as it was made, or where no
- * digest is beside it, as beside a copy of `portcullis snapshot`.
+ * Compares a copy with the digest beside it. Answers the problem in words; undefined for an unchanged copy, and for a copy without a
+ * digest, such as a copy of `portcullis snapshot`.
  */
 export async function changedSinceMade(copy: string): Promise<string | undefined> {
   const text = await readFile(digestFileOf(copy), 'utf8').catch((error: NodeJS.ErrnoException) => {
@@ -39,7 +39,7 @@ export async function changedSinceMade(copy: string): Promise<string | undefined
   return `the copy is not as it was made: its SHA-256 is not the one in ${digestFileOf(copy)}`
 }
 
-/** Makes what a folder holds survive a loss of power. */
+/** Makes the entries of a folder survive a loss of power. */
 export async function syncedFolder(folder: string): Promise<void> {
   // Windows opens no folders, and needs none of this.
   if (process.platform !== 'win32') await synced(folder)

@@ -47,7 +47,7 @@ interface DrillReport {
   readonly problems: readonly string[]
   /** The answer of the scratch controller; null where it did not start. */
   readonly controller: { readonly startedMs: number; readonly hasAdmin: boolean; readonly version: string } | null
-  /** How far the backup is behind the storage; null where there is none to compare with. */
+  /** How far the backup is behind the storage; null without a storage to compare. */
   readonly comparison: StoreComparison | null
 }
 
@@ -92,7 +92,7 @@ async function backupOf(from: string | undefined): Promise<string> {
   return join(path, latest)
 }
 
-/** Restores a backup and finds what is wrong with it. A failure that says nothing of the backup, as a full disk, is thrown. */
+/** Restores a backup and finds its problems. A failure of another cause, such as a full disk, is thrown. */
 async function restored(backup: string, file: string): Promise<{ problems: string[]; isReadable: boolean }> {
   const { SchemaMismatch, sqliteStorage } = await import('../../../../storage/kysely/index.ts')
   try {
@@ -170,7 +170,7 @@ async function compared(
   }
 }
 
-/** Starts a scratch controller over a restored storage, and answers how that went; a text says why none starts. */
+/** Starts a scratch controller over a restored storage, and answers the result; a text has the reason of a failed start. */
 async function started(file: string, pki: string): Promise<NonNullable<DrillReport['controller']> | string> {
   try {
     return await startedOver(file, pki)

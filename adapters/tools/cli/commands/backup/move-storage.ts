@@ -21,10 +21,10 @@ interrupt the copy, and serve the new one. The audit trail moves with its chain.
 
 /** Milliseconds between two looks whether the source changed. */
 const LOOK_MS = 500
-/** Milliseconds within which a copy that is level takes over what was written since the last look. */
+/** Milliseconds within which a level copy takes over the writes since the last look. */
 const LEVEL_MS = 2000
 
-/** Copies a storage into another one, and keeps the copy level where that is asked for. Throws {@link UsageError}. */
+/** Copies a storage into another one, and keeps the copy level if the options ask for it. Throws {@link UsageError}. */
 export async function moveStorage({ options, terminal }: CommandCall<'from' | 'to' | 'follow'>): Promise<Answer> {
   const [source, target] = [options.setting('from'), options.setting('to')]
   if (source === undefined || target === undefined) throw new UsageError('copy needs --from STORAGE and --to STORAGE')
@@ -58,8 +58,8 @@ export async function moveStorage({ options, terminal }: CommandCall<'from' | 't
 }
 
 /**
- * Keeps the copy level until the process is interrupted. Where somebody always writes there is always more to take over, so that
- * the copy counts as level once it is quick to catch up.
+ * Keeps the copy level until the process is interrupted. Under constant writes there is always more to take over, so the copy counts as
+ * level once it catches up quickly.
  */
 async function followUntilStopped(copy: StoreCopy, print: (line: string) => void): Promise<void> {
   const stopped = new AbortController()

@@ -70,7 +70,7 @@ export async function runBackups(
       terminal.print(textOf(await makeCopy(file, folder, keep)))
       count += 1
     } catch (error) {
-      // The next one is due all the same: the storage may be away for a while.
+      // The next backup is due all the same: the storage may be away for a while.
       terminal.print(`no copy was made: ${error instanceof Error ? error.message : String(error)}`)
     }
     await sleep(everyMs, undefined, { signal: stopped.signal }).catch(() => undefined)

@@ -9,9 +9,9 @@ import {
   type StoredRecord,
 } from '../../../../../src/storage.ts'
 
-/** Records that are written at once: a write holds others up, and a transaction has a size. */
+/** Records that are written at once: a write delays other writes, and a transaction has a size. */
 const BATCH = 500
-/** Differences that are listed; further ones are only counted. */
+/** Differences that are listed; further differences are only counted. */
 const MOST_TOLD = 20
 
 /** How far a copy is: records that were written, and the revision of the source that they belong to. */
@@ -33,14 +33,14 @@ export interface StoreComparison {
 }
 
 /**
- * Copies every record of a store into an empty one while it is served, and keeps the copy level with it: an operator who stops serving the
- * one, lets the copy catch up and serves the other, has lost nothing.
+ * Copies every record of a store into an empty one while it is served, and keeps the copy level with it: an operator loses nothing by
+ * stopping the controller, letting the copy catch up and serving the copy.
  */
 export class StoreCopy {
   readonly #from: Storage
   readonly #to: Storage
   #place: HistoryPoint = { revision: -1 }
-  /** The last id of each kind of record that the change feed need not tell of. */
+  /** The last id of each kind of record that the change feed need not report. */
   readonly #lastIds = new Map<string, string>()
 
   constructor(from: Storage, to: Storage) {
@@ -70,7 +70,7 @@ export class StoreCopy {
     })
   }
 
-  /** Takes over what was written since; answers how many records. Rejects where the source does not know that any more. */
+  /** Takes over the writes since then; answers the number of records. Rejects when the source has forgotten these changes. */
   async follow(): Promise<number> {
     return this.#from.read(async (tx) => {
       const changes = await tx.changesSince(this.#place.revision, this.#place.line)
@@ -190,7 +190,7 @@ async function* wholeRecords(tx: ReadTransaction, kind: RecordKind): AsyncGenera
   }
 }
 
-/** A scan reads the fields that it is asked for; names of fields are known by the declaration alone. */
+/** A scan reads the fields that it names, and only the declaration has the names of fields. */
 function fieldsOf(kind: RecordKind): readonly 'id'[] {
   return Object.keys(kind.fields) as readonly string[] as readonly 'id'[]
 }

@@ -4,8 +4,8 @@ import type { EntityVerb } from './entity-command.ts'
 const ALL: readonly EntityVerb[] = ['list', 'get', 'create', 'patch', 'delete']
 
 /**
- * The collections whose entities have commands, with the word for one of them. They stand here too, beside the declarations,
- * because help must not load those; a test holds them together.
+ * The collections whose entities have commands, with the word for one entity. The list repeats the declarations, because help must not load
+ * these. A test compares both.
  */
 export const COLLECTIONS: Readonly<Record<string, { readonly one: string; readonly verbs: readonly EntityVerb[] }>> = {
   identities: { one: 'identity', verbs: ALL },

@@ -72,7 +72,7 @@ export async function entityCommand(collection: string, verb: EntityVerb): Promi
 type ConnectionOption = keyof typeof CONNECTION_OPTIONS
 type WriteCall = CommandCall<ConnectionOption | 'body'>
 
-/** Whom the `@name` of a role list names. */
+/** The kind of entity that the `@name` of a role list names. */
 const ROLE_LISTS: Readonly<Record<string, string>> = {
   identityRoles: 'identities',
   serviceRoles: 'services',
@@ -80,7 +80,7 @@ const ROLE_LISTS: Readonly<Record<string, string>> = {
   postureCheckRoles: 'posture-checks',
 }
 
-/** Makes an entity of what the options say. Throws {@link UsageError}. */
+/** Makes an entity from the options. Throws {@link UsageError}. */
 async function createEntity(collection: string, call: WriteCall): Promise<Answer> {
   const body = await readBody(collection, 'create', call.options)
   const id = await withConnection(call, async (connection) =>
@@ -102,7 +102,7 @@ async function patchEntity(collection: string, call: WriteCall): Promise<Answer>
   return { text: `changed ${idOrName}`, value: { id } }
 }
 
-/** Deletes entities, none of them where one is not there. Throws {@link UsageError}. */
+/** Deletes entities; none if one of them is unknown. Throws {@link UsageError}. */
 async function deleteEntities(collection: string, call: CommandCall<ConnectionOption>): Promise<Answer> {
   const { operands } = call
   if (operands.length === 0) throw new UsageError(`${collection} delete takes NAME or ID, one or several`)
@@ -115,7 +115,7 @@ async function deleteEntities(collection: string, call: CommandCall<ConnectionOp
   return { text: operands.map((idOrName) => `deleted ${idOrName}`).join('\n'), value: { ids } }
 }
 
-/** The body with ids in the place of names in role lists: people say `@laptop`, the API knows `@id`. */
+/** The body with ids in place of the names in role lists: people write `@laptop`, the API takes `@id`. */
 async function withIds(connection: Connection, body: Body): Promise<Body> {
   const named: Record<string, unknown> = { ...body }
   for (const [field, collection] of Object.entries(ROLE_LISTS)) {

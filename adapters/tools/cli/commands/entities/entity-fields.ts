@@ -48,7 +48,7 @@ export async function fieldOptions(collection: string, verb: 'create' | 'patch')
   )
 }
 
-/** The body that the options describe. Throws {@link UsageError} naming the option that holds something else. */
+/** The body that the options describe. Throws {@link UsageError} naming an option with an invalid value. */
 export async function readBody(
   collection: string,
   verb: 'create' | 'patch',
@@ -67,7 +67,7 @@ export async function readBody(
   throw new UsageError(`say what it has: portcullis ${collection} ${verb} --help lists the fields`)
 }
 
-/** The API asks for some choices that are nearly always no: who leaves one out means that. */
+/** The API requires some choices that are nearly always false: an omitted option means false. */
 function isFalseUnlessGiven({ schema, isNeeded }: Field): boolean {
   return isNeeded && typeOf(schema) === 'boolean'
 }

@@ -22,7 +22,7 @@ interface Answered {
   readonly meta: { readonly pagination?: { readonly totalCount: number } }
 }
 
-/** Calls an operation on a collection whose route is put together here; what it answers is for the caller to know. */
+/** Calls an operation on a collection by a route that is composed here. The caller has to know the type of the answer. */
 function callRoute(connection: Connection, route: string, request: Request): Promise<Answered> {
   const [, collection = ''] = /\/([^/]+)/.exec(route) ?? []
   const { call: operation } = connection[apiOf(collection)]
@@ -42,7 +42,7 @@ export async function listPage(
   return { entities, totalCount: meta.pagination?.totalCount ?? entities.length }
 }
 
-/** The entity with an id or a name. Throws an `Error` when there is none, or several have the name. */
+/** The entity with an id or a name. Throws an `Error` when it is unknown, or several entities have the name. */
 export async function findEntity(connection: Connection, collection: string, idOrName: string): Promise<Entity> {
   try {
     const { data } = await callRoute(connection, `GET /${collection}/{id}`, { params: { id: idOrName } })
@@ -74,7 +74,7 @@ export async function postEntity(connection: Connection, collection: string, bod
   return (data as Entity).id
 }
 
-/** Changes an entity, what is not in the body stays. */
+/** Changes an entity; members outside the body stay. */
 export async function patchEntityById(
   connection: Connection,
   collection: string,

@@ -135,7 +135,7 @@ function textOf(value: unknown): string {
   return isReference(value) ? (value.name ?? value.id) : JSON.stringify(value)
 }
 
-/** Whether it stands for another entity, in the form in which the API names one. */
+/** Whether it is a reference to an entity in the form of the API. */
 function isReference(value: unknown): value is { readonly id: string; readonly name?: string } {
   return typeof value === 'object' && value !== null && 'entity' in value && 'id' in value
 }

@@ -26,7 +26,7 @@ export async function withoutMistakes<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Refuses a file in a folder that is not there, and one to write over unless `force` is given; before anything is asked that takes long. */
+/** Refuses a file in a missing folder, and an existing file unless `force` is given, before any long request. */
 export function requireFree(file: string | undefined, force: boolean): void {
   if (file === undefined) return
   const folder = dirname(file)

@@ -3,7 +3,7 @@ import { defineCommand, EXIT_NO } from '../../command-line/command.ts'
 import { CONNECTION_DETAILS, CONNECTION_OPTIONS, withConnection } from '../../connection/connect.ts'
 import { coloured, readModelFiles, withoutMistakes } from './model-files.ts'
 
-/** Whether what the files do not hold is deleted. */
+/** Whether entities that the files lack are deleted. */
 const PRUNE = { summary: 'delete what the files do not hold, of the kinds that they hold any of' } as const
 
 /** `portcullis plan`. */

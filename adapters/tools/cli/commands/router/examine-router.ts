@@ -101,7 +101,7 @@ async function examineControllers({ identity }: RouterFile): Promise<readonly Ro
         }
       } catch (error) {
         const why = error instanceof Error ? error.message : String(error)
-        // A controller lets one of two in, and it is the router itself that is there.
+        // A controller admits one connection of a router: the running router has it.
         if (why.includes('already-connected')) {
           return { level: 'ok', about, text: `${address} has it connected already: it runs` }
         }

@@ -25,8 +25,8 @@ export interface Certificates {
 const DEFAULT_TRUST_DOMAIN = 'portcullis.internal'
 
 /**
- * Opens the PKI that the options name, creating it in a directory that has none. `now` is in milliseconds.
- * Throws `PkiFileError` naming the file that cannot be used.
+ * Opens the PKI of the options; creates it in a directory without a PKI. `now` is in milliseconds. Throws `PkiFileError` naming the file
+ * that cannot be used.
  */
 export async function openCertificates(options: ServeOptions, now: number): Promise<Certificates> {
   const { pki, listen, advertise = listen } = options
@@ -62,7 +62,7 @@ export function serverWarnings(
   return [`warning: the server certificate is not for the host of --advertise, ${host}: it is for ${list}`, ...expiry]
 }
 
-/** Of a controller that starts: that one tells by itself when a certificate is for another host. */
+/** For a controller that starts: it warns by itself of a certificate for another host. */
 function expiryWarnings({ serverCertPem }: Pick<PkiMaterial, 'serverCertPem'>, now: number): readonly string[] {
   const { notAfter } = serverCertificateFacts(serverCertPem)
   if (notAfter > now) return []
@@ -83,9 +83,8 @@ export interface Renewed {
 }
 
 /**
- * Puts the server certificate in use whenever its files change, and says so; files that cannot be used are reported once, and
- * what is in use stays. Two looks in a row must see the same: a renewal writes one file after the other. Answers how
- * to stop it.
+ * Puts the server certificate in use whenever its files change, and says so. Unusable files are reported once, and the certificate in use
+ * stays. Two looks in a row must see the same content: a renewal writes one file after the other. Answers a function that stops it.
  */
 export function renewServerCertificate(files: PkiFiles, inUse: ServerPart, renewed: Renewed): () => void {
   let last = textOf(inUse.serverCertPem, inUse.serverKeyPem)
@@ -115,7 +114,7 @@ async function putInUse(files: PkiFiles, { server, controller, warningsOf }: Ren
   }
 }
 
-/** Both files as one text; a file that cannot be read counts as empty, which differs from what was in use. */
+/** Both files as one text; a file that cannot be read counts as empty, which differs from the content in use. */
 async function read({ serverCertPem, serverKeyPem }: PkiFiles): Promise<string> {
   const [cert, key] = await Promise.all(
     [serverCertPem, serverKeyPem].map((file) => readFile(file, 'utf8').catch(() => '')),

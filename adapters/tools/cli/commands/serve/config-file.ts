@@ -6,7 +6,7 @@ import { SERVE_OPTIONS } from './option-declarations.ts'
 
 type Values = Readonly<Record<string, unknown>>
 
-/** Options that a file cannot give: they say what is done with it. */
+/** Options that a file cannot give: they decide the use of the file. */
 const NOT_IN_FILES: readonly string[] = ['config', 'check']
 
 /** The options that a file may give, by their names. */
@@ -15,9 +15,8 @@ export const FILE_OPTIONS: ReadonlyMap<string, OptionDeclaration> = new Map(
 )
 
 /**
- * The options of `serve`, or of a command that shares some of them, with those of the file of `--config` behind them. Throws
- * {@link UsageError} for a file that cannot be read, and for a member that names no option or holds another type, with the file
- * and the member.
+ * The options of `serve`, or of a command that shares some of them, with those of the file of `--config` behind them. Throws {@link
+ * UsageError} with the file and the member for an unreadable file, an unknown option, and a value of another type.
  */
 export async function withConfigFile<Name extends string>(
   options: GivenOptions<Name | 'config'>,

@@ -7,7 +7,7 @@ const LOOK_EVERY_MS = 1000
 /** A lock that is older belongs to a process that died, in ms. */
 const LOCK_LASTS_MS = 10_000
 
-/** An open file, and what tells it from others, wherever it is moved. */
+/** An open file with its identity, which stays the same wherever the file is moved. */
 interface Opened {
   readonly stream: WriteStream
   readonly identity: string
@@ -50,7 +50,7 @@ export class EventFile {
     this.#opened.stream.write(line)
   }
 
-  /** Lets what waits reach the file. */
+  /** Lets waiting lines reach the file. */
   async end(): Promise<void> {
     clearInterval(this.#timer)
     process.off('SIGHUP', this.#onHangUp)
@@ -82,7 +82,7 @@ export class EventFile {
     await endOf(before)
   }
 
-  /** Of several processes that write to one file, one moves it; false where another one is about to. */
+  /** One of several processes that write to a file moves it; false if another process is about to. */
   async #moveAway(identity: string): Promise<boolean> {
     const lock = `${this.#file}.moving`
     try {
@@ -119,7 +119,7 @@ async function found(file: string): Promise<FoundFile | undefined> {
   return facts && { identity: `${facts.dev}.${facts.ino}`, size: Number(facts.size), changedAt: Number(facts.mtimeMs) }
 }
 
-/** Resolves once what waits was written, or cannot be. */
+/** Resolves once the waiting lines were written, or cannot be written. */
 async function endOf(stream: WriteStream): Promise<void> {
   if (stream.destroyed) return
   await new Promise<void>((resolve) => {

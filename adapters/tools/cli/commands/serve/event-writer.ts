@@ -8,7 +8,7 @@ export interface EventTarget {
   readonly name: string
   /** Undefined for standard output. */
   readonly file: string | undefined
-  /** A file that is larger is moved to the same name with .1 at its end, in the place of the one before. */
+  /** A larger file is moved to the same name with .1 at its end, in place of the earlier file. */
   readonly mostBytes: number
 }
 
@@ -33,7 +33,7 @@ export function readEventTarget({ name, value }: Setting, mostBytes: number): Ev
   throw new UsageError(`${name} takes stdout or file:FILE, not '${value}'`)
 }
 
-/** Writes what happens from now on as lines of JSON; answers the function that ends it. Throws {@link UsageError}. */
+/** Writes events from now on as lines of JSON; answers the function that ends it. Throws {@link UsageError}. */
 export async function writeEvents(
   controller: Pick<Controller, 'deployedEvents'>,
   targets: readonly EventTarget[],
@@ -85,7 +85,7 @@ class StandardOutput implements LineTarget {
   async end(): Promise<void> {}
 }
 
-/** Lines of one target, as many as it takes in time. */
+/** The lines of one target. It may lose lines that it does not take in time. */
 class EventLines {
   readonly #target: LineTarget
   #leftOut = 0
@@ -105,7 +105,7 @@ class EventLines {
     this.#target.write(`${text}\n`)
   }
 
-  /** Lets what waits reach a file. */
+  /** Lets waiting lines reach a file. */
   end(): Promise<void> {
     return this.#target.end()
   }

@@ -24,8 +24,8 @@ const LIMITED = {
 export type ConnectionLimits = { -readonly [Name in (typeof LIMITED)[keyof typeof LIMITED]]?: number }
 
 /**
- * The limits in a setting, a list such as `connections=20000,connections-per-address=20000`; what is not listed keeps its
- * default. Throws {@link UsageError}.
+ * The limits in a setting, a list such as `connections=20000,connections-per-address=20000`; other limits keep their defaults. Throws
+ * {@link UsageError}.
  */
 export function readLimits(setting: Setting | undefined): ConnectionLimits {
   const limits: ConnectionLimits = {}
@@ -55,8 +55,7 @@ const AUDITED = {
 } as const satisfies Record<string, readonly [keyof AuditOptions, number]>
 
 /**
- * The numbers in a setting, a list such as `keep-days=90,bytes=4294967296`; what is not listed keeps its default. Throws
- * {@link UsageError}.
+ * The numbers in a setting, a list such as `keep-days=90,bytes=4294967296`; other numbers keep their defaults. Throws {@link UsageError}.
  */
 export function readAuditOptions(setting: Setting | undefined): AuditOptions {
   const audit: Writable<AuditOptions> = {}
@@ -89,8 +88,8 @@ const RATE_LIMITED = {
 type Writable<T> = { -readonly [Key in keyof T]: T[Key] }
 
 /**
- * The rate limits in a setting: `off`, or a list such as `anonymous=1000/60,identity=off`, each a number of requests in a
- * number of seconds; what is not listed keeps its default. Throws {@link UsageError}.
+ * The rate limits in a setting: `off`, or a list such as `anonymous=1000/60,identity=off`, each a number of requests in a number of
+ * seconds; other rate limits keep their defaults. Throws {@link UsageError}.
  */
 export function readRateLimits(setting: Setting | undefined): RateLimitOptions | false {
   if (setting === undefined) return {}
@@ -126,7 +125,7 @@ export function readCors(settings: readonly Setting[]): CorsOptions {
   return { origins: settings.map(({ value }) => value) }
 }
 
-/** The addresses and subnets that webhooks may lead to. Throws {@link UsageError} for what is neither. */
+/** The addresses and subnets that webhooks may lead to. Throws {@link UsageError} for other text. */
 export function readWebhooks(settings: readonly Setting[]): WebhookOptions {
   for (const { name, value } of settings) {
     const [, address = '', bits] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(value) ?? []

@@ -233,7 +233,7 @@ const SQLITE_SUFFIXES = ['', '-wal', '-journal']
  * readable, that every user of the machine may read or change.
  */
 export async function exposureNotes(storage: Setting, files: PkiFiles): Promise<readonly string[]> {
-  // Windows has no such permissions, and tells some for every file.
+  // Windows has no such permissions, and reports some for every file.
   if (process.platform === 'win32') return []
   const file = /^sqlite:(.*)$/s.exec(storage.value)?.[1]
   const databases = file === undefined || file === ':memory:' ? [] : SQLITE_SUFFIXES.map((suffix) => `${file}${suffix}`)

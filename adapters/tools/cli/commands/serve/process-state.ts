@@ -10,15 +10,15 @@ const LOOK_EVERY_MS = 5000
 /** Combines the figures of this process with those of others that answer at the same port. */
 export type CombineMetrics = (own: string) => Promise<string>
 
-/** A controller that tells of its process too, and the function that ends the looks at it. */
+/** A controller that also reports its process, and the function that ends the checks of the process. */
 export interface ToldProcess {
   readonly controller: Controller
   stop(): void
 }
 
 /**
- * Has the probes of a controller tell of the process as well: `/readyz` is 503 while hardly a descriptor is left, which is logged
- * by `tell`, and `/metrics` shows how many are open, with the figures of other processes that `combine` knows.
+ * Makes the probes of a controller report the process as well: `/readyz` is 503 while hardly a descriptor is left, which `tell` logs, and
+ * `/metrics` shows the number of open descriptors, with the figures of the other processes of `combine`.
  */
 export function withProcessState(
   controller: Controller,
@@ -61,7 +61,7 @@ interface Descriptors {
   readonly limit: number
 }
 
-/** The descriptors of this process; undefined where the system does not tell. */
+/** The descriptors of this process; undefined where the system does not report them. */
 async function descriptors(): Promise<Descriptors | undefined> {
   const limit = await descriptorLimit()
   if (limit === undefined) return undefined

@@ -28,7 +28,7 @@ import { workerMetrics } from './worker-metrics.ts'
 
 /** A controller that answers over HTTPS. */
 export interface ServedController {
-  /** The line that tells programs and people that it does. */
+  /** The line that announces this to programs and people. */
   readonly readyLine: string
   /** Remarks for the operator, one line each. */
   readonly notes: readonly string[]
@@ -46,8 +46,8 @@ interface OpenedParts {
 const VARIABLES = `${ADMIN_USERNAME} and ${ADMIN_PASSWORD}`
 
 /**
- * Starts a controller as the options say and resolves when it answers. Throws `UsageError` or `PkiFileError` when the
- * options name what cannot be used: a taken port, an unreadable file, a key of another certificate.
+ * Starts a controller by the options and resolves when it answers. Throws `UsageError` or `PkiFileError` for unusable options: a taken
+ * port, an unreadable file, a key of another certificate.
  */
 export async function serveController(options: ServeOptions, isWorker: boolean): Promise<ServedController> {
   // Options that need no storage are refused first: a failed start makes no database.
@@ -67,9 +67,9 @@ async function serveStorage(
   const { material, files, notes } = await openCertificates(options, Date.now())
   const named = await openNamed(options.named)
 
-  // Enrollment tokens name the port, which only listening tells when the system chooses it: the server starts first, and a
-  // request that is early waits for the controller. It cannot come before the line that builds it: that runs in the same
-  // turn of the event loop.
+  // Enrollment tokens name the port. When the system chooses the port, only listening reveals it: the server starts first, and a request
+  // that is early waits for the controller. No request comes before the line that builds the controller: that runs in the same turn of the
+  // event loop.
   let listener: Listener | undefined
   const server = await bind(
     options,
@@ -243,7 +243,7 @@ async function build(
       cors,
       webhooks,
       ...durations,
-      // Clients may come by the port that is listened on, whatever address is advertised.
+      // Clients may use the listening port, whatever address is advertised.
       oidc: oidc === false ? false : { ports: [port], ...oidc },
       ...(admin === undefined ? {} : { admin }),
       ...(refuseUnknownMembers && { refuseUnknownMembers }),
@@ -267,7 +267,7 @@ const OPTIONS: ReadonlyMap<string, string> = new Map([
   ['oidc.refreshTokenLifetimeMs', '--token-lifetimes'],
 ])
 
-/** The controller names the part of the PKI or the option that it cannot use; the operator knows it by its file or its word. */
+/** The controller names the part of the PKI or the option that it cannot use. The operator needs its file or its word. */
 function naming(files: PkiFiles, error: unknown): unknown {
   const [, member = '', rest] = (error instanceof Error ? /^(oidc\.\w+)(.*)/s.exec(error.message) : undefined) ?? []
   const option = OPTIONS.get(member)

@@ -38,7 +38,7 @@ export interface ServeOptions {
   readonly controlAdvertise: Address | undefined
   /** Where routers connect to the other workers, and to other controllers over the same storage. */
   readonly controlOthers: readonly Address[]
-  /** The edge router of the process; undefined where none was asked for. */
+  /** The edge router of the process; undefined unless the options ask for it. */
   readonly router: RouterPlace | undefined
   readonly storage: Setting
   readonly tables: TableOptions
@@ -48,7 +48,7 @@ export interface ServeOptions {
   readonly trustDomain: string | undefined
   readonly durations: Durations
   readonly compat: Compat | undefined
-  /** Refuses members of bodies that no operation knows; undefined when that was not asked for. */
+  /** Refuses members of bodies that no operation knows; undefined unless the options ask for it. */
   readonly refuseUnknownMembers: true | undefined
   readonly rateLimits: RateLimitOptions | false
   /** How much the audit trail keeps, where it is not the default. */
@@ -58,17 +58,17 @@ export interface ServeOptions {
   readonly oidc: OpenIdOptions | false
   readonly webhooks: WebhookOptions
   readonly admin: AdminCredentials | undefined
-  /** How many processes answer behind the one port. */
+  /** The number of processes behind the port. */
   readonly workers: number
   /** False for a worker that has no port for routers. */
   readonly servesRouters: boolean
   /** Where events are written. */
   readonly events: readonly EventTarget[]
-  /** Answers health and metrics too; undefined when that was not asked for. */
+  /** Answers health and metrics too; undefined unless the options ask for it. */
   readonly probes: true | undefined
   /** Answers the access explorer too. */
   readonly explorer: boolean
-  /** Answers the API reference too; undefined when that was not asked for. */
+  /** Answers the API reference too; undefined unless the options ask for it. */
   readonly docs: true | undefined
 }
 

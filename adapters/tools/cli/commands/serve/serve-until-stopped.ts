@@ -11,7 +11,7 @@ import type { ServeOptions } from './serve-options.ts'
 /** How long a stop may take in ms, from the signal on; service managers wait for five seconds and more. */
 const STOP_WITHIN_MS = 5000
 
-/** The listener of what happens while serving. */
+/** The listener of events while serving. */
 export interface ServeEvents {
   /** Whether the process is one of several workers, which combine their figures. */
   readonly isWorker?: boolean
@@ -19,11 +19,11 @@ export interface ServeEvents {
   stopping(reason: string): void
 }
 
-/** Serves until a signal asks to stop; the exit code. Throws {@link UsageError} for what cannot be used. */
+/** Serves until a signal asks to stop; the exit code. Throws {@link UsageError} for unusable options. */
 export function serveUntilStopped(options: ServeOptions, { print }: Terminal): Promise<number> {
   return servedUntil(options, stopSignal(), {
     ready: ({ notes, readyLine }) => {
-      // Not before: a failure is one line, without these around it.
+      // Not earlier: a failure prints one line, without these remarks.
       for (const note of notes) tell(note)
       print(readyLine)
     },
@@ -31,7 +31,7 @@ export function serveUntilStopped(options: ServeOptions, { print }: Terminal): P
   })
 }
 
-/** Serves until `stopped` resolves with the reason; the exit code. Throws {@link UsageError} for what cannot be used. */
+/** Serves until `stopped` resolves with the reason; the exit code. Throws {@link UsageError} for unusable options. */
 export async function servedUntil(
   options: ServeOptions,
   stopped: Promise<string>,
@@ -39,7 +39,7 @@ export async function servedUntil(
 ): Promise<number> {
   const controller = await Promise.race([started(options, events.isWorker ?? false), stopped.then(() => undefined)])
   if (controller === undefined) return 0
-  // Nobody knows yet that the controller answers: the pause, about a tenth of a second, is nobody's.
+  // No client knows yet that the controller answers: the pause of about a tenth of a second delays no request.
   returnUnusedMemory()
   events.ready(controller)
   events.stopping(await stopped)
@@ -50,8 +50,8 @@ export async function servedUntil(
 }
 
 /**
- * Gives back to the system what a start left behind. Loading some six hundred modules grows the young generation of the collector to
- * its limit, where it stays in a process that then has little to do: a quarter of what was resident. It grows again under load.
+ * Gives the memory of the start back to the system. Loading some six hundred modules grows the young generation of the collector to its
+ * limit, where it stays in an idle process: a quarter of its resident memory. It grows again under load.
  */
 export function returnUnusedMemory(): void {
   if ('Bun' in globalThis) return // It has another collector.
@@ -72,12 +72,12 @@ async function started(options: ServeOptions, isWorker: boolean): Promise<Served
 }
 
 /**
- * npm passes on to its child the signals that a terminal or a service manager has already sent to the whole group, so
- * that one Ctrl-C arrives twice: a signal that comes again within these ms is the same one.
+ * npm passes on to its child the signals that a terminal or a service manager has already sent to the whole group, so that one Ctrl-C
+ * arrives twice: a signal that comes again within these ms is the same signal.
  */
 const ECHO_MS = 100
 
-/** Resolves with the first SIGTERM or SIGINT; a second one ends the process at once, with 128 plus its number. */
+/** Resolves with the first SIGTERM or SIGINT. A second signal ends the process at once, with code 128 plus its number. */
 export function stopSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     let first: { readonly signal: NodeJS.Signals; readonly at: number } | undefined

@@ -54,8 +54,8 @@ port of each worker, --control-listen and those that follow, of which they are t
 const SOON_MS = 30 * 24 * 3_600_000
 
 /**
- * Tells whether a controller could be served as the options say, which have been read by now: certificates that are there, and
- * which are made at the first start, and a runtime that can do it. Listens nowhere, writes nothing, and opens no storage. The exit code.
+ * Reports whether a controller could be served with the options, which have been read by now: existing certificates, certificates that the
+ * first start makes, and a capable runtime. Listens nowhere, writes nothing, and opens no storage. The exit code.
  */
 async function checkOptions(options: ServeOptions, { print, style }: Terminal): Promise<number> {
   const { listen, advertise, pki, storage, workers } = options

@@ -6,7 +6,7 @@ import { combineMetrics } from '../../../../../src/index.ts'
 /** How long the figures of another worker are waited for, in ms: Prometheus gives up after ten seconds. */
 const WITHIN_MS = 2000
 
-/** Figures of ended workers that are kept one by one. */
+/** The number of ended workers whose figures are kept one by one. */
 const MOST_ENDED = 8
 
 /** A worker asks for the figures of all, with its own. */
@@ -38,7 +38,7 @@ function isMessage(value: unknown): value is Message {
   return typeof value === 'object' && value !== null && 'metrics' in value
 }
 
-/** The figures of all workers, asked for by a worker of the process that started it. Its own alone where that one is silent. */
+/** The figures of all workers, which a worker gets from the process that started it; its own figures alone if that process is silent. */
 export function workerMetrics(own: () => Promise<string>): (mine: string) => Promise<string> {
   const waiting = new Map<number, (text: string) => void>()
   let last = 0
@@ -66,11 +66,11 @@ export function workerMetrics(own: () => Promise<string>): (mine: string) => Pro
 export class WorkersMetrics {
   /** The last figures of each worker that runs. */
   readonly #latest = new Map<Worker, string>()
-  /** The last figures of workers that have ended; those of many are one text. */
+  /** The last figures of ended workers; the figures of many are one text. */
   readonly #ended: string[] = []
   #last = 0
 
-  /** Answers what a worker asks from now on, until it ends. */
+  /** Answers the requests of a worker from now on, until it ends. */
   serve(worker: Worker): void {
     this.#latest.set(worker, '')
     worker.on('message', (message: unknown) => {
@@ -95,7 +95,7 @@ export class WorkersMetrics {
     if (worker.isConnected()) worker.send({ metrics: 'answered', id, text } satisfies Answered)
   }
 
-  /** Asks a worker for its figures; those of before stay where it does not answer in time. */
+  /** Asks a worker for its figures. Its earlier figures stay if it does not answer in time. */
   async #ask(worker: Worker): Promise<void> {
     if (!worker.isConnected()) return
     const id = ++this.#last

@@ -44,7 +44,7 @@ export function readWorkers(setting: Setting | undefined): number {
   throw new UsageError(`${setting.name} takes auto, or a number from 1 to ${MOST}, not '${setting.value}'`)
 }
 
-/** Refuses what several processes cannot do. Throws {@link UsageError}. */
+/** Refuses options that several processes cannot serve. Throws {@link UsageError}. */
 export function requireWorkable({ workers, storage, listen, controlListen, router }: SharedOptions): void {
   if (workers === 1) return
   if (storage.value === 'memory') {
@@ -66,7 +66,7 @@ export function requireWorkable({ workers, storage, listen, controlListen, route
   requireFree('--router-listen', router?.listen, workers, [listen.port, ...controlPorts])
 }
 
-/** The ports that workers take from one on; none where the system chooses them. Throws where one of them is taken. */
+/** The ports of the workers from a first port on; empty where the system chooses them. Throws if one of them is taken. */
 function requireFree(
   option: string,
   first: Address | undefined,
@@ -96,7 +96,7 @@ export function optionsOfWorker<Options extends RouterPorts>(options: Options, i
     controlOthers,
     router: router && routerOfWorker(router, index),
   }
-  // Ports that the system chooses are known to nobody else.
+  // Other workers do not know a port that the system chooses.
   if (controlListen === undefined || controlListen.port === 0) {
     return { ...options, ...own, servesRouters: controlListen !== undefined }
   }
@@ -160,8 +160,8 @@ export function readDurations(settings: {
 }
 
 /**
- * The lifetimes in a setting, a list such as `access=15m,refresh=7d`; what is not listed keeps its default. Throws
- * {@link UsageError}, also where a refresh token would not outlive an access token by a minute.
+ * The lifetimes in a setting, a list such as `access=15m,refresh=7d`; other lifetimes keep their defaults. Throws {@link UsageError}, also
+ * where a refresh token would not outlive an access token by a minute.
  */
 export function readTokenLifetimes(setting: Setting | undefined): TokenLifetimes {
   if (setting === undefined) return {}

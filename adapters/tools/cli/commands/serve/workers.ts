@@ -11,7 +11,7 @@ import { optionsOfWorker } from './worker-options.ts'
 /** The variable that tells a worker its number, from 0 on. */
 const WORKER_NUMBER = 'PORTCULLIS_SERVE_WORKER'
 
-/** The number of this worker; `undefined` in a process that nobody started as one. */
+/** The number of this worker; `undefined` in a process that is not a worker. */
 export function workerNumber(environment: Environment): number | undefined {
   return cluster.isWorker ? Number(environment[WORKER_NUMBER]) : undefined
 }
@@ -25,7 +25,7 @@ export interface WorkerReady {
 /** The message by which that process stops a worker. */
 const STOP = 'stop'
 
-/** Serves as one of several processes until it is told to stop; the exit code. */
+/** Serves as one of several processes until a stop is requested; the exit code. */
 export function serveAsWorker(options: ServeOptions, index: number): Promise<number> {
   return servedUntil(optionsOfWorker(options, index), stopAsked(), {
     isWorker: true,
@@ -34,7 +34,7 @@ export function serveAsWorker(options: ServeOptions, index: number): Promise<num
   })
 }
 
-/** A terminal sends its signal to every process of the group: the first process alone decides what becomes of it. */
+/** A terminal sends its signal to every process of the group: only the first process acts on it. */
 function stopAsked(): Promise<string> {
   process.on('SIGINT', () => undefined)
   return new Promise((resolve) => {
@@ -48,7 +48,7 @@ const FIRST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 10_000
 /** Ms of life after which the end of a worker counts as no failed start. */
 const SOON_MS = 10_000
-/** Workers stop within five seconds by themselves; what is left then is ended. */
+/** Workers stop within five seconds by themselves; remaining workers are then ended. */
 const STOP_WITHIN_MS = 5500
 
 /**
@@ -141,7 +141,7 @@ class Supervisor {
     for (const worker of this.#workers.values()) if (!worker.isDead()) worker.process.kill('SIGHUP')
   }
 
-  /** Lets each worker answer what it has begun to; false when one did not end by itself. */
+  /** Lets each worker finish its answers; false when a worker did not end by itself. */
   async stop(): Promise<boolean> {
     this.#isStopping = true
     const running = [...this.#workers.values()].filter((worker) => !worker.isDead())

@@ -6,7 +6,7 @@ import { controllerUrl } from './controller-url.ts'
 export interface Apis {
   readonly management: ApiClient<ManagementApi>
   readonly portcullis: ApiClient<PortcullisApi>
-  /** Sends a request in the session, for what is a stream or is shown as it came. */
+  /** Sends a request in the session, for streams and for answers that are shown unchanged. */
   readonly send: Fetch
 }
 

@@ -7,7 +7,7 @@ export type PolicyExplanation = Explanation['policies'][number]
 export type CheckExplanation = PolicyExplanation['checks'][number]
 export type Suggestion = Explanation['suggestions'][number]
 
-/** Which identity and service, and in what circumstances. */
+/** The identity, the service and the circumstances of a question. */
 export type Question = NonNullable<RequestOf<PortcullisApi['POST /explain']>['body']>
 
 export async function explain({ portcullis }: Apis, body: Question, signal: AbortSignal): Promise<Explanation> {

@@ -12,7 +12,7 @@ export interface Found {
   readonly id: string
   readonly name: string
   readonly roleAttributes: readonly string[]
-  /** The key of the group of the graph by role attributes that holds it; null for what is in none. */
+  /** The key of its group in the graph by role attributes; null without a group. */
   readonly group: string | null
 }
 

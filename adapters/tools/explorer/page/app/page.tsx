@@ -3,7 +3,7 @@ import { LoginView } from '../session/login-view.tsx'
 import { resumeSession, session } from '../session/session.ts'
 import { Shell } from './shell.tsx'
 
-/** The whole page: the views of a logged in caller, who may have logged in before a reload or in another tab, or the login. */
+/** The whole page: the views for a logged in user, or the login. The login may be from before a reload or from another tab. */
 export function Page() {
   const [isAsked, setAsked] = useState(false)
   useEffect(() => {

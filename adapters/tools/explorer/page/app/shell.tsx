@@ -6,7 +6,7 @@ import { SearchBox } from '../parts/search-box.tsx'
 import { logOut, type OpenSession } from '../session/session.ts'
 import { VIEWS } from './views.ts'
 
-/** Navigation, the view that is open, and what is said aloud of it. */
+/** The navigation, the open view, and its announcements for screen readers. */
 export function Shell({ session }: { session: OpenSession }) {
   const open = VIEWS.find(({ name }) => name === place.value.view) ?? VIEWS[0]
   const isUnknown = place.value.view !== '' && open?.name !== place.value.view
@@ -54,7 +54,7 @@ export function Shell({ session }: { session: OpenSession }) {
   )
 }
 
-/** Every permission but those to read lets somebody write something. */
+/** Every permission except read permissions allows some writes. */
 function isWriting(permission: string): boolean {
   return permission !== 'admin_readonly' && !permission.endsWith('.read')
 }

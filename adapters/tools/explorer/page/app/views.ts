@@ -14,7 +14,7 @@ import { WhyView } from '../why/why-view.tsx'
 interface View {
   readonly name: string
   readonly label: string
-  /** Whether links alone lead to it. */
+  /** Whether only links lead to it. */
   readonly isHidden?: boolean
   readonly show: ComponentType<{ readonly apis: Apis }>
 }

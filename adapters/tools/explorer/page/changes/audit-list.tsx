@@ -45,9 +45,9 @@ export function AuditList({ apis, entries, onUndone }: AuditListProps) {
   )
 }
 
-/** The same for records of one author that made the same of several entities of a kind. */
+/** The same text for records of one actor with the same change of several entities of a kind. */
 function sayingOf({ type, actor, author, entity, changes }: AuditEntry): string {
-  // Names are what they differ in.
+  // They differ in their names only.
   const { name: _, ...others } = changes
   const moves = Object.entries(others).map(([field, change]) => [field, movedOf(change) ?? change])
   return JSON.stringify([type, actor?.id, author, entity?.kind, moves])
@@ -112,11 +112,11 @@ function Actor({ entry: { actor, author } }: { entry: AuditEntry }) {
   return <Name of={author?.name ?? (author?.by === 'operator' ? 'an operator' : 'the controller')} />
 }
 
-/** As many fields stand beside an event, and none of more characters. */
+/** The greatest number of fields beside an event, and of their characters. */
 const MOST_BRIEF = 4
 const LONGEST_BRIEF = 100
 
-/** The fields of a change, each from what to what; briefly where the sentence before names the entity. */
+/** The fields of a change with old and new values; short where the sentence before names the entity. */
 export function FieldChanges({ changes, isBrief = false }: { changes: AuditEntry['changes']; isBrief?: boolean }) {
   const fields = Object.entries(changes)
   const brief = fields.filter(
@@ -131,7 +131,7 @@ export function FieldChanges({ changes, isBrief = false }: { changes: AuditEntry
   )
 }
 
-/** Of a secret, and of a long value, nothing but a digest is told, which says nothing to a reader. */
+/** The trail has only a digest of a secret or of a long value, which says nothing to a reader. */
 function isDigest(value: unknown): boolean {
   return typeof value === 'string' && value.startsWith('sha256:')
 }
@@ -191,7 +191,7 @@ const KIND_OF: Readonly<Record<string, string>> = {
   postureCheckRoles: 'posture-checks',
 }
 
-/** An entry of a list: one of a role list leads to the page of what it names. */
+/** An entry of a list. An entry of a role list links to the page of its entity or role attribute. */
 function Entry({ field, value }: { field: string; value: string }) {
   const kind = KIND_OF[field]
   if (kind === undefined || !/^[#@]/.test(value)) return <Name of={value} />

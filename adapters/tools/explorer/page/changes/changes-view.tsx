@@ -12,7 +12,7 @@ const SPANS = [
   { hours: 168, label: 'the last week' },
 ] as const
 
-/** The kinds whose changes decide who reaches what. */
+/** The kinds of entities whose changes decide access. */
 const ACCESS_KINDS = ['identities', 'services', 'service-policies', 'posture-checks']
 
 /** The changes of the audit trail, each with its actor, old values and new values. */

@@ -20,7 +20,7 @@ const POLICY_KINDS = [
   { kind: 'service-edge-router-policies', title: 'Service edge router policies that select by it' },
 ] as const
 
-/** One role attribute: who has it, and which policies select by it. */
+/** One role attribute: its holders, and the policies that select by it. */
 export function AttributePage({ apis, kind, attribute }: { apis: Apis; kind: string; attribute: string }) {
   const { management } = apis
   const scoped = SCOPED.find((one) => one === kind)

@@ -4,7 +4,7 @@ import { hrefOf } from '../navigation/place.ts'
 import { NameList } from '../parts/name-list.tsx'
 import { EntityPage, Part } from './entity-page.tsx'
 
-/** Members that every entity has, beside which a check says what it asks for. */
+/** Members that every entity has; the other members of a check are its conditions. */
 const COMMON = new Set([
   '_links',
   'id',
@@ -17,7 +17,7 @@ const COMMON = new Set([
   'typeId',
 ])
 
-/** One posture check: the conditions, the policies that ask for it, who changed it. */
+/** One posture check: its conditions, the policies that ask for it, and its changes. */
 export function CheckPage({ apis, id }: { apis: Apis; id: string }) {
   const { management } = apis
   return (

@@ -29,7 +29,7 @@ interface Props<T> {
   readonly children: (entity: T) => ComponentChildren
 }
 
-/** The page of one entity: its head, what there is to say of it, and who changed it, the latest first. */
+/** The page of one entity: its head, its facts, and its changes, the latest first. */
 export function EntityPage<T>({ apis, kind, id, read, head, children }: Props<T>) {
   const answer = useAnswer(async (signal) => (await read({ params: { id }, signal })).data, [apis, id])
   return (
@@ -52,7 +52,7 @@ interface FrameProps extends Head {
   readonly children: ComponentChildren
 }
 
-/** A page about one thing: the name, the state and the role attributes, then what there is to say of it. */
+/** A page about one subject: the name, the state and the role attributes, then its facts. */
 export function Frame({ one, kind, name, state, roleAttributes, links = [], json, children }: FrameProps) {
   return (
     <section class="entity-page">

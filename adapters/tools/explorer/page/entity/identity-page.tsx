@@ -16,7 +16,7 @@ interface Props {
   readonly id: string
 }
 
-/** One identity: what it reaches, what was refused, what it proves itself by, its sessions, its posture, who changed it. */
+/** One identity: the services that it reaches, its refusals, its authenticators, its sessions, its posture and its changes. */
 export function IdentityPage({ apis, id }: Props) {
   const { management } = apis
   const params = { id }

@@ -11,7 +11,7 @@ interface Props {
 
 const NO_EFFECT = 'It selects nothing: the policy has no effect.'
 
-/** One service policy: whom and what it selects by which entries, the checks that it asks for, who changed it. */
+/** One service policy: its entries with the identities and services that they select, its posture checks, and its changes. */
 export function ServicePolicyPage({ apis, id }: Props) {
   const { management } = apis
   const params = { id }
@@ -76,7 +76,7 @@ export function EdgeRouterPolicyPage({ apis, id }: Props) {
   )
 }
 
-/** One service edge router policy: which services are carried by which edge routers. */
+/** One service edge router policy: its services and their edge routers. */
 export function ServiceEdgeRouterPolicyPage({ apis, id }: Props) {
   const { management } = apis
   const params = { id }
@@ -97,7 +97,7 @@ export function ServiceEdgeRouterPolicyPage({ apis, id }: Props) {
   )
 }
 
-/** A policy that gives edge routers to whatever its other side selects. */
+/** A policy that gives edge routers to the entities of its other side. */
 interface RouterPolicy {
   readonly name: string
   readonly semantic: string
@@ -154,7 +154,7 @@ interface SideProps {
   readonly read: (page: ListPage) => ReturnType<Parameters<typeof NameList>[0]['read']>
 }
 
-/** One side of a policy: the entries by which it selects, and what these select now. */
+/** One side of a policy: its entries, and the entities that they select now. */
 function Side({ title, kind, roles, reasons, read }: SideProps) {
   return (
     <Part title={title}>

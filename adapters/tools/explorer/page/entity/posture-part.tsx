@@ -42,7 +42,7 @@ interface Report {
   readonly at: string | undefined
 }
 
-/** The parts that were reported, each in one line: reports have a shape by type. */
+/** The reported parts, each in one line: the shape of a report depends on its type. */
 function reportsOf(data: object): readonly Report[] {
   return Object.entries(data).flatMap(([name, value]: [string, unknown]): Report[] => {
     const isEmpty = value === null || value === '' || (typeof value === 'object' && Object.keys(value).length === 0)

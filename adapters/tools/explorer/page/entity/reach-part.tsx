@@ -16,7 +16,7 @@ interface Props {
   readonly id: string
 }
 
-/** Everything that an identity reaches, or everybody who reaches a service: searched by name, page by page, with the policies. */
+/** All services that an identity reaches, or all identities that reach a service: searched by name, page by page, with the policies. */
 export function ReachPart({ apis, kind, id }: Props) {
   const [text, setText] = useState('')
   const [cursors, setCursors] = useState<readonly string[]>([])

@@ -3,7 +3,7 @@ import { NameList } from '../parts/name-list.tsx'
 import { CircuitsPart } from '../traffic/circuits-part.tsx'
 import { EntityPage, Part } from './entity-page.tsx'
 
-/** One edge router: whether it is connected, the traffic through it, whom and what it serves and by which policies. */
+/** One edge router: whether it is connected, its traffic, and the identities and services that its policies give it. */
 export function RouterPage({ apis, id }: { apis: Apis; id: string }) {
   const { management } = apis
   const params = { id }

@@ -8,7 +8,7 @@ import { CircuitsPart } from '../traffic/circuits-part.tsx'
 import { EntityPage, Part } from './entity-page.tsx'
 import { ReachPart } from './reach-part.tsx'
 
-/** One service: who reaches it and by which policy, where it leaves the network, by which routers, who changed it. */
+/** One service: the identities that reach it with their policies, its terminators, its routers and its changes. */
 export function ServicePage({ apis, id }: { apis: Apis; id: string }) {
   const { management } = apis
   const params = { id }

@@ -4,7 +4,7 @@ import { controllerUrl } from '../api/controller-url.ts'
 
 const PAGE_SIZE = 100
 
-/** An entity of any kind by what it is called. */
+/** An entity of any kind, by its name or id. */
 interface Item {
   readonly id: string
   readonly name: string
@@ -25,7 +25,7 @@ export async function readList(apis: Apis, kind: string, offset: number, signal:
   return { items, total: typeof total === 'number' ? total : items.length }
 }
 
-/** One entity, as it is answered. */
+/** One entity, as the API answers it. */
 export async function readJson(apis: Apis, kind: string, id: string, signal: AbortSignal): Promise<unknown> {
   return memberOf(await ask(apis, `${kind}/${encodeURIComponent(id)}`, signal), 'data')
 }

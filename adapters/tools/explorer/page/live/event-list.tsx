@@ -12,7 +12,7 @@ import type { RecordOf } from './use-records.ts'
 /** As many lines are listed; the timeline above goes back further. */
 const MOST_LISTED = 200
 
-/** Events, the newest first; what repeats is one line that opens. */
+/** Events, the newest first; repeated events are one line that opens. */
 export function EventList({ events, recordOf }: { events: readonly NetworkEvent[]; recordOf: RecordOf }) {
   const shown = foldRuns(events, sayingOf).slice(-MOST_LISTED).toReversed()
   return (

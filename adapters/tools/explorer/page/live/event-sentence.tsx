@@ -16,7 +16,7 @@ export function EventSentence({ event }: { event: NetworkEvent }) {
   for (const { kind, of } of named) {
     if (!of) continue
     const shown = visibleLine(of.name ?? of.id)
-    // The rest of the sentence, so that a name that holds another one is not taken apart.
+    // The rest of the sentence, so that a name that contains another name stays whole.
     const place = parts.findIndex((part) => typeof part === 'string' && part.includes(shown))
     const part = parts[place]
     if (typeof part !== 'string') continue

@@ -9,10 +9,10 @@ import { isBookkeeping, TOPICS, type Topic, topicOf } from './network-event.ts'
 import { type LiveEvents, useEvents } from './use-events.ts'
 import { useRecords } from './use-records.ts'
 
-/** Topics of what the state is made of. */
+/** The topics of events that change the state. */
 const STATE_TOPICS: ReadonlySet<Topic> = new Set<Topic>(['routers', 'circuits'])
 
-/** The network as it is now, and its events as they happen, with those before. */
+/** The network as it is now, and its events: earlier events and new events as they happen. */
 export function LiveView({ apis }: { apis: Apis }) {
   const live = useEvents(apis)
   const [hidden, setHidden] = useState<ReadonlySet<Topic>>(new Set())

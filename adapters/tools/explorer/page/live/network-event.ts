@@ -1,9 +1,9 @@
 import type { AnswerOf, PortcullisApi } from '../../../../../src/client/index.ts'
 
-/** The recent events, as the controller tells them. */
+/** The recent events, as the controller sends them. */
 export type Timeline = AnswerOf<PortcullisApi['GET /events']>['data']
 
-/** Something that happened in the network, as the controller tells it. */
+/** An event in the network, as the controller sends it. */
 export type NetworkEvent = Timeline['events'][number]
 
 /** Topics of events, as people choose among them. */
@@ -38,20 +38,20 @@ export function topicOf({ type }: NetworkEvent): Topic {
   return TOPIC_OF[type.split('.')[0] ?? ''] ?? 'changes'
 }
 
-/** Reports whether an event takes something away from somebody. */
+/** Reports whether an event takes a right or a connection away. */
 export function isLoss({ type, facts }: NetworkEvent): boolean {
   return type === 'circuit.failed' || type === 'service.refused' || facts.change === 'lost' || facts.isOnline === false
 }
 
-/** Kinds of records that other events tell of in words. */
+/** Kinds of records whose changes other events report in words. */
 const BOOKKEEPING = new Set<unknown>(['api-sessions', 'sessions', 'posture-data', 'terminators'])
 
-/** Reports whether an event repeats, as the change of a record, what another one says. */
+/** Reports whether an event, a change of a record, repeats another event. */
 export function isBookkeeping({ type, facts }: NetworkEvent): boolean {
   return type === 'entity.changed' && BOOKKEEPING.has(facts.kind)
 }
 
-/** The same for events of one author or identity that differ only in what they are about. */
+/** The same text for events of one actor or identity that differ only in their subjects. */
 export function sayingOf({ type, author, identity, facts }: NetworkEvent): string {
   return JSON.stringify([type, author?.id, identity?.id, facts.operation, facts.kind, facts.reason, facts.change])
 }

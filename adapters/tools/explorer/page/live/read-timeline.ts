@@ -1,7 +1,7 @@
 import type { Apis } from '../api/apis.ts'
 import type { NetworkEvent, Timeline } from './network-event.ts'
 
-/** Reads what happened lately. Rejects where the events are refused. */
+/** Reads recent events. Rejects when the controller refuses them. */
 export async function readTimeline({ portcullis }: Apis, signal: AbortSignal): Promise<Timeline> {
   return (await portcullis.call('GET /events', { query: { limit: '1000' }, signal })).data
 }

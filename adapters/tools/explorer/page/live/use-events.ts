@@ -9,7 +9,7 @@ import { readEvent, readTimeline } from './read-timeline.ts'
 /** How many events a page keeps. */
 const MOST_KEPT = 3000
 
-/** How often what came is shown, in milliseconds: a burst of events is one picture. */
+/** Milliseconds between two drawings of new events: a burst of events is one drawing. */
 const SHOWN_EVERY_MS = 200
 
 export interface LiveEvents extends StreamState {
@@ -43,7 +43,7 @@ export function useEvents(apis: Apis): LiveEvents {
         if (event) waiting.current.push(event)
       }
     }
-    // A rejection here says that somebody left the view.
+    // A rejection here means that the user left the view.
     follow().catch(() => undefined)
     return () => {
       clearInterval(timer)
@@ -53,7 +53,7 @@ export function useEvents(apis: Apis): LiveEvents {
   return live
 }
 
-/** Reads what happened lately; while that is not to be had, it says why and asks again. */
+/** Reads recent events; while they are not available, it shows the reason and asks again. */
 async function readPatiently(
   apis: Apis,
   onState: (state: StreamState) => void,

@@ -3,7 +3,7 @@ import type { Apis } from '../api/apis.ts'
 import type { AuditEntry } from '../changes/consequences.tsx'
 import type { NetworkEvent } from './network-event.ts'
 
-/** Finds the record of the audit trail that tells what a change was. */
+/** Finds the audit record of a change. */
 export type RecordOf = (event: NetworkEvent) => AuditEntry | undefined
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -18,7 +18,7 @@ const NEAR_MS = 2000
 const SETTLED_MS = 500
 const MOST_READ = 300
 
-/** Reads what was changed from what to what, for the changes among some events. */
+/** Reads the old and new values of the changes among some events. */
 export function useRecords({ portcullis }: Apis, events: readonly NetworkEvent[]): RecordOf {
   const [records, setRecords] = useState<ReadonlyMap<string, readonly AuditEntry[]>>(new Map())
   const known = useRef<string | undefined>(undefined)

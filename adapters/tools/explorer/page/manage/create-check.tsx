@@ -109,7 +109,7 @@ function askedOf(typeId: TypeId, text: string, lasting: Lasting) {
 
 type OsType = 'Windows' | 'WindowsServer' | 'macOS' | 'Linux' | 'iOS' | 'Android'
 
-/** The controller names what it does not know. */
+/** The controller names an unknown member. */
 function osType(word: string): OsType {
   return word as OsType
 }

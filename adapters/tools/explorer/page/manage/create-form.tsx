@@ -12,7 +12,7 @@ interface Props {
   readonly onCreated: () => void
 }
 
-/** Creates one of a kind, and shows it. */
+/** Creates an entity of a kind, and shows it. */
 export function CreateForm({ apis, kind, onCreated }: Props) {
   const one = MANAGED_KINDS.find((managed) => managed.kind === kind)?.one ?? ''
   const created = (id: string) => {

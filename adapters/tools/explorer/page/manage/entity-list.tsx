@@ -13,7 +13,7 @@ interface Props {
   readonly apis: Apis
   readonly kind: ManagedKind
   readonly selected: string | undefined
-  /** Changes whenever something was changed, so that the list is read again. */
+  /** Changes with every change of an entity, so that the list is read again. */
   readonly version: number
 }
 

@@ -16,7 +16,7 @@ interface Props {
   readonly onChange: () => void
 }
 
-/** Shows one entity, with the actions that there are for it. */
+/** Shows one entity with its actions. */
 export function EntityPanel({ apis, kind, id, onChange }: Props) {
   const action = useAction()
   const { permission = '' } = MANAGED_KINDS.find((managed) => managed.kind === kind) ?? {}

@@ -1,4 +1,4 @@
-/** How many seconds a unit has; what lasts for ever has none. */
+/** The seconds of a unit; "for ever" has none. */
 const SECONDS = { minutes: 60, hours: 3600, days: 86_400, 'for ever': undefined } as const
 
 type Unit = keyof typeof SECONDS
@@ -51,7 +51,7 @@ export function LastingFields({ label, lasting, onChange }: Props) {
   )
 }
 
-/** A duration in seconds; -1 for ever. Throws for what is no whole number. */
+/** A duration in seconds; -1 for ever. Throws unless it is a whole number. */
 export function secondsOf({ amount, unit }: Lasting): number {
   const size = SECONDS[unit]
   if (size === undefined) return -1

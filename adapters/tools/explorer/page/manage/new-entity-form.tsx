@@ -20,7 +20,7 @@ interface Props {
   readonly onCreated: (id: string) => void
 }
 
-/** Asks for a name, role attributes, and what `children` ask for. */
+/** Asks for a name, role attributes, and the fields of `children`. */
 export function NewEntityForm({ apis, kind, children, create, onCreated }: Props) {
   const [name, setName] = useState('')
   const [roleAttributes, setRoleAttributes] = useState<readonly string[]>([])

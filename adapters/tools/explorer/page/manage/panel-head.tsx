@@ -6,7 +6,7 @@ import { useAnswer } from '../parts/use-answer.ts'
 import type { ManagedKind } from './kinds.ts'
 import { ROLE_TITLES, readRow } from './read-page.ts'
 
-/** The name of an entity with what it is and its roles, and the way out of its panel. */
+/** The name of an entity with its kind and roles, and the button that closes its panel. */
 export function PanelHead({ apis, kind, id }: { apis: Apis; kind: Exclude<ManagedKind, 'identities'>; id: string }) {
   const answer = useAnswer((signal) => readRow(apis, kind, id, signal), [apis, kind, id])
   const row = answer.data

@@ -9,7 +9,7 @@ export const PAGE_SIZE = 50
 export interface Row {
   readonly id: string
   readonly name: string
-  /** Facts that people want to know of it at a glance. */
+  /** Facts for a first glance. */
   readonly notes: readonly string[]
   /** Role attributes, or the role lists of a policy. */
   readonly roles: readonly RoleList[]
@@ -59,7 +59,7 @@ export async function readPage(
   }
 }
 
-/** Reads one entity as the row of a list has it. */
+/** Reads one entity in the form of a row. */
 export async function readRow(
   { management }: Apis,
   kind: Exclude<ManagedKind, 'identities'>,

@@ -17,7 +17,7 @@ interface Props {
   readonly onChoose: (choice: Choice | undefined) => void
 }
 
-/** One group: the role attributes that it is made of, the groups that it reaches by which policies, and its members. */
+/** One group: its role attributes, the groups that it reaches with their policies, and its members. */
 export function GroupPanel({ apis, map, chosen: { side, place }, where, onChoose }: Props) {
   const group = map.sides[side].groups[place]
   if (group === undefined) return null

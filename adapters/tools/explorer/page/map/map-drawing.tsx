@@ -6,7 +6,7 @@ import { type MapGroup, type MapLink, type ShownMap, type Side, shareOf, TITLE_L
 const BOX = { width: 270, height: 40, gap: 8 } as const
 const HEAD = 30
 const GAP = 400
-/** The thinnest line, and how much thicker one is that stands for all pairs. */
+/** The thinnest line, and the extra width of a line that stands for all pairs. */
 const THIN = 1
 const THICKER = 6
 /** Lines begin and end within the middle of a box, of this height. */
@@ -26,10 +26,10 @@ export interface MapProps {
   readonly onChoose: (choice: Choice | undefined) => void
 }
 
-/** Groups of identities on the left, groups of services on the right, a line where the ones may dial or bind the others. */
+/** Groups of identities on the left, groups of services on the right, and a line where the identities may dial or bind the services. */
 export function MapDrawing({ map, chosen, onChoose }: MapProps) {
   const [hovered, setHovered] = useState<Choice>()
-  // The chosen group stays lit while the pointer passes over others: one reads its lines.
+  // The chosen group stays lit while the pointer passes over others: the user reads its lines.
   const centre = chosen ?? hovered
   const orders = useMemo(() => ordersOf(map), [map])
   const rows = Math.max(orders.identities.length, orders.services.length)
@@ -229,7 +229,7 @@ function spokenOf(map: ShownMap, side: Side, place: number): string {
   return visibleLine(`${group?.title}${within}, ${numberText(group?.count ?? 0)} ${side}, ${words} ${others} groups`)
 }
 
-/** In which order groups stand: next to what they reach, so that few lines cross; a rest last. */
+/** The order of groups: next to the groups that they reach, so that few lines cross; a rest last. */
 function ordersOf({ sides, links }: ShownMap): Readonly<Record<Side, readonly number[]>> {
   const orders = { identities: [...sides.identities.groups.keys()], services: [...sides.services.groups.keys()] }
   for (const side of ['services', 'identities', 'services', 'identities'] as const) {

@@ -3,7 +3,7 @@ import { numberText } from '../parts/number-text.ts'
 import type { MapProps } from './map-drawing.tsx'
 import { type MapGroup, type MapLink, type ShownMap, type Side, shareText } from './read-map.ts'
 
-/** As many of the groups that one is linked with stand beside it; the others are in its panel. */
+/** The greatest number of linked groups beside a group; its panel has the others. */
 const MOST_LINKED = 3
 
 /** The access map as a list, for windows that are too narrow for two columns and lines between them. */
@@ -41,7 +41,7 @@ export function MapList({ map, chosen, onChoose }: MapProps) {
 
 const HEADS = { identities: 'Identities', services: 'Services' } as const
 
-/** The groups that one is linked with, the largest share first. */
+/** The groups that a group is linked with, the largest share first. */
 function linkedText(map: ShownMap, side: Side, place: number): string {
   const other = side === 'identities' ? 'services' : 'identities'
   const otherOf = ({ from, to }: MapLink): MapGroup | undefined =>

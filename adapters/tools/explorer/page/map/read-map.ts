@@ -9,10 +9,10 @@ type AnsweredGroup = AccessMap['identities']['groups'][number]
 
 export type Side = 'identities' | 'services'
 
-/** A group with the words for it. */
+/** A group with its words. */
 export interface MapGroup extends AnsweredGroup {
   readonly title: string
-  /** The larger group that it is a part of, in words; empty for none. */
+  /** The larger group around it, in words; empty for none. */
   readonly within: string
 }
 
@@ -26,7 +26,7 @@ export interface ShownMap {
 }
 
 /**
- * At most this many lines are drawn while nothing is chosen that stand for a tenth of their pairs or more. Beside them each group has
+ * While no group is chosen, the drawing has at most this many lines, each for a tenth of their pairs or more. Beside them each group has
  * its strongest line, however thin: a group without any line reaches nothing, or is reached by nobody.
  */
 const MOST_LINES = 60
@@ -40,11 +40,11 @@ export interface MapQuestion {
   readonly identities: string | undefined
   readonly services: string | undefined
   readonly type: 'Dial' | 'Bind'
-  /** How many groups of each kind are wanted at most; what the controller thinks right where it is left out. */
+  /** The greatest number of groups of each kind; the default of the controller if it is left out. */
   readonly groups?: number
 }
 
-/** Reads who may dial or bind what within two scopes. */
+/** Reads the access map within two scopes. */
 export async function readMap(
   { portcullis }: Apis,
   { identities, services, type, groups }: MapQuestion,
@@ -93,7 +93,7 @@ function titleOf(
   const within = partOf.length === 0 ? '' : named(partOf)
   if (!isRest) return { title: named(roleAttributes), within }
   if (scope === '[]') return { title: `All ${side}`, within }
-  // Nothing tells its members apart: they have these role attributes and no others.
+  // Its members have these role attributes and no others.
   return { title: roleAttributes.length > 0 ? `Only ${named(roleAttributes)}` : 'None of these', within }
 }
 

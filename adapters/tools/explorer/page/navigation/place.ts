@@ -1,6 +1,6 @@
 import { computed, signal } from '@preact/signals'
 
-/** Where in the page somebody is: the view and what it is about, kept in the fragment of the address. */
+/** The user's place in the page: the view and its subject, kept in the fragment of the address. */
 export interface Place {
   readonly view: string
   readonly about: URLSearchParams
@@ -17,8 +17,8 @@ export const place = computed<Place>(() => {
 })
 
 /**
- * Members of what the view is about now. Fields that are answered later go on from these: two answers may come before the view is
- * drawn again, and the second one must keep what the first one changed.
+ * The present members of the view's subject. Fields that are answered later go on from these: two answers may come before the view is drawn
+ * again, and the second answer must keep the change of the first.
  */
 export function aboutNow(...names: readonly string[]): Record<string, string | undefined> {
   const { about } = place.peek()
@@ -36,11 +36,11 @@ export function hrefOf(view: string, about: Readonly<Record<string, string | und
 export function go(view: string, about: Readonly<Record<string, string | undefined>> = {}): void {
   const href = hrefOf(view, about)
   location.hash = href
-  // The event comes later, and who goes on meanwhile goes on from here.
+  // The event comes later; a next step meanwhile starts from here.
   FRAGMENT.value = href
 }
 
-/** Says in the address what the view is now about, without a step in the history. */
+/** Puts the view's present subject into the address, without a step in the history. */
 export function stay(view: string, about: Readonly<Record<string, string | undefined>>): void {
   const href = hrefOf(view, about)
   if (href === location.hash) return
@@ -48,7 +48,7 @@ export function stay(view: string, about: Readonly<Record<string, string | undef
   FRAGMENT.value = href
 }
 
-/** Takes what follows the path out of the address and the history, and goes to a place by its fragment. */
+/** Removes the query and the fragment from the address and the history, and goes to the place of the fragment. */
 export function arrive(fragment: string): void {
   history.replaceState(null, '', `${location.pathname}${fragment}`)
   FRAGMENT.value = fragment

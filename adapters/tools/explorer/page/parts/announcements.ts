@@ -3,7 +3,7 @@ import { signal } from '@preact/signals'
 /** Texts for screen readers, without a word on the screen moving. */
 export const announced = signal('')
 
-/** Tells screen readers something that others see for themselves. */
+/** Announces to screen readers a change that is otherwise only visible. */
 export function announce(text: string): void {
   announced.value = text
 }

@@ -1,4 +1,4 @@
-/** An entry of a list: what is sent, and what people read. */
+/** An entry of a list: the sent value, and the shown text. */
 export interface Chip {
   readonly value: string
   readonly name: string

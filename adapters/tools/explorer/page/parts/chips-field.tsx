@@ -11,12 +11,12 @@ interface Props {
   readonly chips: readonly Chip[]
   /** Whose role attributes are offered. */
   readonly kind: string
-  /** Whether entries are those of a role list (`#attribute`, `@entity`), or role attributes. */
+  /** Whether entries belong to a role list (`#attribute`, `@entity`), or are role attributes. */
   readonly of: 'roles' | 'attributes'
   readonly onChange: (chips: readonly Chip[]) => void
 }
 
-/** A list of role attributes, or a role list of a policy, that somebody adds to and takes from. */
+/** A field for a list of role attributes, or for a role list of a policy. */
 export function ChipsField({ apis, label, chips, kind, of, onChange }: Props) {
   const add = (chip: Chip) => {
     if (chip.value !== '' && chips.every(({ value }) => value !== chip.value)) onChange([...chips, chip])

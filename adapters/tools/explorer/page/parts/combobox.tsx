@@ -8,24 +8,24 @@ import { useSettled } from './use-settled.ts'
 interface Props<T> {
   readonly label: string
   readonly placeholder?: string
-  /** The text that stands in the field until somebody types. */
+  /** The text of the field until the user types. */
   readonly text?: string
-  /** Finds the choices for a text; called once somebody pauses. */
+  /** Finds the choices for a text; called once the user pauses. */
   readonly search: (text: string, signal: AbortSignal) => Promise<Options<T>>
   readonly keyOf: (option: T) => string
   /** The most that the search finds of each of these. The field says when there may be more. */
   readonly most: number
   readonly kindOf: (option: T) => string
   readonly show: (option: T) => ComponentChildren
-  /** Answers what stands in the field afterwards. */
+  /** Answers the text of the field afterwards. */
   readonly onPick: (option: T) => string
   /** Handles Enter where nothing is found; answers the text that stands in the field afterwards. */
   readonly onText?: (text: string) => string
 }
 
 /**
- * A field that offers what is found while somebody types: arrow keys choose, Enter picks, Escape closes. Options belong to the
- * text in the field; Enter before they are there waits for them.
+ * A field that offers matches while the user types: arrow keys choose, Enter picks, Escape closes. Options belong to the text in the field.
+ * Enter waits for them if they have not come yet.
  */
 export function Combobox<T>({
   label,
@@ -64,7 +64,7 @@ export function Combobox<T>({
     if (event.key === 'Enter') {
       event.preventDefault()
       setOpen(true)
-      // As the field has it, which may be newer than what was drawn last.
+      // The value of the field, which may be newer than the last drawing.
       setPicked(event.target instanceof HTMLInputElement && event.target.value.trim() !== '')
     }
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]

@@ -8,7 +8,7 @@ interface Props {
   readonly onConfirm: () => void
 }
 
-/** A button for what cannot be taken back: it asks first. */
+/** A button for an action that cannot be taken back: it asks first. */
 export function ConfirmedButton({ label, question, disabled, onConfirm }: Props) {
   const [isAsking, setAsking] = useState(false)
   if (!isAsking) {

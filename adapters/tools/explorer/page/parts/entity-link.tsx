@@ -29,7 +29,7 @@ const VIEW_OF: Readonly<Record<string, string>> = {
   'posture-checks': 'check',
 }
 
-/** Where the page of an entity is; as JSON for kinds that have none. */
+/** The address of an entity's page; of its JSON for kinds without a page. */
 export function hrefOfEntity(kind: string, id: string): string {
   const view = VIEW_OF[kind]
   if (view === undefined) return hrefOf('json', { kind, id })

@@ -8,7 +8,7 @@ interface Props {
   readonly apis: Apis
   readonly label: string
   readonly placeholder?: string
-  /** Which kinds are looked through; all where there are none. */
+  /** The kinds to search; empty for all. */
   readonly kinds: readonly string[]
   /** The text that stands in the field at first. */
   readonly text?: string

@@ -6,7 +6,7 @@ export interface Run<T> {
   readonly events: readonly T[]
 }
 
-/** Joins what follows each other and says the same. */
+/** Joins consecutive entries with the same text. */
 export function foldRuns<T>(events: readonly T[], sayingOf: (event: T) => string): readonly Run<T>[] {
   const runs: { first: T; last: T; events: T[]; saying: string }[] = []
   for (const event of events) {

@@ -1,4 +1,4 @@
-/** Kinds of entities in words, one of each. */
+/** Kinds of entities in words, in the singular. */
 export const KIND_NAMES: Readonly<Record<string, string>> = {
   identities: 'identity',
   services: 'service',
@@ -12,7 +12,7 @@ export const KIND_NAMES: Readonly<Record<string, string>> = {
   authenticators: 'authenticator',
 }
 
-/** One entity of a kind in words, also of kinds that have no page. */
+/** A kind in words, in the singular, also for kinds without a page. */
 export function kindName(kind: string): string {
   return KIND_NAMES[kind] ?? kind.replaceAll('-', ' ').replace(/ies$/, 'y').replace(/s$/, '')
 }

@@ -6,12 +6,12 @@ interface Props<T> {
   /** The sentence for an answer that is empty. */
   readonly empty?: string
   readonly isEmpty?: (data: T) => boolean
-  /** Whether it is read again and again, so that what is shown does not fade each time. */
+  /** Whether it is read again and again: the shown answer then does not fade each time. */
   readonly isQuiet?: boolean
   readonly children: (data: T) => ComponentChildren
 }
 
-/** An answer in its place: a line while it is on its way, the problem with a way to ask again, or what it says. */
+/** An answer in its place: a line while it is on its way, the problem with a way to ask again, or its content. */
 export function Loaded<T>({ answer, empty = 'None.', isEmpty, isQuiet = false, children }: Props<T>) {
   if (answer.problem !== undefined) {
     return (

@@ -6,7 +6,7 @@ import { OffsetPager } from './pager.tsx'
 import { useAnswer } from './use-answer.ts'
 import { useSettled } from './use-settled.ts'
 
-/** An entity in a list, with what is said beside its name. */
+/** An entity in a list, with the text beside its name. */
 export interface Listed {
   readonly id: string
   readonly name: string

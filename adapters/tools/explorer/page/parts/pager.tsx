@@ -7,7 +7,7 @@ interface OffsetProps {
   readonly onTurn: (offset: number) => void
 }
 
-/** The buttons between the pages of a list that is counted; nothing where it has one page. */
+/** The buttons between the pages of a counted list; nothing for a single page. */
 export function OffsetPager({ offset, size, total, onTurn }: OffsetProps) {
   if (total <= size) return null
   return (

@@ -17,7 +17,7 @@ interface Target {
   readonly href: string
 }
 
-/** Finds anything by name, from anywhere: the key / leads here, Enter opens what is chosen. */
+/** Finds anything by name, from anywhere: the key / leads here, Enter opens the choice. */
 export function SearchBox({ apis }: { apis: Apis }) {
   const box = useRef<HTMLDivElement>(null)
   const [round, setRound] = useState(0)

@@ -2,15 +2,15 @@ import { useState } from 'preact/hooks'
 import { problemText } from '../api/problem-text.ts'
 import { announce } from './announcements.ts'
 
-/** Something that somebody asked the controller to do. */
+/** An action of the user at the controller. */
 export interface Action {
   readonly isBusy: boolean
   readonly problem: string | undefined
-  /** Does it, tells that it is done, and answers whether it was. */
+  /** Runs the action, announces its success, and answers whether it succeeded. */
   readonly run: (done: string, step: () => Promise<unknown>) => Promise<boolean>
 }
 
-/** Keeps what became of the last thing that was asked. */
+/** Keeps the result of the last action. */
 export function useAction(): Action {
   const [isBusy, setBusy] = useState(false)
   const [problem, setProblem] = useState<string>()

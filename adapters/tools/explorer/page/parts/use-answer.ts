@@ -3,9 +3,9 @@ import { problemText } from '../api/problem-text.ts'
 
 /** An answer that was asked for, as far as it is there. */
 export interface Answer<T> {
-  /** The answer to what is asked now; undefined until it is there, and never that to another question. */
+  /** The answer to the present question; undefined until it is there, and never the answer to another question. */
   readonly data: T | undefined
-  /** The answer before, to another question: what may stay in sight, marked as busy, until the new one is there. */
+  /** The answer to the question before. It may stay in sight, marked as busy, until the new answer is there. */
   readonly earlier: T | undefined
   readonly problem: string | undefined
   readonly isLoading: boolean
@@ -20,7 +20,7 @@ interface Known<T> {
   readonly problem?: string
 }
 
-/** Asks once, and again when one of `reasons` changes; a question that is not wanted any more is given up. */
+/** Asks once, and again when one of `reasons` changes; an outdated question is given up. */
 export function useAnswer<T>(
   ask: (signal: AbortSignal) => Promise<T> | undefined,
   reasons: readonly unknown[],

@@ -1,9 +1,9 @@
 import { useEffect, useState } from 'preact/hooks'
 
-/** How long somebody pauses who waits for an answer, in milliseconds. */
+/** The pause in typing after which the user waits for an answer, in milliseconds. */
 const PAUSE_MS = 150
 
-/** A value that changes while somebody types, as soon as it has stayed the same for a moment. */
+/** A value that changes while the user types, as soon as it has stayed the same for a moment. */
 export function useSettled<T>(value: T): T {
   const [settled, setSettled] = useState(value)
   useEffect(() => {

@@ -1,6 +1,6 @@
 import { controllerUrl } from '../api/controller-url.ts'
 
-/** By what the requests of a session are signed. */
+/** The credential of the requests of a session. */
 export type Credential =
   | { readonly kind: 'session'; readonly token: string }
   | {
@@ -14,10 +14,10 @@ export type Credential =
 /** Another controller behind the same origin has another path, and a credential of its own. */
 const NAME = `portcullis-explorer ${new URL(controllerUrl()).pathname}`
 
-/** How long a page that is opened waits for others to say who is logged in, in milliseconds. */
+/** How long a new page waits for the login of other tabs, in milliseconds. */
 const ASKED_MS = 200
 
-/** The tabs of this origin, and nobody else, hear each other. */
+/** Only tabs of this origin get each other's messages. */
 const TABS = new BroadcastChannel(NAME)
 
 type Message =
@@ -28,8 +28,8 @@ type Message =
 let held: Credential | undefined
 
 /**
- * Keeps a credential for the reload of this tab, and tells it to the others. The storage of a session is read by scripts of
- * this origin alone, ends with the tab, and no request carries it by itself.
+ * Keeps a credential for the reload of this tab, and sends it to the other tabs. The storage of a session is read by scripts of this origin
+ * alone, ends with the tab, and no request carries it by itself.
  */
 export function keepCredential(credential: Credential): void {
   hold(credential)
@@ -47,7 +47,7 @@ export function heldCredential(): Credential | undefined {
   return held
 }
 
-/** Finds the credential that this tab kept before a reload, or that another one has; undefined where nobody is logged in. */
+/** Finds the credential that this tab kept before a reload, or that another tab has; undefined without a login. */
 export async function recallCredential(): Promise<Credential | undefined> {
   const kept = readCredential(parsed(sessionStorage.getItem(NAME)))
   if (kept !== undefined) {
@@ -71,7 +71,7 @@ export async function recallCredential(): Promise<Credential | undefined> {
   })
 }
 
-/** Follows the other tabs from now on: one logs in or renews the credential, or logs out. */
+/** Follows logins, renewals and logouts of the other tabs from now on. */
 export function followTabs(onCredential: (credential: Credential) => void, onOver: () => void): void {
   TABS.addEventListener('message', ({ data }: MessageEvent<unknown>) => {
     const message = readMessage(data)
@@ -87,7 +87,7 @@ export function followTabs(onCredential: (credential: Credential) => void, onOve
   })
 }
 
-/** Does something that only one tab may do at a time, such as using a refresh token, which is good once. */
+/** Runs work that only one tab may do at a time, such as using a refresh token, which is good once. */
 export async function byOneTab(work: () => Promise<void>): Promise<void> {
   // Without TLS browsers have no locks, and no OpenID Connect either.
   if (!('locks' in navigator)) return work()

@@ -5,7 +5,7 @@ import { isBackFromProvider, leaveForProvider, returnFromProvider } from './open
 import { logInByPassword, type SecondFactor } from './password.ts'
 import { farewell } from './session.ts'
 
-/** Asks who is there: a password, then a one-time code where one is due; or the OpenID provider. */
+/** The login: a password, then a one-time code where it is due; or the OpenID provider. */
 export function LoginView() {
   const [secondFactor, setSecondFactor] = useState<SecondFactor>()
   const [problem, setProblem] = useState<string>()

@@ -40,7 +40,7 @@ export async function returnFromProvider(): Promise<void> {
   const waiting: unknown = JSON.parse(sessionStorage.getItem(WAITING) ?? 'null')
   sessionStorage.removeItem(WAITING)
   const { state, verifier, view } = readWaiting(waiting)
-  // The code must not stay in the address, the history, or what is sent as referrer.
+  // The code must not stay in the address, the history or the referrer.
   arrive(view)
   if (state === '' || answer.get('state') !== state) throw new Error('This login was not begun here. Try it again.')
   const code = answer.get('code')

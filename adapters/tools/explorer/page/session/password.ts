@@ -6,7 +6,7 @@ export interface SecondFactor {
   readonly pass: (code: string) => Promise<void>
 }
 
-/** Logs in by password; answers what is still to be proved. Rejects with `ApiError`. */
+/** Logs in by password; answers the factor that is still due. Rejects with `ApiError`. */
 export async function logInByPassword(username: string, password: string): Promise<SecondFactor | undefined> {
   const login = { query: { method: 'password' as const }, body: { username, password } }
   const unsigned = apisThrough((request) => fetch(new Request(request, { credentials: 'omit', cache: 'no-store' })))

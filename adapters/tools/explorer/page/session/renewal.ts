@@ -15,8 +15,8 @@ const ANSWER_MS = 10_000
 const PATIENCE_MS = 1000
 
 /**
- * A credential that is good for a while: tokens that are about to end are exchanged, by one tab and once. Where that fails, or takes
- * long, requests go on with the token that there is until it ends, and each tries again.
+ * A credential that is good for a while: tokens that are about to end are exchanged, by one tab and once. If that fails or takes long,
+ * requests go on with the old token until it ends, and each request tries again.
  */
 export async function renewed(credential: Credential): Promise<Credential> {
   if (!isAboutToEnd(credential)) return credential
@@ -34,7 +34,7 @@ export async function renewed(credential: Credential): Promise<Credential> {
 /** Waits for an exchange; not for long while the token of before is good, for the provider may be away or another tab asleep. */
 async function soonEnough(exchanged: Promise<void>, credential: Credential): Promise<void> {
   if (!isGood(credential)) return exchanged
-  // Nobody else may look at its failure.
+  // Its failure may have no other handler.
   exchanged.catch(() => undefined)
   await Promise.race([exchanged, new Promise((resolve) => setTimeout(resolve, PATIENCE_MS))])
 }
@@ -57,7 +57,7 @@ function isAboutToEnd(credential: Credential): boolean {
   return Date.now() > credential.goodUntil - RENEW_BEFORE_MS
 }
 
-/** Asks the provider for tokens. Rejects with `Error` where it gives none. */
+/** Asks the provider for tokens. Rejects with `Error` when it refuses. */
 export async function askForTokens(form: Readonly<Record<string, string>>): Promise<Credential> {
   const body = new URLSearchParams({ client_id: CLIENT_ID, ...form })
   const signal = AbortSignal.timeout(ANSWER_MS)

@@ -19,10 +19,10 @@ export interface OpenSession {
   readonly permissions: readonly string[]
 }
 
-/** The session of the page; undefined where nobody is logged in. */
+/** The session of the page; undefined without a login. */
 export const session = signal<OpenSession | undefined>(undefined)
 
-/** Why nobody is logged in any more, for the login view. */
+/** Why the last login ended, for the login view. */
 export const farewell = signal<string | undefined>(undefined)
 
 /** Clients that sign every request, and end the session of the page when the controller says that it has ended. */
@@ -49,7 +49,7 @@ export async function openSession(credential: Credential): Promise<void> {
   keepCredential(heldCredential() ?? credential)
 }
 
-/** Goes on with the session of before a reload, or of another tab; without one nobody is logged in. */
+/** Goes on with the session from before a reload, or of another tab, if there is one. */
 export async function resumeSession(): Promise<void> {
   followTabs(
     (credential) => {
@@ -74,7 +74,7 @@ async function adopt(credential: Credential): Promise<void> {
 /** An action on the entities of one kind, as permissions name both. */
 export type Action = 'create' | 'update' | 'delete'
 
-/** Reports whether who is logged in may do something, so that nobody is offered what the controller would refuse. */
+/** Reports whether the logged in user may do something: the page offers no action that the controller would refuse. */
 export function may(entity: string, action: Action): boolean {
   const { isAdmin = false, permissions = [] } = session.value ?? {}
   return isAdmin || permissions.includes(entity) || permissions.includes(`${entity}.${action}`)
@@ -82,7 +82,7 @@ export function may(entity: string, action: Action): boolean {
 
 const ENDINGS = new Set<() => void>()
 
-/** Has something forgotten when who is logged in leaves, so that the next one does not see it. */
+/** Registers data that is forgotten at logout, so that the next user does not see it. */
 export function forgetAtLogOut(forget: () => void): void {
   ENDINGS.add(forget)
 }
@@ -96,7 +96,7 @@ export async function logOut(): Promise<void> {
   await isAsked?.catch(() => undefined)
 }
 
-/** After a logout somebody else may log in. */
+/** After a logout another user may log in. */
 function leaveForGood(reason: string): void {
   for (const forget of ENDINGS) forget()
   leave(reason)
@@ -107,7 +107,7 @@ function leave(reason: string): void {
   farewell.value = reason
 }
 
-/** A refused operation has status 401 too; only what is said of the session tells why. */
+/** A refused operation has status 401 too; only a look at the session shows the reason. */
 function saysThatSessionEnded({ status, headers }: Response): boolean {
   return status === 401 && /error="(invalid|expired|missing)"/.test(headers.get('www-authenticate') ?? '')
 }

@@ -12,7 +12,7 @@ import { useAnswer } from '../parts/use-answer.ts'
 const HOUR_MS = 3_600_000
 const MOST_SHOWN = 5
 
-/** The state in numbers, who was refused or lost access in the last hour, and the way to what was changed. */
+/** The state in numbers, the identities that were refused or lost access in the last hour, and links to the changes. */
 export function Recent({ apis }: { apis: Apis }) {
   const answer = useAnswer((signal) => readTimeline(apis, signal), [apis])
   const traffic = useAnswer(

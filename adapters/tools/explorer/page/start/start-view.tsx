@@ -38,7 +38,7 @@ const MEANING: Readonly<Record<FindingKind, string>> = {
   'invitations-ending': 'They need a new invitation unless they enroll until then.',
 }
 
-/** The same where there is none. */
+/** The text for an empty list. */
 const ABSENT: Readonly<Record<FindingKind, string>> = {
   'edge-routers-offline': 'every edge router is online',
   'services-without-terminators': 'every service has a host',
@@ -51,7 +51,7 @@ const ABSENT: Readonly<Record<FindingKind, string>> = {
   'invitations-ending': 'no invitation runs out within a day',
 }
 
-/** The first view: what an operator needs first, each as a number that leads to a list. */
+/** The first view: numbers that lead to lists. */
 export function StartView({ apis }: { apis: Apis }) {
   const finding = place.value.about.get('finding')
   const kind = Object.keys(WORDS).find((one): one is FindingKind => one === finding)

@@ -19,7 +19,7 @@ interface Props {
   readonly apis: Apis
   /** Whose circuits are listed; all where it is left out. */
   readonly of?: { readonly identity?: string; readonly service?: string; readonly router?: string }
-  /** Changes when something happened that the list tells. */
+  /** Changes with every event about the list. */
   readonly version?: number
 }
 

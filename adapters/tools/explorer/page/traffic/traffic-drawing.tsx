@@ -14,7 +14,7 @@ const COLUMN = BOX.width + GAP
 const WIDTH = 2 * COLUMN + BOX.width
 /** How far links between routers reach out beside their boxes. */
 const BULGE = 60
-/** As many boxes stand in a column: those with the most traffic, and routers that are offline. */
+/** The greatest number of boxes in a column: the boxes with the most traffic, and offline routers. */
 export const MOST_IN_COLUMN = 12
 const TITLE_LENGTH = 20
 
@@ -181,7 +181,7 @@ function keysOf({ identity, service, routers }: Flow): readonly string[] {
   return [keyOf('identities', identity.id), ...stops, keyOf('services', service.id)]
 }
 
-/** The boxes by the key of what they stand for, each column with the most traffic first. */
+/** The boxes by the key of their entities, each column with the most traffic first. */
 function boxesOf({ flows, routers }: Traffic): { readonly boxes: ReadonlyMap<string, Box>; readonly height: number } {
   const used = (of: (flow: Flow) => Flow['identity']) => {
     const sums = new Map<string, { id: string; name: string; circuits: number }>()
@@ -219,7 +219,7 @@ function boxesOf({ flows, routers }: Traffic): { readonly boxes: ReadonlyMap<str
   return { boxes: new Map(placed), height: HEAD + rows * step }
 }
 
-/** Those with traffic first, then what is offline, then what only stands ready. */
+/** Boxes with traffic first, then offline routers, then idle boxes. */
 function shownRouters(routers: readonly Router[]): readonly Router[] {
   const need = ({ circuits, isOnline }: Router) => (circuits > 0 ? 0 : isOnline ? 2 : 1)
   return routers.toSorted((a, b) => need(a) - need(b) || b.circuits - a.circuits)

@@ -12,7 +12,7 @@ import { MOST_IN_COLUMN, TrafficDrawing } from './traffic-drawing.tsx'
 
 /** Milliseconds between two readings of the state without events: routers of other processes send no events here. */
 const READ_EVERY_MS = 15_000
-/** Milliseconds within which changes are shown by one reading. */
+/** Milliseconds within which several changes cause one reading. */
 const SETTLED_MS = 400
 
 /** Routers, links and circuits as they are now, drawn and as tables; `happened` changes when an event says that they changed. */

@@ -15,7 +15,7 @@ interface Props {
   readonly onMade: (written: number) => void
 }
 
-/** Makes the changes, one after the other; what was made leaves the draft, and what failed stays in it. */
+/** Makes the changes, one after the other. A change that was made leaves the draft, a failed change stays. */
 export function Apply({ apis, changes, onMade }: Props) {
   const [isSure, setSure] = useState(false)
   const [isBusy, setBusy] = useState(false)
@@ -76,7 +76,7 @@ export function madeText(written: number): string {
   return `The changes are made: ${entities(written)} ${written === 1 ? 'was' : 'were'} written.`
 }
 
-/** Reports whether who is logged in may write a change. */
+/** Reports whether the logged in user may write a change. */
 function mayMake({ kind, action }: Change): boolean {
   if (kind === 'service-policies') return may('service-policy', action)
   return may(kind === 'services' ? 'service' : 'identity', 'update')

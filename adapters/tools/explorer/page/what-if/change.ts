@@ -4,7 +4,7 @@ import type { Chip } from '../parts/chip.ts'
 /** The body of a simulation. */
 export type Simulation = NonNullable<RequestOf<PortcullisApi['POST /simulate']>['body']>
 
-/** A service policy as it is edited: role lists as chips, so that people read names where ids are sent. */
+/** A service policy during an edit: role lists as chips, which show names and send ids. */
 export interface PolicyDraft {
   readonly name: string
   readonly type: 'Dial' | 'Bind'
@@ -14,14 +14,14 @@ export interface PolicyDraft {
   readonly postureCheckRoles: readonly Chip[]
 }
 
-/** A role attribute that everybody who has another one would be given. */
+/** A role attribute for every holder of another role attribute. */
 export interface GroupChange {
   readonly kind: 'group'
   readonly action: 'give'
   /** Both without `#`. */
   readonly holders: string
   readonly roleAttribute: string
-  /** How many have the one and not the other. */
+  /** The number of holders without the new role attribute. */
   readonly count: number
   /** The changes of policies that grant and deny the same. */
   readonly tried: Simulation['changes']
@@ -42,7 +42,7 @@ export type Change =
   | {
       readonly kind: 'service-policies'
       readonly action: 'create'
-      /** Tells new policies from each other. */
+      /** Distinguishes new policies. */
       readonly number: number
       readonly policy: PolicyDraft
     }

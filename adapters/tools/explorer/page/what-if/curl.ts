@@ -19,7 +19,7 @@ export function curlOf(change: Change, controller: string): string {
   return [...words, '-H', "'content-type: application/json'", '--data', quoted(JSON.stringify(body))].join(' ')
 }
 
-/** A text as one word of a shell, whatever is in it. */
+/** A text as one word of a shell, whatever its characters. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`
 }

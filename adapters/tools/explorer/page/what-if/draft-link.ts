@@ -6,7 +6,7 @@ import { readAttributes, readGroupChange } from './read-entity.ts'
 /** Longer drafts are not in the address: programs that pass links on cut them. */
 const LONGEST_LINK = 6000
 
-/** The changes of a draft as an address has them; undefined for a draft that is empty, or too long for one. */
+/** The changes of a draft in the form of an address; undefined for a draft that is empty, or too long for an address. */
 export function linkOf(changes: readonly Change[]): string | undefined {
   if (changes.length === 0) return undefined
   const text = JSON.stringify(changes.map(shortly))
@@ -35,7 +35,7 @@ interface Linked {
   readonly policy?: ReturnType<typeof policyBody>
 }
 
-/** Reads the draft that an address holds, for the network as it is now. It throws for what is no draft, and for what is not there. */
+/** Reads the draft that an address holds, for the network as it is now. Throws for an invalid draft, and for a missing entity. */
 export async function readDraft(apis: Apis, text: string): Promise<readonly Change[]> {
   const linked: unknown = JSON.parse(text)
   if (!Array.isArray(linked)) throw new Error('The address holds no draft.')
@@ -70,7 +70,7 @@ async function policyOf(apis: Apis, linked: unknown): Promise<PolicyDraft> {
   }
 }
 
-/** The entries of a role list, those by id with the names instead. */
+/** The entries of a role list, with names in place of ids. */
 async function chipsOf(
   { management }: Apis,
   kind: 'identities' | 'services' | 'posture-checks',

@@ -7,7 +7,7 @@ import type { Change } from './change.ts'
 import { amendPolicy, drop, keyOf, put } from './draft.ts'
 import { PolicyFields } from './policy-fields.tsx'
 
-/** The changes that are tried, each as a form that tries while somebody edits. */
+/** The tried changes, each as a form that tries during the edit. */
 export function DraftList({ apis, changes }: { apis: Apis; changes: readonly Change[] }) {
   return (
     <>

@@ -4,7 +4,7 @@ import { place, stay } from '../navigation/place.ts'
 import { forgetAtLogOut, session } from '../session/session.ts'
 import type { Change, PolicyDraft } from './change.ts'
 
-/** The changes that are tried, in the order in which they would be made. They stay while somebody looks at other views. */
+/** The tried changes, in the order in which they would be made. They stay while the user looks at other views. */
 export const draft = signal<readonly Change[]>([])
 
 /** They outlive a reload of the tab, for the session that began them. */
@@ -37,7 +37,7 @@ function keptDraft(id: string): readonly Change[] {
   return kept?.owner === id ? kept.changes : []
 }
 
-/** Adds a change; one of the same entity is replaced, because it says the whole of it. */
+/** Adds a change. It replaces an earlier change of the same entity, because a change has the whole entity. */
 export function put(change: Change): void {
   const others = draft.value.filter((other) => keyOf(other) !== keyOf(change))
   const place = draft.value.findIndex((other) => keyOf(other) === keyOf(change))
@@ -55,7 +55,7 @@ export function drop(change: Change): void {
   draft.value = draft.value.filter((other) => other !== change)
 }
 
-/** By what a change is known: the entity that it is about. */
+/** The key of a change: its entity. */
 export function keyOf(change: Change): string {
   if (change.kind === 'group') return `group ${change.holders} ${change.roleAttribute}`
   return change.action === 'create' ? `new ${change.number}` : `${change.kind} ${change.id}`

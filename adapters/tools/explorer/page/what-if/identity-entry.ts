@@ -4,7 +4,7 @@ import { given } from './given.ts'
 /** How many names are asked for at once. */
 const NAMES_AT_ONCE = 100
 
-/** An identity as it stands in a model file, with other role attributes: whole, because a model file takes away what it leaves out. */
+/** An identity as it stands in a model file, with other role attributes: whole, because a model file removes omitted members. */
 export async function identityEntry(
   management: ApiClient<ManagementApi>,
   id: string,

@@ -3,8 +3,9 @@ import { type Change, changedBy, differenceOf, type GroupChange, policyBody } fr
 import { readAttributes, readPolicy } from './read-entity.ts'
 
 /**
- * Makes a change at the controller, on top of what others changed since it began: role attributes that they gave or took stay
- * so. Answers how many entities were written. Rejects with `ApiError` where the controller refuses, and with `Error` where a policy is another one by now.
+ * Makes a change at the controller, on top of changes of others since it began: role attributes that they added or removed stay so. Answers
+ * how many entities were written. Rejects with `ApiError` where the controller refuses, and with `Error` when a policy has changed
+ * meanwhile.
  */
 export async function make(apis: Apis, change: Change): Promise<number> {
   const { management } = apis
@@ -31,7 +32,10 @@ export async function make(apis: Apis, change: Change): Promise<number> {
   return 1
 }
 
-/** Gives each holder of a role attribute another one, page by page: who has it already is left as it is, and not counted. */
+/**
+ * Gives each holder of a role attribute another role attribute, page by page. An identity that has it already stays as it is, and is not
+ * counted.
+ */
 async function giveToGroup({ management, portcullis }: Apis, { holders, roleAttribute }: GroupChange): Promise<number> {
   let count = 0
   const scope = JSON.stringify([{ any: [holders] }])

@@ -5,7 +5,7 @@ import type { PolicyDraft } from './change.ts'
 interface Props {
   readonly apis: Apis
   readonly policy: PolicyDraft
-  /** Changes members of the policy as it is by then: fields may be answered one after another before they are drawn again. */
+  /** Changes members of the policy in its latest state: fields may be answered one after another before they are drawn again. */
   readonly onChange: (changed: Partial<PolicyDraft>) => void
 }
 

@@ -43,7 +43,7 @@ export function reportsOf(facts: Facts): Pick<Question, 'posture' | 'mfa' | 'at'
   }
 }
 
-/** Asks what the endpoint would report, and when. */
+/** Fields for the assumed posture of the endpoint, and for the time. */
 export function PostureFields({ facts, onChange }: { facts: Facts; onChange: (facts: Facts) => void }) {
   const field = (name: 'domain' | 'osVersion' | 'macAddresses' | 'process', label: string, placeholder: string) => (
     <label>

@@ -23,7 +23,7 @@ export async function readAttributes(
 /** As many policies are read at once. */
 const MOST_POLICIES = 500
 
-/** The effect of giving a role attribute to everybody who has another one. */
+/** The effect of giving a role attribute to every holder of another role attribute. */
 export async function readGroupChange(
   { management, portcullis }: Apis,
   holders: string,

@@ -76,7 +76,7 @@ function PathBox({ node, place }: { node: PathNode; place: { readonly x: number;
   return href === undefined ? box : <a href={href}>{box}</a>
 }
 
-/** Takes away of the middle: names of one kind begin alike and differ at the end. */
+/** Shortens in the middle: names of one kind begin alike and differ at the end. */
 function shortened(text: string): string {
   const characters = [...text]
   if (characters.length <= TITLE_LENGTH) return text

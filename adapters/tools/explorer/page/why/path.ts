@@ -9,7 +9,7 @@ export interface PathNode {
   readonly key: string
   readonly column: number
   readonly kind: 'identities' | 'policies' | 'checks' | 'edge-routers' | 'services' | 'hosts'
-  /** The address of its page; undefined for what is no entity. */
+  /** The address of its page; undefined unless it is an entity. */
   readonly href?: string | undefined
   readonly title: string
   readonly note: string

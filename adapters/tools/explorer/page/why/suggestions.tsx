@@ -50,7 +50,7 @@ export function Suggestions({ apis, explanation }: { apis: Apis; explanation: Ex
   )
 }
 
-/** How many policies would select both, if one of the two had other role attributes; few of them are suggested. */
+/** The number of policies that would select both, if either had other role attributes; few of them are suggested. */
 function nearCount({ policies, type, reason }: Explanation): number {
   if (reason !== 'no-policy-for-pair' && reason !== 'only-other-type') return 0
   return policies.filter(({ type: granted, identitySide, serviceSide }) => {

@@ -4,7 +4,7 @@ import { kindName } from '../parts/kind-names.ts'
 import { Time } from '../parts/time.tsx'
 import { timeText, untilText, zoneText } from '../parts/time-text.ts'
 
-/** The answer in one sentence, and until when it holds. */
+/** The answer in one sentence, and its end in time. */
 export function Verdict({ explanation, onAgain }: { explanation: Explanation; onAgain: () => void }) {
   const { allowed, reason, text, at } = explanation
   const [sentence] = text.split('\n')
@@ -28,7 +28,7 @@ export function Verdict({ explanation, onAgain }: { explanation: Explanation; on
   )
 }
 
-/** Since when policies grant it, and who made the change that gave it. */
+/** The beginning of the access, and the actor of the change that gave it. */
 function Since({ since: { by, at, policy, change } }: { since: NonNullable<Explanation['since']> }) {
   return (
     <p class="verdict-time">
@@ -64,7 +64,9 @@ function endsByItself({ holdsUntil }: CheckExplanation): boolean {
   return holdsUntil !== null
 }
 
-/** Everything that the controller says of a decision beside what it suggests, one sentence in a line; what belongs to a policy stands below it. */
+/**
+ * The controller's explanation of a decision without its suggestions, one sentence in a line; the sentences about a policy stand below it.
+ */
 export function ExplanationSentences({ explanation: { text, suggestions } }: { explanation: Explanation }) {
   const suggested = new Set(suggestions.map((suggestion) => suggestion.text))
   const [, ...lines] = text.split('\n').filter((line) => !suggested.has(line))

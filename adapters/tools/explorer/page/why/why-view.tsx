@@ -79,7 +79,7 @@ export function WhyView({ apis }: { apis: Apis }) {
   )
 }
 
-/** The names of what the address names by id. */
+/** The names of the entities that the address has by id. */
 function useNames({ management }: Apis, identity: string | undefined, service: string | undefined) {
   const one = useAnswer(
     (signal) =>
