@@ -1,5 +1,5 @@
 /**
- * The combination of a role list's `#` entries: `AllOf` needs every attribute, `AnyOf` a single attribute. `@` entries always select by
+ * The combination of a role list's `#` entries: `AllOf` needs every attribute, `AnyOf` at least one. `@` entries always select by
  * themselves.
  */
 export type Semantic = 'AllOf' | 'AnyOf'
