@@ -24,7 +24,7 @@ const ASK_ADMINISTRATOR = 'If you have any questions, you may contact the admini
 /** Characters of a parameter that is kept until the login ends. */
 const MAX_KEPT = 4096
 const MAX_CONFIG_TYPES = 100
-/** The most bytes that are kept of one request: any client may begin many. */
+/** The most bytes that are kept of one request, because every client may begin many. */
 const MAX_REQUEST_BYTES = 16_384
 
 type Form = ReadonlyMap<string, string>

@@ -20,7 +20,7 @@ export interface TurnLimits {
 /**
  * Answers requests that are much work in turns: each identity has as many at once as there are places, its API sessions
  * one after the other, and other requests go in between. Such requests take the processor and memory longer than any
- * other request, many of them at once would delay every caller.
+ * other request: many at once would delay every caller.
  */
 export class CallerTurns {
   readonly #gates = new Map<string, FairGate>()
