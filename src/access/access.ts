@@ -51,7 +51,7 @@ export class Access {
     }
   }
 
-  /** The edge routers that both an identity and a service may use, at most 25: those online first. */
+  /** The edge routers that both an identity and a service may use, at most 25, online ones first. */
   async edgeRoutersBetween(identityId: string, serviceId: string) {
     readId(identityId, 'identityId')
     readId(serviceId, 'serviceId')

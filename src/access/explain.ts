@@ -42,7 +42,7 @@ import { type ResolvedChanges, resolveChanges, type SimulatedChange } from './si
 /** The ports of an explanation. */
 interface ExplanationPorts extends DecisionPorts, Pick<EngineContext, 'clock' | 'dataPlane' | 'presence' | 'storage'> {}
 
-/** Circumstances other than those of now. */
+/** Circumstances that differ from the present ones. */
 export interface ExplainOptions {
   /** Taken as if the endpoint had reported it at the instant of the question, on top of its own reports. */
   readonly posture?: readonly PostureResponse[] | undefined

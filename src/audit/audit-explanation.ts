@@ -105,7 +105,10 @@ export async function unexplained({ storage, digest }: Ports): Promise<Unexplain
   return { compared, count, entities: found }
 }
 
-/** The fields that hold another value than records say. Of what was made before the first record only fields that one names are known. */
+/**
+ * The fields whose values differ from the records. For an entity made before the first record, only the fields that a
+ * record names are known.
+ */
 function differingFields(
   kind: string,
   item: Entity,

@@ -140,8 +140,8 @@ export class AuditReading {
   }
 
   /**
-   * The head as a JSON Web Token, signed with the key of the server certificate. It belongs where a party with access
-   * to the store has none.
+   * The head as a JSON Web Token, signed with the key of the server certificate. It should be kept where access to the
+   * store gives no access.
    */
   async signedHead(): Promise<AuditHead & { readonly token: string }> {
     const head = await this.head()

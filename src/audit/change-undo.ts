@@ -201,7 +201,7 @@ const TOO_MUCH_SINCE: Undoing = {
   trust: null,
 }
 
-/** The changes of the entity after one, in order; undefined where there are too many. */
+/** The later changes of the entity, in order; undefined where there are too many. */
 async function laterChanges(tx: ReadTransaction, { id, kind, entityId }: Found['record']) {
   const records = await recordsAfter(tx, id, MOST_LATER + 1, equals('entityId', entityId))
   if (records.length > MOST_LATER) return undefined

@@ -25,7 +25,7 @@ import {
 type Identity = RecordOf<typeof identities>
 type Changes = RecordedWrite['changes']
 
-/** Records that belong to one identity: a change of them gives that identity a way in, or takes one away. */
+/** Records that belong to one identity: a change of them gives that identity a way to log in, or removes one. */
 const BELONGING = [authenticators, enrollments, mfas, serviceConfigs] as const
 
 /** Fields that an identity may not change of itself: it would gain rights, or have to prove less. */

@@ -87,7 +87,7 @@ async function canLogIn(facts: LoginFacts, identity: Identity): Promise<boolean>
   const { items: own, damaged = [] } = await tx
     .collection(authenticators)
     .find({ where: equals('identityId', identity.id) })
-  // An unreadable record was not taken away by this write.
+  // This write did not make the record unreadable, so the record still counts.
   if (damaged.length > 0) return true
   const { updb, cert, extJwt } = primary
   if (updb.allowed && own.some((one) => one.method === 'updb' && !isLocked(one, now + SOON_MS))) return true
@@ -130,7 +130,7 @@ async function letsAdministratorsIn(facts: LoginFacts, ca: RecordOf<typeof cas>)
   return isGoodForLong(facts, ca.certPem)
 }
 
-/** Certificates that cannot be read were not taken away by this write. */
+/** This write did not make the certificates unreadable, so they still count. */
 async function isGoodForLong({ pki, now }: LoginFacts, certPem: string | null): Promise<boolean> {
   const certificates = certPem === null ? 'no-pem' : await pki.readCertificates(certPem)
   const [certificate] = typeof certificates === 'string' ? [] : certificates

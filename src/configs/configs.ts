@@ -54,7 +54,7 @@ async function checkData(
   throw invalidField(place, `${place} is invalid: ${requirement}${at}`, shown(violation.value))
 }
 
-/** The JSON pointer of a place, which tells names with dots from nested ones. */
+/** The JSON pointer of a place, which distinguishes names with dots from nested names. */
 function pointerTo(path: readonly string[]): string {
   return path.map((name) => `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
 }

@@ -116,9 +116,9 @@ export interface Controller extends AsyncDisposable {
    */
   tls(): { readonly cert: string; readonly key: string }
   /**
-   * Puts a renewed server certificate in use: tokens are signed with its key from now on, those of the one before stay
-   * good. A server in front has to take it as well (`replaceCertificate`). Rejects, and changes nothing, when the key does
-   * not belong to the certificate.
+   * Puts a renewed server certificate in use: tokens are signed with its key from now on, and tokens of the earlier key
+   * stay valid. A server in front has to take it as well (`replaceCertificate`). Rejects, and changes nothing, when the
+   * key does not belong to the certificate.
    */
   replaceServerCertificate(source: ServerCertificateSource): Promise<void>
   /**

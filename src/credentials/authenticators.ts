@@ -144,8 +144,8 @@ export class Authenticators {
   }
 
   /**
-   * Turns an authenticator back into an enrollment of the method that led to it, good until `expiresAt` (RFC 3339; by default
-   * as long as the settings say), and answers the enrollment's id.
+   * Turns an authenticator back into an enrollment of the method that led to it, valid until `expiresAt` (RFC 3339; by
+   * default as long as the settings say), and answers the enrollment's id.
    *
    * @throws {ControllerError} NOT_FOUND for an unknown id.
    * @throws {ControllerError} ENROLLMENT_EXISTS when the identity has an enrollment of the method.

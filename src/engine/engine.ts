@@ -192,8 +192,8 @@ export class ControllerEngine extends EntityServices {
   }
 
   /**
-   * Follows the next dial of an identity to a service, with the rights of a call. Where no client could ask a router now,
-   * that is answered at once.
+   * Follows the next dial of an identity to a service, with the rights of a call. Answers at once where no client could
+   * ask a router now.
    *
    * @throws {ControllerError} NOT_FOUND for an unknown identity or service, and while the data plane is not open.
    * @throws {ControllerError} UNAUTHORIZED when the right of the call ended while it waited.

@@ -27,11 +27,11 @@ interface PasswordReplacement {
 
 /** When an enrollment ends. */
 interface Expiry {
-  /** RFC 3339. Default: as long from now as the controller's enrollment tokens are good. */
+  /** RFC 3339. Default: as long from now as the controller's enrollment tokens are valid. */
   readonly expiresAt?: string
 }
 
-/** A config that an identity is given for a service. */
+/** A config of an identity for a service. */
 interface ServiceConfigPair {
   readonly serviceId: string
   readonly configId: string
@@ -135,7 +135,7 @@ export interface HostEngine extends HostEntityServices {
     ): Promise<{ readonly session: records.SessionRecord; readonly token: string }>
     deleteOwn(call: Call, id: string): Promise<void>
   }
-  /** Configs that identities are given for services, instead of the services' own. */
+  /** Configs of identities for services, instead of the services' own. */
   readonly serviceConfigs: {
     associate(call: Call, identityId: string, pairs: readonly ServiceConfigPair[]): Promise<void>
     remove(call: Call, identityId: string, pairs: readonly ServiceConfigPair[]): Promise<void>

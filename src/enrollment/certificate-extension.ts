@@ -13,8 +13,8 @@ import type { WriteTransaction } from '../ports/record-storage.ts'
 type Authenticator = RecordOf<typeof authenticators>
 
 /**
- * Lets an identity renew a certificate that the network issued.
- * The connection must be made with the current certificate, which stays good until the new one is confirmed.
+ * Lets an identity renew a certificate that the network issued. The connection must be made with the current
+ * certificate, which stays valid until the new one is confirmed.
  */
 export class CertificateExtension {
   readonly #context: Pick<EngineContext, 'clock' | 'pki' | 'storage' | 'writes'>

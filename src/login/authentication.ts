@@ -60,7 +60,7 @@ export class Authentication<Begun> {
   readonly #context: AuthenticationPorts
   readonly #begin: BeginLogin<Begun>
 
-  /** `begin` is asked once the credentials are good. */
+  /** `begin` is called once the credentials are accepted. */
   constructor(context: AuthenticationPorts, begin: BeginLogin<Begun>) {
     this.#context = context
     this.#begin = begin

@@ -85,7 +85,7 @@ export async function userInfo(
   return { sub: id, name, z_ia: isAdministrator(identity), ...(externalId && { z_eid: externalId }) }
 }
 
-/** The ports by which an access token is taken. */
+/** The ports by which an access token is accepted. */
 interface BearerPorts extends TokenSessionPorts, Pick<ProviderContext, 'pki'> {}
 
 /** Why a request has no valid access token among its bearer tokens. */
@@ -110,7 +110,7 @@ class BearerSessions {
   /**
    * The caller whose access token is among the bearer tokens of a request, or the problem with them. The other tokens
    * may prove a second factor. A revoked token, an ended session or a disabled identity counts from the next request
-   * on, in every process: each request reads them.
+   * on, in every process: each request reads these facts anew.
    */
   async resolve(tokens: readonly string[], clientCertificates: readonly Uint8Array[]): Promise<Caller | BearerProblem> {
     const found = await this.#accessToken(tokens)

@@ -67,8 +67,8 @@ export interface SessionCertificate {
 }
 
 /**
- * Issues a client certificate for a session, good for a year, whose names say identity, session and certificate; of the
- * request only the key is taken. Error: `invalid_request` for a request that cannot be processed.
+ * Issues a client certificate for a session, valid for a year, whose names say identity, session and certificate; of
+ * the request only the key is taken. Error: `invalid_request` for a request that cannot be processed.
  */
 export async function issueSessionCertificate(
   { clock, pki, random }: Pick<ProviderContext, 'clock' | 'pki' | 'random'>,

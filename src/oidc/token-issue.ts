@@ -99,7 +99,7 @@ export interface ProviderSettings {
   readonly issuers: readonly string[]
   /** Origins beside the provider's own whose pages may log people in, such as those of `cors`. */
   readonly origins: readonly string[]
-  /** Milliseconds for which tokens are good; for access tokens see `EngineSettings`. */
+  /** Milliseconds for which tokens are valid; for access tokens see `EngineSettings`. */
   readonly idTokenLifetimeMs: number
   readonly refreshTokenLifetimeMs: number
 }

@@ -15,7 +15,7 @@ import { deleteBatch, endReasonsOf } from '../records/deletion.ts'
 import { MORE, type WriteBatch, writeInBatches } from '../records/write-batches.ts'
 import type { ProviderContext } from './token-issue.ts'
 
-/** The ports of sessions that stand by tokens. */
+/** The ports of sessions that are made of tokens. */
 export type TokenSessionPorts = Pick<
   ProviderContext,
   'clock' | 'digest' | 'externalTokens' | 'logger' | 'pki' | 'provider' | 'settings' | 'storage' | 'tokens' | 'writes'

@@ -19,14 +19,14 @@ export interface Judging {
   readonly configuredKeyId: string
 }
 
-/** A router and how it stands. */
+/** A router and the standing of its certificate. */
 export interface JudgedRouter extends Standing {
   readonly type: 'edge-routers' | 'transit-routers'
   readonly id: string
   readonly name: string
 }
 
-/** An identity and how it stands. */
+/** An identity and the standing of its certificate. */
 export interface JudgedIdentity extends Standing {
   /** When it was asked to renew, epoch ms; null when it was not. */
   readonly askedAt: number | null

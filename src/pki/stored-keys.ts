@@ -34,8 +34,8 @@ interface Stored {
 }
 
 /**
- * Puts the keys of the network in use that stand in the storage, whichever process made them: at the start, when they change, and
- * when one begins or ends by time.
+ * Puts the stored keys of the network in use, whichever process made them: at the start, when they change, and when a
+ * key begins or ends by time.
  */
 export class StoredKeys {
   readonly #context: KeyPorts

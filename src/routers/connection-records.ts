@@ -31,7 +31,7 @@ interface OwnConnections {
 const BELIEVED_MS = 30_000
 /** Milliseconds between two signs of life of a process that holds routers. */
 const RENEWAL_MS = 10_000
-/** Milliseconds between two writes, so that routers that come in a crowd cost few of them. */
+/** Milliseconds between two writes, so that a crowd of connecting routers costs few of them. */
 const PAUSE_MS = 100
 /** Milliseconds after which the records of a dead process are deleted. */
 const FORGOTTEN_MS = 5 * 60_000
@@ -49,7 +49,7 @@ export class ConnectionRecords {
   readonly #own: OwnConnections
   readonly #changed = new Set<string>()
   #address: string | null = null
-  /** This process stands in the store. */
+  /** True while the store lists this process. */
   #isListed = false
   /** Epoch ms of the last write. */
   #writtenAt = Number.NEGATIVE_INFINITY

@@ -9,7 +9,7 @@ import type {
   RouterPresence,
 } from '../ports/router-presence.ts'
 
-/** How a router stands towards the data plane; offline routers have no addresses. */
+/** The connection of a router to the data plane; offline routers have no addresses. */
 export function presenceMembers(presence: RouterPresence, id: string) {
   const connection = presence.connectionOf(id)
   const { capabilities, versionInfo } = connection ?? {}

@@ -139,7 +139,7 @@ export class Presence implements HostedPresence, DataPlanePresence {
     this.#learn(routerId, { versionInfo, capabilities })
   }
 
-  /** A connected router has another certificate from now on; its channel stays open with the one before. */
+  /** A connected router has another certificate from now on; its channel stays open with the earlier one. */
   routerCertified(routerId: string, fingerprint: string): void {
     const channel = this.#channels.get(routerId)
     if (channel !== undefined) channel.fingerprint = fingerprint

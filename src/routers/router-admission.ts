@@ -24,7 +24,7 @@ export async function routerFacts(tx: ReadTransaction, id: string): Promise<Rout
 }
 
 /**
- * The routers that may carry no traffic: they are gone, disabled or not enrolled. A router whose certificate has
+ * The given routers that may carry no traffic: they are gone, disabled or not enrolled. A router whose certificate has
  * changed since it connected stays, because routers renew theirs.
  */
 export async function shutOutAmong(tx: ReadTransaction, routerIds: Iterable<string>): Promise<readonly string[]> {

@@ -38,7 +38,7 @@ export interface SubscriptionOptions {
   readonly filter?: string
 }
 
-/** Takes an event. It comes again when this rejects, or takes longer than 15 s. */
+/** Takes an event. The event comes again when this rejects, or takes longer than 15 s. */
 export type EventHandler = (event: EventMessage, signal: AbortSignal) => void | Promise<void>
 
 /** The deliveries of this process: to webhooks, and to subscribers of its host. */

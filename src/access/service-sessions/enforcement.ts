@@ -244,7 +244,7 @@ async function judgeSessions(
       ending.set(session.id, { session, reason: reason === 'posture-failing' ? 'posture-failed' : 'access-lost' })
       continue
     }
-    // A later instant is written once the one before has come: most reports of posture only put it off.
+    // A later instant is written only once the earlier one has come: most reports of posture only put it off.
     const isDueAnew = dueAt < session.dueAt || session.dueAt <= now
     const isSame = !isDueAnew && isSameList(policies, session.servicePolicies)
     if (!isSame) changed.push({ ...session, servicePolicies: policies, ...(isDueAnew && { dueAt }) })

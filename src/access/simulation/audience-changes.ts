@@ -14,8 +14,8 @@ import type { Turns } from '../../ports/runtime.ts'
 const ACCESS_TYPES = ['Bind', 'Dial'] as const satisfies readonly AccessType[]
 
 /**
- * Bits of the audiences that are held while the index is changed: the more, the more seldom changes are made and taken back. They
- * are 16 MiB, which is 320 services of 100,000 identities.
+ * Bits of the audiences that are held while the index is changed: a larger number means fewer rounds of making the
+ * changes and undoing them. They are 16 MiB, which is 320 services of 100,000 identities.
  */
 const MOST_BITS = 64_000_000
 const LEAST_SERVICES = 16
@@ -143,7 +143,7 @@ function servicesAtOnce(index: AccessIndex): number {
 /** The page of pairs that the caller asks for. */
 export interface SimulationPage {
   readonly limit?: number | undefined
-  /** `nextCursor` of the page before. It names a pair, so it stays good when the network changes meanwhile. */
+  /** `nextCursor` of the page before. It names a pair, so it stays valid when the network changes meanwhile. */
   readonly cursor?: string | undefined
 }
 

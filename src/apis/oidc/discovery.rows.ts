@@ -35,7 +35,7 @@ async function ok() {
   return json({ status: 'ok' })
 }
 
-/** A question for user info without a good access token. */
+/** A question for user info without a valid access token. */
 export class UserInfoRefused extends Error {
   readonly code: OAuthErrorCode
   readonly description: string

@@ -89,7 +89,7 @@ function kindOf(schema: ShownSchema): string {
   return oneOf !== undefined ? 'one of several forms' : allOf !== undefined ? 'object' : 'any JSON'
 }
 
-/** Bounds that say something: those of every integer are left out. */
+/** Bounds that narrow a value; the bounds of every integer are left out. */
 function limitsOf({ minimum, maximum, minLength, maxLength, maxItems }: ShownSchema): readonly string[] {
   const least = minimum === undefined || minimum <= Number.MIN_SAFE_INTEGER ? [] : [`at least ${minimum}`]
   const most = maximum === undefined || maximum >= Number.MAX_SAFE_INTEGER ? [] : [`at most ${maximum}`]
