@@ -2,10 +2,7 @@ import { type AccessIndex, type AccessType, SlotSet } from '../facts/access/inde
 
 /** The most moves that are kept. For a session that last looked before the oldest of them, only its list is compared. */
 const MOST_MOVES = 256
-/**
- * Services of one policy that are followed one by one; beyond it, every identity that the policy selects counts as
- * concerned.
- */
+/** Services of one policy that are followed one by one; beyond it, every identity that the policy selects counts as concerned. */
 const MOST_SERVICES = 1_000
 
 const ACCESS_TYPES = ['Bind', 'Dial'] as const satisfies readonly AccessType[]
@@ -54,8 +51,7 @@ export class AccessMoves {
 }
 
 /**
- * Looks at an entity before its change. The returned function looks again afterwards and answers the identities that
- * the change concerns.
+ * Looks at an entity before its change. The returned function looks again afterwards and answers the identities that the change concerns.
  */
 const LOOKS: ReadonlyMap<string, (index: AccessIndex, id: string) => (index: AccessIndex) => Concerned> = new Map([
   [
@@ -63,8 +59,7 @@ const LOOKS: ReadonlyMap<string, (index: AccessIndex, id: string) => (index: Acc
     (index, id) => {
       const wasKnown = index.has('service-policies', id)
       const before = grantOf(index, id)
-      // Another process created and deleted it before this one looked: the index does not know which identities it
-      // granted access.
+      // Another process created and deleted it before this one looked: the index does not know which identities it granted access.
       return (changed) =>
         wasKnown || changed.has('service-policies', id)
           ? concernedByPolicy(changed, id, before, grantOf(changed, id))

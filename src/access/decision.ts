@@ -112,10 +112,7 @@ export async function decide(
   })
 }
 
-/**
- * Why posture refuses the grants of service policies at `now` (epoch ms): for each policy, by its name, the failing
- * checks.
- */
+/** Why posture refuses the grants of service policies at `now` (epoch ms): for each policy, by its name, the failing checks. */
 export async function failuresOf(
   tx: ReadTransaction,
   type: AccessType,

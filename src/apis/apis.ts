@@ -99,10 +99,7 @@ interface Below {
 /** The routes of the lists of entities that policies bring together. */
 export type RelatedRoute = { [Of in keyof Below]: `GET /${Of}/{id}/${Below[Of]}` }[keyof Below]
 
-/**
- * Those lists as typed clients know them. Their rows are made of relations, so that their types cannot follow from the
- * rows.
- */
+/** Those lists as typed clients know them. Their rows are made of relations, so that their types cannot follow from the rows. */
 type RelatedLists = {
   readonly [Route in RelatedRoute]: Route extends `GET /${string}/{id}/${infer To extends keyof Listed}`
     ? Signature<Route, undefined, undefined, Listed[To], 'list'>

@@ -1,7 +1,4 @@
-/**
- * The fabric API: the data plane as this process knows it, and its parts. The exports are its rows; only exported rows
- * are served.
- */
+/** The fabric API: the data plane as this process knows it, and its parts. The exports are its rows; only exported rows are served. */
 export { circuitOperations } from './fabric/circuits.rows.ts'
 export { clusterOperations, fabricDatabase } from './fabric/cluster.rows.ts'
 export {

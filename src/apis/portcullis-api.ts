@@ -1,7 +1,4 @@
-/**
- * Our own API, beyond both edge APIs. API sessions of both are valid here. The exports are its rows; only exported rows
- * are served.
- */
+/** Our own API, beyond both edge APIs. API sessions of both are valid here. The exports are its rows; only exported rows are served. */
 
 export { explainOperation } from './access/explain.rows.ts'
 export { simulateOperation } from './access/simulate.rows.ts'

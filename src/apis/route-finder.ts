@@ -28,10 +28,7 @@ function known(): Routers {
   return routers
 }
 
-/**
- * The operation of a method and a path of a controller; `undefined` for an unknown one, and for operations of OpenID
- * Connect.
- */
+/** The operation of a method and a path of a controller; `undefined` for an unknown one, and for operations of OpenID Connect. */
 export function operationAt(method: string, pathname: string): RequestedOperation | undefined {
   const { api, path } = apiPathOf(pathname)
   try {

@@ -112,9 +112,8 @@ export class AuditReading {
   }
 
   /**
-   * A stream of the records that the caller may read, the earliest first: from `after` on, or from the first one, up to
-   * the last. Where it `goesOn`, it also hands over records as they are written; without `after` it then hands over
-   * nothing else.
+   * A stream of the records that the caller may read, the earliest first: from `after` on, or from the first one, up to the last. Where
+   * it `goesOn`, it also hands over records as they are written; without `after` it then hands over nothing else.
    *
    * @throws {ControllerError} INVALID_FILTER when the filter cannot be read.
    */
@@ -149,10 +148,7 @@ export class AuditReading {
     return { ...head, token: await this.#ports.tokens.sign({ aud: 'audit-head', iat, head: { ...head } }) }
   }
 
-  /**
-   * Verifies the whole chain, and compares it with a kept head where there is one. Names the first record that was
-   * altered.
-   */
+  /** Verifies the whole chain, and compares it with a kept head where there is one. Names the first record that was altered. */
   verify(kept?: Pick<AuditHead, 'number' | 'hash'>): Promise<AuditFinding> {
     return verifyTrail(this.#ports, kept)
   }
@@ -185,9 +181,7 @@ async function sealedFrom(tx: ReadTransaction, place: string | undefined, isForw
   return { records: ordered, next: isLast ? null : (edge ?? null) }
 }
 
-/**
- * The number of the first seal that holds a record after a place, or of the last seal that holds a record before it.
- */
+/** The number of the first seal that holds a record after a place, or of the last seal that holds a record before it. */
 async function sealAt(
   tx: ReadTransaction,
   place: string,

@@ -45,8 +45,7 @@ interface Sealing {
 }
 
 /**
- * Seals the next records, and removes records beyond the age and the bytes that the trail keeps. Answers whether all
- * records are sealed.
+ * Seals the next records, and removes records beyond the age and the bytes that the trail keeps. Answers whether all records are sealed.
  */
 export async function sealNext(tx: WriteTransaction, { now, sha256, keeping }: Sealing): Promise<boolean> {
   const known = await tx.collection(auditStates).get(CHAIN)
@@ -132,9 +131,8 @@ async function stateOfSeals(tx: WriteTransaction, known: AuditState | undefined,
 }
 
 /**
- * The state with the end of the removed records, which seals do not hold: a subscriber that has read less missed
- * records. In a rebuilt state it is the last id before the first sealed record, which may be later than the last
- * removed record.
+ * The state with the end of the removed records, which seals do not hold: a subscriber that has read less missed records. In a rebuilt
+ * state it is the last id before the first sealed record, which may be later than the last removed record.
  */
 async function withRemovedTo(tx: ReadTransaction, state: AuditState): Promise<AuditState> {
   if (state.removed === 0 || state.removedTo !== null) return state

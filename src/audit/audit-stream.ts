@@ -18,10 +18,7 @@ interface AuditStreamSource {
   read(call: Call, request: AuditRequest): Promise<AuditPage>
 }
 
-/**
- * Records of the trail for one reader, by its rights at the moment of handing over. A slow reader misses no record that
- * is kept.
- */
+/** Records of the trail for one reader, by its rights at the moment of handing over. A slow reader misses no record that is kept. */
 export class AuditStream extends ReaderStream<AuditBatch> {
   readonly #source: AuditStreamSource
   readonly #asked: AuditRequest

@@ -20,10 +20,9 @@ const SEAL_AFTER_MS = 1000
 type Ports = Pick<EngineContext, 'writes' | 'clock' | 'digest' | 'events' | 'timetable' | 'settings' | 'logger'>
 
 /**
- * The audit trail: every change of an entity is recorded in the write that makes it. Refusals, which change nothing,
- * are written together a second later. Each party has a number of bytes an hour. Beyond them, the trail folds the acts
- * of parties with rights into records with a count, and only counts those of others. It writes both within a minute,
- * and at the end.
+ * The audit trail: every change of an entity is recorded in the write that makes it. Refusals, which change nothing, are written together
+ * a second later. Each party has a number of bytes an hour. Beyond them, the trail folds the acts of parties with rights into records
+ * with a count, and only counts those of others. It writes both within a minute, and at the end.
  */
 export class AuditTrail {
   readonly #ports: Ports
@@ -203,9 +202,7 @@ export class AuditTrail {
     })
   }
 
-  /**
-   * The era of this store. A copied store may hold records with later revisions than its own: then a new era begins.
-   */
+  /** The era of this store. A copied store may hold records with later revisions than its own: then a new era begins. */
   async #eraIn(tx: WriteTransaction): Promise<number> {
     if (this.#era !== undefined) return this.#era
     const last = await lastRecordId(tx)

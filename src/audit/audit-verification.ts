@@ -59,9 +59,7 @@ interface KeptHead {
 
 type Ports = Pick<EngineContext, 'storage' | 'digest'>
 
-/**
- * Milliseconds between the first and the last record without a seal. A longer gap means that the sealing was prevented.
- */
+/** Milliseconds between the first and the last record without a seal. A longer gap means that the sealing was prevented. */
 const UNSEALED_MS = 600_000
 
 /**

@@ -23,10 +23,7 @@ export interface Observation {
   readonly content: AuditContent
   /** The party that the bytes count for; undefined for operators, whose changes are kept whatever their number. */
   readonly party: string | undefined
-  /**
-   * The id of the identity that the party is. Where it has rights, observations beyond its bytes are folded and not
-   * left out.
-   */
+  /** The id of the identity that the party is. Where it has rights, observations beyond its bytes are folded and not left out. */
   readonly owner?: string | undefined
 }
 
@@ -192,10 +189,7 @@ export const CHANGED_BY_TRYING: readonly string[] = [
 
 const NO_PARTY = { party: undefined }
 
-/**
- * The party that the bytes of a change count for. Each identity has a budget for each kind: using one up hides nothing
- * of another.
- */
+/** The party that the bytes of a change count for. Each identity has a budget for each kind: using one up hides nothing of another. */
 function partyOf(
   { kind, id, before, after }: RecordedChange,
   call: Call,

@@ -49,10 +49,7 @@ const MOST_PAIRS = 50
 /** Later changes of an entity that a plan looks at; beyond them the entity counts as changed. */
 const MOST_LATER = 1000
 
-/**
- * The kinds of entity that vouch for identities, with the fields that decide whether they may vouch for identities with
- * rights.
- */
+/** The kinds of entity that vouch for identities, with the fields that decide whether they may vouch for identities with rights. */
 const TRUST: ReadonlyMap<string, NonNullable<UndoneKind['trust']>> = new Map([
   [cas.name, { field: 'mayAuthenticateAdmins', decisive: DECISIVE_OF_CAS }],
   [
@@ -87,16 +84,14 @@ export class ChangeUndo {
   /**
    * Plans how to undo the change of an audit record in the network as it is now. Nothing is written.
    *
-   * @throws {ControllerError} NOT_FOUND when there is no such record, the caller may not read it, or it holds no
-   *   change.
+   * @throws {ControllerError} NOT_FOUND when there is no such record, the caller may not read it, or it holds no change.
    */
   async plan(call: Call, recordId: string): Promise<UndoPlan> {
     return this.#planned(call, await this.#found(call, recordId))
   }
 
   /**
-   * Undoes the change of an audit record by the plan with the tag `tag`, which is compared with the entity within the
-   * write.
+   * Undoes the change of an audit record by the plan with the tag `tag`, which is compared with the entity within the write.
    *
    * @throws {ControllerError} COULD_NOT_VALIDATE (`If-Match`) when the entity was changed since the plan was made,
    *   (`id`) when nothing can be done; or when the request would be refused to any caller.

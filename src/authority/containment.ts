@@ -96,10 +96,7 @@ async function identitiesConcerned(tx: ReadTransaction, changes: Changes): Promi
   return concerned
 }
 
-/**
- * The identities with rights that lose a record when another record is deleted, by this write or by a write that
- * continues it.
- */
+/** The identities with rights that lose a record when another record is deleted, by this write or by a write that continues it. */
 async function identitiesLosing(tx: ReadTransaction, changes: Changes): Promise<readonly Identity[]> {
   const losing: Identity[] = []
   for (const { operation, kind, id } of changes) {

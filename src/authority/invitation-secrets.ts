@@ -25,9 +25,8 @@ const INVITE_ROUTERS: readonly Permission[] = [
 ]
 
 /**
- * The secrets of an enrollment as a caller may see them. They are empty for a caller that could neither create nor
- * refresh it, because reading them would be enough to enroll. `invited` is the identity that it is meant for, or
- * `router`.
+ * The secrets of an enrollment as a caller may see them. They are empty for a caller that could neither create nor refresh it, because
+ * reading them would be enough to enroll. `invited` is the identity that it is meant for, or `router`.
  */
 export function shownSecrets(
   call: Call,

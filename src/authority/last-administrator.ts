@@ -23,10 +23,7 @@ type Signer = RecordOf<typeof externalJwtSigners>
 /** Fields of an identity that decide whether an administrator can log in. */
 const DECISIVE = ['isAdmin', 'isDefaultAdmin', 'disabledAt', 'disabledUntil', 'authPolicyId', 'externalId'] as const
 
-/**
- * How soon (ms) a locked password must open again to count as a way to log in, and for how long a certificate must
- * still be valid.
- */
+/** How soon (ms) a locked password must open again to count as a way to log in, and for how long a certificate must still be valid. */
 export const SOON_MS = 3_600_000
 
 /** The sources by which logins are judged: a snapshot, the reader of certificates, and the time (epoch ms). */
@@ -98,10 +95,7 @@ async function canLogIn(facts: LoginFacts, identity: Identity): Promise<boolean>
   return extJwt.allowed && hasSigner(facts, identity, extJwt.allowedSigners)
 }
 
-/**
- * A certificate of a third party authenticates its identity as long as its authority lets administrators log in with
- * it.
- */
+/** A certificate of a third party authenticates its identity as long as its authority lets administrators log in with it. */
 async function hasCertificate(
   facts: LoginFacts,
   identity: Identity,

@@ -18,10 +18,7 @@ type Identity = RecordOf<typeof identities>
 type Signer = RecordOf<typeof externalJwtSigners>
 type Ca = RecordOf<typeof cas>
 
-/**
- * Fields that decide which identities the tokens of a signer authenticate, whether they do, and where browsers are sent
- * for them.
- */
+/** Fields that decide which identities the tokens of a signer authenticate, whether they do, and where browsers are sent for them. */
 export const DECISIVE_OF_SIGNERS = [
   'audience',
   'certPem',
@@ -101,9 +98,8 @@ export interface TrustAnchor {
 }
 
 /**
- * Which trust anchors may authenticate administrators and delegates. An anchor that an administrator made is trusted.
- * It loses the trust when a delegate changes which identities it authenticates. Only {@link TrustAnchors.trust}
- * restores it.
+ * Which trust anchors may authenticate administrators and delegates. An anchor that an administrator made is trusted. It loses the trust
+ * when a delegate changes which identities it authenticates. Only {@link TrustAnchors.trust} restores it.
  */
 export class TrustAnchors {
   readonly #context: Pick<EngineContext, 'clock' | 'storage' | 'writes'>

@@ -60,10 +60,7 @@ const REQUEST: OptionRules<AnyRequest> = {
 /** The operations of an API, by route. */
 export type AnyApi<Api> = { readonly [Route in keyof Api]: AnySignature }
 
-/**
- * The arguments behind a route. For an unknown route the type accepts any arguments, so that compilers complain of the
- * route.
- */
+/** The arguments behind a route. For an unknown route the type accepts any arguments, so that compilers complain of the route. */
 type ArgumentsAt<Api extends AnyApi<Api>, R extends keyof Api & string> = keyof Api & string extends R
   ? [request?: RequestOf<Api[R]>]
   : RequestArguments<Api[R]>
@@ -82,9 +79,8 @@ export interface ApiClient<Api extends AnyApi<Api>> {
    */
   call<R extends keyof Api & string>(route: R, ...request: ArgumentsAt<Api, R>): Promise<AnswerOf<Api[R]>>
   /**
-   * All items of a list, page after page, in the order of `sort` (by default of the controller). `limit` is the size of
-   * a page, 500 unless given. An entity that is created or deleted meanwhile may be missed, or come twice, as in any
-   * list by pages.
+   * All items of a list, page after page, in the order of `sort` (by default of the controller). `limit` is the size of a page, 500
+   * unless given. An entity that is created or deleted meanwhile may be missed, or come twice, as in any list by pages.
    *
    * @example
    * for await (const identity of management.listAll('GET /identities', { filter: 'isAdmin = true' })) use(identity)

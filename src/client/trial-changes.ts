@@ -40,8 +40,7 @@ export function givingRoleAttribute(
         { kind: 'service-policies', action: 'update', id, body: { identityRoles: [...new Set([...roles, held])] } },
       ]
     }
-    // A further policy selects the identities that have all of the others and this one instead: one list cannot say
-    // both.
+    // A further policy selects the identities that have all of the others and this one instead: one list cannot say both.
     const identityRoles = [...new Set(roles.map((role) => (role === given ? held : role)))]
     const [serviceRoles, postureCheckRoles] = [policy.serviceRoles ?? [], policy.postureCheckRoles ?? []]
     const body = { name: `${name} ${held}`, type, semantic, identityRoles, serviceRoles, postureCheckRoles }

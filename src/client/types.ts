@@ -84,10 +84,7 @@ export type RequestOf<S extends AnySignature> = Params<S['route']> &
     readonly signal?: AbortSignal
   }
 
-/**
- * The arguments behind the route in a call: the request, which may be left out where the operation requires none of its
- * parts.
- */
+/** The arguments behind the route in a call: the request, which may be left out where the operation requires none of its parts. */
 export type RequestArguments<S extends AnySignature> =
   Record<never, never> extends RequestOf<S> ? [request?: RequestOf<S>] : [request: RequestOf<S>]
 

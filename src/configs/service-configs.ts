@@ -32,8 +32,7 @@ export class ServiceConfigs {
    * Gives an identity its own configs, which replace its earlier ones for the same service and config type.
    *
    * @throws {ControllerError} NOT_FOUND for an unknown identity or config.
-   * @throws {ControllerError} COULD_NOT_VALIDATE (`serviceConfigs`) for an unknown service, or a config that is not
-   *   meant for services.
+   * @throws {ControllerError} COULD_NOT_VALIDATE (`serviceConfigs`) for an unknown service, or a config that is not meant for services.
    */
   async associate(call: Call, identityId: string, request: Pairs): Promise<void> {
     const pairs = readRequest(ServiceConfigPairs, request)

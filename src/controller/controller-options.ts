@@ -30,11 +30,10 @@ export interface ControllerOptions extends Partial<Leniency> {
   /** The default admin, created in a store that has none; never overwritten. */
   readonly admin?: AdminCredentials
   /**
-   * Certificates and keys, or the promise of them, such as `openPkiDirectory(directory)` of `portcullis/node`; a key is
-   * PEM text, a WebCrypto key or a signer of the host's own (an HSM, a KMS). Without them a network of its own is made
-   * up, which lasts as long as this process: over a storage that outlives it, devices that enrolled are locked out from
-   * the next start on. The controller logs a warning then, and for a server certificate that does not name the host of
-   * `address`.
+   * Certificates and keys, or the promise of them, such as `openPkiDirectory(directory)` of `portcullis/node`; a key is PEM text, a
+   * WebCrypto key or a signer of the host's own (an HSM, a KMS). Without them a network of its own is made up, which lasts as long as
+   * this process: over a storage that outlives it, devices that enrolled are locked out from the next start on. The controller logs a
+   * warning then, and for a server certificate that does not name the host of `address`.
    */
   readonly pki?: PkiSource | Promise<PkiSource> | PkiOpening
   /** The trust domain of issued SPIFFE ids; by default that of the certificates. */
@@ -46,9 +45,8 @@ export interface ControllerOptions extends Partial<Leniency> {
   /** Milliseconds for which an enrollment token of a router is valid. Default: `enrollmentDurationMs`. */
   readonly routerEnrollmentDurationMs?: number
   /**
-   * 32 bytes that encrypt secrets that must be shown again: MFA secrets and recovery codes. By default they follow from
-   * the signing key of `pki`. Where that key is held elsewhere, a key is made up, and identities with MFA must enroll
-   * in it again after a restart.
+   * 32 bytes that encrypt secrets that must be shown again: MFA secrets and recovery codes. By default they follow from the signing key
+   * of `pki`. Where that key is held elsewhere, a key is made up, and identities with MFA must enroll in it again after a restart.
    */
   readonly secretsKey?: Uint8Array
   /**
@@ -82,9 +80,7 @@ export interface ControllerOptions extends Partial<Leniency> {
   readonly refuseUnknownMembers?: boolean
   /** How often callers may ask; `false` lets them as often as they like. Default: as {@link RateLimitOptions} says. */
   readonly rateLimits?: RateLimitOptions | false
-  /**
-   * How much may be stored and answered. Default: as {@link Limits} says; a limit that is not given keeps its default.
-   */
+  /** How much may be stored and answered. Default: as {@link Limits} says; a limit that is not given keeps its default. */
   readonly limits?: Partial<Limits>
   /** How much the audit trail keeps. Default: as {@link AuditOptions} says. */
   readonly audit?: AuditOptions
@@ -101,9 +97,8 @@ export interface ControllerOptions extends Partial<Leniency> {
    */
   readonly oidc?: OpenIdOptions | false
   /**
-   * Answers `GET /healthz`, `/readyz` and `/metrics` (Prometheus), to every client that reaches the controller.
-   * `/readyz` is 503 while the storage is away or full, and until the access index is built, which begins at the start.
-   * Default: `false`.
+   * Answers `GET /healthz`, `/readyz` and `/metrics` (Prometheus), to every client that reaches the controller. `/readyz` is 503 while
+   * the storage is away or full, and until the access index is built, which begins at the start. Default: `false`.
    */
   readonly probes?: boolean
   /**
@@ -172,9 +167,7 @@ export interface OpenIdOptions {
   readonly accessTokenLifetimeMs?: number
   /** Milliseconds for which an id token is valid, a minute at least. Default: 30 minutes. */
   readonly idTokenLifetimeMs?: number
-  /**
-   * Milliseconds for which a refresh token is valid, a minute more than an access token at least. Default: 24 hours.
-   */
+  /** Milliseconds for which a refresh token is valid, a minute more than an access token at least. Default: 24 hours. */
   readonly refreshTokenLifetimeMs?: number
   /**
    * Where clients may be sent after a login: exactly these URIs; `*` may stand for the port of `localhost`, `127.0.0.1` or

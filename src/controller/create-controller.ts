@@ -47,9 +47,8 @@ export interface Controller extends AsyncDisposable {
   /** The rules and records behind the APIs, for a host that calls them directly. */
   readonly engine: HostEngine
   /**
-   * The engine with the rights of a caller or a call, and no others. A caller has logged in, or the host began its
-   * session. A method rejects with `UNAUTHORIZED` where the APIs would refuse the same operation. The caller is judged
-   * again with every method.
+   * The engine with the rights of a caller or a call, and no others. A caller has logged in, or the host began its session. A method
+   * rejects with `UNAUTHORIZED` where the APIs would refuse the same operation. The caller is judged again with every method.
    *
    * @example
    * const caller = await controller.engine.apiSessions.resolve(token)
@@ -83,11 +82,10 @@ export interface Controller extends AsyncDisposable {
    */
   deployedEvents(tell: (event: DeployedEvent) => void, kinds?: readonly string[]): () => void
   /**
-   * Sends events of the audit trail to a handler: at least once, in order for one entity, from the store, so that no
-   * event is lost when a process dies between a commit and its delivery. A new subscriber begins with the events from
-   * now on; a subscriber of the same name goes on where it stopped. Of several processes over one store, one delivers
-   * at a time. A handler that rejects, or takes longer than 15 s, gets the event again, after longer and longer pauses,
-   * for about three days. Answers the function that ends it in this process.
+   * Sends events of the audit trail to a handler: at least once, in order for one entity, from the store, so that no event is lost when a
+   * process dies between a commit and its delivery. A new subscriber begins with the events from now on; a subscriber of the same name
+   * goes on where it stopped. Of several processes over one store, one delivers at a time. A handler that rejects, or takes longer than
+   * 15 s, gets the event again, after longer and longer pauses, for about three days. Answers the function that ends it in this process.
    *
    * @throws {ControllerError} INVALID_FILTER when the filter cannot be read.
    * @throws {TypeError} when this process has a subscriber of that name already.

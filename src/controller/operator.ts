@@ -74,10 +74,7 @@ export interface Operator {
   repair(options?: { readonly deletesDamaged?: boolean }): Promise<readonly StoreRepair[]>
   /** Lists the webhooks that have dead letters, with how many. */
   undelivered(): Promise<readonly { readonly webhook: string; readonly dead: number }[]>
-  /**
-   * Finds oddities of the network: no administrator who can log in, policies that select nothing, services without
-   * routers.
-   */
+  /** Finds oddities of the network: no administrator who can log in, policies that select nothing, services without routers. */
   findings(): Promise<readonly NetworkFinding[]>
   /**
    * Imports entities as the management API of another controller shows them, with their ids. An entity whose id exists

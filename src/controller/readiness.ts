@@ -20,9 +20,7 @@ export interface ReadinessParts {
   readonly logger: Pick<Logger, 'error' | 'info'>
 }
 
-/**
- * Judges whether a controller can serve requests: its storage answers and takes changes, and the access index is built.
- */
+/** Judges whether a controller can serve requests: its storage answers and takes changes, and the access index is built. */
 export class Readiness {
   readonly #parts: ReadinessParts
   #building: Promise<void> | undefined
@@ -63,10 +61,7 @@ export class Readiness {
     }
   }
 
-  /**
-   * Builds the index where it is missing; all waiting questions share one build. The next question of the storage
-   * reports a failure.
-   */
+  /** Builds the index where it is missing; all waiting questions share one build. The next question of the storage reports a failure. */
   #built(): Promise<void> {
     const { storage, access } = this.#parts
     if (access.standing().stands) return Promise.resolve()

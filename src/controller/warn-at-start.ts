@@ -8,9 +8,8 @@ import type { ControllerOptions } from './controller-options.ts'
 type StartPorts = Pick<EngineContext, 'clock' | 'logger' | 'pki' | 'storage'>
 
 /**
- * Logs warnings about conditions that would silently lock clients out: a server certificate that does not name the host
- * of the address, and certificates that end with this process, or differ from those by which devices enrolled, over a
- * store that holds them.
+ * Logs warnings about conditions that would silently lock clients out: a server certificate that does not name the host of the address,
+ * and certificates that end with this process, or differ from those by which devices enrolled, over a store that holds them.
  */
 export async function warnAtStart(context: StartPorts, options: ControllerOptions): Promise<void> {
   const { logger, pki } = context

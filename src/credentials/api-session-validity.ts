@@ -26,10 +26,9 @@ export type ApiSessionValidity =
   | { readonly is: 'over' | 'shut-out' }
 
 /**
- * Judges a stored API session at `now` (epoch ms) on the facts of a snapshot: its time, its identity, and whether the
- * credentials that it began with would be accepted now. Every use of a session asks this first, in every process:
- * requests, refresh tokens, circuits, terminators and event streams. The factors that it still has to prove are another
- * question.
+ * Judges a stored API session at `now` (epoch ms) on the facts of a snapshot: its time, its identity, and whether the credentials that it
+ * began with would be accepted now. Every use of a session asks this first, in every process: requests, refresh tokens, circuits,
+ * terminators and event streams. The factors that it still has to prove are another question.
  */
 export async function apiSessionValidity(
   context: Pick<EngineContext, 'digest' | 'pki' | 'settings'>,
@@ -65,9 +64,8 @@ async function missingFactors(
 }
 
 /**
- * Whether a factor is missing where no request brings a token, as at a router. The signer that the policy requires
- * counts as proved by the last request that showed a token of it, or by the login, as long as that token would still be
- * accepted.
+ * Whether a factor is missing where no request brings a token, as at a router. The signer that the policy requires counts as proved by
+ * the last request that showed a token of it, or by the login, as long as that token would still be accepted.
  */
 export async function isMissingBetweenRequests(
   context: Pick<EngineContext, 'digest' | 'clock'>,
@@ -97,9 +95,8 @@ export async function callerOfSession(
 }
 
 /**
- * Judges the caller of a write, within it. An anonymous call writes nothing: it redeems a credential first. A caller is
- * judged once more: since it was admitted, its API session may have ended or lost its basis, and its identity may have
- * lost rights. Error: `UNAUTHORIZED`.
+ * Judges the caller of a write, within it. An anonymous call writes nothing: it redeems a credential first. A caller is judged once more:
+ * since it was admitted, its API session may have ended or lost its basis, and its identity may have lost rights. Error: `UNAUTHORIZED`.
  */
 export async function requireValidSession(
   context: Pick<EngineContext, 'digest' | 'pki' | 'settings'>,

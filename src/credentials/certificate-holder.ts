@@ -26,9 +26,8 @@ export interface CertificateHolder {
 }
 
 /**
- * Finds the identity of a client's certificate chain (DER, leaf first). The leaf decides, and the rest only proves it:
- * the chain leads to the network's roots, or to a verified third party that may authenticate. Otherwise answers the
- * reason of the refusal.
+ * Finds the identity of a client's certificate chain (DER, leaf first). The leaf decides, and the rest only proves it: the chain leads to
+ * the network's roots, or to a verified third party that may authenticate. Otherwise answers the reason of the refusal.
  */
 export async function certificateHolder(
   context: Pick<EngineContext, 'pki' | 'storage'>,

@@ -37,8 +37,7 @@ export const externalJwtSignerBehaviour: Behaviour<ExternalJwtSigners> = {
     await checkEnrollment(tx, after)
     const { before, restored } = change
     if (restored?.mayAuthenticateAdmins !== undefined) {
-      // An undo restores the trust that the signer had with the restored values; an undo by a delegate never restores
-      // trust.
+      // An undo restores the trust that the signer had with the restored values; an undo by a delegate never restores trust.
       const mayAuthenticateAdmins = restored.mayAuthenticateAdmins && isAdminCall(call)
       const { decidedById = deciderOf(call) } = restored
       return { ...after, mayAuthenticateAdmins, decidedById }

@@ -78,9 +78,8 @@ export async function tokenHolder(
 }
 
 /**
- * A caller whose policy requires a token of a signer with every request, judged by the tokens of this one. A token of
- * another identity proves nothing, unless `allowTokensOfOthers`. Neither does a token of a signer that a delegate
- * decided, for an identity with rights.
+ * A caller whose policy requires a token of a signer with every request, judged by the tokens of this one. A token of another identity
+ * proves nothing, unless `allowTokensOfOthers`. Neither does a token of a signer that a delegate decided, for an identity with rights.
  */
 export async function withSignerProof(
   context: Pick<EngineContext, 'clock' | 'externalTokens' | 'settings'>,
@@ -95,8 +94,7 @@ export async function withSignerProof(
 }
 
 /**
- * The same, and the API session keeps the proof: routers and streams ask for no such token, and go by the last request
- * that brought one.
+ * The same, and the API session keeps the proof: routers and streams ask for no such token, and go by the last request that brought one.
  */
 export async function withKeptProof(
   context: SignerProofPorts,
@@ -145,10 +143,7 @@ function holderOf(
   return context.storage.read((tx) => holderIn(tx, token, context.clock.now()))
 }
 
-/**
- * The identity that a verified token authenticates in a snapshot; undefined when its signer was changed or disabled
- * since.
- */
+/** The identity that a verified token authenticates in a snapshot; undefined when its signer was changed or disabled since. */
 async function holderIn(
   tx: ReadTransaction,
   { signer, claims }: VerifiedToken,

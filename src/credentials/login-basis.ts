@@ -30,9 +30,7 @@ import { deleteEach } from '../records/deletion.ts'
 import type { MORE, WriteBatch } from '../records/write-batches.ts'
 import type { CertificateHolder } from './certificate-holder.ts'
 
-/**
- * Ends the API sessions of an identity or an authenticator, with their service sessions, as many as fit into a batch.
- */
+/** Ends the API sessions of an identity or an authenticator, with their service sessions, as many as fit into a batch. */
 export function endApiSessions(
   tx: WriteTransaction,
   of: 'identityId' | 'authenticatorId',
@@ -54,9 +52,7 @@ type Ca = RecordOf<typeof cas>
 /** The credentials that a login came by. */
 export type Basis = Pick<LetIn, 'authenticatorId' | 'trustAnchorId' | 'basis'>
 
-/**
- * The credentials of a login are not accepted any more; `reason` is for the operator's events, never for the caller.
- */
+/** The credentials of a login are not accepted any more; `reason` is for the operator's events, never for the caller. */
 export class LostBasis extends ControllerError {
   readonly reason: string
   readonly identityId: string

@@ -11,9 +11,8 @@ type SigningKeyPorts = Pick<EngineContext, 'clock' | 'logger' | 'pki' | 'storage
 export const MAX_KEPT = 20
 
 /**
- * Publishes the certificate of this process's signing key to every process over the same store and to its own next
- * start, so that a token stays valid when the key is replaced or the controller restarts. The keys that other processes
- * published are recognised here.
+ * Publishes the certificate of this process's signing key to every process over the same store and to its own next start, so that a token
+ * stays valid when the key is replaced or the controller restarts. The keys that other processes published are recognised here.
  */
 export async function publishSigningKey(context: SigningKeyPorts): Promise<void> {
   const { clock, pki, storage, writes } = context

@@ -37,10 +37,9 @@ export interface DefaultAdminState {
 }
 
 /**
- * Fills an empty store with the entities of every controller: identity types, config types, the default auth policy
- * and, when credentials are given, the default admin. Existing entities are not touched, except for built-in config
- * types with the schema of an earlier version, so an admin's password survives a restart with other credentials. Throws
- * on credentials that no login would accept.
+ * Fills an empty store with the entities of every controller: identity types, config types, the default auth policy and, when credentials
+ * are given, the default admin. Existing entities are not touched, except for built-in config types with the schema of an earlier
+ * version, so an admin's password survives a restart with other credentials. Throws on credentials that no login would accept.
  */
 export async function bootstrap(
   context: BootstrapPorts,

@@ -53,18 +53,16 @@ import { followTime, followWrites, guardWrites } from './followers.ts'
 export let contextOf: (engine: ControllerEngine) => EngineContext
 
 /**
- * The controller without its wire: the two APIs call it, and a host may call it directly. Every method takes the {@link
- * Call} it is made in; authorization by operation belongs to the APIs. Instants are epoch milliseconds in records, and
- * RFC 3339 in requests. Any method that takes a request, reads for its caller, or writes may throw the codes below;
- * each method names its further codes.
+ * The controller without its wire: the two APIs call it, and a host may call it directly. Every method takes the {@link Call} it is made
+ * in; authorization by operation belongs to the APIs. Instants are epoch milliseconds in records, and RFC 3339 in requests. Any method
+ * that takes a request, reads for its caller, or writes may throw the codes below; each method names its further codes.
  *
  * @throws {ControllerError} COULD_NOT_VALIDATE when a request does not match its schema, or a limit is reached;
  *   `details.field` names the member.
  * @throws {ControllerError} COULD_NOT_PARSE_BODY when a member is of another type.
  * @throws {ControllerError} REQUEST_ENTITY_TOO_LARGE when a request is longer in bytes than the APIs take.
  * @throws {ControllerError} UNAUTHORIZED when the caller of the call lacks the right.
- * @throws {ControllerError} CAN_NOT_DELETE_REFERENCED_ENTITY when an entity that has to go is needed by an entity that
- *   stays.
+ * @throws {ControllerError} CAN_NOT_DELETE_REFERENCED_ENTITY when an entity that has to go is needed by an entity that stays.
  */
 export class ControllerEngine extends EntityServices {
   readonly #context: EngineContext
@@ -192,8 +190,7 @@ export class ControllerEngine extends EntityServices {
   }
 
   /**
-   * Follows the next dial of an identity to a service, with the rights of a call. Answers at once where no client could
-   * ask a router now.
+   * Follows the next dial of an identity to a service, with the rights of a call. Answers at once where no client could ask a router now.
    *
    * @throws {ControllerError} NOT_FOUND for an unknown identity or service, and while the data plane is not open.
    * @throws {ControllerError} UNAUTHORIZED when the right of the call ended while it waited.
@@ -202,10 +199,7 @@ export class ControllerEngine extends EntityServices {
     return traceDial(this.#context, call, question)
   }
 
-  /**
-   * Finds oddities of the network: no administrator who can log in, policies that select nothing, services without
-   * routers.
-   */
+  /** Finds oddities of the network: no administrator who can log in, policies that select nothing, services without routers. */
   findings(): Promise<readonly NetworkFinding[]> {
     return networkFindings(this.#context)
   }
@@ -220,10 +214,9 @@ export class ControllerEngine extends EntityServices {
   }
 
   /**
-   * Answers which pairs of identity and service would gain or lose Dial or Bind by changes, in the words of the
-   * resources' requests, posture aside: counts with the first page, pairs page by page. Under `circumstances` posture
-   * counts too: access that passes now is compared with access that would pass then, for some identities or for all, a
-   * hundred to a page. Nothing is written.
+   * Answers which pairs of identity and service would gain or lose Dial or Bind by changes, in the words of the resources' requests,
+   * posture aside: counts with the first page, pairs page by page. Under `circumstances` posture counts too: access that passes now is
+   * compared with access that would pass then, for some identities or for all, a hundred to a page. Nothing is written.
    *
    * @throws {ControllerError} NOT_FOUND when a change names an unknown id.
    * @throws {ControllerError} COULD_NOT_VALIDATE when a role list or a cursor is invalid, an id is taken, or there are

@@ -47,9 +47,8 @@ export function guardWrites(context: FollowerPorts): void {
 }
 
 /**
- * The followers of every write, in this order. Withdrawals come first: routers that lost the right to be connected are
- * disconnected, and API sessions on withdrawn credentials and sessions without a carrying policy end. Then the host
- * gets its events.
+ * The followers of every write, in this order. Withdrawals come first: routers that lost the right to be connected are disconnected, and
+ * API sessions on withdrawn credentials and sessions without a carrying policy end. Then the host gets its events.
  */
 export function followWrites(context: FollowerPorts, apiSessions: ApiSessions, revocations: Revocations): void {
   const { clock, events, presence, writes } = context
@@ -106,8 +105,7 @@ function noteDue({ timetable }: Pick<EngineContext, 'timetable'>, changes: reado
 }
 
 /**
- * Brings the access index level with every single write: otherwise access that one write gives and the next one takes
- * would go unnoticed.
+ * Brings the access index level with every single write: otherwise access that one write gives and the next one takes would go unnoticed.
  */
 async function seeEachChange(
   { storage, access }: Pick<EngineContext, 'access' | 'storage'>,

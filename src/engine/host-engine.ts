@@ -38,11 +38,10 @@ interface ServiceConfigPair {
 }
 
 /**
- * The controller without its wire, for the host that runs it. A method that takes a {@link Call} is refused where the
- * same operation of the APIs would be: an anonymous call may do what a request without credentials may; a caller, what
- * its session and its permissions open; the system, everything. Methods without a call are the host's own. Instants are
- * epoch milliseconds in records, and RFC 3339 in requests and wire forms. `HostAuthorization` is not asked: that is for
- * requests.
+ * The controller without its wire, for the host that runs it. A method that takes a {@link Call} is refused where the same operation of
+ * the APIs would be: an anonymous call may do what a request without credentials may; a caller, what its session and its permissions
+ * open; the system, everything. Methods without a call are the host's own. Instants are epoch milliseconds in records, and RFC 3339 in
+ * requests and wire forms. `HostAuthorization` is not asked: that is for requests.
  *
  * @throws {ControllerError} UNAUTHORIZED when the call lacks the right, or its session or its rights are gone by now.
  * @throws {ControllerError} COULD_NOT_VALIDATE when a request does not match its schema, or a limit is reached;
@@ -51,15 +50,10 @@ interface ServiceConfigPair {
  * @throws {ControllerError} REQUEST_ENTITY_TOO_LARGE when a request is longer in bytes than the APIs take.
  */
 export interface HostEngine extends HostEntityServices {
-  /**
-   * Sessions of callers. `startFor` is for the system alone: the host has authenticated the identity by its own means.
-   */
+  /** Sessions of callers. `startFor` is for the system alone: the host has authenticated the identity by its own means. */
   readonly apiSessions: {
     startFor(call: SystemCall, identityId: string, client?: ClientInfo): Promise<Caller>
-    /**
-     * The holder of a token; `undefined` for a token that is unknown, expired, or of a disabled identity. Counts as
-     * use.
-     */
+    /** The holder of a token; `undefined` for a token that is unknown, expired, or of a disabled identity. Counts as use. */
     resolve(token: string, bearerTokens?: readonly string[]): Promise<Caller | undefined>
     /** Ends an API session with its service sessions. */
     end(call: Call, id: string): Promise<void>
@@ -163,10 +157,7 @@ export interface HostEngine extends HostEntityServices {
   readonly webhookDeliveries: {
     /** Makes a new secret and answers it, this once; the previous one signs as well for a day. */
     rotateSecret(call: Call, id: string): Promise<{ readonly secret: string }>
-    /**
-     * The deliveries of a webhook: its place in the trail, waiting events, and its dead letters. For the host, without
-     * a call.
-     */
+    /** The deliveries of a webhook: its place in the trail, waiting events, and its dead letters. For the host, without a call. */
     deliveries(id: string): Promise<DeliveryReport>
     /** Sends dead letters again, some or all; answers how many. */
     resend(call: Call, id: string, request?: DeliverySelectionRequest): Promise<{ readonly count: number }>
@@ -180,15 +171,11 @@ export interface HostEngine extends HostEntityServices {
    * @throws {ControllerError} NOT_FOUND when an assumed change names an unknown id.
    */
   explain(identity: string, service: string, type: 'Dial' | 'Bind', options?: ExplainOptions): Promise<Explanation>
-  /**
-   * Finds oddities of the network: no administrator who can log in, policies that select nothing, services without
-   * routers.
-   */
+  /** Finds oddities of the network: no administrator who can log in, policies that select nothing, services without routers. */
   findings(): Promise<readonly NetworkFinding[]>
   /**
-   * Computes the first answers about reach ahead, in slices of a few milliseconds: `GET /findings`, `/access-map`,
-   * `/search` and `/reach` then answer from memory. `withExplorer` of `portcullis/explorer` does it for its controller.
-   * Nothing is written.
+   * Computes the first answers about reach ahead, in slices of a few milliseconds: `GET /findings`, `/access-map`, `/search` and `/reach`
+   * then answer from memory. `withExplorer` of `portcullis/explorer` does it for its controller. Nothing is written.
    *
    * @example
    * const controller = await createController({ storage, address: 'controller.example.org:1280' })

@@ -71,8 +71,7 @@ export interface HostEntities<Shown, Kept, Create, Replace, Patch> extends Entit
   /**
    * A page of entities in wire form, as the management API lists them to the caller.
    *
-   * @throws {ControllerError} INVALID_FILTER when the filter cannot be read, or asks about facts that the caller may
-   *   not read.
+   * @throws {ControllerError} INVALID_FILTER when the filter cannot be read, or asks about facts that the caller may not read.
    * @throws {ControllerError} INVALID_SORT_IDENTIFIER when there is no such field to sort by.
    *
    * @example

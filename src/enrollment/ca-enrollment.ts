@@ -46,12 +46,10 @@ export class CaEnrollment {
    * external id that the certificate claims where its authority says so.
    *
    * @throws {ControllerError} ENROLLMENT_NO_VALID_CAS when no authority enrolls automatically.
-   * @throws {ControllerError} CERT_FAILED_VALIDATION when none of them issued the certificate, or it is not valid at
-   *   present.
+   * @throws {ControllerError} CERT_FAILED_VALIDATION when none of them issued the certificate, or it is not valid at present.
    * @throws {ControllerError} MISSING_CERT_CLAIM when it lacks the external id that its authority asks for.
    * @throws {ControllerError} CERT_IN_USE when an identity authenticates with it already.
-   * @throws {ControllerError} COULD_NOT_VALIDATE when the external id is taken, or a request could not give the name or
-   *   the external id.
+   * @throws {ControllerError} COULD_NOT_VALIDATE when the external id is taken, or a request could not give the name or the external id.
    * @throws {ControllerError} INVALID_ENROLLMENT_NOT_ALLOWED when the host refuses it.
    */
   async enroll(call: Call, requestedName: string | undefined): Promise<void> {

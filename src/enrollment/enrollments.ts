@@ -76,8 +76,7 @@ export class Enrollments {
   }
 
   /**
-   * Gives an enrollment a new token, valid until `expiresAt` (RFC 3339; by default as long as the settings say); the
-   * old one is void.
+   * Gives an enrollment a new token, valid until `expiresAt` (RFC 3339; by default as long as the settings say); the old one is void.
    *
    * @throws {ControllerError} NOT_FOUND for an unknown id.
    */

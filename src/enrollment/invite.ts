@@ -41,10 +41,7 @@ export interface RouterInvitationOptions {
   readonly roleAttributes?: readonly string[]
   /** Lets a new router host and dial for its own host. Default: false. */
   readonly isTunnelerEnabled?: boolean
-  /**
-   * Invites an enrolled router to enroll anew: its certificate is void at once, and its control channel ends. Default:
-   * false.
-   */
+  /** Invites an enrolled router to enroll anew: its certificate is void at once, and its control channel ends. Default: false. */
   readonly again?: boolean
   /** `HOST:PORT` under which clients reach it: a configuration is answered then. */
   readonly advertise?: string
@@ -171,9 +168,8 @@ function named(name: string): string {
 }
 
 /**
- * The configuration of a deployed router, YAML: it is reached at `address` (`HOST:PORT`) and listens on every
- * interface. Its files stand beside it, and its controllers stand in the enrollment token. Throws an `Error` for an
- * invalid address.
+ * The configuration of a deployed router, YAML: it is reached at `address` (`HOST:PORT`) and listens on every interface. Its files stand
+ * beside it, and its controllers stand in the enrollment token. Throws an `Error` for an invalid address.
  */
 function routerConfiguration(name: string, address: string): string {
   const host = hostOf(requireAddress(address))

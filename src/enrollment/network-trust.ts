@@ -49,8 +49,7 @@ export class Network {
   }
 
   /**
-   * The token by which an enroller knows the network that it talks to. It never expires and is signed once in a process
-   * for each address.
+   * The token by which an enroller knows the network that it talks to. It never expires and is signed once in a process for each address.
    */
   token(): Promise<string> {
     const issuer = `https://${this.address}/`

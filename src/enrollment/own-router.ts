@@ -29,10 +29,9 @@ interface Known {
 }
 
 /**
- * The edge router of a name that runs in this process. Its record, key and certificates are made where they are
- * missing. Key and certificates are renewed a month before they expire, and when another authority signs. `willChange`
- * gets the fingerprint of the next certificate before it is stored, so that a connected router stays connected. Rejects
- * where a router of the name was enrolled elsewhere.
+ * The edge router of a name that runs in this process. Its record, key and certificates are made where they are missing. Key and
+ * certificates are renewed a month before they expire, and when another authority signs. `willChange` gets the fingerprint of the next
+ * certificate before it is stored, so that a connected router stays connected. Rejects where a router of the name was enrolled elsewhere.
  */
 export async function provideOwnRouter(
   context: OwnRouterPorts,

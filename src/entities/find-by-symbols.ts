@@ -43,10 +43,7 @@ export async function findBySymbols<R extends Resource>(
   return { items: sorted.slice(offset, limit === undefined ? undefined : offset + limit), totalCount }
 }
 
-/**
- * The same for several resources that share the symbols of the query, in one order. Each item names the resource of its
- * record.
- */
+/** The same for several resources that share the symbols of the query, in one order. Each item names the resource of its record. */
 export async function findAmong<R extends Resource>(
   context: SymbolPorts,
   tx: ReadTransaction,
@@ -89,10 +86,7 @@ async function sortKeys<R extends Resource>(
   })
 }
 
-/**
- * A filter in two parts that both have to hold: the storage answers the first, and the second is asked of each record
- * that it found.
- */
+/** A filter in two parts that both have to hold: the storage answers the first, and the second is asked of each record that it found. */
 interface Parts {
   readonly searched: { readonly where?: Filter }
   readonly rest: Filter

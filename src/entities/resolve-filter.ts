@@ -97,9 +97,8 @@ async function referring({ tx, resource }: SymbolScope, reference: string, field
 const SHOWN_BY_REFERENCE: readonly string[] = ['id', 'name']
 
 /**
- * Refuses a filter about entities that the caller may not read: even an empty list would reveal facts about them.
- * Members that the records of the list show themselves may be asked for: the ids in a field, and the name beside a
- * reference. Error: `INVALID_FILTER`.
+ * Refuses a filter about entities that the caller may not read: even an empty list would reveal facts about them. Members that the
+ * records of the list show themselves may be asked for: the ids in a field, and the name beside a reference. Error: `INVALID_FILTER`.
  */
 export function refuseUnreadable(call: Call, resource: Resource, filter: Filter | undefined): void {
   if (filter === undefined || isAdminCall(call)) return
@@ -112,10 +111,7 @@ export function refuseUnreadable(call: Call, resource: Resource, filter: Filter 
   }
 }
 
-/**
- * Reports whether the records of a resource themselves show the facts that a filter asks of the entities in one of
- * their fields.
- */
+/** Reports whether the records of a resource themselves show the facts that a filter asks of the entities in one of their fields. */
 function isShown(resource: Resource, field: string, where: Filter | undefined): boolean {
   if (computedSymbol(resource, field) !== undefined) return false
   const isReferenceShown = resource.definition.references?.[field]?.show !== undefined

@@ -6,10 +6,7 @@ import { compareStrings } from '../kernel/filter/index.ts'
 import type { FindQuery, Page, ReadTransaction } from '../ports/record-storage.ts'
 import { pageOf } from '../records/read-records.ts'
 
-/**
- * The users of a role attribute: their number for each kind, by its name in the deployed stores, and their ids when
- * asked for.
- */
+/** The users of a role attribute: their number for each kind, by its name in the deployed stores, and their ids when asked for. */
 export interface RoleAttributeUse {
   readonly roleAttribute: string
   readonly usage: Readonly<Record<string, { readonly count: number; readonly ids: readonly string[] | null }>>

@@ -16,10 +16,7 @@ export interface PlainAnswer {
   /** By lower-case name, each as it may stand in a web `Headers`. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | Uint8Array | ReadableStream<Uint8Array> | null
-  /**
-   * Where the connection may go on as a channel of an operator's program; an adapter that cannot do that sends the
-   * rest.
-   */
+  /** Where the connection may go on as a channel of an operator's program; an adapter that cannot do that sends the rest. */
   readonly upgrade?: OpenOperatorSession | undefined
 }
 

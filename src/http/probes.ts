@@ -6,9 +6,7 @@ import { answerOf } from './pipeline/envelope.ts'
 export interface ProbeSource {
   /** Reports whether the controller was closed. */
   isClosed(): boolean
-  /**
-   * Answers why the controller is not ready, in one line, and undefined when it is; rejects where the storage is away.
-   */
+  /** Answers why the controller is not ready, in one line, and undefined when it is; rejects where the storage is away. */
   problem(): Promise<string | undefined>
   /** By how many milliseconds the clock was lately found behind that of another process over the storage; 0 for not at all. */
   clockBehindMs(): number
@@ -19,10 +17,9 @@ export interface ProbeSource {
 }
 
 /**
- * Answers `GET /healthz` (the process answers), `/readyz` (the storage does, too, takes changes, and the access index
- * is built) and `/metrics` (figures in the text form of Prometheus) beside a controller, to any client: the network in
- * front decides who may reach them. Figures count towards the rate of requests of their address. The storage is asked
- * once for all concurrent questions.
+ * Answers `GET /healthz` (the process answers), `/readyz` (the storage does, too, takes changes, and the access index is built) and
+ * `/metrics` (figures in the text form of Prometheus) beside a controller, to any client: the network in front decides who may reach
+ * them. Figures count towards the rate of requests of their address. The storage is asked once for all concurrent questions.
  */
 export function withProbes(fetch: PlainFetch, source: ProbeSource): PlainFetch {
   let asking: Promise<string | undefined> | undefined

@@ -64,9 +64,7 @@ interface LivingState extends InvitationView {
 
 const ENROLLED: InvitationView = { showsEnrollments: false, showsSecrets: false }
 
-/**
- * The members of an identity: the same object while their contents stay the same. Callers with equal rights share it.
- */
+/** The members of an identity: the same object while their contents stay the same. Callers with equal rights share it. */
 function keptMembers(
   { texts }: Pick<EngineContext, 'texts'>,
   credentials: IdentityCredentials,

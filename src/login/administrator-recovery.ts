@@ -37,10 +37,7 @@ export interface PasswordReset {
   readonly username?: string | undefined
   /** 5 to 100 characters, as the auth policy asks for. */
   readonly password: string
-  /**
-   * Also removes second factors: the MFA of the administrator, and the factors that its auth policy requires besides
-   * the password.
-   */
+  /** Also removes second factors: the MFA of the administrator, and the factors that its auth policy requires besides the password. */
   readonly passwordOnly?: boolean | undefined
 }
 
@@ -48,7 +45,7 @@ export interface PasswordReset {
 export interface PasswordResetReport {
   readonly identityId: string
   readonly username: string
-  /** True when no administrator had the name and one was made. */
+  /** True when the store had no default admin and one was made. */
   readonly isNew: boolean
   /** It was disabled, and is enabled now. */
   readonly wasDisabled: boolean

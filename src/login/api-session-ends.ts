@@ -107,9 +107,8 @@ interface Withdrawn {
 }
 
 /**
- * Ends the API sessions whose credentials are not accepted any more since a committed write, in further writes and
- * before the writer is answered. Between the writes, and after a crash there, such a session is refused wherever it is
- * used.
+ * Ends the API sessions whose credentials are not accepted any more since a committed write, in further writes and before the writer is
+ * answered. Between the writes, and after a crash there, such a session is refused wherever it is used.
  */
 export async function endWithdrawn(
   context: SessionEndPorts,

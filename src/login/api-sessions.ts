@@ -56,10 +56,7 @@ export class ApiSessions {
     return this.#context.settings.apiSessionTimeoutMs
   }
 
-  /**
-   * Makes the members that only the holder of an API session sees: its token, the factors to be proved, and when it
-   * ends.
-   */
+  /** Makes the members that only the holder of an API session sees: its token, the factors to be proved, and when it ends. */
   ownMembers(caller: Caller) {
     return currentApiSessionMembers(this.#context, caller)
   }
@@ -93,19 +90,14 @@ export class ApiSessions {
     return startApiSession(this.#context, call, who, start)
   }
 
-  /**
-   * The holder of a token; `undefined` for a token that is unknown, expired, or of a disabled identity. Counts as use.
-   */
+  /** The holder of a token; `undefined` for a token that is unknown, expired, or of a disabled identity. Counts as use. */
   async resolve(token: string, bearerTokens: readonly string[] = []): Promise<Caller | undefined> {
     readText('token', token)
     const tokenDigest = this.#context.digest.sha256(token)
     return this.#holder(token, bearerTokens, (tx) => findOne(tx, apiSessions, 'tokenDigest', tokenDigest))
   }
 
-  /**
-   * Counts the API sessions of tokens as used, because routers hold connections of them; answers the tokens without a
-   * session.
-   */
+  /** Counts the API sessions of tokens as used, because routers hold connections of them; answers the tokens without a session. */
   async keepAlive(tokens: readonly string[]): Promise<readonly string[]> {
     readValue('tokens', z.array(z.string()), tokens)
     const { storage, digest, clock, turns } = this.#context
@@ -196,10 +188,7 @@ export class ApiSessions {
     return this.#ends.endOverdue()
   }
 
-  /**
-   * Ends the sessions whose credentials a committed write withdrew, and forgets what this process remembers of ended
-   * sessions.
-   */
+  /** Ends the sessions whose credentials a committed write withdrew, and forgets what this process remembers of ended sessions. */
   async follow({ changes }: RecordedWrite): Promise<void> {
     for (const { operation, id } of changesTo(changes, apiSessions)) {
       if (operation === 'delete') this.#activity.forget(id)

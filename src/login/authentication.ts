@@ -49,7 +49,7 @@ class Refusal extends Error {
   }
 }
 
-/** The stored verifier is not the one that judged the password any more. */
+/** The verifier that judged the password has been replaced in the store. */
 class VerifierReplaced extends Error {}
 
 /**

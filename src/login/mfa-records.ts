@@ -61,9 +61,8 @@ export async function mfaSecretsOf(
 }
 
 /**
- * Ends the enrollment of an identity, if it has one. No session counts as having passed MFA then, and none needs it
- * unless its auth policy does. A login under way that passed it begins anew; the login on whose auth request it is
- * removed goes on without it.
+ * Ends the enrollment of an identity, if it has one. No session counts as having passed MFA then, and none needs it unless its auth
+ * policy does. A login under way that passed it begins anew; the login on whose auth request it is removed goes on without it.
  */
 export async function removeMfa(
   context: Pick<EngineContext, 'clock' | 'settings'>,
@@ -123,9 +122,8 @@ function purposeOf(part: 'codes' | 'secret', identityId: string): string {
 }
 
 /**
- * Accepts a code once and acts on it in the same write: of any number of concurrent callers with one code, one
- * succeeds. Errors: `MFA_INVALID_TOKEN`, which counts, and `RATE_LIMITED` once too many counted, for right codes as
- * well.
+ * Accepts a code once and acts on it in the same write: of any number of concurrent callers with one code, one succeeds. Errors:
+ * `MFA_INVALID_TOKEN`, which counts, and `RATE_LIMITED` once too many counted, for right codes as well.
  */
 export async function withCode(
   context: MfaRecordPorts,

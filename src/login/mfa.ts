@@ -231,9 +231,7 @@ export class Mfa {
   }
 }
 
-/**
- * A delegate removes the lost factor of others. Its own it removes by a code, like any caller. Error: `UNAUTHORIZED`.
- */
+/** A delegate removes the lost factor of others. Its own it removes by a code, like any caller. Error: `UNAUTHORIZED`. */
 function refuseOwnFactor(call: Call, identityId: string): void {
   if (isAdminCall(call) || knownCaller(call)?.identity.id !== identityId) return
   throw new ControllerError('UNAUTHORIZED', {

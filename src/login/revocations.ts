@@ -92,9 +92,8 @@ export class Revocations {
   }
 
   /**
-   * Revokes one token of a session until it expires (epoch ms); a token that is revoked already stays so. Answers
-   * false, and revokes nothing, when as many tokens of the session are revoked as are kept one by one: then the session
-   * has to end.
+   * Revokes one token of a session until it expires (epoch ms); a token that is revoked already stays so. Answers false, and revokes
+   * nothing, when as many tokens of the session are revoked as are kept one by one: then the session has to end.
    */
   async revokeToken(apiSessionId: string, jti: string, expiresAt: number): Promise<boolean> {
     readId(apiSessionId, 'apiSessionId')

@@ -25,10 +25,7 @@ export interface OpenIdUris {
 
 type Change = z.output<typeof SettingsChange>
 
-/**
- * The settings of a controller: the effective settings, and the stored settings, which take the place of the
- * configuration.
- */
+/** The settings of a controller: the effective settings, and the stored settings, which take the place of the configuration. */
 export interface SettingsView {
   readonly createdAt: number
   readonly updatedAt: number

@@ -68,9 +68,7 @@ export interface UserInfo {
   readonly z_eid?: string
 }
 
-/**
- * The claims of an access token's holder; `undefined` for an invalid token. Name and rights need the scope `openid`.
- */
+/** The claims of an access token's holder; `undefined` for an invalid token. Name and rights need the scope `openid`. */
 export async function userInfo(
   context: Pick<ProviderContext, 'storage'>,
   sessions: BearerSessions,

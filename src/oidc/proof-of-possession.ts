@@ -27,9 +27,8 @@ export async function holdsKey(
 }
 
 /**
- * The same by the named certificates alone, as the token endpoint requires. Answers the fingerprint of the named
- * certificate that the connection holds, `undefined` when it holds none of them, and null for a token without named
- * certificates.
+ * The same by the named certificates alone, as the token endpoint requires. Answers the fingerprint of the named certificate that the
+ * connection holds, `undefined` when it holds none of them, and null for a token without named certificates.
  */
 export async function namedKey(
   context: Pick<ProviderContext, 'pki'>,

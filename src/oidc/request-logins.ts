@@ -54,9 +54,8 @@ export interface LoginStep {
 }
 
 /**
- * The party that takes the steps: a program, which goes on with the id that it began with, or a browser. An attacker
- * who knows the id may send a person to the page and wait for the login, so a login in a browser goes on under another
- * id.
+ * The party that takes the steps: a program, which goes on with the id that it began with, or a browser. An attacker who knows the id may
+ * send a person to the page and wait for the login, so a login in a browser goes on under another id.
  */
 export type LoginThrough = 'program' | 'browser'
 
@@ -81,9 +80,8 @@ export class RequestLogins {
   }
 
   /**
-   * Logs an identity in on an auth request and answers the factors that are still to be proved. A failed login leaves
-   * the request usable. Errors: `UNAUTHORIZED` for an unknown request, before anything else is judged, and those of
-   * {@link Authentication}.
+   * Logs an identity in on an auth request and answers the factors that are still to be proved. A failed login leaves the request usable.
+   * Errors: `UNAUTHORIZED` for an unknown request, before anything else is judged, and those of {@link Authentication}.
    */
   async logIn(
     call: Call,

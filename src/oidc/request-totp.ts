@@ -42,10 +42,7 @@ export class RequestTotp {
     this.#requests = requests
   }
 
-  /**
-   * Lists the factors that a request still has to prove; empty before a login. Error: `UNAUTHORIZED` for an unknown
-   * request.
-   */
+  /** Lists the factors that a request still has to prove; empty before a login. Error: `UNAUTHORIZED` for an unknown request. */
   async missing(id: string): Promise<MissingFactors> {
     const { login } = await this.#requests.get(id)
     return login === null ? {} : this.#context.storage.read((tx) => this.#missing(tx, login))
@@ -154,9 +151,8 @@ export async function policyOf(
 }
 
 /**
- * Lists the factors that an auth request still has to prove after its login: TOTP where the identity has it or its auth
- * policy requires it, and a token of the signer that the policy requires, which counts for as long as the signer names
- * the identity by it.
+ * Lists the factors that an auth request still has to prove after its login: TOTP where the identity has it or its auth policy requires
+ * it, and a token of the signer that the policy requires, which counts for as long as the signer names the identity by it.
  */
 export async function missingOfRequest(
   context: Pick<EngineContext, 'digest' | 'clock'>,

@@ -37,9 +37,7 @@ interface Known {
   until: number
 }
 
-/**
- * The metadata of external providers, as of a short while ago: each provider is asked once, however many people log in.
- */
+/** The metadata of external providers, as of a short while ago: each provider is asked once, however many people log in. */
 export class KnownProviders {
   readonly #context: Pick<EngineContext, 'clock' | 'keySets'>
   readonly #known = new BoundedMap<string, Known>(MAX_REMEMBERED)

@@ -81,10 +81,7 @@ export async function liveSession(
   return { apiSession, identity, claims: refreshedClaims(token.session, facts) }
 }
 
-/**
- * The outcome of reading a token that a client presents. A `foreign` token has a signature, but is no token of this
- * provider.
- */
+/** The outcome of reading a token that a client presents. A `foreign` token has a signature, but is no token of this provider. */
 export type Presented =
   | { readonly outcome: 'valid' | 'expired'; readonly token: ReadToken }
   | { readonly outcome: 'foreign' }

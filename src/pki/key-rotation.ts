@@ -265,10 +265,7 @@ function requireFewGood(known: readonly AuthorityRecord[], what: string, now: nu
   throw invalidField('what', reason, what)
 }
 
-/**
- * Refuses a change that an authority does not take; answers whether it begins to sign by it. Errors: `NOT_FOUND`,
- * `COULD_NOT_VALIDATE`.
- */
+/** Refuses a change that an authority does not take; answers whether it begins to sign by it. Errors: `NOT_FOUND`, `COULD_NOT_VALIDATE`. */
 function requireChangeable(
   known: readonly AuthorityRecord[],
   id: string,

@@ -82,9 +82,8 @@ interface Counted {
 }
 
 /**
- * Counts the identities and routers without a certificate of the latest authority, and the holders whose certificates
- * end or have ended. Counting looks at every certificate, so a count is answered for a while: for a minute, or a
- * hundred times as long as it took.
+ * Counts the identities and routers without a certificate of the latest authority, and the holders whose certificates end or have ended.
+ * Counting looks at every certificate, so a count is answered for a while: for a minute, or a hundred times as long as it took.
  */
 export class DueFigures {
   readonly #clock: EngineContext['clock']

@@ -8,9 +8,8 @@ import type { AuthorityRecord } from './stored-keys.ts'
 const BATCH = 200
 
 /**
- * Asks every device with a certificate of an earlier authority to renew it: it is asked when it logs in, and when it
- * looks after its session. The storage holds the asked devices, so another process, or the next start, completes an
- * interrupted campaign.
+ * Asks every device with a certificate of an earlier authority to renew it: it is asked when it logs in, and when it looks after its
+ * session. The storage holds the asked devices, so another process, or the next start, completes an interrupted campaign.
  */
 export async function askForRenewal(
   context: Pick<EngineContext, 'clock' | 'storage' | 'turns' | 'writes'>,

@@ -59,10 +59,7 @@ export class StoredKeys {
     this.#lookAgain()
   }
 
-  /**
-   * Takes up the keys stored at present; unless `renews` is false it renews the certificate of the server where that is
-   * due.
-   */
+  /** Takes up the keys stored at present; unless `renews` is false it renews the certificate of the server where that is due. */
   take(renews = true): Promise<void> {
     return this.#steps.run(() => this.#take(renews))
   }
@@ -113,10 +110,7 @@ export class StoredKeys {
     this.#tell((await pki.serverCertificate()).fingerprint, (await pki.issuer()).fingerprint)
   }
 
-  /**
-   * The sessions of certificates of an ended authority are over. Those of an authority that ended long ago ended with
-   * it.
-   */
+  /** The sessions of certificates of an ended authority are over. Those of an authority that ended long ago ended with it. */
   #endSessions(ended: readonly AuthorityRecord[], now: number): void {
     const lately = ended.filter(({ id, goodUntil }) => !this.#ended.has(id) && now - (goodUntil ?? 0) < SESSION_MS)
     this.#ended = new Set(ended.map(({ id }) => id))
@@ -130,10 +124,7 @@ export class StoredKeys {
     this.#announced = announced
   }
 
-  /**
-   * A server certificate by an earlier authority is renewed with its key, so that everything that the key signed stays
-   * valid.
-   */
+  /** A server certificate by an earlier authority is renewed with its key, so that everything that the key signed stays valid. */
   async #takeServer({ authorities, server }: Stored, now: number, renews: boolean): Promise<void> {
     const { keys, pki } = this.#context
     const current = await pki.serverCertificate()
@@ -149,9 +140,7 @@ export class StoredKeys {
     if (record.chainPem !== null) await keys.adoptServer(record.chainPem, record.keyReference)
   }
 
-  /**
-   * Stores a server certificate as the successor of another, unless another process was faster; answers the stored one.
-   */
+  /** Stores a server certificate as the successor of another, unless another process was faster; answers the stored one. */
   async keepServer(
     next: NewServerCertificate,
     after: string | undefined,

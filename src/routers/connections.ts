@@ -81,10 +81,7 @@ export class ConnectedIdentities {
     return [...missing, ...named]
   }
 
-  /**
-   * Forgets a router that is gone; answers the identities that it alone knew, which are unknown until `until` (epoch
-   * ms).
-   */
+  /** Forgets a router that is gone; answers the identities that it alone knew, which are unknown until `until` (epoch ms). */
   lose(routerId: string, until: number): readonly string[] {
     const known = [...(this.#identitiesOf.get(routerId) ?? [])]
     for (const identityId of known) this.#part(routerId, identityId)
@@ -93,9 +90,7 @@ export class ConnectedIdentities {
     return unknown
   }
 
-  /**
-   * Forgets an identity that is unknown for too long at `now` (epoch ms); answers whether it is offline now by that.
-   */
+  /** Forgets an identity that is unknown for too long at `now` (epoch ms); answers whether it is offline now by that. */
   expire(identityId: string, now: number): boolean {
     const until = this.#unknownUntil.get(identityId)
     if (until === undefined || now < until) return false

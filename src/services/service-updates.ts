@@ -25,11 +25,10 @@ interface Look {
 }
 
 /**
- * Tells API sessions when they have to read their service list again. The instant moves when, and only when, the list
- * with all configs would look different to that API session than at its last look; under the profile of deployed
- * controllers, also for access that came and went since. The first look is taken with the first question of a session,
- * so that a login costs the same however many services there are. The session then learns that something may have
- * changed, whether it shows or not.
+ * Tells API sessions when they have to read their service list again. The instant moves when, and only when, the list with all configs
+ * would look different to that API session than at its last look; under the profile of deployed controllers, also for access that came
+ * and went since. The first look is taken with the first question of a session, so that a login costs the same however many services
+ * there are. The session then learns that something may have changed, whether it shows or not.
  */
 export class ServiceUpdates {
   readonly #context: ServiceUpdatePorts
@@ -87,10 +86,7 @@ async function keepServiceView(context: ServiceUpdatePorts, caller: Caller, view
   })
 }
 
-/**
- * Under the profile of deployed controllers: whether access, or the reports of the endpoint, changed, even if they are
- * as before again.
- */
+/** Under the profile of deployed controllers: whether access, or the reports of the endpoint, changed, even if they are as before again. */
 async function cameAndWent(
   { access, settings }: Pick<EngineContext, 'access' | 'settings'>,
   tx: ReadTransaction,

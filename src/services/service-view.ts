@@ -113,10 +113,7 @@ function positionsByText(
   return [...positions]
 }
 
-/**
- * Where posture checks exist, services show which policies ask for which of them; otherwise they show permissions
- * alone.
- */
+/** Where posture checks exist, services show which policies ask for which of them; otherwise they show permissions alone. */
 function shownOf(grants: readonly CheckedGrant[], hasChecks: boolean): string {
   const shown = ({ policyId, type, checks }: CheckedGrant) => ({ policyId, type, checks: checks.map(({ id }) => id) })
   return JSON.stringify(grants.map((grant) => (hasChecks ? shown(grant) : grant.type)))

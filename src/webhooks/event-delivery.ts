@@ -122,10 +122,7 @@ export class EventDelivery {
     return this.subscriber.deliver(message, closing)
   }
 
-  /**
-   * Stores the outcome of the events, unless the lease went to another process meanwhile: that process does all of it
-   * again.
-   */
+  /** Stores the outcome of the events, unless the lease went to another process meanwhile: that process does all of it again. */
   async #settle(work: Work, settled: readonly Settled[]): Promise<void> {
     const { clock, logger, writes } = this.#ports
     const { id, webhookId } = this.subscriber

@@ -27,10 +27,7 @@ export async function eventMessages(
   return entries.map((data) => ({ id: `msg_${data.id}`, type: data.type, timestamp: data.at, data }))
 }
 
-/**
- * The subject of an event: the events of one subject are delivered in order. An event about no entity has its actor as
- * subject.
- */
+/** The subject of an event: the events of one subject are delivered in order. An event about no entity has its actor as subject. */
 export function subjectOf({ id, kind, entityId, actorId }: AuditRecord): string {
   return entityId !== null ? `${kind ?? 'identities'} ${entityId}` : actorId !== null ? `identities ${actorId}` : id
 }

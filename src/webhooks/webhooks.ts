@@ -29,10 +29,7 @@ const SECRET_LENGTH = 52
 /** Deliveries that one answer shows. */
 const SHOWN = 500
 
-/**
- * The particular rules of webhooks: their URL and their filter have to be usable, and the first event is that of their
- * creation.
- */
+/** The particular rules of webhooks: their URL and their filter have to be usable, and the first event is that of their creation. */
 export const webhookBehaviour: Behaviour<Webhooks> = {
   resource: webhooks,
 

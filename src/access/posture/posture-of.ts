@@ -42,10 +42,7 @@ interface Session {
   readonly apiSessionId: string
 }
 
-/**
- * The posture data of any number of API sessions, each with its own state alone. Three reads; no read for an empty
- * list.
- */
+/** The posture data of any number of API sessions, each with its own state alone. Three reads; no read for an empty list. */
 export async function posturesOf(
   tx: ReadTransaction,
   sessions: readonly Session[],
@@ -102,9 +99,7 @@ export interface CheckedGrant extends GuardedGrant {
   readonly checkRecords: readonly { readonly check: PostureCheck; readonly record: RecordOf<typeof postureChecks> }[]
 }
 
-/**
- * The posture checks of grants, each grant once, in order. One read, whatever their number; no read for an empty list.
- */
+/** The posture checks of grants, each grant once, in order. One read, whatever their number; no read for an empty list. */
 export async function checkedGrants(
   tx: ReadTransaction,
   grants: Iterable<Grant>,

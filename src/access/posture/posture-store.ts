@@ -18,9 +18,7 @@ import { processesLike, storeParts, storeProcesses, totalsOf, youngest } from '.
 
 type PostureRecord = RecordOf<typeof postureData>
 
-/**
- * How many API sessions, the newest, are taken over from an earlier version's record. The others have nothing reported.
- */
+/** How many API sessions, the newest, are taken over from an earlier version's record. The others have nothing reported. */
 const SESSIONS_TAKEN_OVER = 200
 
 /** The identity and the API session of an endpoint that changed, and when (epoch ms). */

@@ -21,10 +21,7 @@ const MOST_BITS = 64_000_000
 const LEAST_SERVICES = 16
 const MOST_SERVICES = 512
 
-/**
- * The identities that gain and lose one type of access to one service. The ids, ascending, are computed when the caller
- * reads them.
- */
+/** The identities that gain and lose one type of access to one service. The ids, ascending, are computed when the caller reads them. */
 export interface AudienceChange {
   readonly serviceId: string
   readonly type: AccessType
@@ -66,9 +63,7 @@ async function servicesTouched(
   return touched
 }
 
-/**
- * An identity matters where its own list of services changes; a changed policy or service matters for every identity.
- */
+/** An identity matters where its own list of services changes; a changed policy or service matters for every identity. */
 async function touchedOnlyIn(
   one: readonly (readonly SlotSet[])[],
   other: readonly (readonly SlotSet[])[],
@@ -149,10 +144,7 @@ export interface SimulationPage {
 
 /** Circumstances under which posture counts too: access as it is now is compared with access as it would be. */
 export interface SimulatedCircumstances {
-  /**
-   * The identities whose access is judged, each by id or name, at most 100. When absent, all identities are judged,
-   * page by page.
-   */
+  /** The identities whose access is judged, each by id or name, at most 100. When absent, all identities are judged, page by page. */
   readonly identities?: readonly string[] | undefined
   /** Taken as if every endpoint had reported it. */
   readonly posture?: readonly PostureResponse[] | undefined

@@ -52,9 +52,8 @@ interface Page {
 }
 
 /**
- * Simulates the gains and losses of identities by changes, by reports of their endpoints and by time: rights that pass
- * now are compared with rights that would pass then. Pairs are by identity, service, and type; counts are of the
- * identities of the page.
+ * Simulates the gains and losses of identities by changes, by reports of their endpoints and by time: rights that pass now are compared
+ * with rights that would pass then. Pairs are by identity, service, and type; counts are of the identities of the page.
  */
 export async function judgedSimulation(
   context: SimulationPorts,

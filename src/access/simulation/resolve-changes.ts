@@ -29,9 +29,8 @@ export interface ResolvedChanges {
 }
 
 /**
- * Applies changes that their schema has read, in their order, without writing them. Errors: `NOT_FOUND` for an id that
- * names nothing at that point, `COULD_NOT_VALIDATE` for an id that is taken and for role lists that a write would
- * refuse. Unique names are not judged.
+ * Applies changes that their schema has read, in their order, without writing them. Errors: `NOT_FOUND` for an id that names nothing at
+ * that point, `COULD_NOT_VALIDATE` for an id that is taken and for role lists that a write would refuse. Unique names are not judged.
  */
 export async function resolveChanges(
   tx: ReadTransaction,

@@ -84,10 +84,7 @@ export class Simulation {
     }
   }
 
-  /**
-   * Counts everything for the first page. For a later page it stops as soon as the page is full and one more pair is
-   * known.
-   */
+  /** Counts everything for the first page. For a later page it stops as soon as the page is full and one more pair is known. */
   async #compare(index: AccessIndex, changes: readonly IndexChange[], after: PairKey | undefined, most: number) {
     const { turns } = this.#context
     const turn = turns.begin()

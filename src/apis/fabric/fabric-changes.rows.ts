@@ -277,7 +277,7 @@ export const fabricTerminatorChanges = {
   ...crudForAdmins(terminators, ['delete']),
 }
 
-/** Edge routers or transit routers: the kind to which the router of an id belongs. */
+/** The service of edge routers or of transit routers, by the kind of the router with an id. */
 async function routersLike(engine: ControllerEngine, id: string) {
   const { router } = await engine.dataPlane.router(id)
   return 'isTunnelerEnabled' in router ? engine.edgeRouters : engine.transitRouters

@@ -91,7 +91,7 @@ const TrafficData: z.ZodType<Traffic, Traffic> = described(
   },
 )
 
-/** Routers, links and circuits as they are now, and cutting circuits. */
+/** Routers, links and circuits as they are now, and ending a circuit. */
 export const trafficOperations = {
   show: defineOperation(
     {

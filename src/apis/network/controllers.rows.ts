@@ -63,10 +63,7 @@ const SYMBOLS: SymbolTable = {
   isSystem: { field: 'isSystem', kind: 'boolean' },
 }
 
-/**
- * The controllers of the network: this one. Clients take addresses from here, so only controllers that answer are
- * listed.
- */
+/** The controllers of the network: this one. Clients take addresses from here, so only controllers that answer are listed. */
 export const clientControllers = controllersFor('authenticated', clientApis)
 export const managementControllers = controllersFor({ entity: 'controllers', action: 'read' }, servedApis)
 

@@ -126,10 +126,7 @@ function loginPage(url: URL, hasCertificate: boolean): string {
   return hasCertificate ? 'cert' : 'username'
 }
 
-/**
- * The cookie is bound to this host and to TLS by its name. It proves only that the same browser comes back from the
- * signer.
- */
+/** The cookie is bound to this host and to TLS by its name. It proves only that the same browser comes back from the signer. */
 const NAME = '__Host-portcullis-login'
 const SECRET = /^[0-9a-f-]{36}$/
 

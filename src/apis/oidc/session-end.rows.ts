@@ -8,10 +8,7 @@ import { requireClientId } from './token.rows.ts'
 
 const SHAPE = { access: 'public', credentials: ['none'], form: true } as const satisfies Partial<OperationShape>
 
-/**
- * Revoking tokens (RFC 7009) and logging out (OpenID Connect RP-Initiated Logout 1.0), and the operations that are not
- * offered.
- */
+/** Revoking tokens (RFC 7009) and logging out (OpenID Connect RP-Initiated Logout 1.0), and the operations that are not offered. */
 export function sessionEndOperations(provider: OpenIdProvider) {
   const endSession = (['GET /end_session', 'POST /end_session'] as const).map((route) =>
     openIdOperation(provider, { route, summary: 'Ends the session of an id token', ...SHAPE }, async ({ form }) => {

@@ -9,9 +9,7 @@ import { found, openIdOperation, text } from './openid-row.rows.ts'
 
 const SHAPE = { access: 'public', headers: ['cookie'], form: true } as const
 
-/**
- * Logins of people at external JWT signers, which the login page offers: the way to the signer, and back with a code.
- */
+/** Logins of people at external JWT signers, which the login page offers: the way to the signer, and back with a code. */
 export function signerLoginOperations(provider: OpenIdProvider) {
   return [
     openIdOperation(
@@ -55,10 +53,7 @@ export function signerLoginOperations(provider: OpenIdProvider) {
 /** The address of the login page names the auth request, which the signer does not need. */
 const UNTOLD = { 'referrer-policy': 'no-referrer' } as const
 
-/**
- * The address that a signer sends browsers back to: one for each signer, so that no other signer can answer in its
- * place.
- */
+/** The address that a signer sends browsers back to: one for each signer, so that no other signer can answer in its place. */
 function redirectUri(issuer: string, signerId: string): string {
   return `${issuer}/login/signer/${encodeURIComponent(signerId)}`
 }

@@ -21,9 +21,8 @@ const HEADERS = {
 }
 
 /**
- * Answers the reference of all operations below `/portcullis/docs` beside a controller, without a login: pages without
- * scripts that are written from the operations themselves, each once, and the OpenAPI document of each API as
- * `/portcullis/docs/API.json`.
+ * Answers the reference of all operations below `/portcullis/docs` beside a controller, without a login: pages without scripts that are
+ * written from the operations themselves, each once, and the OpenAPI document of each API as `/portcullis/docs/API.json`.
  */
 export function withReference(fetch: PlainFetch, version: string): PlainFetch {
   const entries = referenceEntries()

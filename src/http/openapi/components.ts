@@ -28,10 +28,7 @@ export const SECURITY_SCHEMES: JsonObject = {
   },
 }
 
-/**
- * The credentials of operations that name no others: an API session, and a token beside it where the policy requires
- * it.
- */
+/** The credentials of operations that name no others: an API session, and a token beside it where the policy requires it. */
 export const SECURITY: readonly JsonObject[] = [{ ztSession: [] }, { ztSession: [], bearerToken: [] }]
 
 const VERSIONS = {

@@ -9,10 +9,7 @@ const MEANING = 'x-meaning'
 /** Many operations share a schema; it is written once, and the result is never changed. */
 const WRITTEN = new WeakMap<z.core.$ZodType, JsonObject>()
 
-/**
- * The JSON schema (2020-12, as OpenAPI 3.1 has it) of a value on the wire, described: instants as text, defaults
- * optional.
- */
+/** The JSON schema (2020-12, as OpenAPI 3.1 has it) of a value on the wire, described: instants as text, defaults optional. */
 export function jsonSchema(schema: z.core.$ZodType): JsonObject {
   const known = WRITTEN.get(schema)
   if (known !== undefined) return known
@@ -50,10 +47,7 @@ function inWords(value: unknown): unknown {
   return isMeaning(meaning) ? describedBy(written, meaning) : written
 }
 
-/**
- * Puts null among the types of a schema that is a choice of a type and null: generated clients then have a single type
- * for it.
- */
+/** Puts null among the types of a schema that is a choice of a type and null: generated clients then have a single type for it. */
 function orNull({ anyOf, ...rest }: JsonObject): JsonObject {
   const [schema, other, ...more] = Array.isArray(anyOf) ? anyOf.map(asObject) : []
   if (schema === undefined || typeof schema.type !== 'string' || other?.type !== 'null' || more.length > 0) {

@@ -43,10 +43,7 @@ export interface OperationInput<S extends OperationShape = OperationShape> {
   readonly find: FindQuery
   readonly headers: Headers
   readonly body: ReadBody<S>
-  /**
-   * The same as a request to the engine. Its methods recognise input that their schema has read, and do not read it
-   * again.
-   */
+  /** The same as a request to the engine. Its methods recognise input that their schema has read, and do not read it again. */
   readonly request: SentBody<S>
   /** The body as text, where the operation takes text. */
   readonly text: string | undefined
@@ -57,10 +54,7 @@ export interface OperationInput<S extends OperationShape = OperationShape> {
   documents(): ApiDocuments
 }
 
-/**
- * Declares an operation: its shape as data, and its handler. A handler whose answer does not match the shape's `data`
- * does not compile.
- */
+/** Declares an operation: its shape as data, and its handler. A handler whose answer does not match the shape's `data` does not compile. */
 export function defineOperation<const S extends OperationShape, A extends AnswerTo<S>>(
   shape: S,
   handle: (input: OperationInput<S>) => Promise<A & WithoutOthers<A, S>>,

@@ -11,9 +11,8 @@ import type { Page } from '../../ports/record-storage.ts'
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 /**
- * The access that an operation requires: none; a session whose second factor may still be missing; a fully
- * authenticated session; an admin; or, beside admins, an identity with any delegated permission, or with a particular
- * one.
+ * The access that an operation requires: none; a session whose second factor may still be missing; a fully authenticated session; an
+ * admin; or, beside admins, an identity with any delegated permission, or with a particular one.
  */
 export type Access = 'public' | 'partial' | 'authenticated' | 'admin' | 'delegate' | Permission
 

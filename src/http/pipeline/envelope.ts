@@ -111,8 +111,7 @@ export interface ControllerIdentity {
 }
 
 /**
- * The headers of every answer, whatever its outcome. An adapter that refuses a request before the controller sees it
- * sends them as well.
+ * The headers of every answer, whatever its outcome. An adapter that refuses a request before the controller sees it sends them as well.
  */
 export function answerHeaders({ instanceId, version }: ControllerIdentity): Readonly<Record<string, string>> {
   return {

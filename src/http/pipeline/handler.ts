@@ -23,10 +23,7 @@ import { apiPathOf, BASES, openIdPathOf, Router } from './router.ts'
 
 /** How many entities the lists of one identity that are made at once may ask for: as many as a page has at most. */
 const ENTITIES_AT_ONCE = 500
-/**
- * The same for all identities. More lists in progress keep more memory alive, and the collector then holds the event
- * loop longer.
- */
+/** The same for all identities. More lists in progress keep more memory alive, and the collector then holds the event loop longer. */
 const ENTITIES_OF_ALL = 1000
 /** Characters from which on a body is read in a turn of its own: 16 bodies may arrive at once. */
 const LARGE_BODY = 16_384
@@ -41,10 +38,7 @@ export interface Apis {
   readonly openid?: OpenIdApi | undefined
 }
 
-/**
- * The part of an OpenID provider that the pipeline asks: its answers, in forms of its own, and the callers of its
- * tokens.
- */
+/** The part of an OpenID provider that the pipeline asks: its answers, in forms of its own, and the callers of its tokens. */
 export interface OpenIdApi {
   readonly operations: readonly Operation[]
   readonly bearer: BearerAuthentication

@@ -22,9 +22,8 @@ interface KeptList {
 }
 
 /**
- * Lists that hold the same objects again, as those of callers with the same rights do until an entity changes: their
- * bytes are put together once. Allocating memory for every long answer would make the garbage collector go through the
- * whole heap.
+ * Lists that hold the same objects again, as those of callers with the same rights do until an entity changes: their bytes are put
+ * together once. Allocating memory for every long answer would make the garbage collector go through the whole heap.
  */
 export class KeptLists {
   readonly texts: WireTexts
@@ -36,9 +35,8 @@ export class KeptLists {
   }
 
   /**
-   * The bytes of a list's answer, with as many items as fit into `most` bytes, at least one; `undefined` when the texts
-   * keep no bytes of an item. The caller must not change the bytes. `tailOf` gives the text after a number of items.
-   * Items are encoded a slice at a time.
+   * The bytes of a list's answer, with as many items as fit into `most` bytes, at least one; `undefined` when the texts keep no bytes of
+   * an item. The caller must not change the bytes. `tailOf` gives the text after a number of items. Items are encoded a slice at a time.
    */
   async bytes(
     items: readonly unknown[],

@@ -146,10 +146,7 @@ function raftPathIn(path: string): string {
   return path.endsWith(RAFT) ? RAFT : ''
 }
 
-/**
- * The path below the base of the OpenID provider; `undefined` for a path of another API. Every path with its prefix is
- * its own.
- */
+/** The path below the base of the OpenID provider; `undefined` for a path of another API. Every path with its prefix is its own. */
 export function openIdPathOf(pathname: string): string | undefined {
   const path = cleaned(pathname)
   if (path === OIDC_BASE || path.startsWith(`${OIDC_BASE}/`)) return path.slice(OIDC_BASE.length)

@@ -64,10 +64,7 @@ async function drawMap(
   }
 }
 
-/**
- * A page of the members of a scope, by name. Errors: `NOT_FOUND` for a kind that the caller may not see,
- * `COULD_NOT_VALIDATE`.
- */
+/** A page of the members of a scope, by name. Errors: `NOT_FOUND` for a kind that the caller may not see, `COULD_NOT_VALIDATE`. */
 export async function scopeMembers(
   context: Pick<EngineContext, 'turns'>,
   partition: Partition,

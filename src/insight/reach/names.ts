@@ -27,8 +27,7 @@ export const NAMED: readonly Resource[] = [
 export type Names = ReadonlyMap<string, NameOrder>
 
 /**
- * The names of everything that is searched by name: read with the first question, and brought level with the store
- * before each question.
+ * The names of everything that is searched by name: read with the first question, and brought level with the store before each question.
  */
 export class NameIndex {
   readonly #context: Pick<EngineContext, 'storage'>

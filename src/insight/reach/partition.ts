@@ -22,9 +22,7 @@ export interface MapSide extends Divided {
   readonly classes: readonly EntityClass[]
 }
 
-/**
- * The places of policies that select any entity: on the side that links lead from, and on the side that they lead to.
- */
+/** The places of policies that select any entity: on the side that links lead from, and on the side that they lead to. */
 export type SelectingPolicies = readonly [ReadonlySet<number>, ReadonlySet<number>]
 
 /** A caller's view of a network, its entities sorted into classes. Drawings of it are kept with it. */
@@ -102,9 +100,7 @@ interface KeptView {
   readonly tables: Map<GroupedKind, ClassTable>
 }
 
-/**
- * The view that each caller has of the network, made with its first question; later it takes over the changes since.
- */
+/** The view that each caller has of the network, made with its first question; later it takes over the changes since. */
 export class Partitions {
   readonly #context: Pick<EngineContext, 'access' | 'storage'>
   readonly #kept = new BoundedMap<string, KeptView>(MOST_VIEWS)

@@ -60,9 +60,7 @@ export class EventLog {
   }
 }
 
-/**
- * The right to read an event: the right to read the entities of this permission; undefined for administrators alone.
- */
+/** The right to read an event: the right to read the entities of this permission; undefined for administrators alone. */
 type Reader = string | undefined
 
 /** Readers of events. An event that is not listed is not kept: it repeats another one, or comes too often to be read. */

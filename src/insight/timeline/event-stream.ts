@@ -26,10 +26,7 @@ export interface StreamSource {
   idOf(number: number): string
 }
 
-/**
- * Events for one reader, by its rights at the moment of handing over. A slow reader misses events that are forgotten
- * meanwhile.
- */
+/** Events for one reader, by its rights at the moment of handing over. A slow reader misses events that are forgotten meanwhile. */
 export class EventStream extends ReaderStream<EventBatch> {
   readonly #source: StreamSource
   #place: number

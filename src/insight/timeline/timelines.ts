@@ -18,10 +18,7 @@ interface TimelinePorts extends EventStreamPorts, Pick<EngineContext, 'events' |
 
 /** Milliseconds between two signs of life to the readers of streams; each time their rights are judged again. */
 const HEARTBEAT_MS = 15_000
-/**
- * Milliseconds after which readers are judged again: another process, or another write, may have withdrawn their
- * rights.
- */
+/** Milliseconds after which readers are judged again: another process, or another write, may have withdrawn their rights. */
 const LOOK_MS = 1000
 /** The events of this process, for callers with the right to read them: past events, and new events as they happen. */
 export class Timelines {
@@ -43,10 +40,7 @@ export class Timelines {
     })
   }
 
-  /**
-   * Reads the events after a given one, oldest first; without one, the latest. The caller gets only events that it may
-   * read.
-   */
+  /** Reads the events after a given one, oldest first; without one, the latest. The caller gets only events that it may read. */
   async read(call: Call, input: z.input<typeof TimelineRequest> = {}): Promise<Timeline> {
     const { after, limit } = readRequest(TimelineRequest, input)
     const { context, log, idOf } = this.#source
@@ -154,9 +148,7 @@ export class Timelines {
   }
 }
 
-/**
- * Reports whether an event may have changed the rights of a reader: its identity was changed, or its API session ended.
- */
+/** Reports whether an event may have changed the rights of a reader: its identity was changed, or its API session ended. */
 function isAbout(event: object, readerId: string | undefined): boolean {
   return (
     readerId !== undefined && (Reflect.get(event, 'identityId') === readerId || Reflect.get(event, 'id') === readerId)

@@ -152,9 +152,8 @@ function isSame(known: object, record: object): boolean {
 }
 
 /**
- * The authenticator of another controller as a record, or the reason for leaving it out. No controller shows the
- * verifiers of passwords. A certificate that leads to this network's own authority can be extended here; one of a third
- * party belongs to that party.
+ * The authenticator of another controller as a record, or the reason for leaving it out. No controller shows the verifiers of passwords.
+ * A certificate that leads to this network's own authority can be extended here; one of a third party belongs to that party.
  */
 async function importedCredential(
   { pki }: Pick<EngineContext, 'pki'>,
@@ -195,9 +194,8 @@ export interface ImportedEntity {
 type Members = Readonly<Record<string, unknown>>
 
 /**
- * The record of an entity that another controller shows, under its own id. Its writable members are read as a request
- * to create it is; the controller's own members are taken over by its declaration. Error: `COULD_NOT_VALIDATE` with the
- * field.
+ * The record of an entity that another controller shows, under its own id. Its writable members are read as a request to create it is;
+ * the controller's own members are taken over by its declaration. Error: `COULD_NOT_VALIDATE` with the field.
  */
 function importedRecord(resource: Resource, shown: Members, now: number): BaseRecord & Members {
   const { definition } = resource

@@ -28,10 +28,9 @@ export interface StoreRepair {
 const AT_ONCE = 500
 
 /**
- * Repairs a store that its operator gave up on. An unreadable record that every network has becomes that of a new
- * network, dangling references are removed, and other unreadable records are deleted where `deletesDamaged`. Where a
- * storage makes snapshots, one is made first. Readable fields of a record are never changed, and nothing is deleted
- * without being asked for.
+ * Repairs a store that its operator gave up on. An unreadable record that every network has becomes that of a new network, dangling
+ * references are removed, and other unreadable records are deleted where `deletesDamaged`. Where a storage makes snapshots, one is made
+ * first. Readable fields of a record are never changed, and nothing is deleted without being asked for.
  */
 export async function repairStore(
   context: RepairPorts,

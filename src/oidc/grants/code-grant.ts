@@ -36,9 +36,8 @@ export interface CodeRequest {
 type Completed = AuthRequest & { readonly login: RequestLogin }
 
 /**
- * Exchanges authorization codes (RFC 6749 section 4.1.3, RFC 7636): each attempt at a code uses it up, valid or not. A
- * code that comes again is in the wrong hands, or was at first: the session that it was exchanged for ends (section
- * 4.1.2).
+ * Exchanges authorization codes (RFC 6749 section 4.1.3, RFC 7636): each attempt at a code uses it up, valid or not. A code that comes
+ * again is in the wrong hands, or was at first: the session that it was exchanged for ends (section 4.1.2).
  */
 export class CodeGrant {
   readonly #context: CodeGrantPorts
@@ -62,9 +61,8 @@ export class CodeGrant {
   }
 
   /**
-   * Begins the API session of a login, and issues its tokens. Of all attempts with one code, in all processes, at most
-   * one succeeds. Errors: `invalid_request` for a missing parameter or a signing request that cannot be processed,
-   * `invalid_grant` for anything else.
+   * Begins the API session of a login, and issues its tokens. Of all attempts with one code, in all processes, at most one succeeds.
+   * Errors: `invalid_request` for a missing parameter or a signing request that cannot be processed, `invalid_grant` for anything else.
    */
   async exchange(call: Call, asked: CodeRequest): Promise<TokenResponse> {
     if (!asked.code) throw invalidRequest('code missing')

@@ -46,9 +46,7 @@ export class ExchangeGrant {
     this.#issue = issue
   }
 
-  /**
-   * Errors: `invalid_request`, `invalid_scope`, and `access_denied` without the certificate that the token is bound to.
-   */
+  /** Errors: `invalid_request`, `invalid_scope`, and `access_denied` without the certificate that the token is bound to. */
   async exchange(call: Call, asked: ExchangeRequest): Promise<TokenResponse> {
     if (!asked.subjectToken) throw invalidRequest('subject_token missing')
     if (!asked.subjectTokenType) throw invalidRequest('subject_token_type missing')

@@ -91,10 +91,7 @@ export class RefreshGrant {
   }
 }
 
-/**
- * The requested scopes, within the granted ones; all granted scopes when the request names none. Error:
- * `invalid_scope`.
- */
+/** The requested scopes, within the granted ones; all granted scopes when the request names none. Error: `invalid_scope`. */
 export function narrowedScopes({ scopes = [] }: SessionClaims, scope: string | undefined): readonly string[] {
   const asked = (scope ?? '').split(' ').filter((word) => word !== '')
   if (asked.length === 0) return scopes
