@@ -67,11 +67,11 @@ const SIZES: Readonly<Record<string, number>> = {
   './opentelemetry': 3_500,
 }
 /** Bytes of the whole package as it travels, the page of the explorer included. */
-const TARBALL = 1_650_000
+const TARBALL = 1_660_000
 
 /** Bytes of declarations that an editor reads for an entry point; they may grow, but not unnoticed. */
 const DECLARATIONS: Readonly<Record<string, number>> = {
-  '.': 280_000,
+  '.': 282_000,
   './client': 139_000,
   './policy': 66_000,
   './sdk': 197_000,
@@ -187,11 +187,11 @@ beforeAll(async () => {
 afterAll(() => rm(project, { recursive: true, force: true }))
 
 describe('the packed package in an empty project', () => {
-  it('brings at most nine dependencies of its own, and 43 packages and 20 MB in all', async () => {
+  it('brings at most ten dependencies of its own, and 44 packages and 20 MB in all', async () => {
     const installed = Object.keys(lock.packages).filter((path) => path.startsWith('node_modules/'))
-    expect(Object.keys(lock.packages['node_modules/portcullis']?.dependencies ?? {}).length).toBeLessThanOrEqual(9)
+    expect(Object.keys(lock.packages['node_modules/portcullis']?.dependencies ?? {}).length).toBeLessThanOrEqual(10)
     expect(installed.length).toBeGreaterThan(1)
-    expect(installed.length).toBeLessThanOrEqual(43)
+    expect(installed.length).toBeLessThanOrEqual(44)
     expect(bytesInstalled).toBeGreaterThan(10_000_000)
     expect(bytesInstalled).toBeLessThan(20_000_000)
   })
