@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { EDGE_HEADER, EDGE_TYPE, edgeMessage, TRUE, textIn } from '../../adapters/network/channel/edge-messages.ts'
 import { readUint32, textHeader, uint32Header } from '../../adapters/network/channel/header-values.ts'
+import { readMessage, writeFromRouter } from '../../adapters/network/fabric/messages/rows-from-router.ts'
+import { readToRouter, writeMessage } from '../../adapters/network/fabric/messages/rows-to-router.ts'
 import { edgeWorld, type PlayedEndpoint, until } from '../support/edge-world.ts'
 
 /** Numbers that this version gives to nothing. */
@@ -68,5 +70,16 @@ describe('named values of a later version of the edge', () => {
     })
     await until(() => closed(host).length > 0)
     expect(closed(host).map(textIn)).toEqual([expect.stringContaining('at most 16384 bytes of peer data')])
+  })
+
+  it('pass the control channel between router and controller at their full size, both ways', () => {
+    const peerData = new Map([[OF_DIALER, new Uint8Array(MOST_BYTES)]])
+    const names = { apiSessionToken: 'token', identityId: 'identity', serviceId: 'service', instanceId: '' }
+    const ofCircuit = { sessionToken: undefined, circuitId: undefined, peerData }
+    const asked = writeFromRouter({ type: 'create-circuit', ...names, ...ofCircuit })
+    expect(asked && readMessage({ ...asked, sequence: 1 })).toMatchObject({ peerData })
+    const address = { circuitId: 'circuit', address: 'end', tags: new Map() }
+    const created = writeMessage({ type: 'circuit-created', ...address, peerData }, asked?.contentType)
+    expect(readToRouter({ ...created, sequence: 2 })).toMatchObject({ peerData })
   })
 })

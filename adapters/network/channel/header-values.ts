@@ -3,7 +3,7 @@ import { FrameError } from './frame.ts'
 type Headers = ReadonlyMap<number, Uint8Array>
 
 const MOST_ENTRIES = 128
-const MOST_ENTRY_BYTES = 8192
+const MOST_ENTRY_BYTES = 16_384
 const ENCODER = new TextEncoder()
 const DECODER = new TextDecoder()
 
@@ -60,7 +60,7 @@ export function readUint32(headers: Headers, key: number): number | undefined {
   return value?.slice(0, 4).reduceRight((number, byte) => number * 256 + byte, 0)
 }
 
-/** Throws a `FrameError` for what is no list, or one beyond 128 entries of 8192 bytes; so do the others below. */
+/** Throws a `FrameError` for what is no list, or one beyond 128 entries of 16,384 bytes; so do the others below. */
 export function readTextList(headers: Headers, key: number): readonly string[] {
   const reader = new EntryReader(headers.get(key))
   return reader.entries(() => DECODER.decode(reader.bytes()))
