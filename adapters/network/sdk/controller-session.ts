@@ -72,12 +72,13 @@ export class ControllerSession {
    * that gave up by `signal` says nothing about the session.
    */
   async plain<T>(work: (api: ApiClient<ClientApi>) => Promise<T>, signal?: AbortSignal): Promise<T> {
-    const session = await this.#current()
+    const held = this.#current()
+    const session = await held
     let failure: unknown
     for (const origin of this.#inOrder(session.origin)) {
       try {
         const answer = await work(this.#apiOf({ ...session, origin }))
-        this.#goOnAt(session, origin)
+        if (origin !== session.origin) this.#goOnAt(held, { ...session, origin })
         return answer
       } catch (error) {
         failure = error
@@ -273,10 +274,9 @@ export class ControllerSession {
     return [origin, ...this.#options.controllers.filter((other) => other !== origin)]
   }
 
-  /** Another controller answered in this session: it is asked first from now on. */
-  #goOnAt(session: Session, origin: string): void {
-    if (origin === session.origin || this.#lastToken !== session.token || this.#session === undefined) return
-    this.#session = Promise.resolve({ ...session, origin })
+  /** Another controller answered in the session that is held: it is asked first from now on. A login that began meanwhile counts more. */
+  #goOnAt(held: Promise<Session>, session: Session): void {
+    if (this.#session === held) this.#session = Promise.resolve(session)
   }
 
   async #end(session: Session, fetch = this.#fetch): Promise<void> {
