@@ -45,7 +45,7 @@ export function AuditList({ apis, entries, onUndone }: AuditListProps) {
   )
 }
 
-/** The same text for records of one actor with the same change of several entities of a kind. */
+/** A text that is equal for records of one actor with the same change of several entities of a kind. */
 function sayingOf({ type, actor, author, entity, changes }: AuditEntry): string {
   // They differ in their names only.
   const { name: _, ...others } = changes

@@ -51,7 +51,7 @@ export function isBookkeeping({ type, facts }: NetworkEvent): boolean {
   return type === 'entity.changed' && BOOKKEEPING.has(facts.kind)
 }
 
-/** The same text for events of one actor or identity that differ only in their subjects. */
+/** A text that is equal for events of one actor or identity that differ only in their subjects. */
 export function sayingOf({ type, author, identity, facts }: NetworkEvent): string {
   return JSON.stringify([type, author?.id, identity?.id, facts.operation, facts.kind, facts.reason, facts.change])
 }

@@ -109,7 +109,7 @@ function askedOf(typeId: TypeId, text: string, lasting: Lasting) {
 
 type OsType = 'Windows' | 'WindowsServer' | 'macOS' | 'Linux' | 'iOS' | 'Android'
 
-/** The controller names an unknown member. */
+/** The controller refuses an unknown system, and names it. */
 function osType(word: string): OsType {
   return word as OsType
 }

@@ -38,7 +38,7 @@ const MEANING: Readonly<Record<FindingKind, string>> = {
   'invitations-ending': 'They need a new invitation unless they enroll until then.',
 }
 
-/** The text for an empty list. */
+/** The text for a finding without entities. */
 const ABSENT: Readonly<Record<FindingKind, string>> = {
   'edge-routers-offline': 'every edge router is online',
   'services-without-terminators': 'every service has a host',
