@@ -37,22 +37,22 @@ interface Telling {
 const BATCH = 100
 /** The rest of an id that sorts behind every other of its instant: ids have letters and digits. */
 const LAST = '~'
-/** More than end while the sessions are read. */
+/** Ended sessions that are remembered: more than end while the sessions are read. */
 const MOST_GONE = 10_000
 
 /**
- * Tells edge routers which API sessions clients may present to them. A router lets nobody in whom it does not know, and
- * closes the connections of those whom it has to forget.
+ * Tells edge routers which API sessions clients may present to them. A router admits only sessions that it knows, and closes the
+ * connections of a session that it has to forget.
  */
 export class AnnouncedSessions {
   readonly #context: AnnouncementPorts
   readonly #routers: ConnectedRouters
-  /** Tokens by session: who is to be forgotten is named by token, which nothing stores in the open. */
+  /** Tokens by session: a message that a session ended names its token, and the store holds no token in the open. */
   readonly #tokens = new Map<string, string>()
   #latest: { readonly place: HistoryPoint; readonly all: Promise<AllSessions> } | undefined
-  /** Sessions that ended lately: what was read of the store before must not bring them back. */
+  /** Sessions that ended lately: an older read of the store must not bring them back. */
   readonly #gone = new Set<string>()
-  /** Routers to which all sessions are being sent. */
+  /** The routers that are receiving all sessions now. */
   readonly #telling = new Map<ConnectedRouter, Telling>()
   readonly #owed: Owed
   #syncs = 0
@@ -63,7 +63,7 @@ export class AnnouncedSessions {
     this.#owed = owed
   }
 
-  /** Tells a router all sessions; those that it knows beyond them it forgets. Rejects when they cannot be read. */
+  /** Sends a router all sessions; the router forgets every other session. Rejects when the sessions cannot be read. */
   async tellAll(router: ConnectedRouter): Promise<void> {
     const running = this.#telling.get(router)
     if (running !== undefined) {
@@ -106,7 +106,7 @@ export class AnnouncedSessions {
     }
     if (routers.length === 0) return
     if (changes === undefined) {
-      // It is not known which sessions are over: routers find out by the sessions that they are given.
+      // The ended sessions are unknown here: routers forget every session that is missing among all of them.
       for (const router of routers) void this.#owed.tell(router, 'api-sessions', () => this.tellAll(router))
       return
     }
@@ -126,7 +126,7 @@ export class AnnouncedSessions {
     for (const id of changed) await judge(id)
     for await (const id of judgedAnew(tx, changes)) {
       const stored = changed.has(id) ? undefined : await tx.collection(apiSessions).get(id)
-      // Routers know it as it is, or not at all, unless a factor is missing now or is missing no more.
+      // Its announcement changes only when a factor begins to be missing, or ceases to be.
       if (stored !== undefined && (await this.#mayBeUsed(tx, stored)) !== this.#tokens.has(id)) await judge(id)
       await turn()
     }
@@ -152,7 +152,7 @@ export class AnnouncedSessions {
     )
   }
 
-  /** Sessions are over, or still have something to prove; those that no router knows need no message. */
+  /** Withdraws sessions that ended or still lack a factor; a session that no router knows needs no message. */
   #withdraw(routers: readonly ConnectedRouter[], ids: readonly string[]): void {
     const known = ids.flatMap((id) => {
       const token = this.#tokens.get(id)
@@ -200,9 +200,9 @@ export class AnnouncedSessions {
   }
 
   /**
-   * Routers forget what is missing among all sessions if it is not newer than the newest of them: this one, which nobody has,
-   * stands for the instant (epoch ms) at which they were read. It sorts behind all of its instant, so that a session that began and
-   * ended within it is forgotten too.
+   * Routers forget each session that is missing among all sessions, unless it is newer than the newest of them. This entry belongs to no
+   * client and stands for the instant (epoch ms) at which the sessions were read. It sorts behind every session of its instant, so that a
+   * session that began and ended within it is forgotten too.
    */
   #mark(asOf: number): AnnouncedApiSession {
     return { id: timeOrderedId(asOf, LAST), identityId: '', token: this.#context.random.uuid(), certFingerprints: [] }
@@ -265,8 +265,8 @@ async function changedAmong(tx: ReadTransaction, changes: readonly Change[]): Pr
 const IDENTITIES_AT_ONCE = 500
 
 /**
- * Finds the sessions that may lack a factor, or lack it no more, though nothing was written of them: their identity has another
- * auth policy, or its policy or the signer that the policy asks for was changed.
+ * Finds the sessions that may lack a factor, or lack it no more, though their records did not change: their identity has another auth
+ * policy, or its policy or the signer that the policy asks for was changed.
  */
 async function* judgedAnew(tx: ReadTransaction, changes: readonly Change[]): AsyncGenerator<string> {
   const changedOf = (name: string) =>

@@ -14,20 +14,20 @@ import { shutOutAmong } from '../routers/router-admission.ts'
 import type { FabricParts } from './assemble-fabric.ts'
 import { shutOut } from './shut-out.ts'
 
-/** Does what follows from changes of the store; undefined for changes that the feed does not tell any more. */
+/** Acts on changes of the store; undefined where the feed no longer holds them. */
 export type FollowChanges = (tx: ReadTransaction, changes: readonly Change[] | undefined) => Promise<void>
 
 /**
- * Follows the change feed of the store, so that what other processes do is seen as what this one does. Looks are made one
- * after the other; one that is asked for while another waits is the same one.
+ * Follows the change feed of the store, so that a write by another process has the same consequences as a write by this process. Looks run
+ * one after the other; a request joins a look that has not begun.
  */
 export class ChangeFollower {
   readonly #context: Pick<EngineContext, 'logger' | 'storage'>
   readonly #follow: FollowChanges
-  /** Everything up to it is followed; undefined before the first look. */
+  /** The last change that was followed; undefined before the first look. */
   #place: HistoryPoint | undefined
   readonly #looks = new Gate(1)
-  /** The look that is to come. */
+  /** The look that has not begun. */
   #next: Promise<void> | undefined
 
   constructor(context: Pick<EngineContext, 'logger' | 'storage'>, follow: FollowChanges) {
@@ -35,7 +35,7 @@ export class ChangeFollower {
     this.#follow = follow
   }
 
-  /** Looks for changes soon; resolves when what there was by now is followed. */
+  /** Looks for changes soon; resolves when all changes up to now are followed. */
   look(): Promise<void> {
     this.#next ??= this.#looks.run(() => this.#look())
     return this.#next
@@ -50,7 +50,7 @@ export class ChangeFollower {
         this.#place = placeOf(tx)
       })
     } catch (error) {
-      // The next look begins where this one did.
+      // The next look begins at the same change.
       logFailure(this.#context.logger, 'changes could not be followed', error)
     }
   }
@@ -58,12 +58,12 @@ export class ChangeFollower {
 
 type Changes = readonly Change[] | undefined
 
-/** The most disabled routers that are named to a router as it connects: far more than there are links left to them. */
+/** The most disabled routers that are named to a router as it connects: far more than still have links. */
 const MOST_DISABLED = 1000
 
 /**
- * Takes to the data plane what changed in the store: what takes something from somebody comes first. Each is done whether or not
- * one before it failed; the next look does all of them again.
+ * Takes to the data plane what changed in the store: losses of rights come first. Each step runs even if an earlier step failed; the next
+ * look repeats all of them then.
  */
 export function followChanges(parts: FabricParts, tx: ReadTransaction, changes: Changes): Promise<void> {
   const works = [
@@ -82,7 +82,7 @@ export function followChanges(parts: FabricParts, tx: ReadTransaction, changes: 
   )
 }
 
-/** Reads the terms of a router's record; undefined for one that is gone. */
+/** Reads the terms of a router's record; undefined for a router that is gone. */
 export async function termsOf(tx: ReadTransaction, id: string) {
   const edgeRouter = await tx.collection(edgeRouters).get(id)
   const router = edgeRouter ?? (await tx.collection(transitRouters).get(id))
@@ -112,7 +112,7 @@ async function refreshRouters(parts: FabricParts, tx: ReadTransaction, changes: 
   const known = new Set(routersKnown(parts))
   for (const id of changed?.filter((id) => known.has(id)) ?? known) {
     const terms = await termsOf(tx, id)
-    // Also one that is not connected here may be carrying circuits of this process.
+    // A router that is not connected here may still carry circuits of this process.
     const [isShutOut] = await shutOutAmong(tx, [id])
     if (isShutOut) shutOut(parts, id, terms === undefined ? 'router-deleted' : 'router-shut-out')
     const router = routers.get(id)

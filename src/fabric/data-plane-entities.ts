@@ -18,7 +18,7 @@ import type { ReadTransaction } from '../ports/record-storage.ts'
 import type { RouterConnection, RouterPresence } from '../ports/router-presence.ts'
 import { controllerIdOf } from './controller-id.ts'
 
-/** A router of either kind with what is known of its connection. */
+/** A router of either kind with its connection. */
 export interface RouterView {
   readonly router: RecordOf<typeof edgeRouters> | RecordOf<typeof transitRouters>
   /** Undefined while it is not connected. */
@@ -39,7 +39,7 @@ export const ROUTER_SYMBOLS: SymbolTable = {
   fingerprint: { field: 'fingerprint', kind: 'string' },
 }
 
-/** The data plane as this process knows it: nothing but routers while it is not open. */
+/** The data plane as this process knows it: only routers while it is not open. */
 export class DataPlaneService {
   readonly #context: Pick<EngineContext, 'clock' | 'dataPlane' | 'digest' | 'presence' | 'storage'>
 
@@ -63,7 +63,7 @@ export class DataPlaneService {
   }
 
   /**
-   * Changes what a link costs, or takes it out of use.
+   * Changes the cost of a link, or takes it out of use.
    *
    * @throws {ControllerError} NOT_FOUND when this process knows none of the id.
    */
@@ -74,7 +74,7 @@ export class DataPlaneService {
   }
 
   /**
-   * Both routers close a link, and circuits take another way; it may be dialed again. A link that nobody knows is over already.
+   * Both routers close a link, and circuits take another path; the link may be dialed again. An unknown link is over already.
    *
    * @throws {ControllerError} NOT_FOUND when this process knows none of the id, and others hold routers whose links it may be.
    */
@@ -84,13 +84,13 @@ export class DataPlaneService {
     if (!isKnown && (await this.#mayBeElsewhere())) throw elsewhere('link', id)
   }
 
-  /** The circuits that are open, whichever process over the store laid them. One that does not answer within 2 s is left out. */
+  /** The open circuits of every process over the store. The circuits of a process that does not answer within 2 s are missing. */
   async circuits(): Promise<readonly CircuitView[]> {
     return (await this.#context.dataPlane.view?.circuits({})) ?? []
   }
 
   /**
-   * A circuit that is open, whichever process laid it.
+   * An open circuit of any process.
    *
    * @throws {ControllerError} NOT_FOUND when no process that answers within 2 s knows one of the id.
    */
@@ -119,7 +119,7 @@ export class DataPlaneService {
     if ((await this.#context.dataPlane.view?.endCircuit(id, immediate)) !== true) throw notFound('circuit', id)
   }
 
-  /** The hosts at terminators, by their ids: an identity, a router for itself, or nobody, an empty text. */
+  /** The hosts by the ids of their terminators: an identity, a router for itself, or an empty text without a host. */
   async hostsOf(terminatorIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
     const where = ids(terminatorIds)
     const { items } = await this.#context.storage.read((tx) => tx.collection(terminators).find({ where }))
@@ -146,8 +146,8 @@ export class DataPlaneService {
   }
 
   /**
-   * Asks a router to compare the data model that it keeps with one that is read from the store anew; at most a minute. What
-   * is on its way to the router shows as a difference.
+   * Asks a router to compare its data model with the model as read anew from the store; takes a minute at most. A change on its way to the
+   * router shows as a difference.
    *
    * @throws {ControllerError} NOT_FOUND when there is no such router, or it does not follow the model of this process.
    * @throws {ControllerError} ENTITY_CAN_NOT_BE_UPDATED when the router would end by it.
@@ -160,8 +160,8 @@ export class DataPlaneService {
   }
 
   /**
-   * Asks the routers that are connected to this process, and the controller itself, for values of their state; at most 10 s.
-   * Errors of the result name who could not tell one. The result is empty while the data plane is not open.
+   * Asks the routers that are connected to this process, and the controller itself, for values of their state; at most 10 s. The errors of
+   * the result name each router that could not answer. The result is empty while the data plane is not open.
    */
   async inspect(input: z.input<typeof InspectionBody>): Promise<InspectionResult> {
     const request = readRequest(InspectionBody, input)
@@ -179,7 +179,7 @@ export class DataPlaneService {
     return (channel) => view.openOperatorSession(call, channel)
   }
 
-  /** The processes over this store that serve routers, this one first: by which routers know each, and where they reach it. */
+  /** The processes over this store that serve routers, this one first: the id by which routers know each, and its address for routers. */
   async members(): Promise<readonly { readonly id: string; readonly address: string }[]> {
     const { storage, clock, dataPlane, digest } = this.#context
     const { items } = await storage.read((tx) => tx.collection(controllerProcesses).find())
@@ -199,7 +199,7 @@ export class DataPlaneService {
     })
   }
 
-  /** Says where else to ask, where another process may know it. */
+  /** Rejects with `NOT_FOUND`, and says if another process may know the link or router. */
   async #unknown(kind: 'link' | 'router', id: string): Promise<never> {
     throw (await this.#mayBeElsewhere()) ? elsewhere(kind, id) : notFound(kind, id)
   }

@@ -29,7 +29,7 @@ class Wanted {
     if (ofIdentity?.delete(apiSessionId) && ofIdentity.size === 0) this.#ofIdentity.delete(identityId)
   }
 
-  /** Those that a change of a record concerns: all where it is not known what changed. */
+  /** The API sessions that a change concerns, with their identities: all of them where the changed records are unknown. */
   concerned(changed: ReadonlySet<string> | undefined): readonly (readonly [string, string])[] {
     if (changed === undefined) return [...this.#identityOf]
     const ids = [...changed]
@@ -42,8 +42,8 @@ class Wanted {
 }
 
 /**
- * The posture that endpoints report at edge routers which leave judging it to the controller. A router hears what is known
- * of the API sessions that it asked for, and again whenever that changes, also by reports elsewhere.
+ * The posture that endpoints report at edge routers which leave judging it to the controller. A router receives the known posture of the
+ * API sessions that it asked for, and again after each change, even by reports to other routers.
  */
 export class EndpointPosture {
   readonly #context: EndpointPosturePorts
@@ -55,13 +55,13 @@ export class EndpointPosture {
     this.#routers = routers
   }
 
-  /** Takes the reports of an endpoint, and answers what is known of it then. Throws {@link RouterRefusal}. */
+  /** Takes the reports of an endpoint, and answers its posture afterwards. Throws {@link RouterRefusal}. */
   async take(router: ConnectedRouter, { apiSessionToken, reports }: Reported): Promise<PostureKnown> {
     const presented = await verifyPresented(this.#context, apiSessionToken, undefined)
     const { id: apiSessionId, identityId } = await this.#context.storage.read((tx) =>
       requireApiSession(this.#context, tx, presented),
     )
-    // First, so that nothing is missed that changes while it is read.
+    // This comes first, so that no change during the read is missed.
     if (this.#routers.held(router.id) === router) this.#wantedOf(router).add(apiSessionId, identityId)
     if (reports.length > 0) await handOnPosture(this.#context, { identityId, apiSessionId }, reports)
     return this.#context.storage.read((tx) => known(tx, identityId, apiSessionId))
@@ -82,7 +82,7 @@ export class EndpointPosture {
     this.#wanted.delete(router)
   }
 
-  /** Tells routers what changed of the endpoints that they asked for; of all when it is not known what changed. */
+  /** Sends routers the changed posture of endpoints that they asked for; of all endpoints where the changes are unknown. */
   async follow(tx: ReadTransaction, changes: readonly Change[] | undefined): Promise<void> {
     const changed = changes && new Set(changes.filter(({ kind }) => ENDPOINT_KINDS.has(kind)).map(({ id }) => id))
     if (changed?.size === 0) return
@@ -94,7 +94,7 @@ export class EndpointPosture {
   }
 }
 
-/** The state of an endpoint stands under its API session, what it reported under its identity. */
+/** The state of an endpoint is stored by API session, its reports by identity. */
 const ENDPOINT_KINDS: ReadonlySet<string> = new Set([endpointStates.name, postureData.name])
 
 async function known(tx: ReadTransaction, identityId: string, apiSessionId: string): Promise<PostureKnown> {

@@ -37,13 +37,13 @@ import { RelayedRouters } from './processes/relayed-routers.ts'
 import { ConnectedSession } from './router-session.ts'
 import { shutOut } from './shut-out.ts'
 
-/** Milliseconds after which what another process did is noticed at the latest, half of what is promised. */
+/** Milliseconds within which a write of another process is noticed, half of the promised time. */
 const LOOK_MS = 1000
 /** Milliseconds between looks for better paths. */
 const CYCLE_MS = 60_000
-/** Milliseconds for which a connected router keeps its place against another one that says to be it. */
+/** Milliseconds for which a connected router keeps its place against another connection under its id. */
 const CHURN_MS = 60_000
-/** The version that routers read of the controller; some check that it is new enough for a message. */
+/** The version that routers read of the controller; some routers check that it is new enough for a message. */
 const VERSION = 'v2.0.0'
 
 /** The data plane of this process: the routers that are connected to it, and the circuits that it lays over them. */
@@ -151,7 +151,7 @@ export class Fabric implements ControlPlane {
     this.#parts.network.routersChanged()
     presence.routerSoftware(id, software, greeting.capabilities)
     presence.routerReport(id, { linkListeners })
-    // They may have been disabled while this router was away, which has links to them.
+    // Peers of this router may have been disabled while it was away, and it may still have links to them.
     if (disabled.length > 0) channel.send({ type: 'peers', changes: disabled.map(removed) })
     this.#relayed.reconsider(id)
     this.#parts.relays.changed(router)
@@ -191,14 +191,14 @@ export class Fabric implements ControlPlane {
     await this.#parts.model.close()
   }
 
-  /** Lets go of a router whose certificate was admitted again; false for one that connected a moment ago, which stays. */
+  /** Disconnects a router whose certificate was admitted again; false for a router that connected less than a minute ago, which stays. */
   #makePlace(routerId: string): boolean {
     const { context, routers } = this.#parts
     const known = routers.held(routerId)
     if (known === undefined) return true
     if (context.clock.now() - known.connectedAt < CHURN_MS) return false
     known.channel.close()
-    // Now, for a channel that closes later would take the new one with it.
+    // This happens at once: a channel that closes later would take the new channel along.
     this.#disconnected(known)
     return true
   }
@@ -272,7 +272,7 @@ export class Fabric implements ControlPlane {
       this.#improvedAt = now
       rerouting.improve()
     }
-    // A change by time alone needs a revision of the store to stand under.
+    // A change by time alone needs a new revision of the store.
     if (model.isDue(now)) await presence.renew()
     await this.#follower.look()
     await this.#holders.look()

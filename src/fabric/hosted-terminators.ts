@@ -40,7 +40,7 @@ interface Registration {
   readonly routerId: string
   readonly serviceId: string
   readonly hostId: string
-  /** By which session an SDK registers it; null for a router for its own host. */
+  /** The API session by which an SDK registers it; null for a router for its own host. */
   readonly apiSessionId: string | null
   readonly sessionId: string | null
   readonly binding: 'edge' | 'tunnel'
@@ -57,7 +57,7 @@ const LONGEST_ID = 64
 const LONGEST_TEXT = 1024
 /** Bytes that a host may leave for its dialers: they are stored, and sent with each circuit. */
 const MOST_PEER_BYTES = 16_384
-/** One host that registers without end must not fill the store. */
+/** Terminators of one service: a host that registers without end must not fill the store. */
 const MOST_OF_A_SERVICE = 10_000
 
 /**
@@ -110,7 +110,7 @@ export class HostedTerminators {
     })
   }
 
-  /** Removes terminators of the router; answers whether some belong to others, which stay. Ids that nobody knows are passed over. */
+  /** Removes terminators of the router; answers whether some belong to others, which stay. Unknown ids are ignored. */
   async remove(routerId: string, ids: readonly string[]): Promise<{ readonly hasForeign: boolean }> {
     let hasForeign = false
     await writeEachInParts(this.#context, SYSTEM_CALL, ids, async (tx, id) => {
@@ -122,14 +122,14 @@ export class HostedTerminators {
     return { hasForeign }
   }
 
-  /** The router is spared: its terminators are dialed when there are no others. */
+  /** The router is spared: its terminators are dialed only where there are no others. */
   quiesce(routerId: string): Promise<void> {
     return this.#change(routerId, ({ precedence }) =>
       precedence === 'failed' ? undefined : { precedence: 'failed', savedPrecedence: precedence },
     )
   }
 
-  /** The router serves as before: its terminators have the precedence that they had. */
+  /** The router serves as before: its terminators get back their former precedence. */
   dequiesce(routerId: string): Promise<void> {
     return this.#change(routerId, ({ precedence, savedPrecedence }) =>
       savedPrecedence === null || precedence !== 'failed'
@@ -152,7 +152,9 @@ export class HostedTerminators {
     })
   }
 
-  /** A dial found that a router does not know a terminator: what hosts register anew goes, another is tried last. */
+  /**
+   * A dial found that a router does not know a terminator: a terminator that its host registers anew is deleted, any other is tried last.
+   */
   async dead({ id, binding }: Terminator): Promise<void> {
     await this.#context.writes.run(SYSTEM_CALL, async (tx) => {
       const known = await tx.collection(terminators).get(id)
@@ -225,13 +227,13 @@ function hostingBy({ claim }: GrantedClaim) {
   return { hostId, routerId, serviceId, apiSessionId, sessionId }
 }
 
-/** No router knows the ids of terminators of others by chance. */
 function requirePeerData(peerData: PeerData): void {
   const bytes = [...peerData.values()].reduce((sum, value) => sum + value.length, 0)
   if (bytes <= MOST_PEER_BYTES) return
   throw new RouterRefusal('invalid-terminator', `a terminator has at most ${MOST_PEER_BYTES} bytes of peer data`)
 }
 
+/** A router does not name the terminator of another router by chance: that is misbehaviour. */
 export function foreignTerminator(): RouterRefusal {
   return new RouterRefusal('invalid-terminator', 'terminator of another router', { misbehaviour: 'foreign-terminator' })
 }
@@ -261,17 +263,17 @@ async function requireInstance(
   const { items } = await tx.collection(terminators).find({ where, limit: 1 })
   const other = items.find((known) => known.hostId !== hostId)
   if (other === undefined) return
-  // Programs of hosts look for the words of deployed controllers.
+  // Host programs look for the words of deployed controllers.
   const text = `sibling terminator ${other.id} with shared identity ${instanceId} belongs to different identity`
   throw new RouterRefusal('invalid-instance-id', text)
 }
 
 type Validated = Extract<FromRouter, { type: 'terminators-validated' }>
 
-/** How many terminators are asked about in one message. */
+/** The most terminators of one question. */
 const BATCH = 500
 
-/** Asks a router that connects which of its stored terminators it still has; those that it lost go. */
+/** Asks a router that connects which of its stored terminators it still has; the others are deleted. */
 export class TerminatorValidation {
   readonly #context: Pick<EngineContext, 'storage'>
   readonly #hosted: HostedTerminators
@@ -292,7 +294,7 @@ export class TerminatorValidation {
     }
   }
 
-  /** The router answered. It speaks for its own terminators alone, and those that were merely `asked` for stay. */
+  /** The router answered. It may speak only for its own terminators. A terminator in `asked` stays: the question came from a comparison. */
   async answered(
     routerId: string,
     { states }: Validated,

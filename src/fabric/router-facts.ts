@@ -32,7 +32,7 @@ type FactMessage = Extract<
 >
 
 interface FactPorts {
-  /** Tells which controllers there are. */
+  /** The message that names the controllers. */
   readonly controllers: () => ToRouter
   readonly misbehaved: (what: Misbehaviour) => void
 }
@@ -95,7 +95,7 @@ export class RouterFacts {
         this.#spare(false)
         return { type: 'result', success: true, message: 'router dequiesced' }
       case 'decommission':
-        // Traffic that has another way takes it while this one still carries it.
+        // Traffic takes another path, where there is one, while this router still carries it.
         this.#spare(true)
         await this.#parts.rerouting.around(id)
         await this.#parts.decommission(id, this.#router.isEdgeRouter)
@@ -134,7 +134,7 @@ export class RouterFacts {
     for (const alert of boundedAlerts(alerts)) events.emit('router.alert', { ...alert, routerId, at: clock.now() })
   }
 
-  /** Whether the router that dials a link is the one that it says, by the certificate that it showed. */
+  /** Verifies the router that dials a link by the certificate that it showed. */
   async #verify({ routerId, fingerprints }: Extract<FromRouter, { type: 'verify-router' }>): Promise<ToRouter> {
     const router = await this.#parts.context.storage.read((tx) => routerFacts(tx, routerId))
     const isOne =

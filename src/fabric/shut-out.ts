@@ -27,9 +27,9 @@ interface Parts {
 }
 
 /**
- * Shuts out a router that was deleted, disabled or is to enroll anew: it carries nothing any more. While it still listens it
- * gets the order to forget its circuits; the others close their links to it; circuits on their way through it take another one,
- * and those that begin or end there end. Connected or not: what it misses it hears when it comes back.
+ * Shuts out a router that was deleted, disabled or is to enroll anew: it carries no traffic any more. While it still listens it gets the
+ * order to forget its circuits. Other routers close their links to it. A circuit through it takes another path; a circuit that begins or
+ * ends there is ended. It need not be connected: it gets missed messages when it comes back.
  */
 export function shutOut(parts: Parts, routerId: string, reason: 'router-deleted' | 'router-shut-out'): void {
   const { routers, presence, network, peers, links, circuits, exchange, ends, rerouting, relays } = parts
@@ -57,7 +57,7 @@ export function shutOut(parts: Parts, routerId: string, reason: 'router-deleted'
   router?.channel.close()
 }
 
-/** Shuts out those routers that others have links to and that may not be connected: no loss of theirs was reported. */
+/** Shuts out routers that are unknown here and may not be connected: other routers have links to them, and no loss was reported. */
 export async function shutOutStrangers(parts: Parts, routerIds: readonly string[]): Promise<void> {
   const strangers = new Set(routerIds.filter((id) => parts.routers.get(id) === undefined))
   if (strangers.size === 0) return

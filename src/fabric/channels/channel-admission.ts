@@ -22,8 +22,8 @@ export function refusalOf(admission: RouterAdmission): ChannelRefusal | undefine
 }
 
 /**
- * Verifies the certificates of a socket: the first must lead to the network's own authority and be valid now. Others of the
- * chain prove nothing, for anybody can present them. Whether it is the one that its router enrolled with is judged with the router.
+ * Verifies the certificates of a socket: the first must lead to the network's own authority and be valid now. The others of the chain prove
+ * nothing, because any peer can present them. The decision about the router compares it with the certificate of the enrollment.
  */
 export async function verifySocket(
   context: Pick<EngineContext, 'clock' | 'pki'>,
@@ -58,7 +58,7 @@ const HINTS: Readonly<Record<RefusalCode, RetryHint>> = {
 }
 
 interface RefusalDetails {
-  /** Unless the code has another one. */
+  /** Undefined for the hint of the code. */
   readonly hint?: RetryHint
   readonly circuitId?: string
   readonly misbehaviour?: Misbehaviour
@@ -77,9 +77,9 @@ export class RouterRefusal extends Error {
   readonly hint: RetryHint
   /** The circuit that was not laid, for the logs of clients. */
   readonly circuitId: string | undefined
-  /** The fault of the router, where no router in good faith commits it. */
+  /** The fault, where no router commits it in good faith. */
   readonly misbehaviour: Misbehaviour | undefined
-  /** Whose access to which service was judged; undefined where it did not come so far. */
+  /** The identity and the service whose access was judged; undefined where the request failed before. */
   readonly claim: RefusedClaim | undefined
 
   constructor(code: RefusalCode, message: string, details: RefusalDetails = {}) {

@@ -8,38 +8,38 @@ export interface RouterTerms {
   readonly noTraversal: boolean
 }
 
-/** A router whose control channel is open, in this process or in another one that passes messages on. */
+/** A router whose control channel is open, in this process or in another process that passes messages on. */
 export interface ConnectedRouter {
   readonly id: string
   /** Clients connect to edge routers; a transit router only forwards. */
   readonly isEdgeRouter: boolean
   readonly fingerprint: string
   readonly software: RouterSoftware
-  /** Numbers of what it says that it does. */
+  /** The numbers of the capabilities that it announces. */
   readonly capabilities: readonly number[]
   readonly channel: RouterChannel
   /** Epoch ms. */
   readonly connectedAt: number
   /**
-   * Whether it handles messages. Routers of the line 1.6 do so up to ten seconds after they resumed their channel: a
-   * circuit would reach their host when the client has given up, and the host would wait for that client alone.
+   * Whether it handles messages. Routers of the line 1.6 do so up to ten seconds after they resumed their channel: a circuit would reach
+   * their host after the client has given up, and the host would wait in vain.
    */
   isHeard: boolean
   linkListeners: readonly LinkListener[]
   terms: RouterTerms
-  /** Its operator spares it: nothing passes it on its way to another router that has another way. */
+  /** Its operator spares it: a circuit passes it on the way to another router only where there is no other path. */
   isQuiesced: boolean
 }
 
 /**
- * The routers that this process reaches: those that hold a channel to it, and those that other processes over the same store
- * hold and pass messages on for. One that is both is reached by its own channel.
+ * The routers that this process reaches: routers with a channel to it, and routers whose channel another process over the same store holds.
+ * The own channel is used where a router has both.
  */
 export class ConnectedRouters {
   readonly #held = new Map<string, ConnectedRouter>()
   readonly #relayed = new Map<string, ConnectedRouter>()
 
-  /** How many there are, relayed ones included. */
+  /** The number of routers, relayed routers included. */
   get size(): number {
     return this.#held.size + this.#relayed.size
   }
@@ -54,7 +54,7 @@ export class ConnectedRouters {
     return this.#held.get(id)
   }
 
-  /** Every router, those that other processes hold included. */
+  /** Every router, with or without a channel to this process. */
   all(): readonly ConnectedRouter[] {
     return [...this.#held.values(), ...[...this.#relayed.values()].filter(({ id }) => !this.#held.has(id))]
   }
@@ -69,7 +69,7 @@ export class ConnectedRouters {
     return this.allHeld().filter(({ isEdgeRouter }) => isEdgeRouter)
   }
 
-  /** Every router but one. */
+  /** Every router except `id`. */
   others(id: string): readonly ConnectedRouter[] {
     return this.all().filter((router) => router.id !== id)
   }
@@ -93,16 +93,16 @@ export class ConnectedRouters {
 
 type Telling = () => Promise<void>
 
-/** More things than a router asks for at once. */
+/** More messages than a router waits for at once. */
 const MOST_OWED = 100
 
 /**
- * Messages that routers wait for without asking, or after asking once: each is tried until it works, as the storage may be away
- * for a while.
+ * Messages that routers wait for without asking, or after asking once: each is tried until it succeeds, because the storage may be
+ * unreachable for a while.
  */
 export class Owed {
   readonly #context: Pick<EngineContext, 'logger'>
-  /** By kind of message: the latest of each counts. */
+  /** By kind of message: only the latest of each kind counts. */
   readonly #debts = new Map<ConnectedRouter, Map<string, Telling>>()
   readonly #away = new WeakSet<ConnectedRouter>()
 
@@ -110,7 +110,7 @@ export class Owed {
     this.#context = context
   }
 
-  /** Tells a connected router something now, or later where that fails; never rejects. */
+  /** Sends a connected router a message now, or later if that fails; never rejects. */
   async tell(router: ConnectedRouter, what: string, telling: Telling): Promise<void> {
     const debts = this.#debts.get(router) ?? new Map<string, Telling>()
     debts.delete(what)
@@ -124,7 +124,7 @@ export class Owed {
     }
   }
 
-  /** Tries everything again that failed. */
+  /** Repeats every attempt that failed. */
   async tryAgain(): Promise<void> {
     for (const [router, debts] of [...this.#debts]) {
       this.#debts.delete(router)

@@ -23,15 +23,15 @@ export interface LinkChanges {
   readonly hasForeign: boolean
 }
 
-/** How many links of one router are kept; more than any network has. */
+/** The most links that are kept for one router; more than any network has. */
 const MOST_LINKS_OF_A_ROUTER = 4096
 const MOST_REMEMBERED = 20_000
 
-/** The links between routers, as those report them that dial. */
+/** The links between routers, as the dialing routers report them. */
 export class Network {
   readonly #routers: ConnectedRouters
   readonly #links = new Map<string, Link>()
-  /** Which iteration of a link is over, so that what arrives late does not bring it back. */
+  /** The iteration of each link that is over, so that a late report does not bring the link back. */
   readonly #over = new BoundedMap<string, { readonly source: string; readonly iteration: number }>(MOST_REMEMBERED)
   #topology: Topology | undefined
 
@@ -98,8 +98,8 @@ export class Network {
   }
 
   /**
-   * One end of a link says that it is over; answers the link, or undefined for one that is not known, or was dialed anew
-   * since. A router that is no end of it must not speak for it: `foreign`.
+   * One end of a link says that it is over; answers the link, or undefined for a link that is unknown or was dialed anew since. Answers
+   * `foreign` to a router that is at neither end: it must not speak for the link.
    */
   fault(routerId: string, linkId: string, iteration: number): Link | 'foreign' | undefined {
     const link = this.#links.get(linkId)
@@ -116,7 +116,7 @@ export class Network {
     return link
   }
 
-  /** Changes what an operator decides of a link; answers the link, undefined for an unknown one. */
+  /** Changes the settings of an operator for a link; answers the link, undefined for an unknown link. */
   change(linkId: string, { staticCost, isDown }: LinkChange): Link | undefined {
     const known = this.#links.get(linkId)
     if (known === undefined) return undefined
@@ -135,8 +135,8 @@ export class Network {
   }
 
   /**
-   * Keeps how the connections of a link changed, if it is the router's own link as it is now; false, and nothing changes, for a
-   * link that another router dialed.
+   * Keeps the new state of a link's connections, if it concerns the present iteration. Answers false, and changes nothing, for a link that
+   * another router dialed.
    */
   updateState(
     source: string,
@@ -152,7 +152,7 @@ export class Network {
     return true
   }
 
-  /** One end of a link measured its latency, ms; false, and nothing changes, for a router that is no end of it. */
+  /** One end of a link measured its latency, ms; answers false, and changes nothing, for a router at neither end. */
   measured(routerId: string, linkId: string, latencyMs: number): boolean {
     const link = this.#links.get(linkId)
     if (link === undefined) return true

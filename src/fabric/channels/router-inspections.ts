@@ -24,7 +24,7 @@ export class RouterInspections {
     })
   }
 
-  /** Asks one router. What keeps it from answering within 10 s becomes an error of the answer. */
+  /** Asks one router. A failure, or silence for 10 s, becomes an error of the answer. */
   ask(router: ConnectedRouter, values: readonly string[]): Promise<RouterAnswer> {
     const { random, timetable, clock } = this.#context
     const id = random.uuid()
@@ -35,7 +35,7 @@ export class RouterInspections {
     })
   }
 
-  /** A router answered; nobody may have asked, or not this one. */
+  /** A router answered; the answer is ignored unless this router was asked. */
   answered(router: ConnectedRouter, { id, errors, values }: Inspected): void {
     if (this.#pending.get(id)?.router === router) this.#settle(id, { errors, values })
   }

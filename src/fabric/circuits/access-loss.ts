@@ -8,15 +8,15 @@ import type { Circuit, CircuitParty, OpenCircuits } from './open-circuits.ts'
 import type { JudgedClaims, ServiceClaim, ServiceRights } from './service-rights.ts'
 
 /**
- * The rights that carry a circuit, as they were judged: the revision of the store, and until when (epoch ms) nothing takes them
- * by itself.
+ * The rights that carry a circuit, as they were judged: the revision of the store, and the instant (epoch ms) at which they end by
+ * themselves.
  */
 export interface Carrying {
   readonly revision: number
   readonly until: number | undefined
 }
 
-/** Why a circuit is ended, by why one of its ends is refused; for every other reason it is access that was lost. */
+/** The reason for the end of a circuit, by the reason for which one of its ends is refused; `access-lost` for every other reason. */
 const ENDS: Readonly<Partial<Record<DecisionReason, CircuitEnd>>> = {
   'service-unknown': 'service-deleted',
   'api-session-over': 'session-ended',
@@ -24,8 +24,8 @@ const ENDS: Readonly<Partial<Record<DecisionReason, CircuitEnd>>> = {
 }
 
 /**
- * Ends the circuits that nothing carries any more: the client may not dial now, or the host may not bind. All others go on.
- * Losses by time alone (posture, the end of a session) are judged when they come, whichever process began the session.
+ * Ends each circuit whose client may no longer dial or whose host may no longer bind. All others go on. Losses by time alone (posture, the
+ * end of a session) are judged when they occur, whichever process began the session.
  */
 export class AccessLoss {
   readonly #context: Pick<EngineContext, 'storage' | 'timetable' | 'turns'>
@@ -51,7 +51,7 @@ export class AccessLoss {
     })
   }
 
-  /** A circuit was laid by rights that were judged in a snapshot: what changed since counts for it. */
+  /** A circuit was laid by rights that were judged in a snapshot: later changes of the store count for it. */
   async opened(circuit: Circuit, { revision, until }: Carrying): Promise<void> {
     this.#context.timetable.set('circuit-right', circuit.id, until)
     if (revision < this.#revision) await this.#context.storage.read((tx) => this.#judge(tx, [circuit]))
@@ -83,7 +83,10 @@ export class AccessLoss {
   }
 }
 
-/** Why a circuit ends, or until when it goes on by itself. What passes here once has to go on passing here. */
+/**
+ * The reason for the end of a circuit, or the instant at which its rights end by themselves. A party whose posture passed here once must
+ * keep passing here.
+ */
 function whatBecomesOf(
   claims: readonly PartyClaim[],
   judged: JudgedClaims,

@@ -20,21 +20,21 @@ import { type Circuit, factsOf } from './open-circuits.ts'
 type Message<Type extends FromRouter['type']> = Extract<FromRouter, { type: Type }>
 
 const NANOSECONDS = 1_000_000
-/** The most entries of one report of use that are passed on. */
+/** The most entries of one usage report that are passed on. */
 const MOST_USAGE = 100_000
 const MOST_DIRECTIONS = 16
 const LONGEST_DIRECTION = 64
 /** Faults name several circuits separated by blanks, and every router of the path keeps the id. */
 const PROPOSED_ID = /^[\w.:~-]{8,64}$/
 
-/** The id that a router proposes for a circuit; undefined where it leaves that to us. Throws {@link RouterRefusal}. */
+/** The id that a router proposes for a circuit; undefined where it leaves the choice to the controller. Throws {@link RouterRefusal}. */
 function readCircuitId(proposed: string | undefined): string | undefined {
   if (proposed === undefined || proposed === '') return undefined
   if (PROPOSED_ID.test(proposed)) return proposed
   throw new RouterRefusal('internal', 'invalid circuit id', { hint: 'not-retriable' })
 }
 
-/** The messages of a router about circuits. It speaks for those that pass it, and for no others. */
+/** The messages of a router about circuits. A router may speak only for circuits that pass it. */
 export class CircuitMessages {
   readonly #parts: FabricParts
   readonly #router: ConnectedRouter
@@ -53,8 +53,8 @@ export class CircuitMessages {
   }
 
   /**
-   * An answer that nobody waits for is to an attempt that was given up: the router is to forget the circuit, whatever it did,
-   * unless it has a part in it by another attempt.
+   * An answer without a waiting request belongs to an attempt that was given up: the router must forget the circuit, unless another attempt
+   * uses it.
    */
   routeResult(result: Message<'route-result'>): undefined {
     const { exchange, circuits } = this.#parts
@@ -84,7 +84,7 @@ export class CircuitMessages {
     return { hasForeign }
   }
 
-  /** The router lists circuits without traffic: those that nobody knows end, and those that are idle for too long. */
+  /** The router lists circuits without traffic: a circuit ends that the controller does not know or that is idle for too long. */
   async confirm({ circuitIds, idleTimes }: Message<'circuit-confirmation'>): Promise<undefined> {
     const { circuits, ends, context } = this.#parts
     const own: Circuit[] = []
@@ -107,7 +107,7 @@ export class CircuitMessages {
     }
   }
 
-  /** Tells the bytes of circuits that pass the router, also a while after they ended. */
+  /** Reports the bytes of circuits that pass the router, even for a while after their end. */
   usage(reports: readonly CircuitUsage[]): undefined {
     const { circuits, context } = this.#parts
     for (const { circuitId, from, lengthMs, bytes } of reports.slice(0, MOST_USAGE)) {
@@ -124,7 +124,7 @@ export class CircuitMessages {
     }
   }
 
-  /** Tells which of the service sessions are over. Tokens are answered as the ids that they carry. */
+  /** Reports the service sessions that are over. The answer names a token by the id that it carries. */
   async validateSessions(tokens: readonly string[]): Promise<void> {
     const { context } = this.#parts
     const claims = await Promise.all(tokens.map((token) => context.tokens.verify(token, context.clock.now())))
@@ -149,7 +149,7 @@ export class CircuitMessages {
     if (phase.name === 'closed' && phase.reason !== 'host-closed') {
       throw new RouterRefusal('invalid-service', 'the access was lost while the circuit was laid', { circuitId })
     }
-    // Bytes under way still arrive: the client hears that the circuit is there a moment after its router hears that it ends.
+    // Bytes under way still arrive: the router learns of the end a moment before its client learns that the circuit exists.
     if (laid.over !== undefined) this.#parts.ends.end(laid.circuit, laid.over, false)
     return { type: 'circuit-created', circuitId, address: ends.ingress, peerData: laid.peerData, tags }
   }

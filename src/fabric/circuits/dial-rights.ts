@@ -17,13 +17,13 @@ interface DialRightPorts extends PresentedTokenPorts, Pick<EngineContext, 'diges
 
 type Service = RecordOf<typeof services>
 
-/** A claim that is right as of a snapshot. */
+/** A claim that holds as of a snapshot. */
 export interface GrantedClaim {
   readonly claim: ServiceClaim
   readonly right: Decision
 }
 
-/** Who may have which circuit, as of a snapshot. */
+/** The right to a circuit, as of a snapshot. */
 export interface DialRight extends GrantedClaim {
   readonly service: Service
 }
@@ -72,7 +72,9 @@ export function tunnelDialRight({ rights }: Rights, routerId: string, { serviceN
   }
 }
 
-/** Makes the claim of a party that presented an API session at a router. A router that cannot judge posture leaves it to us. */
+/**
+ * Makes the claim of a party that presented an API session at a router. For a router that cannot judge posture the controller judges it.
+ */
 export function claimOf(
   { id: routerId, capabilities }: Pick<ConnectedRouter, 'id' | 'capabilities'>,
   apiSession: { readonly id: string; readonly identityId: string },
@@ -96,8 +98,8 @@ export function ownClaim(type: ServiceClaim['type'], routerId: string, serviceId
 }
 
 /**
- * A claim with what makes it right. Throws {@link RouterRefusal} where it is not, and where the router may carry no traffic any
- * more: another process may have disabled it, and this one lets go of it a moment later.
+ * Grants a claim. Throws {@link RouterRefusal} where the claim does not hold, or where the router may no longer carry traffic: another
+ * process may have disabled it, and this process disconnects it a moment later.
  */
 export async function granted(rights: ServiceRights, tx: ReadTransaction, claim: ServiceClaim): Promise<GrantedClaim> {
   if ((await shutOutAmong(tx, [claim.routerId])).length > 0) {
@@ -109,7 +111,7 @@ export async function granted(rights: ServiceRights, tx: ReadTransaction, claim:
   return { claim, right }
 }
 
-/** Turns the reason of a decision into the refusal that a router gets. Nobody tries again where no router would do. */
+/** Turns the reason of a decision into the refusal that a router gets. The client must not try again where no router can help. */
 function refusalOf(reason: DecisionReason | undefined, claim: ServiceClaim): RouterRefusal {
   const isOwn = isTunneler(claim)
   const refused = (code: RefusalCode, message: string, hint?: RetryHint) =>

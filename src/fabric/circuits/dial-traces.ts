@@ -7,7 +7,7 @@ import type { DialRight } from './dial-rights.ts'
 import type { SettledAttempt } from './route-exchange.ts'
 import type { Terminator } from './terminator-selection.ts'
 
-/** The dials that somebody waits for. */
+/** The dials that a caller waits for. */
 export interface DialQuestion {
   readonly identityId: string
   readonly serviceId: string
@@ -15,13 +15,13 @@ export interface DialQuestion {
 
 /** A wait for a dial. */
 export interface FollowedDial {
-  /** The first dial that ended; undefined where none began in time, or nobody waits any more. */
+  /** The first dial that ended; undefined where no dial began in time, or the wait was ended. */
   readonly trace: Promise<DialTrace | undefined>
   end(): void
 }
 
 interface Follower extends DialQuestion {
-  /** Who waits; undefined for another process. */
+  /** The caller that waits; undefined for another process. */
   readonly asker: string | undefined
   readonly settle: (trace: DialTrace | undefined) => void
 }
@@ -32,21 +32,21 @@ const MOST_OF_ONE = 8
 const MOST = 64
 /** Milliseconds that a dial which began in time may still take. */
 const GRACE_MS = 25_000
-/** Milliseconds of a dial after which clients give up: whether its client starts the circuit is waited for. */
+/** Milliseconds of a dial after which clients give up: the trace then waits for the client to start the circuit. */
 const SLOW_MS = 2000
-/** Milliseconds of that wait: routers tell of a client that does not start a circuit after 5 s. */
+/** Milliseconds of that wait: routers report a client that does not start a circuit within 5 s. */
 const START_WAIT_MS = 6500
 
 type TracePorts = Pick<EngineContext, 'clock' | 'random' | 'timetable'>
 
-/** Follows dials from the request of a router until its answer, while somebody waits for one. */
+/** Follows dials from the request of a router until its answer, while a caller waits for a dial. */
 export class DialTraces {
   readonly #context: TracePorts
   readonly #network: Network
   /** The oldest first. */
   readonly #followers = new Map<string, Follower>()
   readonly #underWay = new Set<DialRecord>()
-  /** Dials that were slow and got through, by their circuits: their clients may have given up. */
+  /** Slow dials that succeeded, by their circuits: their clients may have given up. */
   readonly #slow = new Map<string, DialTrace>()
 
   constructor(context: TracePorts, network: Network) {
@@ -69,7 +69,7 @@ export class DialTraces {
     return { trace, end: () => this.#settle(id, undefined) }
   }
 
-  /** A router asks for a circuit; undefined where nobody wants to know. */
+  /** A router asks for a circuit; undefined where no caller follows dials. */
   begin(circuitId: string, routerId: string): DialRecord | undefined {
     if (this.#followers.size === 0) return undefined
     const record = new DialRecord(this.#context, this.#network, circuitId, routerId)
@@ -77,7 +77,7 @@ export class DialTraces {
     return record
   }
 
-  /** A dial is over: refused, where there is an error. */
+  /** A dial is over: it was refused if there is an error. */
   over(record: DialRecord, error: unknown): void {
     this.#underWay.delete(record)
     const trace = record.ended(error)
@@ -162,7 +162,7 @@ export class DialRecord {
     this.at = clock.now()
   }
 
-  /** Who dials what; undefined until it was judged. */
+  /** The dialing identity and the service; undefined until the dial was judged. */
   get about(): DialQuestion | undefined {
     return this.#about
   }
@@ -197,7 +197,7 @@ export class DialRecord {
     this.#failure = reason
   }
 
-  /** The whole of it; undefined where it did not become known who dialed. */
+  /** The whole trace; undefined where the dialing identity stayed unknown. */
   ended(error: unknown): DialTrace | undefined {
     const refused = error instanceof RouterRefusal ? error : undefined
     const { identityId, serviceId } = this.#about ?? refused?.claim ?? {}

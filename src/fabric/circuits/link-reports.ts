@@ -10,7 +10,7 @@ const LONGEST_TEXT = 512
 const MOST_TEXTS = 100
 const LINK_METRIC = /^link\.(.+)\.(latency|queue_time)$/
 
-/** Takes what routers report of links, and does what follows from it: circuits over a lost link take another way. */
+/** Takes the reports of routers about links: circuits over a lost link take another path. */
 export class LinkReports {
   readonly #context: Pick<EngineContext, 'clock' | 'events'>
   readonly #routers: ConnectedRouters
@@ -29,7 +29,7 @@ export class LinkReports {
     this.#rerouting = rerouting
   }
 
-  /** A router tells of links that it dialed; answers whether it spoke of those of others. */
+  /** A router tells of links that it dialed; answers whether it reported links of other routers. */
   reported(routerId: string, reports: readonly LinkReport[], isFull: boolean): { readonly hasForeign: boolean } {
     const { added, removed: gone, hasForeign } = this.#network.report(routerId, reports.filter(isReasonable), isFull)
     for (const link of gone) this.#lost(link)
@@ -37,18 +37,18 @@ export class LinkReports {
     return { hasForeign }
   }
 
-  /** One end says that a link is over; the other one is notified, for it may not have noticed. */
+  /** One end says that a link is over; the other end is notified, because it may not have noticed. */
   fault(routerId: string, linkId: string, iteration: number, isDuplicate: boolean): { readonly isForeign: boolean } {
     const link = this.#network.fault(routerId, linkId, iteration)
     if (link === undefined || link === 'foreign') return { isForeign: link === 'foreign' }
     const otherEnd = routerId === link.source ? link.target : link.source
-    // Of two links between the same routers both ends close the same one by themselves.
+    // Both ends of a duplicate close it by themselves.
     if (!isDuplicate) this.#close(otherEnd, link)
     this.#lost(link)
     return { isForeign: false }
   }
 
-  /** An operator cuts a link: both routers close it, and the one that dialed it may dial again. False for an unknown one. */
+  /** An operator cuts a link: both routers close it, and its dialer may dial again. False for an unknown link. */
   cut(linkId: string): boolean {
     const link = this.#network.remove(linkId)
     if (link === undefined) return false
@@ -58,7 +58,7 @@ export class LinkReports {
     return true
   }
 
-  /** An operator takes a link out of use, or changes what it costs: circuits over one that is out of use take another way. */
+  /** An operator takes a link out of use, or changes its cost: circuits leave a link that is out of use. */
   change(linkId: string, change: LinkChange): boolean {
     const link = this.#network.change(linkId, change)
     if (link?.isDown === true) this.#rerouting.linkLost(linkId)
@@ -66,8 +66,8 @@ export class LinkReports {
   }
 
   /**
-   * A router is gone for good, and its links with it. Their other ends hear that first, or they would dial it at once when
-   * the link is over; then of each link, because real routers keep it for the loss of the router alone.
+   * A router is gone for good, and its links with it. The routers at the other ends first learn of the loss, or they would dial again as
+   * soon as the link is over. They then get a fault for each link, because deployed routers keep the link when only the router is lost.
    */
   routerRemoved(routerId: string): void {
     for (const link of this.#network.removeAllOf(routerId)) {
@@ -79,8 +79,8 @@ export class LinkReports {
   }
 
   /**
-   * Takes a router's measurements, by the names of its metrics: the time on a link and the time of waiting for it; answers
-   * whether it spoke of links of others.
+   * Takes a router's measurements, by the names of its metrics: the time on a link and the time of waiting for it; answers whether it named
+   * links of other routers.
    */
   measured(routerId: string, nanoseconds: ReadonlyMap<string, number>): { readonly hasForeign: boolean } {
     const latencies = new Map<string, number>()
@@ -121,7 +121,7 @@ export class LinkReports {
   }
 }
 
-/** No report may fill the memory with what it calls a link. */
+/** Whether a reported link is within bounds: a router must not fill the memory with reports. */
 function isReasonable({ id, target, protocol, dialAddress, connections }: LinkReport): boolean {
   const texts = [
     id,

@@ -23,7 +23,7 @@ export interface PresentedApiSession {
 /** The service session that a client presented. */
 export interface PresentedSession {
   readonly serviceId: string
-  /** Undefined for one that stands in its token alone. */
+  /** Undefined for a session that exists only in its token. */
   readonly storedId: string | undefined
 }
 
@@ -31,14 +31,14 @@ export interface PresentedSession {
 export interface PresentedTokens {
   /** The claims of its access token, or the token of a stored API session. */
   readonly apiSession: { readonly read: ReadToken | undefined } | { readonly token: string }
-  /** Of the token of its service session; undefined where it presented none. */
+  /** The claims of the token of its service session; undefined without a token. */
   readonly session: Claims | undefined
 }
 
 /** How every JWT begins; tokens of stored API sessions are UUIDs. */
 const JWT_START = 'ey'
 
-/** Verifies what a client presented to a router. */
+/** Verifies the tokens that a client presented to a router. */
 export async function verifyPresented(
   context: PresentedTokenPorts,
   apiSessionToken: string,
@@ -55,7 +55,7 @@ export async function verifyPresented(
   return { apiSession: { read: read?.type === 'a' ? read : undefined }, session }
 }
 
-/** The API session of what was presented. Throws {@link RouterRefusal} for one that is unknown or taken back. */
+/** Finds the API session of presented tokens. Throws {@link RouterRefusal} for an unknown or revoked session. */
 export async function requireApiSession(
   context: Pick<EngineContext, 'clock' | 'digest'>,
   tx: ReadTransaction,
@@ -69,7 +69,7 @@ export async function requireApiSession(
   return session
 }
 
-/** The service session that was presented with an API session. Throws {@link RouterRefusal}. */
+/** Finds the service session that was presented with an API session. Throws {@link RouterRefusal}. */
 export async function requireSession(
   context: Pick<EngineContext, 'clock'>,
   tx: ReadTransaction,

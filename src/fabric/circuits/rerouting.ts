@@ -24,7 +24,7 @@ interface Parts {
 
 const TIMEOUT_MS = 10_000
 
-/** Moves open circuits to other paths: those whose way is broken, and now and then those that another way serves better. */
+/** Moves open circuits to other paths: at once where the path is broken, and from time to time where another path is better. */
 export class Rerouting {
   readonly #parts: Parts
 
@@ -32,7 +32,7 @@ export class Rerouting {
     this.#parts = parts
   }
 
-  /** A link is gone: every circuit over it takes another way, or ends. */
+  /** A link is gone: every circuit over it takes another path, or ends. */
   linkLost(linkId: string): void {
     const over = circuitsOver(
       linkId,
@@ -41,7 +41,7 @@ export class Rerouting {
     for (const { circuit } of over) this.repair(circuit)
   }
 
-  /** The way of a circuit is broken at some place: it is laid anew by the links of now, or ends. */
+  /** The path of a circuit is broken: the circuit is laid anew over the present links, or ends. */
   repair(circuit: Circuit): void {
     void this.#move(
       circuit,
@@ -50,7 +50,7 @@ export class Rerouting {
     )
   }
 
-  /** Circuits that pass a router on their way to another one take another way, where there is one; resolves when they have. */
+  /** Moves the circuits that a router only forwards to paths without it, where there are such paths; resolves when they are moved. */
   async around(routerId: string): Promise<void> {
     const topology = this.#parts.network.topology()
     const passing = this.#parts.circuits
@@ -73,7 +73,7 @@ export class Rerouting {
     }
   }
 
-  /** Moves a circuit. Where its way is broken it is laid again even along the same routers, and ends when that fails. */
+  /** Moves a circuit. A circuit with a broken path is laid again even along the same routers, and ends if that fails. */
   async #move(circuit: Circuit, path: Path | undefined, isBroken: boolean): Promise<void> {
     const { ends, exchange, circuits, network } = this.#parts
     if (path === undefined) {
@@ -93,7 +93,7 @@ export class Rerouting {
       circuit.course = moveFailed(circuit.course)
       ends.unroute(circuit.id, routersLeft(path, formerPath), true)
       if (isBroken) ends.end(circuit, 'no-path', true)
-      // Routers that are on both ways forward along the new one already.
+      // Routers on both paths already forward along the new path.
       else if (network.costOf(formerPath) === undefined) this.repair(circuit)
       else void this.#move(circuit, formerPath, true)
       return
@@ -101,7 +101,7 @@ export class Rerouting {
     circuit.course = moved(circuit.course)
     ends.unroute(circuit.id, routersLeft(formerPath, path), true)
     this.#tell(circuit, path)
-    // Changes of the links meanwhile may concern the new way too.
+    // Links that changed meanwhile may be part of the new path.
     const isStale = phase.name === 'moving' && phase.isStale
     if (isStale && network.costOf(path) === undefined) this.repair(circuit)
   }

@@ -18,12 +18,12 @@ import type { ReadTransaction } from '../../ports/record-storage.ts'
 /** The ports by which rights to services are judged. */
 export interface ServiceRightPorts extends DecisionPorts, Pick<EngineContext, 'clock' | 'digest'> {}
 
-/** On whose behalf traffic enters or leaves the network. */
+/** The party for which traffic enters or leaves the network. */
 export interface Party {
   readonly identityId: string
   /** The API session behind it; undefined for a router for its own host, and where it was not kept. */
   readonly apiSessionId: string | undefined
-  /** The stored service session; undefined where the API session itself, or the router, says who asks. */
+  /** The stored service session; undefined where the API session or the router alone identifies the party. */
   readonly sessionId: string | undefined
 }
 
@@ -33,8 +33,8 @@ export interface ServiceClaim extends Party {
   readonly serviceId: string
   readonly routerId: string
   /**
-   * Its posture, as clients report it to this controller, must pass. Of a session that is made of tokens the router judges
-   * what clients report there, where it can, until something passed here.
+   * Its posture, as clients report it to this controller, must pass. For a bearer session a capable router judges the reports that clients
+   * send to it, until a check passed here.
    */
   readonly mustPass: boolean
 }
@@ -55,13 +55,13 @@ interface Named {
 /** The lack of an API session, if any, and when (epoch ms) it is over by itself. */
 type SessionValidity = Pick<PartyFacts, 'lack' | 'endsAt'>
 
-/** How many different claims are judged by facts that are read at a time: of a whole network nobody holds all. */
+/** The most claims whose facts are read at a time: the facts of a whole network would fill the memory. */
 const CLAIMS_AT_ONCE = 500
 
 /**
- * Decides who may dial or bind a service at an edge router now: the identity is there and not disabled, its API session is
- * underway and fully authenticated, its service session is there, a policy whose posture checks pass grants it, and both may
- * use the router. New circuits, running ones and terminators are judged here, by the decision that the APIs ask as well.
+ * Decides who may dial or bind a service at an edge router now: the identity exists and is not disabled, its API session is underway and
+ * fully authenticated, its service session exists, a policy whose posture checks pass grants it, and both may use the router. New circuits,
+ * running ones and terminators are judged here, by the decision that the APIs ask as well.
  */
 export class ServiceRights {
   readonly #context: ServiceRightPorts
@@ -72,7 +72,7 @@ export class ServiceRights {
     this.#apiSessions = apiSessions
   }
 
-  /** Judges claims in one snapshot, in a few reads however many they are. Those that ask the same share the answer. */
+  /** Judges claims in one snapshot, with a few reads for any number of claims. Equal claims share the answer. */
   async judge(tx: ReadTransaction, claims: readonly ServiceClaim[]): Promise<JudgedClaims> {
     const alike = grouped(claims, keyOf)
     const distinct = [...alike.values()].flatMap(([claim]) => claim ?? [])
@@ -158,7 +158,7 @@ export class ServiceRights {
   }
 }
 
-/** Reads what claims name, one question for each kind. */
+/** Reads the records that claims name, with one query for each kind. */
 async function namedBy(tx: ReadTransaction, claims: readonly ServiceClaim[]): Promise<Named> {
   const where = (of: (claim: ServiceClaim) => string | undefined) =>
     ids(new Set(claims.flatMap((one) => of(one) ?? [])))
@@ -170,7 +170,7 @@ async function namedBy(tx: ReadTransaction, claims: readonly ServiceClaim[]): Pr
   }
 }
 
-/** Equal for claims that ask the same. */
+/** The key of a claim: equal claims have the same key. */
 function keyOf({ type, identityId, apiSessionId, sessionId, serviceId, routerId, mustPass }: ServiceClaim): string {
   return JSON.stringify([type, identityId, apiSessionId, sessionId, serviceId, routerId, mustPass])
 }

@@ -15,7 +15,7 @@ import type { OpenCircuits } from './open-circuits.ts'
 
 export type Terminator = RecordOf<typeof terminators>
 
-/** The terminator that a circuit is laid to, and how it gets there; or why there is none. */
+/** The terminator and the path of a circuit, or the reason why there is no terminator for it. */
 export type Selection =
   | { readonly terminator: Terminator; readonly path: Path }
   | {
@@ -35,26 +35,26 @@ interface Question {
   readonly now: number
 }
 
-/** How terminators and routers stand in the snapshot by which is chosen. */
+/** Reads rights and routers in the snapshot of the choice. */
 export interface Fitness {
-  /** Whether the hosts of terminators may bind now, as many as are asked at once; undefined where an operator registered it. */
+  /** Whether the hosts of terminators may bind now, in the order of the question; undefined for a terminator of an operator. */
   rightsOf(known: readonly Terminator[]): Promise<readonly (Decision | undefined)[]>
-  /** Those of the routers that may not be connected any more. */
+  /** The routers among these that may no longer be connected. */
   shutOut(routerIds: readonly string[]): Promise<readonly string[]>
   topologyWithout(routerIds: ReadonlySet<string>): Topology
 }
 
-/** A choice that stands up to the facts of now: the host may bind, until an instant (epoch ms), and the routers carry traffic. */
+/** A choice that holds by the present facts: the host may bind, until an instant (epoch ms), and the routers carry traffic. */
 export type FitSelection =
   | (Extract<Selection, { readonly path: Path }> & { readonly host: Decision | undefined })
   | (Extract<Selection, { readonly failure: unknown }> & { readonly hasUnfit: boolean })
 
-/** How many choices are judged one by one; then the rest is judged together. */
+/** The choices that are judged singly; then all others are judged together. */
 const CHOICES = 4
 
 /**
- * Chooses the terminator that would be chosen if there were no others than those whose host may bind now, on a way over
- * routers that may carry traffic now. Only what is chosen is judged, because most of it is fit.
+ * Chooses among the terminators whose host may bind now, on a path over routers that may carry traffic now. Only a chosen terminator is
+ * judged, because most terminators are fit.
  */
 export async function selectFit(
   known: readonly Terminator[],
@@ -91,7 +91,7 @@ export function selectTerminator(
     const isElsewhere = known.some(({ routerId }) => isConnectedElsewhere(routerId))
     return { failure: isElsewhere ? 'no-terminators-here' : 'no-online-terminators' }
   }
-  // Random choice is meant to know nothing of use.
+  // A random choice must not depend on use.
   const useCost = (id: string) => (strategy === 'random' ? 0 : dynamicCost(circuits.useOf(id), now))
   const candidates = online.flatMap((terminator): readonly (Candidate & { readonly terminator: Terminator })[] => {
     const pathCost = topology.costBetween(from, terminator.routerId)

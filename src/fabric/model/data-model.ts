@@ -10,30 +10,29 @@ import type { RouterConfigs } from './router-configs.ts'
 /** The ports of the data model of routers. */
 export interface DataModelPorts extends ModelContentPorts, Pick<EngineContext, 'random' | 'storage'> {}
 
-/** The whole model as of `index`, written once for all who ask. */
+/** The whole model as of `index`, written once for all routers that ask. */
 export type WrittenModel = Pick<ModelState, 'index' | 'events'>
 
-/** The model while somebody is interested in it. */
+/** The model while a router follows it. */
 interface Known {
   content: ModelContent
   /** The index is its revision. */
   place: HistoryPoint
-  /** The whole model in the form of the wire, what changed since it was read behind it; undefined when that is too much. */
+  /** The whole model as written for the wire, followed by the later changes; undefined when there are too many of them. */
   written: readonly Uint8Array[] | undefined
-  /** How many bytes stand behind what was read. */
+  /** The bytes of those changes. */
   appended: number
   readonly log: StepLog
 }
 
-/** How many entities and related ids are written at a time: a few milliseconds at most. */
+/** Entities and related ids that are written at a time: that takes a few milliseconds at most. */
 const WRITTEN_AT_ONCE = 2000
-/** Bytes of changes behind a whole model; with more it is read anew for the next who asks. */
+/** Bytes of changes behind a whole model; with more it is read anew for the next router that asks. */
 const MOST_APPENDED = 4 * 1024 * 1024
 
 /**
- * The model that routers decide by, and the steps by which it changes. Its index is the revision of the store. Its timeline
- * belongs to this process and begins anew when the store is another one, because indexes of two timelines say nothing of
- * each other.
+ * The model that routers decide by, and the steps by which it changes. Its index is the revision of the store. Its timeline belongs to this
+ * process and begins anew with another store, because indexes of two timelines cannot be compared.
  */
 export class DataModel {
   readonly #context: DataModelPorts
@@ -51,23 +50,23 @@ export class DataModel {
     return this.#timelineId
   }
 
-  /** Whether time alone changed something by `now` (epoch ms): it becomes a step with the next revision of the store. */
+  /** Whether time alone changed the model by `now` (epoch ms): that change becomes a step with the next revision of the store. */
   isDue(now: number): boolean {
     return this.#known?.content.isDue(now) ?? false
   }
 
-  /** The steps that lead on from an index; undefined where only the whole model does. */
+  /** The steps after an index; undefined where the router needs the whole model. */
   stepsAfter(index: number): readonly ModelStep[] | undefined {
     return this.#known === undefined || index > this.#known.place.revision ? undefined : this.#known.log.after(index)
   }
 
-  /** The changes of a step for one router: those for all, behind those that are for it alone. */
+  /** The changes of a step for one router: first its own configs, then the changes for all routers. */
   changesFor(routerId: string, { events, configs }: ModelStep): Uint8Array {
     const own = configs === undefined ? [] : (this.#known?.content.routerConfigs.eventsFor(routerId, configs) ?? [])
     return own.length === 0 ? events : concatenated([this.#codec.changes(own), events])
   }
 
-  /** The whole model for one router: that for all, and its own configs. */
+  /** The whole model for one router: the model for all routers, then its own configs. */
   stateFor(routerId: string, { index, events }: WrittenModel): WrittenModel {
     const routerConfigs = this.#known?.content.routerConfigs
     return routerConfigs === undefined ? { index, events } : this.#withOwn(routerId, routerConfigs, { index, events })
@@ -78,14 +77,14 @@ export class DataModel {
     return { index, events: own.length === 0 ? events : [...events, this.#codec.state(own)] }
   }
 
-  /** Brings the model level with the store; answers the new steps, or that everybody must start afresh. */
+  /** Brings the model level with the store; answers the new steps, or that every router must start afresh. */
   follow(): Promise<readonly ModelStep[] | 'restarted'> {
     return this.#context.storage.read((tx) => this.#follow(tx))
   }
 
   /**
-   * The whole model, level with the store: a router that comes from another process must not be taken back behind what it
-   * knows. `steps` are new to those who have an earlier one.
+   * The whole model, level with the store: a router that comes from another process must not get an older model than it has. `steps` lead
+   * routers with an earlier model up to it.
    */
   async whole(): Promise<{ readonly written: WrittenModel; readonly steps: readonly ModelStep[] }> {
     return this.#context.storage.read(async (tx) => {
@@ -96,8 +95,8 @@ export class DataModel {
   }
 
   /**
-   * The whole model for one router, read from the store anew, of every event what `shown` makes of it. `steps` lead those who follow
-   * the model up to the same index.
+   * The whole model for one router, read anew from the store, with every event as `shown` changes it. `steps` lead the followers of the
+   * model up to the same index.
    */
   fresh(
     routerId: string,
@@ -112,7 +111,7 @@ export class DataModel {
     })
   }
 
-  /** Nobody is interested any more, or the store is another one. */
+  /** No router follows the model any more, or the store is another one. */
   forget(): void {
     this.#known = undefined
     this.#timelineId = this.#context.random.uuid()
@@ -133,7 +132,7 @@ export class DataModel {
       const configs = known.content.routerConfigs.takeChanges()
       return events.length === 0 && configs === undefined ? [] : [await this.#step(known, events, configs)]
     } catch (error) {
-      // A change that was taken in already would reach nobody.
+      // A change that was already applied would never reach a router.
       this.forget()
       throw error
     }
@@ -144,7 +143,7 @@ export class DataModel {
     const step = { index: known.place.revision, events: concatenated(pieces), configs }
     known.log.add(step)
     known.appended += step.events.length
-    // Routers take what changed in a whole model as they take it in a change set.
+    // Routers read changes within a whole model as they read them in a change set.
     if (known.appended > MOST_APPENDED) known.written = undefined
     else if (known.written !== undefined) {
       known.written = [...known.written, ...(await this.#write(events, (few) => this.#codec.state(few)))]
@@ -161,7 +160,7 @@ export class DataModel {
     const content = new ModelContent(this.#context)
     const events = await this.#written(tx, content, (event) => [event])
     content.routerConfigs.takeChanges()
-    // The model read anew is the same as the one that steps led to.
+    // The model as read anew equals the model after all steps, so their log stays valid.
     const log = this.#known?.log ?? new StepLog(tx.revision)
     this.#known = { content, place: placeOf(tx), written: events, appended: 0, log }
     return { index: tx.revision, events }
@@ -179,7 +178,7 @@ export class DataModel {
     return pieces
   }
 
-  /** Writes events a few at a time; others have their turn in between. */
+  /** Writes a few events at a time, so that other work gets its turn. */
   async #write(
     events: readonly ModelEvent[],
     write: (few: readonly ModelEvent[]) => Uint8Array,

@@ -16,7 +16,7 @@ import { RouterConfigs } from './router-configs.ts'
 /** The ports of the content of the data model. */
 export type ModelContentPorts = Pick<EngineContext, 'clock' | 'digest' | 'pki' | 'turns'>
 
-/** A record as it was read, and how routers see it. */
+/** A record as it was read, and its entity as routers see it. */
 interface Read {
   readonly kind: ModelKind
   readonly id: string
@@ -24,10 +24,7 @@ interface Read {
   readonly entity: ModelEntity | undefined
 }
 
-/**
- * The entities that changes concern, by kinds, and whom the service configs among them are for now: nobody, where they are
- * gone.
- */
+/** The entities that changes concern, by kinds, and the identity of each service config among them: undefined for a deleted config. */
 interface Touched {
   readonly ids: ReadonlyMap<string, ReadonlySet<string>>
   readonly associations: ReadonlyMap<string, string | undefined>
@@ -35,16 +32,16 @@ interface Touched {
 
 const EVENTS_AT_ONCE = 200
 
-/** Turns what the store holds, and what changed in it, into events of the model. */
+/** Turns records of the store, and their changes, into events of the model. */
 export class ModelContent {
   readonly #context: Pick<EngineContext, 'clock' | 'pki' | 'turns'>
   readonly #image: ModelImage
-  /** Whom a service config is for, because one that is gone cannot be asked. */
+  /** The identity of each service config, because the record of a deleted config cannot be read. */
   readonly #identityOf = new Map<string, string>()
   #keyIds: ReadonlySet<string> = new Set()
-  /** The configs of routers, which are not for all of them. */
+  /** The configs of routers, each for some routers only. */
   readonly routerConfigs = new RouterConfigs()
-  /** Until when (epoch ms) identities are disabled: their records do not change when that is over. */
+  /** The instant (epoch ms) at which each disabled identity is enabled again: its record does not change then. */
   readonly #disabledUntil = new Map<string, number>()
 
   constructor(context: ModelContentPorts) {
@@ -52,7 +49,7 @@ export class ModelContent {
     this.#image = new ModelImage(context.digest)
   }
 
-  /** Everything, a few events at a time. */
+  /** The whole model, a few events at a time. */
   async *all(tx: ReadTransaction): AsyncGenerator<readonly ModelEvent[]> {
     const turn = this.#context.turns.begin()
     let events: ModelEvent[] = []
@@ -74,14 +71,14 @@ export class ModelContent {
     yield [...events, ...this.#putKeys(await modelKeys(this.#context, tx))]
   }
 
-  /** Whether identities are enabled again by `now` (epoch ms) whom routers know as disabled. */
+  /** Whether an identity that routers know as disabled is enabled again by `now` (epoch ms). */
   isDue(now: number): boolean {
     return this.#enabledBy(now).length > 0
   }
 
   /**
-   * Reads what changes of the store concern. What it answers takes them in, and tells what they are for routers: nothing, for
-   * most of them. Nothing is taken in before everything was read, as a known change is never sent again.
+   * Reads the records that changes of the store concern. The function that it answers applies the changes and answers their events for
+   * routers: most changes have none. No change is applied before every record was read, because an applied change is never sent again.
    */
   async prepare(tx: ReadTransaction, changes: readonly Change[]): Promise<() => Promise<readonly ModelEvent[]>> {
     const turn = this.#context.turns.begin()

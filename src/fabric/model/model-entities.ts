@@ -20,15 +20,15 @@ import type { ReadTransaction } from '../../ports/record-storage.ts'
 
 type Association = RecordOf<typeof serviceConfigs>
 
-/** One kind of record that routers decide by, and how it is shown to them. */
+/** A kind of record that routers decide by, and its form for them. */
 export interface ModelKind {
   readonly resource: Resource
   readonly type: ModelEntity['type']
-  /** A record as routers see it at `now` (epoch ms); undefined for one that is not theirs to see. */
+  /** A record as routers see it at `now` (epoch ms); undefined for a record that routers must not see. */
   show(tx: ReadTransaction, record: RecordOf<Resource>, now: number): Promise<ModelEntity | undefined>
 }
 
-/** In the order in which routers must learn of them: nothing names what comes later. */
+/** In the order in which routers must learn of them: no entity names an entity of a later kind. */
 export const MODEL_KINDS: readonly ModelKind[] = [
   kind(configTypes, 'config-type', async (_tx, { id, name, target }) => ({ type: 'config-type', id, name, target })),
   kind(configs, 'config', configEntity),
@@ -105,9 +105,8 @@ function routerEntity({ id, name, fingerprint, configs, disabled }: RecordOf<typ
 export type PublicKey = Extract<ModelEntity, { type: 'public-key' }>
 
 /**
- * The keys that routers verify with: tokens by the certificates of the controllers, also former ones whose tokens are still
- * good, clients by the roots of the network and by
- * the third parties that it trusts.
+ * The keys that routers verify with: for tokens the certificates of the controllers, including former certificates whose tokens are still
+ * valid; for clients the roots of the network and of trusted third parties.
  */
 export async function modelKeys(
   { pki, clock }: Pick<EngineContext, 'clock' | 'pki'>,
@@ -120,7 +119,7 @@ export async function modelKeys(
   const { items } = await tx.collection(cas).find()
   const { items: stored } = await tx.collection(networkAuthorities).find()
   const own = stored.filter(({ goodUntil }) => goodUntil === null || goodUntil >= now)
-  // Another process may have begun to sign by an authority that this one has not taken up yet.
+  // Another process may already sign by an authority that this process does not use yet.
   const further = own.flatMap(({ rootPem, chainPem }) => [rootPem, chainPem])
   const texts = [
     pki.caBundlePem,
@@ -137,7 +136,7 @@ export async function modelKeys(
   return [...new Map(keys.reverse().map((key) => [key.kid, key])).values()]
 }
 
-/** The certificate whose key signs tokens of the network; others may stand behind it. */
+/** The certificate whose key signs tokens of the network; others may follow it. */
 function leafOf(certificates: readonly CertificateFacts[] | CertificateProblem): readonly CertificateFacts[] {
   return typeof certificates === 'string' ? [] : certificates.slice(0, 1)
 }

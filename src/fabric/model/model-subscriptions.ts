@@ -12,24 +12,24 @@ export interface SubscriptionPorts extends DataModelPorts, Pick<EngineContext, '
 interface Subscription {
   readonly id: string
   timelineId: string
-  /** The index that the router is at when it has read everything. */
+  /** The index of the router once it has read all messages. */
   index: number
-  /** The whole model, or what leads on from the router's, was sent. */
+  /** The whole model, or the steps after the router's own, were sent. */
   isLevel: boolean
-  /** Epoch ms until which a router that knows more than the store waits for the store. */
+  /** The instant (epoch ms) until which a router that is ahead of the store waits for it. */
   readonly waitsUntil: number
 }
 
 /**
- * Milliseconds for which a store may lag behind the state that a router has from another process. One that is behind for
- * longer was put back: the router gets the model of now.
+ * Milliseconds for which a store may lag behind the state that a router has from another process. A store that lags for longer was restored
+ * from a backup: the router gets its model.
  */
 const LAG_MS = 5000
 
 /**
- * Gives routers the data model and keeps them level with it for as long as they are connected. What a router says that it
- * has counts, not what was sent to it. Everything happens in turn, so that no step overtakes another and none is left out;
- * routers that wait for a model that is being written get the same one.
+ * Gives routers the data model and keeps them level with it for as long as they are connected. The index that a router reports counts, not
+ * the index that was sent to it. All work happens in turn, so that no step overtakes another or is left out. Routers that wait while a
+ * model is written share it.
  */
 export class ModelSubscriptions {
   readonly #context: Pick<EngineContext, 'clock' | 'logger'>
@@ -47,14 +47,14 @@ export class ModelSubscriptions {
     this.#turn = context.turns.begin()
   }
 
-  /** Names the counting of the model's indexes. */
+  /** The id of the timeline: indexes are comparable only within it. */
   get timelineId(): string {
     return this.#model.timelineId
   }
 
   /**
-   * A router wants the model, or says again that it wants it, and says which one it has. Nothing is to be done where that is what
-   * it was sent; for how long it asks does not matter, as what changes between an end and a renewal would be lost.
+   * A router subscribes or renews its subscription, and reports the index that it has. Nothing is sent where it has the latest model that
+   * was sent to it. The requested duration is ignored: changes between an end and a renewal would be lost.
    */
   subscribe(router: ConnectedRouter, { subscriptionId: id, timelineId, currentIndex: index }: ModelSubscription): void {
     const known = this.#subscriptions.get(router)
@@ -72,19 +72,19 @@ export class ModelSubscriptions {
     if (this.#subscriptions.size === 0) this.#then(async () => this.#forgetAlone())
   }
 
-  /** Whether a router was given the model, and gets its changes. */
+  /** Whether a router has the model and gets its changes. */
   isFollowedBy(router: ConnectedRouter): boolean {
     return this.#subscriptions.get(router)?.isLevel === true
   }
 
-  /** How many routers wait for the model, or for what leads up to it. */
+  /** The number of routers that wait for the model or for steps. */
   countBehind(): number {
     return [...this.#subscriptions.values()].filter((subscription) => !this.#isLevel(subscription)).length
   }
 
   /**
-   * The whole model for one router, read from the store anew, once routers were sent what leads up to it: of every event what `shown`
-   * makes.
+   * The whole model for one router, read anew from the store after routers were sent the steps up to it, with every event as `shown`
+   * changes it.
    */
   fresh(routerId: string, shown: (event: ModelEvent) => readonly ModelEvent[]): Promise<WrittenModel> {
     return this.#gate.run(async () => {
@@ -111,12 +111,12 @@ export class ModelSubscriptions {
     })
   }
 
-  /** Tries again what could not be sent. */
+  /** Sends again where sending failed. */
   catchUp(): void {
     if (this.#isOwing) this.look()
   }
 
-  /** Forgets every subscription. What is being read for one is read when it resolves, so that the storage may close. */
+  /** Forgets every subscription. No read is under way when it resolves, so that the storage may close. */
   async close(): Promise<void> {
     this.#subscriptions.clear()
     await this.#gate.run(async () => undefined)
@@ -128,7 +128,7 @@ export class ModelSubscriptions {
         this.#isOwing = true
         logFailure(this.#context.logger, 'routers could not be told of the data model', error)
       })
-      // Any number of routers may stand in line.
+      // Any number of routers may be waiting.
       await this.#turn()
     })
   }
@@ -185,7 +185,7 @@ export class ModelSubscriptions {
       const { index } = step
       if (index <= subscription.index) continue
       const events = this.#model.changesFor(routerId, step)
-      // A step that is for other routers alone.
+      // A step for other routers alone has no events for this router.
       if (events.length === 0) continue
       const { id: subscriptionId, index: previousIndex } = subscription
       channel.send({ type: 'model-changes', index, previousIndex, events, subscriptionId })

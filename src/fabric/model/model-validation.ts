@@ -21,7 +21,7 @@ const MINUTE_MS = 60_000
 const MOST_DIFFERENCES = 1000
 const LONGEST_DETAIL = 1000
 
-/** Asks routers to compare the data model that they keep with one that is read from the store anew. */
+/** Asks routers to compare their data model with the model as read anew from the store. */
 export class ModelValidation {
   readonly #context: Pick<EngineContext, 'clock' | 'storage' | 'timetable'>
   readonly #routers: ConnectedRouters
@@ -44,9 +44,9 @@ export class ModelValidation {
   }
 
   /**
-   * Asks one router; everybody who asks meanwhile gets the same answer. A change that is on its way to the router shows as a difference.
-   * Errors: `NOT_FOUND` where the router is not connected or does not follow the model, `ENTITY_CAN_NOT_BE_UPDATED` where it
-   * would end, `TIMEOUT` after a minute.
+   * Asks one router; callers that ask meanwhile share the answer. A change that is on its way to the router shows as a difference. Errors:
+   * `NOT_FOUND` where the router is not connected or does not follow the model, `ENTITY_CAN_NOT_BE_UPDATED` where it would end, `TIMEOUT`
+   * after a minute.
    */
   validate(routerId: string): Promise<ModelComparison> {
     const running = this.#running.get(routerId)
@@ -56,7 +56,7 @@ export class ModelValidation {
     return asked
   }
 
-  /** A router answered; nobody may have asked. */
+  /** A router answered; there may be no question. */
   answered({ id }: ConnectedRouter, { differences }: Extract<FromRouter, { type: 'model-validated' }>): void {
     this.#take(id)?.settle(differences)
   }
@@ -86,7 +86,7 @@ export class ModelValidation {
       return [{ ...event, entity: { ...entity, serviceConfigs: new Map() } }]
     }
     const { index, events } = await this.#model.fresh(routerId, shown)
-    // It may be gone, or have come back, since it was found: nobody would tell who waits for the answer.
+    // The router may have left, or come back, since it was found: no event would then end the wait.
     if (this.#routers.held(routerId) !== router) throw gone(routerId)
     const reported = await new Promise<readonly ModelDifference[]>((settle, fail) => {
       this.#pending.set(routerId, { router, settle, fail })

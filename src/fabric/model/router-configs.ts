@@ -9,16 +9,16 @@ export interface ChangedConfigs {
 }
 
 /**
- * The configs by which routers are set up, such as where they listen for links. They go only to the routers that name them,
- * for they are nobody else's business.
+ * The configs by which routers are set up, such as where they listen for links. A config goes only to the routers that name it, because no
+ * other router needs it.
  */
 export class RouterConfigs {
   readonly #configs = new Map<string, ConfigEntity>()
-  /** Router to its configs, where it has some. */
+  /** The config ids of each router that names any. */
   readonly #named = new Map<string, readonly string[]>()
   #changed = { configIds: new Set<string>(), routerIds: new Set<string>() }
 
-  /** A config is as it is now, or gone. */
+  /** A config was created, changed or deleted. */
   putConfig(id: string, config: ConfigEntity | undefined): void {
     if (this.#configs.get(id)?.dataJson === config?.dataJson) return
     if (config === undefined) this.#configs.delete(id)
@@ -26,7 +26,7 @@ export class RouterConfigs {
     this.#changed.configIds.add(id)
   }
 
-  /** A router names some configs, or is gone. */
+  /** A router names other configs now, or is gone. */
   putRouter(id: string, configIds: readonly string[] = []): void {
     if ((this.#named.get(id) ?? []).join() === configIds.join()) return
     if (configIds.length === 0) this.#named.delete(id)
@@ -34,7 +34,7 @@ export class RouterConfigs {
     this.#changed.routerIds.add(id)
   }
 
-  /** The changes since this was asked last; undefined for none. */
+  /** The changes since the last call; undefined without changes. */
   takeChanges(): ChangedConfigs | undefined {
     const changed = this.#changed
     if (changed.configIds.size + changed.routerIds.size === 0) return undefined
@@ -42,7 +42,10 @@ export class RouterConfigs {
     return changed
   }
 
-  /** Tells a router its configs: all of them, or those that changed. It lets go by itself of one that it names no more. */
+  /**
+   * The events of a router's configs: all of them, or only the changed configs. The router drops a config by itself when its record no
+   * longer names it.
+   */
   eventsFor(routerId: string, changed?: ChangedConfigs): readonly ModelEvent[] {
     const named = this.#named.get(routerId) ?? []
     const isMeant = (id: string) =>

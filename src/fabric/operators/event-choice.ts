@@ -1,10 +1,10 @@
 import { z } from 'zod'
 
-/** How events of a kind are told to one subscriber. */
+/** The form in which a subscriber gets events of a kind. */
 export interface EventChoice {
   /** The kind, as it is called now. */
   readonly kind: string
-  /** The name under which the events are told: that under which they were subscribed to. */
+  /** The namespace of the events that are sent: the name in the subscription. */
   readonly namespace: string
   /** The form of events that come in two forms. */
   readonly version: 2 | 3
@@ -25,9 +25,9 @@ const FORMER_NAMES: Readonly<Record<string, string>> = {
   'fabric.usage': 'usage',
   services: 'service',
 }
-/** Those who subscribe by the former name are told another one. */
+/** The namespace that is sent where it differs from the former name in the subscription. */
 const TOLD_AS: Readonly<Record<string, string>> = { services: 'service.events' }
-/** The member that `include` is about, by kind; of usage it is the direction. */
+/** The member that `include` filters, by kind; for usage it is the direction. */
 const INCLUDED: Readonly<Record<string, string>> = {
   apiSession: 'event_type',
   circuit: 'event_type',
@@ -38,12 +38,12 @@ const LONGEST_LIST = 64
 const Include = z.union([z.string().transform((one) => [one]), z.array(z.string()).max(LONGEST_LIST)]).optional()
 const Version = z.enum(['2', '3'])
 
-/** The kind that a name of today or of before stands for. */
+/** The kind of a present or former name. */
 export function kindOf(type: string): string {
   return FORMER_NAMES[type] ?? type
 }
 
-/** Reads the options of a subscription; what is wrong with them is told as the problem. */
+/** Reads the options of a subscription; answers a problem for invalid options. */
 export function readChoice(
   type: string,
   options: Readonly<Record<string, unknown>>,
@@ -51,7 +51,7 @@ export function readChoice(
   const kind = kindOf(type)
   const include = Include.safeParse(options.include)
   if (!include.success) return { problem: `invalid include of ${type}: a list of names is needed` }
-  // Programs send a number, and configurations a text.
+  // Programs send a number, configurations a text.
   const version = Version.safeParse(String(kind === 'usage' ? (options.version ?? 2) : 2))
   if (!version.success) return { problem: `unsupported usage version: ${String(options.version)}` }
   const wanted = new Set(include.data)
@@ -63,7 +63,7 @@ export function readChoice(
   }
 }
 
-/** Whether an event is wanted, as far as its members tell. */
+/** Whether a subscriber wants an event, by its members. */
 export function isChosen({ kind, includes }: EventChoice, members: object): boolean {
   const member = INCLUDED[kind]
   return member === undefined || includes(String(Object(members)[member]))

@@ -21,7 +21,7 @@ const FAILURE_CAUSES: Readonly<Record<CircuitFailure, string>> = {
   'routers-failed': 'ROUTER_ERR_GENERIC',
   refused: 'ROUTER_ERR_GENERIC',
 }
-/** Routers that did not answer, and those that went away, answered too late. */
+/** A router that did not answer or went away counts as a timeout. */
 const ROUTER_CAUSES: Readonly<Record<DialFailureCause, string>> = {
   generic: 'ROUTER_ERR_GENERIC',
   'invalid-terminator': 'ROUTER_ERR_INVALID_TERMINATOR',
@@ -38,10 +38,10 @@ const ROUTER_CAUSES: Readonly<Record<DialFailureCause, string>> = {
 }
 const OPERATIONS = { insert: 'created', update: 'updated', delete: 'deleted' } as const
 
-/** The way of a circuit that was not laid. */
+/** The empty path of a circuit that was not laid. */
 const NO_WAY = { terminatorId: '', hostId: '', instanceId: '', links: [], ingressId: '', egressId: '', cost: 0 }
 
-/** How events are written by deployed controllers, by the namespace and the event; one may become several, or none. */
+/** The forms of events at deployed controllers, by namespace and event; an event may have several forms, or none. */
 export const FORMS: Readonly<Record<string, Forms>> = {
   circuit: {
     'circuit.opened': ({ tookMs, ...event }) => [
@@ -55,7 +55,7 @@ export const FORMS: Readonly<Record<string, Forms>> = {
     ],
     'circuit.failed': ({ routerId, reason, cause, tookMs, ...facts }) => [
       {
-        // Before a path is found it has no routers.
+        // The circuit has no routers before its path is found.
         ...circuit('failed', { ...facts, ...NO_WAY, path: reason === 'routers-failed' ? [routerId] : [] }),
         tags: { clientId: facts.identityId, serviceId: facts.serviceId },
         creation_timespan: tookMs * NANOSECONDS,
@@ -170,7 +170,7 @@ export const FORMS: Readonly<Record<string, Forms>> = {
   },
 }
 
-/** The name that deployed controllers have for the entities of a kind: both kinds of routers are one there. */
+/** The name that deployed controllers have for the entities of a kind: both kinds of routers have one name there. */
 function entityTypeOf(kind: string): string {
   if (kind === 'edge-routers' || kind === 'transit-routers') return 'routers'
   return kind.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase())
@@ -204,7 +204,7 @@ function dial(eventType: string, at: number, serviceId: string, terminatorId: st
   return { ...members, count: 1, interval_start_utc, interval_length: MINUTE_SECONDS }
 }
 
-/** Version 3 tells all directions of an interval at once, version 2 each by itself. */
+/** Version 3 reports all directions of an interval together, version 2 each separately. */
 function usage(event: ControllerEvents['circuit.usage'], { version, includes }: EventChoice): readonly object[] {
   const { routerId, circuitId, identityId, serviceId, hostId, from, lengthMs, bytes } = event
   const common = {
@@ -224,7 +224,7 @@ function usage(event: ControllerEvents['circuit.usage'], { version, includes }: 
   return wanted.length === 0 ? [] : [{ ...common, usage: Object.fromEntries(wanted) }]
 }
 
-/** The token is left out: its reader could act by it. */
+/** The token is left out: a reader could use it. */
 function apiSession(
   eventType: string,
   { apiSessionId: id, identityId, isBearer }: Omit<ControllerEvents['api-session.refreshed'], 'at'>,

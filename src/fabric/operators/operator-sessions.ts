@@ -16,7 +16,7 @@ export const OPERATING = { entity: 'ops', action: 'all' } as const
 const MOST_OF_ONE = 8
 /** Sessions of all identities: a further one ends the oldest. */
 const MOST = 64
-/** Milliseconds between looks whether those who are connected still may be. */
+/** Milliseconds between checks of the rights of connected operators. */
 const LOOK_MS = 1000
 
 /** The ports by which operators ask and are answered. */
@@ -31,7 +31,7 @@ interface OperatorParts {
   readonly tracing: ChannelTracing
 }
 
-/** The programs of operators that are connected by a channel, each for as long as it may be. */
+/** The programs of operators that are connected by a channel, each for as long as its rights last. */
 export class OperatorSessions {
   readonly #parts: OperatorParts
   /** The oldest first. */
@@ -65,7 +65,7 @@ export class OperatorSessions {
     for (const session of [...this.#sessions]) session.end()
   }
 
-  /** Judges everybody again, because a write by this process or another one may have taken a right. */
+  /** Judges every session again, because a write by any process may have removed a right. */
   async #look(): Promise<void> {
     const { timetable, clock } = this.#parts.context
     if (this.#sessions.size === 0) return
@@ -122,7 +122,7 @@ class ConnectedOperator implements OperatorSession {
     this.#channel.close()
   }
 
-  /** Whether it still may be connected, by the rights of now; it is closed where it may not, or nobody can tell. */
+  /** Whether the operator may stay connected by its present rights; the channel is closed if not, or if the rights cannot be read. */
   async judge(): Promise<boolean> {
     const current = await currentCall(this.#parts.context, this.#call).catch(() => undefined)
     if (current !== undefined && mayOperate(current)) {

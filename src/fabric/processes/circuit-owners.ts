@@ -2,9 +2,9 @@ import { BoundedMap } from '../../base/collections.ts'
 import type { EngineContext } from '../../context/context.ts'
 import type { ProcessChannel } from '../../facts/fabric/messages/index.ts'
 
-/** How many circuits of one other process are remembered; of those beyond them the others are asked. */
+/** The circuits that are remembered for each other process; the other processes are asked about any more. */
 const MOST_REMEMBERED = 500_000
-/** Milliseconds within which other processes say which circuits are theirs. */
+/** Milliseconds within which other processes claim their circuits. */
 const ANSWER_MS = 5000
 
 /** A process that uses routers of this one. */
@@ -13,7 +13,7 @@ export interface UsingProcess {
   readonly isOpen: boolean
 }
 
-/** Circuits by the process that laid each, and those that no process laid. */
+/** Circuits by the process that laid each, and the circuits that no process laid. */
 export interface SortedCircuits {
   readonly owned: ReadonlyMap<UsingProcess, readonly string[]>
   readonly ofNobody: readonly string[]
@@ -22,15 +22,17 @@ export interface SortedCircuits {
 interface Pending {
   readonly circuitIds: ReadonlySet<string>
   readonly asked: Set<UsingProcess>
-  /** Those that a process said are its own. */
+  /** The circuits that a process claimed. */
   readonly claimed: Set<string>
   readonly settle: (haveAllAnswered: boolean) => void
 }
 
-/** Which process laid the circuits that pass routers of this one. */
+/** Knows the process that laid each circuit over routers of this process. */
 export class CircuitOwners {
   readonly #context: Pick<EngineContext, 'clock' | 'timetable'>
-  /** The circuits of each process that is connected. One that is gone takes them along: they would keep its connection. */
+  /**
+   * The circuits of each process that is connected. The circuits of a lost process are removed: they would keep its connection in memory.
+   */
   readonly #laid = new Map<UsingProcess, BoundedMap<string, true>>()
   readonly #pending = new Map<number, Pending>()
   #number = 0
@@ -72,13 +74,13 @@ export class CircuitOwners {
     for (const id of circuitIds) {
       const owner = this.ownerOf(id)
       if (owner !== undefined) owned.set(owner, [...(owned.get(owner) ?? []), id])
-      // One that left a router meanwhile has no owner here any more: it was not asked about, or its process said that it is its own.
+      // A circuit that left a router meanwhile has no owner here any more: no question named it, or its process claimed it.
       else if (isSure && unknown.has(id) && !claimed.has(id)) ofNobody.push(id)
     }
     return { owned, ofNobody }
   }
 
-  /** A process says which of the circuits that it was asked about it laid. */
+  /** A process claims its own among the circuits of a question. */
   answered(process: UsingProcess, number: number, circuitIds: readonly string[]): void {
     const pending = this.#pending.get(number)
     if (pending?.asked.delete(process) !== true) return
@@ -89,7 +91,7 @@ export class CircuitOwners {
     if (pending.asked.size === 0) this.#settle(number, true)
   }
 
-  /** A process is gone: nobody waits for it, and nothing is its own. */
+  /** A process is gone: no question waits for it, and it owns no circuit. */
   gone(process: UsingProcess): void {
     this.#laid.delete(process)
     for (const [number, { asked }] of [...this.#pending]) if (asked.has(process)) this.#settle(number, false)

@@ -23,11 +23,11 @@ interface Parts {
   /** Undefined where processes cannot reach each other. */
   readonly dial: DialProcess | undefined
   readonly relayed: RelayedRouters
-  /** Told how many other processes are there. */
+  /** Called with the number of other processes. */
   readonly onOthers: (count: number) => void
 }
 
-/** A question to every process, until all answered or the time is over. */
+/** A question to every process, until all have answered or the time is over. */
 interface Pending {
   readonly asked: Set<Holder>
   readonly circuits: CircuitView[]
@@ -39,20 +39,20 @@ interface Pending {
 /** The answers of all processes to a question. */
 type Answers = Pick<Pending, 'circuits' | 'wasOpen' | 'trace'>
 
-/** Milliseconds between looks for other processes, while nothing tells of one before. */
+/** Milliseconds between looks for other processes, if no event reports one before. */
 const LOOK_MS = 2000
 /** Milliseconds after which a process that could not be reached is dialed again. */
 const RETRY_MS = 5000
-/** Milliseconds within which the others answer what an operator asks; who does not is left out. */
+/** Milliseconds within which other processes answer an operator's question; a later answer is ignored. */
 const ANSWER_MS = 2000
-/** Milliseconds that a dial may take which another process follows. */
+/** Milliseconds that a dial may take while another process follows it. */
 const DIAL_MS = 25_000
 
 /** The other processes over the same store: this one dials each of them, and uses the routers that hold no channel to it. */
 export class Holders {
   readonly #parts: Parts
   readonly #holders = new Map<string, Holder>()
-  /** When (epoch ms) a process that was dialed may be dialed again; the attempt is under way until it failed. */
+  /** The instant (epoch ms) at which a process may be dialed again; an attempt is under way until it fails. */
   readonly #notBefore = new Map<string, number>()
   /** Processes that were reported as out of reach. */
   readonly #unreachable = new Set<string>()
@@ -67,7 +67,7 @@ export class Holders {
       for (const number of numbers) this.#settle(Number(number))
     })
     if (parts.dial === undefined) return
-    // Until it is known how many there are.
+    // This holds until the number of other processes is known.
     parts.onOthers(Number.POSITIVE_INFINITY)
     timetable.onDue('processes', async () => {
       await this.look()
@@ -94,17 +94,17 @@ export class Holders {
     }
   }
 
-  /** The open circuits of other processes that are meant, of those that answer within 2 s. */
+  /** The circuits that match a question, of each other process that answers within 2 s. */
   async circuits(question: CircuitQuestion): Promise<readonly CircuitView[]> {
     return (await this.#ask((number) => ({ type: 'list-circuits', number, ...question }))).circuits
   }
 
-  /** Ends a circuit of another process; false where none that answers within 2 s knows it. */
+  /** Ends a circuit of another process; false if no process that answers within 2 s knows the circuit. */
   async endCircuit(circuitId: string, immediate: boolean): Promise<boolean> {
     return (await this.#ask((number) => ({ type: 'end-circuit', number, circuitId, immediate }))).wasOpen
   }
 
-  /** Waits for the next dial that another process lays; undefined where none began within `waitMs`, or all are gone. */
+  /** Waits for the next dial that another process lays; undefined if no dial began within `waitMs`, or every process is gone. */
   followDial(question: DialQuestion, waitMs: number): FollowedDial {
     let asked = 0
     const follow = (number: number): ToHolder => {
@@ -120,7 +120,7 @@ export class Holders {
     return { trace, end }
   }
 
-  /** The decision of an operator about a link counts for the others too. */
+  /** Sends the other processes an operator's decision about a link. */
   changeLink(linkId: string, change: LinkChange): void {
     for (const { channel } of this.#holders.values()) channel.send({ type: 'change-link', linkId, ...change })
   }
@@ -141,7 +141,7 @@ export class Holders {
     this.#notBefore.set(address, Number.POSITIVE_INFINITY)
     let holder: Holder | undefined
     let isLost = false
-    // Messages that come before the channel is there wait for it.
+    // Messages that arrive before the channel is ready wait for it.
     const early: FromHolder[] = []
     try {
       const channel = await dial(address, proofs, {

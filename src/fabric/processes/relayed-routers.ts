@@ -38,8 +38,8 @@ interface Relayed {
 }
 
 /**
- * The routers that other processes over the same store hold. One that holds no channel to this process is reached by way of
- * another one: it is a router like any other for links and circuits.
+ * The routers that other processes over the same store hold. A router without a channel to this process is reached by way of another
+ * process, and serves links and circuits like any other router.
  */
 export class RelayedRouters {
   readonly #parts: Parts
@@ -51,7 +51,7 @@ export class RelayedRouters {
     this.#parts = parts
   }
 
-  /** A process tells which routers it holds, or what changed of that. */
+  /** A process reports the routers that it holds, or their changes. */
   reported(holder: Holder, { isFull, held, gone }: Extract<FromHolder, { type: 'routers' }>): void {
     const known = this.#reported.get(holder) ?? new Map<string, HeldRouter>()
     this.#reported.set(holder, known)
@@ -69,7 +69,7 @@ export class RelayedRouters {
     }
   }
 
-  /** There is no connection to a process any more. */
+  /** The connection to a process is lost. */
   lost(holder: Holder): void {
     const known = this.#reported.get(holder)
     this.#reported.delete(holder)
@@ -91,7 +91,7 @@ export class RelayedRouters {
     return circuitIds.filter((id) => circuits.get(id) !== undefined || exchange.has(id))
   }
 
-  /** Decides by which way a router is reached: its own channel, else a process that holds it. */
+  /** Chooses the way to a router: its own channel, else a process that holds it. */
   reconsider(routerId: string): void {
     const { routers } = this.#parts
     const isHeld = routers.held(routerId) !== undefined
@@ -146,7 +146,7 @@ export class RelayedRouters {
     if (routers.get(routerId) === undefined) exchange.routerGone(routerId)
   }
 
-  /** A router that holds a channel to several processes tells one of them that it is to be spared. */
+  /** A router that holds a channel to several processes asks only one of them to spare it. */
   #spare({ id, isQuiesced }: HeldRouter, before: HeldRouter | undefined): void {
     const router = this.#parts.routers.held(id)
     if (router === undefined || isQuiesced === (before?.isQuiesced ?? false)) return

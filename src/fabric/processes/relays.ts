@@ -29,7 +29,7 @@ interface Parts {
   readonly changeLink: (linkId: string, change: LinkChange) => boolean
 }
 
-/** The messages that a process passes on to routers of another one: those about circuits and links, and questions. */
+/** The messages that a process passes on to routers of another one: messages about circuits and links, and questions. */
 const PASSED_ON: ReadonlySet<ToRouter['type']> = new Set([
   'route',
   'unroute',
@@ -41,7 +41,7 @@ const PASSED_ON: ReadonlySet<ToRouter['type']> = new Set([
 /** The most circuits of one message. */
 const CIRCUITS_AT_ONCE = 500
 const NANOSECONDS = 1_000_000
-/** Ms after which a process that was connected is so again, or is believed to be gone. */
+/** Milliseconds within which a lost process connects again; later it counts as gone. */
 const RETURN_MS = 30_000
 
 class Using implements UsingProcess {
@@ -58,15 +58,15 @@ class Using implements UsingProcess {
 }
 
 /**
- * Lets other processes over the same store use the routers that hold a channel to this one: they learn which there are, what
- * those report of links and of circuits that they laid, and their messages are passed on.
+ * Lets other processes over the same store use the routers that hold a channel to this one: they learn which routers there are, get their
+ * reports about links and about circuits that the process laid, and have messages passed on to them.
  */
 export class Relays {
   readonly #parts: Parts
   readonly #processes = new Set<Using>()
-  /** How many other processes are there; as long as one of them is not connected, a circuit of nobody may be its own. */
+  /** The number of other processes; while a process is not connected, an unclaimed circuit may be its own. */
   #others = 0
-  /** Until when (epoch ms) a circuit of nobody may be that of a process that is about to connect. */
+  /** The instant (epoch ms) until which an unclaimed circuit may belong to a process that is about to connect. */
   #unsureUntil: number
 
   constructor(parts: Parts) {
@@ -74,7 +74,7 @@ export class Relays {
     this.#unsureUntil = parts.context.clock.now() + RETURN_MS
   }
 
-  /** Another process that is known begins to use the routers of this one. */
+  /** Another process, which proved itself, begins to use the routers of this process. */
   open(channel: ProcessChannel): ProcessSession {
     const process = new Using(channel)
     this.#processes.add(process)
@@ -91,7 +91,7 @@ export class Relays {
     }
   }
 
-  /** Sets how many other processes are over the store, as far as is known. */
+  /** Sets the known number of other processes over the store. */
   expect(others: number): void {
     this.#others = others
   }
@@ -116,7 +116,7 @@ export class Relays {
     }
   }
 
-  /** Passes a message of a router on to the processes that it concerns; answers what is left for this one. */
+  /** Passes a message of a router on to the processes that it concerns; answers the part for this process. */
   passOn(router: ConnectedRouter, message: FromRouter): FromRouter | undefined {
     const isAlone = this.#processes.size === 0 && this.#others === 0
     if (isAlone || this.#parts.routers.held(router.id) !== router) return message
@@ -157,7 +157,7 @@ export class Relays {
     if (others.length > 0) {
       void this.#sortOut(routerId, others, {
         ofOthers: (ids) => ({ ...fault, id: ids.join(' ') }),
-        // A router that has no way for a circuit of nobody is to forget it; one whose end is over has done so.
+        // A router without a path for an unclaimed circuit must forget it; a router whose end is over has already done so.
         forgets: subject === 'forward',
       })
     }
@@ -180,7 +180,7 @@ export class Relays {
     return own.length === 0 ? undefined : { ...confirmation, circuitIds: own }
   }
 
-  /** Passes on what is about circuits of other processes; the router forgets those of nobody. */
+  /** Passes on messages about circuits of other processes; the router forgets unclaimed circuits. */
   async #sortOut(
     routerId: string,
     circuitIds: readonly string[],
@@ -188,7 +188,7 @@ export class Relays {
   ): Promise<void> {
     const { owners, ends } = this.#parts
     const asked = [...this.#processes]
-    // One that connects meanwhile is not asked, and the circuits may be its own.
+    // A process that connects meanwhile is not asked, and the circuits may be its own.
     const areAllAsked = asked.length >= this.#others
     const { owned, ofNobody } = await owners.sort(circuitIds, asked)
     for (const [{ channel }, ids] of owned) channel.send({ type: 'from-router', routerId, message: ofOthers(ids) })

@@ -18,7 +18,7 @@ interface Pending {
   readonly settle: (answer: Answer) => void
 }
 
-/** How many terminators are asked about in one message. */
+/** The most terminators of one question. */
 const BATCH = 50
 const ANSWER_MS = 60_000
 const OFFLINE: Answer = { state: 'unknown', detail: 'router off-line' }
@@ -45,7 +45,7 @@ export class TerminatorComparisons {
     })
   }
 
-  /** Asks for every one of `stored` and tells each result; with `fix` those go that their routers do not have. */
+  /** Asks about every terminator of `stored` and reports each result; `fix` deletes the terminators that their routers do not have. */
   async compare(
     stored: readonly StoredTerminator[],
     fix: boolean,
@@ -67,7 +67,7 @@ export class TerminatorComparisons {
     }
   }
 
-  /** A router answered; which of those that it does not have were asked for here, and are not to go by that. */
+  /** A router answered; answers the ids that were asked about here: the answer alone must not delete them. */
   answered(routerId: string, { states }: Extract<FromRouter, { type: 'terminators-validated' }>): ReadonlySet<string> {
     const asked = new Set<string>()
     for (const [id, { valid, detail }] of states) {
