@@ -1,5 +1,7 @@
 /** Milliseconds for which long work may hold the event loop in one turn. Everything else waits for as long. */
 const SLICE_MS = 3
+/** Waiting pieces that resume in one turn at most: each does one step before it looks at the slice, also where the step follows a read. */
+const MOST_RESUMED = 8
 
 /** The parts of an event loop that spread work over its turns. */
 export interface EventLoop {
@@ -7,12 +9,14 @@ export interface EventLoop {
   now(): number
   /** Calls `work` in a later turn, after input that has arrived. */
   later(work: () => void): void
+  /** Calls `work` in this turn, after everything that goes on without input. */
+  soon(work: () => void): void
 }
 
 /**
  * Shares the thread between long pieces of work and everything else. All of them together have one slice of a turn of the event loop. Work
- * that finds the slice used up waits, and each later turn goes to a single waiting piece. New work and work that has waited before take
- * turns, so that short work does not wait for all slices of long work.
+ * that finds the slice used up waits, and later turns resume waiting pieces, one after the other, while their slice lasts. New work and
+ * work that has waited before take turns, so that short work does not wait for all slices of long work.
  *
  * @example
  * const turn = new LoopTurns(eventLoop).begin()
@@ -64,13 +68,20 @@ export class LoopTurns {
 
   #endTurn(): void {
     this.#since = undefined
+    this.#resume(MOST_RESUMED)
+  }
+
+  #resume(most: number): void {
     const [first, second] = this.#isForNewcomer ? [this.#newcomers, this.#others] : [this.#others, this.#newcomers]
     this.#isForNewcomer = !this.#isForNewcomer
     const waiting = first.size > 0 ? first : second
     const [next] = waiting
     if (next === undefined) return
     waiting.delete(next)
-    this.#sliceBegan()
+    const since = this.#sliceBegan()
     next()
+    this.#loop.soon(() => {
+      if (most > 1 && this.#since === since && this.#loop.now() - since < SLICE_MS) this.#resume(most - 1)
+    })
   }
 }

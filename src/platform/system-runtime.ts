@@ -72,9 +72,14 @@ function callLater(work: () => void): void {
   else setTimeout(work, 0)
 }
 
+/** Node calls the ticks that microtasks ask for when no microtask is left. Elsewhere the work is another microtask. */
+function callSoon(work: () => void): void {
+  queueMicrotask('process' in globalThis ? () => process.nextTick(work) : work)
+}
+
 /** Turns of the host's event loop. */
 export function createLoopTurns(): Turns {
-  return new LoopTurns({ now: () => performance.now(), later: callLater })
+  return new LoopTurns({ now: () => performance.now(), later: callLater, soon: callSoon })
 }
 
 /**

@@ -9,7 +9,8 @@ const SLICE_MS = 3
 function handLoop() {
   let now = 0
   const planned: (() => void)[] = []
-  const turns = new LoopTurns({ now: () => now, later: (work) => planned.push(work) })
+  const soon = (work: () => void) => queueMicrotask(() => process.nextTick(work))
+  const turns = new LoopTurns({ now: () => now, later: (work) => planned.push(work), soon })
   const endTurn = async () => {
     for (const work of planned.splice(0)) work()
     // Everything that goes on at once has done so when an immediate is called.
@@ -85,6 +86,36 @@ describe('turns of the event loop', () => {
     expect(turns).toBeLessThanOrEqual(2 * 16)
     expect(longSteps).toBeLessThan(16 * 30)
     await loop.endAll([...long, short])
+  })
+
+  it('resume as many pieces in one turn as its slice has time for', async () => {
+    const loop = handLoop()
+    let resumed = 0
+    const callers = Array.from({ length: 100 }, async () => {
+      const turn = loop.turns.begin()
+      loop.spend(SLICE_MS)
+      await turn()
+      loop.spend(SLICE_MS / 6)
+      resumed += 1
+    })
+    let turns = 0
+    for (; resumed < callers.length; turns += 1) await loop.endTurn()
+    expect(turns).toBeLessThanOrEqual(100 / 6 + 2)
+    await loop.endAll(callers)
+  })
+
+  it('resume only a few in one turn whose steps come after a read that takes longer than the turn', async () => {
+    const loop = handLoop()
+    let resumed = 0
+    const callers = Array.from({ length: 100 }, async () => {
+      const turn = loop.turns.begin()
+      loop.spend(SLICE_MS)
+      await turn()
+      resumed += 1
+    })
+    await loop.endTurn()
+    expect(resumed).toBeLessThanOrEqual(8)
+    await loop.endAll(callers)
   })
 
   it('let work of several places of one caller wait once, and go on in all of them together', async () => {

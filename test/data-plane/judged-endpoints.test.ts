@@ -25,7 +25,11 @@ function endpoints(gone: ReadonlySet<string>) {
     model,
     posture: { forget: () => undefined } as unknown as EdgePosture,
     now: () => 0,
-    turns: new LoopTurns({ now: () => now, later: setImmediate }),
+    turns: new LoopTurns({
+      now: () => now,
+      later: setImmediate,
+      soon: (work) => queueMicrotask(() => process.nextTick(work)),
+    }),
     report: () => undefined,
   })
   for (let number = 0; number < ENDPOINTS; number += 1) {

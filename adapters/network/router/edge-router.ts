@@ -89,7 +89,11 @@ export class EdgeRouter implements CircuitHost {
       model: this.#model,
       posture,
       now: this.#now,
-      turns: new LoopTurns({ now: () => performance.now(), later: setImmediate }),
+      turns: new LoopTurns({
+        now: () => performance.now(),
+        later: setImmediate,
+        soon: (work) => queueMicrotask(() => process.nextTick(work)),
+      }),
       report: (message) => this.#tellAll(message),
     })
     this.#circuits = new EdgeCircuits({
