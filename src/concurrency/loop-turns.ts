@@ -17,13 +17,6 @@ export interface EventLoop {
  * Shares the thread between long pieces of work and everything else. All of them together have one slice of a turn of the event loop. Work
  * that finds the slice used up waits, and later turns resume waiting pieces, one after the other, while their slice lasts. New work and
  * work that has waited before take turns, so that short work does not wait for all slices of long work.
- *
- * @example
- * const turn = new LoopTurns(eventLoop).begin()
- * for (const entity of entities) {
- *   judge(entity)
- *   await turn()
- * }
  */
 export class LoopTurns {
   readonly #loop: EventLoop

@@ -271,7 +271,7 @@ describe.each([
     const { admin, alice, serviceId, database, controller } = await start()
     const own = foreignClient(mountOf(controller), '/portcullis/v1', admin.token)
     await database.run(`update service_policies set type = 'Everything'`)
-    expect((await own.get('/graph')).status).toBe(200)
+    expect((await own.get('/access-map')).status).toBe(200)
     const again = await createTestController({ storage: await database.open({ cachedRecords: 0 }) })
     onTestFinished(() => again.close())
     const { token } = await adminOf(mountOf(again))
