@@ -10,7 +10,7 @@ export interface FrameRate {
   readonly burst: number
 }
 
-/** Counts frames against a rate. Instants are milliseconds of any clock that only goes forward. */
+/** Counts frames against a rate. Instants are milliseconds of a monotonic clock. */
 export class FrameAllowance {
   readonly #rate: FrameRate
   #left: number
@@ -22,7 +22,7 @@ export class FrameAllowance {
     this.#at = now
   }
 
-  /** Takes frames; answers for how many milliseconds the peer has to wait before the next, 0 for not at all. */
+  /** Counts frames; answers the milliseconds until the peer may send the next frame, 0 for no wait. */
   take(frames: number, now: number): number {
     const earned = ((now - this.#at) / 1000) * this.#rate.perSecond
     this.#left = Math.min(this.#rate.burst, this.#left + earned) - frames
@@ -39,11 +39,11 @@ export interface SocketLimits {
 }
 
 /**
- * Frames of one peer that one turn of the event loop gives out: the system brings megabytes in a turn, and all others would wait for
- * them. Counted, not timed: on a busy machine a slice of time holds too little to be worth a turn.
+ * Frames of one peer that one turn of the event loop delivers: the system brings megabytes in a turn, and all other peers would wait. A
+ * count is used, not a time: on a busy machine a slice of time is too short to be worth a turn.
  */
 const MOST_IN_TURN = 128
-/** Milliseconds for which a peer may go on reading what was sent before the end. */
+/** Milliseconds for which a peer may still read frames that were sent before the end. */
 const ENDING_MS = 1000
 
 /** Frames over one socket, both ways. */
@@ -57,14 +57,14 @@ export class ChannelSocket implements Channel {
   #isEnding = false
   #isPaused = false
   #isDelivering = false
-  /** Frames that were given out in this turn of the event loop. */
+  /** Frames that were delivered in this turn of the event loop. */
   #inTurn = 0
-  /** Others have the event loop before the next frame. */
+  /** Other work has the event loop before the next frame. */
   #isResting = false
   #isDestroyed = false
   /** The socket is closed, and messages that came before wait for {@link resume}. */
   #isGone = false
-  /** When something arrived last, ms of the monotonic clock. */
+  /** The instant of the last arrival, ms of the monotonic clock. */
   heardAt = performance.now()
 
   constructor(socket: Duplex, limits: SocketLimits, helloLimits: FrameLimits, listener: ChannelListener) {
@@ -90,7 +90,7 @@ export class ChannelSocket implements Channel {
     this.#listener = listener
   }
 
-  /** From now on the peer is known: it may send more, and somebody else listens. */
+  /** The peer is known from now on: it may send more, to another listener. */
   admit(limits: FrameLimits, listener: ChannelListener): void {
     this.#reader.allow(limits)
     this.#listener = listener
@@ -100,7 +100,7 @@ export class ChannelSocket implements Channel {
     this.#outgoing.write(frame)
   }
 
-  /** Takes nothing more in until {@link resume}, and gives out nothing: what arrived in one piece with the last message waits too. */
+  /** Reads and delivers nothing until {@link resume}: frames that arrived in one piece with the last message wait too. */
   pause(): void {
     this.#isPaused = true
     this.#socket.pause()
@@ -123,7 +123,7 @@ export class ChannelSocket implements Channel {
     if (this.#isGone) this.#over()
   }
 
-  /** Closes when what was sent has gone out and the peer has closed too, or after a second. What it sends is passed over. */
+  /** Closes when all frames have gone out and the peer has closed too, or after a second. Frames that still arrive are ignored. */
   close(): void {
     this.#isEnding = true
     this.#outgoing.end()
@@ -170,7 +170,7 @@ export class ChannelSocket implements Channel {
     if (this.#inTurn === MOST_IN_TURN) this.#rest()
   }
 
-  /** The rest of what arrived waits for the next turn of the event loop, and nothing more is read until then. */
+  /** Frames that arrived wait for the next turn of the event loop, and nothing more is read until then. */
   #rest(): void {
     this.#isResting = true
     this.#socket.pause()

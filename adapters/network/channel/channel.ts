@@ -1,18 +1,18 @@
 import type { Frame } from './frame.ts'
 
-/** The trouble of a channel: no frames, too many of them, or a peer that does not read. */
+/** The trouble of a channel: malformed frames, too many of them, or a peer that does not read. */
 export type ChannelTrouble = 'malformed' | 'flood' | 'slow-reader'
 
-/** Of a channel of several sockets: those for what flows, and those for what opens, closes and asks. */
+/** The sockets of a channel that a message may use: `data` for payloads, `control` for opening, closing and questions. */
 export type Lane = 'data' | 'control'
 
-/** Hears of what happens on a channel. */
+/** Receives the messages and the events of a channel. */
 export interface ChannelListener {
   onMessage(message: Frame): void
   onClose(): void
   /** Called when all messages that waited for the peer have gone out. */
   onDrain?(): void
-  /** A flood is slowed down; after the other two the channel is over. */
+  /** A flood is slowed down; any other trouble ends the channel. */
   onTrouble?(what: ChannelTrouble): void
 }
 
@@ -21,22 +21,19 @@ export interface ChannelListener {
  * process ({@link channelPair}). The receiver of a channel listens at once.
  */
 export interface Channel {
-  /**
-   * Sends a message; one that the other end cannot get any more is dropped. Its body must not change afterwards. A channel of one
-   * socket has one lane.
-   */
+  /** Sends a message; it is dropped if the channel is over. Its body must not change afterwards. A channel of one socket has one lane. */
   send(message: Frame, lane?: Lane): void
   /**
-   * The bytes that wait because the peer reads more slowly than this end sends. There is a bound beyond which the channel is
-   * given up: a sender that passes on messages of others stops reading from them before, until `onDrain`.
+   * The bytes that wait because the peer reads more slowly than this end sends. The channel is given up beyond a bound: a sender that
+   * passes on messages of others therefore stops reading from them in time, until `onDrain`.
    */
   readonly queuedBytes: number
-  /** Sets the receiver of what arrives from now on. */
+  /** Sets the receiver of all later messages. */
   listen(listener: ChannelListener): void
-  /** Takes nothing more in until `resume`; the peer is slowed down. */
+  /** Reads nothing until `resume`; that slows the peer down. */
   pause(): void
   resume(): void
-  /** Ends the channel; what was sent before arrives, if the peer reads it within a second. */
+  /** Ends the channel; earlier messages arrive if the peer reads them within a second. */
   close(): void
   /** Ends the channel at once. */
   destroy(): void

@@ -4,7 +4,7 @@ import { type Message, processTimer, type Timer } from './conversation.ts'
 import { EDGE_TYPE } from './edge-messages.ts'
 import type { Frame } from './frame.ts'
 
-/** An end of a circuit that is to be opened. */
+/** The facts by which an end of a circuit is opened. */
 export interface EndFacts {
   readonly circuitId: string
   readonly side: CircuitSide
@@ -18,23 +18,23 @@ export interface EndListener {
   readable(): void
   /** Everything that was written has gone out. */
   writable(): void
-  /** The end is over: its controller has to hear of that, unless it ended the circuit itself. */
+  /** The end is over: its controller must get a report, unless it ended the circuit itself. */
   over(reason: EndReason): void
 }
 
-/** Milliseconds between two looks at what has to be sent again. */
+/** Milliseconds between checks for payloads to send again. */
 const TICK_MS = 100
 
-/** The ends of circuits that this process keeps order and windows for. */
+/** The ends of circuits whose order and windows this process keeps. */
 export class CircuitEnds {
   readonly #now: () => number
   readonly #timer: Timer
   readonly #ends = new Set<CircuitEnd>()
-  /** Those for which time counts: something is under way, or they are about to end. */
+  /** The ends that depend on time: payloads are under way, or the end is closing. */
   readonly #busy = new Set<CircuitEnd>()
   #cancel: (() => void) | undefined
 
-  /** `now` is ms of a clock that only goes forward. */
+  /** `now` answers ms of a monotonic clock. */
   constructor(now: () => number, timer: Timer = processTimer) {
     this.#now = now
     this.#timer = timer
@@ -44,7 +44,7 @@ export class CircuitEnds {
     return this.#ends.size
   }
 
-  /** Opens an end; the one that dialed begins by {@link CircuitEnd.start}. */
+  /** Opens an end; the dialer begins with {@link CircuitEnd.start}. */
   open(facts: EndFacts, listener: EndListener): CircuitEnd {
     const end: CircuitEnd = new CircuitEnd(
       facts,
@@ -66,7 +66,7 @@ export class CircuitEnds {
     return end
   }
 
-  /** Ends all of them without a word. */
+  /** Ends all of them without a message. */
   close(): void {
     this.#cancel?.()
     this.#cancel = undefined
@@ -88,7 +88,7 @@ export class CircuitEnds {
   }
 }
 
-/** One end of a circuit: what is written comes out at the other one, whole and in order, and the other way round. */
+/** One end of a circuit: written bytes come out at the other end, whole and in order, in both directions. */
 export class CircuitEnd {
   readonly #end: XgressEnd
   readonly #now: () => number
@@ -119,7 +119,7 @@ export class CircuitEnd {
     return this.#end.isQuiet
   }
 
-  /** Bytes that were written and wait for room: who writes stops while there are many. */
+  /** Written bytes that wait for room: the writer pauses while there are many. */
   get waitingBytes(): number {
     return this.#end.waitingBytes
   }
@@ -129,7 +129,7 @@ export class CircuitEnd {
     this.#active()
   }
 
-  /** Answers whether nothing waits: `writable` is called later otherwise. */
+  /** Answers whether nothing waits; otherwise `writable` is called later. */
   write(chunk: Chunk): boolean {
     const isFree = this.#end.write(chunk, this.#now())
     this.#active()
@@ -142,7 +142,7 @@ export class CircuitEnd {
     this.#active()
   }
 
-  /** Ends both directions; what was written still goes out. */
+  /** Ends both directions; written bytes still go out. */
   close(): void {
     this.#end.close(this.#now())
     this.#active()

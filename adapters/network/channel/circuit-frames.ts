@@ -17,7 +17,7 @@ export function isOfCircuit({ contentType }: Frame): boolean {
   return contentType >= EDGE_TYPE.payload && contentType <= EDGE_TYPE.circuitControl
 }
 
-/** The circuit of a frame; undefined for one that names none. Controls name theirs in the body, behind a byte. */
+/** The circuit of a frame; undefined for a frame that names no circuit. A control names its circuit in the body, behind a byte. */
 export function circuitOf(frame: Frame): string | undefined {
   const named = frame.headers.get(CIRCUIT_HEADER.circuit)
   if (named !== undefined) return named.length > LONGEST_ID ? undefined : Buffer.from(named).toString()
@@ -26,7 +26,7 @@ export function circuitOf(frame: Frame): string | undefined {
   return body.length < 2 || body.length > LONGEST_ID ? undefined : Buffer.from(body.subarray(1)).toString()
 }
 
-/** The side that sent a payload or an acknowledgement: who dialed is at the ingress, who hosts at the egress. */
+/** The side that sent a payload or an acknowledgement: the dialer is at the ingress, the host at the egress. */
 export function sideOf({ headers }: Frame): 'ingress' | 'egress' {
   const flags = readUint32(headers, CIRCUIT_HEADER.flags) ?? 0
   return (flags & PAYLOAD_FLAG.originator) === 0 ? 'ingress' : 'egress'
@@ -37,7 +37,7 @@ export function isRetransmission({ headers }: Frame): boolean {
   return ((readUint32(headers, CIRCUIT_HEADER.flags) ?? 0) & PAYLOAD_FLAG.retransmit) !== 0
 }
 
-/** Whether a frame only says that something ends: that nobody takes it is no fault. */
+/** Whether a frame only announces an end: it is no fault if no end takes it. */
 export function isFarewell({ headers }: Frame): boolean {
   const ends = PAYLOAD_FLAG.circuitEnd | PAYLOAD_FLAG.endOfInput
   return ((readUint32(headers, CIRCUIT_HEADER.flags) ?? 0) & ends) !== 0
@@ -51,7 +51,7 @@ export function forwarded({ contentType, headers, body }: Frame): Message {
   return { contentType, headers: rest, body }
 }
 
-/** Reads a payload; undefined for what is none. */
+/** Reads a payload; undefined for invalid bytes. */
 export function readPayload(frame: Frame): Payload | undefined {
   const circuitId = circuitOf(frame)
   const sequence = readUint32(frame.headers, CIRCUIT_HEADER.sequence)
@@ -84,7 +84,7 @@ export function writePayload({ circuitId, sequence, flags, sentAt, items, body }
   return { contentType: EDGE_TYPE.payload, headers, body: body.length === 0 ? [] : [body] }
 }
 
-/** Reads an acknowledgement; undefined for what is none. Its numbers are the only ones with the highest byte first. */
+/** Reads an acknowledgement; undefined for invalid bytes. Its numbers are the only ones with the highest byte first. */
 export function readAcknowledgement(frame: Frame): Acknowledgement | undefined {
   const circuitId = circuitOf(frame)
   const body = bodyOf(frame)

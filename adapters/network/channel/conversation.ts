@@ -9,10 +9,10 @@ export interface Message {
   readonly body: readonly Uint8Array[]
 }
 
-/** Hears of every message of a channel, as it is sent or taken. */
+/** Gets every message of a channel as it is sent or received. */
 export type Watch = (frame: Frame, isReceived: boolean) => void
 
-/** Runs work after `ms` milliseconds; answers a function that cancels it. A test gives one that follows its clock. */
+/** Runs work after `ms` milliseconds; answers a function that cancels it. A test passes a timer that follows the clock of the test. */
 export type Timer = (ms: number, work: () => void) => () => void
 
 /** The header by which an answer names the message that it answers. */
@@ -20,7 +20,7 @@ const REPLY_FOR = 1
 /** Sequences are positive numbers of 32 bits. */
 const HIGHEST_SEQUENCE = 0x7f_ff_ff_ff
 
-/** A request got no answer: the time was over, or the channel. */
+/** A request got no answer before its time or the channel ended. */
 export class NoAnswer extends Error {
   readonly why: 'time-out' | 'closed'
 
@@ -44,8 +44,8 @@ export function processTimer(ms: number, work: () => void): () => void {
 }
 
 /**
- * Requests and answers on a channel: numbers what is sent, and gives answers to their askers. Everything else, also an answer that
- * comes too late, goes to the listener.
+ * Requests and answers on a channel: numbers sent messages, and matches answers with requests. Every other message goes to the listener,
+ * late answers included.
  */
 export class Conversation {
   readonly #channel: Channel
@@ -87,8 +87,8 @@ export class Conversation {
   }
 
   /**
-   * Sends a request; answers what it is answered by. Rejects with {@link NoAnswer}. `onAnswer` runs before anything is taken that came
-   * behind the answer.
+   * Sends a request; resolves with its answer. Rejects with {@link NoAnswer}. `onAnswer` runs before any message behind the answer is
+   * delivered.
    */
   ask(request: Message, timeoutMs: number, lane?: Lane, onAnswer: () => void = () => undefined): Promise<Frame> {
     if (this.#isClosed) return Promise.reject(new NoAnswer('closed'))
@@ -123,7 +123,7 @@ export class Conversation {
   }
 }
 
-/** The number of the message that a message answers; undefined where it answers none. */
+/** The number of the message that a message answers; undefined for a message that is no answer. */
 function answeredBy({ headers }: Frame): number | undefined {
   const value = headers.get(REPLY_FOR)
   if (value === undefined || value.length < 4) return undefined

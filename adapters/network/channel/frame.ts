@@ -1,9 +1,9 @@
-/** A unit of the channel: what it is, its number, named header values and a body. */
+/** A unit of the channel: its type, its number, headers and a body. */
 export interface Frame {
   readonly contentType: number
   readonly sequence: number
   readonly headers: ReadonlyMap<number, Uint8Array>
-  /** In pieces, so that a large body that many receive is kept once. */
+  /** In pieces, so that many receivers share one copy of a large body. */
   readonly body: readonly Uint8Array[]
 }
 
@@ -15,15 +15,15 @@ export interface FrameLimits {
 
 /** Bytes before headers and body: magic, content type, sequence and the two lengths. */
 export const FRAME_PREFIX_BYTES = 20
-/** The sizes of a frame whose prefix is not there yet. */
+/** The sizes of a frame whose prefix has not arrived yet. */
 const INCOMPLETE = { headerBytes: 0, total: Number.POSITIVE_INFINITY }
 const MAGIC = 0x0c_09_06_03
 const MOST_HEADERS = 256
 const LEAST_ROOM = 4096
-/** Room of a large frame that is given back once it is done with. */
+/** Room beyond this is released once a large frame has been delivered. */
 const MOST_IDLE_ROOM = 65_536
 
-/** Bytes that are no frames, or one that is larger than allowed. */
+/** The bytes are malformed, or a frame exceeds its limits. */
 export class FrameError extends Error {
   constructor(problem: string) {
     super(`malformed frame: ${problem}`)
@@ -31,7 +31,7 @@ export class FrameError extends Error {
   }
 }
 
-/** The bytes of a frame: prefix with headers, then the pieces of the body as they are. */
+/** The bytes of a frame: prefix with headers, then the pieces of the body without a copy. */
 export function encodeFrame({ contentType, sequence, headers, body }: Frame): readonly Uint8Array[] {
   const headerBytes = [...headers.values()].reduce((sum, { length }) => sum + 8 + length, 0)
   const bodyBytes = body.reduce((sum, { length }) => sum + length, 0)
@@ -58,11 +58,11 @@ export function frameBytes(prefix: Uint8Array): number {
   return FRAME_PREFIX_BYTES + view.getUint32(12, true) + view.getUint32(16, true)
 }
 
-/** Cuts a stream of bytes into frames. Room grows with what arrives, and never beyond what a frame may hold. */
+/** Cuts a stream of bytes into frames. Room grows with the arriving bytes, and never beyond the limits of a frame. */
 export class FrameReader {
   #limits: FrameLimits
   #room = new Uint8Array(LEAST_ROOM)
-  /** The bytes before it were given out. */
+  /** The bytes before this position were delivered. */
   #start = 0
   #length = 0
 
@@ -70,7 +70,7 @@ export class FrameReader {
     this.#limits = limits
   }
 
-  /** Bounds the frames that were not given out yet. */
+  /** Sets the limits of frames that were not delivered yet. */
   allow(limits: FrameLimits): void {
     this.#limits = limits
   }
@@ -81,7 +81,7 @@ export class FrameReader {
     this.#keep(bytes)
   }
 
-  /** The next frame; undefined while it is not complete. Throws `FrameError`: the stream is then of no use. */
+  /** The next frame; undefined while it is not complete. Throws `FrameError`: the stream cannot be used after that. */
   next(): Frame | undefined {
     const { stream, headerBytes, total } = this.#nextStart()
     if (stream.length < total) {
@@ -98,7 +98,7 @@ export class FrameReader {
     return stream.length >= total
   }
 
-  /** Adds bytes; answers the frames that are complete by them. Throws as {@link next}. */
+  /** Adds bytes; answers the frames that they complete. Throws as {@link next}. */
   push(bytes: Uint8Array): readonly Frame[] {
     this.add(bytes)
     const frames: Frame[] = []
@@ -106,7 +106,7 @@ export class FrameReader {
     return frames
   }
 
-  /** The room of what was given out is free again. */
+  /** Frees the room of delivered frames. */
   #giveBack(): void {
     if (this.#start === 0) return
     this.#room.copyWithin(0, this.#start, this.#length)

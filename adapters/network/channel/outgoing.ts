@@ -7,11 +7,11 @@ export interface OutgoingLimits {
   readonly bytes: number
   /** Milliseconds without the peer reading anything. */
   readonly stallMs: number
-  /** Whether messages of a whole turn of the event loop leave together; else those of one piece of work do. */
+  /** Whether all messages of a turn of the event loop leave together; otherwise only the messages of one microtask do. */
   readonly gathersTurn?: boolean
 }
 
-/** The listener that hears whether a peer reads. */
+/** The listener for the progress of a peer. */
 interface OutgoingListener {
   /** Everything that waited is in the hands of the system. */
   onDrained(): void
@@ -20,7 +20,7 @@ interface OutgoingListener {
 
 interface Piece {
   readonly bytes: Uint8Array
-  /** It belongs to the large message that is under way, which many receive and nobody copies. */
+  /** It belongs to the large message under way, which many receivers share without a copy. */
   readonly isLarge: boolean
 }
 
@@ -31,8 +31,8 @@ const AT_ONCE_BYTES = 131_072
 const LARGE_BYTES = 1024 * 1024
 
 /**
- * The frames that wait for a socket, written in small pieces as fast as the peer reads. What many receive is not copied. A
- * peer that stops reading is given up: nobody else waits for it, and what waits for it is bounded.
+ * The frames that wait for a socket, written in small pieces as fast as the peer reads. A message for many receivers is not copied. A peer
+ * that stops reading is given up: no other peer waits for it, and its queue is bounded.
  */
 export class Outgoing {
   readonly #socket: Duplex
@@ -45,9 +45,9 @@ export class Outgoing {
   /** Bytes of all other messages that wait. */
   #bytes = 0
   #stall: NodeJS.Timeout | undefined
-  /** Its next turn to write is to come. */
+  /** A later turn to write is scheduled. */
   #isInLine = false
-  /** It writes when the work that goes on is done, or this turn of the event loop. */
+  /** It writes at the end of the running work or of this turn of the event loop. */
   #isSoon = false
   #isEnding = false
 
@@ -78,7 +78,7 @@ export class Outgoing {
     if (this.#stall === undefined && !this.#isInLine) this.#pumpSoon()
   }
 
-  /** Takes nothing more, and ends the socket once what waits has gone out. */
+  /** Accepts no more messages, and ends the socket once the queue has gone out. */
   end(): void {
     this.#isEnding = true
     if (this.#pieces.length === 0) this.#socket.end()
@@ -91,8 +91,8 @@ export class Outgoing {
   }
 
   /**
-   * Messages that are sent in one go leave together: a packet and a record of TLS for each would cost more than the rest of them. What
-   * a peer sends comes in pieces of a record each, so that what follows from it is one go only with the whole turn.
+   * Messages that are sent together leave together: a packet and a TLS record for each message would cost more than its other work. The
+   * messages of a peer arrive one TLS record at a time, so that only the whole turn gathers the messages that follow from them.
    */
   #pumpSoon(): void {
     if (this.#isSoon) return
@@ -105,7 +105,7 @@ export class Outgoing {
     else queueMicrotask(pump)
   }
 
-  /** Others have the event loop between two pieces, however fast the peer reads. */
+  /** Other work has the event loop between two pieces, however fast the peer reads. */
   #pumpLater(): void {
     if (this.#isInLine) return
     this.#isInLine = true
@@ -161,7 +161,7 @@ const SLICE_MS = 3
 
 const WAITING: (() => void)[] = []
 
-/** Does some work in a later turn of the event loop: as much of what waits as fits a slice, the rest in the next one. */
+/** Does work in a later turn of the event loop: as much waiting work as fits a slice, the rest in the next slice. */
 function inSlices(work: () => void): void {
   WAITING.push(work)
   if (WAITING.length === 1) setImmediate(serve)

@@ -12,9 +12,9 @@ const SHORT_LENGTH = 126
 const LONGEST_OF_16_BITS = 65_536
 
 /**
- * The frames of a channel within a websocket, at the side of the server: bytes of the channel on one side, messages of RFC 6455
- * on the other. Each frame of the channel goes out as one binary message, as programs of the field read it; how the messages of
- * a client are cut does not matter. A client that says nothing for a minute, not even that it hears us, is gone.
+ * The frames of a channel within a websocket, at the side of the server: bytes of the channel on one side, messages of RFC 6455 on the
+ * other. Each frame of the channel goes out as one binary message, as programs of the field read it; a client may cut its messages in any
+ * way. A client without any message for a minute, not even a pong, is gone.
  */
 export class WebSocketStream extends Duplex {
   readonly #socket: Duplex
@@ -26,7 +26,7 @@ export class WebSocketStream extends Duplex {
   #heardAt = performance.now()
   #isClosing = false
 
-  /** `head` is what the client sent behind its request. */
+  /** `head` holds the bytes that the client sent behind its request. */
   constructor(socket: Duplex, head: Uint8Array) {
     super({ allowHalfOpen: false })
     this.#socket = socket
@@ -93,7 +93,7 @@ export class WebSocketStream extends Duplex {
     }
   }
 
-  /** One answer is enough for pings that come faster than they are answered. */
+  /** One pong is enough for pings that arrive faster than pongs go out. */
   #pong(payload: Uint8Array): void {
     if (this.#socket.writableLength === 0) this.#control(OPCODE.pong, payload)
   }
@@ -103,7 +103,7 @@ export class WebSocketStream extends Duplex {
     else this.#control(OPCODE.ping, new Uint8Array())
   }
 
-  /** A frame of its own may stand between the bytes of others, but not in the middle of one. */
+  /** A control frame may go out between other frames, but not within a frame. */
   #control(opcode: number, payload: Uint8Array): void {
     if (this.#isClosing || this.#left > 0) return
     this.#socket.write(Buffer.concat([header(opcode, payload.length), payload]))
@@ -131,7 +131,7 @@ function header(opcode: number, length: number): Uint8Array {
 /** The kinds of WebSocket frames (RFC 6455, section 5.2). */
 const OPCODE = { continuation: 0, text: 1, binary: 2, close: 8, ping: 9, pong: 10 } as const
 
-/** Hears of the parts of messages as they arrive. */
+/** Receives the parts of messages as they arrive. */
 interface MessageParts {
   /** Bytes of binary messages, in order. */
   onBytes(bytes: Uint8Array): void
@@ -140,7 +140,7 @@ interface MessageParts {
   onClose(): void
 }
 
-/** Bytes that no client may send; `status` is the one that tells it so when the socket is closed. */
+/** A client violated the protocol; the close frame carries `status`. */
 class ProtocolError extends Error {
   readonly status: number
 
@@ -153,7 +153,7 @@ class ProtocolError extends Error {
 
 const PROTOCOL_ERROR = 1002
 const UNSUPPORTED_DATA = 1003
-/** The most that a frame takes before its payload: two bytes, a length of eight and a mask of four. */
+/** The most bytes before the payload of a frame: two bytes, a length of eight and a mask of four. */
 const MOST_HEADER_BYTES = 14
 const LONGEST_CONTROL = 125
 const LENGTH_OF_16_BITS = 126
@@ -163,7 +163,7 @@ const LENGTH_OF_64_BITS = 127
 interface Arriving {
   readonly opcode: number
   readonly mask: Uint8Array
-  /** Bytes of the payload that are to come, and that came. */
+  /** Bytes of the payload that are missing, and that arrived. */
   left: number
   taken: number
   /** The payload of a control frame, which arrives whole. */
@@ -179,7 +179,7 @@ class IncomingMessages {
   readonly #header = new Uint8Array(MOST_HEADER_BYTES)
   #headerLength = 0
   #arriving: Arriving | undefined
-  /** A message is to be continued. */
+  /** A fragmented message is not complete. */
   #isUnfinished = false
 
   constructor(parts: MessageParts) {

@@ -3,17 +3,17 @@ import { Agent, request as open } from 'node:https'
 import { buffer } from 'node:stream/consumers'
 import { checkOptions, type OptionRules } from '../../../src/base/arguments.ts'
 
-/** Whom a client trusts, and what it shows of itself in TLS; all PEM. */
+/** The authorities that a client trusts, and its own certificate for TLS; all PEM. */
 export interface HttpsFetchOptions {
-  /** The authorities that it trusts, and no others. Default: those that Node trusts. */
+  /** The only authorities that it trusts. Default: the authorities of Node. */
   readonly ca?: string
-  /** Its certificate, followed by intermediates. Default: it shows none. */
+  /** Its certificate, followed by intermediates. Default: no certificate. */
   readonly cert?: string
   /** The private key of `cert`. */
   readonly key?: string
 }
 
-/** Node reads what is no PEM as nothing at all, and then trusts nobody. */
+/** Node reads invalid PEM as an empty list, and then trusts no server. */
 function pemProblem(text: string): string | undefined {
   return text.includes('-----BEGIN ') ? undefined : "takes PEM, not a path: await readFile('ca.pem', 'utf8')"
 }
@@ -25,13 +25,13 @@ const OPTIONS: OptionRules<HttpsFetchOptions> = {
 }
 
 /**
- * A `fetch` that trusts a private authority and presents a client certificate, which the global one can do neither of; give
- * it to the clients of `portcullis/client`. Connections are kept for the next request, and hold no process alive. Redirects
- * are answered, not followed. An answer is read whole before the promise resolves, but for a stream of events, which comes as it
- * is sent until its body or the request is cancelled.
+ * A `fetch` that trusts a private authority and presents a client certificate, which the global one can do neither of; give it to the
+ * clients of `portcullis/client`. Connections are kept for the next request, and hold no process alive. Redirects are answered, not
+ * followed. An answer is read whole before the promise resolves, except a stream of events, which is delivered as it arrives until its body
+ * or the request is cancelled.
  *
- * The promise that it answers rejects with the error of Node when the controller is not reached or not trusted, and with the
- * reason of the request's `signal` when it is aborted.
+ * The promise rejects with the error of Node when the controller is unreachable or untrusted, and with the reason of the request's `signal`
+ * when that is aborted.
  *
  * @example
  * const fetch = httpsFetch({ ca: await readFile('ca.pem', 'utf8'), cert, key })
@@ -66,7 +66,7 @@ export function httpsFetch(options: HttpsFetchOptions = {}): (request: Request) 
   }
 }
 
-/** The body of an answer as it comes. */
+/** The body of an answer as it arrives. */
 function eventsOf(incoming: IncomingMessage): ReadableStream<Uint8Array<ArrayBuffer>> {
   return new ReadableStream({
     start: (controller) => {

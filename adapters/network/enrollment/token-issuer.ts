@@ -5,17 +5,17 @@ import { isIP } from 'node:net'
 import type { Readable } from 'node:stream'
 import { connect } from 'node:tls'
 
-/** The claims of an enrollment token. Nothing here is believed before {@link provenIssuer} has found who signed it. */
+/** The claims of an enrollment token. No claim is trusted before {@link provenIssuer} has found the signer. */
 export interface EnrollmentToken {
-  /** Where its controller answers: scheme, host and port. */
+  /** The address of its controller: scheme, host and port. */
   readonly issuer: URL
-  /** How it enrolls, for example `ott`. */
+  /** The enrollment method, for example `ott`. */
   readonly method: string
   /** The id of the identity or router that it enrolls, empty for `ca`. */
   readonly subject: string
   /** The secret by which the controller finds the enrollment, empty for `ca`. */
   readonly token: string
-  /** Epoch milliseconds; absent from a token that does not end. */
+  /** Epoch milliseconds; absent from a token that does not expire. */
   readonly expiresAt?: number
   /** Control addresses, in the tokens of routers. */
   readonly controllers: readonly string[]
@@ -24,7 +24,7 @@ export interface EnrollmentToken {
 /**
  * The claims of an enrollment token, the text of a JWT.
  *
- * Throws a `TypeError` for what is none.
+ * Throws a `TypeError` for any other text.
  */
 export function readEnrollmentToken(jwt: string): EnrollmentToken {
   const claims = claimsIn(jwt)
@@ -45,7 +45,10 @@ export function readEnrollmentToken(jwt: string): EnrollmentToken {
   }
 }
 
-/** Whether a text that is no token was meant as the path of a file. Nothing of a damaged token is: it is secret, and begins as JSON does. */
+/**
+ * Whether an invalid token is probably the path of a file. A damaged token never counts as a path, because it is secret; it begins as JSON
+ * does.
+ */
 function isLikePath(text: string): boolean {
   return /^(?!eyJ)[^\r\n]{1,255}$/.test(text) && /[\\/]|\.(jwt|json|token|txt)$/i.test(text)
 }
@@ -84,9 +87,7 @@ export interface IssuerAnswer {
   readonly body: string
 }
 
-/**
- * Does something that takes `timeoutMs` at most; its signal is aborted then. Rejects as `work` does, and with {@link AnsweredTooLate}.
- */
+/** Runs work for `timeoutMs` at most; its signal is aborted then. Rejects as `work` does, and with {@link AnsweredTooLate}. */
 export async function inTime<T>(timeoutMs: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const end = new AbortController()
   const failure = new AnsweredTooLate(timeoutMs)
@@ -94,7 +95,7 @@ export async function inTime<T>(timeoutMs: number, work: (signal: AbortSignal) =
   try {
     return await work(end.signal)
   } catch (error) {
-    // Whatever broke because of it.
+    // The timeout is the cause of any later error.
     throw end.signal.aborted ? failure : error
   } finally {
     clearTimeout(timer)
@@ -102,8 +103,8 @@ export async function inTime<T>(timeoutMs: number, work: (signal: AbortSignal) =
 }
 
 /**
- * The controller that signed an enrollment token. It is known by its certificate, as its authorities are not trusted yet: a
- * request goes to the server that shows this certificate, or to none. All is over when `signal` is aborted.
+ * The controller that signed an enrollment token. It is identified by its certificate, because its authorities are not trusted yet: a
+ * request goes only to a server that shows this certificate. Requests are aborted by `signal`.
  */
 export class TokenIssuer {
   readonly #url: URL
@@ -116,7 +117,7 @@ export class TokenIssuer {
     this.#signal = signal
   }
 
-  /** Sends a request; a body is JSON. Rejects where another server answers meanwhile, none in time, or too much. */
+  /** Sends a request; a body is JSON. Rejects if another server answers, the answer is late, or it is too long. */
   ask(path: string, body?: unknown): Promise<IssuerAnswer> {
     return new Promise((resolve, reject) => {
       const sent = request(new URL(path, this.#url), {
@@ -126,11 +127,11 @@ export class TokenIssuer {
         agent: false,
         signal: this.#signal,
       })
-      // It hears of a failure after the head of the answer as well.
+      // This also reports a failure after the head of the answer.
       sent.on('error', reject)
       sent.once('socket', (socket) => {
         socket.once('secureConnect', () => {
-          // Both sockets have to lead to the same key before anything is said.
+          // Both sockets must lead to the same key before anything is sent.
           if (shownBy(socket)?.raw.equals(this.#certificate.raw) !== true)
             sent.destroy(new Error('another server answered'))
           else sent.end(body === undefined ? undefined : JSON.stringify(body))
@@ -145,7 +146,7 @@ export class TokenIssuer {
   /** The authorities of the network, PEM. */
   async authorities(): Promise<string> {
     const { body } = await this.ask('/edge/client/v1/.well-known/est/cacerts')
-    // It reads decorator metadata while it loads.
+    // The library of the next import reads decorator metadata while it loads.
     await import('reflect-metadata')
     const { X509Certificates } = await import('@peculiar/x509')
     const certificates = new X509Certificates(Buffer.from(body, 'base64'))
@@ -155,8 +156,8 @@ export class TokenIssuer {
 }
 
 /**
- * The controller at the issuer's address of a token, if its key signed the token; otherwise `undefined`. Rejects when nobody
- * answers there, or `signal` is aborted.
+ * The controller at the issuer's address of a token, if its key signed the token; otherwise `undefined`. Rejects when no server answers
+ * there, or `signal` is aborted.
  */
 export async function provenIssuer(
   jwt: string,
@@ -172,7 +173,7 @@ export async function provenIssuer(
   return isSigned ? new TokenIssuer(issuer, certificate, signal) : undefined
 }
 
-/** The certificate that a server shows. Nothing is sent to it, and nothing believed. */
+/** The certificate that a server shows. Nothing is sent to the server, and nothing trusted. */
 async function certificateAt({ hostname, port }: URL, signal: AbortSignal): Promise<X509Certificate> {
   const host = hostname.replace(/^\[|\]$/g, '')
   const names = isIP(host) === 0 ? { servername: host } : {}

@@ -17,27 +17,27 @@ import { type HeartbeatTimes, RouterGroup } from './router-group.ts'
 /** The ALPN protocol of control channels. */
 export const CONTROL_PROTOCOL = 'ziti-ctrl'
 
-/** The part of a controller that the control channel needs. */
+/** The part of a controller that control channels need. */
 export interface FabricController {
   openFabric(options: ControlPlaneOptions): Promise<ControlPlane>
 }
 
-/** Where routers reach the controller, and what a channel may cost. */
+/** The addresses of the controller for routers, and the limits of a channel. */
 export interface ControlListenerOptions {
-  /** At least one address as routers dial it, for example `tls:controller.example.org:6262`. */
+  /** At least one address that routers dial, for example `tls:controller.example.org:6262`. */
   readonly addresses: readonly string[]
-  /** Where routers dial the other processes over the same storage, one address for each. */
+  /** The addresses at which routers dial the other processes over the same storage, one for each process. */
   readonly others?: readonly string[] | undefined
   /**
-   * Opens TLS connections to the control addresses of other processes over the same storage, which share their routers then. Each
-   * address is one that such a process was opened with.
+   * Opens TLS connections to the control addresses of other processes over the same storage, which share their routers then. Each address
+   * is an address that such a process was opened with.
    */
   readonly dialProcess?: ((address: string) => Promise<ProcessSocket>) | undefined
   /** Milliseconds for the first frame of a socket; 5 s unless given. */
   readonly helloTimeoutMs?: number
   /** Heartbeats every 10 s, and 30 s of silence, unless given. */
   readonly heartbeat?: HeartbeatTimes
-  /** Milliseconds for which a router may read nothing of what waits for it; 15 s unless given. */
+  /** Milliseconds for which a router may leave waiting messages unread; 15 s unless given. */
   readonly stallMs?: number
   /** Bytes that may wait for a router beside the message at hand; 64 MiB unless given. */
   readonly maxQueuedBytes?: number
@@ -53,11 +53,11 @@ const OPTIONS: OptionRules<ControlListenerOptions> = {
   maxQueuedBytes: 'number',
 }
 
-/** Takes sockets of routers, from whatever accepts TLS connections. */
+/** Takes sockets of routers from a TLS server. */
 export interface ControlListener {
   /**
-   * Takes a socket on which routers are expected, with the certificates of its handshake (DER, leaf first). One without
-   * certificates is closed at once.
+   * Takes a socket on which routers are expected, with the certificates of its handshake (DER, leaf first). A socket without certificates
+   * is closed at once.
    */
   accept(socket: Duplex, chain: readonly Uint8Array[], remoteAddress: string | undefined): void
   /** Takes a socket on which another process over the same storage is expected. */
@@ -71,10 +71,7 @@ const FRAME_LIMITS: FrameLimits = { headers: 65_536, body: 32 * 1024 * 1024 }
 /** Milliseconds for a refusal to go out. */
 const REFUSAL_MS = 1000
 const RATE = { perSecond: 2000, burst: 10_000 }
-/**
- * How many sockets may be unknown yet, of all networks and of one. A further one takes the place of the one that has been
- * unknown for longest, of the network that has most.
- */
+/** Sockets of unknown peers, from all IP networks and from one. A further socket closes the oldest of the network that has the most. */
 const PLACES = { total: 512, perNetwork: 256 }
 
 /**
@@ -104,7 +101,7 @@ export interface OpenControlListener extends ControlListener {
 interface Stranger {
   readonly chain: readonly Uint8Array[]
   readonly remoteAddress: string | undefined
-  /** It is known who it is, or it is gone: its place is free. */
+  /** Frees its place: the peer is known or gone. */
   readonly settle: () => void
 }
 
@@ -166,7 +163,7 @@ class Listener implements OpenControlListener {
     const hello = readHello(frame)
     if (typeof hello === 'string') return refuseSocket(socket, hello)
     let isGone = false
-    // A peer that sends before it was let in is no router.
+    // A peer that sends before it is admitted is no router.
     const waiting: ChannelListener = {
       onMessage: () => socket.destroy(),
       onTrouble: () => socket.destroy(),
@@ -186,7 +183,7 @@ class Listener implements OpenControlListener {
     }
   }
 
-  /** The group that a socket belongs to, or why it is refused. */
+  /** The group of a socket, or the reason for its refusal. */
   async #groupFor(
     hello: Hello,
     chain: readonly Uint8Array[],
@@ -202,7 +199,7 @@ class Listener implements OpenControlListener {
     if (!isOpen && !isFurther) return this.#newGroup(hello, verified)
     const refusal = await this.plane.admit(routerId, verified)
     if (refusal !== undefined) return refusal
-    // The group of an additional socket is gone: the router begins anew when all its sockets are.
+    // The group of an additional socket is gone: the router begins anew when all its sockets are closed.
     if (!isOpen) return 'no such group'
     // Any router may name the group of another one.
     const isMember = known.routerId === routerId && isSameSecret(known.secret, hello.secret)
@@ -223,7 +220,7 @@ class Listener implements OpenControlListener {
       group.close()
       return session
     }
-    // Known before the router hears that it is let in: its next socket comes at once.
+    // The group is stored before the router is admitted: its next socket comes at once.
     if (!group.isClosed) this.#groups.set(id, group)
     group.begin(session)
     return group
@@ -238,7 +235,7 @@ class Listener implements OpenControlListener {
   }
 }
 
-/** A peer without a certificate is no router: it gets an answer that says so, is read no further, and gets no place. */
+/** A peer without a certificate is no router: it gets that reason as an answer, is read no further, and gets no place. */
 function refuseStranger(stream: Duplex): void {
   stream.on('error', () => undefined)
   stream.end(Buffer.concat(encodeFrame(rejection('no-certificate'))), () => stream.destroy())
@@ -253,7 +250,7 @@ function refuseSocket(socket: ChannelSocket, reason: string): void {
 
 const MIB = 1_048_576
 
-/** Tells what this process does right now, as text: what it waits for, its memory and its time. It runs on one stack alone. */
+/** Describes the present work of this process as text: its pending resources, memory and time. It has only one stack. */
 function processReport(): string {
   const waiting = new Map<string, number>()
   for (const resource of process.getActiveResourcesInfo()) waiting.set(resource, (waiting.get(resource) ?? 0) + 1)

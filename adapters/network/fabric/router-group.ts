@@ -9,16 +9,16 @@ import type { WireMessage } from './messages/message-row.ts'
 import { notTaken, readMessage } from './messages/rows-from-router.ts'
 import { writeMessage } from './messages/rows-to-router.ts'
 
-/** Milliseconds within which an edge router that is heard again answers the hello that it was sent; it does so at once. */
+/** Milliseconds for the answer of a resumed edge router to the hello; it answers as soon as it is heard. */
 const ANSWER_MS = 2000
 
 /**
- * The messages that wait in a router's queue when its channel is there again: everything that it numbered before it answered the hello
- * that it was sent then. That may be ten seconds later, because routers of the line 1.6 tell what they have before they begin to
- * send. Who asked for a circuit that long ago has given up, and the host would wait for a client that never comes.
+ * The messages in a router's queue when its channel is resumed: every message with a lower number than its answer to the hello. They may be
+ * ten seconds old, because routers of the line 1.6 report their state before they begin to send. A client that asked for a circuit so long
+ * ago has given up, and the host would wait in vain.
  */
 export class Backlog {
-  /** The sequence of the answer; 0 where none came in time, so that nothing counts as older. */
+  /** The sequence of the answer; 0 without an answer in time, so that no message counts as older. */
   readonly #answer: Promise<number>
   #answered: (sequence: number) => void = () => undefined
 
@@ -28,7 +28,7 @@ export class Backlog {
     })
   }
 
-  /** The router is heard: it answers soon, or not at all. */
+  /** The router is heard: it answers soon or never. */
   begin(): void {
     setTimeout(() => this.#answered(0), ANSWER_MS).unref()
   }
@@ -38,13 +38,13 @@ export class Backlog {
     this.#answered(sequence)
   }
 
-  /** Whether a message is of the backlog, as soon as that is known. */
+  /** Resolves with whether a message belongs to the backlog, as soon as that is known. */
   async holds({ sequence }: Frame): Promise<boolean> {
     return sequence < (await this.#answer)
   }
 }
 
-/** How a channel finds out that its peer is gone without a word, all in milliseconds. */
+/** The times by which a channel detects a peer that left without a message, in milliseconds. */
 export interface HeartbeatTimes {
   readonly everyMs: number
   /** A router that is silent on all sockets for longer is gone. */
@@ -53,15 +53,15 @@ export interface HeartbeatTimes {
 
 const HIGH = 'ctrl.high'
 const DEFAULT = 'ctrl.default'
-/** Messages that circuits wait for: they do not stand behind large ones. */
+/** Messages that circuits wait for: they do not wait behind large messages. */
 const URGENT: ReadonlySet<ToRouter['type']> = new Set(['route', 'unroute', 'circuit-created', 'refusal'])
-/** How many messages of one router are worked on at a time; a gate would keep those beyond it, this refuses them. */
+/** The most messages of one router that are handled at a time; further messages are refused, because a queue would keep them. */
 const MOST_IN_HAND = 4096
-/** Messages as bytes: one that is sent to many routers is written once. */
+/** Messages as bytes: a message for many routers is written once. */
 const WRITTEN = new WeakMap<ToRouter, WireMessage>()
 const OK = new TextEncoder().encode('ok')
 const CIRCUIT_REQUESTS: ReadonlySet<FromRouter['type']> = new Set(['create-circuit', 'create-tunnel-circuit'])
-/** A router that still waits for such a dial dials again. */
+/** The refusal of an outdated dial: a router that still waits for it dials again. */
 const OUTDATED: ToRouter = {
   type: 'refusal',
   code: 'internal',
@@ -70,7 +70,7 @@ const OUTDATED: ToRouter = {
 }
 const NANOSECONDS = 1_000_000n
 
-/** The channel of one router: one socket or several, by their types, that come and go while it lasts. */
+/** The channel of one router: one or more sockets, by type, which may change while the channel lasts. */
 export class RouterGroup implements RouterChannel {
   readonly id: string
   readonly secret: Uint8Array
@@ -115,13 +115,13 @@ export class RouterGroup implements RouterChannel {
     return !this.#lifetime.isOpen
   }
 
-  /** The router is connected: what it sends is for the session. */
+  /** The router is connected: its messages go to the session. */
   begin(session: RouterSession): void {
     this.#session = session
     if (this.isClosed) session.closed()
   }
 
-  /** Adds a socket, in place of another one of its type. What waited for a socket goes out. */
+  /** Adds a socket, in place of the former socket of its type. Messages that waited for a socket go out. */
   attach(type: string, socket: ChannelSocket): void {
     if (this.isClosed) {
       socket.destroy()
@@ -131,7 +131,7 @@ export class RouterGroup implements RouterChannel {
     this.#sockets.set(type, socket)
     before?.destroy()
     for (const message of this.#waiting.splice(0)) this.#write(socket, message)
-    // A router that resumed a channel may have nothing to say, and counts when it is heard.
+    // A router that resumed a channel counts once it is heard, and may have nothing to send: a heartbeat makes it answer.
     if (!this.#isHeard && this.#backlog !== undefined) this.#beat()
   }
 
@@ -160,7 +160,7 @@ export class RouterGroup implements RouterChannel {
   close(): void {
     if (!this.#lifetime.end()) return
     clearInterval(this.#heartbeat)
-    // Frames that were sent before go out: a router that is disconnected learns first what it has to forget.
+    // Frames that were sent before go out: a disconnected router must first learn which circuits to forget.
     for (const socket of this.#sockets.values()) socket.close()
     this.#sockets.clear()
     this.#onClosed()
@@ -199,7 +199,7 @@ export class RouterGroup implements RouterChannel {
 
   async #hand(socket: ChannelSocket, frame: Frame): Promise<void> {
     if (this.#inHand >= MOST_IN_HAND) {
-      // A request that is not answered is asked again.
+      // A router repeats a request without an answer.
       this.#session?.misbehaved('flood')
       return
     }
@@ -223,7 +223,7 @@ export class RouterGroup implements RouterChannel {
     return this.#session?.receive(message)
   }
 
-  /** Answers on the socket that asked, or on another one when that is gone. */
+  /** Answers on the socket that asked, or on another socket when that is gone. */
   #reply(socket: ChannelSocket, { sequence, headers }: Frame, message: WireMessage): void {
     if (this.isClosed) return
     const reflected = headers.get(HEADER.reflected)
@@ -234,10 +234,10 @@ export class RouterGroup implements RouterChannel {
     this.#write(open, { ...message, headers: new Map([...message.headers, ...extra]) })
   }
 
-  /** Heartbeats show the router that we are here; one that has been silent for too long is gone. */
+  /** Heartbeats show the router that the controller is there; a router that has been silent for too long is gone. */
   #beat(): void {
     const sockets = [...this.#sockets.values()]
-    // Routers answer on whichever socket they like: silence on one of them means nothing.
+    // Routers answer on any of their sockets: silence on a single socket means nothing.
     const heardAt = Math.max(...sockets.map((socket) => socket.heardAt))
     const isSilent = performance.now() - heardAt > this.#times.silenceMs
     for (const socket of sockets) {

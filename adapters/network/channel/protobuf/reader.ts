@@ -1,4 +1,4 @@
-/** Bytes that are no message of the expected type. */
+/** The bytes are no message of the expected type. */
 export class ProtobufError extends Error {
   constructor(problem: string) {
     super(`malformed message: ${problem}`)
@@ -16,7 +16,7 @@ interface Budget {
   members: number
 }
 
-/** Reads the bytes of a message from front to back. Whatever they are, it ends, or throws a {@link ProtobufError}. */
+/** Reads the bytes of a message from front to back. For any bytes it ends or throws a {@link ProtobufError}. */
 export class ProtobufReader {
   readonly #bytes: Uint8Array
   readonly #budget: Budget
@@ -37,7 +37,7 @@ export class ProtobufReader {
     if (this.#budget.members < 0) throw new ProtobufError('too many members')
   }
 
-  /** Which field comes next, and in which form. */
+  /** The number and the wire type of the next field. */
   tag(): { readonly number: number; readonly wireType: number } {
     const tag = this.varint()
     return { number: Math.floor(tag / 8), wireType: tag % 8 }
@@ -54,7 +54,7 @@ export class ProtobufReader {
     throw new ProtobufError('a number without end')
   }
 
-  /** Unsigned; what is beyond the safe integers becomes the greatest of them. */
+  /** Unsigned; a value beyond the safe integers becomes the greatest safe integer. */
   varint(): number {
     let value = 0
     for (let count = 0; count < MOST_VARINT_BYTES; count += 1) {
@@ -79,12 +79,12 @@ export class ProtobufReader {
     return UTF8.decode(this.bytes())
   }
 
-  /** A reader of the message that comes next with its length before it. */
+  /** A reader of the next message, which has its length before it. */
   nested(): ProtobufReader {
     return new ProtobufReader(this.bytes(), this.#budget)
   }
 
-  /** Passes over a field that nobody asked for. */
+  /** Skips an unknown field. */
   skip(wireType: number): void {
     if (wireType === 0) this.varint()
     else if (wireType === 1) this.#take(8)

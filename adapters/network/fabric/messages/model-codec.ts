@@ -11,14 +11,14 @@ import { BLANK, ChangeSetEvents, Event, StateEvents, type WireEvent } from './mo
 type Fields = typeof BLANK.postureCheck
 
 /**
- * Stands for no version range. Deployed routers refuse every version where there is no range. This text is kept apart from
- * ranges of checks: a version that cannot be read passes without a range, but not `>=0.0.0`.
+ * Stands for an absent version range, because deployed routers refuse every version without a range. It differs from the ranges of checks:
+ * an unreadable version passes without a range, but does not pass `>=0.0.0`.
  */
 const ANY_VERSION = '<0.0.0 || >=0.0.0'
 
 /**
- * Deployed routers compare letter by letter what endpoints report, in whatever spelling. Any value of a list is enough there, so that
- * they get each value in every spelling that endpoints are known to use. Values without hex digits are given as they are.
+ * Deployed routers compare reports letter by letter, and endpoints differ in their spelling. One equal value of a list is enough for them,
+ * so that they get each value in every spelling that endpoints are known to use. Values without hex digits stay as they are.
  */
 function hexSpellings(values: readonly string[], separators: readonly string[] = []): readonly string[] {
   return values.flatMap((value) => {
@@ -62,12 +62,12 @@ function asked(check: PostureCheck): Partial<Fields> {
       const processes = check.processes.map(({ signerFingerprints, ...process }) =>
         processFields(process, signerFingerprints),
       )
-      // Deployed routers know two words alone, and refuse everybody by another one.
+      // Deployed routers know only two words, and refuse every client for any other word.
       return { processMulti: { semantic: check.semantic === 'AllOf' ? 'AllOf' : 'AnyOf', processes } }
     }
     case 'DOMAIN':
       return { domains: { domains: inBothCases(check.domains) } }
-    // The protocol has a form for these types alone: of another one routers learn its name.
+    // The protocol has forms only for these types: of any other check routers get only the name.
     default:
       return {}
   }
@@ -77,14 +77,14 @@ function processFields(process: Omit<ProcessFields, 'fingerprints'>, signers: re
   return { ...process, hashes: hexSpellings(process.hashes), fingerprints: hexSpellings(signers) }
 }
 
-/** A posture check of which nothing but its id is known. */
+/** A posture check with only its id known. */
 export function unknownCheck(id: string): Fields {
   return { ...BLANK.postureCheck, id, name: id }
 }
 
 type ProcessFields = NonNullable<Fields['process']>
 
-/** A posture check that routers have learnt; one of a type for which the protocol has no form, which nobody passes. */
+/** A posture check from its wire form. A check of a type without a wire form never passes. */
 export function postureCheckOf({ id, name, mac, mfa, osList, process, processMulti, domains }: Fields): PostureCheck {
   if (mac !== undefined) return { id, name, typeId: 'MAC', ...mac }
   if (mfa !== undefined) return { id, name, typeId: 'MFA', ...mfa }
@@ -112,12 +112,12 @@ function systemOf({
 }
 
 function processOf({ osType: system, path, hashes, fingerprints }: ProcessFields) {
-  // Deployed controllers send an empty text for a signer that nobody asks for. A value may come in several spellings.
+  // Deployed controllers send an empty text where no signer is required. A value may come in several spellings.
   const asked = (values: readonly string[]) => {
     const known = values.filter((value) => value !== '').map((value) => normaliseHex(value) ?? value)
     return [...new Set(known)]
   }
-  // The system of a process is not compared: an endpoint has the paths of its own.
+  // The operating system of a process is not compared: an endpoint reports only its own paths.
   return {
     path,
     hashes: asked(hashes),
@@ -178,7 +178,7 @@ function entityFields(entity: ModelEntity): Partial<WireEvent> {
   }
 }
 
-/** Of what is gone routers read the id alone. */
+/** Routers read only the id of a deleted entity. */
 function deletedFields(type: ModelEntity['type'], id: string): Partial<WireEvent> {
   switch (type) {
     case 'identity':

@@ -65,7 +65,7 @@ const CIRCUIT_V3: CircuitRow = mapped(
   (request) => ({ ...request, sessionToken: undefined }),
 )
 
-/** The members of an update of a terminator as all of its forms write them. */
+/** The members of an update of a terminator that all of its forms share. */
 type WireUpdate = MessageOf<typeof edge.UpdateTunnelTerminator>
 
 function terminatorUpdate(
@@ -214,7 +214,7 @@ const CODEC = new MessageCodec<Exclude<FromRouter, { readonly type: 'unsupported
     (answer) => ({ ...answer, success: answer.errors.length === 0 }),
     ({ id, errors, values }) => ({ id, errors, values }),
   ),
-  // Of all requests to a router only one is answered by a result, which repeats the id of the request.
+  // This is the only request to a router that is answered by a result, which repeats the id of the request.
   'traces-set': mapped(
     row(CONTENT_TYPE.result, textBody('message'), {
       success: bool(HEADER.success),
@@ -236,29 +236,29 @@ const CODEC = new MessageCodec<Exclude<FromRouter, { readonly type: 'unsupported
   'confirm-certificate': row(CONTENT_TYPE.confirmCertificate, edge.ConfirmCertificate),
 })
 
-/** Requests of routers that are answered as not served here, so that nobody waits in vain. */
+/** Requests of routers that are refused as unsupported, so that no router waits in vain. */
 const UNSUPPORTED: ReadonlyMap<number, string> = new Map([
   [CONTENT_TYPE.inspect, 'answer inspections'],
   [CONTENT_TYPE.createFabricTerminator, 'take terminators without an identity that hosts'],
 ])
 
-/** Reads a message of a router; undefined for a kind that the controller does not take. Throws for what is malformed. */
+/** Reads a message of a router; undefined for a kind that the controller does not take. Throws for a malformed message. */
 export function readMessage(frame: Frame): FromRouter | undefined {
   const what = UNSUPPORTED.get(frame.contentType)
   return what === undefined ? CODEC.read(frame) : { type: 'unsupported', what }
 }
 
-/** Writes a message of the router `routerId`; undefined for one that has no form on the wire. */
+/** Writes a message of the router `routerId`; undefined for a message without a wire form. */
 export function writeFromRouter(message: FromRouter, routerId = ''): WireMessage | undefined {
   return message.type === 'unsupported' ? undefined : CODEC.write(message, { routerId })
 }
 
-/** Content types from here on are those of edge routers, which read errors in a form of their own. */
+/** Content types from here on belong to edge routers, which read errors in their own form. */
 const EDGE_TYPES_FROM = 20_000
 
 /**
- * Refuses a message that is not taken, so that its router does not wait in vain; undefined for what answers a message
- * of ours, which nobody waits for.
+ * Refuses a message that is not handled, so that its router does not wait in vain; undefined for an answer, because its router waits for
+ * nothing.
  */
 export function notTaken({ contentType, headers }: Frame, reason: string): ToRouter | undefined {
   const isAnswer = contentType === CONTENT_TYPE.result || contentType === CONTENT_TYPE.error
@@ -307,7 +307,7 @@ function writtenState({ stateIteration, connections }: Connections): WireLink['c
   return { stateIteration, conns }
 }
 
-/** Where a router is reached by clients; an older one tells protocols and ports beside its host name. */
+/** The addresses at which clients reach a router; an older router sends protocols and ports beside its host name. */
 function edgeListeners(hello: MessageOf<typeof edge.ClientHello>): readonly EdgeListener[] {
   const listeners = hello.listeners.flatMap((listener) => {
     const { protocol = '', hostname = '', port = 0 } = listener.advertise ?? {}

@@ -6,7 +6,7 @@ import { HELLO_LIMITS } from '../hello.ts'
 import type { WireMessage } from '../messages/message-row.ts'
 import { PROCESS_TYPE, textMessage, textOf, writeProcessMessage } from './process-messages.ts'
 
-/** A socket between two processes, with the value that tells its TLS connection from all others. */
+/** A socket between two processes, with the value that identifies its TLS connection. */
 export interface ProcessSocket {
   readonly stream: Duplex
   readonly binding: Uint8Array
@@ -21,17 +21,17 @@ const FRAME: FrameLimits = { headers: 65_536, body: 32 * 1024 * 1024 }
 const LIMITS: SocketLimits = {
   frame: FRAME,
   outgoing: { bytes: 256 * 1024 * 1024, stallMs: 15_000 },
-  // The other process is trusted: it passes on what hundreds of routers send.
+  // The other process is trusted: it passes on the messages of hundreds of routers.
   rate: { perSecond: 1_000_000, burst: 1_000_000 },
 }
 
-/** Frames between two processes that proved to each other that they are processes over the same store. */
+/** Frames between two processes that proved to each other that they share a store. */
 export class ProcessConnection {
   readonly #socket: ChannelSocket
   readonly #heartbeat: NodeJS.Timeout
   #sequence = 0
 
-  /** Listens for messages; `received` may throw for one that is malformed, which ends the connection. */
+  /** Listens for messages; `received` may throw for a malformed message, which ends the connection. */
   constructor(socket: ChannelSocket, received: (frame: Frame) => void, closed: () => void) {
     this.#socket = socket
     this.#heartbeat = setInterval(() => this.#beat(), BEAT_MS).unref()
@@ -72,8 +72,8 @@ export class ProcessConnection {
 }
 
 /**
- * Shows the other side of a socket that this process is one, and has it show the same; answers the socket, paused. Who dialed speaks
- * first, so that nobody who is no process hears a proof of the other side. Rejects, with the socket closed, for everybody else.
+ * Proves to the peer that this process serves the store, and requires the same proof; answers the socket, paused. The dialer speaks first:
+ * a stranger must not get a proof of the other side. Rejects, with the socket closed, for any other peer.
  */
 export async function provenSocket(
   { stream, binding }: ProcessSocket,
@@ -86,7 +86,7 @@ export async function provenSocket(
     heard = resolve
     lost = reject
   })
-  // It may be lost before anybody waits for it.
+  // It may reject before it is awaited.
   first.catch(() => undefined)
   const timer = setTimeout(() => socket.destroy(), PROOF_MS).unref()
   const socket = new ChannelSocket(stream, LIMITS, HELLO_LIMITS, {
