@@ -19,10 +19,10 @@ import type { RouterIdentity } from './router-enrollment.ts'
 
 const { CONTENT_TYPE, HEADER, decodeMask, encodeMask, readToRouter, writeFromRouter } = routerSide
 
-/** The router as it introduces itself. */
+/** The facts by which a router introduces itself. */
 export interface RouterIntroduction {
   readonly routerId: string
-  /** As the line of deployed routers whose wire it speaks; peers decide by it how they open links. */
+  /** The version of the deployed routers whose wire format it uses; peers choose by it how they open links. */
   readonly version: string
   readonly linkListeners: readonly LinkListener[]
 }
@@ -43,7 +43,7 @@ const ANSWER_MS = 30_000
 const BEAT_MS = 10_000
 const SILENT_MS = 30_000
 const NANOSECONDS = 1_000_000n
-/** Messages that a controller answers; all others it takes without a word. */
+/** Messages that a controller answers; it takes all others without an answer. */
 const ASKED: ReadonlySet<FromRouter['type']> = new Set([
   'verify-router',
   'interfaces',
@@ -60,7 +60,7 @@ const ASKED: ReadonlySet<FromRouter['type']> = new Set([
   'decommission',
 ])
 
-/** A controller that was dialed and let the router in. Nothing arrives before {@link ControlChannel.begin}. */
+/** A dialed controller that admitted the router. Nothing arrives before {@link ControlChannel.begin}. */
 export class ControlChannel implements ConnectedController {
   readonly id: string
   readonly judgesPosture: boolean
@@ -108,8 +108,8 @@ export class ControlChannel implements ConnectedController {
   }
 
   /**
-   * From now on messages go to a listener, and `onLost` is called at the end; `onSpoken` when the controller says something for the
-   * first time, if only by the answer to a heartbeat.
+   * From now on messages go to a listener, and `onLost` is called at the end. `onSpoken` is called at the first message of the controller,
+   * even if that only answers a heartbeat.
    */
   begin(listener: ControllerListener, onLost: () => void, onSpoken: () => void = () => undefined): void {
     this.#listener = listener
@@ -133,7 +133,7 @@ export class ControlChannel implements ConnectedController {
     this.#socket.close()
   }
 
-  /** Whether the controller has said anything since it let the router in. */
+  /** Whether the controller has sent anything since it admitted the router. */
   get hasSpoken(): boolean {
     return this.#hasSpoken
   }
@@ -170,7 +170,7 @@ export class ControlChannel implements ConnectedController {
       const written = answer === undefined ? undefined : writeFromRouter(answer, this.#routerId)
       if (written !== undefined) this.#conversation.reply(frame, written)
     } catch {
-      // A message that cannot be read is as one that was lost: its controller asks again.
+      // An unreadable message counts as lost: its controller asks again.
     }
   }
 
@@ -195,8 +195,8 @@ export class ControlChannel implements ConnectedController {
 }
 
 /**
- * Dials a controller and introduces the router, in the form that controllers of the line 1.6 want or in the newer one. Rejects with the
- * reason where it is not let in, or nobody answers in time.
+ * Dials a controller and introduces the router, in the form for controllers of the line 1.6 or in the newer form. Rejects with the reason
+ * if the router is not admitted, or no answer comes in time.
  */
 export async function dialController(
   address: string,
@@ -239,14 +239,14 @@ export async function dialController(
 }
 
 /**
- * Introduces a router to a controller, waits until it says something, and leaves again; answers the controller's id. Rejects
- * with why the router is not let in.
+ * Introduces a router to a controller, waits for its first message, and disconnects; answers the controller's id. Rejects with the reason
+ * if the router is not admitted.
  */
 export async function probeController(address: string, identity: RouterIdentity): Promise<string> {
   try {
     return await probe(address, identity.id, identity)
   } catch (error) {
-    // It may take a renewed certificate, and its word was lost.
+    // The controller may take a renewed certificate whose confirmation was lost.
     for (const pair of identity.pending ?? []) {
       const id = await probe(address, identity.id, { ...pair, ca: identity.ca }).catch(() => undefined)
       if (id !== undefined) return id
@@ -257,7 +257,7 @@ export async function probeController(address: string, identity: RouterIdentity)
 
 async function probe(address: string, routerId: string, credentials: RouterCredentials): Promise<string> {
   const router = { routerId, version: 'v2.0.0', linkListeners: [] }
-  // Controllers of the line 1.6 answer the hello of every router, and close then whom they do not let in.
+  // Controllers of the line 1.6 answer the hello of every router, and then close the connection of a refused router.
   for (const isOfOldLine of [false, true]) {
     const channel = await dialController(address, router, credentials, isOfOldLine).catch((error: unknown) => {
       throw error instanceof Error && error.message === CLOSED_SILENTLY ? new Error(NOT_LET_IN) : error
@@ -267,10 +267,10 @@ async function probe(address: string, routerId: string, credentials: RouterCrede
   throw new Error(NOT_LET_IN)
 }
 
-/** How a controller of a deployed line refuses a router, for whatever reason. */
+/** How a controller of a deployed line refuses a router, for any reason. */
 const NOT_LET_IN = 'it closes the connection without a word: the router is deleted, disabled, or connected already'
 
-/** Whether the other end says anything before it closes; the channel is closed then. */
+/** Whether the other end sends anything before it closes; the channel is closed afterwards. */
 async function speaks(channel: ControlChannel): Promise<boolean> {
   await new Promise<void>((resolve) => {
     const cancel = processTimer(ANSWER_MS, resolve)

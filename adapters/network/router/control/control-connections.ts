@@ -4,12 +4,12 @@ import { dialedHost } from '../state/opened-socket.ts'
 import { type ControlChannel, dialController, type RouterIntroduction } from './control-channel.ts'
 import type { HeldIdentity } from './held-identity.ts'
 
-/** How the connections of a router to its controllers are kept. */
+/** The settings of a router's connections to its controllers. */
 export interface ControlConnectionsSettings {
   readonly router: RouterIntroduction
-  /** The certificates that it shows, each until a controller takes one, and the next start. */
+  /** The certificates that it shows in turn until a controller takes one, kept for the next start. */
   readonly held: HeldIdentity
-  /** Where controllers are, such as `tls:controller.example.org:6262`. */
+  /** The addresses of controllers, such as `tls:controller.example.org:6262`. */
   readonly addresses: readonly string[]
   readonly log?: (event: string, fields: Readonly<Record<string, unknown>>) => void
 }
@@ -22,18 +22,18 @@ const MOST_RETRY_MS = 60_000
 /** Addresses that a controller may name. */
 const MOST_ADDRESSES = 64
 
-/** One address, and what is known behind it. */
+/** One address, and the state of its connection. */
 interface Place {
   channel: ControlChannel | undefined
   failures: number
-  /** The form in which the router introduces itself: that of the line 1.6. */
+  /** Whether the router introduces itself in the form of the line 1.6. */
   isOfOldLine: boolean
-  /** Which of the certificates it showed last. */
+  /** The number of the certificate that it showed last. */
   candidate: number
   cancel: () => void
 }
 
-/** Keeps one channel to every controller of a network, and follows where controllers say that they are. */
+/** Keeps one channel to every controller of a network, and follows the addresses that controllers announce. */
 export class ControlConnections {
   readonly #settings: ControlConnectionsSettings
   readonly #router: TakesControllers
@@ -52,7 +52,7 @@ export class ControlConnections {
     return [...this.#places.values()].flatMap(({ channel }) => (channel === undefined ? [] : [channel.id]))
   }
 
-  /** Asks every controller to lead circuits around the router. Never rejects: one that cannot do it is none that waits. */
+  /** Asks every controller to lead circuits around the router. Never rejects: a controller that fails to answer is not waited for. */
   async quiesce(): Promise<void> {
     const channels = [...this.#places.values()].flatMap(({ channel }) => channel ?? [])
     await Promise.allSettled(channels.map((channel) => channel.ask({ type: 'quiesce' })))
@@ -82,7 +82,7 @@ export class ControlConnections {
     try {
       const channel = await dialController(address, router, credentials, place.isOfOldLine)
       if (this.#isClosed || this.#places.get(address) !== place) return channel.close()
-      // One controller may be reached by several addresses; it wants its router once.
+      // One controller may have several addresses, and accepts one connection of its router.
       if (this.connected.includes(channel.id)) {
         channel.close()
         return this.#retry(address, place)
@@ -93,14 +93,14 @@ export class ControlConnections {
       const lost = () => {
         place.channel = undefined
         if (!channel.hasSpoken) {
-          // Controllers of the line 1.6 accept the newer hello, whatever is shown, and close then without a word.
+          // Controllers of the line 1.6 accept the newer hello with any certificate, and then close without an answer.
           if (place.isOfOldLine) place.candidate += 1
           place.isOfOldLine = !place.isOfOldLine
         }
         log?.('controller.lost', { address, controllerId: channel.id })
         this.#retry(address, place)
       }
-      // Its first word shows that it takes the certificate.
+      // Its first message shows that it takes the certificate.
       const spoken = () => {
         place.candidate = 0
         this.#kept(held.taken(credentials.clientCert))
@@ -113,7 +113,7 @@ export class ControlConnections {
     }
   }
 
-  /** The router goes on with what could not be kept; only its next start does not know it. */
+  /** The router goes on with state that could not be kept; only its next start lacks it. */
   #kept(keeping: Promise<void>): void {
     keeping.catch((error: unknown) => this.#settings.log?.('identity.not-kept', { error: String(error) }))
   }
@@ -126,7 +126,7 @@ export class ControlConnections {
     place.cancel = () => clearTimeout(timer)
   }
 
-  /** The router's listener, and the addresses that its controller tells. */
+  /** The router's listener, which also gets the addresses that its controller announces. */
   #following(channel: ControlChannel, listener: ControllerListener): ControllerListener {
     return {
       lost: () => listener.lost(),
@@ -142,7 +142,7 @@ export class ControlConnections {
     if (index < (this.#indexes.get(channel.id) ?? 0)) return
     this.#indexes.set(channel.id, index)
     const told = controllers.flatMap(({ addresses }) => addresses).filter((address) => address.startsWith('tls:'))
-    // A list that forgets everybody is a mistake: the router would be lost for ever.
+    // An empty list is a mistake: the router would be lost for ever.
     if (told.length === 0) return
     for (const address of told) this.#add(address)
     if (isComplete) {

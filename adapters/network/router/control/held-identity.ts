@@ -5,8 +5,8 @@ import type { PendingCredentials, RouterIdentity } from './router-enrollment.ts'
 const MOST_PENDING = 4
 
 /**
- * The identity of a router that runs, and of its next start. A renewed key and its certificates stand beside those of before until a
- * controller has confirmed one of them: nobody knows which is good when the controller's answer is lost.
+ * The identity of a router that runs, and of its next start. A renewed key and its certificates are kept beside the former pair until a
+ * controller has confirmed one of them: if the controller's answer is lost, the router cannot know the valid pair.
  */
 export class HeldIdentity {
   #identity: RouterIdentity
@@ -15,7 +15,7 @@ export class HeldIdentity {
   /** Changes are kept in the order in which they became known. */
   #keeping: Promise<void> = Promise.resolve()
 
-  /** `onCredentials` is called when other ones are in force. */
+  /** `onCredentials` is called when other credentials are in force. */
   constructor(
     identity: RouterIdentity,
     keep: (identity: RouterIdentity) => void | Promise<void>,
@@ -26,23 +26,23 @@ export class HeldIdentity {
     this.#onCredentials = onCredentials
   }
 
-  /** Those in force, as far as the router knows. */
+  /** The credentials in force, as far as the router knows. */
   get credentials(): RouterCredentials {
     return this.#identity
   }
 
-  /** All that a controller may take, those in force first. */
+  /** All credentials that a controller may take, the pair in force first. */
   get candidates(): readonly RouterCredentials[] {
     const { ca, pending = [] } = this.#identity
     return [this.#identity, ...pending.toReversed().map((pair) => ({ ...pair, ca }))]
   }
 
-  /** The pair that was issued last, if none of those that are pending is confirmed. */
+  /** The latest unconfirmed pair; undefined without a pending pair. */
   get pending(): PendingCredentials | undefined {
     return this.#identity.pending?.at(-1)
   }
 
-  /** The controllers are at other addresses. Rejects as `keep` does. */
+  /** The controllers have other addresses. Rejects as `keep` does. */
   moveTo(controllers: readonly string[]): Promise<void> {
     return this.#change({ ...this.#identity, controllers })
   }
@@ -58,7 +58,10 @@ export class HeldIdentity {
     }
   }
 
-  /** A controller takes a certificate. Where that is a pending one it is in force, and the others are void. Rejects as `keep` does. */
+  /**
+   * A controller takes a certificate. A pending pair with this certificate is now in force, and the others are void. Rejects as `keep`
+   * does.
+   */
   async taken(clientCert: string): Promise<void> {
     const pair = this.#identity.pending?.find((known) => known.clientCert === clientCert)
     if (pair === undefined) return

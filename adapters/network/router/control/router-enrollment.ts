@@ -9,16 +9,16 @@ import {
 } from '../../enrollment/token-issuer.ts'
 import type { RouterCredentials } from '../state/opened-socket.ts'
 
-/** A router that a controller enrolled: who it is, how it proves it, and where its controllers are. */
+/** A router that a controller enrolled: its id, its credentials and the addresses of its controllers. */
 export interface RouterIdentity extends RouterCredentials {
   readonly id: string
-  /** Whether endpoints connect to it, or it only passes on what other routers send. */
+  /** Endpoints connect to an edge router; a transit router only forwards for other routers. */
   readonly kind: 'edge' | 'transit'
   /** Addresses of controllers, such as `tls:controller.example.org:6262`. */
   readonly controllers: readonly string[]
   /**
-   * Renewed keys and certificates that no controller has confirmed yet, the latest at the end: a controller takes one of these, or
-   * those above, and the router finds out. They are kept with the identity.
+   * Renewed keys and certificates that no controller has confirmed yet, the latest at the end: a controller takes one of these or the pair
+   * above, and the router finds out. They are kept with the identity.
    */
   readonly pending?: readonly PendingCredentials[]
 }
@@ -29,9 +29,9 @@ export type PendingCredentials = Omit<RouterCredentials, 'ca'>
 const KINDS: Readonly<Record<string, RouterIdentity['kind']>> = { erott: 'edge', trott: 'transit' }
 
 /**
- * Enrolls a router by the token that its controller made for it, of Portcullis or a deployed one. `hosts` are the names and
- * addresses under which it will be reached. Rejects where the token is invalid, expired or used, where another server answers than
- * the one that signed it, and with the code `TIMED_OUT` where no answer comes for `timeoutMs`: the token may be used up then.
+ * Enrolls a router by the token that its controller made for it, of Portcullis or a deployed one. `hosts` are the names and addresses under
+ * which it will be reached. Rejects if the token is invalid, expired or used, or if the server did not sign the token. Rejects with the
+ * code `TIMED_OUT` if no answer comes for `timeoutMs`: the token may be used up then.
  */
 export async function enrollRouter(
   jwt: string,

@@ -7,13 +7,13 @@ import type { ConnectedController, ControllerListener, TakesControllers } from '
 import type { RouterCredentials } from '../state/opened-socket.ts'
 import type { HeldIdentity } from './held-identity.ts'
 
-/** The certificates of a router, and what becomes of them. */
+/** The settings of the renewal of a router's certificates. */
 export interface RouterRenewalSettings {
   readonly routerId: string
   readonly held: HeldIdentity
-  /** The names and addresses under which it is reached. */
+  /** The names and addresses of the router. */
   readonly hosts: readonly string[]
-  /** Asks for new ones as soon as a controller is connected, however long the present ones are good, until it has them. */
+  /** Whether the router asks for new certificates as soon as a controller is connected, even if the present ones are valid for long. */
   readonly atOnce?: boolean
   readonly timer?: Timer
   readonly log?: (event: string, fields: Readonly<Record<string, unknown>>) => void
@@ -21,9 +21,9 @@ export interface RouterRenewalSettings {
 
 type Certificates = Extract<ToRouter, { type: 'certificates' }>
 
-/** Before the end of a certificate. */
+/** Milliseconds before the end of a certificate at which it is renewed. */
 const RENEW_BEFORE_MS = 7 * 24 * 3_600_000
-/** Milliseconds between looks whether certificates are to be renewed; a controller that refused is asked again then. */
+/** Milliseconds between checks for a due renewal; a controller that refused is asked again then. */
 const LOOK_MS = 3_600_000
 /** Milliseconds that a controller has for new certificates. */
 const ANSWER_MS = 60_000
@@ -34,9 +34,9 @@ function expiryOf({ clientCert, serverCert }: RouterCredentials): number {
 }
 
 /**
- * Renews key and certificates of a router before they run out, and when a controller asks for it because another authority signs. A controller issues new ones; they are kept beside those of before, the
- * controller is told that they arrived, and they are kept alone. Whatever is lost in between is tried again after a pause, and an
- * hour later where a controller refused.
+ * Renews key and certificates of a router before they run out, and when a controller asks for it because another authority signs. A
+ * controller issues new ones. The router first keeps them beside the former pair, then confirms their arrival to the controller, and then
+ * keeps them alone. A lost step is tried again after a pause, and an hour later if a controller refused.
  */
 export class RouterRenewal implements TakesControllers {
   readonly #settings: RouterRenewalSettings
@@ -63,7 +63,7 @@ export class RouterRenewal implements TakesControllers {
   #cancelLook: () => void = () => undefined
   #cancelRetry: () => void = () => undefined
 
-  /** `inner` is given everything that is not about certificates. */
+  /** `inner` gets every message that is not about certificates. */
   constructor(settings: RouterRenewalSettings, inner: TakesControllers) {
     this.#settings = settings
     this.#inner = inner
@@ -88,7 +88,7 @@ export class RouterRenewal implements TakesControllers {
       },
       lost: () => {
         this.#controllers.delete(controller)
-        // It answers no more: another one is asked, or this one when it is back.
+        // A lost controller does not answer: another controller is asked, or this one when it is back.
         if (this.#asked?.controller === controller) this.#asked = undefined
         this.#work()
         listener.lost()
@@ -122,7 +122,7 @@ export class RouterRenewal implements TakesControllers {
     this.#cancelRetry = this.#timer(pauseAfter(this.#failures, Math.random()), () => this.#work())
   }
 
-  /** Does the next step, where one is due; one at a time. */
+  /** Does the next due step, if any; one at a time. */
   #work(): void {
     const isBusy = this.#isWorking || this.#isTaking || this.#asked !== undefined
     if (this.#isClosed || isBusy || this.#controllers.size === 0) return
@@ -142,13 +142,13 @@ export class RouterRenewal implements TakesControllers {
     )
   }
 
-  /** Brings what was issued before to its end; asks for new certificates where that leads nowhere. */
+  /** Has the pending certificates confirmed; asks for new certificates if that fails. */
   async #step(): Promise<void> {
     const { held } = this.#settings
     const [controller] = this.#controllers
     if (controller === undefined) return
     if (held.pending !== undefined && (await this.#confirm(controller, held.pending.clientCert))) return
-    // The controller may have let the router in by it meanwhile, which is a confirmation.
+    // The controller may have admitted the router by it meanwhile, which is a confirmation.
     if (this.#isDue) await this.#ask()
   }
 
@@ -186,7 +186,7 @@ export class RouterRenewal implements TakesControllers {
     try {
       await held.propose(pair)
       isConfirmed = await this.#confirm(controller, clientCertPem)
-      // Several controllers ask for the same.
+      // Several controllers ask for the same authority.
       if (isConfirmed) this.#got = wanted
     } catch (error) {
       log?.('certificates.failed', { error: error instanceof Error ? error.message : String(error) })
@@ -197,7 +197,7 @@ export class RouterRenewal implements TakesControllers {
     if (isConfirmed) this.#work()
   }
 
-  /** Tells a controller that a certificate arrived; answers whether it is in force. Rejects where no answer comes. */
+  /** Tells a controller that a certificate arrived; answers whether it is in force. Rejects without an answer. */
   async #confirm(controller: ConnectedController, clientCertPem: string): Promise<boolean> {
     const { held, log } = this.#settings
     const answer = await controller.ask({ type: 'confirm-certificate', clientCertPem })

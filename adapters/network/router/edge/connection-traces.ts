@@ -12,20 +12,20 @@ import {
 } from '../../channel/trace-routes.ts'
 import type { Endpoint } from './endpoint.ts'
 
-/** Questions of one connection that are remembered; the answer to an older one comes in a form that nobody waits for. */
+/** Questions of one connection that are remembered; the answer to an older question comes in a form that the endpoint does not expect. */
 const MOST_QUESTIONS = 16
-/** The end of a circuit at a router, in the words of an answer to a question for the way. */
+/** The end of a circuit at a router, in the words of an answer to a trace. */
 const EDGE_HOP = { hops: 0, hopType: 'xgress/edge', hopId: '' } as const
 
 /**
- * Questions for the way of one circuit at one of its ends. Endpoints ask and answer in the form of connections, those that keep
- * windows also in the form of routers; between routers there is one form.
+ * Traces of one circuit at one of its ends. Endpoints ask and answer in the form of connections. Endpoints that keep windows also use the
+ * form of routers, which is the only form between routers.
  */
 export class ConnectionTraces {
   readonly #connection: { readonly id: number; readonly circuitId: string; readonly usesXgress: boolean }
   readonly #endpoint: Pick<Endpoint<unknown>, 'send'>
   readonly #forward: (frame: Frame) => void
-  /** Numbers of what the endpoint asked in the form of connections, the oldest first. */
+  /** The numbers of the endpoint's questions in the form of connections, the oldest first. */
   readonly #questions = new Set<number>()
 
   constructor(
@@ -60,7 +60,7 @@ export class ConnectionTraces {
     this.#pass(message, trace.isAnswer ? trace : { ...trace, question: message.sequence >>> 0 })
   }
 
-  /** Somebody on the circuit asks or answers. */
+  /** Another hop of the circuit asks or answers. */
   take(frame: Frame): void {
     const trace = readControl(frame)
     if (trace === undefined) return

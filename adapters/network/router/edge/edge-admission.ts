@@ -11,19 +11,19 @@ import type { Frame } from '../../channel/frame.ts'
 import type { RouterModel } from '../state/router-model.ts'
 import type { EdgeClient } from './endpoint.ts'
 
-/** The refusal of what may be announced a moment later: sessions, identities and keys come by ways of their own. */
+/** The refusal of a session that may be announced a moment later: sessions, identities and keys arrive separately. */
 export const NOT_KNOWN_YET = 'the api session is not known'
 const NO_CERTIFICATE = 'no client certificate was shown'
 const INVALID_TOKEN = 'the access token is invalid'
 const EXPIRED_TOKEN = 'the access token has expired'
 /** Refusals that no announcement changes. */
 const FINAL: ReadonlySet<string> = new Set([NO_CERTIFICATE, INVALID_TOKEN, EXPIRED_TOKEN])
-/** Whom access tokens are for. */
+/** The audiences of access tokens. */
 const AUDIENCES = ['openziti', 'native']
 /** How every access token begins; tokens of stored sessions are UUIDs. */
 const JWT_START = 'ey'
 const LONGEST_TOKEN = 16_384
-/** A chain that is longer is of no authority. */
+/** The most certificates of a chain; no authority issues a longer chain. */
 const LONGEST_CHAIN = 5
 /** Seconds by which the clock of a controller may be ahead. */
 const CLOCK_TOLERANCE = 5
@@ -31,8 +31,8 @@ type Claims = Readonly<Record<string, unknown>>
 const IDENTITY_NAME = /^spiffe:\/\/[^/]+\/identity\/([^/]+)(?:\/apiSession\/([^/]+))?/
 
 /**
- * The certificates of a TLS handshake, as they are judged with every session that is presented over it. Their chain is verified
- * once, and only for a session that does not name the certificate.
+ * The certificate of a TLS handshake, which is judged with every session that is presented over it. Its chain is verified once, and only
+ * for a session that does not name the certificate.
  */
 export function readCertificate(chain: readonly Uint8Array[], caPem: string): PresentedCertificate | undefined {
   const [leaf] = chain
@@ -53,13 +53,13 @@ export function readCertificate(chain: readonly Uint8Array[], caPem: string): Pr
   }
 }
 
-/** Whether a refusal stays one, whatever is announced later. */
+/** Whether a refusal holds for all later announcements. */
 export function isFinal(refusal: string): boolean {
   return FINAL.has(refusal)
 }
 
 /**
- * Judges whom a token and a certificate let in, as often as it is asked: facts may be announced meanwhile. The signature of the
+ * Judges the client of a token and a certificate anew for each question, because facts may be announced meanwhile. The signature of the
  * token is verified once.
  */
 export class Admission {
@@ -74,7 +74,7 @@ export class Admission {
     this.#certificate = certificate
   }
 
-  /** Whom they let in at `now` (epoch ms); a text is the reason why they let in nobody. */
+  /** The client that they admit at `now` (epoch ms); a text is the reason for a refusal. */
   async judge(now: number): Promise<EdgeClient | string> {
     if (this.#certificate === undefined) return NO_CERTIFICATE
     const isBearer = this.#token.startsWith(JWT_START)
@@ -99,7 +99,7 @@ export class Admission {
   }
 }
 
-/** Whether a client that was let in may stay. `now` is epoch ms. */
+/** Whether an admitted client may stay. `now` is epoch ms. */
 export function mayStay(model: RouterModel, { session, token, isBearer, issued }: EdgeClient, now: number): boolean {
   const identity = model.get('identity', session.identityId)
   if (identity === undefined || identity.disabled) return false
@@ -115,7 +115,7 @@ function storedSession(model: RouterModel, token: string): PresentableSession | 
   return { id, identityId, fingerprints, expiresAt: undefined, allowsExpiredCertificate: true }
 }
 
-/** The session that the claims of an access token are of; undefined for claims of another kind of token. */
+/** The session of the claims of an access token; undefined for claims of another kind of token. */
 function sessionIn(claims: Claims): PresentableSession | undefined {
   const { sub, exp, z_t: type, z_asid: id, z_cfs: fingerprints, z_cae: allowsExpired } = claims
   if (type !== 'a' || typeof sub !== 'string' || typeof id !== 'string' || typeof exp !== 'number') return undefined
@@ -129,8 +129,8 @@ function sessionIn(claims: Claims): PresentableSession | undefined {
 }
 
 /**
- * The claims of a token that a controller of the network signed and that has not run out at `now` (epoch ms). A text is the
- * reason why there are none: the key of the signer may be announced later.
+ * The claims of a token that a controller of the network signed and that has not run out at `now` (epoch ms). A text is the reason for a
+ * refusal: the key of the signer may be announced later.
  */
 export async function verifiedClaims(
   model: Pick<RouterModel, 'signingKey'>,
@@ -170,7 +170,7 @@ function isRevoked(
   return false
 }
 
-/** A claim of a token that the controller verifies; empty for a token that has none. */
+/** A claim of a token that the controller verifies; empty where the claim is absent. */
 export function claimIn(token: string, name: 'jti' | 'sub' | 'z_asid' | 'z_st'): string {
   if (token.length > LONGEST_TOKEN) return ''
   try {
@@ -187,7 +187,7 @@ export function claimsOf(token: string): Readonly<Record<string, unknown>> {
   return JSON.parse(Buffer.from(claims, 'base64url').toString())
 }
 
-/** Whom the network says that a certificate stands for; undefined for one that it did not issue. */
+/** The identity for which the network issued a certificate; undefined for a certificate of another authority. */
 function issuedByNetwork(
   certificate: X509Certificate,
   shown: readonly Uint8Array[],
@@ -231,7 +231,7 @@ function certificatesIn(pem: string): readonly X509Certificate[] {
   return blocks.map((block) => new X509Certificate(block))
 }
 
-/** Why a token is no session to bind by, as far as it tells itself: its controller judges all of it a moment later. */
+/** The reason for which a token cannot be used to bind, by its own claims: its controller judges the rest a moment later. */
 export function sessionObjection({ session }: EdgeClient, message: Frame): EdgeRefusal | undefined {
   const token = textIn(message)
   const [type, apiSessionId] = [claimIn(token, 'z_st'), claimIn(token, 'z_asid')]

@@ -11,13 +11,13 @@ import { type EdgeClient, type Endpoint, type Room, refusalHeaders } from './end
 import type { BoundService, HostedServices } from './hosted-services.ts'
 import { ServiceUpdates, type UpdatesParts } from './service-updates.ts'
 
-/** How much one endpoint may have at a router. */
+/** The most connections, dials and binds of one endpoint at a router. */
 const LIMITS = { connections: 10_000, dials: 1000, binds: 1000 }
-/** Milliseconds for which an endpoint may not read what was sent to it. */
+/** Milliseconds for which an endpoint may leave messages unread. */
 const STALL_MS = 60_000
-/** Dials of an endpoint that begin in a turn of the event loop: each is judged by the controller, and all others would wait for them. */
+/** Dials of an endpoint that begin in a turn of the event loop: the controller judges each dial, and all other messages would wait. */
 const DIALS_IN_TURN = 16
-/** Milliseconds for which an endpoint is not held briefly again, after it was held in vain. */
+/** Milliseconds for which an endpoint is not held again after it was held in vain. */
 const SPARED_MS = 1000
 
 /** The parts of a router that its channels share. */
@@ -25,9 +25,9 @@ export interface EdgeParts extends DialParts {
   readonly timer: Timer
   readonly hosted: HostedServices
   readonly updates: UpdatesParts
-  /** The client by its next access token, or why that is none. */
+  /** The client by its next access token, or the reason for which the token is invalid. */
   updatedClient(client: EdgeClient, token: string): Promise<EdgeClient | EdgeRefusal>
-  /** The client is by another access token than before. */
+  /** The client has a new access token. */
   renewed(channel: EdgeChannel, before: EdgeClient): void
   /** The endpoint reports its posture. */
   reported(channel: EdgeChannel, message: Frame): void
@@ -37,7 +37,7 @@ export interface EdgeParts extends DialParts {
 
 type Entry = EdgeConnection | BoundService
 
-/** The channel of one endpoint: what it dials, what it hosts, and what is dialed to it. */
+/** The channel of one endpoint: its dials, its hosted services, and the dials to them. */
 export class EdgeChannel implements Endpoint<Entry> {
   readonly #parts: EdgeParts
   readonly #channel: Channel
@@ -45,10 +45,10 @@ export class EdgeChannel implements Endpoint<Entry> {
   readonly #table = new ConnectionTable<Entry>(LIMITS)
   readonly #dials: EdgeDials
   readonly #updates: ServiceUpdates
-  /** Connections whose windows the endpoint keeps, by circuit: it may dial what it hosts, and have both ends of one. */
+  /** Connections whose windows the endpoint keeps, by circuit: an endpoint that dials its own service has both ends of a circuit. */
   readonly #circuits = { ingress: new Map<string, EdgeConnection>(), egress: new Map<string, EdgeConnection>() }
   readonly #waitingForRoom: (() => void)[] = []
-  /** Places that are full, for which nothing is read from the endpoint. */
+  /** Full queues; nothing is read from the endpoint until they have room. */
   readonly #full = new Set<Room>()
   #client: EdgeClient
   #isSpared = false
@@ -118,7 +118,7 @@ export class EdgeChannel implements Endpoint<Entry> {
     room.whenRoom(resume)
   }
 
-  /** Messages for others have waited behind one for an endpoint that does not read, and do not wait for the next one too. */
+  /** Messages for others have waited behind a message for an endpoint that does not read: they do not wait for the next such message. */
   #spare(): void {
     this.#isSpared = true
     this.#parts.timer(SPARED_MS, () => {
@@ -126,7 +126,7 @@ export class EdgeChannel implements Endpoint<Entry> {
     })
   }
 
-  /** An id for somebody who dials the endpoint. */
+  /** A free id for a dial to the endpoint. */
   freeId(): number | undefined {
     return this.#table.freeId()
   }
@@ -149,13 +149,13 @@ export class EdgeChannel implements Endpoint<Entry> {
     if (entry?.kind === 'connection' && entry.usesXgress) this.#circuits[entry.side].set(circuitId, entry)
   }
 
-  /** Judges again what the endpoint has begun, which ends where it has no right to it any more, and tells it what changed for it. */
+  /** Judges the endpoint's connections and hosted services again, ends those without a right, and reports changes of services to it. */
   judge(): void {
     this.#updates.refresh()
-    // Of a stored session the controller ends it.
+    // For a stored session the controller ends them.
     if (!this.#client.isBearer) return
     const { hosted } = this.#parts
-    // A service is judged once, however many connections it has.
+    // A service is judged once for all of its connections.
     const refusals = {
       ingress: this.#judged('Dial'),
       egress: this.#judged('Bind'),
@@ -169,7 +169,7 @@ export class EdgeChannel implements Endpoint<Entry> {
     }
   }
 
-  /** Answers why a service is refused to the endpoint by now, and remembers each answer. */
+  /** Answers the reason for which a service is refused to the endpoint, and remembers each answer. */
   #judged(type: 'Dial' | 'Bind') {
     const known = new Map<string, EdgeRefusal | undefined>()
     return (serviceId: string) => {
@@ -205,7 +205,7 @@ export class EdgeChannel implements Endpoint<Entry> {
       }
       case EDGE_TYPE.circuitClose: {
         const connection = this.#namedEnd(message, textIn(message))
-        // A host that is dialed a second time for one circuit closes what was left of the first time.
+        // A host that is dialed a second time for one circuit closes the connection of the first dial.
         if (connection?.isAnswered === true) this.#closedByEndpoint(connection.id)
         return
       }
@@ -248,7 +248,7 @@ export class EdgeChannel implements Endpoint<Entry> {
         void this.#updateToken(message)
         return
       default:
-      // A type that is not known is passed over, as endpoints do.
+      // An unknown type is ignored, as endpoints do.
     }
   }
 
@@ -265,14 +265,14 @@ export class EdgeChannel implements Endpoint<Entry> {
     return id === undefined ? undefined : this.#table.get(id)
   }
 
-  /** The connection that is an end of a circuit; where the endpoint has both, that of a side. */
+  /** The connection that is an end of a circuit; where the endpoint has both ends, the end of a side. */
   #endOf(circuitId: string | undefined, side: EdgeSide): EdgeConnection | undefined {
     if (circuitId === undefined) return undefined
     const other = side === 'ingress' ? 'egress' : 'ingress'
     return this.#circuits[side].get(circuitId) ?? this.#circuits[other].get(circuitId)
   }
 
-  /** The connection that a payload or an acknowledgement is of; none for one of an earlier connection of the circuit. */
+  /** The connection of a payload or an acknowledgement; undefined for a message of an earlier connection of the circuit. */
   #payloadEnd(message: Frame): EdgeConnection | undefined {
     const connection = this.#endOf(readText(message.headers, CIRCUIT_HEADER.circuit), sideOf(message))
     const named = readUint32(message.headers, EDGE_HEADER.connection)
@@ -291,7 +291,7 @@ export class EdgeChannel implements Endpoint<Entry> {
     if (bound?.kind !== 'bound') return
     this.#table.release(bound.connectionId, bound)
     this.#parts.hosted.remove([bound])
-    // One that waits for an answer frees its binding by it; others pass it over.
+    // An endpoint that waits for an answer frees its binding by it; other endpoints ignore it.
     this.reply(message, edgeMessage(EDGE_TYPE.stateClosed, bound.connectionId))
   }
 

@@ -8,7 +8,7 @@ import type { Destination, Forwarder } from '../forwarder.ts'
 import { ConnectionTraces } from './connection-traces.ts'
 import type { Endpoint, Room } from './endpoint.ts'
 
-/** Who dialed is at the ingress, who hosts at the egress. */
+/** The dialer is at the ingress, the host at the egress. */
 export type EdgeSide = 'ingress' | 'egress'
 
 /** The part of an endpoint that its connections need. */
@@ -17,17 +17,17 @@ type Way = Pick<Endpoint<EdgeConnection>, 'send' | 'queuedBytes' | 'whenDrained'
 /** The circuits of a router, as its connections reach them. */
 export interface ConnectionCircuits {
   readonly forwarder: Forwarder
-  /** The endpoint ended a circuit, or nothing can be carried on: its controller hears of it. */
+  /** The endpoint ended a circuit, or the circuit cannot go on: its controller gets a report. */
   over(connection: EdgeConnection, isUnstarted?: boolean): void
-  /** Nothing more comes to a connection. */
+  /** A connection gets nothing more. */
   detach(connection: EdgeConnection): void
-  /** Whether the other end has what it was sent, or a way to it; else {@link EdgeConnection.leave} is called once it has. */
+  /** Whether the other end has all sent data, or the data can reach it; otherwise {@link EdgeConnection.leave} is called later. */
   mayLeave(connection: EdgeConnection): boolean
-  /** The client, at this router or another one, has started the circuit. */
+  /** The client, at this router or another router, has started the circuit. */
   started(connection: EdgeConnection): void
 }
 
-/** A data message of an endpoint, as it is to arrive at the other end: one message stays one message. */
+/** A data message of an endpoint, as it arrives at the other end: messages are neither split nor joined. */
 interface EdgeData {
   readonly body: readonly Uint8Array[]
   readonly flags: Uint8Array | undefined
@@ -35,9 +35,9 @@ interface EdgeData {
 }
 
 /**
- * How data goes on. `waiting`: the other end is not here yet. `spliced`: it is a connection at this router whose endpoint
- * leaves windows to routers too, and TCP has both. `kept`: this router keeps order and windows for the endpoint.
- * `forwarded`: the endpoint keeps them itself.
+ * The way of data to the other end. `waiting`: the other end is not attached yet. `spliced`: the other end is a connection at this router,
+ * both endpoints leave windows to routers, and TCP keeps them. `kept`: this router keeps order and windows for the endpoint. `forwarded`:
+ * the endpoint keeps them itself.
  */
 type Onward =
   | { readonly kind: 'waiting'; readonly early: EdgeData[]; bytes: number }
@@ -45,15 +45,15 @@ type Onward =
   | { readonly kind: 'kept'; readonly end: CircuitEnd }
   | { readonly kind: 'forwarded' }
 
-/** Bytes that may wait for an endpoint before those that send to it are slowed down. */
+/** Bytes that may wait for an endpoint before its senders are slowed down. */
 const MOST_WAITING_BYTES = 2 * 1024 * 1024
-/** Bytes beyond which payloads for it are dropped, which who keeps the windows sends again. */
+/** Bytes beyond which payloads for it are dropped; the keeper of the windows sends them again. */
 const MOST_FORWARDED_BYTES = 8 * 1024 * 1024
-/** Bytes that a host may send before the client's end is there. */
+/** Bytes that a host may send before the client's end is attached. */
 const MOST_EARLY_BYTES = 1024 * 1024
 /** Bytes that may wait for the window of a circuit before its endpoint is slowed down. */
 const MOST_UNSENT_BYTES = 1024 * 1024
-/** Milliseconds for which an endpoint that keeps windows is slowed down for another: its other circuits wait too. */
+/** Milliseconds for which an endpoint that keeps windows is slowed down for another endpoint: its other circuits wait too. */
 const HOLD_MS = 50
 const END = uint32Header(DATA_FLAG.end)
 const UTF8 = new TextEncoder()
@@ -64,7 +64,7 @@ export class EdgeConnection implements Destination {
   readonly id: number
   readonly side: EdgeSide
   readonly usesXgress: boolean
-  /** The service that it was dialed for, as far as the token of its end tells; else empty. */
+  /** The service that it was dialed for, by the token of its end; empty where the token names none. */
   readonly serviceId: string
   readonly #endpoint: Way
   readonly #circuits: ConnectionCircuits
@@ -76,7 +76,7 @@ export class EdgeConnection implements Destination {
   #hasLeft = false
   #isAnswered: boolean
   #isStarted = false
-  /** Nothing comes behind what the end that the router keeps has now. */
+  /** The end that the router keeps gets no further data. */
   #isDeserted = false
   #traces: ConnectionTraces | undefined
   readonly #waitingForWindow: (() => void)[] = []
@@ -98,7 +98,7 @@ export class EdgeConnection implements Destination {
     this.#onward = facts.usesXgress ? { kind: 'forwarded' } : { kind: 'waiting', early: [], bytes: 0 }
   }
 
-  /** Empty until the circuit is there. */
+  /** Empty until the circuit is laid. */
   get circuitId(): string {
     return this.#circuitId
   }
@@ -107,7 +107,7 @@ export class EdgeConnection implements Destination {
     return this.#address
   }
 
-  /** Whether the endpoint has it: a host does once it has answered its dial. */
+  /** Whether the endpoint knows the connection: a host does once it has answered the dial. */
   get isAnswered(): boolean {
     return this.#isAnswered
   }
@@ -116,14 +116,14 @@ export class EdgeConnection implements Destination {
     this.#isAnswered = true
   }
 
-  /** The circuit is there. */
+  /** The circuit is laid. */
   enter(circuitId: string, address: string): void {
     this.#circuitId = circuitId
     this.#address = address
     this.#endpoint.entered(this.id, circuitId)
   }
 
-  /** Everything goes straight to a connection at this router. */
+  /** All data goes straight to a connection at this router. */
   splice(peer: EdgeConnection): void {
     this.#goOn({ kind: 'spliced', peer })
   }
@@ -134,7 +134,7 @@ export class EdgeConnection implements Destination {
     this.#read(end)
   }
 
-  /** Whether the endpoint has not read yet what it was sent. */
+  /** Whether the endpoint has unread data. */
   get isSlow(): boolean {
     return this.#endpoint.queuedBytes > 0
   }
@@ -169,19 +169,19 @@ export class EdgeConnection implements Destination {
     else this.ended('the circuit was ended by its controller')
   }
 
-  /** The other end, at this router too, is gone: the endpoint gets what was sent before, and then the end. */
+  /** The other end, at this router too, is gone: the endpoint gets all earlier data, and then the end. */
   deserted(): void {
     this.#isDeserted = true
     if (this.#onward.kind === 'kept') this.#read(this.#onward.end)
     else this.ended('')
   }
 
-  /** There is something to read at the end that the router keeps. */
+  /** The end that the router keeps has data to read. */
   readable(): void {
     if (this.#onward.kind === 'kept') this.#read(this.#onward.end)
   }
 
-  /** The circuit is over: the endpoint hears why, behind what was sent to it before. */
+  /** The circuit is over: the endpoint gets the reason behind all earlier data. */
   ended(reason: string): void {
     if (this.#isOver) return
     this.#isOver = true
@@ -191,7 +191,7 @@ export class EdgeConnection implements Destination {
     this.#endpoint.send(edgeMessage(EDGE_TYPE.stateClosed, this.id, [], UTF8.encode(reason)), 'data')
   }
 
-  /** The endpoint has lost its right: nothing more passes, and the controller that laid the circuit hears of it. */
+  /** The endpoint has lost its right: no more data passes, and the controller that laid the circuit gets a report. */
   cut(reason: string, isUnstarted = false): void {
     if (this.#isOver) return
     const onward = this.#onward
@@ -208,7 +208,7 @@ export class EdgeConnection implements Destination {
     if (this.#onward.kind === 'kept') this.#onward.end.abort()
   }
 
-  /** The endpoint closed the connection, or is gone: what it sent before arrives. */
+  /** The endpoint closed the connection, or is gone: its earlier data still arrives. */
   left(): void {
     if (this.#isOver) return
     this.#isOver = true
@@ -217,7 +217,7 @@ export class EdgeConnection implements Destination {
     else this.#hasLeft = true
   }
 
-  /** Whether the endpoint left before the other end was there. */
+  /** Whether the endpoint left before the other end was attached. */
   get hasLeft(): boolean {
     return this.#hasLeft
   }
@@ -255,7 +255,7 @@ export class EdgeConnection implements Destination {
     this.#circuits.started(this)
   }
 
-  /** Questions for the way of the circuit, and answers; made for the first of them. */
+  /** Traces of the circuit and their answers; created at the first use. */
   get traces(): ConnectionTraces {
     this.#traces ??= new ConnectionTraces(this, this.#endpoint, (frame) =>
       this.#circuits.forwarder.forward(this.#address, frame),
@@ -292,7 +292,7 @@ export class EdgeConnection implements Destination {
     }
   }
 
-  /** Gives the endpoint what the other one sent. */
+  /** Gives the endpoint data of the other end. */
   deliver({ body, flags, trace }: EdgeData): void {
     if (this.#isOver) return
     const headers = new Map<number, Uint8Array>([[EDGE_HEADER.connection, this.#idBytes]])
@@ -312,12 +312,12 @@ export class EdgeConnection implements Destination {
     if (end.waitingBytes > MOST_UNSENT_BYTES) this.#endpoint.holdFor(this.#window)
   }
 
-  /** Everything that was written at the end that the router keeps has gone out, or never will. */
+  /** All data at the end that the router keeps has gone out, or never will. */
   writable(): void {
     for (const work of this.#waitingForWindow.splice(0)) work()
   }
 
-  /** Reads as long as the endpoint takes it. */
+  /** Reads as long as the endpoint takes data. */
   #read(end: CircuitEnd): void {
     while (!this.#isOver) {
       if (this.isFull) {
@@ -344,5 +344,5 @@ export class EdgeConnection implements Destination {
   }
 }
 
-/** Bytes that a message costs beside its own. */
+/** Bytes that a message costs beyond its own bytes. */
 const EARLY_COST = 128

@@ -12,47 +12,44 @@ import type { Frame, FrameLimits } from '../../channel/frame.ts'
 import { boolHeader, readBool, readText, textHeader, uint32Header } from '../../channel/header-values.ts'
 import type { EdgeClient } from './endpoint.ts'
 
-/** Bytes that an endpoint may send before anybody knows who it is. */
+/** Bytes that an endpoint may send before it is identified. */
 const HELLO_LIMITS: FrameLimits = { headers: 32_768, body: 4096 }
 const FRAME_LIMITS: FrameLimits = { headers: 65_536, body: 1024 * 1024 }
-/** Bytes beyond which an endpoint that does not read is given up; who sends to it is slowed down long before. */
+/** Bytes beyond which an endpoint that does not read is given up; its senders are slowed down long before. */
 const MOST_QUEUED_BYTES = 16 * 1024 * 1024
-/** Milliseconds for which an endpoint may read nothing of what waits for it. */
+/** Milliseconds for which an endpoint may leave waiting messages unread. */
 const STALL_MS = 60_000
 const LIMITS: SocketLimits = {
   frame: FRAME_LIMITS,
   outgoing: { bytes: MOST_QUEUED_BYTES, stallMs: STALL_MS, gathersTurn: true },
   rate: { perSecond: 100_000, burst: 200_000 },
 }
-/** Milliseconds for a socket to say who it is. */
+/** Milliseconds within which a socket must send its hello. */
 const HELLO_MS = 5000
-/** A hello and its answer stand outside of the numbers of the messages. */
+/** A hello and its answer are outside the numbering of messages. */
 const HELLO_SEQUENCE = -1
-/**
- * How many sockets may be unknown yet, of all networks and of one. A further one takes the place of the one that has been
- * unknown for longest, of the network that has most.
- */
+/** Sockets of unknown peers, from all IP networks and from one. A further socket closes the oldest of the network that has the most. */
 const PLACES = { total: 512, perNetwork: 256 }
 
-/** The peer on a socket, as far as TLS tells. */
+/** The peer on a socket, as far as TLS identifies it. */
 export interface EdgeStranger {
   /** The certificates of the handshake, DER, leaf first. */
   readonly chain: readonly Uint8Array[]
   readonly remoteAddress: string | undefined
-  /** Whether it is of the router's own process, where nobody shows a certificate. */
+  /** Whether it is in the router's own process, where endpoints show no certificate. */
   readonly isOfProcess?: true
 }
 
-/** The router, as its listener asks it. */
+/** The part of a router that its listener needs. */
 export interface EdgeHost {
   readonly routerId: string
-  /** As endpoints read it: five parts, separated by bars. */
+  /** In the form that endpoints read: five parts, separated by bars. */
   readonly version: string
-  /** Judges who presents a token; a text says why it is refused. */
+  /** Judges a peer that presents a token; a text is the reason for a refusal. */
   admit(token: string, stranger: EdgeStranger): Promise<EdgeClient | string>
   /** Whether endpoints are to report their posture to it. */
   readonly asksPosture: boolean
-  /** A client is let in; from now on its channel is for the router. */
+  /** A client is admitted; from now on the router reads its channel. */
   admitted(client: EdgeClient, channel: Channel): void
 }
 
@@ -60,7 +57,7 @@ export interface EdgeHost {
 interface Group {
   readonly sockets: ChannelGroup
   readonly secret: Uint8Array
-  /** The API session of its founder: all of its sockets show one. */
+  /** The API session of its founder: all of its sockets show this session. */
   readonly sessionId: string
 }
 
@@ -70,7 +67,7 @@ const CONTROL_SOCKET = 'edge.control'
 const MOST_SOCKETS = 16
 const SECRET_BYTES = 16
 
-/** Takes the sockets of endpoints, from whatever accepts TLS connections, and lets in who may be. */
+/** Takes the sockets of endpoints from a TLS server, and admits endpoints. */
 export class EdgeListener {
   readonly #host: EdgeHost
   readonly #places = createFairCapacity(PLACES)
@@ -90,7 +87,7 @@ export class EdgeListener {
     this.greet(channel, stranger, () => channel.admit(FRAME_LIMITS, nobody))
   }
 
-  /** Takes a channel whose first message is the hello of an endpoint; `widen` lets it send more than that. */
+  /** Takes a channel whose first message is the hello of an endpoint; `widen` raises its limits after the admission. */
   greet(channel: Channel, stranger: EdgeStranger, widen: () => void = () => undefined): void {
     const place = this.#places.enter(networkOf(stranger.remoteAddress ?? ''), () => channel.destroy())
     const timer = setTimeout(() => channel.destroy(), HELLO_MS)
@@ -107,7 +104,7 @@ export class EdgeListener {
     }
     const listener = {
       onMessage: (hello: Frame) => {
-        // A peer that sends before it was let in is no endpoint.
+        // A peer that sends before it is admitted is no endpoint.
         channel.pause()
         clearTimeout(timer)
         channel.listen({ onMessage: () => channel.destroy(), onTrouble: () => channel.destroy(), onClose })
@@ -134,7 +131,7 @@ export class EdgeListener {
     for (const channel of this.#strangers) channel.destroy()
   }
 
-  /** The endpoint that says hello; undefined where it was refused. */
+  /** The client of a hello; undefined for a refused client. */
   async #judge(channel: Channel, hello: Frame, stranger: EdgeStranger): Promise<EdgeClient | undefined> {
     const token =
       hello.contentType === EDGE_TYPE.hello ? readText(hello.headers, EDGE_HEADER.apiSessionToken) : undefined
@@ -147,7 +144,7 @@ export class EdgeListener {
     return client
   }
 
-  /** Somebody is let in: it begins a channel, or adds a socket to one that it has. */
+  /** Admits a client: its socket begins a channel, or joins a channel of the same client. */
   #admit(channel: Channel, hello: Frame, client: EdgeClient): void {
     const { headers } = hello
     const id = readText(headers, EDGE_HEADER.connectionId) || randomUUID()

@@ -33,9 +33,9 @@ type Judged = Pick<EdgeClient, 'session' | 'isBearer' | 'token'>
 type Judges = Pick<ConnectedController, 'judgesPosture' | 'takesPosture'>
 
 /**
- * The posture of endpoints, which report it over their edge channels. Some controllers leave that of bearer sessions to routers: it is
- * judged by the policies of the data model at every dial and bind, and again whenever it, or the model, changes. Others judge it
- * themselves: they hear it, and tell what they know.
+ * The posture of endpoints, which report it over their edge channels. Some controllers leave the posture of bearer sessions to routers: it
+ * is judged by the policies of the data model at every dial and bind, and again whenever it or the model changes. Other controllers judge
+ * it themselves: they get the reports, and send the known posture.
  */
 export class EdgePosture {
   readonly #parts: PostureParts
@@ -49,7 +49,7 @@ export class EdgePosture {
     this.#handedOn = new HandedOnReports(() => parts.controller())
   }
 
-  /** Whether endpoints are to report here, by the controller that connected last. */
+  /** Whether endpoints must report here, by the controller that connected last. */
   get isAsked(): boolean {
     return this.#judges !== undefined && (!this.#judges.judgesPosture || this.#judges.takesPosture === true)
   }
@@ -59,13 +59,13 @@ export class EdgePosture {
     return this.#judges?.judgesPosture === false
   }
 
-  /** A controller is connected; resolves when it has heard what none has taken yet. */
+  /** A controller is connected; resolves when it has every report that no controller has taken yet. */
   async connected(judges: Judges): Promise<void> {
     this.#judges = judges
     await this.#handedOn.connected()
   }
 
-  /** Takes what an endpoint reports; what cannot be read changes nothing. Resolves when it is judged. */
+  /** Takes a report of an endpoint; an unreadable report changes nothing. Resolves when it is judged. */
   async take(reporter: Reporter, message: Frame): Promise<void> {
     const { session, isBearer } = reporter.client
     const bytes = bodyOf(message)
@@ -78,7 +78,7 @@ export class EdgePosture {
     }
     const now = this.#parts.now()
     const timed = reports.map(({ facts, at = now, totpToken }) => ({ facts, at: Math.min(at, now), totpToken }))
-    // A second factor passes at a controller that judges itself before there is a token of it.
+    // A controller that judges posture itself knows a second factor before its token exists.
     if (!this.isJudge) return this.#handedOn.report(reporter, timed, bytes.length)
     for (const { facts, at, totpToken } of timed) {
       if (totpToken === undefined) this.#report(session.id, facts, at)
@@ -86,7 +86,7 @@ export class EdgePosture {
     }
   }
 
-  /** Resolves when everything that an endpoint reported is judged. */
+  /** Resolves when all reports of an endpoint are judged. */
   async settled({ session }: Judged): Promise<void> {
     await this.#handedOn.settled(session.id)
   }
@@ -96,12 +96,12 @@ export class EdgePosture {
     return this.#handedOn.isBehind(sessionId)
   }
 
-  /** The posture of an endpoint is known here from now on, also where the controller judges it. */
+  /** The posture of an endpoint is known here from now on, even if the controller judges it. */
   async watch(reporter: Reporter): Promise<void> {
     if (!this.isJudge && !this.#handedOn.isWatched(reporter.client.session.id)) await this.#handedOn.refresh(reporter)
   }
 
-  /** A controller tells what it knows of an endpoint. */
+  /** A controller sends the known posture of an endpoint. */
   known(message: PostureKnown): void {
     this.#handedOn.known(message)
   }
@@ -113,8 +113,8 @@ export class EdgePosture {
   }
 
   /**
-   * Why a client may not use a service, before a controller is asked; undefined where nothing stands in its way here. Without a
-   * controller there is nobody to let it in either, and of stored sessions the controller judges the posture itself.
+   * The reason for which a client may not use a service, before a controller is asked; undefined without an obstacle here. Without a
+   * controller no dial can succeed anyway, and for stored sessions the controller judges the posture itself.
    */
   refusal(client: Judged, serviceId: string, type: 'Dial' | 'Bind'): EdgeRefusal | undefined {
     const controller = this.#parts.controller()
@@ -122,7 +122,10 @@ export class EdgePosture {
     return this.standing(client, serviceId, type)
   }
 
-  /** Why a client may not use a service as far as this router knows, also where a controller decides; undefined where it may, or nothing is known. */
+  /**
+   * The reason for which a client may not use a service, by the facts of this router, even if a controller decides; undefined if it may, or
+   * if the facts are unknown.
+   */
   standing(client: Judged, serviceId: string, type: 'Dial' | 'Bind'): EdgeRefusal | undefined {
     const { session, isBearer } = client
     if (!isBearer || serviceId === '') return undefined
@@ -145,8 +148,8 @@ export class EdgePosture {
   }
 
   /**
-   * The refusal of a controller that judges posture, with the checks that do not pass where these are why. Undefined where all pass
-   * by now: what an endpoint reports and what it asks for may come by two sockets.
+   * The refusal of a controller that judges posture, with the checks that do not pass, if they are the reason. Undefined if all pass by
+   * now: reports and requests of an endpoint may arrive by two sockets.
    */
   async explained(
     reporter: Reporter,
@@ -164,7 +167,7 @@ export class EdgePosture {
   /** The posture of an endpoint; undefined where a controller knows it and was not asked. */
   dataOf({ session, token, isBearer }: Judged): PostureData | undefined {
     if (!this.isJudge) return this.#handedOn.dataOf(session.id)
-    // Who logged in with a second factor needs no further token for it.
+    // A login with a second factor needs no further token for it.
     if (isBearer) this.#passed(session.id, loginFactorAt(token))
     return this.#known.get(session.id) ?? emptyPostureData()
   }
@@ -172,7 +175,7 @@ export class EdgePosture {
   #report(sessionId: string, facts: EndpointFacts, at: number): void {
     const known = this.#known.get(sessionId) ?? emptyPostureData()
     const isEvent = facts.isWoken === true || facts.isUnlocked === true
-    // A second factor answers everything before it, also what is reported once more.
+    // A second factor answers every earlier event, even if it is reported again.
     if (isEvent && at <= passedAt(known, sessionId)) return
     this.#known.set(sessionId, applyResponses(known, sessionId, postureResponses(facts), at))
   }
@@ -183,7 +186,7 @@ export class EdgePosture {
     this.#known.set(sessionId, recordMfaPass(known, sessionId, Math.min(at, this.#parts.now())))
   }
 
-  /** When a controller confirmed the second factor of a session, epoch ms; undefined for a token of another one, or of nobody. */
+  /** When a controller confirmed the second factor of a session, epoch ms; undefined for a token of another session or an invalid token. */
   async #confirmedAt(session: EdgeClient['session'], token: string): Promise<number | undefined> {
     const claims = await verifiedClaims(this.#parts.model, token, this.#parts.now())
     if (typeof claims === 'string') return undefined

@@ -4,35 +4,35 @@ import { type EndpointFacts, emptyPostureData, type PostureData } from '../../..
 import type { ConnectedController } from '../state/controllers.ts'
 import type { EdgeClient } from './endpoint.ts'
 
-/** Bytes of reports that wait for a controller beyond which an endpoint is not read, and beyond which its reports are passed over. */
+/** Bytes of reports that wait for a controller beyond which an endpoint is not read, and beyond which its reports are dropped. */
 const MANY_BYTES = 524_288
 const MOST_BYTES = 2 * MANY_BYTES
-/** Facts of an endpoint that wait at most: a thousand processes, and everything else. */
+/** The most waiting facts of an endpoint: a thousand processes, and the other facts. */
 const MOST_FACTS = 1010
 
-/** The endpoint that reports, by the token that it has at the moment. */
+/** The endpoint that reports, with its present token. */
 export interface Reporter {
   readonly client: EdgeClient
 }
 
 /** The endpoint of an API session. */
 interface Watched {
-  /** The one of its channels that reported last. */
+  /** The channel that reported last. */
   reporter: Reporter
   /** Facts that no controller has taken yet, each once. */
   readonly waiting: Map<string, ReportedFacts>
   waitingBytes: number
   readonly asking: Gate
-  /** The question that is to be asked next. */
+  /** The next question. */
   next: Promise<void> | undefined
   known: PostureData | undefined
-  /** The revision of the store by which it is known. */
+  /** The revision of the store at which the posture was known. */
   revision: number
 }
 
 /**
- * The posture that endpoints report where the controller judges it. It is handed on, and the posture that is known of an
- * endpoint then comes back, with reports made elsewhere. Reports that a controller did not take are kept for the next one.
+ * The posture that endpoints report where the controller judges it. Reports are handed on, and the controller answers with the known
+ * posture of the endpoint, including reports to other routers. Reports that no controller took are kept for the next controller.
  */
 export class HandedOnReports {
   readonly #controller: () => ConnectedController | undefined
@@ -43,7 +43,7 @@ export class HandedOnReports {
     this.#controller = controller
   }
 
-  /** Hands on what an endpoint reports; resolves when it is judged, or no controller takes it. */
+  /** Hands on the reports of an endpoint; resolves when they are judged, or no controller takes them. */
   report(reporter: Reporter, reports: readonly ReportedFacts[], bytes: number): Promise<void> {
     const watched = this.#watch(reporter)
     if (watched.waitingBytes + bytes <= MOST_BYTES) {
@@ -58,33 +58,33 @@ export class HandedOnReports {
     return this.#ask(watched)
   }
 
-  /** Asks what is known of an endpoint; from then on changes are told. */
+  /** Asks for the known posture of an endpoint; the controller sends its changes from then on. */
   refresh(reporter: Reporter): Promise<void> {
     return this.#ask(this.#watch(reporter))
   }
 
-  /** Resolves when everything that the endpoint reported is judged, or no controller takes it; undefined where nothing is underway. */
+  /** Resolves when all reports of the endpoint are judged, or no controller takes them; undefined while no question is underway. */
   settled(sessionId: string): Promise<void> | undefined {
     const { asking } = this.#watched.get(sessionId) ?? {}
     return asking === undefined || asking.isOpen ? undefined : asking.idle()
   }
 
-  /** Whether the endpoint should not be read, as too much of it waits for a controller. */
+  /** Whether the endpoint must not be read, because too many of its reports wait for a controller. */
   isBehind(sessionId: string): boolean {
     return (this.#watched.get(sessionId)?.waitingBytes ?? 0) > MANY_BYTES
   }
 
-  /** Whether anything was asked about the endpoint of an API session. */
+  /** Whether a controller was asked about the endpoint of an API session. */
   isWatched(sessionId: string): boolean {
     return this.#watched.has(sessionId)
   }
 
-  /** The posture of the endpoint of an API session; undefined where nobody asked, or no answer came yet. */
+  /** The posture of the endpoint of an API session; undefined before the first answer. */
   dataOf(sessionId: string): PostureData | undefined {
     return this.#watched.get(sessionId)?.known
   }
 
-  /** A controller tells what it knows. */
+  /** A controller sends the known posture. */
   known({ apiSessionId, revision, posture }: PostureKnown): void {
     const watched = this.#watched.get(apiSessionId)
     if (watched === undefined || revision < watched.revision) return
@@ -92,7 +92,7 @@ export class HandedOnReports {
     watched.revision = revision
   }
 
-  /** A controller is connected: it hears what none has taken, and tells from now on what changes. */
+  /** A controller is connected: it gets the reports that no controller has taken, and sends changes from now on. */
   async connected(): Promise<void> {
     for (const watched of [...this.#watched.values()]) {
       watched.revision = -1
@@ -119,7 +119,7 @@ export class HandedOnReports {
     return watched
   }
 
-  /** One question after the other: what is reported while one waits goes with it. */
+  /** One question at a time: a report that arrives while a question waits goes with it. */
   #ask(watched: Watched): Promise<void> {
     watched.next ??= watched.asking.run(() => this.#handOn(watched))
     return watched.next
@@ -136,7 +136,7 @@ export class HandedOnReports {
       const answer = await controller.ask({ type: 'posture-reported', apiSessionToken, reports })
       if (answer?.type === 'posture-known') this.known(answer)
     } catch {
-      // The controller is gone, or silent: the next one hears it.
+      // The controller is gone or silent: the next controller gets the reports.
       return
     }
     for (const [key, report] of handed) if (watched.waiting.get(key) === report) watched.waiting.delete(key)
@@ -144,7 +144,7 @@ export class HandedOnReports {
   }
 }
 
-/** Facts one by one, each under the name by which a later one takes its place. */
+/** Single facts, each under the name by which a later fact replaces it. */
 function apart(facts: EndpointFacts): readonly (readonly [string, EndpointFacts])[] {
   const { processes = [], ...others } = facts
   return [
