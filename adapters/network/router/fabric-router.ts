@@ -6,24 +6,24 @@ import { Links } from './links/links.ts'
 import { ChannelTraces } from './state/channel-traces.ts'
 import type { ConnectedController, ControllerListener, TakesControllers } from './state/controllers.ts'
 
-/** The part of a router that has the ends of circuits: an edge router. One without only passes circuits on. */
+/** The part of an edge router that has the ends of circuits. A router without it only forwards circuits. */
 export interface CircuitHost extends TakesControllers {
-  /** Tells a value of its state to operators. */
+  /** Reads a value of its state for operators. */
   readonly readValue: ReadsValue
   /** Dials a terminator; its end is attached to the forwarder under the address of the egress before this resolves. */
   dial(route: Route, controllerId: string): Promise<EgressOutcome>
 }
 
-/** Everything that a router needs around it. */
+/** The settings and surroundings of a router. */
 export interface FabricRouterSettings extends Omit<LinksSettings, 'forwarder' | 'traces' | 'tell' | 'verify'> {
-  /** Has the ends of circuits; none for a transit router. */
+  /** Creates the part with the ends of circuits; absent for a transit router. */
   readonly host?: (router: FabricRouter) => CircuitHost
 }
 
-/** Routes that are followed at a time: dials wait for hosts. */
+/** The most routes that are laid at a time: a dial waits for its host. */
 const MOST_ROUTES = 4096
 
-/** A router: holds links, forwards circuits and does what its controllers ask, however it is connected to them. */
+/** A router: holds links, forwards circuits and handles the requests of its controllers over any connection. */
 export class FabricRouter implements TakesControllers {
   readonly forwarder: Forwarder
   readonly links: Links
@@ -52,7 +52,7 @@ export class FabricRouter implements TakesControllers {
     this.#host = settings.host?.(this)
   }
 
-  /** Tells a controller something, or all of them; one that is away hears nothing, and asks when it is back. */
+  /** Sends a message to a controller, or to all; a controller that is away gets nothing, and asks when it is back. */
   tell(message: FromRouter, controllerId?: string): void {
     for (const [id, controller] of this.#controllers) {
       if (controllerId === undefined || controllerId === id) controller.ask(message).catch(() => undefined)
@@ -77,7 +77,7 @@ export class FabricRouter implements TakesControllers {
     }
   }
 
-  /** Takes no further circuits; those that are laid go on. */
+  /** Takes no further circuits; laid circuits go on. */
   stop(): void {
     this.#isStopping = true
   }
@@ -97,7 +97,7 @@ export class FabricRouter implements TakesControllers {
       case 'route':
         return this.#route(controller.id, message)
       case 'unroute':
-        // A controller forgets its own circuits only, and those that nobody has laid here.
+        // A controller may drop only its own circuits, and circuits that no controller laid here.
         if ([undefined, controller.id].includes(this.forwarder.controllerOf(message.circuitId))) {
           this.forwarder.unroute(message.circuitId, message.now)
         }
@@ -136,7 +136,7 @@ export class FabricRouter implements TakesControllers {
     this.#routes += 1
     try {
       let peerData: PeerData = new Map()
-      // An end that is there already is being given another way.
+      // The end is attached already: its circuit gets another path.
       if (egress !== undefined && !this.forwarder.has(egress.address)) {
         if (this.#host === undefined) return failed('invalid-terminator', 'this router hosts nothing')
         const outcome = await this.#host.dial(route, controllerId)

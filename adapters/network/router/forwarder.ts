@@ -15,21 +15,21 @@ import { answered, readControl, writeControl } from '../channel/trace-routes.ts'
 
 /** The destination of messages of circuits: a link to another router, or an end of a circuit at this one. */
 export interface Destination {
-  /** A message of a circuit, as it arrived: it must not be changed. */
+  /** Takes a message of a circuit as it arrived: it must not be changed. */
   take(circuitId: string, frame: Frame): void
-  /** More waits for it than should: who sends is to pause. */
+  /** Too many bytes wait for it: the sender must pause. */
   readonly isFull: boolean
   /** Runs once, when there is room again. */
   whenRoom(work: () => void): void
   /** The circuit is dropped here. */
   dropped?(circuitId: string): void
-  /** The other end of the circuit, at this router too, is gone: it sends and takes nothing more. */
+  /** The other end of the circuit, which is also at this router, is gone: it sends and takes nothing more. */
   deserted?(circuitId: string): void
   /** The circuit is laid over this router. */
   laid?(circuitId: string): void
 }
 
-/** The answer of a host to a dial, as its controller hears it. */
+/** The answer of a host to a dial, as it is reported to its controller. */
 export type EgressOutcome =
   | { readonly success: true; readonly peerData: PeerData }
   | {
@@ -38,7 +38,7 @@ export type EgressOutcome =
       readonly message: string
     }
 
-/** Why a route cannot be followed: the circuit names a link that is not there, or there is no room. */
+/** The reason for which a route cannot be laid: a link or an end is absent, or there is no room. */
 export type RouteProblem =
   | { readonly cause: 'invalid-link'; readonly linkId: string }
   | { readonly cause: 'no-end' }
@@ -46,16 +46,16 @@ export type RouteProblem =
 
 /** The clock and the callbacks of a forwarder. */
 export interface ForwarderSettings {
-  /** The router, as it answers who asks for the way of a circuit. */
+  /** The id of the router in answers to traces. */
   readonly routerId: string
-  /** Milliseconds of any clock that only goes forward. */
+  /** Milliseconds of a monotonic clock. */
   readonly now: () => number
-  /** Tells a controller something, or all of them where it is undefined. */
+  /** Sends a message to a controller, or to all if `controllerId` is undefined. */
   readonly tell: (controllerId: string | undefined, message: FromRouter) => void
   readonly timer?: Timer
 }
 
-/** Milliseconds between two looks at circuits that end, and between two at idle ones and faults. */
+/** Milliseconds between checks of ending circuits, and between checks of idle circuits and faults. */
 const ENDING_EVERY_MS = 1000
 const IDLE_EVERY_MS = 60_000
 const NANOSECONDS = 1_000_000
@@ -67,9 +67,9 @@ export class Forwarder {
   readonly #faults: ForwardFaults
   readonly #destinations = new Map<string, Destination>()
   readonly #early = new EarlyMessages<Frame>(EXPECTED_LIMITS)
-  /** Payloads that came over links before the circuit, or this way of it, was laid. */
+  /** Payloads that came over links before the circuit, or its new path, was laid. */
   readonly #unlaid = new EarlyMessages<Frame>(UNLAID_LIMITS)
-  /** The circuits of clients that are not there yet, by the addresses that the clients will have. */
+  /** The circuits of clients that are not attached yet, by the future addresses of the clients. */
   readonly #awaited = new Map<string, string>()
   readonly #timer: Timer
   #cancel: () => void
@@ -93,7 +93,7 @@ export class Forwarder {
     return this.#table.circuits(this.#settings.now(), most)
   }
 
-  /** From now on an address is reached; answers what takes it away again. */
+  /** Makes an address reachable; answers a function that undoes it. */
   attach(address: string, destination: Destination): () => void {
     this.#destinations.set(address, destination)
     const circuitId = this.#awaited.get(address)
@@ -106,12 +106,12 @@ export class Forwarder {
     }
   }
 
-  /** A host is being dialed for a circuit: what it sends before the circuit is laid, and its client is there, is kept. */
+  /** A host is being dialed for a circuit: messages that it sends are kept until the circuit is laid and its client is attached. */
   expect(circuitId: string): void {
     this.#early.expect(circuitId, this.#settings.now())
   }
 
-  /** A host that was dialed for a circuit is not there any more. */
+  /** The host that was dialed for a circuit is gone. */
   unexpect(circuitId: string): void {
     if (this.#table.controllerOf(circuitId) === undefined) this.#early.take(circuitId)
   }
@@ -121,8 +121,8 @@ export class Forwarder {
   }
 
   /**
-   * Lays a circuit as a controller asks, or another way for it; answers why not, if so. The end that hosts must be
-   * attached before, the one that dialed may come later.
+   * Lays a circuit as a controller asks, or another way for it; answers the problem, if any. The end of the host must be attached before,
+   * the end of the dialer may be attached later.
    */
   route(
     controllerId: string,
@@ -143,7 +143,7 @@ export class Forwarder {
     return undefined
   }
 
-  /** Drops a circuit: at once, or when it has been quiet for 5 s. What came of one that is not laid is forgotten. */
+  /** Drops a circuit: at once, or when it has been quiet for 5 s. Early messages of a circuit that is not laid are dropped. */
   unroute(circuitId: string, now: boolean): void {
     this.#unlaid.take(circuitId)
     if (now) this.#drop(circuitId)
@@ -155,7 +155,7 @@ export class Forwarder {
     return this.#table.isEnding(circuitId)
   }
 
-  /** An end is gone: the one at the other side of this router learns it now, behind what it was sent before. */
+  /** An end is gone: the end at the other side of this router gets the notice now, behind all earlier messages. */
   leave(circuitId: string, source: string): void {
     const address = this.#table.forwardsOf(circuitId)?.get(source)
     if (address !== undefined) this.#destinations.get(address)?.deserted?.(circuitId)
@@ -166,7 +166,7 @@ export class Forwarder {
     return this.#table.controllerOf(circuitId)
   }
 
-  /** Passes a message on that came over a link: it may be here before the circuit is laid, and is kept then. */
+  /** Passes on a message that came over a link: a payload that arrives before its circuit is laid is kept. */
   arrived(linkId: string, frame: Frame): Destination | undefined {
     const circuitId = frame.contentType === EDGE_TYPE.payload ? circuitOf(frame) : undefined
     if (circuitId === undefined || this.#table.forwardsOf(circuitId)?.has(linkId) === true) {
@@ -180,8 +180,8 @@ export class Forwarder {
   }
 
   /**
-   * Passes a message on that came from an address; answers where it went. One that goes nowhere is dropped, and reported if nobody
-   * was to expect that.
+   * Passes on a message that came from an address; answers its destination. A message without a destination is dropped; an unexpected loss
+   * of a payload is reported.
    */
   forward(source: string, frame: Frame): Destination | undefined {
     const circuitId = isOfCircuit(frame) ? circuitOf(frame) : undefined
@@ -196,7 +196,7 @@ export class Forwarder {
     return destination
   }
 
-  /** A payload is dropped for want of a way. */
+  /** A payload is dropped because its circuit has no path here. */
   #nowhere(circuitId: string, frame: Frame): void {
     if (!isFarewell(frame)) this.#faults.note(circuitId, this.#table.controllerOf(circuitId))
   }
@@ -205,7 +205,7 @@ export class Forwarder {
     for (const { source, message } of this.#early.take(circuitId)) this.forward(source, message)
   }
 
-  /** Passes a control on, or answers who asks for the way and meant this router. */
+  /** Passes on a control, or answers a trace that ends at this router. */
   #passControl(circuitId: string, frame: Frame, source: string, destination: Destination | undefined): void {
     const trace = readControl(frame)
     const hops = Math.max((trace?.hops ?? 0) - 1, 0)
@@ -219,7 +219,7 @@ export class Forwarder {
     }
   }
 
-  /** Something of a circuit passed between two ends at this router, which needed no forwarding. */
+  /** Data of a circuit passed between two ends at this router without forwarding. */
   passed(circuitId: string, source: string): void {
     this.#table.destination(circuitId, source, this.#settings.now())
   }

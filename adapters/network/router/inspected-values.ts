@@ -2,15 +2,15 @@ import type { Inspected, InspectedValue } from '../../../src/control-channel.ts'
 import type { Forwarder } from './forwarder.ts'
 import type { Links } from './links/links.ts'
 
-/** Reads one value of the state of a router, as JSON will tell it; undefined where it knows none of the name. */
+/** Reads one value of the state of a router, as JSON can hold it; undefined for an unknown name. */
 export type ReadsValue = (name: string) => unknown
 
-/** Circuits that one answer tells of: a router may forward a hundred thousand, and an answer is one message. */
+/** The most circuits of one answer: a router may forward a hundred thousand, and an answer is one message. */
 const MOST_CIRCUITS = 10_000
 /** The word for the end of a circuit at this router, beside `link`. */
 const END = 'edge'
 
-/** The values of a router that links and circuits have, whatever ends at it. */
+/** The values of the links and circuits of any router. */
 export function fabricValues(forwarder: Forwarder, links: Links): ReadsValue {
   return (name) => {
     switch (name) {
@@ -24,7 +24,7 @@ export function fabricValues(forwarder: Forwarder, links: Links): ReadsValue {
   }
 }
 
-/** The answer to a request for values: those that one of the readers knows. Names that nobody knows are left out. */
+/** The answer to a request for values: each value that a reader knows. Unknown names are left out. */
 export function inspectedValues(id: string, names: readonly string[], readers: readonly ReadsValue[]): Inspected {
   const values: InspectedValue[] = names.flatMap((name) => {
     const value = readers.map((read) => read(name.toLowerCase())).find((one) => one !== undefined)

@@ -8,29 +8,29 @@ import { dialSocket, type RouterCredentials } from '../state/opened-socket.ts'
 import { LINK_PROTOCOL, LINK_SOCKET, type LinkHello, readLinkAnswer, writeLinkHello } from './link-hello.ts'
 import type { LinkClock, LinkFacts, LinkSocket, RouterLink } from './router-link.ts'
 
-/** Everything that the links of a router need around them. */
+/** The settings and surroundings of a router's links. */
 export interface LinksSettings {
   readonly routerId: string
-  /** As of now: they change when they are renewed. */
+  /** The present credentials: they change at a renewal. */
   readonly credentials: () => RouterCredentials
-  /** Where this router accepts links, as it tells its controllers. */
+  /** The addresses at which this router accepts links, as it reports them to its controllers. */
   readonly listeners: readonly ListenerFacts[]
-  /** Groups of listeners that it dials; `default` unless given. None for a router that only accepts. */
+  /** Groups of listeners that it dials; `default` unless given. Empty for a router that only accepts. */
   readonly dialGroups?: readonly string[]
   readonly forwarder: Forwarder
   readonly traces: ChannelTraces
   readonly clock: LinkClock
   /** A fraction from 0 up to 1. */
   readonly random: () => number
-  /** Tells all controllers. */
+  /** Sends a message to all controllers. */
   readonly tell: (message: FromRouter) => void
   /** Whether a controller knows a router by the SHA-1 of its certificate, lower-case hexadecimal digits. */
   readonly verify: (routerId: string, fingerprint: string) => Promise<boolean>
-  /** Hears of events that its operator may want to know. */
+  /** Logs an event for its operator. */
   readonly log?: (event: string, fields: Readonly<Record<string, unknown>>) => void
 }
 
-/** A peer as controllers tell of it. */
+/** A peer as controllers describe it. */
 interface Peer {
   readonly version: string
   readonly isHealthy: boolean
@@ -51,11 +51,11 @@ interface DialEntry {
 interface HeldLinks {
   /** Whether a link of a key is open. */
   isHeld(key: string): boolean
-  /** Takes a link whose first socket is open; undefined where another one of its key stays. */
+  /** Takes a link whose first socket is open; undefined where another link of its key stays. */
   opened(facts: LinkFacts, socket: LinkSocket): RouterLink | undefined
 }
 
-/** Milliseconds for which a router that is dialed itself lets a peer dial first. */
+/** Milliseconds for which a router that accepts links lets a peer dial first. */
 const PEER_FIRST_MS = 1000
 
 /** The cost of a socket of a link. */
@@ -67,7 +67,7 @@ export const LINK_LIMITS: SocketLimits = {
   outgoing: { bytes: 67_108_864, stallMs: 15_000, gathersTurn: true },
 }
 
-/** Dials other routers as controllers tell of them, again and again until there is a link. */
+/** Dials the routers that controllers name, again and again until there is a link. */
 export class LinkDialer {
   readonly #settings: LinksSettings
   readonly #links: HeldLinks
@@ -80,7 +80,7 @@ export class LinkDialer {
     this.#links = links
   }
 
-  /** Takes news of other routers; answers which are gone for good. */
+  /** Takes changes of other routers; answers the ids of removed routers. */
   peersChanged(changes: readonly PeerChange[]): readonly string[] {
     const others = changes.filter(({ id }) => id !== this.#settings.routerId)
     for (const { id, version, state, listeners } of others) {
@@ -88,10 +88,10 @@ export class LinkDialer {
       else {
         const isHealthy = state === 'healthy'
         const before = this.#peers.get(id)
-        // A peer that is away tells no listeners: it is sought where it was.
+        // A peer that is away reports no listeners: it is dialed at its last addresses.
         const known = isHealthy ? listeners : (before?.listeners ?? [])
         this.#peers.set(id, { version, isHealthy, listeners: known })
-        // One that is back, or has moved, has failed nobody.
+        // The failures of before do not count for a peer that is back or has moved.
         if (isHealthy && (before?.isHealthy !== true || !isSamePlace(before.listeners, known))) this.#beginAnew(id)
         this.dial(id)
       }
@@ -99,7 +99,7 @@ export class LinkDialer {
     return others.filter(({ state }) => state === 'removed').map(({ id }) => id)
   }
 
-  /** The router dials the listeners of a peer that it has no link to. It never dials a listener that the peer has withdrawn. */
+  /** Dials each listener of a peer without a link to it, but never a listener that the peer has withdrawn. */
   dial(peerId: string): void {
     const peer = this.#peers.get(peerId)
     const { clock, random } = this.#settings
@@ -117,7 +117,7 @@ export class LinkDialer {
     }
   }
 
-  /** Two routers that may dial each other need one link: that of the lower id dials, and the other one only where it does not. */
+  /** Two routers that may dial each other need one link: the router with the lower id dials first, the other only if that fails. */
   #firstDelayMs(peerId: string): number {
     const { routerId, listeners } = this.#settings
     return listeners.length > 0 && routerId > peerId ? PEER_FIRST_MS : 0
@@ -152,7 +152,7 @@ export class LinkDialer {
     this.#drop(peerId, new Map())
   }
 
-  /** Gives up the attempts to link with a peer, but for some keys. */
+  /** Gives up the attempts to link with a peer, except for some keys. */
   #drop(peerId: string, kept: ReadonlyMap<string, unknown>): void {
     for (const [key, entry] of this.#dials) {
       if (entry.peerId !== peerId || kept.has(key)) continue
@@ -201,7 +201,7 @@ export class LinkDialer {
     if (!this.#links.isHeld(key)) this.dial(peerId)
   }
 
-  /** One more socket, so that acknowledgements do not stand behind payloads. A link lasts without it. */
+  /** One more socket, so that acknowledgements do not wait behind payloads. A link works without it. */
   async #openMore(link: RouterLink, address: string, hello: LinkHello): Promise<void> {
     const more: LinkHello = { ...hello, isFirst: false, socketType: LINK_SOCKET.acknowledgements }
     try {
@@ -219,7 +219,7 @@ export class LinkDialer {
     const { socket: channel, frame, stream } = await dialSocket(dial)
     try {
       const answer = readLinkAnswer(frame)
-      // The controller says who listens where, and the certificate that it is that place.
+      // The controller names the router at this address, and the certificate proves that the peer has this address.
       if (answer.routerId !== peerId) throw new Error('another router answered')
       const localAddress = `tcp:${stream.localAddress}:${stream.localPort}`
       const remoteAddress = `tcp:${stream.remoteAddress}:${stream.remotePort}`

@@ -9,7 +9,7 @@ import { LINK_LIMITS, LinkDialer, type LinksSettings } from './link-dialer.ts'
 import { isSecretOf, LINK_SOCKET, linkAcceptance, linkRejection, readLinkHello } from './link-hello.ts'
 import { type LinkFacts, RouterLink } from './router-link.ts'
 
-/** A socket of a peer whose TLS handshake is done. */
+/** A socket of a peer after the TLS handshake. */
 export interface AcceptedSocket {
   readonly stream: Duplex
   /** The certificates that it showed, DER, leaf first; all of them lead to the authorities of the network. */
@@ -20,24 +20,24 @@ export interface AcceptedSocket {
   readonly remoteHost: string
 }
 
-/** Sockets of a link that may be joined by others. */
+/** A link that further sockets may join. */
 interface Group {
   readonly link: RouterLink
   readonly secret: Uint8Array
 }
 
-/** Links of one peer: one for each pair of bindings. A peer that opens more invents them. */
+/** The most links of one peer: one for each pair of bindings. A peer that opens more has invented bindings. */
 const MOST_LINKS_OF_PEER = 32
 const MOST_LINKS = 4096
-/** Sockets that have not said whose they are, of all networks and of one. */
+/** Sockets before their hello, from all IP networks and from one. */
 const PLACES = { total: 512, perNetwork: 256 }
 const VERIFY_MS = 10_000
 
-/** The links of a router: accepts them, dials them, keeps one of each kind, and tells controllers what they do. */
+/** The links of a router: accepts them, dials them, keeps one link of each key, and reports them to controllers. */
 export class Links {
   readonly #settings: LinksSettings
   readonly #links = new Map<string, RouterLink>()
-  /** The link of each key that stays; one that is about to go may still be among the others. */
+  /** The link of each key that stays; a duplicate that is about to close may still be among all links. */
   readonly #byKey = new Map<string, RouterLink>()
   readonly #groups = new Map<string, Group>()
   readonly #rejected = new Map<string, number>()
@@ -71,19 +71,19 @@ export class Links {
     return { type: 'router-links', links, fullRefresh: true }
   }
 
-  /** A controller tells of other routers: those that are there are dialed, and links to those that are gone for good close. */
+  /** A controller reports other routers: links to removed routers close, all other routers are dialed. */
   peersChanged(changes: readonly PeerChange[]): void {
     const gone = new Set(this.#dialer.peersChanged(changes))
     for (const link of this.all.filter(({ facts }) => gone.has(facts.peerId))) link.close()
   }
 
-  /** A controller wants a link closed; one that has been dialed again since is not meant. */
+  /** A controller wants a link closed; a link that has been dialed again since stays. */
   faulted(linkId: string, iteration: number): void {
     const link = this.#links.get(linkId)
     if (link !== undefined && (iteration === 0 || iteration >= link.facts.iteration)) link.close()
   }
 
-  /** Takes a socket of the protocol of links. It has 5 s for its first message, and is refused where nobody knows its router. */
+  /** Takes a socket of the protocol of links. It has 5 s for its first message, and is refused where no controller knows its router. */
   async accept(accepted: AcceptedSocket): Promise<void> {
     const place = this.#places.enter(networkOf(accepted.remoteHost), () => accepted.stream.destroy())
     place.take(1)
@@ -108,7 +108,7 @@ export class Links {
     for (const link of this.all) link.close()
   }
 
-  /** Lets a socket in, or answers why not. */
+  /** Admits a socket, or answers the reason for a refusal. */
   async #greet({ socket, frame }: OpenedSocket, accepted: AcceptedSocket): Promise<string | undefined> {
     const { routerId: own, listeners } = this.#settings
     const hello = readLinkHello(frame)
@@ -122,7 +122,7 @@ export class Links {
     if (this.#isClosed) return 'the router is closing'
     const ends = { channel: socket, localAddress: accepted.localAddress, remoteAddress: accepted.remoteAddress }
     const group = hello.isGrouped ? this.#groups.get(hello.connectionId) : undefined
-    // Some routers say of every socket that it is the first: that it knows the secret tells more.
+    // Some routers mark every socket as the first: the secret decides instead.
     if (group !== undefined) {
       const { peerId, id } = group.link.facts
       const isMember = peerId === hello.routerId && id === hello.linkId && isSecretOf(group.secret, hello.secret)
@@ -185,7 +185,7 @@ export class Links {
     })
   }
 
-  /** Takes a link in; answers false for one that this router dialed where another one of its key stays. */
+  /** Registers a link; answers false if another link of its key stays instead. */
   #register(link: RouterLink): boolean {
     const { id, key, isDialed } = link.facts
     const held = this.#byKey.get(key)
@@ -226,7 +226,7 @@ export class Links {
     if (this.#byKey.get(key) === link) this.#byKey.delete(key)
     if (!wasHeld) return
     this.#settings.log?.('link.closed', { id, peerId })
-    // Both ends tell, because the other one may be gone without a word; the attempt says which link is meant.
+    // Both ends report the loss, because the other end may be gone without a message; the iteration identifies the link.
     this.#settings.tell({ type: 'fault', subject: 'link', id, iteration })
     this.#dialer.dial(peerId)
   }

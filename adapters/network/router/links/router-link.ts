@@ -18,7 +18,7 @@ export interface LinkFacts {
   readonly isDialed: boolean
   /** Links of one key are duplicates. */
   readonly key: string
-  /** Where it was dialed; empty for one that was accepted. */
+  /** The address that was dialed; empty for an accepted link. */
   readonly dialAddress: string
 }
 
@@ -32,7 +32,7 @@ export interface LinkSocket {
 
 /** The owner of a link. */
 export interface LinkListener {
-  /** A message of a circuit came; answers where it went. */
+  /** A message of a circuit arrived; answers its destination. */
   received(link: RouterLink, frame: Frame): Destination | undefined
   /** The round trip was measured, nanoseconds; undefined where the peer has not answered for long. */
   measured(link: RouterLink, nanoseconds: number | undefined): void
@@ -42,7 +42,7 @@ export interface LinkListener {
   over(link: RouterLink): void
 }
 
-/** The clock of a link: ms, and a timer that follows it. */
+/** The clock of a link, in ms, and a timer that follows it. */
 export interface LinkClock {
   readonly now: () => number
   readonly timer: Timer
@@ -58,14 +58,14 @@ const BEAT_MS = 10_000
 const NANOSECONDS = 1_000_000
 /** Sockets of one link: a peer opens four. */
 const MOST_SOCKETS = 8
-/** Bytes that wait for a peer before those that send to it pause, and before they go on. */
+/** Bytes that may wait for a peer before its senders pause, and bytes at which they go on. */
 const FULL_BYTES = 2_097_152
 const ROOM_BYTES = 524_288
-/** Milliseconds of a pause at the most: routers that wait for each other in a circle go on, and drop what is too much. */
+/** Milliseconds of a pause at the most: routers that wait for each other in a circle go on, and drop excess payloads. */
 const LONGEST_PAUSE_MS = 100
 /**
- * Bytes that wait for a peer before payloads are dropped: their sender sends them again, and slows down. Acknowledgements wait
- * longer, because without them everything is sent again.
+ * Bytes that wait for a peer before payloads are dropped: their sender sends them again, and slows down. Acknowledgements wait longer,
+ * because without them all payloads are sent again.
  */
 const MOST_PAYLOAD_BYTES = 16_777_216
 const MOST_OTHER_BYTES = 25_165_824
@@ -110,12 +110,12 @@ export class RouterLink implements Destination, TracedChannel {
     return [...this.#sockets]
   }
 
-  /** How often a socket came or went. */
+  /** The number of times that a socket joined or left. */
   get changes(): number {
     return this.#changes
   }
 
-  /** Payloads that the peer was too slow for. */
+  /** The number of payloads that were dropped because the peer was too slow. */
   get droppedPayloads(): number {
     return this.#droppedPayloads
   }
@@ -184,7 +184,7 @@ export class RouterLink implements Destination, TracedChannel {
     }
   }
 
-  /** Reads no more from a peer while what it sends goes to one that is slower. */
+  /** Reads no more from a peer while its messages go to a slower destination. */
   #pause(channel: Channel, destination: Destination): void {
     if (this.#paused.has(channel)) return
     this.#paused.add(channel)
@@ -209,7 +209,7 @@ export class RouterLink implements Destination, TracedChannel {
     if (value.length < 8) return
     const sentNs = new DataView(value.buffer, value.byteOffset, 8).getBigUint64(0, true)
     const nanoseconds = Math.round(this.#clock.now() * NANOSECONDS) - Number(sentNs)
-    // One that was never sent measures nothing.
+    // A heartbeat that was never sent measures nothing.
     if (nanoseconds < 0 || nanoseconds > 10 * BEAT_MS * NANOSECONDS) return
     this.#answeredAt = this.#clock.now()
     this.#listener.measured(this, nanoseconds)
@@ -232,7 +232,7 @@ export class RouterLink implements Destination, TracedChannel {
     this.#cancelBeat = this.#clock.timer(BEAT_MS, () => this.#beat())
   }
 
-  /** The socket of a type for which least waits; without one of its own any for payloads. */
+  /** The socket of a type with the fewest waiting bytes; a socket for payloads where the type has none. */
   #channelFor(type: string): Channel | undefined {
     let best: Channel | undefined
     for (const socket of this.#sockets) {

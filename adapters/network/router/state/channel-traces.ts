@@ -13,7 +13,7 @@ export interface TracedChannel {
   /** The router, or the link, whose channel it is. */
   readonly owner: string
   readonly name: string
-  /** Hears of every message; undefined while nobody wants to know. */
+  /** Gets every message; undefined while no controller traces the channel. */
   watch: Watch | undefined
 }
 
@@ -26,11 +26,11 @@ const CHANNEL_TRACE = 1010
 const REPLY_FOR = 1
 const NANOSECONDS = 1_000_000n
 
-/** Tells controllers the messages of channels, where their operators want to see them. */
+/** Reports the messages of channels to controllers whose operators trace them. */
 export class ChannelTraces {
   readonly #routerId: string
   readonly #tell: (controllerId: string, message: FromRouter) => void
-  /** Those who want to see a channel, by controller. */
+  /** The ids of the controllers that trace each channel. */
   readonly #channels = new Map<TracedChannel, Set<string>>()
   readonly #allowance = new FrameAllowance(RATE, performance.now())
 
@@ -39,13 +39,13 @@ export class ChannelTraces {
     this.#tell = tell
   }
 
-  /** From now on a channel may be traced; answers what takes it away. */
+  /** Makes a channel traceable; answers a function that undoes it. */
   add(channel: TracedChannel): () => void {
     this.#channels.set(channel, new Set())
     return () => void this.#channels.delete(channel)
   }
 
-  /** Does what a controller asks; answers which channels were meant. */
+  /** Changes the traces of a controller; answers the state of the channels that the request selects. */
   async set(controllerId: string, request: TraceChannels): Promise<FromRouter> {
     const { id, isOn, named, routerPattern, channelPattern } = request
     try {
@@ -62,7 +62,7 @@ export class ChannelTraces {
     }
   }
 
-  /** A controller is away: nobody there sees anything. */
+  /** A controller is away: its traces end. */
   forget(controllerId: string): void {
     for (const channel of this.#channels.keys()) this.#switch(channel, controllerId, false)
   }
@@ -89,7 +89,7 @@ export class ChannelTraces {
       length: frame.body.reduce((sum, { length }) => sum + length, 0),
       meaning: meaningOf(frame),
     }
-    // The one who tells may be the one whose message it was.
+    // The report may go over the channel whose message is being traced.
     queueMicrotask(() => {
       for (const controllerId of this.#channels.get(channel) ?? []) this.#tell(controllerId, trace)
     })
@@ -104,13 +104,13 @@ async function matcherOf(pattern: string): Promise<(text: string) => boolean> {
   return (text) => compiled.test(text)
 }
 
-/** Names of the members that say which program understood a message, and its kind. */
+/** The names of the members for the decoder of a message, and for its kind. */
 const KNOWN_BY = '__decoder__'
 const KIND = '__message__'
 const HEARTBEAT = 5
 const SUCCESS = 2
 
-/** Tells a message of a link in the words that programs of operators print, as JSON; empty for one of another kind. */
+/** Describes a message of a link in the words that operator programs print, as JSON; empty for any other message. */
 function meaningOf(frame: Frame): string {
   const members = membersOf(frame)
   return members === undefined ? '' : JSON.stringify(members)
@@ -158,7 +158,7 @@ function ofChannel(kind: string) {
   return { [KNOWN_BY]: 'channel', [KIND]: kind }
 }
 
-/** The side that sent: who dialed, or who hosts. */
+/** The side of the sender: `i` for the dialer, `e` for the host. */
 function sideOf(flags: number): 'i' | 'e' {
   return (flags & PAYLOAD_FLAG.originator) === 0 ? 'i' : 'e'
 }

@@ -8,9 +8,9 @@ import { encodeFrame, type Frame, type FrameLimits } from '../../channel/frame.t
 /** Keys and certificates of a router, PEM. */
 export interface RouterCredentials {
   readonly key: string
-  /** Shown where the router dials, leaf first. */
+  /** The certificate that the router shows when it dials, leaf first. */
   readonly clientCert: string
-  /** Shown where it is dialed, leaf first. */
+  /** The certificate that it shows when it is dialed, leaf first. */
   readonly serverCert: string
   /** The authorities of its network. */
   readonly ca: string
@@ -24,13 +24,13 @@ export interface OpenedSocket {
 
 /** Milliseconds for TLS and hello together, on either side. */
 export const SETUP_MS = 5000
-/** The most that a peer may send before it is known who it is. */
+/** The most bytes that a peer may send before it is identified. */
 const HELLO_LIMITS: FrameLimits = { headers: 16_384, body: 4192 }
 
-/** The message of the error where the other end closes instead of an answer. */
+/** The message of the error when the other end closes instead of answering. */
 export const CLOSED_SILENTLY = 'the connection was closed'
 
-/** Waits for the first frame of a stream. Rejects when none comes in time, or what is none; the stream is closed then. */
+/** Waits for the first frame of a stream. Rejects on a late or malformed frame; the stream is closed then. */
 export function firstFrame(stream: Duplex, limits: SocketLimits, waitMs = SETUP_MS): Promise<OpenedSocket> {
   return new Promise((resolve, reject) => {
     const fail = (why: string) => {
@@ -43,7 +43,7 @@ export function firstFrame(stream: Duplex, limits: SocketLimits, waitMs = SETUP_
       onMessage: (frame) => {
         clearTimeout(timer)
         socket.pause()
-        // A peer that sends before it was let in is no router.
+        // A peer that sends before it is admitted is no router.
         socket.admit(limits.frame, { onMessage: () => socket.destroy(), onClose: () => undefined })
         resolve({ socket, frame })
       },
@@ -53,7 +53,7 @@ export function firstFrame(stream: Duplex, limits: SocketLimits, waitMs = SETUP_
   })
 }
 
-/** Where and how a socket is dialed. */
+/** The address and the settings of a dial. */
 export interface SocketDial {
   /** For example `tls:router.example.org:10080`. */
   readonly address: string
@@ -64,8 +64,8 @@ export interface SocketDial {
 }
 
 /**
- * Opens a socket to a router or controller of the network, says hello and waits for the answer. Rejects when there is none in
- * time, or no certificate of the network for this address.
+ * Opens a socket to a router or controller of the network, says hello and waits for the answer. Rejects without an answer in time, or
+ * without a certificate of the network for this address.
  */
 export async function dialSocket(dial: SocketDial): Promise<OpenedSocket & { readonly stream: TLSSocket }> {
   const { address, alpn, credentials, limits, hello } = dial

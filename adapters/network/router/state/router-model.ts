@@ -34,13 +34,13 @@ const SIDES: ReadonlyMap<Kind, string> = new Map([
   ['postureCheck', 'posture-checks'],
 ])
 const KIND_NAMES = Object.keys(KINDS).filter((name): name is Kind => name in KINDS)
-/** The most differences that are reported: who asks looks again. */
+/** The most differences that are reported: the operator can compare again. */
 const MOST_DIFFERENCES = 1000
 
 /** Entities that decide what an identity may use, beside the relations of policies to identities. */
 const OF_RIGHTS: ReadonlySet<Kind> = new Set(['service', 'servicePolicy', 'postureCheck', 'config', 'configType'])
 
-/** Ids of what changed; everything, after the whole model came anew. */
+/** The changed ids; `everything` after a new whole model. */
 type Changed = ReadonlySet<string> | 'everything'
 
 /** The part of the model that a change concerns. */
@@ -53,7 +53,7 @@ export interface ModelChange {
 
 const NOTHING: ModelChange = { ended: new Set(), rights: new Set() }
 
-/** The policies of an identity, with the services that they grant and the checks that stand before these. */
+/** The policies of an identity, with the services that they grant and the posture checks of these. */
 export type ReachOf = readonly {
   readonly id: string
   readonly type: 'Dial' | 'Bind'
@@ -61,12 +61,12 @@ export type ReachOf = readonly {
   readonly checks: readonly PostureCheck[]
 }[]
 
-/** A session that the controller announced: its token is shown to routers. */
+/** A session that the controller announced: clients present its token to routers. */
 export type AnnouncedSession = Announced['sessions'][number]
 
 /**
- * Everything that an edge router knows of its network: the data model that controllers keep it level with, and the sessions that they
- * announced. It is read here, and decides nothing.
+ * The facts that an edge router has of its network: the data model that controllers send, and the sessions that they announced. It only
+ * answers facts; decisions are made elsewhere.
  */
 export class RouterModel {
   #entities = new Map<Kind, Entities>()
@@ -83,18 +83,18 @@ export class RouterModel {
   readonly #serviceIds = new Map<string, string>()
   #onChange: (change: ModelChange) => void = () => undefined
 
-  /** Hears whenever somebody may have to be judged again. */
+  /** The listener is called whenever a client may have to be judged again. */
   onChange(listener: (change: ModelChange) => void): void {
     this.#onChange = listener
   }
 
-  /** How far the router has the model, for its next subscription. */
+  /** The index and the timeline of the router's model, for its next subscription. */
   get position(): { readonly currentIndex: number; readonly timelineId: string } {
     return { currentIndex: this.#index, timelineId: this.#timelineId }
   }
 
   get<K extends Kind>(kind: K, id: string): EntityOf<K> | undefined {
-    // Entities are put under the kind of the member that held them.
+    // Entities are stored under the kind of the member that held them.
     return this.#entities.get(kind)?.get(id) as EntityOf<K> | undefined
   }
 
@@ -114,7 +114,7 @@ export class RouterModel {
     return certificate
   }
 
-  /** The policies that let an identity dial or host a service, with the posture checks that stand before it. */
+  /** The policies that let an identity dial or host a service, with the posture checks that they require. */
   grantsOf(identityId: string, serviceId: string, type: 'Dial' | 'Bind'): readonly CheckedPolicy[] {
     const grants: CheckedPolicy[] = []
     for (const id of this.#policiesOf.get(identityId) ?? []) {
@@ -135,7 +135,7 @@ export class RouterModel {
     })
   }
 
-  /** The services that policies of an identity let it use, with the configs as they hold for it. */
+  /** The services that policies of an identity let it use, with the configs that apply to it. */
   servicesOf(identityId: string, reach: ReachOf) {
     const policyIds = new Map<string, string[]>()
     for (const { id, serviceIds } of reach) {
@@ -157,7 +157,7 @@ export class RouterModel {
     })
   }
 
-  /** A check that has not come yet is passed by nobody. */
+  /** A check that has not arrived yet never passes. */
   #checksOf(policyId: string): CheckedPolicy['checks'] {
     return [...(this.#relations.get(`${policyId} posture-checks`) ?? [])].map((id) =>
       routerSide.postureCheckOf(this.get('postureCheck', id) ?? routerSide.unknownCheck(id)),
@@ -183,7 +183,7 @@ export class RouterModel {
     this.#onChange({ ended: 'everything', rights: 'everything' })
   }
 
-  /** Takes what changed; answers false where something between is missing, so that the model has to be asked for. */
+  /** Takes changes; answers false if an earlier change is missing, so that the router must ask for the model. */
   takeChanges(changes: ModelChanges): boolean {
     if (changes.index <= this.#index) return true
     if (changes.previousIndex > this.#index) return false
@@ -229,7 +229,7 @@ export class RouterModel {
     this.#onChange({ ...NOTHING, ended })
   }
 
-  /** Where the model is another one than the whole one that a controller sent to compare. */
+  /** The differences from a whole model that a controller sent to compare. */
   differencesFrom(parts: readonly Uint8Array[]): readonly ModelDifference[] {
     const other = new RouterModel()
     for (const part of parts) for (const event of routerSide.StateEvents.decode(part).events) other.#apply(event)
@@ -278,7 +278,7 @@ export class RouterModel {
     }
   }
 
-  /** A service that is changed or deleted gives up its name, which another one may have by then. */
+  /** A service that is changed or deleted gives up its name, which another service may have by then. */
   #name(id: string, { service, action }: WireEvent): void {
     const before = this.get('service', id)?.name
     if (before !== undefined && this.#serviceIds.get(before) === id) this.#serviceIds.delete(before)
@@ -287,7 +287,7 @@ export class RouterModel {
 
   #delete(kind: Kind, id: string): void {
     this.#entities.get(kind)?.delete(id)
-    // Controllers do not tell how an entity was related that is gone.
+    // Controllers do not report the relations of a deleted entity.
     const side = SIDES.get(kind)
     for (const [key, related] of this.#relations) {
       if (kind === 'servicePolicy' && key.startsWith(`${id} `)) {
@@ -311,7 +311,7 @@ export class RouterModel {
   }
 
   #keep(session: AnnouncedSession): void {
-    // Of no identity is the mark of a full report.
+    // The mark of a full report names no identity.
     if (session.identityId === '') return
     this.#sessions.set(session.token, session)
     this.#sessionIds.set(session.id, session.token)
@@ -331,7 +331,7 @@ function policyNaming(key: string): string | undefined {
   return side === 'identities' ? policyId : undefined
 }
 
-/** Whom changes of the model concern. */
+/** The sessions and identities that changes of the model concern. */
 function concernOf(events: readonly WireEvent[]): ModelChange {
   const ended = new Set<string>()
   const rights = new Set<string>()
@@ -340,7 +340,7 @@ function concernOf(events: readonly WireEvent[]): ModelChange {
     const { identity, revocation, servicePolicyChange: change } = event
     if (identity !== undefined) {
       ended.add(identity.id)
-      // It may have other configs of its own.
+      // Its own configs may have changed.
       rights.add(identity.id)
     }
     if (revocation !== undefined) ended.add(revocation.id)
