@@ -11,27 +11,27 @@ import type { CertifiedKey, EnrolledDevice } from './identity-file.ts'
 /** The share of its life after which a certificate is renewed. */
 const RENEWED_AFTER = 2 / 3
 
-/** Keeps an identity: the whole of it, with what is pending. */
+/** Keeps a whole identity, including a pending pair. */
 type Keep = (device: EnrolledDevice) => void | Promise<void>
 
 interface RenewalSettings {
   readonly session: ControllerSession
   /** `https://HOST:PORT` each. */
   readonly controllers: readonly string[]
-  /** Undefined for an identity that proves itself in another way. */
+  /** Undefined for an identity without a certificate. */
   readonly certificate: HeldCertificate | undefined
-  /** Hears of every renewal. Undefined where nothing is renewed unless it is asked for. */
+  /** Keeps every renewal. Undefined where only a caller of `renew` renews the identity. */
   readonly keep: Keep | undefined
   readonly timer: Timer
 }
 
 /**
- * Renews the key and the certificate of an identity. The program may die, and the controller be gone, at each step: the next pair is
- * kept beside the one before until a controller has confirmed it, and then alone.
+ * Renews the key and the certificate of an identity. The program may die, or the controller disappear, at each step: the next pair is kept
+ * beside the former pair until a controller has confirmed it, and then alone.
  */
 export class CertificateRenewal {
   readonly #settings: RenewalSettings
-  /** Renewals run one after the other: what is kept is what the controller knows. */
+  /** Renewals run one after the other: the kept identity then matches the controller. */
   #last: Promise<unknown> = Promise.resolve()
   #isUnderWay = false
   /** A confirmed pair could not be kept. */
@@ -44,9 +44,9 @@ export class CertificateRenewal {
   }
 
   /**
-   * Gives the identity a new key and certificate. `keep` is called twice: with both pairs before the new one is confirmed, and
-   * with the new one alone afterwards. Rejects as `keep` does, and with a {@link ConnectionFailure} where the controller issues none,
-   * for example for a certificate of another authority.
+   * Gives the identity a new key and certificate. `keep` is called twice: with both pairs before the new pair is confirmed, and with the
+   * new pair alone afterwards. Rejects as `keep` does, and with a {@link ConnectionFailure} if the controller issues no certificate, for
+   * example for a certificate of another authority.
    */
   renew(keep: Keep): Promise<void> {
     const { keep: always } = this.#settings
@@ -59,8 +59,8 @@ export class CertificateRenewal {
   }
 
   /**
-   * Renews in the last third of the certificate's life, and when the controller asks for it, where somebody keeps it; nobody
-   * waits for it. What was begun before is brought to its end.
+   * Renews in the last third of the certificate's life, and when the controller asks for it, if the identity has a `keep`; no caller waits
+   * for it. An unfinished renewal is finished first.
    */
   renewWhenDue(): void {
     const { certificate, keep, timer } = this.#settings
@@ -76,7 +76,7 @@ export class CertificateRenewal {
           this.#failures = 0
         },
         (error: unknown) => {
-          // A refusal, and a disk that is full, are tried again when the session is renewed: the certificate is good for long.
+          // After a refusal or a full disk the next renewal of the session tries again: the certificate is still valid for long.
           if (!isOfAbsence(error)) return
           this.#failures += 1
           this.#cancel = timer(pauseAfter(this.#failures, Math.random()), () => this.renewWhenDue())
@@ -104,9 +104,9 @@ export class CertificateRenewal {
   async #change(certificate: HeldCertificate, keep: Keep): Promise<void> {
     if (certificate.pending !== undefined && (await this.#settle(certificate, keep))) return
     const { pending, ca } = await this.#issue(certificate)
-    // The session may have begun again with a pair of before.
+    // The session may have begun again with a former pair.
     if (certificate.isConfirmed) certificate.settle()
-    // From here on the controller confirms no other pair: one of before can be given up.
+    // From here on the controller confirms no other pair: a former pair can be given up.
     certificate.propose(pending, ca)
     try {
       await keep(this.#deviceOf(certificate))
@@ -132,8 +132,8 @@ export class CertificateRenewal {
   }
 
   /**
-   * Has the pending pair confirmed, and keeps it alone. Answers false where the controller does not confirm it; a session that began
-   * with it is a confirmation.
+   * Has the pending pair confirmed, and keeps it alone. Answers false if the controller does not confirm it; a session that began with it
+   * is a confirmation.
    */
   async #settle(certificate: HeldCertificate, keep: Keep): Promise<boolean> {
     const { session } = this.#settings
@@ -186,20 +186,20 @@ export class CertificateRenewal {
   }
 }
 
-/** Whether no controller answers for the moment. */
+/** Whether the error means that no controller answers at present. */
 function isOfAbsence(error: unknown): boolean {
   return error instanceof ConnectionFailure && ['CONTROLLER_UNREACHABLE', 'TIMED_OUT'].includes(error.code)
 }
 
-/** Whether the controller knows the pending certificate as none that it could confirm. */
+/** Whether the error means that the controller cannot confirm the pending certificate. */
 function isRefusal(error: unknown): boolean {
   const { cause } = failureOf(error, 'renewal')
   return cause instanceof ApiError && [400, 404, 409].includes(cause.status)
 }
 
 /**
- * The trust bundle from now on: the one that the controller sent, unless the identity trusts by something else, such as the
- * certificate of a proxy or the authorities of Node.
+ * The next trust bundle: the bundle of the controller, unless the identity trusts other certificates, such as the certificate of a proxy or
+ * the authorities of Node.
  */
 function nextBundle(known: string | undefined, sent: string): string | undefined {
   if (known === undefined) return undefined
@@ -212,7 +212,7 @@ function certificatesIn(pem: string): readonly string[] {
   return blocks.map((block) => block.replaceAll(/\s/g, ''))
 }
 
-/** The authenticator that is the certificate by which the session began. */
+/** The id of the authenticator with the certificate by which the session began. */
 async function certificateIdOf(api: ApiClient<ClientApi>): Promise<string> {
   const { authenticatorId } = (await api.call('GET /current-api-session')).data
   if (authenticatorId) return authenticatorId
@@ -222,7 +222,7 @@ async function certificateIdOf(api: ApiClient<ClientApi>): Promise<string> {
   throw new ConnectionFailure('NOT_ALLOWED', 'renewal: the session does not tell by which certificate it began')
 }
 
-/** Whether a certificate, PEM with its intermediates, has lived for most of its time at `now`, epoch milliseconds. */
+/** Whether a certificate, PEM with its intermediates, has passed most of its lifetime at `now`, epoch milliseconds. */
 function isOld(cert: string, now: number): boolean {
   const { validFrom, validTo } = new X509Certificate(cert)
   const [from, until] = [Date.parse(validFrom), Date.parse(validTo)]

@@ -1,10 +1,10 @@
 import { ApiError } from '../../../src/client/index.ts'
 
 /**
- * Why something cannot be dialed, hosted or carried on:
+ * The reasons for which a service cannot be dialed or hosted, or a connection cannot go on:
  *
- * - `CONTROLLER_UNREACHABLE`: no controller of the identity answers, or none that it trusts; or none answers the router that was
- *   to connect it, or its storage is away. The message says which.
+ * - `CONTROLLER_UNREACHABLE`: no trusted controller answers the identity, no controller answers the router of the connection, or the
+ *   storage of the controller is unreachable. The message names the cause.
  * - `NOT_AUTHENTICATED`: the controller does not let the identity in: disabled, deleted, or its certificate has ended.
  * - `SECOND_FACTOR_NEEDED`: the identity has to show a second factor first (`identity.mfa`).
  * - `SERVICE_NOT_FOUND`: there is no such service, or the identity may neither dial nor bind it.
@@ -12,11 +12,11 @@ import { ApiError } from '../../../src/client/index.ts'
  * - `POSTURE_FAILED`: it may by policy, and a posture check does not pass.
  * - `NO_ROUTER`: no router that identity and service may use is online.
  * - `ROUTER_UNREACHABLE`: no such router could be reached, or they did not let the identity in.
- * - `NO_HOST`: nobody hosts the service, or nobody of that instance.
+ * - `NO_HOST`: the service, or the instance of it, has no host.
  * - `HOST_REFUSED`: its host did not take the connection.
  * - `TIMED_OUT`: no answer in time.
- * - `NO_PEER_KEY`: the connection has to be encrypted end to end and the other end sent no key.
- * - `DECRYPTION_FAILED`: what arrived is not what the other end sent.
+ * - `NO_PEER_KEY`: the connection must be encrypted end to end, and the other end sent no valid key.
+ * - `DECRYPTION_FAILED`: the received data differs from the data that the other end sent.
  * - `CONNECTION_LOST`: the connection ended before both ends were done: access was lost, or a router.
  * - `CLOSED`: the identity is closed.
  * - `NOT_ALLOWED`: the controller refused something else; `cause` is its answer.
@@ -43,10 +43,10 @@ export const FAILURE_CODES = [
   'NOT_ALLOWED',
 ] as const
 
-/** Something could not be dialed, hosted or carried on. `code` says why; the message is for people. */
+/** A service could not be dialed or hosted, or a connection could not go on. `code` is the reason; the message is for people. */
 export class ConnectionFailure extends Error {
   readonly code: FailureCode
-  /** The ids of the posture checks that do not pass, where a router named them. */
+  /** The ids of the posture checks that do not pass, if a router named them. */
   readonly failingPostureChecks: readonly string[]
 
   constructor(
@@ -61,7 +61,7 @@ export class ConnectionFailure extends Error {
   }
 }
 
-/** The failure of a dial or of hosting that an error of a call of the controller means. */
+/** Turns an error of a call to the controller into the failure of a dial or of hosting. */
 export function failureOf(error: unknown, task: string): ConnectionFailure {
   if (error instanceof ConnectionFailure) return error
   if (!(error instanceof ApiError)) {

@@ -4,38 +4,38 @@ import type { Timer } from '../channel/conversation.ts'
 import { ConnectionFailure, type FailureCode, failureOf } from './connection-failure.ts'
 import { answeredWithin, type LoginOptions, logInAt, refreshAt, type Session, within } from './session-login.ts'
 
-/** A certificate that may be shown instead. */
+/** A certificate that may be shown instead of the present one. */
 export interface OtherCertificate {
   readonly fetch: Fetch
   /** A session began with it: it is shown from now on. */
   show(): void
 }
 
-/** How an identity logs in, and stays logged in. */
+/** The settings by which an identity logs in and stays logged in. */
 export interface SessionOptions extends LoginOptions {
   /** `https://HOST:PORT`, in the order in which they are tried. */
   readonly controllers: readonly string[]
   readonly timer: Timer
-  /** The certificate that is not shown, where the identity holds two and a controller takes one of both. */
+  /** The certificate that is not shown, if the identity holds two and a controller takes only one of them. */
   otherCertificate?(): OtherCertificate | undefined
   /** Work in each new session before it is used, such as to report the posture. */
   onLogin?(api: ApiClient<ClientApi>): Promise<void>
-  /** A session takes the place of one before it. */
+  /** A new session replaced the former session. */
   onNewSession?(): void
   /** The session was begun or renewed. */
   onAlive?(): void
-  /** An access token replaces the one before it, in the same session. */
+  /** A new access token replaced the former token of the same session. */
   onNewToken?(accessToken: string): void
 }
 
-/** Milliseconds that a controller may be silent to a request; the next one is asked then. */
+/** Milliseconds without an answer after which the next controller is asked. */
 const ANSWER_MS = 30_000
-/** Milliseconds for a whole login, in which somebody may have to read a code from an authenticator app. */
+/** Milliseconds for a whole login, in which the user may have to read a code from an authenticator app. */
 const LOGIN_MS = 120_000
 
 /**
- * The session of an identity at its controllers: begun with the first call, renewed before it ends, begun again when it is over. A
- * renewal that fails is tried again with pauses, at every controller.
+ * The session of an identity at its controllers: it begins with the first call, is renewed before its end, and begins again when it is
+ * over. A renewal that fails is tried again with pauses, at every controller.
  */
 export class ControllerSession {
   readonly #options: SessionOptions
@@ -56,8 +56,8 @@ export class ControllerSession {
   }
 
   /**
-   * Does something by the client API; once more in a new session when that had ended, and in the same session at another controller
-   * when this one is gone. Rejects with a {@link ConnectionFailure} that begins with `task`.
+   * Calls the client API; calls again in a new session if the session had ended, and in the same session at another controller if this
+   * controller is gone. Rejects with a {@link ConnectionFailure} that begins with `task`.
    */
   async call<T>(task: string, work: (api: ApiClient<ClientApi>) => Promise<T>): Promise<T> {
     try {
@@ -86,13 +86,13 @@ export class ControllerSession {
         if (error instanceof ApiError) break
       }
     }
-    // Where no controller answers the session may still be good: connections by it go on.
+    // If no controller answers, the session may still be valid: its connections go on.
     if (!(failure instanceof ApiError)) throw failure
     this.forget(session.token)
     return work(this.#apiOf(await this.#current()))
   }
 
-  /** Begins a new session where the controller says that this one is over; without a controller it stays as it is. */
+  /** Begins a new session if the controller reports the end of this session; without a controller the session stays. */
   async renewIfOver(): Promise<void> {
     try {
       await this.call('session', (api) => api.call('GET /current-identity'))
@@ -110,11 +110,11 @@ export class ControllerSession {
       },
       () => undefined,
     )
-    // A question at once gets the new one already.
+    // An immediate call already gets the new session.
     if (known !== undefined && this.#lastToken === token) this.#session = undefined
   }
 
-  /** Another certificate is shown from now on. Access tokens name the one before, so that the next call asks for others. */
+  /** Another certificate is shown from now on. Access tokens name the former certificate, so that the next call asks for other tokens. */
   async changeCertificate(): Promise<void> {
     const { token, isBearer } = await this.#current()
     if (isBearer) this.forget(token)
@@ -140,7 +140,7 @@ export class ControllerSession {
     return session
   }
 
-  /** Begins a session within the time of a login; one that comes too late is ended. */
+  /** Begins a session within the time of a login; a session that begins too late is ended. */
   async #begin(): Promise<Session> {
     const begun = this.#logIn()
     try {
@@ -157,7 +157,7 @@ export class ControllerSession {
     }
   }
 
-  /** Logs in by the certificate that is shown, and by the other one where that is refused. */
+  /** Logs in by the certificate that is shown, and by the other certificate if the first is refused. */
   async #logIn(): Promise<{ readonly session: Session; readonly certificate?: OtherCertificate }> {
     try {
       return { session: await this.#logInInTurn(this.#fetch) }
@@ -193,7 +193,7 @@ export class ControllerSession {
     throw failureOf(failure, 'login')
   }
 
-  /** A session takes the place of the one before, if there was one. */
+  /** Replaces the former session, if any. */
   #started(session: Session): Session {
     const isFurther = this.#lastToken !== ''
     this.#lastToken = session.token
@@ -224,7 +224,7 @@ export class ControllerSession {
       try {
         await this.#renew(session)
       } catch (error) {
-        // The next call begins a session where this one may not go on. Nobody is asked for codes for ever.
+        // The next call begins a session if this session cannot go on. The user must not be asked for codes without end.
         if (isOld() || isCode(error, 'NOT_AUTHENTICATED') || (hasEnded && isCode(error, 'SECOND_FACTOR_NEEDED'))) return
         failures += 1
         later(pauseAfter(failures, Math.random()))
@@ -238,7 +238,7 @@ export class ControllerSession {
     const renewed = await this.#refresh(session)
     if (this.#isClosed || this.#lastToken !== session.token) return
     if (renewed === undefined) {
-      // Calls go on in the session of before until there is another one.
+      // Calls use the former session until the next session has begun.
       this.#session = Promise.resolve(await this.#begin())
       return
     }
@@ -249,16 +249,16 @@ export class ControllerSession {
     this.#options.onAlive?.()
   }
 
-  /** A session lasts while it is used. */
+  /** Uses the session, because an unused session ends. */
   async #touch(session: Session): Promise<void> {
     const { data } = await this.call('session', (api) => api.call('GET /current-api-session'))
-    // The call may have begun another one.
+    // The call may have begun another session.
     if (this.#isClosed || this.#lastToken !== session.token) return
     this.#renewLater({ ...session, lifetimeMs: data.expirationSeconds * 1000 })
     this.#options.onAlive?.()
   }
 
-  /** The session with another access token; undefined where controllers do not carry it on. */
+  /** The session with another access token; undefined if controllers refuse to renew it. */
   async #refresh({ origin, refreshToken }: Session): Promise<Session | undefined> {
     if (refreshToken === undefined) return undefined
     try {
@@ -269,7 +269,7 @@ export class ControllerSession {
     }
   }
 
-  /** All controllers, that one first. */
+  /** All controllers, the controller at `origin` first. */
   #inOrder(origin: string): readonly string[] {
     return [origin, ...this.#options.controllers.filter((other) => other !== origin)]
   }
@@ -281,13 +281,13 @@ export class ControllerSession {
 
   async #end(session: Session, fetch = this.#fetch): Promise<void> {
     if (this.#options.logIn !== undefined) return
-    // It ends by itself as well: nobody waits for a controller that is gone.
+    // The session also ends by itself: no caller waits for a controller that is gone.
     await this.#apiOf(session, fetch)
       .call('DELETE /current-api-session', { signal: AbortSignal.timeout(2000) })
       .catch(() => undefined)
   }
 
-  /** Whether a call may go well in a new session, or at another controller. */
+  /** Whether a call may succeed in a new session, or at another controller. */
   #mayBeStale(error: unknown): boolean {
     if (error instanceof ConnectionFailure) return false
     return error instanceof ApiError ? error.status === 401 : this.#options.controllers.length > 1

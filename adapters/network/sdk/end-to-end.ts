@@ -1,7 +1,7 @@
 import type * as Sodium from 'libsodium-wrappers'
 import { ConnectionFailure } from './connection-failure.ts'
 
-/** Bytes that a frame has beyond what it encrypts: its tag, and what authenticates it. */
+/** Bytes of a frame beyond its plain text: its tag and its authenticator. */
 const FRAME_OVERHEAD_BYTES = 17
 /** Bytes of the header that each direction begins with. */
 const STREAM_HEADER_BYTES = 24
@@ -10,7 +10,7 @@ const STATE_BYTES = 52
 /** Frames of one direction: libsodium changes the key after the next, and the SDK for Go does not. */
 const MOST_FRAMES = 2 ** 32 - 2
 
-/** A pair of keys that one connection, or one hosted service, agrees on its secrets with. */
+/** A pair of keys by which one connection, or one hosted service, agrees on its secrets. */
 export interface KeyPair {
   readonly publicKey: Uint8Array
   readonly secretKey: Uint8Array
@@ -22,7 +22,7 @@ export interface SessionKeys {
   readonly send: Uint8Array
 }
 
-/** The side of the connection: who dialed is the client, who hosts the server. */
+/** The side of the connection: the dialer is the client, the host is the server. */
 export type Side = 'client' | 'server'
 
 /**
@@ -31,7 +31,7 @@ export type Side = 'client' | 'server'
  */
 export interface EndToEnd {
   createKeyPair(): KeyPair
-  /** The secrets that two ends share. Throws {@link ConnectionFailure} `NO_PEER_KEY` where the other one's key is none. */
+  /** The secrets that two ends share. Throws {@link ConnectionFailure} `NO_PEER_KEY` for an absent or invalid key of the other end. */
   agree(side: Side, own: KeyPair, peerKey: Uint8Array | undefined): SessionKeys
   encrypt(key: Uint8Array): Encryption
   decrypt(key: Uint8Array): Decryption
@@ -39,18 +39,18 @@ export interface EndToEnd {
 
 /** The sending half of one direction. */
 export interface Encryption {
-  /** The first message, as it is. */
+  /** The first message of the direction, unencrypted. */
   readonly header: Uint8Array
   frame(plain: Uint8Array): Uint8Array
-  /** Gives back what the stream holds; it is of no use afterwards. */
+  /** Frees the memory of the stream, which cannot be used afterwards. */
   free(): void
 }
 
 /** The receiving half of one direction. */
 export interface Decryption {
   /**
-   * Opens a message: the first holds no bytes. Throws {@link ConnectionFailure} `DECRYPTION_FAILED` for one that the other end did
-   * not send, or not there.
+   * Opens a message: the first holds no bytes. Throws {@link ConnectionFailure} `DECRYPTION_FAILED` for a message that the other end did
+   * not send, or did not send at this position.
    */
   open(message: Uint8Array): Uint8Array | undefined
   free(): void
@@ -85,7 +85,7 @@ function endToEndBy(sodium: typeof Sodium): EndToEnd {
         const { sharedRx, sharedTx } = agree(own.publicKey, own.secretKey, peerKey)
         return { receive: sharedRx, send: sharedTx }
       } catch (cause) {
-        // Keys of low order lead to a secret that everybody knows.
+        // Keys of low order lead to a publicly known secret.
         throw new ConnectionFailure('NO_PEER_KEY', "the other end's key is none that can be used", { cause })
       }
     },
@@ -128,14 +128,14 @@ function decryption(sodium: typeof Sodium, key: Uint8Array, free: (state: Sodium
 }
 
 /**
- * Answers how to give the state of a stream back: the library keeps 52 bytes for each direction for ever, and the module below it
+ * Answers a function that frees the state of a stream: the library keeps 52 bytes of each direction for ever, but its WebAssembly module
  * can free them.
  */
 function freeingBy(sodium: typeof Sodium): (state: Sodium.StateAddress) => void {
   const memory: unknown = Reflect.get(sodium, 'libsodium')
   if (!isMemory(memory)) return () => undefined
   return (state) => {
-    // Declared as an object, and a number when it runs.
+    // The types declare an object; at run time it is a number.
     const address: unknown = typeof state === 'number' ? state : state.address
     if (typeof address !== 'number') return
     memory.HEAPU8?.fill(0, address, address + STATE_BYTES)

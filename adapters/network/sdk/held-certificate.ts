@@ -1,8 +1,8 @@
 import type { CertifiedKey, Credentials } from './identity-file.ts'
 
 /**
- * The key and certificate that an identity shows, and those that take their place. While a controller has not confirmed the latter,
- * nobody knows for sure which of both it takes: both are held, and tried.
+ * The key and certificate that an identity shows, and the pair that will replace them. Until a controller has confirmed the new pair, it
+ * may take either pair: both are held and tried.
  */
 export class HeldCertificate {
   #shown: Credentials
@@ -14,7 +14,7 @@ export class HeldCertificate {
     this.#other = pending
   }
 
-  /** The pair that connections show; another object when it is another certificate. */
+  /** The pair that connections show; another certificate is another object. */
   get shown(): Credentials {
     return this.#shown
   }
@@ -24,17 +24,17 @@ export class HeldCertificate {
     return this.#other && { ...this.#other, ca: this.#shown.ca }
   }
 
-  /** The pair that was issued and is not known to be confirmed. */
+  /** The issued pair whose confirmation is not known. */
   get pending(): CertifiedKey | undefined {
     return this.#showsPending ? pairOf(this.#shown) : this.#other
   }
 
-  /** Whether the pending pair is shown: a controller let it in, which confirms it. */
+  /** Whether the pending pair is shown: a controller admitted it, which confirms it. */
   get isConfirmed(): boolean {
     return this.#showsPending
   }
 
-  /** Shows the other pair, with which a session began. A pair that is held no more stays away. */
+  /** Shows the other pair, with which a session began. A pair that is no longer held is ignored. */
   showOther({ cert }: Pick<Credentials, 'cert'>): void {
     if (this.#other?.cert !== cert) return
     const { other } = this
@@ -43,18 +43,18 @@ export class HeldCertificate {
     this.#showsPending = !this.#showsPending
   }
 
-  /** A controller issued the next pair, which is shown once it is confirmed, and told its trust bundle. */
+  /** A controller issued the next pair, which is shown once it is confirmed, and sent its trust bundle. */
   propose(pending: CertifiedKey, ca: string | undefined): void {
     this.#shown = { ...this.#shown, ca }
     this.#other = pending
   }
 
-  /** The pair that is not shown is held no more: nobody was told of it. */
+  /** Drops the pair that is not shown: its arrival was never confirmed to a controller. */
   forgetOther(): void {
     this.#other = undefined
   }
 
-  /** The pending pair is confirmed: the one before is void. */
+  /** The pending pair is confirmed: the former pair is void. */
   settle(): void {
     if (!this.#showsPending && this.#other !== undefined) this.#shown = { ...this.#shown, ...this.#other }
     this.#other = undefined

@@ -9,14 +9,14 @@ declare module 'node:http' {
   }
 }
 
-/** Answers a request, as `fetch` does. `env.caller` and `request.caller` are who sent it. */
+/** Answers a request, as `fetch` does. `env.caller` and `request.caller` are its sender. */
 export type FetchApp = (
   request: Request & { readonly caller: Caller },
   env: { readonly caller: Caller },
 ) => Response | Promise<Response>
 
 /**
- * An application that answers those who dial a service:
+ * An application that answers the dialers of a service:
  *
  * - a request listener of `node:http` (an Express app is one), or a server of `node:http`;
  * - an object with `fetch` (a Hono app is one), or `{ fetch }` with a function of the same form;
@@ -28,37 +28,37 @@ export type HostedApp =
   | RequestListener
   | Server
   | { readonly fetch: FetchApp }
-  // Apps of frameworks declare what they take in their own way.
+  // The apps of frameworks declare their parameters in different ways.
   | { fetch(request: Request, env?: object): Response | Promise<Response> }
   | ((connection: ServiceConnection) => unknown)
 
-/** How requests reach an app. */
+/** The settings by which requests reach an app. */
 export interface HostedAppOptions {
   /**
-   * The header in which requests name the caller's identity; what callers send under this name is taken away. Default: none, apps
-   * read `request.caller`.
+   * The header in which requests name the caller's identity; a header of this name that a caller sends is removed. Default: none, apps read
+   * `request.caller`.
    */
   readonly callerHeader?: string
 }
 
-/** Takes connections, and ends the server that was made for them. */
+/** Takes connections, and ends the server that was created for them. */
 export interface AppServer {
   take(connection: ServiceConnection): void
   /** Requests under way get their answers; new ones are not taken. */
   close(): void
 }
 
-/** Makes connections of callers reach an app. Throws `TypeError` for what is no app. */
+/** Passes connections of callers to an app. Throws `TypeError` for any other value. */
 export function appServer(app: HostedApp, { callerHeader }: HostedAppOptions = {}): AppServer {
   if (app instanceof Server) return serverOf(app, callerHeader, false)
   if (typeof app === 'object' && app !== null && typeof app.fetch === 'function') {
-    // Both forms are called in the same way.
+    // Both forms have the same call.
     const { fetch } = app as { readonly fetch: FetchApp }
     const listener = fetchListener(fetch.bind(app))
     return serverOf(createServer(listener), callerHeader, true)
   }
   if (typeof app === 'function') {
-    // A function's number of parameters tells the two kinds apart.
+    // The number of parameters distinguishes the two kinds of functions.
     if (app.length >= 2) return serverOf(createServer(app as RequestListener), callerHeader, true)
     if (app.length === 1) {
       const handler = app as (connection: ServiceConnection) => unknown
@@ -95,7 +95,7 @@ function serverOf(server: Server, callerHeader: string | undefined, isOurs: bool
 }
 
 function introduceCaller(request: IncomingMessage, header: string | undefined): void {
-  // Requests of the same server that came by another way have none.
+  // Requests that reached the same server by another way have no caller.
   const caller: Caller | undefined = Reflect.get(request.socket, 'caller')
   if (caller !== undefined) request.caller = caller
   if (header === undefined) return

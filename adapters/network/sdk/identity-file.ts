@@ -30,17 +30,17 @@ export interface CertifiedKey {
   readonly cert: string
 }
 
-/** An identity that enrolled: what it proves itself with, all PEM, and where its controller is. Keep it for its owner alone. */
+/** An identity that enrolled: its key and certificates, all PEM, and the address of its controller. Only its owner may read it. */
 export interface EnrolledDevice extends CertifiedKey {
   /** `https://HOST:PORT`. */
   readonly controller: string
   /** Every controller of the network, where there are several. */
   readonly controllers?: readonly string[]
-  /** The authorities of the network, which it trusts; empty for those that Node trusts. */
+  /** The authorities of the network, which it trusts; empty for the authorities of Node. */
   readonly ca: string
   /**
-   * A renewed key and certificate that no controller has confirmed yet: the controller takes this pair or the one above, and
-   * {@link openIdentity} finds out. It is kept with the identity.
+   * A renewed key and certificate that no controller has confirmed yet: the controller takes this pair or the pair above, and {@link
+   * openIdentity} finds out. It is kept with the identity.
    */
   readonly pending?: CertifiedKey
 }
@@ -49,11 +49,11 @@ export interface EnrolledDevice extends CertifiedKey {
 export interface Credentials {
   readonly cert: string
   readonly key: string
-  /** The authorities of the network; undefined for those that Node trusts. */
+  /** The authorities of the network; undefined for the authorities of Node. */
   readonly ca: string | undefined
 }
 
-/** An identity as it is used: its controllers, `https://HOST:PORT` each, and what it proves itself with. */
+/** An identity in use: its controllers, `https://HOST:PORT` each, and its credentials. */
 export interface OpenedFile {
   readonly controllers: readonly string[]
   readonly credentials: Credentials
@@ -71,8 +71,8 @@ export function identityFileOf(device: EnrolledDevice): IdentityFile {
 }
 
 /**
- * Writes an identity to a file for its owner alone, in the form that other programs of the field read. The file is whole at every
- * moment, also when the machine loses its power: it holds the identity of before, or this one, which is on the disk when the promise
+ * Writes an identity to a file for its owner alone, in the form that other programs of the field read. The file is whole at every moment,
+ * even if the machine loses its power: it holds the former identity or the new one. The new identity is on the disk when the promise
  * resolves. Rejects with the error of the file system.
  *
  * @example
@@ -84,7 +84,10 @@ export async function writeIdentity(path: string, identity: EnrolledDevice | Ide
   await writeDurably(path, `${JSON.stringify(file, undefined, 2)}\n`)
 }
 
-/** Reads an identity: the path of its file, what is in it, or what enrolling answered. Rejects with a `TypeError` that says what is wrong. */
+/**
+ * Reads an identity: the path of its file, the content of the file, or the result of an enrollment. Rejects with a `TypeError` that names
+ * the problem.
+ */
 export async function readIdentity(identity: string | IdentityFile | EnrolledDevice): Promise<OpenedFile> {
   const isPath = typeof identity === 'string'
   const read = isPath ? await parsedFile(identity) : identity
@@ -111,16 +114,16 @@ export async function readIdentity(identity: string | IdentityFile | EnrolledDev
   }
 }
 
-/** How an identity is kept in the file that it was opened from. */
+/** Keeps an identity in the file from which it was opened. */
 export interface KeptInFile {
   keep(device: EnrolledDevice): Promise<void>
-  /** The pair in the file; another one than that which is held where another program renewed it. Undefined where it cannot be read. */
+  /** The pair in the file; it differs from the held pair if another program renewed it. Undefined if it cannot be read. */
   reread(): CertifiedKey | undefined
 }
 
 /**
- * Keeps renewals in the file of an identity, where this program may: the file is its own, and key and certificate stand in it.
- * Undefined otherwise.
+ * Keeps renewals in the file of an identity, if this program may: it owns the file, and the file contains key and certificate. Undefined
+ * otherwise.
  */
 export async function keptInFile(path: string): Promise<KeptInFile | undefined> {
   const facts = await stat(path)
@@ -136,7 +139,7 @@ export async function keptInFile(path: string): Promise<KeptInFile | undefined> 
         const { pending: _, ...others } = known
         return writeDurably(path, `${JSON.stringify({ ...others, ...device }, undefined, 2)}\n`)
       }
-      // Members that other programs of the field wrote stay.
+      // The members of other programs of the field stay.
       const { pending: _, ...others } = known.id
       await writeIdentity(path, { ...known, id: { ...others, ...identityFileOf(device).id } })
     },
@@ -150,7 +153,7 @@ export async function keptInFile(path: string): Promise<KeptInFile | undefined> 
   }
 }
 
-/** Key and certificate that stand in a file themselves, PEM; undefined where it names other files. */
+/** The key and certificate in a file, PEM; undefined if the file names other files for them. */
 function pairIn(file: IdentityFile | EnrolledDevice): CertifiedKey | undefined {
   const { key, cert } = isEnrolled(file) ? file : Object(file.id)
   const [inKey, inCert] = [key, cert].map((value) => String(value).replace(/^pem:/, ''))
@@ -158,12 +161,12 @@ function pairIn(file: IdentityFile | EnrolledDevice): CertifiedKey | undefined {
   return { key: inKey, cert: inCert }
 }
 
-/** Tells the answer of enrolling from the form of files. */
+/** Whether an identity is the result of an enrollment, not the form of files. */
 function isEnrolled(identity: IdentityFile | EnrolledDevice): identity is EnrolledDevice {
   return typeof identity === 'object' && identity !== null && typeof identity.controller === 'string'
 }
 
-/** Where identity files come from, said to a caller that names one which is missing. */
+/** Explains how to create an identity file, for a caller that names a missing file. */
 const FILE_MAKERS =
   "write what enroll() or enrollDevice() of 'portcullis/sdk' answers to it as JSON, or run: portcullis tunnel enroll TOKEN-FILE"
 
@@ -197,7 +200,7 @@ async function pemOf(name: string, value: unknown, folder: string): Promise<stri
     : value.startsWith('file:')
       ? await readFile(pathIn(value, folder), 'utf8')
       : value
-  // Keys of hardware are named by other schemes, which need a native library.
+  // Other schemes name keys in hardware, which need a native library.
   if (!pem.includes('-----BEGIN ')) throw new TypeError(`${name} of the identity is neither pem: nor file://`)
   return pem
 }

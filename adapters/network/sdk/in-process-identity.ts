@@ -7,7 +7,7 @@ import { type Identity, identityOver } from './open-identity.ts'
 
 /** The controller and the router of this process, as an identity reaches them. */
 export interface InProcess {
-  /** The address of the controller, which stands in requests. */
+  /** The address of the controller in requests. */
   readonly origin: string
   readonly fetch: Fetch
   readonly router: {
@@ -15,7 +15,7 @@ export interface InProcess {
     greet(channel: Channel, stranger: OfProcess): void
   }
   readonly timer?: Timer
-  /** Milliseconds of a clock that only goes forward, that of `timer`. */
+  /** Milliseconds of a monotonic clock, the clock of `timer`. */
   readonly now?: () => number
   /** Begins an API session of the identity; answers its token. */
   startSession(): Promise<string>
@@ -29,8 +29,8 @@ export interface OfProcess {
 }
 
 /**
- * An identity whose controller and router are in this process: no socket is opened, no certificate shown, and time is that of
- * `timer`. Policies decide as for everybody. It reaches those who host through this router, and no others.
+ * An identity whose controller and router are in this process: it opens no socket, shows no certificate, and follows the time of `timer`.
+ * Policies apply to it as to any identity. It reaches only the hosts at this router.
  */
 export function inProcessIdentity(surroundings: InProcess): Identity {
   const { origin, fetch, router, timer = processTimer, now, startSession } = surroundings

@@ -32,31 +32,31 @@ import {
 } from './service-agent.ts'
 import type { ServiceConnection } from './service-connection.ts'
 
-/** How an identity is used. */
+/** The settings of an open identity. */
 export interface IdentityOptions {
   /**
-   * `bearer` for tokens of OpenID Connect, `api-session` for a session that the controller keeps. Default `auto`: as the controller
-   * asks, which is bearer tokens where controllers are several.
+   * `bearer` for tokens of OpenID Connect, `api-session` for a session that the controller keeps. Default `auto`: as the controller asks,
+   * which is `bearer` for a network with several controllers.
    */
   readonly sessions?: 'auto' | 'api-session' | 'bearer'
-  /** Facts of this machine that are reported in each new session, for posture checks; a function is asked each time. */
+  /** Facts of this machine that are reported in each new session, for posture checks; a function is called each time. */
   readonly posture?: EndpointFacts | (() => EndpointFacts | Promise<EndpointFacts>)
-  /** A code of the authenticator app, asked for where a login needs a second factor. */
+  /** A code of the authenticator app, which is requested if a login needs a second factor. */
   secondFactor?(): Promise<string>
   /**
    * Keeps a renewed identity, the whole of it: in its file by {@link writeIdentity}, or anywhere that outlives the program; it resolves
-   * when that is done. Key and certificate are renewed in the last third of the certificate's life, and when the controller asks for
-   * it, while the identity is open. Without `keep` that is so for an identity that was opened by the path of a file which is this
-   * program's own, may be written by it, and holds key and certificate itself: the file is written. All others are renewed by
-   * {@link Identity.renew} alone, which says when it is called.
+   * when that is done. Key and certificate are renewed in the last third of the certificate's life, and when the controller asks for it,
+   * while the identity is open. Without `keep` an identity is renewed in the same way if it was opened by the path of a file that this
+   * program owns, can write, and that contains key and certificate: the renewal is written to the file. Any other identity is renewed only
+   * by {@link Identity.renew}.
    */
   keep?(device: EnrolledDevice): void | Promise<void>
 }
 
-/** An identity of a network: it dials services and hosts them, as policies let it. */
+/** An identity of a network: it dials and hosts services, as policies allow. */
 export interface Identity extends AsyncDisposable {
   /**
-   * Connects to a service. Rejects with a `ConnectionFailure` whose code says why not.
+   * Connects to a service. Rejects with a `ConnectionFailure` whose code is the reason.
    *
    * @example
    * const laptop = await openIdentity('laptop.json')
@@ -65,8 +65,8 @@ export interface Identity extends AsyncDisposable {
    */
   dial(service: string, options?: DialOptions): Promise<ServiceConnection>
   /**
-   * Hosts a service: callers reach the app, and no port is open for them. Resolves when callers get there; afterwards it goes on by itself
-   * when routers or controllers are away for a while. Rejects with a `ConnectionFailure` whose code says why not.
+   * Hosts a service: callers reach the app, and no port is open for them. Resolves when callers can reach the app; afterwards it recovers
+   * by itself when routers or controllers are away for a while. Rejects with a `ConnectionFailure` whose code is the reason.
    *
    * @example
    * const server = await openIdentity('server.json')
@@ -77,25 +77,25 @@ export interface Identity extends AsyncDisposable {
   services(): Promise<readonly UsableService[]>
   /** `fetch` whose hosts are services: `identity.fetch('http://payroll/salaries')`. Redirects are answered, not followed. */
   fetch(input: string | URL | Request, init?: ServiceRequestInit): Promise<Response>
-  /** For `node:http` and what is built on it: `http.get({ agent: identity.agent, host: 'payroll', path: '/' })`. */
+  /** For `node:http` and libraries that are built on it: `http.get({ agent: identity.agent, host: 'payroll', path: '/' })`. */
   readonly agent: Agent
   /** For the global `fetch`: `fetch('http://payroll/', { dispatcher: identity.dispatcher })`. */
   readonly dispatcher: FetchDispatcher
-  /** Reports what there is to know of this machine, for posture checks. Sessions that no policy carries any more have ended then. */
+  /** Reports facts of this machine for posture checks. Sessions without a policy that still grants them have ended when it resolves. */
   report(facts: EndpointFacts): Promise<void>
   /** The second factor of the identity. */
   readonly mfa: SecondFactor
   /**
-   * The client API as the identity, typed by its routes, in the session that is begun and renewed by itself. Calls reject with
-   * `ApiError` when the controller refuses, and with a `ConnectionFailure` where no session can be begun.
+   * The client API as the identity, typed by its routes, in a session that begins and is renewed by itself. Calls reject with `ApiError`
+   * when the controller refuses, and with a `ConnectionFailure` when no session can begin.
    */
   readonly client: ApiClient<ClientApi>
   /**
-   * Gives the identity a new key and certificate; connections go on. `keep` is called twice: with both pairs, the new one as
-   * `pending`, before the controller is told that it arrived, and with the new one alone once the one of before is void. Whatever
-   * ends in between, the program or the controller, {@link openIdentity} finds out which of both is good. A `keep` among the options
-   * of the identity is called before this one. Rejects as `keep` does, and with a `ConnectionFailure` where the controller issues
-   * none: `NOT_ALLOWED` for a certificate of another authority.
+   * Gives the identity a new key and certificate; connections go on. `keep` is called twice: with both pairs, the new pair as `pending`,
+   * before its arrival is confirmed to the controller, and with the new pair alone once the former pair is void. If the program or the
+   * controller ends in between, {@link openIdentity} finds the valid pair. A `keep` among the options of the identity is called before this
+   * one. Rejects as `keep` does, and with a `ConnectionFailure` if the controller issues no certificate: `NOT_ALLOWED` for a certificate of
+   * another authority.
    *
    * @example
    * const laptop = await openIdentity('laptop.json')
@@ -132,10 +132,10 @@ const HOST_OPTIONS: OptionRules<HostOptions & HostedAppOptions> = {
 }
 
 /**
- * Opens an identity that has enrolled: the path of its file, what is in it, or what {@link enrollDevice} answered; of Portcullis, or of a
- * deployed controller. Nothing is asked of the network until it is used. It holds the process until it is closed, once it has dialed or hosts.
+ * Opens an identity that has enrolled: the path of its file, the content of the file, or the result of {@link enrollDevice}; for Portcullis
+ * or a deployed controller. It sends nothing before its first use. Once it has dialed or hosts, it holds the process until it is closed.
  *
- * Rejects with a `TypeError` for what is no identity.
+ * Rejects with a `TypeError` for an invalid identity.
  *
  * @example
  * await using laptop = await openIdentity('laptop.json')
@@ -164,22 +164,22 @@ function fetchOf(credentials: Credentials | undefined): Fetch {
   return httpsFetch({ ...shown, ...(ca !== undefined && { ca }) })
 }
 
-/** An identity, whatever way leads to its controllers and routers. */
+/** An identity with its way to controllers and routers. */
 export interface IdentityConnections extends IdentityOptions {
   readonly controllers: readonly string[]
-  /** The way to controllers, by what it shows. */
+  /** The way to controllers with given credentials. */
   fetchBy(credentials: Credentials | undefined): Fetch
   readonly timer: Timer
-  /** Milliseconds of a clock that only goes forward; that of the process unless given. */
+  /** Milliseconds of a monotonic clock; the clock of the process unless given. */
   readonly now?: () => number
   connect(address: string): Promise<Channel>
-  /** The pair that is kept by now, by this program or another one. */
+  /** The pair that is kept at present, by this program or another program. */
   reread?(): CertifiedKey | undefined
   /** Begins a session in another way than by certificate; answers its token. */
   logIn?(): Promise<string>
-  /** The certificate that it shows; none where it proves itself in another way. */
+  /** The certificate that it shows; undefined for an identity without a certificate. */
   readonly certificate?: HeldCertificate
-  /** Whether there is a way to a router; there is to each unless given. */
+  /** Whether a router can be reached; every router can unless given. */
   reaches?(router: RouterOffer): boolean
   /** Whether the process lasts as long as something is hosted; it does unless given. */
   readonly holdsProcess?: boolean
@@ -204,7 +204,7 @@ export function identityOver(connections: IdentityConnections): Identity {
     otherCertificate: () => {
       const kept = connections.reread?.()
       const isNews = kept !== undefined && ![certificate?.shown.cert, certificate?.other?.cert].includes(kept.cert)
-      // Another program that uses the same file renewed it.
+      // Another program with the same file renewed the pair.
       if (isNews) certificate?.propose(kept, certificate.shown.ca)
       const other = certificate?.other
       return other && { fetch: connections.fetchBy(other), show: () => certificate?.showOther(other) }
@@ -229,7 +229,7 @@ export function identityOver(connections: IdentityConnections): Identity {
   const routers = new RouterPool({
     ...{ connect, timer, now: connections.now ?? (() => performance.now()) },
     hello: async (mayBeOver) => {
-      // A router that does not know a session waits for it to be announced, where the controller refuses it at once.
+      // A router waits for the announcement of an unknown session, while the controller refuses it at once.
       if (mayBeOver) await session.renewIfOver()
       return { apiSessionToken: await session.token(), identityId: (await whoAmI()).id, posture: known }
     },
@@ -265,7 +265,7 @@ export function identityOver(connections: IdentityConnections): Identity {
       checkOptions('host', options, HOST_OPTIONS)
       const server = appServer(app, options)
       const started = await hostService(common, service, (connection) => server.take(connection), options)
-      // Between two routers there is no socket that holds the process.
+      // While the identity changes routers no socket holds the process.
       if (connections.holdsProcess !== false) hold ??= setInterval(() => undefined, HOLD_MS)
       const closing: HostedService = {
         service,
@@ -316,5 +316,5 @@ function fetchShowing({ certificate, fetchBy }: IdentityConnections): Fetch {
 
 type PostureReport = RequestOf<ClientApi['POST /posture-response-bulk']>['body']
 
-/** Milliseconds between two turns that do nothing: long, for they only hold the process. */
+/** Milliseconds between idle turns: long, because they only hold the process. */
 const HOLD_MS = 2 ** 30

@@ -18,12 +18,12 @@ export interface ServiceSession {
   readonly routers: readonly RouterOffer[]
 }
 
-/** Milliseconds for which a service is known: what changes of it meanwhile, routers judge. */
+/** Milliseconds for which the facts of a service are kept: routers judge by later changes. */
 const KNOWN_MS = 60_000
-/** Services that are known at once: 100 kB. */
+/** The most services that are kept: 100 kB. */
 const MOST_KNOWN = 1000
 
-/** The services of an identity and its sessions for them, as it knows them; asked from the controller when it is not known. */
+/** The services of an identity and its sessions for them, as it knows them; the controller is asked for unknown ones. */
 export class ServiceAccess {
   readonly #controller: ControllerSession
   readonly #reaches: (router: RouterOffer) => boolean
@@ -44,7 +44,7 @@ export class ServiceAccess {
     })
   }
 
-  /** A service by name. Rejects with `SERVICE_NOT_FOUND` where the identity may not use it, whether it is there or not. */
+  /** A service by name. Rejects with `SERVICE_NOT_FOUND` if the identity may not use it, whether it exists or not. */
   find(name: string): Promise<UsableService> {
     const known = this.#services.get(name)
     if (known !== undefined && performance.now() - known.at < KNOWN_MS) return known.service
@@ -60,7 +60,7 @@ export class ServiceAccess {
     return service
   }
 
-  /** A session for a service: the one that is there, or a new one. */
+  /** A session for a service: an existing session, or a new one. */
   session({ id, name }: UsableService, type: 'Dial' | 'Bind'): Promise<ServiceSession> {
     const key = `${type} ${id}`
     const known = this.#sessions.get(key)
@@ -75,7 +75,7 @@ export class ServiceAccess {
     return session
   }
 
-  /** Forgets a service: the facts that are known of it are not to be trusted any more. */
+  /** Forgets a service: its known facts may be outdated. */
   forget(name: string): void {
     const known = this.#services.get(name)
     this.#services.delete(name)

@@ -9,7 +9,7 @@ export interface Caller {
   readonly id: string | undefined
   /** The name of its identity, as the router vouches for it; undefined with routers before 2.0. */
   readonly name: string | undefined
-  /** The name that it gives itself. Nobody checked it: decide nothing by it. */
+  /** The name that it gives itself. The name is unverified: decide nothing by it. */
   readonly claimedName: string
 }
 
@@ -18,7 +18,7 @@ export interface ConnectionFacts {
   readonly service: string
   /** The dialer; undefined on its own side. */
   readonly caller: Caller | undefined
-  /** Data that the dialer sent along for the application; of no length where none. */
+  /** Data that the dialer sent along for the application; empty if it sent none. */
   readonly applicationData: Uint8Array
   /** Finds the connection in the lists and logs of controllers. */
   readonly circuitId: string
@@ -32,33 +32,33 @@ export interface Secrets {
   readonly keys: SessionKeys
 }
 
-/** How a connection's messages get to its router. */
+/** The way of a connection's messages to its router. */
 export interface Line {
   /** Sends a message; answers false when the next should wait for `whenWritable`. */
   send(body: Uint8Array, flags: number): boolean
   whenWritable(work: () => void): void
-  /** Takes in nothing more until `release`: the reader does not read. */
+  /** Receives nothing more until `release`, because the reader does not read. */
   hold(): void
   release(): void
   /** The connection is over at this end. */
   close(): void
 }
 
-/** Bytes in one message: as many as tunnelers of the field send at once, so that every peer has room. */
+/** Bytes in one message: as many as tunnelers of the field send at once, so that every peer has room for them. */
 const MESSAGE_BYTES = 32_768
 /** Bytes that may wait to be read before nothing more is taken in: a router that keeps no windows slows other connections then. */
 const MOST_UNREAD_BYTES = 1024 * 1024
 
 /**
- * A connection to a service, or from a dialer: a stream both ways, which both ends may end one way and read on. It is used like a
- * socket, also by `node:http`. It is destroyed with a {@link ConnectionFailure} when it cannot be carried on.
+ * A connection to a service, or from a dialer: a stream in both directions; each end may end its own direction and still read. It can be
+ * used like a socket, even by `node:http`. It is destroyed with a {@link ConnectionFailure} when it cannot go on.
  */
 export class ServiceConnection extends Duplex {
   #line: Line
   #facts: ConnectionFacts
   #encryption: Encryption | undefined
   #decryption: Decryption | undefined
-  /** Messages that came before it was known how to read them. */
+  /** Messages that arrived before {@link ServiceConnection.begin}. */
   #early: [Uint8Array, number][] | undefined = []
   #isHeld = false
   /** The other end sends nothing more. */
@@ -104,12 +104,12 @@ export class ServiceConnection extends Duplex {
     return this.#facts.caller?.name ?? this.#facts.service
   }
 
-  /** Whether it is known how to read what arrives. @internal */
+  /** Whether arriving messages can be read. @internal */
   get hasBegun(): boolean {
     return this.#early === undefined
   }
 
-  /** Data may flow, by another line where one is given. @internal */
+  /** Data may flow, by another line if `line` is given. @internal */
   begin(facts: ConnectionFacts, secrets: Secrets | undefined, line: Line = this.#line): void {
     this.#facts = facts
     this.#line = line
@@ -145,7 +145,7 @@ export class ServiceConnection extends Duplex {
     }
   }
 
-  /** The other end, or a router, ended it. What arrived before can still be read. @internal */
+  /** The other end, or a router, ended it. Earlier data can still be read. @internal */
   over(failure?: ConnectionFailure): void {
     this.#isOver = true
     if (failure !== undefined) {
@@ -159,7 +159,7 @@ export class ServiceConnection extends Duplex {
       return
     }
     this.once('end', () => this.destroy())
-    // Where nothing is left to read, nobody has to read to learn that it is over.
+    // Without unread data the stream ends at once, even if the program does not read.
     if (this.readableLength === 0) this.read(0)
   }
 
@@ -187,7 +187,7 @@ export class ServiceConnection extends Duplex {
     done(error)
   }
 
-  /** For programs that expect a socket: routers send at once what they get. */
+  /** For programs that expect a socket: routers send data at once. */
   setNoDelay(): this {
     return this
   }
@@ -245,7 +245,7 @@ export class ServiceConnection extends Duplex {
         return
       }
       const plain = chunk.subarray(position, position + MESSAGE_BYTES)
-      // The writer may use the memory again once this was called back.
+      // The writer may reuse the memory after the callback.
       const body = this.#encryption === undefined ? Uint8Array.from(plain) : this.#encryption.frame(plain)
       if (this.#line.send(body, 0)) continue
       this.#line.whenWritable(() => this.#sendFrom(chunk, position + MESSAGE_BYTES, done))

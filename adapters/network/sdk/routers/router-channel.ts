@@ -15,22 +15,22 @@ import { type LineClock, RouterLines } from './router-lines.ts'
 import type { RouterBind, RouterBinding, RouterDial } from './router-requests.ts'
 import type { WindowedFacts, WindowedLine } from './windowed-line.ts'
 
-/** Milliseconds between two questions whether the router is there. */
+/** Milliseconds between probes of the router. */
 const PROBE_MS = 30_000
-/** Questions without any sign of the router after which it counts as gone. */
+/** Unanswered probes after which the router counts as gone. */
 const MOST_UNANSWERED = 3
 /** Milliseconds that a router may take for its greeting. */
 const HELLO_MS = 15_000
 /** How access tokens begin; tokens of stored sessions are UUIDs. */
 const ACCESS_TOKEN_START = 'ey'
-/** The end of a circuit at a program, in the words of an answer to a question for the way. */
+/** The end of a circuit at a program, in the words of an answer to a trace. */
 const HOP_TYPE = 'sdk/portcullis'
 
-/** Whom an identity says that it is to a router. */
+/** The identity as it introduces itself to a router. */
 export interface RouterGreeting {
   readonly apiSessionToken: string
   readonly identityId: string
-  /** Facts of this machine for a router that judges posture; nothing where the controller does. */
+  /** Facts of this machine for a router that judges posture; undefined if the controller judges it. */
   readonly posture?: EndpointFacts | undefined
 }
 
@@ -40,8 +40,8 @@ export interface RouterChannelParts extends LineClock {
 }
 
 /**
- * The channel between an identity and one router, with every connection that goes through it and every service that is hosted
- * there. It is over when its socket is, and everything on it then.
+ * The channel between an identity and one router, with every connection through it and every service that is hosted there. When its socket
+ * closes, the channel and everything on it ends.
  */
 export class RouterChannel {
   readonly #channel: Channel
@@ -75,7 +75,7 @@ export class RouterChannel {
     this.#bindings = new RouterBindings(this.#hosting())
   }
 
-  /** Greets a router. Rejects with a {@link ConnectionFailure} when it does not let the identity in. */
+  /** Greets a router. Rejects with a {@link ConnectionFailure} if it does not admit the identity. */
   static async open(channel: Channel, hello: RouterGreeting, parts: RouterChannelParts): Promise<RouterChannel> {
     const router = new RouterChannel(channel, parts)
     const headers = new Map([[EDGE_HEADER.apiSessionToken, textHeader(hello.apiSessionToken)]])
@@ -104,17 +104,17 @@ export class RouterChannel {
     return this.#isOpen
   }
 
-  /** Whether somebody does not read, for whom everything on this channel has to wait. */
+  /** Whether all connections of the channel wait for a slow reader. */
   get isHeld(): boolean {
     return this.#lines.isHeld
   }
 
-  /** Whether nothing goes through it. */
+  /** Whether the channel has neither a connection nor a hosted service. */
   get isIdle(): boolean {
     return this.#connections.size === 0 && this.#bindings.size === 0 && this.#lines.windowed === 0
   }
 
-  /** The id of the router, as it calls itself. */
+  /** The name that the router gives itself. */
   get routerName(): string {
     return this.#routerName
   }
@@ -129,7 +129,7 @@ export class RouterChannel {
     const keys = cipher?.createKeyPair()
     const id = this.#nextId()
     const connection = this.#connectionOf(id, dial.service)
-    // Nobody was given it yet, and an error that nobody listens to ends the process.
+    // The caller does not have the connection yet, and an error without a listener ends the process.
     const ignore = () => undefined
     connection.on('error', ignore)
     try {
@@ -166,7 +166,7 @@ export class RouterChannel {
     return this.#bindings.bind(bind)
   }
 
-  /** Tells the router the access token that replaces the one of its greeting. Rejects when it does not take it. */
+  /** Sends the router the next access token. Rejects if the router refuses it. */
   async updateToken(accessToken: string): Promise<void> {
     const body = [textHeader(accessToken)]
     const request = { contentType: EDGE_TYPE.updateToken, headers: new Map<number, Uint8Array>(), body }
@@ -230,7 +230,7 @@ export class RouterChannel {
     }
   }
 
-  /** A dial is decided: its connection gets what came meanwhile. */
+  /** A dial is decided: its connection gets the messages that arrived meanwhile. */
   #decided(id: number): void {
     for (const message of this.#lines.decided(id)) this.#take(message)
   }
@@ -239,7 +239,7 @@ export class RouterChannel {
     return this.#lines.windowsOf(granted, connection, facts, () => void this.#connections.delete(facts.connectionId))
   }
 
-  /** Whether it is a connection that is over, or a service that is not hosted there any more. */
+  /** Ends a connection, or the hosting of a service. */
   #end(id: number, message: Frame): void {
     const connection = this.#connections.get(id)
     const refusal = new RefusedByRouter(message, connection?.service ?? '')
@@ -273,7 +273,7 @@ export class RouterChannel {
     return this.#lastId
   }
 
-  /** Asks the router from time to time whether it is there: one that lost its network is silent. */
+  /** Probes the router from time to time: a router that lost its network is silent. */
   #probeLater(): void {
     this.#timer(PROBE_MS, () => {
       if (!this.#isOpen) return
@@ -308,7 +308,7 @@ export class RouterChannel {
   }
 }
 
-/** Whether a router judges the posture of a session: controllers do that of those which they store. */
+/** Whether a router judges the posture of a session: controllers judge the sessions that they store. */
 function judgesPostureOf({ apiSessionToken }: RouterGreeting, { headers }: Frame): boolean {
   return readBool(headers, EDGE_HEADER.supportsPosture) === true && apiSessionToken.startsWith(ACCESS_TOKEN_START)
 }

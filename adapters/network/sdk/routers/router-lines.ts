@@ -9,29 +9,29 @@ import { type SharedWay, type WindowedFacts, WindowedLine } from './windowed-lin
 
 /** Bytes that wait for a router beyond which writers wait. */
 const MOST_WAITING_BYTES = 256 * 1024
-/** Messages of one circuit that are kept until its line is there; what is beyond is sent again. */
+/** Messages of one circuit that are kept until its line exists; further messages are sent again. */
 const MOST_EARLY = 64
 
-/** How lines tell the time. */
+/** The clock and the timer of lines. */
 export interface LineClock {
   readonly timer: Timer
-  /** Milliseconds of a clock that only goes forward. */
+  /** Milliseconds of a monotonic clock. */
   readonly now: () => number
 }
 
 /**
- * The lines of the connections of one channel to a router. Where the router lets endpoints keep windows, a connection that nobody
- * reads waits by itself; where it does not, everything on the channel waits with it.
+ * The lines of the connections of one channel to a router. If the router lets endpoints keep windows, an unread connection waits alone;
+ * otherwise every connection of the channel waits with it.
  */
 export class RouterLines implements SharedWay {
   readonly ends: CircuitEnds
   readonly #channel: Channel
   readonly #talk: Pick<Conversation, 'send'>
   readonly #windowed = new Map<number, WindowedLine>()
-  /** Messages of circuits whose lines are about to be there, by connection. */
+  /** Messages of circuits whose lines do not exist yet, by connection. */
   readonly #early = new Map<number, Frame[]>()
   readonly #waitingWriters: (() => void)[] = []
-  /** Connections that nobody reads from, and that hold the channel. */
+  /** The number of unread connections that hold the channel. */
   #holding = 0
   #isOpen = true
 
@@ -49,7 +49,7 @@ export class RouterLines implements SharedWay {
     return !this.#isOpen || this.#channel.queuedBytes < MOST_WAITING_BYTES
   }
 
-  /** Whether somebody does not read, for whom everything on the channel has to wait. */
+  /** Whether all connections of the channel wait for a slow reader. */
   get isHeld(): boolean {
     return this.#holding > 0
   }
@@ -72,7 +72,7 @@ export class RouterLines implements SharedWay {
     return this.#windowed.has(id)
   }
 
-  /** The line of a connection whose windows its router keeps; `onClose` answers whether the router has to hear that it is over. */
+  /** The line of a connection whose windows its router keeps; `onClose` answers whether the router must be notified of its end. */
   ofRouter(id: number, onClose: () => boolean): Line {
     return {
       send: (body, flags) => {
@@ -89,7 +89,7 @@ export class RouterLines implements SharedWay {
     }
   }
 
-  /** The line of a connection whose windows are kept here; undefined where the router did not grant that. */
+  /** The line of a connection whose windows are kept here; undefined if the router did not allow it. */
   windowsOf(
     granted: Frame,
     connection: ServiceConnection,
@@ -118,7 +118,7 @@ export class RouterLines implements SharedWay {
     if (isEnd || early.length < MOST_EARLY) this.#early.set(id, [...early, message])
   }
 
-  /** A dial is decided; answers what came for its connection meanwhile. */
+  /** A dial is decided; answers the messages that arrived for its connection meanwhile. */
   decided(id: number): readonly Frame[] {
     const early = this.#early.get(id) ?? []
     this.#early.delete(id)
@@ -132,7 +132,7 @@ export class RouterLines implements SharedWay {
     return line !== undefined
   }
 
-  /** Those who waited write in turn, until the router has enough again. */
+  /** Waiting writers write in turn, until the queue to the router is full again. */
   drained(): void {
     while (this.#waitingWriters.length > 0 && this.hasRoom) this.#waitingWriters.shift()?.()
   }

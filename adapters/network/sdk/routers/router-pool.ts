@@ -9,25 +9,25 @@ import { ConnectionFailure } from '../connection-failure.ts'
 import type { Credentials } from '../identity-file.ts'
 import { RouterChannel, type RouterGreeting } from './router-channel.ts'
 
-/** The surroundings of an identity that speaks with routers. */
+/** The means by which an identity connects to routers. */
 export interface RouterAccess {
   /** Opens a way to a router, by its address. */
   connect(address: string): Promise<Channel>
-  /** Whom the identity is greeted as; `mayBeOver` where a router has closed a channel since, as it does when a session ends. */
+  /** The greeting of the identity; `mayBeOver` is true if a router has closed a channel since, as it does when a session ends. */
   hello(mayBeOver: boolean): Promise<RouterGreeting>
   readonly timer: Timer
-  /** Milliseconds of a clock that only goes forward. */
+  /** Milliseconds of a monotonic clock. */
   readonly now: () => number
 }
 
-/** The channels of an identity to its routers, opened when they are needed and shared by everything that goes there. */
+/** The channels of an identity to its routers, opened on demand and shared by all connections and hosted services at a router. */
 export class RouterPool {
   readonly #access: RouterAccess
   readonly #channels = new Map<string, RouterChannel[]>()
   readonly #opening = new Map<string, Promise<RouterChannel>>()
-  /** Those of a session before this one: what goes through them goes on, and nothing is begun there. */
+  /** The channels of former sessions: their connections go on, and no new connection uses them. */
   readonly #retired = new Set<RouterChannel>()
-  /** The access token that replaced the one before it. */
+  /** The access token that replaced an earlier token of the session. */
   #newToken: string | undefined
   #hasLostChannel = false
   #isClosed = false
@@ -40,10 +40,7 @@ export class RouterPool {
     return this.#channels.has(address)
   }
 
-  /**
-   * A channel to a router on which nobody waits for somebody who does not read: the one that is there, or a new one. Rejects
-   * with a {@link ConnectionFailure}.
-   */
+  /** A channel to a router without a slow reader: an open channel, or a new one. Rejects with a {@link ConnectionFailure}. */
   channelTo(address: string): Promise<RouterChannel> {
     const free = this.#channels.get(address)?.find((channel) => channel.isOpen && !channel.isHeld)
     if (free !== undefined) return Promise.resolve(free)
@@ -56,7 +53,7 @@ export class RouterPool {
     return opening
   }
 
-  /** The identity has another session: routers know the channels of the one before by that one. */
+  /** The identity has another session: routers know the present channels by the former session. */
   retire(): void {
     this.#newToken = undefined
     for (const channel of this.#all()) {
@@ -68,8 +65,8 @@ export class RouterPool {
   }
 
   /**
-   * Gives routers the access token that replaces the one before it, also those that are greeted by that one at the moment. Where a
-   * router refuses it the channel is closed; a router that is silent is asked again.
+   * Sends all routers the next access token, including routers that are being greeted with the former token. The channel to a router that
+   * refuses it is closed; a silent router is asked again.
    */
   updateToken(accessToken: string): void {
     this.#newToken = accessToken
@@ -79,7 +76,7 @@ export class RouterPool {
   #update(channel: RouterChannel, accessToken: string, failures = 0): void {
     channel.updateToken(accessToken).catch((error: unknown) => {
       if (!(error instanceof ConnectionFailure) || error.code !== 'TIMED_OUT') return channel.close()
-      // The token of before is good for a while, and a router that is gone is noticed elsewhere.
+      // The former token stays valid for a while, and the loss of a router is noticed elsewhere.
       this.#access.timer(pauseAfter(failures + 1, Math.random()), () => {
         if (channel.isOpen && this.#newToken === accessToken) this.#update(channel, accessToken, failures + 1)
       })
@@ -114,10 +111,10 @@ export class RouterPool {
       opened.close()
       throw new ConnectionFailure('CLOSED', 'the identity is closed')
     }
-    // The token may have been replaced while the router was greeted by the one before.
+    // The token may have been replaced while the router was being greeted with it.
     if (this.#newToken !== undefined && hello.apiSessionToken !== this.#newToken) this.#update(opened, this.#newToken)
     const others = this.#channels.get(address) ?? []
-    // One that was opened beside a channel that stood still is not kept when it is of no more use.
+    // An idle channel to the same router is of no more use, because the new channel replaces it.
     for (const idle of others.filter(({ isIdle }) => isIdle)) idle.close()
     this.#channels.set(address, [...others.filter(({ isIdle }) => !isIdle), opened])
     return opened
@@ -139,9 +136,9 @@ export class RouterPool {
 
 /** Milliseconds for the connection to a router, its handshake included. */
 const CONNECT_MS = 10_000
-/** Milliseconds without traffic after which the system asks whether the router's machine is there. */
+/** Milliseconds without traffic after which the system probes the router's machine. */
 const KEEP_ALIVE_MS = 15_000
-/** Bytes of one message: a router that sends more is none. */
+/** The most bytes of one message: a peer that sends more is no router. */
 const FRAME_LIMITS = { headers: 65_536, body: 4 * 1024 * 1024 }
 const SOCKET_LIMITS = {
   frame: FRAME_LIMITS,
