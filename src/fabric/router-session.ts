@@ -12,7 +12,7 @@ import { shutOutStrangers } from './shut-out.ts'
 
 const MINUTE_MS = 60_000
 
-/** How a session reaches what is around it. */
+/** The surroundings of a session. */
 export interface SessionPorts {
   /** Tells which controllers there are. */
   readonly controllers: () => ToRouter

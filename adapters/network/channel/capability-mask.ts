@@ -9,7 +9,7 @@ export function encodeMask(bits: Iterable<number>): Uint8Array {
   return Uint8Array.from(even.match(/../g) ?? [], (byte) => Number.parseInt(byte, 16))
 }
 
-/** The numbers of the bits that are set, ascending; what is beyond 64 bits is passed over. */
+/** The numbers of the bits that are set, ascending; bits beyond 64 are ignored. */
 export function decodeMask(bytes: Uint8Array): readonly number[] {
   const mask = bytes.slice(-MOST_BITS / 8).reduce((number, byte) => (number << 8n) | BigInt(byte), 0n)
   return Array.from({ length: MOST_BITS }, (_, bit) => bit).filter((bit) => ((mask >> BigInt(bit)) & 1n) === 1n)

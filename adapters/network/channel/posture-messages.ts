@@ -38,7 +38,7 @@ export interface EndpointReport {
   readonly totpToken: string | undefined
 }
 
-/** Reads what an endpoint reports. Throws where the bytes are no such message. */
+/** Reads a report of an endpoint. Throws for invalid bytes. */
 export function readReports(bytes: Uint8Array): readonly EndpointReport[] {
   return PostureReports.decode(bytes).responses.map((report) => ({
     facts: factsIn(report),
@@ -47,7 +47,7 @@ export function readReports(bytes: Uint8Array): readonly EndpointReport[] {
   }))
 }
 
-/** Writes what an endpoint knows of itself at `now` (epoch ms), for a router that judges it. */
+/** Writes the facts of an endpoint at `now` (epoch ms), for a router that judges them. */
 export function writeReports(facts: EndpointFacts, now: number): Uint8Array {
   const { macAddresses: addresses, os, processes, domain, isWoken, isUnlocked } = facts
   const moment = { time: { seconds: Math.floor(now / 1000) } }

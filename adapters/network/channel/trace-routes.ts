@@ -3,11 +3,11 @@ import { bodyOf, EDGE_HEADER, EDGE_TYPE, edgeMessage } from './edge-messages.ts'
 import type { Frame } from './frame.ts'
 import { readText, readUint32, textHeader, uint32Header } from './header-values.ts'
 
-/** The question who is on the way of a circuit some steps further on, or its answer. */
+/** The question for the hop of a circuit some steps further on, or its answer. */
 export interface TraceRoute {
   readonly isAnswer: boolean
   readonly circuitId: string
-  /** Steps that are left; who takes the last one answers. */
+  /** Steps that are left; the hop of the last step answers. */
   readonly hops: number
   /** The time of the asker, in its own form, and its number of the question: given back as they are. */
   readonly askedAt: Uint8Array | undefined
@@ -33,7 +33,7 @@ const ROUTE_HEADER = {
   error: traceError,
 } as const
 
-/** Reads what a control of a circuit asks or answers; undefined for a control of another kind. */
+/** Reads the trace in a control of a circuit; undefined for a control of another kind. */
 export function readControl(frame: Frame): TraceRoute | undefined {
   const body = bodyOf(frame)
   if (frame.contentType !== EDGE_TYPE.circuitControl || body.length < 2) return undefined
@@ -59,7 +59,7 @@ export function writeTraceRoute(trace: TraceRoute, connection: number): Message 
   return edgeMessage(contentType, connection, headersOf(trace, ROUTE_HEADER))
 }
 
-/** A message that answers another one by its number. */
+/** A message that answers another message by its number. */
 export function answering(message: Message, question: number | undefined): Message {
   if (question === undefined) return message
   const headers = new Map(message.headers).set(EDGE_HEADER.replyFor, uint32Header(question))

@@ -5,8 +5,8 @@ import { dirname } from 'node:path'
 const OWNER_ONLY = 0o600
 
 /**
- * Writes a file for its owner alone, whole or not at all: it is on the disk when the promise resolves, and stays there when the
- * machine loses its power. Rejects with the error of the file system; what was in the file is still in it then.
+ * Writes a file for its owner alone, whole or not at all: it is on the disk when the promise resolves, and stays there when the machine
+ * loses its power. Rejects with the error of the file system; the file keeps its former content then.
  */
 export async function writeDurably(path: string, text: string): Promise<void> {
   // Where the path is a link, the file behind it changes.

@@ -11,7 +11,7 @@ import { boolHeader, readBool, readText, textHeader, uint32Header } from '../cha
 import { CONTENT_TYPE, HEADER } from './messages/content-types.ts'
 import { Listeners } from './messages/fabric-definitions.ts'
 
-/** Bytes that a peer may send before anybody knows who it is; a longer hello is refused. */
+/** Bytes that a peer may send before it is identified; a longer hello is refused. */
 export const HELLO_LIMITS: FrameLimits = { headers: 16_384, body: 4192 }
 /** The sequence of a hello and of its answer. */
 const HELLO_SEQUENCE = -1
@@ -34,12 +34,12 @@ export interface Hello {
   readonly socketType: string
   readonly isGrouped: boolean
   readonly isFirst: boolean
-  /** The group that it belongs to, or wants to found; empty for none. */
+  /** The group that it belongs to or wants to found; empty without a group. */
   readonly connectionId: string
   readonly secret: Uint8Array | undefined
 }
 
-/** Reads the first frame of a socket, or why its hello is refused. Throws {@link FrameError} for what is no hello. */
+/** Reads the first frame of a socket; a text is the reason for a refusal. Throws {@link FrameError} for an invalid hello. */
 export function readHello({ contentType, headers, body: [id = new Uint8Array(0)] }: Frame): Hello | string {
   if (contentType !== CONTENT_TYPE.hello) throw new FrameError('the first frame is no hello')
   const routerId = new TextDecoder().decode(id)
@@ -68,7 +68,7 @@ export function readHello({ contentType, headers, body: [id = new Uint8Array(0)]
   }
 }
 
-/** A fresh secret for a group whose router brings none. */
+/** A fresh secret for a group whose router sends no secret. */
 export function newGroupSecret(): Uint8Array {
   return randomBytes(SECRET_BYTES)
 }

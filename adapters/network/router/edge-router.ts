@@ -155,7 +155,7 @@ export class EdgeRouter implements CircuitHost {
     return this.#hosted.dial(route, controllerId)
   }
 
-  /** Shows who is connected and what is hosted here. No endpoint is asked: circuits whose windows it keeps are left out. */
+  /** Lists the connected endpoints and the hosted services. No endpoint is asked: circuits whose windows an endpoint keeps are left out. */
   readonly readValue: ReadsValue = (name) => {
     switch (name) {
       case 'sdk-terminators':
@@ -181,7 +181,7 @@ export class EdgeRouter implements CircuitHost {
     this.#circuits.close()
   }
 
-  /** Endpoints reach it at another `host:port` from now on; answers what its controllers have to hear. */
+  /** Endpoints reach it at another `host:port` from now on; answers the message for its controllers. */
   moveTo(advertise: string): FromRouter {
     this.#advertise = advertise
     return this.#hello
@@ -300,7 +300,7 @@ export class EdgeRouter implements CircuitHost {
     controller.ask({ type: 'subscribe', ...subscription }).catch(() => undefined)
   }
 
-  /** Service sessions are over: what was hosted by them is not hosted any more. Circuits are ended by controllers. */
+  /** Service sessions are over: their hosting ends. Controllers end their circuits. */
   #sessionsEnded(ids: readonly string[]): void {
     for (const bound of ids.flatMap((id) => this.#hosted.ofSession(id)))
       this.#hosted.close(bound, { text: 'the session is over', code: 3, hint: 'start-over' })

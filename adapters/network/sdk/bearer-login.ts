@@ -22,7 +22,7 @@ export interface BearerLogin {
 }
 
 const CLIENT = 'openziti'
-/** Nobody listens there: the code is read from where the controller would lead. */
+/** No server listens there: the code is read from the redirect of the controller. */
 const REDIRECT = 'http://localhost:20314/auth/callback'
 const FORM = 'application/x-www-form-urlencoded'
 

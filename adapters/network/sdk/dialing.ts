@@ -63,7 +63,7 @@ export async function dialService(dialer: Dialer, name: string, options: DialOpt
     signal?.addEventListener('abort', onAbort, { once: true })
     tryDial(dialer, name, options, { timeoutMs, progress }).then(
       (connection) => {
-        // Nobody waits for it any more.
+        // No caller waits for it any more.
         if (isOver) connection.destroy()
         settle(() => resolve(connection))
       },
@@ -72,7 +72,7 @@ export async function dialService(dialer: Dialer, name: string, options: DialOpt
   })
 }
 
-/** Once more with a new session, where what failed may be due to an old one. */
+/** Tries again with a new session if an old session may be the cause of the failure. */
 async function tryDial(dialer: Dialer, name: string, options: DialOptions, dial: Dial): Promise<ServiceConnection> {
   try {
     return await dialOnce(dialer, name, options, dial)
@@ -127,7 +127,7 @@ async function requestFor(
   }
 }
 
-/** Whether another router may do what this one did not. */
+/** Whether another router may succeed where this router failed. */
 function isOfRouter({ code }: ConnectionFailure): boolean {
   return code === 'ROUTER_UNREACHABLE' || code === 'CONNECTION_LOST' || code === 'NO_ROUTER'
 }

@@ -52,9 +52,9 @@ export async function enroll(jwt: string, options: EnrollOptions = {}): Promise<
  * Enrolls by a token: makes a key and a signing request, asks the controller to prove that it signed the token, and answers key,
  * certificate and the authorities that the controller named. {@link openIdentity} takes it as it is.
  *
- * Rejects with a `TypeError` for what is no token, and with a {@link ConnectionFailure} when the controller does not take it:
- * `NOT_ALLOWED` where it was used before or has ended, `TIMED_OUT` where it accepts the request and does not answer. When its answer
- * is lost the token may be used up: where a second try is refused the device needs another token.
+ * Rejects with a `TypeError` for an invalid token, and with a {@link ConnectionFailure} when the controller does not take it: `NOT_ALLOWED`
+ * where it was used before or has ended, `TIMED_OUT` where it accepts the request and does not answer. When its answer is lost the token
+ * may be used up: where a second try is refused the device needs another token.
  *
  * @example
  * const device = await enrollDevice({ jwt: await readFile('laptop.jwt', 'utf8') })

@@ -17,7 +17,7 @@ export interface HostOptions {
   readonly cost?: number
   /** `required` before all others, `failed` after all others. */
   readonly precedence?: 'default' | 'required' | 'failed'
-  /** At how many routers, so that one may fail; default 3. */
+  /** The number of routers at which it is hosted, so that one may fail; default 3. */
   readonly routers?: number
   /** Connections that are open at once; one more is refused. Default 10 000. */
   readonly maxConnections?: number
@@ -37,7 +37,7 @@ export interface HostedService extends AsyncDisposable {
   readonly routers: readonly string[]
   /** Connections that are open. */
   readonly connections: number
-  /** Lets nobody in any more, and ends what is open after `graceMs`; default 0. */
+  /** Refuses new callers, and ends open connections after `graceMs`; default 0. */
   close(options?: { readonly graceMs?: number }): Promise<void>
 }
 

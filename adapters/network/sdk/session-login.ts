@@ -74,7 +74,7 @@ function sessionOf(origin: string, { accessToken, refreshToken, expiresIn }: Bea
   return { token: accessToken, origin, isBearer: true, refreshToken, lifetimeMs: expiresIn * 1000 }
 }
 
-/** A code of the second factor. Rejects with `SECOND_FACTOR_NEEDED` where the program gives none. */
+/** A code of the second factor. Rejects with `SECOND_FACTOR_NEEDED` if the program gives no code. */
 async function codeBy({ secondFactor }: LoginOptions): Promise<string> {
   if (secondFactor === undefined) {
     throw new ConnectionFailure(

@@ -11,7 +11,7 @@ export class Peers {
   readonly #turn: () => Promise<void> | undefined
   /** Changes of routers that are still to be sent to the others, by the router's id. */
   readonly #changes = new Map<string, PeerChange>()
-  /** Routers that know nobody yet. */
+  /** Routers that have no list of peers yet. */
   readonly #newcomers = new Set<ConnectedRouter>()
   #isTelling = false
 
@@ -79,7 +79,7 @@ export class Peers {
   }
 }
 
-/** Makes the change by which a router learns that it may have no links to another one any more. */
+/** The change for a router that may no longer have links to another router. */
 export function removed(id: string): PeerChange {
   return { id, version: '', state: 'removed', listeners: [] }
 }

@@ -44,7 +44,7 @@ interface Dialing {
   readonly begunAt: number
   readonly router: ConnectedRouter
   readonly asked: AskedCircuit
-  /** Undefined where nobody wants to know. */
+  /** Undefined where no caller follows dials. */
   readonly record: DialRecord | undefined
 }
 
@@ -64,14 +64,14 @@ const ATTEMPTS = 2
 /** Milliseconds that all attempts may take together, and each of them: clients wait no longer. */
 const PATIENCE_MS = 20_000
 const ATTEMPT_MS = 10_000
-/** How many circuits may be in the making, and open: a dial beyond it is refused, not kept waiting, and comes again. */
+/** The most circuits that are being laid, and that are open: a further dial is refused, not kept waiting, and its client tries again. */
 const MOST_AT_ONCE = 20_000
 const MOST_OPEN = 500_000
-/** One router alone has less, so that nobody takes the place of all others. */
+/** A single router gets fewer places, so that it cannot take the places of all others. */
 const MOST_AT_ONCE_OF_A_ROUTER = 2000
 const MOST_OPEN_OF_A_ROUTER = 100_000
 
-/** Lays circuits: chooses a terminator, finds a way to it and has every router of the way do its part. */
+/** Lays circuits: chooses a terminator, finds a path to it and sends a route to every router of the path. */
 export class CircuitSetup {
   readonly #parts: Parts
   /** How many circuits are in the making, by the router that asked. */

@@ -21,18 +21,18 @@ import {
   type Terminator,
 } from './terminator-selection.ts'
 
-/** A circuit that somebody wants. */
+/** A requested circuit. */
 export interface AskedCircuit {
   /** Judged anew with every attempt, in the snapshot by which the terminator is chosen. */
   readonly ask: AskRight
   /** Empty for the instances without a name. */
   readonly instanceId: string
   readonly peerData: PeerData
-  /** The id that the router proposes; undefined where it leaves that to us. */
+  /** The id that the router proposes; undefined where it leaves the choice to the controller. */
   readonly circuitId: string | undefined
 }
 
-/** Somebody who may have a circuit, and the terminator that was chosen for it, in one snapshot. */
+/** The right to a circuit, and the terminator that was chosen for it, in one snapshot. */
 export interface Chosen {
   readonly dial: DialRight
   readonly selection: FitSelection
@@ -50,7 +50,7 @@ interface Parts {
   readonly circuits: OpenCircuits
 }
 
-/** Chooses who answers a dial, and the way there, by the rights, routers and links of now. */
+/** Chooses the terminator of a dial, and the path to it, by the present rights, routers and links. */
 export class HostChoice {
   readonly #parts: Parts
 

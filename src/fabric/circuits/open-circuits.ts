@@ -19,7 +19,7 @@ export class OpenCircuits {
   readonly #circuits = new Map<string, Circuit>()
   /** How many begin at a router; both ends of a circuit stay where they are. */
   readonly #from = new Map<string, number>()
-  /** Circuits that ended lately: what they carried is reported later. */
+  /** Circuits that ended lately: their usage is reported later. */
   readonly #ended = new BoundedMap<string, Circuit>(MOST_ENDED)
   readonly #use = new Map<string, TerminatorUse>()
 

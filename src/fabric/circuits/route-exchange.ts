@@ -58,7 +58,7 @@ export class RouteExchange {
     return this.#pending.size
   }
 
-  /** Lays a circuit along a path. Never rejects: the attempt tells what became of it. At most `timeoutMs` pass. */
+  /** Lays a circuit along a path. Never rejects: the attempt names its outcome. Takes `timeoutMs` at most. */
   lay(circuit: RoutedCircuit, number: number, path: Path, timeoutMs: number, dials: boolean): Promise<SettledAttempt> {
     const deadline = this.#context.clock.now() + timeoutMs
     return new Promise((settle) => {
@@ -84,7 +84,7 @@ export class RouteExchange {
     })
   }
 
-  /** A router answered; false when nobody waits for such an answer. */
+  /** A router answered; false when no request waits for such an answer. */
   answered(routerId: string, { circuitId, attempt: number, success, cause, message, peerData }: RouteResult): boolean {
     const pending = this.#pending.get(circuitId)
     if (pending?.attempt.number !== number || !pending.attempt.path.routers.includes(routerId)) return false

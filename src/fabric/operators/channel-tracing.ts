@@ -10,7 +10,7 @@ interface Pending {
   readonly settle: (answer: Pick<TracesSet, 'success' | 'message'>) => void
 }
 
-/** Has routers tell the messages of their channels, and tells them to operators who want to see them. */
+/** Has routers report the messages of their channels, and sends them to operators that trace them. */
 export class ChannelTracing {
   readonly #context: Pick<EngineContext, 'clock' | 'random' | 'timetable'>
   readonly #routers: ConnectedRouters
@@ -36,13 +36,13 @@ export class ChannelTracing {
     }
   }
 
-  /** Tells the messages that pass on traced channels from now on; answers the function that ends it. */
+  /** Reports the messages on traced channels from now on; answers a function that ends the reports. */
   subscribe(tell: (trace: ChannelTrace) => void): () => void {
     this.#listeners.add(tell)
     return () => void this.#listeners.delete(tell)
   }
 
-  /** A router says which of its channels it traces; nobody may have asked, or not this one. */
+  /** A router says which of its channels it traces; the answer is ignored unless this router was asked. */
   answered(router: ConnectedRouter, answer: TracesSet): void {
     if (this.#pending.get(answer.id)?.router.id === router.id) this.#settle(answer.id, answer)
   }

@@ -20,7 +20,7 @@ export class EventFeeds {
     this.#events = events
   }
 
-  /** Reads a request in JSON; the problem says what is wrong with it. */
+  /** Reads a request in JSON; the problem describes an invalid request. */
   subscribe(body: string, tell: (kind: string, text: string) => void): Subscribed {
     const request = readRequest(body)
     if (request === undefined) return { problem: 'the request is no list of subscriptions' }

@@ -7,7 +7,7 @@ const PURPOSE = 'controller process'
 /** Milliseconds by which the clocks of two machines may differ, with the time that a proof is under way. */
 const TOLERANCE_MS = 60_000
 
-/** Proofs of the processes over one store: all of them, and nobody else, hold the key by which secrets are sealed there. */
+/** Proofs of the processes over one store: only they hold the key by which its secrets are sealed. */
 export class SealedProofs implements ProcessProofs {
   readonly #processId: string
   readonly #context: Pick<EngineContext, 'clock' | 'sealer'>

@@ -9,14 +9,14 @@ import type { ConnectedRouter, ConnectedRouters } from '../channels/connected-ro
 import type { RouterInspections } from '../channels/router-inspections.ts'
 import type { ControllerValues } from './controller-values.ts'
 
-/** Inspections at once: each may ask every router, and keeps what they answer. */
+/** Inspections at once: each may ask every router, and keeps the answers. */
 const MOST_AT_ONCE = 4
 /** Routers that are asked at once in one inspection. */
 const ROUTERS_AT_ONCE = 64
-/** Characters of all answers of one inspection; what comes beyond them becomes an error. */
+/** Characters of all answers of one inspection; an answer beyond them becomes an error. */
 const MOST_CHARACTERS = 67_108_864
 
-/** Asks routers and the controller for values of their state, and collects what they answer. */
+/** Asks routers and the controller for values of their state, and collects the answers. */
 export class Inspections {
   readonly #context: Pick<EngineContext, 'jsonSchema' | 'storage'>
   readonly #routers: ConnectedRouters
@@ -81,7 +81,7 @@ export class Inspections {
   }
 }
 
-/** JSON schemas match patterns in linear time, whatever a caller sends. */
+/** JSON schemas match patterns in linear time for any request. */
 function patternSchema(pattern: string) {
   return { type: 'string', pattern }
 }

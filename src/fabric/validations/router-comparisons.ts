@@ -86,7 +86,7 @@ export class RouterComparisons {
     return NAMES[what]
   }
 
-  /** The result for one router, by the values that it reported; `problem` says why it reported none. */
+  /** The result for one router, by the values that it reported; `problem` is the reason for absent values. */
   async compare(
     what: Compared,
     { id: routerId, name: routerName }: { readonly id: string; readonly name: string },
@@ -169,7 +169,7 @@ export class RouterComparisons {
   }
 }
 
-/** The value that a router reported, as far as it is needed; empty where it reported none. */
+/** The value that a router reported, as far as it is needed; empty if it reported no value. */
 function read<T extends z.ZodType>(schema: T, text = '{}'): z.output<T> {
   return schema.parse(JSON.parse(text) ?? {})
 }

@@ -24,7 +24,7 @@ const MOST_AT_ONCE = 4
 /** Hands over one result; nothing more is worked out once `isOver` says so. */
 type Run = (tell: (result: Validated) => void, isOver: () => boolean) => Promise<void>
 
-/** How many results there will be, or why there are none. */
+/** The number of results to come, or the reason why there are none. */
 interface Plan {
   readonly count?: number
   readonly run?: Run
@@ -48,7 +48,7 @@ interface ValidationParts {
   readonly terminators: TerminatorComparisons
 }
 
-/** Asks routers whether they have what the controller has, and tells each result as it comes. */
+/** Asks routers to compare their state with the controller's, and reports each result as it arrives. */
 export class Validations {
   readonly #parts: ValidationParts
   readonly #gate = new Gate(MOST_AT_ONCE)

@@ -14,7 +14,7 @@ export interface Field<T> {
 
 const BYTES_WIRE_TYPE = 2
 
-/** A field that holds one value; left out where it holds what absence means. Of several on the wire the last one counts. */
+/** A field that holds one value; left out if it holds the default. Of several values on the wire the last counts. */
 export function field<T>(number: number, type: ValueType<T>): Field<T> {
   return {
     number,

@@ -12,7 +12,7 @@ export interface MessageType<T> extends ValueType<T> {
   encode(value: Partial<T>): Uint8Array
   /** The message without any field. */
   blank(): T
-  /** Throws a `ProtobufError` for what is no message. Fields that are not declared are passed over. */
+  /** Throws a `ProtobufError` for an invalid message. Undeclared fields are skipped. */
   decode(bytes: Uint8Array): T
 }
 

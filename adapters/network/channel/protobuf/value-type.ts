@@ -1,7 +1,7 @@
 import type { ProtobufReader } from './reader.ts'
 import type { ProtobufWriter } from './writer.ts'
 
-/** How values of one type are written, and what an absent one means. */
+/** The wire form of values of one type, and the default for an absent value. */
 export interface ValueType<T> {
   readonly wireType: 0 | 1 | 2
   /** The value that proto3 leaves out; undefined where absence means something else. */

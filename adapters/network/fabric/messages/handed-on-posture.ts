@@ -18,7 +18,7 @@ export const postureReported = row(CONTENT_TYPE.postureReported, REPORTS, {
   apiSessionToken: text(HEADER.circuitApiSessionToken),
 })
 
-/** A controller reports what it knows of an endpoint. Its word is believed, as the model is. */
+/** A controller sends the known posture of an endpoint. The router trusts it as it trusts the model. */
 export const postureKnown: MessageRow<Omit<PostureKnown, 'type'>> = mapped(
   row(CONTENT_TYPE.postureKnown, textBody('json')),
   (known) => ({ json: JSON.stringify(known) }),

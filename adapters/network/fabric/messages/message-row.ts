@@ -27,7 +27,7 @@ export interface Exchange {
 /** One message of the control channel: how it is written, and how each content type is read that stands for it. */
 export interface MessageRow<M> {
   readonly write: (message: M, exchange: Exchange) => WireMessage
-  /** Undefined where the frame is another message of the same content type. Throws for what is malformed. */
+  /** Undefined where the frame is another message of the same content type. Throws for a malformed frame. */
   readonly read: Readonly<Record<number, (frame: Frame, exchange: Exchange) => M | undefined>>
 }
 
@@ -178,7 +178,7 @@ export class MessageCodec<All extends { readonly type: string }> {
     return written.write(message, exchange)
   }
 
-  /** Undefined for a content type that no row reads. Throws for what is malformed. */
+  /** Undefined for a content type that no row reads. Throws for a malformed frame. */
   read(frame: Frame, exchange: Exchange = {}): All | undefined {
     for (const [type, read] of this.#types.get(frame.contentType) ?? []) {
       const members = read(frame, exchange)

@@ -41,7 +41,7 @@ const CONFIRMATIONS = [
 // Routers refuse for these two themselves, and tell endpoints alone.
 const { 'invalid-api-session-type': _type, 'posture-check-failed': _posture, ...REFUSAL_NUMBERS } = EDGE_ERROR
 
-/** The name of a number on the wire; `other` for a number that nobody knows. */
+/** The name of a number on the wire; `other` for an unknown number. */
 function nameOf<Name extends string>(numbers: Readonly<Record<Name, number>>, number: number, other: Name): Name {
   const found = Object.entries<number>(numbers).find(([, known]) => known === number)
   // The names are the members of the record.
@@ -86,7 +86,7 @@ const REFUSAL: MessageRow<Members<'refusal'>> = mapped(
     return circuitId === undefined ? refusal : { ...refusal, circuitId }
   },
 )
-/** The oldest form of a request about a terminator is answered by a result, whatever the answer is. */
+/** The oldest form of a request about a terminator is always answered by a result. */
 const REFUSED_BY_RESULT = mapped(
   RESULT,
   ({ message }: Members<'refusal'>) => ({ success: false, message }),
@@ -290,8 +290,8 @@ export function writeMessage(message: ToRouter, answered?: number): WireMessage 
 }
 
 /**
- * Reads a message of a controller; undefined for a kind that routers do not take. `answered` is the content type of the request that
- * it answers, where it answers one. Throws for what is malformed.
+ * Reads a message of a controller; undefined for a kind that routers do not take. `answered` is the content type of the request that it
+ * answers, where it answers one. Throws for a malformed message.
  */
 export function readToRouter(frame: Frame, answered?: number): ToRouter | undefined {
   return CODEC.read(frame, { answered })

@@ -8,12 +8,12 @@ import * as wire from './definitions.ts'
 
 const { OPERATOR_CONTENT, VALIDATION_CONTENT } = wire
 const UTF8 = new TextEncoder()
-/** Requests of operators that are answered as not served here, so that nobody waits in vain. */
+/** Requests of operators that are refused as unsupported, so that no program waits in vain. */
 const UNSUPPORTED: Readonly<Record<number, string>> = {
   [OPERATOR_CONTENT.toggleCircuitTraces]: 'trace the messages of circuits',
 }
 
-/** The message of a frame; undefined for a kind that the controller does not take. Throws for what is malformed. */
+/** The message of a frame; undefined for a kind that the controller does not take. Throws for a malformed message. */
 export function readFromOperator({ contentType, body: [bytes = new Uint8Array(0)] }: Frame): FromOperator | undefined {
   const what = UNSUPPORTED[contentType]
   if (what !== undefined) return { type: 'unsupported', what }

@@ -6,7 +6,7 @@ import { readFromHolder, readToHolder } from './process-messages.ts'
 /** The part of the data plane that other processes use. */
 export type ProcessPlane = Pick<ControlPlane, 'proofs' | 'serveProcess'>
 
-/** Serves another process on a socket, once it proved to be one. Rejects, with the socket closed, for everybody else. */
+/** Serves another process on a socket after its proof. Rejects, with the socket closed, for any other peer. */
 export async function acceptProcess(plane: ProcessPlane, socket: ProcessSocket): Promise<void> {
   const proven = await provenSocket(socket, 'accepted', plane.proofs)
   let session: ProcessSession | undefined
@@ -22,7 +22,7 @@ export async function acceptProcess(plane: ProcessPlane, socket: ProcessSocket):
   proven.resume()
 }
 
-/** Dials other processes by sockets that somebody else opens. */
+/** Dials other processes by sockets that its caller opens. */
 export function processDialer(open: (address: string) => Promise<ProcessSocket>): DialProcess {
   return async (address, proofs, listener) => {
     const proven = await provenSocket(await open(address), 'dialed', proofs)

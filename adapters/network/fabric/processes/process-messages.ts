@@ -136,7 +136,7 @@ export function textOf({ body }: Frame): string {
   return new TextDecoder().decode(Buffer.concat(body))
 }
 
-/** Reads a message for a process that holds routers; undefined for a kind that is not known here. Throws for what is malformed. */
+/** Reads a message for a process that holds routers; undefined for an unknown kind. Throws for a malformed message. */
 export function readToHolder(frame: Frame): ToHolder | undefined {
   const routerId = readText(frame.headers, ROUTER_HEADER)
   if (routerId === undefined) return ToHolderText.safeParse(JSON.parse(textOf(frame))).data

@@ -71,7 +71,7 @@ export class ConnectedEndpoints {
     this.judgePosture(id)
   }
 
-  /** The posture of an API session may be another one. */
+  /** The posture of an API session may have changed. */
   judgePosture(sessionId: string): void {
     const channels = this.#bySession.get(sessionId)
     if (channels === undefined) this.#parts.posture.forget(sessionId)

@@ -50,7 +50,7 @@ export class EdgeCircuits implements ConnectionCircuits {
     this.#ends = new CircuitEnds(parts.now, parts.timer)
   }
 
-  /** A host is being dialed: its end is there before it answers. */
+  /** A host is being dialed: its end is attached before it answers. */
   hosting(connection: EdgeConnection, { circuitId, egress, forwards }: Route): void {
     const address = egress?.address ?? ''
     connection.enter(circuitId, address)
@@ -111,7 +111,7 @@ export class EdgeCircuits implements ConnectionCircuits {
     if (!isKnown) this.#parts.tellEnd(circuitId, { side, isUnstarted }, controllerId)
   }
 
-  /** A circuit was laid for somebody who does not want it any more. */
+  /** A circuit was laid for a dialer that no longer wants it. */
   unwanted(circuitId: string, controllerId: string): void {
     this.#parts.tellEnd(circuitId, { side: 'ingress', isUnstarted: true }, controllerId)
     this.forwarder.unroute(circuitId, true)
@@ -131,7 +131,7 @@ export class EdgeCircuits implements ConnectionCircuits {
     this.#ends.close()
   }
 
-  /** Ends a circuit that its client does not start: a dialer that gave up is silent, and hosts serve nobody else while they wait. */
+  /** Ends a circuit that its client does not start: a dialer that gave up is silent, and a waiting host serves no other dialer. */
   #watchStart(connection: EdgeConnection, withinMs: number): void {
     const stop = this.#parts.timer(withinMs, () => {
       this.#unstarted.delete(connection)

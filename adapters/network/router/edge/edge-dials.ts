@@ -19,13 +19,13 @@ type Entry = EdgeConnection | BoundService
 /** The headers of a dial that the controller passes on to the other end. */
 const PEER_HEADERS = [EDGE_HEADER.publicKey, EDGE_HEADER.callerName, EDGE_HEADER.applicationData, EDGE_HEADER.marker]
 
-/** How often a controller is asked for a circuit that posture stands before: it may pass by what was reported meanwhile. */
+/** The most requests for a circuit that posture refuses: a report may arrive meanwhile and let it pass. */
 const MOST_ATTEMPTS = 2
 
 /** The parts of a router that dials need. */
 export interface DialParts {
   readonly circuits: EdgeCircuits
-  /** A controller to ask; undefined where none is connected. */
+  /** A controller to ask; undefined without a connected controller. */
   controller(): ConnectedController | undefined
   readonly posture: Pick<EdgePosture, 'refusal' | 'explained' | 'settled'>
   /** The service that a dial names by id or name. */

@@ -60,7 +60,7 @@ export interface Room {
   whenRoom(work: () => void): void
 }
 
-/** An endpoint at the other end of an edge channel, for its connections and for what it hosts. */
+/** An endpoint at the other end of an edge channel, for its connections and its hosted services. */
 export interface Endpoint<Entry> {
   readonly client: EdgeClient
   readonly isClosed: boolean
@@ -70,17 +70,17 @@ export interface Endpoint<Entry> {
   reply(to: Frame, message: Message, lane?: Lane): void
   /** `onAnswer` runs before anything is taken that came behind the answer. */
   ask(message: Message, timeoutMs: number, onAnswer?: () => void): Promise<Frame>
-  /** Runs once what waits for it has gone out, or it is gone. */
+  /** Runs once all waiting messages have gone out, or the endpoint is gone. */
   whenDrained(work: () => void): void
   /** Reads nothing from it until there is room where it sends to, or `mostMs` milliseconds have passed. */
   holdFor(room: Room, mostMs?: number): void
-  /** An id for somebody who dials it; undefined where it has too many connections. */
+  /** A free id for a dial to it; undefined where it has too many connections. */
   freeId(): number | undefined
-  /** Takes what it binds under an id; answers why it cannot, if so. */
+  /** Registers a binding under an id; answers the reason if that fails. */
   bind(id: number, entry: Entry): 'taken' | 'too-many' | undefined
-  /** Takes what is dialed to it; false where the id is taken. */
+  /** Registers a dial to it; false where the id is in use. */
   accept(id: number, entry: Entry): boolean
-  /** Gives an id back, if it is still the one of the entry. */
+  /** Releases an id, if the entry still has it. */
   release(id: number, entry: Entry): boolean
   /** A connection has its circuit. */
   entered(id: number, circuitId: string): void

@@ -18,7 +18,7 @@ type Precedence = 'default' | 'required' | 'failed'
 type Host = Endpoint<EdgeConnection | BoundService>
 
 const PRECEDENCES: readonly Precedence[] = ['default', 'required', 'failed']
-/** Milliseconds for a host to take what is dialed to it. */
+/** Milliseconds within which a host must answer a dial. */
 const DIAL_MS = 5000
 /** How often a terminator is offered to a controller that is busy, and the milliseconds between. */
 const TRIES = 3
@@ -129,7 +129,7 @@ export class HostedServices {
     if (host.release(connectionId, bound)) host.send(closedMessage(connectionId, refusal))
   }
 
-  /** An endpoint changes cost or precedence of what it hosts. */
+  /** An endpoint changes cost or precedence of a hosted service. */
   update(bound: BoundService, { headers }: Frame): void {
     const cost = headers.has(EDGE_HEADER.cost) ? readCost(headers) : undefined
     const precedence = headers.has(EDGE_HEADER.precedence) ? readPrecedence(headers) : undefined
@@ -139,7 +139,7 @@ export class HostedServices {
     this.#tell({ type: 'update-terminator', terminatorId, cost, precedence })
   }
 
-  /** Nobody hosts these any more. */
+  /** The hosting of these bindings is over. */
   remove(gone: readonly BoundService[]): void {
     const own = gone.filter((bound) => this.#byId.get(bound.terminatorId) === bound)
     for (const bound of own) this.#forget(bound)
@@ -302,7 +302,7 @@ export class HostedServices {
       })
       if (answer?.type === 'terminator-created') {
         bound.isGranted ||= this.#parts.posture.standing(host.client, serviceId, 'Bind') === undefined
-        // Its posture may fail later by what it reports elsewhere.
+        // Its posture may fail later by a report to another router.
         if (host.client.isBearer) void this.#parts.posture.watch(host)
         return undefined
       }

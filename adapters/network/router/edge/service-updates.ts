@@ -56,12 +56,12 @@ export class ServiceUpdates {
     this.#subscriber = subscriber
   }
 
-  /** The endpoint wants to hear everything, and then what changes. */
+  /** The endpoint wants all services, and then their changes. */
   subscribe(): void {
     this.#tellAll(this.#content())
     this.#tellState()
     const told = this.#told
-    // A controller may know what the endpoint reported before, or elsewhere.
+    // A controller may know earlier reports of the endpoint, or reports to other routers.
     void this.#parts.posture.watch(this.#subscriber).then(() => {
       if (this.#told === told) this.refresh()
     })
@@ -76,7 +76,7 @@ export class ServiceUpdates {
     if (this.#told !== undefined) this.#tellState()
   }
 
-  /** Tells what is different from what the endpoint knows, if anything. */
+  /** Sends the differences from the state that the endpoint knows, if any. */
   refresh(): void {
     const told = this.#told
     if (told === undefined) return
@@ -187,7 +187,7 @@ function checksIn(reach: ReachOf): readonly (readonly [string, Check])[] {
   return reach.flatMap(({ checks }) => checks.map((check) => [check.id, checkEntry(check)] as const))
 }
 
-/** A check of a single process is told as one of several: endpoints know no other form. */
+/** A check of a single process is sent in the form for several: endpoints know no other form. */
 function checkEntry(check: PostureCheck): Check {
   const entry: Check = { ...CheckEntry.blank(), id: check.id, type: check.typeId }
   switch (check.typeId) {

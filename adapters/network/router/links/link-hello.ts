@@ -50,7 +50,7 @@ export interface LinkHello {
   readonly secret: Uint8Array | undefined
 }
 
-/** Reads the first frame of a socket, or why it is refused. Throws `FrameError` for what is no hello. */
+/** Reads the first frame of a socket; a text is the reason for a refusal. Throws `FrameError` for an invalid hello. */
 export function readLinkHello({ contentType, headers, body: [bytes = new Uint8Array(0)] }: Frame): LinkHello | string {
   if (contentType !== HELLO) throw new FrameError('the first frame is no hello')
   const text = (key: number) => readText(headers, key) ?? ''

@@ -9,7 +9,7 @@ export interface ConnectedController {
   readonly id: string
   /** It judges posture at every dial and while circuits last. Those of others leave that of bearer sessions to routers. */
   readonly judgesPosture: boolean
-  /** It judges, and wants to hear what endpoints report of their posture at the router. */
+  /** It judges posture, and wants the reports of endpoints at the router. */
   readonly takesPosture?: boolean
   /** The channel to it, where there is one. */
   readonly traced?: TracedChannel
@@ -20,7 +20,7 @@ export interface ConnectedController {
   ask(message: FromRouter): Promise<ToRouter | undefined>
 }
 
-/** The router, as the way to a controller tells it what arrives. */
+/** The receiver of the messages of a controller. */
 export interface ControllerListener {
   /** The controller sent a message that is no answer. Answers what it is to be answered by, if anything. */
   take(message: ToRouter): Promise<FromRouter | undefined>

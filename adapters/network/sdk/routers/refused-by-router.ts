@@ -7,7 +7,7 @@ import { ConnectionFailure } from '../connection-failure.ts'
 /** Characters of a router's words that go into an error. */
 const LONGEST_TEXT = 1000
 
-/** A router refused, or cut, what goes through it. */
+/** A router refused a request, or cut a connection. */
 export class RefusedByRouter extends ConnectionFailure {
   /** Whether a new session may help. */
   readonly isStale: boolean

@@ -11,7 +11,7 @@ import type { WindowedFacts, WindowedLine } from './windowed-line.ts'
 
 /** Milliseconds after which a service counts as hosted although its router has not said so yet. */
 const ANNOUNCED_MS = 5000
-/** Milliseconds within which a host answers who dials; routers wait for five seconds. */
+/** Milliseconds within which a host answers a dialer; routers wait for five seconds. */
 const JUDGE_MS = 4500
 /** Words by which routers and callers know that the host itself refused. */
 const REJECTED = 'rejected by application'
@@ -155,7 +155,7 @@ export class RouterBindings {
     if (!this.#channel.isOpen()) return
     if (!bind.hasRoom()) return this.#refuse(message, bindId, `${REJECTED}: too many connections`)
     const connection = this.#channel.connectionOf(id, bind.service)
-    // A stream nobody listens to ends the process with its first error.
+    // A stream without a listener ends the process with its first error.
     connection.on('error', () => undefined)
     this.#channel.talk.reply(message, edgeMessage(EDGE_TYPE.dialSuccess, bindId, [], uint32Header(id)))
     const circuitId = readText(message.headers, EDGE_HEADER.circuit) ?? ''

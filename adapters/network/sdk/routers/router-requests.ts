@@ -33,12 +33,12 @@ export interface RouterBind {
   /** Whether a further connection may be taken: asked again once a caller was judged, as others were let in meanwhile. */
   hasRoom(): boolean
   accept(connection: ServiceConnection): void
-  /** The router does not host it any more. */
+  /** The router no longer hosts it. */
   onEnd(failure: ConnectionFailure): void
 }
 
 /** A service that is hosted at a router. */
 export interface RouterBinding {
-  /** Nobody is let in any more; connections that are open go on. */
+  /** New callers are refused; open connections go on. */
   close(): void
 }

@@ -25,8 +25,8 @@ export interface WindowedFacts extends EndFacts {
 const NOTHING = new Uint8Array(0)
 
 /**
- * The line of a connection whose windows this end keeps, and not its router: who does not read slows down who sends to it, and
- * nobody beside. It goes on for a while after its connection, until the other end has everything.
+ * The line of a connection whose windows this end keeps, and not its router: a slow reader slows down only its own sender. It lasts a while
+ * longer than its connection, until the other end has all data.
  */
 export class WindowedLine implements Line {
   readonly #way: SharedWay
@@ -58,7 +58,7 @@ export class WindowedLine implements Line {
     })
   }
 
-  /** The circuit is there: the side that dialed begins it. */
+  /** The circuit is laid: the dialer begins it. */
   start(): void {
     this.#end.start()
   }
