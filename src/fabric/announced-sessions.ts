@@ -97,7 +97,7 @@ export class AnnouncedSessions {
     }
   }
 
-  /** Tells all edge routers what happened to sessions and to the certificates that go with them. */
+  /** Sends all edge routers the changes of sessions and of their certificates. */
   async follow(tx: ReadTransaction, changes: readonly Change[] | undefined): Promise<void> {
     const routers = this.#routers.heldEdgeRouters()
     if (routers.length === 0 || changes === undefined) {

@@ -62,8 +62,8 @@ type Changes = readonly Change[] | undefined
 const MOST_DISABLED = 1000
 
 /**
- * Takes to the data plane what changed in the store: losses of rights come first. Each step runs even if an earlier step failed; the next
- * look repeats all of them then.
+ * Applies changes of the store to the data plane: losses of rights come first. Each step runs even if an earlier step failed; the next look
+ * repeats all of them then.
  */
 export function followChanges(parts: FabricParts, tx: ReadTransaction, changes: Changes): Promise<void> {
   const works = [

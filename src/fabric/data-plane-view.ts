@@ -17,7 +17,7 @@ import type { FabricParts } from './assemble-fabric.ts'
 import type { DialQuestion } from './circuits/dial-traces.ts'
 import type { Holders } from './processes/holders.ts'
 
-/** The data plane as operators see it, circuits of other processes included, and what they may do to it. */
+/** The data plane as operators see it, circuits of other processes included, and their operations on it. */
 export class FabricView implements DataPlaneView {
   readonly #parts: FabricParts
   readonly #holders: Holders

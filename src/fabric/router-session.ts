@@ -194,7 +194,7 @@ export class ConnectedSession implements RouterSession {
   }
 }
 
-/** Endpoints read it: it says what is away. */
+/** The text of a failure for endpoints: it names the part that is unavailable. */
 function failureText(error: unknown): string {
   if (error instanceof StorageUnavailable) return `the storage of the controller is not available: ${error.reason}`
   return 'the controller failed'

@@ -10,9 +10,8 @@ import { readUint32 } from './header-values.ts'
 const DRAINED_BYTES = 131_072
 
 /**
- * Several channels between the same two ends that are one: messages of one connection go by one of those for data and keep
- * their order, what opens, closes and asks goes by those for control where there are any. It is over when the last channel for
- * data is.
+ * Several channels between the same two ends, used as a single channel. The messages of one connection use one data channel and keep their
+ * order. Messages that open, close and ask use a control channel, if there is any. The group is over when its last data channel is.
  */
 export class ChannelGroup implements Channel {
   readonly #lanes: Readonly<Record<Lane, Channel[]>> = { data: [], control: [] }

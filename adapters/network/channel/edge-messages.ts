@@ -98,7 +98,7 @@ export const EDGE_HEADER = {
 const KNOWN_HEADERS: ReadonlySet<number> = new Set(Object.values(EDGE_HEADER))
 /** The numbers that the edge gives to named values: a later version adds its own here. */
 const EDGE_HEADER_RANGE = { first: 1000, last: 1099 }
-/** Bytes of the named values of later versions that one message carries on; a message with more than these loses them all. */
+/** Bytes of the named values of later versions that one message carries on; a message with more bytes loses all of these values. */
 const MOST_NEWER_BYTES = 16_384
 
 /**

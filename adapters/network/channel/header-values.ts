@@ -60,7 +60,7 @@ export function readUint32(headers: Headers, key: number): number | undefined {
   return value?.slice(0, 4).reduceRight((number, byte) => number * 256 + byte, 0)
 }
 
-/** Throws a `FrameError` for what is no list, or one beyond 128 entries of 16,384 bytes; so do the others below. */
+/** Throws a `FrameError` for an invalid list, or a list beyond 128 entries of 16,384 bytes; so do the functions below. */
 export function readTextList(headers: Headers, key: number): readonly string[] {
   const reader = new EntryReader(headers.get(key))
   return reader.entries(() => DECODER.decode(reader.bytes()))

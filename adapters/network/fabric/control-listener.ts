@@ -201,7 +201,7 @@ class Listener implements OpenControlListener {
     if (refusal !== undefined) return refusal
     // The group of an additional socket is gone: the router begins anew when all its sockets are closed.
     if (!isOpen) return 'no such group'
-    // Any router may name the group of another one.
+    // A router could name the group of another router.
     const isMember = known.routerId === routerId && isSameSecret(known.secret, hello.secret)
     return isMember ? known : 'incorrect group secret'
   }

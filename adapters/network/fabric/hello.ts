@@ -18,9 +18,9 @@ const HELLO_SEQUENCE = -1
 /** Bit of a router that uses the newer header keys and several sockets. */
 const MULTI_CHANNEL = 1
 /**
- * The abilities of this controller, by bits: terminators and circuits of the second form (1, 3), links reported by one end
- * (2), the data model (4), several sockets (5), service sessions as signed tokens (6), that it judges whatever a router leaves
- * to it, and that it takes the posture which endpoints report at a router.
+ * The abilities of this controller, by bits: terminators and circuits of the second form (1, 3), links reported by one end (2), the data
+ * model (4), several sockets (5), service sessions as signed tokens (6), judging sessions for routers that leave it to the controller, and
+ * taking the posture that endpoints report to a router.
  */
 const CAPABILITIES = encodeMask([1, 2, 3, 4, 5, 6, JUDGED_BY_CONTROLLER, TAKES_POSTURE])
 const VERSION = ['v2.0.0', 'portcullis', '', 'node', 'any'].join('|')

@@ -25,7 +25,7 @@ import type { RouterCredentials } from './state/opened-socket.ts'
 export interface OwnRouterOptions {
   /** Its name; `portcullis` unless given. Processes over one store need one name each. */
   readonly name?: string
-  /** Its role attributes where it is made; none unless given. Those of a router that is there stay. */
+  /** The role attributes of a new router; none unless given. An existing router keeps its own. */
   readonly roleAttributes?: readonly string[]
 }
 
@@ -231,7 +231,7 @@ class OwnRouterConnection implements RunningRouter {
     })
   }
 
-  /** Certificates are for what connects from now on: what is connected stays. A failure is followed by another try. */
+  /** New certificates apply to new connections; open connections stay. A failed renewal is tried again. */
   #renew(): void {
     this.#provide()
       .then((own) => {

@@ -20,7 +20,7 @@ export interface RouterServerOptions {
 /** A TLS port of a router: links and endpoints differ by their protocols (ALPN). */
 export interface RouterServer {
   readonly port: number
-  /** Shows the certificates of now to peers that connect from now on. */
+  /** Shows the present certificates to new peers. */
   renew(): void
   /** Accepts nothing more; connections go on. */
   stop(): void

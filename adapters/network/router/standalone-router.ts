@@ -10,7 +10,7 @@ import { FabricRouter } from './fabric-router.ts'
 import { listenForRouter, type RouterServer } from './router-server.ts'
 import { dialedHost } from './state/opened-socket.ts'
 
-/** Where a router on a machine of its own listens, and whom it dials. */
+/** The addresses of a router on its own machine, and the routers that it dials. */
 export interface StandaloneRouterOptions {
   readonly identity: RouterIdentity
   /**
@@ -19,9 +19,9 @@ export interface StandaloneRouterOptions {
    */
   readonly listen?: string
   readonly advertise?: string
-  /** Groups of other routers that may link with it here; `default` unless given, none for endpoints alone. */
+  /** Groups of other routers that may link with it here; `default` unless given, empty for endpoints alone. */
   readonly linkGroups?: readonly string[]
-  /** Groups of the listeners that it dials; `default` unless given, none to dial nobody. */
+  /** Groups of the listeners that it dials; `default` unless given, empty to dial no router. */
   readonly dialGroups?: readonly string[]
   /** Renews its certificates as soon as it is connected, however long they are good. */
   readonly renewsAtOnce?: boolean

@@ -31,7 +31,7 @@ export interface Dialer {
 }
 
 const TIMEOUT_MS = 15_000
-/** Routers that one dial tries at most. */
+/** The most routers that one dial tries. */
 const MOST_ROUTERS = 3
 
 /** The party that a dial waits for: a controller, or a router and the host behind it. */

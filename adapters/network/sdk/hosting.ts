@@ -22,11 +22,11 @@ export interface HostOptions {
   /** Connections that are open at once; one more is refused. Default 10 000. */
   readonly maxConnections?: number
   /**
-   * Whether to let a caller in, beyond what policies say; within 4.5 s. The caller gets the text that it answers, or that throws; `true`
-   * lets in.
+   * Decides within 4.5 s whether a caller that policies allow is admitted. `true` admits the caller; any other answer or an error refuses
+   * it, and the caller gets the text.
    */
   accept?(caller: Caller, applicationData: Uint8Array): boolean | string | Promise<boolean | string>
-  /** Hears when the service is hosted nowhere for the moment, and why, and when it is again: `failure` is undefined then. */
+  /** Called with the failure when no router hosts the service any more, and with undefined when it is hosted again. */
   onChange?(failure: ConnectionFailure | undefined): void
 }
 
@@ -140,7 +140,7 @@ class Hosting implements HostedService {
     } catch (error) {
       this.#lastFailure = failureOf(error, this.service)
       this.#host.access.forget(this.service)
-      // Where no session can be begun there is none to forget; the next try begins one.
+      // Without a session there is none to forget; the next try begins one.
       if (this.#lastFailure.code === 'ROUTER_UNREACHABLE') await this.#host.forgetSession().catch(() => undefined)
     } finally {
       this.#isWorking = false

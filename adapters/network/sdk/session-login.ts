@@ -12,7 +12,7 @@ export interface LoginOptions {
   /** `bearer` for tokens of OpenID Connect, `api-session` for a session that the controller keeps; `auto` asks the controller. */
   readonly sessions: 'auto' | 'api-session' | 'bearer'
   secondFactor?(): Promise<string>
-  /** Begins a session in another way than by certificate; answers its token. The caller ends what it began. */
+  /** Begins a session in another way than by certificate; answers its token. The caller ends that session. */
   logIn?(): Promise<string>
 }
 

@@ -57,7 +57,7 @@ export class AccessLoss {
     if (revision < this.#revision) await this.#context.storage.read((tx) => this.#judge(tx, [circuit]))
   }
 
-  /** Judges the open circuits that changes of the store may concern; all of them when it is not known what changed. */
+  /** Judges the open circuits that changes of the store may concern; all of them where the changes are unknown. */
   async follow(tx: ReadTransaction, changes: readonly Change[] | undefined): Promise<void> {
     this.#revision = tx.revision
     if (this.#circuits.size === 0) return
@@ -101,7 +101,7 @@ function whatBecomesOf(
   return { until }
 }
 
-/** A party of a circuit, with what it claims. */
+/** A party of a circuit, with its claim. */
 interface PartyClaim {
   readonly party: CircuitParty
   readonly claim: ServiceClaim

@@ -9,8 +9,8 @@ const MOST_AWAY = 1000
 const MOST_MISSED = 20_000
 
 /**
- * Ends circuits: routers forget them, at once or once they are quiet, and the host hears why. A router that is away goes on
- * carrying what it has: it is notified when it comes back.
+ * Ends circuits: routers forget them, at once or once they are quiet, and the host gets the reason. A router that is away goes on carrying
+ * its circuits: it is notified when it comes back.
  */
 export class CircuitEnds {
   readonly #context: Pick<EngineContext, 'clock' | 'events' | 'timetable'>
@@ -29,7 +29,7 @@ export class CircuitEnds {
     this.#circuits = circuits
   }
 
-  /** Ends a circuit, if it is still there. `now` cuts what is under way; otherwise it may flow off. */
+  /** Ends a circuit, if it is still open. `now` drops data under way; otherwise the data still arrives. */
   end(circuit: Circuit, reason: CircuitEnd, now: boolean): void {
     if (!this.#circuits.remove(circuit)) return
     this.#context.timetable.set('circuit-right', circuit.id, undefined)
@@ -51,7 +51,7 @@ export class CircuitEnds {
     }
   }
 
-  /** A router is back: what ended while it was away it forgets now, before it is asked for anything else. */
+  /** A router is back: before any other request it must forget the circuits that ended while it was away. */
   settle({ id, channel }: ConnectedRouter): void {
     for (const circuitId of this.#missed.get(id) ?? []) channel.send({ type: 'unroute', circuitId, now: true })
     this.#missed.delete(id)

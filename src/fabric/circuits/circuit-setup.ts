@@ -101,7 +101,7 @@ export class CircuitSetup {
     }
   }
 
-  /** A circuit that is in the making is over at one of its ends: a host may answer and leave before the client is told. */
+  /** A circuit that is being laid is over at one of its ends: a host may answer and leave before the client gets the answer. */
   endEarly(routerId: string, circuitId: string, reason: EarlyEnd): void {
     const attempt = this.#attempts.get(circuitId)
     if (attempt?.routers.includes(routerId) === true) attempt.over = reason
@@ -234,8 +234,8 @@ export class CircuitSetup {
   async #noteFailure(circuitId: string, { attempt }: SettledAttempt, terminator: Terminator): Promise<void> {
     const { context, circuits, ends, onDeadTerminator } = this.#parts
     const { failure, path } = attempt
-    // Also the router that failed, for it may have reached the host before: a host that does not hear of the end waits for the
-    // client, and answers nobody else.
+    // Also the router that failed, for it may have reached the host before: a host that does not learn of the end waits for the client, and
+    // serves no other dialer.
     ends.unroute(circuitId, path.routers, true)
     if (failure?.isAtTerminator !== true) return
     circuits.noteUse(terminator.id, dialFailed(circuits.useOf(terminator.id), context.clock.now()))

@@ -87,7 +87,7 @@ export class OpenCircuits {
     this.#use.set(terminatorId, use)
   }
 
-  /** A terminator is gone, and what is remembered of it. */
+  /** A terminator is gone: its use is forgotten. */
   forgetTerminator(terminatorId: string): void {
     this.#use.delete(terminatorId)
   }
@@ -96,8 +96,8 @@ export class OpenCircuits {
 /** The party at one end of a circuit. */
 export interface CircuitParty extends Party {
   /**
-   * Its posture, as clients report it to this controller, must pass as long as the circuit lasts. It is so from the beginning
-   * where its router judges none, and elsewhere once it passed here: its router judges what clients report there.
+   * Its posture, as clients report it to this controller, must pass as long as the circuit lasts. This holds from the beginning if its
+   * router judges no posture. Otherwise it holds once the posture passed here: until then the router judges the reports that it gets.
    */
   mustPass: boolean
 }

@@ -1,7 +1,7 @@
 import type { EngineContext } from '../../context/context.ts'
 import { StorageUnavailable } from '../../ports/record-storage.ts'
 
-/** Milliseconds that a dial waits for the storage. Clients give up after 5 to 15 s, and would not hear what is away. */
+/** Milliseconds that a dial waits for the storage. Clients give up after 5 to 15 s, and would not learn that the storage is away. */
 const PATIENCE_MS = 3000
 /** Work that the storage has not answered in time. Beyond it dials are refused at once, so that a storage that hangs holds no more. */
 const MOST_OVERDUE = 1000

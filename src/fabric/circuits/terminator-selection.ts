@@ -77,7 +77,7 @@ export async function selectFit(
   }
 }
 
-/** Chooses among the terminators of a service by its strategy, the routers of now and the use of each. */
+/** Chooses among the terminators of a service by its strategy, the present routers and the use of each terminator. */
 export function selectTerminator(
   known: readonly Terminator[],
   topology: Topology,

@@ -37,7 +37,7 @@ interface Named {
 
 /** A dial that was followed; or why none was. */
 export interface TracedDial {
-  /** Whether a dial got through or stopped, none came in time, or nobody could have asked. */
+  /** Whether a dial succeeded or failed, no dial came in time, or no dial was possible. */
   readonly outcome: 'connected' | 'stopped' | 'no-dial' | 'cannot-dial'
   readonly stoppedAt: DialStation | null
   readonly identity: Named

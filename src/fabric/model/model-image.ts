@@ -12,8 +12,8 @@ const MOST_RELATED = 1000
 const DIGEST_DIGITS = 13
 
 /**
- * The model as routers were told it, in little room: who is selected by which policy, and a digest of every entity. A change
- * of the store becomes the events that take routers from the one state to the next, and nothing else.
+ * The model that routers have, in little memory: the entities that each policy selects, and a digest of every entity. A change of the store
+ * becomes only the events that lead routers from one state to the next.
  */
 export class ModelImage {
   readonly #digest: Digest
@@ -39,7 +39,7 @@ export class ModelImage {
     const after = this.#index.policiesSelecting('service-policies', side, id)
     const events = this.#note(type, id, entity)
     const separated = minus(before, after).map((policyId) => relation('separate', policyId, side, [id]))
-    // Of what is gone routers forget by themselves how it was related; those of the line 1.6 keep checks in their policies.
+    // Routers drop the relations of a deleted entity by themselves; routers of the line 1.6 keep checks in their policies.
     if (entity === undefined) return side === 'posture-checks' ? [...separated, ...events] : events
     const related = minus(after, before).map((policyId) => relation('relate', policyId, side, [id]))
     return [...events, ...separated, ...related]

@@ -28,7 +28,7 @@ export class DeployedEvents {
     this.#sourceId = sourceId
   }
 
-  /** Says which of the kinds there is not, or what is wrong with its options; undefined where all is well. */
+  /** Names an unknown kind or describes its invalid options; undefined for a valid subscription. */
   problemOf(types: EventTypes): string | undefined {
     const known = new Set<string>([...Object.keys(FORMS), ...SILENT])
     for (const [type, options] of types) {

@@ -62,8 +62,8 @@ export class CircuitOwners {
   }
 
   /**
-   * Sorts circuits that this process did not lay. A circuit that every process disowned belongs to nobody. While a process has not
-   * answered, a circuit is in neither list: its router asks again.
+   * Sorts circuits that this process did not lay. A circuit that no process claimed has no owner. While a process has not answered, a
+   * circuit is in neither list: its router asks again.
    */
   async sort(circuitIds: readonly string[], processes: readonly UsingProcess[]): Promise<SortedCircuits> {
     const unknown = new Set(circuitIds.filter((id) => this.ownerOf(id) === undefined))

@@ -25,11 +25,11 @@ interface Parts {
   readonly ends: CircuitEnds
   readonly owners: CircuitOwners
   readonly traces: DialTraces
-  /** Takes a link out of use, or changes what it costs; false for an unknown one. */
+  /** Takes a link out of use, or changes what it costs; false for an unknown link. */
   readonly changeLink: (linkId: string, change: LinkChange) => boolean
 }
 
-/** The messages that a process passes on to routers of another one: messages about circuits and links, and questions. */
+/** The messages that another process may send to routers of this process: about circuits and links, and questions. */
 const PASSED_ON: ReadonlySet<ToRouter['type']> = new Set([
   'route',
   'unroute',

@@ -21,7 +21,7 @@ export interface ControllerState {
   readonly circuits: OpenCircuits
   readonly presence: Pick<Presence, 'identitiesAt' | 'statusOf'>
   readonly model: ModelSubscriptions
-  /** Tells what the process does right now, as text. */
+  /** Describes the present work of the process as text. */
   readonly processReport: () => string
 }
 

@@ -109,7 +109,7 @@ export class RouterComparisons {
   ): Promise<Validated> {
     const { routerId, routerName, problem } = about
     const { controllerId, circuits, network, routers, presence, isOfOther } = this.#state
-    // A router that another process holds knows circuits of this one by the id of that one.
+    // A router of another process knows circuits of this process by the id of that process.
     const isOwn = (circuitId: string, ctrlId: string) =>
       circuits.get(circuitId) !== undefined || (ctrlId === controllerId && !isOfOther(circuitId))
     switch (what) {

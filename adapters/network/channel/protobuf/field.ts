@@ -8,7 +8,7 @@ export interface Field<T> {
   /** Makes the value of a message that does not hold the field. */
   empty(): T
   write(writer: ProtobufWriter, value: T): void
-  /** Reads the field once, after what was read of it before. */
+  /** Reads the field once; `before` is the value that was read so far. */
   read(reader: ProtobufReader, wireType: number, before: T): T
 }
 

@@ -41,7 +41,7 @@ export function message<const F extends Fields>(
       if (known === undefined) reader.skip(wireType)
       else values[known.name] = known.declared.read(reader, wireType, values[known.name])
     }
-    // Every declared field was given a value by the field itself, which is what the type says.
+    // Every declared field gave a value of its own type, as the type of the message requires.
     return values as Value
   }
   const blank = () => read(new ProtobufReader(new Uint8Array(0)))

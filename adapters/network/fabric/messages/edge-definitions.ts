@@ -133,7 +133,7 @@ export const ConnectEvents = message({
 export const ExtendCertificates = message({
   clientCertCsr: field(1, TEXT),
   serverCertCsr: field(2, TEXT),
-  /** The router confirms what it got before it counts. */
+  /** The router must confirm new certificates before they are in force. */
   requireVerification: field(3, BOOL),
 })
 export const Certificates = message({ clientCertPem: field(1, TEXT), serverCertPem: field(2, TEXT) })

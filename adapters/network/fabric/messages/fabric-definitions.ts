@@ -128,7 +128,7 @@ export const RouterInterfaces = message({
   ),
 })
 
-/** Of everything that routers measure: the mean of each histogram, by its name, and what circuits carried. */
+/** The part of a router's metrics that is read: the mean of each histogram, by its name, and the usage of circuits. */
 export const Metrics = message({
   /** The router that measured. */
   sourceId: field(2, TEXT),

@@ -138,7 +138,7 @@ export const BLANK = {
 
 export type WireEvent = MessageOf<typeof Event>
 
-/** The events of a state; what else a state holds stands before or after them. */
+/** The events of a state; its other members come before or after them. */
 export const StateEvents = message({ events: repeated(1, Event) })
 export const StateFacts = message({ endIndex: field(2, COUNT), timelineId: field(3, TEXT) })
 /** The same of a change set. */

@@ -284,7 +284,7 @@ const CODEC = new MessageCodec<ToRouter>({
   'trace-channels': row(CONTENT_TYPE.traceChannels, fabric.TraceChannels, { id: text(HEADER.reflected) }),
 })
 
-/** Writes a message; what it answers, the content type of the request, decides the form of some. */
+/** Writes a message; the form of some answers depends on the content type of their request. */
 export function writeMessage(message: ToRouter, answered?: number): WireMessage {
   return CODEC.write(message, { answered })
 }

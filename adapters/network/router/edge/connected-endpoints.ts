@@ -19,8 +19,9 @@ interface EndpointsParts {
 }
 
 /**
- * The endpoints that are connected to an edge router, by their channels. A channel ends with the session and the identity that let it
- * in; what it dials and hosts ends with its rights, where controllers leave these to the router. Controllers hear who comes and goes.
+ * The endpoints that are connected to an edge router, by their channels. A channel ends with its session and its identity. Its connections
+ * and hosted services end with their rights, if controllers leave that decision to the router. Arrivals and departures are reported to
+ * controllers.
  */
 export class ConnectedEndpoints {
   readonly #parts: EndpointsParts

@@ -40,7 +40,7 @@ export class EdgeCircuits implements ConnectionCircuits {
   readonly #ends: CircuitEnds
   /** Ends of hosts whose clients are at this router and not there yet, by circuit. */
   readonly #waiting = new Map<string, EdgeConnection>()
-  /** Ends whose circuits are to be started, each with what stops the watch over it. */
+  /** Ends whose circuits must still be started, each with a function that stops the watch over it. */
   readonly #unstarted = new Map<EdgeConnection, () => void>()
   readonly #detach = new Map<EdgeConnection, () => void>()
 

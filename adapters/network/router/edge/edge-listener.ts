@@ -204,7 +204,7 @@ export class EdgeListener {
   }
 }
 
-/** Any client may name the group of another one. */
+/** A client could name the group of another client. */
 function isMember({ secret, sessionId }: Group, { headers }: Frame, client: EdgeClient): boolean {
   const shown = headers.get(EDGE_HEADER.groupSecret) ?? new Uint8Array(0)
   return sessionId === client.session.id && shown.length === secret.length && timingSafeEqual(shown, secret)

@@ -147,8 +147,8 @@ export class HostedServices {
   }
 
   /**
-   * Ends hosting whose right is lost, as far as this router knows. A controller that decides itself may have let in by what this
-   * router hears a moment later.
+   * Ends hosting whose right is lost, as far as this router knows. A controller that judges posture itself may have granted it by facts
+   * that reach this router a moment later.
    */
   judge(bound: BoundService): void {
     const { posture, now } = this.#parts

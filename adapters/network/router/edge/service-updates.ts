@@ -84,7 +84,7 @@ export class ServiceUpdates {
     const changes = changesBetween(told, content)
     const isOther = Object.values(changes).some(({ length }) => length > 0)
     const index = this.#parts.model.position.currentIndex
-    // A model of another origin begins anew, and so does what the endpoint knows.
+    // A model of another origin begins anew, and so does the state of the endpoint.
     if (isOther && index <= this.#index) this.#tellAll(content)
     else if (isOther) {
       const previousIndex = this.#index

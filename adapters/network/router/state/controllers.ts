@@ -7,22 +7,22 @@ import type { TracedChannel } from './channel-traces.ts'
 export interface ConnectedController {
   /** Stays the same over restarts of the controller. */
   readonly id: string
-  /** It judges posture at every dial and while circuits last. Those of others leave that of bearer sessions to routers. */
+  /** It judges posture at every dial and while circuits last. Other controllers leave the posture of bearer sessions to routers. */
   readonly judgesPosture: boolean
   /** It judges posture, and wants the reports of endpoints at the router. */
   readonly takesPosture?: boolean
   /** The channel to it, where there is one. */
   readonly traced?: TracedChannel
   /**
-   * Sends a message; answers what it is answered by, undefined for a message that gets no answer. Rejects when the channel
-   * ends before, or after half a minute.
+   * Sends a message; resolves with its answer, undefined for a message without an answer. Rejects when the channel ends before, or after
+   * half a minute.
    */
   ask(message: FromRouter): Promise<ToRouter | undefined>
 }
 
 /** The receiver of the messages of a controller. */
 export interface ControllerListener {
-  /** The controller sent a message that is no answer. Answers what it is to be answered by, if anything. */
+  /** The controller sent a message that is no answer. Resolves with the answer to it, if any. */
   take(message: ToRouter): Promise<FromRouter | undefined>
   /** The way is lost. */
   lost(): void

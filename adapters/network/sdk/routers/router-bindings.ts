@@ -98,7 +98,7 @@ export class RouterBindings {
     this.#unannounced.get(id)?.()
   }
 
-  /** The router does not host a service any more, or never did: the program that binds it waits for that. */
+  /** The router no longer hosts a service, or never did: the program that binds it waits for this notice. */
   ended(id: number, message: Frame): void {
     const bind = this.#bindings.get(id)
     if (bind === undefined) return
@@ -124,7 +124,10 @@ export class RouterBindings {
     else settle(failure)
   }
 
-  /** The router answers before the controller knows, and until then nobody gets there. Resolves with why it is not hosted, if so. */
+  /**
+   * The router answers before the controller knows the terminator, and no caller can reach it until then. Resolves with the failure if it
+   * is not hosted.
+   */
   #announced(id: number): Promise<ConnectionFailure | undefined> {
     return new Promise((resolve) => {
       const settle = (failure?: ConnectionFailure) => {

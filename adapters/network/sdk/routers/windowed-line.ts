@@ -38,7 +38,7 @@ export class WindowedLine implements Line {
   #waitingWriters: (() => void)[] = []
   #isHeld = false
   #isReading = false
-  /** The router has ended the circuit: what is there can be read, and nothing more comes. */
+  /** The router has ended the circuit: arrived data can still be read, and no more data comes. */
   #isCut = false
 
   /** `onOver` is called when nothing more is sent or taken. */
@@ -68,7 +68,7 @@ export class WindowedLine implements Line {
     this.#end.take(frame)
   }
 
-  /** The router says that the circuit is over, behind what it brought before. */
+  /** The router says that the circuit is over, behind all earlier data. */
   cut(): void {
     this.#isCut = true
     this.#read()
