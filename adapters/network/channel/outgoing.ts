@@ -7,7 +7,7 @@ export interface OutgoingLimits {
   readonly bytes: number
   /** Milliseconds without the peer reading anything. */
   readonly stallMs: number
-  /** Whether all messages of a turn of the event loop leave together; otherwise only the messages of one microtask do. */
+  /** Whether all messages of a turn of the event loop leave together; otherwise only the messages of one piece of work do. */
   readonly gathersTurn?: boolean
 }
 

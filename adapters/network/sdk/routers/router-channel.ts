@@ -114,7 +114,7 @@ export class RouterChannel {
     return this.#connections.size === 0 && this.#bindings.size === 0 && this.#lines.windowed === 0
   }
 
-  /** The name that the router gives itself. */
+  /** The id of the router, as the router reports it. */
   get routerName(): string {
     return this.#routerName
   }
