@@ -135,8 +135,8 @@ export class MortalRouter {
       if (listener === undefined) early.push(message)
       else void listener.take(message)
     }
-    connect().catch(again)
     this.#process = { life, stop: () => renewal.close(), lose: () => lose(), take }
+    connect().catch(again)
   }
 
   kill(): void {
@@ -213,6 +213,8 @@ export class MortalRouter {
     await new Promise<void>((resolve) => {
       this.#timers.push({ instant: this.net.clock.now() + forMs, work: resolve })
     })
+    // A process that died meanwhile does nothing any more.
+    if (life.isDead) return NEVER
   }
 
   async #counted<T>(work: () => Promise<T>): Promise<T> {

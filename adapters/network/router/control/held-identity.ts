@@ -14,6 +14,7 @@ export class HeldIdentity {
   readonly #onCredentials: () => void
   /** Changes are kept in the order in which they became known. */
   #keeping: Promise<void> = Promise.resolve()
+  #isKept = true
 
   /** `onCredentials` is called when other credentials are in force. */
   constructor(
@@ -40,6 +41,16 @@ export class HeldIdentity {
   /** The latest unconfirmed pair; undefined without a pending pair. */
   get pending(): PendingCredentials | undefined {
     return this.#identity.pending?.at(-1)
+  }
+
+  /** False after the latest change could not be kept. */
+  get isKept(): boolean {
+    return this.#isKept
+  }
+
+  /** Keeps the latest change once more. Rejects as `keep` does. */
+  keepAgain(): Promise<void> {
+    return this.#change(this.#identity)
   }
 
   /** The controllers have other addresses. Rejects as `keep` does. */
@@ -80,8 +91,12 @@ export class HeldIdentity {
     this.#identity = identity
     const kept = this.#keeping.then(() => this.#keep(identity))
     this.#keeping = kept.then(
-      () => undefined,
-      () => undefined,
+      () => {
+        this.#isKept = true
+      },
+      () => {
+        this.#isKept = false
+      },
     )
     return kept
   }

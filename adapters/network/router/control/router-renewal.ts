@@ -104,7 +104,8 @@ export class RouterRenewal implements TakesControllers {
 
   get #isDue(): boolean {
     const { atOnce = false, held } = this.#settings
-    if (held.pending !== undefined || (atOnce && !this.#isRenewed) || this.#wanted !== this.#got) return true
+    if (!held.isKept || held.pending !== undefined || (atOnce && !this.#isRenewed) || this.#wanted !== this.#got)
+      return true
     return expiryOf(held.credentials) - Date.now() < RENEW_BEFORE_MS
   }
 
@@ -142,11 +143,12 @@ export class RouterRenewal implements TakesControllers {
     )
   }
 
-  /** Has the pending certificates confirmed; asks for new certificates if that fails. */
+  /** Keeps what the disk refused, and has the pending certificates confirmed; asks for new certificates if that fails. */
   async #step(): Promise<void> {
     const { held } = this.#settings
     const [controller] = this.#controllers
     if (controller === undefined) return
+    if (!held.isKept) await held.keepAgain()
     if (held.pending !== undefined && (await this.#confirm(controller, held.pending.clientCert))) return
     // The controller may have admitted the router by it meanwhile, which is a confirmation.
     if (this.#isDue) await this.#ask()
