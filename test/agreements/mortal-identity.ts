@@ -36,6 +36,8 @@ const DAY_MS = 86_400_000
 const NEVER = new Promise<never>(() => undefined)
 /** Milliseconds of the test's clock after which something that was asked for counts as hanging. */
 const PATIENCE_MS = 600_000
+/** Milliseconds after which the socket to a router is given up, as by the SDK. */
+const CONNECT_MS = 10_000
 
 /** The parts of a test controller that it needs, with a router or without. */
 type Network = Pick<TestController, 'admin' | 'clock' | 'close' | 'elapse' | 'fetch'>
@@ -210,6 +212,10 @@ export class MortalIdentity {
     if (life.isDead) return NEVER
     const fault = this.faultOf({ number: this.#steps++, name, origin })
     if (fault === undefined) return this.#counted(work)
+    if (name === 'connect' && fault.way === 'hangs' && fault.forMs > CONNECT_MS) {
+      await this.#pause(CONNECT_MS)
+      throw failureAt(name)
+    }
     if (!fault.isDone && fault.way === 'hangs') await this.#pause(fault.forMs)
     if (!fault.isDone && fault.way === 'fails') {
       await this.#pause(fault.afterMs ?? 0)
