@@ -12,8 +12,6 @@ export interface Found {
   readonly id: string
   readonly name: string
   readonly roleAttributes: readonly string[]
-  /** The key of its group in the graph by role attributes; null without a group. */
-  readonly group: string | null
 }
 
 /** As many of each kind are found. */
