@@ -31,7 +31,7 @@ export interface UnexplainedFinding {
   /** Entities that were compared with records. */
   readonly compared: number
   readonly count: number
-  /** The first of them, {@link MOST_NAMED} at most. */
+  /** The first of them, 100 at most. */
   readonly entities: readonly UnexplainedEntity[]
 }
 

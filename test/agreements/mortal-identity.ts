@@ -217,6 +217,8 @@ export class MortalIdentity {
       throw failureAt(name)
     }
     if (!fault.isDone && fault.way === 'hangs') await this.#pause(fault.forMs)
+    // A process that died meanwhile does nothing any more.
+    if (life.isDead) return NEVER
     if (!fault.isDone && fault.way === 'fails') {
       await this.#pause(fault.afterMs ?? 0)
       throw failureAt(name)
