@@ -1,6 +1,6 @@
 /**
  * The rules by which edge routers and endpoints carry circuits, for the adapters that put them on sockets. The rules are pure: they take
- * the time and the message that arrived.
+ * the time and the message that arrived. The turns of the event loop are for work of a router that concerns all its endpoints.
  */
 
 export { ConnectionTable } from './facts/data-plane/edge/connection-table.ts'
@@ -54,3 +54,4 @@ export {
   XgressEnd,
 } from './facts/data-plane/xgress/index.ts'
 export type { Chunk } from './facts/data-plane/xgress/payload.ts'
+export { createLoopTurns } from './platform/system-runtime.ts'

@@ -92,7 +92,7 @@ export class AuditBudgets {
     for (const party of leftOut) this.#leaveOut(party, at)
   }
 
-  /** When (epoch ms) the next record of folded and omitted observations is due; undefined while there are none. */
+  /** The instant (epoch ms) at which the trail writes folded and omitted observations; undefined without such observations. */
   get dueAt(): number | undefined {
     if (this.#leftOut.size === 0 && this.#folds.size === 0) return undefined
     return Math.max(this.#toldAt + TELL_AFTER_MS, this.#firstAt + GATHER_MS)

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import type { Duplex } from 'node:stream'
 import { hostOf } from '../../../src/base/addresses.ts'
-import { LoopTurns } from '../../../src/concurrency/loop-turns.ts'
 import type { FromRouter, Route, ToRouter } from '../../../src/control-channel.ts'
-import { type EdgeRefusal, OF_THIS_PROCESS } from '../../../src/data-plane.ts'
+import { createLoopTurns, type EdgeRefusal, OF_THIS_PROCESS } from '../../../src/data-plane.ts'
 import type { Channel } from '../channel/channel.ts'
 import { processTimer, type Timer } from '../channel/conversation.ts'
 import { EDGE_HEADER } from '../channel/edge-messages.ts'
 import { readText } from '../channel/header-values.ts'
+import type { BoundService } from './edge/bound-service.ts'
 import { ConnectedEndpoints } from './edge/connected-endpoints.ts'
 import { Admission, isFinal, NOT_KNOWN_YET, readCertificate } from './edge/edge-admission.ts'
 import { EdgeChannel } from './edge/edge-channel.ts'
@@ -15,7 +15,7 @@ import { EdgeCircuits } from './edge/edge-circuits.ts'
 import { EdgeListener, type EdgeStranger } from './edge/edge-listener.ts'
 import { EdgePosture } from './edge/edge-posture.ts'
 import type { EdgeClient } from './edge/endpoint.ts'
-import { type BoundService, HostedServices } from './edge/hosted-services.ts'
+import { HostedServices } from './edge/hosted-services.ts'
 import type { CircuitHost, FabricRouter } from './fabric-router.ts'
 import type { EgressOutcome } from './forwarder.ts'
 import type { ReadsValue } from './inspected-values.ts'
@@ -89,11 +89,7 @@ export class EdgeRouter implements CircuitHost {
       model: this.#model,
       posture,
       now: this.#now,
-      turns: new LoopTurns({
-        now: () => performance.now(),
-        later: setImmediate,
-        soon: (work) => queueMicrotask(() => process.nextTick(work)),
-      }),
+      turns: createLoopTurns(),
       report: (message) => this.#tellAll(message),
     })
     this.#circuits = new EdgeCircuits({

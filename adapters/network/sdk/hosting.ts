@@ -140,7 +140,7 @@ class Hosting implements HostedService {
     } catch (error) {
       this.#lastFailure = failureOf(error, this.service)
       this.#host.access.forget(this.service)
-      // Without a session there is none to forget; the next try begins one.
+      // It rejects where a controller cannot be reached: the next try logs in.
       if (this.#lastFailure.code === 'ROUTER_UNREACHABLE') await this.#host.forgetSession().catch(() => undefined)
     } finally {
       this.#isWorking = false

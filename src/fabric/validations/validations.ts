@@ -24,7 +24,7 @@ const MOST_AT_ONCE = 4
 /** Hands over one result; nothing more is worked out once `isOver` says so. */
 type Run = (tell: (result: Validated) => void, isOver: () => boolean) => Promise<void>
 
-/** The number of results to come, or the reason why there are none. */
+/** The number of results that a validation reports, or the reason why the validation cannot run. */
 interface Plan {
   readonly count?: number
   readonly run?: Run

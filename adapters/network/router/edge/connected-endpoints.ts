@@ -13,7 +13,7 @@ interface EndpointsParts {
   readonly posture: EdgePosture
   /** Epoch ms. */
   readonly now: () => number
-  readonly turns: LoopTurns
+  readonly turns: Pick<LoopTurns, 'begin'>
   /** Sends a report to every controller that is connected. */
   report(message: FromRouter): void
 }

@@ -5,10 +5,11 @@ import { Conversation, type Message, type Timer } from '../../channel/conversati
 import { CIRCUIT_HEADER, EDGE_HEADER, EDGE_TYPE, edgeMessage, textIn } from '../../channel/edge-messages.ts'
 import type { Frame } from '../../channel/frame.ts'
 import { boolHeader, readText, readUint32, textHeader } from '../../channel/header-values.ts'
+import type { BoundService } from './bound-service.ts'
 import type { EdgeConnection, EdgeSide } from './edge-connection.ts'
 import { type DialParts, EdgeDials } from './edge-dials.ts'
 import { type EdgeClient, type Endpoint, type Room, refusalHeaders } from './endpoint.ts'
-import type { BoundService, HostedServices } from './hosted-services.ts'
+import type { HostedServices } from './hosted-services.ts'
 import { ServiceUpdates, type UpdatesParts } from './service-updates.ts'
 
 /** The most connections, dials and binds of one endpoint at a router. */

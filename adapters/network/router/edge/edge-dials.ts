@@ -5,12 +5,12 @@ import { EDGE_HEADER, EDGE_TYPE, edgeMessage, newerHeaders, TRUE, textIn } from 
 import type { Frame } from '../../channel/frame.ts'
 import { readBool, readText, readUint32, textHeader } from '../../channel/header-values.ts'
 import type { ConnectedController } from '../state/controllers.ts'
+import type { BoundService } from './bound-service.ts'
 import { claimIn } from './edge-admission.ts'
 import type { EdgeCircuits } from './edge-circuits.ts'
 import { EdgeConnection } from './edge-connection.ts'
 import type { EdgePosture } from './edge-posture.ts'
 import { closedMessage, type EdgeClient, type Endpoint, PEER_DATA, xgressHeaders } from './endpoint.ts'
-import type { BoundService } from './hosted-services.ts'
 
 type Created = Extract<ToRouter, { type: 'circuit-created' }>
 type CircuitRequest = Extract<FromRouter, { type: 'create-circuit' }>

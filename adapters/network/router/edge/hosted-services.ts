@@ -1,25 +1,22 @@
 import { randomBytes } from 'node:crypto'
-import type { FromRouter, PeerData, ToRouter } from '../../../../src/control-channel.ts'
-import { EDGE_ERROR, type EdgeRefusal, hostFailure } from '../../../../src/data-plane.ts'
-import { NoAnswer, type Timer } from '../../channel/conversation.ts'
-import { bodyOf, EDGE_HEADER, EDGE_TYPE, edgeMessage, newerHeaders, TRUE, textIn } from '../../channel/edge-messages.ts'
+import type { FromRouter, ToRouter } from '../../../../src/control-channel.ts'
+import { EDGE_ERROR, type EdgeRefusal } from '../../../../src/data-plane.ts'
+import type { Timer } from '../../channel/conversation.ts'
+import { EDGE_HEADER, EDGE_TYPE, edgeMessage, TRUE } from '../../channel/edge-messages.ts'
 import type { Frame } from '../../channel/frame.ts'
-import { readBool, readText, readUint32, textHeader, uint32Header } from '../../channel/header-values.ts'
+import { readBool, readUint32 } from '../../channel/header-values.ts'
 import type { EgressOutcome } from '../forwarder.ts'
 import type { ConnectedController } from '../state/controllers.ts'
-import { claimIn, sessionObjection } from './edge-admission.ts'
+import { type BoundService, listenerKey, readBind, readCost, readPrecedence } from './bound-service.ts'
+import { sessionObjection } from './edge-admission.ts'
 import type { EdgeCircuits } from './edge-circuits.ts'
-import { EdgeConnection } from './edge-connection.ts'
 import type { EdgePosture } from './edge-posture.ts'
-import { closedMessage, type Endpoint, PEER_DATA, xgressHeaders } from './endpoint.ts'
+import { closedMessage } from './endpoint.ts'
+import { dialHost } from './host-dial.ts'
 
 type Route = Extract<ToRouter, { type: 'route' }>
-type Precedence = 'default' | 'required' | 'failed'
-type Host = Endpoint<EdgeConnection | BoundService>
+type Host = BoundService['host']
 
-const PRECEDENCES: readonly Precedence[] = ['default', 'required', 'failed']
-/** Milliseconds within which a host must answer a dial. */
-const DIAL_MS = 5000
 /** How often a terminator is offered to a controller that is busy, and the milliseconds between. */
 const TRIES = 3
 const BUSY_MS = 1000
@@ -27,36 +24,6 @@ const BUSY_MS = 1000
 const LATE_MS = 5000
 const ID_LETTERS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const ID_LENGTH = 22
-
-/** A service that an endpoint hosts: its terminator. */
-export interface BoundService {
-  readonly kind: 'bound'
-  readonly host: Host
-  readonly connectionId: number
-  readonly terminatorId: string
-  /** As the endpoint sent it: it expects the same bytes with every dial. */
-  readonly token: Uint8Array
-  /** The service, as far as the token tells; else empty. */
-  readonly serviceId: string
-  /** Of the service session whose token it is, as far as the token tells; empty for others. */
-  readonly sessionId: string
-  readonly listener: string
-  readonly instanceId: string
-  readonly instanceSecret: Uint8Array
-  /** Sent to each dialer: the key of the host, and the named values of later versions. */
-  readonly peerData: PeerData
-  /** The router chooses the ids of connections that are dialed to it; else the endpoint does. */
-  readonly assignsIds: boolean
-  readonly usesXgress: boolean
-  /** Epoch ms. */
-  readonly boundAt: number
-  /** Whether the model here has shown a policy that grants it. */
-  isGranted: boolean
-  cost: number
-  precedence: Precedence
-  /** The controller has the terminator. */
-  isEstablished: boolean
-}
 
 /** The parts of the router that hosting needs. */
 interface HostingParts {
@@ -106,7 +73,7 @@ export class HostedServices {
       return host.reply(message, closedMessage(connectionId, { text: 'a newer bind of the listener is there' }))
     }
     const terminatorId = before?.terminatorId ?? newId()
-    const bound = this.#read(host, connectionId, terminatorId, message)
+    const bound = readBind(host, message, { connectionId, terminatorId, now: this.#parts.now() })
     const objection =
       sessionObjection(host.client, message) ?? this.#parts.posture.refusal(host.client, bound.serviceId, 'Bind')
     if (objection !== undefined) return host.reply(message, closedMessage(connectionId, objection))
@@ -182,103 +149,12 @@ export class HostedServices {
 
   /** Dials the host of a terminator for a circuit. */
   async dial(route: Route, controllerId: string): Promise<EgressOutcome> {
-    const { egress, timeoutMs } = route
+    const { egress } = route
     const bound = this.#byId.get(egress?.destination ?? '')
     if (egress === undefined || bound === undefined || bound.host.isClosed) {
       return { success: false, cause: 'invalid-terminator', message: 'the terminator is not at this router' }
     }
-    const { host, usesXgress, connectionId, serviceId } = bound
-    const assigned = bound.assignsIds ? host.freeId() : undefined
-    if (bound.assignsIds && assigned === undefined) {
-      return { success: false, cause: 'no-resources', message: 'the host has too many connections' }
-    }
-    const begin = (id: number) => {
-      const connection = new EdgeConnection(host, this.#parts.circuits, { id, side: 'egress', usesXgress, serviceId })
-      if (!host.accept(id, connection)) return undefined
-      this.#parts.circuits.hosting(connection, route)
-      return connection
-    }
-    // Known before the host hears of it: its first bytes come at once.
-    const early = assigned === undefined ? undefined : begin(assigned)
-    const dial = this.#dialMessage(bound, route, egress, { assigned, controllerId })
-    let answer: Frame
-    try {
-      answer = await host.ask(dial, Math.min(DIAL_MS, timeoutMs), () => early?.answered())
-    } catch (error) {
-      early?.ended('the dial timed out')
-      const cause = error instanceof NoAnswer && error.why === 'time-out' ? 'dial-timed-out' : 'connection-refused'
-      return {
-        success: false,
-        cause,
-        message: cause === 'dial-timed-out' ? 'the host did not answer' : 'the host is gone',
-      }
-    }
-    if (answer.contentType !== EDGE_TYPE.dialSuccess) {
-      const message = textIn(answer) || 'the host refused'
-      early?.refused()
-      return { success: false, cause: hostFailure(message), message }
-    }
-    if (early === undefined) {
-      const chosen = bodyOf(answer)
-      const id = chosen.length < 4 ? undefined : new DataView(chosen.buffer, chosen.byteOffset).getUint32(0, true)
-      const late = id === undefined ? undefined : begin(id)
-      late?.answered()
-      if (late === undefined) {
-        return { success: false, cause: 'generic', message: 'the host answered with an id that is in use' }
-      }
-      host.reply(answer, edgeMessage(EDGE_TYPE.stateConnected, connectionId), 'data')
-    }
-    return { success: true, peerData: sharedByHost(answer) }
-  }
-
-  #dialMessage(
-    { connectionId, token, usesXgress }: BoundService,
-    { circuitId }: Route,
-    { address, peerData }: NonNullable<Route['egress']>,
-    { assigned, controllerId }: { readonly assigned: number | undefined; readonly controllerId: string },
-  ) {
-    const xgress = usesXgress ? xgressHeaders(controllerId, address) : []
-    return edgeMessage(
-      EDGE_TYPE.dial,
-      connectionId,
-      [
-        [EDGE_HEADER.circuit, textHeader(circuitId)],
-        [EDGE_HEADER.callerName, peerData.get(EDGE_HEADER.callerName) ?? new Uint8Array(0)],
-        [EDGE_HEADER.publicKey, peerData.get(EDGE_HEADER.publicKey)],
-        [EDGE_HEADER.applicationData, peerData.get(EDGE_HEADER.applicationData)],
-        [EDGE_HEADER.marker, peerData.get(EDGE_HEADER.marker)],
-        [EDGE_HEADER.dialerId, peerData.get(PEER_DATA.dialerId)],
-        [EDGE_HEADER.dialerName, peerData.get(PEER_DATA.dialerName)],
-        [EDGE_HEADER.assignedConnection, assigned === undefined ? undefined : uint32Header(assigned)],
-        ...newerHeaders(peerData),
-        ...xgress,
-      ],
-      token,
-    )
-  }
-
-  #read(host: Host, connectionId: number, terminatorId: string, message: Frame): BoundService {
-    const { headers } = message
-    return {
-      kind: 'bound',
-      host,
-      connectionId,
-      terminatorId,
-      token: bodyOf(message),
-      serviceId: claimIn(textIn(message), 'sub'),
-      sessionId: claimIn(textIn(message), 'jti'),
-      listener: listenerKey(host, message),
-      instanceId: readText(headers, EDGE_HEADER.instance) ?? '',
-      instanceSecret: headers.get(EDGE_HEADER.instanceSecret) ?? new Uint8Array(0),
-      peerData: sharedByHost(message),
-      assignsIds: readBool(headers, EDGE_HEADER.assignedConnection) ?? false,
-      usesXgress: readBool(headers, EDGE_HEADER.usesXgress) ?? false,
-      boundAt: this.#parts.now(),
-      isGranted: false,
-      cost: readCost(headers),
-      precedence: readPrecedence(headers),
-      isEstablished: false,
-    }
+    return dialHost(bound, { ...route, egress }, { circuits: this.#parts.circuits, controllerId })
   }
 
   async #register(bound: BoundService): Promise<EdgeRefusal | undefined> {
@@ -365,31 +241,6 @@ export class HostedServices {
   #withdraw(terminatorIds: readonly string[]): void {
     if (terminatorIds.length > 0) this.#tell({ type: 'remove-terminators', terminatorIds })
   }
-}
-
-/** The values of a host's bind, or of its answer to a dial, that dialers get. */
-function sharedByHost({ headers }: Frame): PeerData {
-  const publicKey = headers.get(EDGE_HEADER.publicKey)
-  const newer = newerHeaders(headers)
-  return new Map(publicKey === undefined ? newer : [[EDGE_HEADER.publicKey, publicKey], ...newer])
-}
-
-/** Binds of one listener have one key; without a listener id, those of one session under one name. */
-function listenerKey({ client }: Host, message: Frame): string {
-  const { identityId } = client.session
-  const listener = message.headers.get(EDGE_HEADER.listener)
-  if (listener !== undefined) return `${identityId} ${Buffer.from(listener).toString('hex')}`
-  const instance = readText(message.headers, EDGE_HEADER.instance) ?? ''
-  return `${identityId} ${textIn(message)} ${instance}`
-}
-
-/** Of two bytes, or four. */
-function readCost(headers: ReadonlyMap<number, Uint8Array>): number {
-  return (readUint32(headers, EDGE_HEADER.cost) ?? 0) & 0xff_ff
-}
-
-function readPrecedence(headers: ReadonlyMap<number, Uint8Array>): Precedence {
-  return PRECEDENCES[headers.get(EDGE_HEADER.precedence)?.[0] ?? 0] ?? 'default'
 }
 
 function newId(): string {

@@ -3,11 +3,11 @@ import { isDeepStrictEqual } from 'node:util'
 import type { ModelDifference, ToRouter } from '../../../../src/control-channel.ts'
 import type { CheckedPolicy, PostureCheck } from '../../../../src/policy.ts'
 import { routerSide } from '../../fabric/index.ts'
+import { type Announced, type AnnouncedSession, RouterSessions } from './router-sessions.ts'
 
 type WireEvent = ReturnType<typeof routerSide.StateEvents.decode>['events'][number]
 type ModelState = Extract<ToRouter, { type: 'model-state' }>
 type ModelChanges = Extract<ToRouter, { type: 'model-changes' }>
-type Announced = Extract<ToRouter, { type: 'api-sessions-added' }>
 
 /** The members of an event that hold an entity, by the name under which differences are reported. */
 const KINDS = {
@@ -61,9 +61,6 @@ export type ReachOf = readonly {
   readonly checks: readonly PostureCheck[]
 }[]
 
-/** A session that the controller announced: clients present its token to routers. */
-export type AnnouncedSession = Announced['sessions'][number]
-
 /**
  * The facts that an edge router has of its network: the data model that controllers send, and the sessions that they announced. It only
  * answers facts; decisions are made elsewhere.
@@ -75,10 +72,7 @@ export class RouterModel {
   #policiesOf = new Map<string, Set<string>>()
   #index = 0
   #timelineId = ''
-  readonly #sessions = new Map<string, AnnouncedSession>()
-  readonly #sessionIds = new Map<string, string>()
-  /** Sessions of a full report that is not complete yet. */
-  #report: { readonly syncId: string; readonly tokens: Set<string> } | undefined
+  readonly #sessions = new RouterSessions()
   readonly #keys = new Map<string, X509Certificate>()
   readonly #serviceIds = new Map<string, string>()
   #onChange: (change: ModelChange) => void = () => undefined
@@ -195,38 +189,17 @@ export class RouterModel {
     return true
   }
 
-  takeSessions({ sessions, full }: Announced): void {
-    for (const session of sessions) this.#keep(session)
-    const ended = new Set<string>()
-    if (full !== undefined) {
-      if (this.#report?.syncId !== full.syncId) this.#report = { syncId: full.syncId, tokens: new Set() }
-      for (const { token } of sessions) this.#report.tokens.add(token)
-      if (full.isLast) {
-        const { tokens } = this.#report
-        this.#report = undefined
-        for (const [token, { id }] of [...this.#sessions]) {
-          if (tokens.has(token)) continue
-          this.#forget(token)
-          ended.add(id)
-        }
-      }
-    }
+  takeSessions(announced: Announced): void {
+    const ended = this.#sessions.take(announced)
     if (ended.size > 0) this.#onChange({ ...NOTHING, ended })
   }
 
   updateSessions(sessions: readonly AnnouncedSession[]): void {
-    for (const session of sessions) this.#keep(session)
+    this.#sessions.update(sessions)
   }
 
   removeSessions(tokens: readonly string[], ids: readonly string[]): void {
-    const ended = new Set(ids)
-    for (const token of tokens) {
-      const session = this.#sessions.get(token)
-      if (session !== undefined) ended.add(session.id)
-      this.#forget(token)
-    }
-    for (const id of ids) this.#forget(this.#sessionIds.get(id) ?? '')
-    this.#onChange({ ...NOTHING, ended })
+    this.#onChange({ ...NOTHING, ended: this.#sessions.remove(tokens, ids) })
   }
 
   /** The differences from a whole model that a controller sent to compare. */
@@ -308,20 +281,6 @@ export class RouterModel {
     const policies = this.#policiesOf.get(id)
     if (policyId !== undefined && policies?.delete(policyId) && policies.size === 0) this.#policiesOf.delete(id)
     if (related.size === 0) this.#relations.delete(key)
-  }
-
-  #keep(session: AnnouncedSession): void {
-    // The mark of a full report names no identity.
-    if (session.identityId === '') return
-    this.#sessions.set(session.token, session)
-    this.#sessionIds.set(session.id, session.token)
-  }
-
-  #forget(token: string): void {
-    const session = this.#sessions.get(token)
-    if (session === undefined) return
-    this.#sessions.delete(token)
-    if (this.#sessionIds.get(session.id) === token) this.#sessionIds.delete(session.id)
   }
 }
 

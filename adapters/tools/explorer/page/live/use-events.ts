@@ -71,7 +71,7 @@ async function readPatiently(
   }
 }
 
-/** A placeholder for events that the controller forgot before it sent them. */
+/** The event that the page shows for events that the controller forgot before it sent them. */
 function missingEvents(): NetworkEvent {
   const at = new Date().toISOString()
   return {
