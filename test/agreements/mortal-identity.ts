@@ -10,6 +10,7 @@ import { type EnrolledDevice, readIdentity } from '../../adapters/network/sdk/id
 
 import { identityOver } from '../../adapters/network/sdk/open-identity.ts'
 import { withSharedPki } from '../support/shared-pki.ts'
+import { MortalSteps } from './mortal-steps.ts'
 
 /** The failure of one step: a request to a controller, the write of the identity file, a way to a router or a message there. */
 export interface Fault {
@@ -69,9 +70,8 @@ export class MortalIdentity {
   /** The fault of a step, if there is one. */
   faultOf: (step: Step) => Fault | undefined = () => undefined
   readonly #sessions: 'api-session' | 'bearer'
-  #timers: { readonly instant: number; readonly work: () => void }[] = []
   #steps = 0
-  #running = 0
+  readonly #played: MortalSteps
   /** Whether the process was started and its owner has not noted it yet. */
   isNew = false
   #process: { readonly identity: Identity; readonly life: Life } | undefined
@@ -89,6 +89,7 @@ export class MortalIdentity {
     this.file = file
     this.#sessions = sessions
     this.#greet = greet
+    this.#played = new MortalSteps(net, () => new Promise((resolve) => setImmediate(resolve)))
   }
 
   /** Enrolls it; an old certificate is due to be renewed by itself. */
@@ -136,18 +137,8 @@ export class MortalIdentity {
   }
 
   /** Turns the clock, and lets happen what is due on the way. */
-  async elapse(ms: number): Promise<void> {
-    const until = this.net.clock.now() + ms
-    for (;;) {
-      await this.#settled()
-      const [next] = this.#timers.toSorted((one, other) => one.instant - other.instant)
-      if (next === undefined || next.instant > until) break
-      await this.net.elapse(Math.max(0, next.instant - this.net.clock.now()))
-      this.#timers = this.#timers.filter((timer) => timer !== next)
-      next.work()
-    }
-    await this.net.elapse(Math.max(0, until - this.net.clock.now()))
-    await this.#settled()
+  elapse(ms: number): Promise<void> {
+    return this.#played.elapse(ms)
   }
 
   /** Turns the clock until something is settled; answers how it ended. */
@@ -163,7 +154,7 @@ export class MortalIdentity {
     )
     const begun = this.net.clock.now()
     for (;;) {
-      await this.#settled()
+      await this.#played.settled()
       if (ended !== undefined) return ended
       if (this.#process?.life.isDead) return 'dead'
       if (this.net.clock.now() - begun > PATIENCE_MS) return 'hangs'
@@ -186,13 +177,7 @@ export class MortalIdentity {
       ...{ controllers, certificate, sessions: this.#sessions },
       now: () => this.net.clock.now(),
       connect: (address) => this.#take(life, 'connect', address, async () => this.#connect(life, certificate)),
-      timer: (ms, work) => {
-        const timer = { instant: this.net.clock.now() + ms, work: () => void (life.isDead || work()) }
-        this.#timers.push(timer)
-        return () => {
-          this.#timers = this.#timers.filter((other) => other !== timer)
-        }
-      },
+      timer: (ms, work) => this.#played.timer(life, ms, work),
       fetchBy: (shown) => (request) => {
         const { pathname, search, origin } = new URL(request.url)
         const connection = { clientCertificates: certificatesIn(shown?.cert ?? '') }
@@ -208,31 +193,12 @@ export class MortalIdentity {
     return { identity, life }
   }
 
-  async #take<T>(life: Life, name: string, origin: string, work: () => Promise<T>): Promise<T> {
+  #take<T>(life: Life, name: string, origin: string, work: () => Promise<T>): Promise<T> {
     if (life.isDead) return NEVER
     const fault = this.faultOf({ number: this.#steps++, name, origin })
-    if (fault === undefined) return this.#counted(work)
-    if (name === 'connect' && fault.way === 'hangs' && fault.forMs > CONNECT_MS) {
-      await this.#pause(CONNECT_MS)
-      throw failureAt(name)
-    }
-    if (!fault.isDone && fault.way === 'hangs') await this.#pause(fault.forMs)
-    // A process that died meanwhile does nothing any more.
-    if (life.isDead) return NEVER
-    if (!fault.isDone && fault.way === 'fails') {
-      await this.#pause(fault.afterMs ?? 0)
-      throw failureAt(name)
-    }
-    if (!fault.isDone && fault.way === 'dies') {
-      end(life)
-      return NEVER
-    }
-    const answer = await this.#counted(work)
-    if (!fault.isDone) return answer
-    if (fault.way === 'hangs') await this.#pause(fault.forMs)
-    if (fault.way === 'fails') throw failureAt(name)
-    if (fault.way === 'dies') end(life)
-    return life.isDead ? NEVER : answer
+    const isGivenUp = name === 'connect' && fault?.way === 'hangs' && fault.forMs > CONNECT_MS
+    const given = isGivenUp ? ({ ...fault, way: 'fails', isDone: false, afterMs: CONNECT_MS } as const) : fault
+    return this.#played.take(life, given, work, { kill: () => end(life), failure: () => failureAt(name) })
   }
 
   /** A way to the router. A message that fails is the last one, one that hangs is lost with all after it. */
@@ -265,28 +231,5 @@ export class MortalIdentity {
     life.channels.add(own)
     this.#greet(theirs, certificatesIn(shown.cert))
     return channel
-  }
-
-  #pause(ms: number): Promise<void> {
-    if (ms === 0) return Promise.resolve()
-    if (ms === Number.POSITIVE_INFINITY) return NEVER
-    return new Promise((resolve) => {
-      this.#timers.push({ instant: this.net.clock.now() + ms, work: resolve })
-    })
-  }
-
-  async #counted<T>(work: () => Promise<T>): Promise<T> {
-    this.#running += 1
-    try {
-      return await work()
-    } finally {
-      this.#running -= 1
-    }
-  }
-
-  async #settled(): Promise<void> {
-    for (let quiet = 0; quiet < 3; quiet = this.#running === 0 ? quiet + 1 : 0) {
-      await new Promise((resolve) => setImmediate(resolve))
-    }
   }
 }

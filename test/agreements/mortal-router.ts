@@ -10,9 +10,9 @@ import type { ControllerListener } from '../../adapters/network/router/state/con
 import type { RouterSession, ToRouter } from '../../src/control-channel.ts'
 import { JUDGED_BY_CONTROLLER, RENEWS_WHEN_ASKED, ROUTER_CAPABILITIES } from '../../src/control-channel.ts'
 import type { Fault } from './mortal-identity.ts'
+import { MortalSteps } from './mortal-steps.ts'
 
 const DAY_MS = 86_400_000
-const NEVER = new Promise<never>(() => undefined)
 /** Milliseconds until a router that was not let in tries again, with its next certificate. */
 const AGAIN_MS = 1000
 /** Milliseconds until a router takes a question for unanswered, as over a control channel. */
@@ -38,8 +38,7 @@ export class MortalRouter {
   /** The fault of a step, if there is one: a message by its type, `connect`, or `keep`. */
   faultOf: (step: { readonly name: string }) => Fault | undefined = () => undefined
   readonly #plane: ControlPlane
-  #timers: { readonly instant: number; readonly work: () => void }[] = []
-  #running = 0
+  readonly #played: MortalSteps
   #process: Process | undefined
   /** Whether a controller took the router since its process began. */
   isConnected = false
@@ -48,6 +47,8 @@ export class MortalRouter {
     this.net = net
     this.#plane = plane
     this.file = file
+    // Keys are made in other threads, in real time.
+    this.#played = new MortalSteps(net, () => new Promise((resolve) => setTimeout(resolve, 2)))
   }
 
   /** Enrolls a router; an old certificate is due to be renewed by itself. */
@@ -73,13 +74,7 @@ export class MortalRouter {
     if (this.#process?.life.isDead === false) return
     this.isConnected = false
     const life: Life = { isDead: false, atOnce }
-    const timer = (ms: number, work: () => void) => {
-      const entry = { instant: this.net.clock.now() + ms, work: () => void (life.isDead || work()) }
-      this.#timers.push(entry)
-      return () => {
-        this.#timers = this.#timers.filter((other) => other !== entry)
-      }
-    }
+    const timer = (ms: number, work: () => void) => this.#played.timer(life, ms, work)
     const keep = (file: RouterIdentity) =>
       this.#take(life, 'keep', async () => {
         this.file = JSON.parse(JSON.stringify(file))
@@ -156,18 +151,8 @@ export class MortalRouter {
     this.#process?.lose()
   }
 
-  async elapse(ms: number): Promise<void> {
-    const until = this.net.clock.now() + ms
-    for (;;) {
-      await this.#settled()
-      const [next] = this.#timers.toSorted((one, other) => one.instant - other.instant)
-      if (next === undefined || next.instant > until) break
-      await this.net.elapse(Math.max(0, next.instant - this.net.clock.now()))
-      this.#timers = this.#timers.filter((timer) => timer !== next)
-      next.work()
-    }
-    await this.net.elapse(Math.max(0, until - this.net.clock.now()))
-    await this.#settled()
+  elapse(ms: number): Promise<void> {
+    return this.#played.elapse(ms)
   }
 
   async close(): Promise<void> {
@@ -192,44 +177,9 @@ export class MortalRouter {
     return session
   }
 
-  async #take<T>(life: Life, name: string, work: () => Promise<T>): Promise<T> {
-    if (life.isDead) return NEVER
-    const fault = this.faultOf({ name })
-    if (fault === undefined || fault.isDone) {
-      const answer = await this.#counted(work)
-      if (fault === undefined) return answer
-      await this.#fail(life, fault)
-      return answer
-    }
-    await this.#fail(life, fault)
-    return this.#counted(work)
-  }
-
-  /** Resolves where a step that hung goes on. */
-  async #fail(life: Life, { way, forMs }: Fault): Promise<void> {
-    if (way === 'fails') throw new Error('the step failed')
-    if (way === 'dies') this.kill()
-    if (life.isDead || forMs === Number.POSITIVE_INFINITY) return NEVER
-    await new Promise<void>((resolve) => {
-      this.#timers.push({ instant: this.net.clock.now() + forMs, work: resolve })
-    })
-    // A process that died meanwhile does nothing any more.
-    if (life.isDead) return NEVER
-  }
-
-  async #counted<T>(work: () => Promise<T>): Promise<T> {
-    this.#running += 1
-    try {
-      return await work()
-    } finally {
-      this.#running -= 1
-    }
-  }
-
-  /** Keys are made in other threads, in real time. */
-  async #settled(): Promise<void> {
-    for (let quiet = 0; quiet < 3; quiet = this.#running === 0 ? quiet + 1 : 0) {
-      await new Promise((resolve) => setTimeout(resolve, 2))
-    }
+  #take<T>(life: Life, name: string, work: () => Promise<T>): Promise<T> {
+    if (life.isDead) return new Promise(() => undefined)
+    const ends = { kill: () => this.kill(), failure: () => new Error('the step failed') }
+    return this.#played.take(life, this.faultOf({ name }), work, ends)
   }
 }
