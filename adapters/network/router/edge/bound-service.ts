@@ -1,10 +1,10 @@
 import type { PeerData } from '../../../../src/control-channel.ts'
-import { bodyOf, EDGE_HEADER, newerHeaders, textIn } from '../../channel/edge-messages.ts'
+import { bodyOf, EDGE_HEADER, textIn } from '../../channel/edge-messages.ts'
 import type { Frame } from '../../channel/frame.ts'
 import { readBool, readText, readUint32 } from '../../channel/header-values.ts'
 import { claimIn } from './edge-admission.ts'
 import type { EdgeConnection } from './edge-connection.ts'
-import type { Endpoint } from './endpoint.ts'
+import { type Endpoint, sharedByHost } from './endpoint.ts'
 
 type Precedence = 'default' | 'required' | 'failed'
 
@@ -71,13 +71,6 @@ export function readBind(
     precedence: readPrecedence(headers),
     isEstablished: false,
   }
-}
-
-/** The values of a host's bind, or of its answer to a dial, that dialers get. */
-export function sharedByHost({ headers }: Frame): PeerData {
-  const publicKey = headers.get(EDGE_HEADER.publicKey)
-  const newer = newerHeaders(headers)
-  return new Map(publicKey === undefined ? newer : [[EDGE_HEADER.publicKey, publicKey], ...newer])
 }
 
 /** Binds of one listener have one key; without a listener id, those of one session under one name. */

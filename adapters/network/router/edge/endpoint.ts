@@ -1,3 +1,4 @@
+import type { PeerData } from '../../../../src/control-channel.ts'
 import {
   EDGE_ERROR,
   type EdgeRefusal,
@@ -9,7 +10,7 @@ import {
 } from '../../../../src/data-plane.ts'
 import type { Lane } from '../../channel/channel.ts'
 import type { Message } from '../../channel/conversation.ts'
-import { EDGE_HEADER, EDGE_TYPE, edgeMessage, TRUE } from '../../channel/edge-messages.ts'
+import { EDGE_HEADER, EDGE_TYPE, edgeMessage, newerHeaders, TRUE } from '../../channel/edge-messages.ts'
 import type { Frame } from '../../channel/frame.ts'
 import { textHeader, uint32Header } from '../../channel/header-values.ts'
 
@@ -86,4 +87,11 @@ export interface Endpoint<Entry> {
   entered(id: number, circuitId: string): void
   /** Ends the channel. */
   end(): void
+}
+
+/** The values of a host's bind, or of its answer to a dial, that dialers get. */
+export function sharedByHost({ headers }: Frame): PeerData {
+  const publicKey = headers.get(EDGE_HEADER.publicKey)
+  const newer = newerHeaders(headers)
+  return new Map(publicKey === undefined ? newer : [[EDGE_HEADER.publicKey, publicKey], ...newer])
 }

@@ -38,7 +38,7 @@ export class RouterSessions {
     for (const session of sessions) this.#keep(session)
   }
 
-  /** Removes sessions by token or id; answers the ids, also those that were unknown. */
+  /** Removes sessions by token or id; answers their ids, unknown ids included. */
   remove(tokens: readonly string[], ids: readonly string[]): ReadonlySet<string> {
     const ended = new Set(ids)
     for (const token of tokens) {
