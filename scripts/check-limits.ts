@@ -4,6 +4,7 @@ import { globSync, readFileSync, statSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { type CalledFiles, filesOfRequests } from './files-of-request.ts'
 import { type Finding, PROSE_RULES, type ProseRule, proseFindings } from './prose.ts'
+import { rawUses } from './raw-runtime.ts'
 
 const root = new URL('..', import.meta.url)
 const limits: unknown = JSON.parse(readFileSync(new URL('limits.json', import.meta.url), 'utf8'))
@@ -29,6 +30,8 @@ const MEASURES: Readonly<Record<string, () => number | Promise<number>>> = {
   testsOfInternalsUnexplained: () => testsWith(INTERNALS, /^\/\/ Internals: /m),
   /** Tests with a function `scene` of their own, where `test/support/network.ts` builds networks. */
   scenesOfTests: () => testsWith(/^ *(?:async )?function scene\(/m),
+  /** Clocks, timers and random values of the host past the ports: `npm run raw-runtime` prints them. */
+  rawRuntimeUses: () => rawUses().length,
   /** Sentences that hide their subject, by their kind: `npm run prose` prints them. */
   ...Object.fromEntries(PROSE_RULES.map((rule) => [`prose:${rule}`, () => sentencesOf(rule)])),
 }

@@ -1,4 +1,5 @@
 import { callIsolated } from '../concurrency/call-isolated.ts'
+import { runtime } from '../concurrency/process-runtime.ts'
 import { contextOf } from '../engine/engine.ts'
 import type { PlainFetch } from '../http/exchange.ts'
 import { observedFetch } from '../http/observed-fetch.ts'
@@ -56,7 +57,7 @@ export function observe(
   const measured = observedFetch(fetch, {
     metrics,
     telemetry: telemetry && isolated(telemetry, failed),
-    elapsedMs: () => performance.now(),
+    elapsedMs: () => runtime.monotonic(),
   })
   if (prometheus === undefined) return { fetch: measured, stop }
   readiness.begin()

@@ -1,4 +1,5 @@
 import type { AccessFeed } from '../access/access-feed.ts'
+import { runtime } from '../concurrency/process-runtime.ts'
 import type { Writes } from '../context/writes.ts'
 import { type Storage, StorageUnavailable } from '../ports/record-storage.ts'
 import type { Clock, Logger } from '../ports/runtime.ts'
@@ -77,10 +78,10 @@ export class Readiness {
 
 /** Waits for work, but no longer than `ms`. */
 async function within(ms: number, work: Promise<void>): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined
+  let cancel: (() => void) | undefined
   const passed = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms)
+    cancel = runtime.timer(ms, resolve, true)
   })
   await Promise.race([work, passed])
-  clearTimeout(timer)
+  cancel?.()
 }

@@ -1,4 +1,5 @@
 import { concatenated, fromBase64, toBase64 } from '../base/bytes.ts'
+import { runtime } from '../concurrency/process-runtime.ts'
 
 import type { Sealer } from '../ports/credentials.ts'
 
@@ -19,15 +20,13 @@ type Bytes = Uint8Array<ArrayBuffer>
  * Seals with AES-256-GCM under a key of 32 bytes; the purpose is authenticated with the text. The default is a random key, which lasts as
  * long as this process. Throws for a key of another length.
  */
-export async function createSealer(
-  key: Uint8Array = crypto.getRandomValues(new Uint8Array(KEY_BYTES)),
-): Promise<Sealer> {
+export async function createSealer(key: Uint8Array = runtime.bytes(KEY_BYTES)): Promise<Sealer> {
   if (key.length !== KEY_BYTES) throw new Error(`secretsKey: has ${key.length} bytes instead of ${KEY_BYTES}`)
   const cipher = (await findNativeCipher(new Uint8Array(key))) ?? (await webCipher(new Uint8Array(key)))
   const utf8 = new TextEncoder()
   return {
     seal: async (text, purpose) => {
-      const nonce = crypto.getRandomValues(new Uint8Array(NONCE_BYTES))
+      const nonce = runtime.bytes(NONCE_BYTES)
       return `${toBase64(nonce)}.${toBase64(await cipher.seal(nonce, utf8.encode(purpose), utf8.encode(text)))}`
     },
     open: async (sealed, purpose) => {

@@ -1,5 +1,6 @@
 import { fromBase64, toBase64 } from '../base/bytes.ts'
 import { Gate } from '../concurrency/gate.ts'
+import { runtime } from '../concurrency/process-runtime.ts'
 import type { PasswordHasher } from '../ports/credentials.ts'
 
 /** A stored password: the hash with the salt and the cost that made it. */
@@ -125,7 +126,7 @@ export function createPasswordHasher(options: PasswordHasherOptions = {}): Passw
   return {
     hash: async (password) => {
       if (password === '') throw new Error('the empty password cannot be hashed')
-      const salt = crypto.getRandomValues(new Uint8Array(SALT_LENGTH))
+      const salt = runtime.bytes(SALT_LENGTH)
       const hash = await derive({ password: utf8(password), salt, cost: COST, length: HASH_LENGTH })
       return writeVerifier({ cost: COST, salt, hash })
     },

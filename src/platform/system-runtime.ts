@@ -1,9 +1,9 @@
-import { LoopTurns } from '../concurrency/loop-turns.ts'
+import { LoopTurns, runtime } from '../concurrency/process-runtime.ts'
 import type { Digest } from '../ports/credentials.ts'
 import type { Clock, Random, Scheduler, Turns } from '../ports/runtime.ts'
 
 /** The clock of the host. */
-export const systemClock: Clock = { now: () => Date.now() }
+export const systemClock: Clock = { now: () => runtime.now() }
 
 const ALPHABET = '0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'
 const BASE32_LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
@@ -19,7 +19,7 @@ const AHEAD = { bytes: new Uint8Array(0), used: 0 }
 
 function nextByte(): number {
   if (AHEAD.used >= AHEAD.bytes.length) {
-    AHEAD.bytes = crypto.getRandomValues(new Uint8Array(DRAWN))
+    AHEAD.bytes = runtime.bytes(DRAWN)
     AHEAD.used = 0
   }
   const byte = AHEAD.bytes[AHEAD.used] ?? 0
@@ -37,9 +37,8 @@ export const systemRandom: Random = {
     }
     return id
   },
-  uuid: () => crypto.randomUUID(),
-  base32: (length) =>
-    Array.from(crypto.getRandomValues(new Uint8Array(length)), (byte) => BASE32_LETTERS.charAt(byte % 32)).join(''),
+  uuid: () => runtime.uuid(),
+  base32: (length) => Array.from(runtime.bytes(length), (byte) => BASE32_LETTERS.charAt(byte % 32)).join(''),
 }
 
 /** Longest sleep (ms): timers overflow after 24.8 days, and a clock that is set forward is noticed within a minute. */
@@ -49,37 +48,24 @@ const LONGEST_SLEEP_MS = 60_000
 export function createScheduler(clock: Clock): Scheduler {
   return {
     at(instant, work) {
-      let timer: ReturnType<typeof setTimeout>
+      let cancel: () => void
       const sleep = () => {
         const remaining = Math.max(0, instant - clock.now())
-        timer = setTimeout(wake, Math.min(remaining, LONGEST_SLEEP_MS))
-        // Other runtimes than Node answer a number, which does not keep the process alive either.
-        if (typeof timer === 'object') timer.unref()
+        cancel = runtime.timer(Math.min(remaining, LONGEST_SLEEP_MS), wake)
       }
       const wake = () => {
         if (clock.now() < instant) sleep()
         else void work()
       }
       sleep()
-      return () => clearTimeout(timer)
+      return () => cancel()
     },
   }
 }
 
-/** `setImmediate` of Node handles input before the callback. The fallback, a timer, waits a millisecond at least. */
-function callLater(work: () => void): void {
-  if ('setImmediate' in globalThis) setImmediate(work)
-  else setTimeout(work, 0)
-}
-
-/** Node calls the ticks that microtasks ask for when no microtask is left. Elsewhere the work is another microtask. */
-function callSoon(work: () => void): void {
-  queueMicrotask('process' in globalThis ? () => process.nextTick(work) : work)
-}
-
 /** Turns of the host's event loop. */
 export function createLoopTurns(): Turns {
-  return new LoopTurns({ now: () => performance.now(), later: callLater, soon: callSoon })
+  return new LoopTurns({ now: () => runtime.monotonic(), later: runtime.later, soon: runtime.soon })
 }
 
 /**

@@ -1,3 +1,4 @@
+import { runtime } from '../../../src/concurrency/process-runtime.ts'
 import type { Channel, ChannelListener } from './channel.ts'
 import type { Frame } from './frame.ts'
 
@@ -83,7 +84,7 @@ class PairedChannel implements Channel {
       this.#deliver()
     }
     this.#delivered = (this.#delivered + 1) % AT_ONCE
-    if (this.#delivered === 0) setImmediate(deliver)
+    if (this.#delivered === 0) runtime.later(deliver)
     else queueMicrotask(deliver)
   }
 

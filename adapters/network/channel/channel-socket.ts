@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream'
 import { Lifetime } from '../../../src/concurrency/lifetime.ts'
+import { runtime } from '../../../src/concurrency/process-runtime.ts'
 import type { Channel, ChannelListener } from './channel.ts'
 import { type Frame, type FrameLimits, FrameReader } from './frame.ts'
 import { Outgoing, type OutgoingLimits } from './outgoing.ts'
@@ -65,13 +66,13 @@ export class ChannelSocket implements Channel {
   /** The socket is closed, and messages that came before wait for {@link resume}. */
   #isGone = false
   /** The instant of the last arrival, ms of the monotonic clock. */
-  heardAt = performance.now()
+  heardAt = runtime.monotonic()
 
   constructor(socket: Duplex, limits: SocketLimits, helloLimits: FrameLimits, listener: ChannelListener) {
     this.#socket = socket
     this.#listener = listener
     this.#reader = new FrameReader(helloLimits)
-    this.#allowance = new FrameAllowance(limits.rate, performance.now())
+    this.#allowance = new FrameAllowance(limits.rate, runtime.monotonic())
     this.#outgoing = new Outgoing(socket, limits.outgoing, {
       onDrained: () => this.#listener.onDrain?.(),
       onStalled: () => this.#fail('slow-reader'),
@@ -128,12 +129,12 @@ export class ChannelSocket implements Channel {
     this.#isEnding = true
     this.#outgoing.end()
     this.resume()
-    setTimeout(() => this.#socket.destroy(), ENDING_MS).unref()
+    runtime.timer(ENDING_MS, () => this.#socket.destroy())
   }
 
   #read(bytes: Uint8Array): void {
     if (!this.#lifetime.isOpen || this.#isEnding) return
-    this.heardAt = performance.now()
+    this.heardAt = runtime.monotonic()
     this.#reader.add(bytes)
     this.#deliver()
   }
@@ -157,12 +158,12 @@ export class ChannelSocket implements Channel {
     if (waitMs === 0) return
     this.#listener.onTrouble?.('flood')
     this.pause()
-    setTimeout(() => this.resume(), waitMs).unref()
+    runtime.timer(waitMs, () => this.resume())
   }
 
   #count(): void {
     if (this.#inTurn === 0) {
-      setImmediate(() => {
+      runtime.later(() => {
         this.#inTurn = 0
       })
     }
@@ -174,7 +175,7 @@ export class ChannelSocket implements Channel {
   #rest(): void {
     this.#isResting = true
     this.#socket.pause()
-    setImmediate(() => {
+    runtime.later(() => {
       this.#isResting = false
       if (!this.#isPaused) this.resume()
     })

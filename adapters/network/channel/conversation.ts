@@ -1,3 +1,4 @@
+import { runtime } from '../../../src/concurrency/process-runtime.ts'
 import type { Channel, ChannelListener, Lane } from './channel.ts'
 import type { Frame } from './frame.ts'
 import { uint32Header } from './header-values.ts'
@@ -38,9 +39,7 @@ interface Waiting {
 
 /** The timer of the process, which keeps no process alive. */
 export function processTimer(ms: number, work: () => void): () => void {
-  const timer = setTimeout(work, ms)
-  timer.unref()
-  return () => clearTimeout(timer)
+  return runtime.timer(ms, work)
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Duplex } from 'node:stream'
+import { runtime } from '../../../src/concurrency/process-runtime.ts'
 import { encodeFrame, type Frame } from './frame.ts'
 
 /** Limits of the messages that may wait for a socket, and for how long. */
@@ -44,7 +45,7 @@ export class Outgoing {
   #largeBytes = 0
   /** Bytes of all other messages that wait. */
   #bytes = 0
-  #stall: NodeJS.Timeout | undefined
+  #stall: (() => void) | undefined
   /** A later turn to write is scheduled. */
   #isInLine = false
   /** It writes at the end of the running work or of this turn of the event loop. */
@@ -56,7 +57,7 @@ export class Outgoing {
     this.#limits = limits
     this.#listener = listener
     socket.on('drain', () => this.#drained())
-    socket.once('close', () => clearTimeout(this.#stall))
+    socket.once('close', () => this.#stall?.())
   }
 
   get queuedBytes(): number {
@@ -85,7 +86,7 @@ export class Outgoing {
   }
 
   #drained(): void {
-    clearTimeout(this.#stall)
+    this.#stall?.()
     this.#stall = undefined
     this.#pumpLater()
   }
@@ -134,8 +135,7 @@ export class Outgoing {
         this.#pumpLater()
         break
       }
-      this.#stall = setTimeout(() => this.#listener.onStalled(), this.#limits.stallMs)
-      this.#stall.unref()
+      this.#stall = runtime.timer(this.#limits.stallMs, () => this.#listener.onStalled())
       break
     }
     this.#socket.uncork()
@@ -164,20 +164,20 @@ const WAITING: (() => void)[] = []
 /** Does work in a later turn of the event loop: as much waiting work as fits a slice, the rest in the next slice. */
 function inSlices(work: () => void): void {
   WAITING.push(work)
-  if (WAITING.length === 1) setImmediate(serve)
+  if (WAITING.length === 1) runtime.later(serve)
 }
 
 function serve(): void {
-  const begun = performance.now()
+  const begun = runtime.monotonic()
   let done = 0
   try {
     for (const work of WAITING) {
-      if (performance.now() - begun >= SLICE_MS) break
+      if (runtime.monotonic() - begun >= SLICE_MS) break
       done += 1
       work()
     }
   } finally {
     WAITING.splice(0, done)
-    if (WAITING.length > 0) setImmediate(serve)
+    if (WAITING.length > 0) runtime.later(serve)
   }
 }

@@ -1,4 +1,5 @@
 import { Duplex } from 'node:stream'
+import { runtime } from '../../../src/concurrency/process-runtime.ts'
 import { FRAME_PREFIX_BYTES, frameBytes } from './frame.ts'
 
 type Done = (error?: Error | null) => void
@@ -19,11 +20,11 @@ const LONGEST_OF_16_BITS = 65_536
 export class WebSocketStream extends Duplex {
   readonly #socket: Duplex
   readonly #incoming: IncomingMessages
-  readonly #pinging: NodeJS.Timeout
+  readonly #pinging: () => void
   /** Bytes of the frame under way that are still to be written, and the beginning of the next one. */
   #left = 0
   #begun: Uint8Array = new Uint8Array()
-  #heardAt = performance.now()
+  #heardAt = runtime.monotonic()
   #isClosing = false
 
   /** `head` holds the bytes that the client sent behind its request. */
@@ -37,7 +38,7 @@ export class WebSocketStream extends Duplex {
       onPing: (payload) => this.#pong(payload),
       onClose: () => this.#end(NORMAL),
     })
-    this.#pinging = setInterval(() => this.#ping(), PING_MS).unref()
+    this.#pinging = runtime.interval(PING_MS, () => this.#ping())
     socket.on('data', (bytes: Uint8Array) => this.#take(bytes))
     socket.on('error', () => undefined)
     socket.once('close', () => this.destroy())
@@ -78,13 +79,13 @@ export class WebSocketStream extends Duplex {
   }
 
   override _destroy(error: Error | null, done: Done): void {
-    clearInterval(this.#pinging)
+    this.#pinging()
     this.#socket.destroy()
     done(error)
   }
 
   #take(bytes: Uint8Array): void {
-    this.#heardAt = performance.now()
+    this.#heardAt = runtime.monotonic()
     try {
       this.#incoming.push(bytes)
     } catch (error) {
@@ -99,7 +100,7 @@ export class WebSocketStream extends Duplex {
   }
 
   #ping(): void {
-    if (performance.now() - this.#heardAt > SILENCE_MS) this.destroy()
+    if (runtime.monotonic() - this.#heardAt > SILENCE_MS) this.destroy()
     else this.#control(OPCODE.ping, new Uint8Array())
   }
 

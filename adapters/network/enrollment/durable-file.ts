@@ -1,6 +1,6 @@
-import { randomUUID } from 'node:crypto'
 import { type FileHandle, open, realpath, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { runtime } from '../../../src/concurrency/process-runtime.ts'
 
 const OWNER_ONLY = 0o600
 
@@ -11,7 +11,7 @@ const OWNER_ONLY = 0o600
 export async function writeDurably(path: string, text: string): Promise<void> {
   // Where the path is a link, the file behind it changes.
   const target = await realpath(path).catch(() => path)
-  const beside = `${target}.${randomUUID()}.new`
+  const beside = `${target}.${runtime.uuid()}.new`
   try {
     await write(beside, text)
     await rename(beside, target)

@@ -4,6 +4,7 @@ import { request } from 'node:https'
 import { isIP } from 'node:net'
 import type { Readable } from 'node:stream'
 import { connect } from 'node:tls'
+import { runtime } from '../../../src/concurrency/process-runtime.ts'
 
 /** The claims of an enrollment token. No claim is trusted before {@link provenIssuer} has found the signer. */
 export interface EnrollmentToken {
@@ -91,14 +92,14 @@ export interface IssuerAnswer {
 export async function inTime<T>(timeoutMs: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const end = new AbortController()
   const failure = new AnsweredTooLate(timeoutMs)
-  const timer = setTimeout(() => end.abort(failure), timeoutMs)
+  const cancel = runtime.timer(timeoutMs, () => end.abort(failure), true)
   try {
     return await work(end.signal)
   } catch (error) {
     // The timeout is the cause of any later error.
     throw end.signal.aborted ? failure : error
   } finally {
-    clearTimeout(timer)
+    cancel()
   }
 }
 

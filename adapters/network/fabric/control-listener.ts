@@ -1,8 +1,8 @@
-import { randomUUID } from 'node:crypto'
 import type { Duplex } from 'node:stream'
 import { networkOf } from '../../../src/base/addresses.ts'
 import { checkArgument, checkOptions, type OptionRules } from '../../../src/base/arguments.ts'
 import { createFairCapacity } from '../../../src/concurrency/fair-capacity.ts'
+import { runtime } from '../../../src/concurrency/process-runtime.ts'
 import type { VerifiedSocket } from '../../../src/control-channel.ts'
 import type { ControlPlane, ControlPlaneOptions } from '../../../src/index.ts'
 import type { ChannelListener } from '../channel/channel.ts'
@@ -126,16 +126,16 @@ class Listener implements OpenControlListener {
       return
     }
     const place = this.#places.enter(networkOf(remoteAddress ?? ''), () => socket.destroy())
-    const timer = setTimeout(() => socket.destroy(), this.#options.helloTimeoutMs ?? 5000).unref()
+    const giveUp = runtime.timer(this.#options.helloTimeoutMs ?? 5000, () => socket.destroy())
     const settle = () => {
-      clearTimeout(timer)
+      giveUp()
       place.leave()
       this.#pending.delete(socket)
     }
     const socket: ChannelSocket = new ChannelSocket(stream, this.#limits, HELLO_LIMITS, {
       onMessage: (frame) => {
         socket.pause()
-        clearTimeout(timer)
+        giveUp()
         this.#greet(socket, frame, { chain, remoteAddress, settle }).catch(() => socket.destroy())
       },
       onTrouble: () => socket.destroy(),
@@ -208,7 +208,7 @@ class Listener implements OpenControlListener {
 
   async #newGroup(hello: Hello, verified: VerifiedSocket): Promise<RouterGroup | string> {
     const { greeting } = hello
-    const id = hello.connectionId || randomUUID()
+    const id = hello.connectionId || runtime.uuid()
     const secret = hello.secret ?? newGroupSecret()
     const facts = { id, secret, routerId: greeting.routerId, isResumed: greeting.isResumed }
     const times = this.#options.heartbeat ?? { everyMs: 10_000, silenceMs: 30_000 }
@@ -239,7 +239,7 @@ class Listener implements OpenControlListener {
 function refuseStranger(stream: Duplex): void {
   stream.on('error', () => undefined)
   stream.end(Buffer.concat(encodeFrame(rejection('no-certificate'))), () => stream.destroy())
-  setTimeout(() => stream.destroy(), REFUSAL_MS).unref()
+  runtime.timer(REFUSAL_MS, () => stream.destroy())
 }
 
 /** Routers of every line log the reason. */

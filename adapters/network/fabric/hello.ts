@@ -1,4 +1,5 @@
-import { randomBytes, timingSafeEqual } from 'node:crypto'
+import { timingSafeEqual } from 'node:crypto'
+import { runtime } from '../../../src/concurrency/process-runtime.ts'
 import {
   JUDGED_BY_CONTROLLER,
   type RouterGreeting,
@@ -70,7 +71,7 @@ export function readHello({ contentType, headers, body: [id = new Uint8Array(0)]
 
 /** A fresh secret for a group whose router sends no secret. */
 export function newGroupSecret(): Uint8Array {
-  return randomBytes(SECRET_BYTES)
+  return runtime.bytes(SECRET_BYTES)
 }
 
 /** Compares secrets in a time that tells nothing of them. */

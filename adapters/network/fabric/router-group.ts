@@ -1,4 +1,5 @@
 import { Lifetime } from '../../../src/concurrency/lifetime.ts'
+import { runtime } from '../../../src/concurrency/process-runtime.ts'
 import type { FromRouter, RouterChannel, RouterSession, ToRouter } from '../../../src/control-channel.ts'
 import type { ChannelListener } from '../channel/channel.ts'
 import type { ChannelSocket } from '../channel/channel-socket.ts'
@@ -30,7 +31,7 @@ export class Backlog {
 
   /** The router is heard: it answers soon or never. */
   begin(): void {
-    setTimeout(() => this.#answered(0), ANSWER_MS).unref()
+    runtime.timer(ANSWER_MS, () => this.#answered(0))
   }
 
   /** The router answers the hello; later answers change nothing. */
@@ -78,7 +79,7 @@ export class RouterGroup implements RouterChannel {
   readonly #onClosed: () => void
   readonly #sockets = new Map<string, ChannelSocket>()
   readonly #waiting: WireMessage[] = []
-  readonly #heartbeat: NodeJS.Timeout
+  readonly #stopBeating: () => void
   readonly #times: HeartbeatTimes
   readonly #backlog: Backlog | undefined
   #session: RouterSession | undefined
@@ -104,7 +105,7 @@ export class RouterGroup implements RouterChannel {
     this.#backlog = facts.isResumed ? new Backlog() : undefined
     this.#times = times
     this.#onClosed = onClosed
-    this.#heartbeat = setInterval(() => this.#beat(), times.everyMs).unref()
+    this.#stopBeating = runtime.interval(times.everyMs, () => this.#beat())
   }
 
   get sockets(): ReadonlyMap<string, number> {
@@ -159,7 +160,7 @@ export class RouterGroup implements RouterChannel {
 
   close(): void {
     if (!this.#lifetime.end()) return
-    clearInterval(this.#heartbeat)
+    this.#stopBeating()
     // Frames that were sent before go out: a disconnected router must first learn which circuits to forget.
     for (const socket of this.#sockets.values()) socket.close()
     this.#sockets.clear()
@@ -239,10 +240,10 @@ export class RouterGroup implements RouterChannel {
     const sockets = [...this.#sockets.values()]
     // Routers answer on any of their sockets: silence on a single socket means nothing.
     const heardAt = Math.max(...sockets.map((socket) => socket.heardAt))
-    const isSilent = performance.now() - heardAt > this.#times.silenceMs
+    const isSilent = runtime.monotonic() - heardAt > this.#times.silenceMs
     for (const socket of sockets) {
       if (isSilent) socket.destroy()
-      else this.#writeHeaders(socket, [[HEADER.heartbeat, uint64Header(BigInt(Date.now()) * NANOSECONDS)]])
+      else this.#writeHeaders(socket, [[HEADER.heartbeat, uint64Header(BigInt(runtime.now()) * NANOSECONDS)]])
     }
   }
 

@@ -1,6 +1,6 @@
-import { randomUUID } from 'node:crypto'
 import type { Duplex } from 'node:stream'
 import { hostOf } from '../../../src/base/addresses.ts'
+import { runtime } from '../../../src/concurrency/process-runtime.ts'
 import type { FromRouter, Route, ToRouter } from '../../../src/control-channel.ts'
 import { createLoopTurns, type EdgeRefusal, OF_THIS_PROCESS } from '../../../src/data-plane.ts'
 import type { Channel } from '../channel/channel.ts'
@@ -71,7 +71,7 @@ export class EdgeRouter implements CircuitHost {
   readonly #circuits: EdgeCircuits
   readonly #controllers = new Set<ConnectedController>()
   readonly #endpoints: ConnectedEndpoints
-  readonly #subscriptionId = randomUUID()
+  readonly #subscriptionId = runtime.uuid()
   #cancelLook: () => void
   /** Epoch ms. */
   readonly #doneAt = new Map<Regular, number>()
@@ -81,7 +81,7 @@ export class EdgeRouter implements CircuitHost {
     this.#facts = facts
     this.#advertise = facts.advertise
     this.#timer = facts.timer ?? processTimer
-    this.#now = facts.now ?? Date.now
+    this.#now = facts.now ?? runtime.now
     const controller = () => this.#anyController()
     const posture = new EdgePosture({ model: this.#model, controller, now: this.#now })
     this.#posture = posture
@@ -94,7 +94,7 @@ export class EdgeRouter implements CircuitHost {
     })
     this.#circuits = new EdgeCircuits({
       forwarder: router.forwarder,
-      now: facts.monotonic ?? (() => performance.now()),
+      now: facts.monotonic ?? runtime.monotonic,
       timer: this.#timer,
       tellEnd: (circuitId, { side: subject, isUnstarted }, controllerId) =>
         router.tell({ type: 'fault', subject, id: circuitId, iteration: 0, isUnstarted }, controllerId),
@@ -237,7 +237,7 @@ export class EdgeRouter implements CircuitHost {
       const admitted = await admission.judge(this.#now())
       if (typeof admitted !== 'string' || isFinal(admitted) || this.#isClosed) return admitted
       // A session that began a moment ago may be announced a moment later: turns of the event loop pass also where a test stops the clock.
-      if (turn < LATE_TURNS) await new Promise<void>((resolve) => setImmediate(resolve))
+      if (turn < LATE_TURNS) await new Promise<void>((resolve) => runtime.later(resolve))
       else if (admitted !== NOT_KNOWN_YET || this.#now() >= until) return admitted
       else await new Promise<void>((resolve) => this.#timer(SESSION_LOOK_MS, resolve))
     }

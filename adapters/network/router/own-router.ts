@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import type { Duplex } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
+import { runtime } from '../../../src/concurrency/process-runtime.ts'
 import {
   type FromRouter,
   JUDGED_BY_CONTROLLER,
@@ -109,7 +110,7 @@ class OwnRouterConnection implements RunningRouter {
     const bundle = () => this.#own?.caPem ?? ''
     const { now } = this.#ports
     const advertise = this.#advertise
-    const clock = { now: this.#ports.monotonic ?? (() => performance.now()), timer: this.#timer }
+    const clock = { now: this.#ports.monotonic ?? runtime.monotonic, timer: this.#timer }
     const facts = {
       id,
       get caPem() {
@@ -126,7 +127,7 @@ class OwnRouterConnection implements RunningRouter {
       credentials: () => credentialsOf(this.#own),
       listeners: this.#linkListeners,
       clock,
-      random: Math.random,
+      random: runtime.fraction,
       host: (router) => {
         this.#edge = new EdgeRouter(facts, router)
         return this.#edge
@@ -226,7 +227,7 @@ class OwnRouterConnection implements RunningRouter {
 
   #renewWhenDue(): void {
     this.#cancel = this.#timer(RENEWAL_LOOK_MS, () => {
-      if ((this.#ports.now ?? Date.now)() >= (this.#own?.renewAt ?? 0)) this.#renew()
+      if ((this.#ports.now ?? runtime.now)() >= (this.#own?.renewAt ?? 0)) this.#renew()
       this.#renewWhenDue()
     })
   }

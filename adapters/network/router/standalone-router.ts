@@ -1,4 +1,5 @@
 import { X509Certificate } from 'node:crypto'
+import { runtime } from '../../../src/concurrency/process-runtime.ts'
 import type { LinkListener } from '../../../src/control-channel.ts'
 import { processTimer } from '../channel/conversation.ts'
 import { ControlConnections } from './control/control-connections.ts'
@@ -83,8 +84,8 @@ export async function runRouter(options: StandaloneRouterOptions): Promise<Stand
     routerId: identity.id,
     credentials,
     listeners,
-    clock: { now: () => performance.now(), timer: processTimer },
-    random: Math.random,
+    clock: { now: () => runtime.monotonic(), timer: processTimer },
+    random: runtime.fraction,
     ...(dialGroups && { dialGroups }),
     ...(log && { log }),
     ...(identity.kind === 'edge' && {
@@ -126,11 +127,11 @@ export async function runRouter(options: StandaloneRouterOptions): Promise<Stand
     close: async ({ graceMs = 0 } = {}) => {
       server?.stop()
       running.stop()
-      const deadline = performance.now() + graceMs
+      const deadline = runtime.monotonic() + graceMs
       // Circuits that only pass take another way, where there is one; it is asked for while this one still carries them.
       if (graceMs > 0 && running.forwarder.circuits > 0) await connections.quiesce()
-      while (running.forwarder.circuits > 0 && performance.now() < deadline) {
-        await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
+      while (running.forwarder.circuits > 0 && runtime.monotonic() < deadline) {
+        await new Promise<void>((resolve) => runtime.timer(LOOK_MS, resolve, true))
       }
       renewal.close()
       edge?.close()

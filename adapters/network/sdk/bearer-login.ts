@@ -1,5 +1,7 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash } from 'node:crypto'
+import { toBase64Url } from '../../../src/base/bytes.ts'
 import type { Fetch } from '../../../src/client/index.ts'
+import { runtime } from '../../../src/concurrency/process-runtime.ts'
 import { ConnectionFailure } from './connection-failure.ts'
 
 /** Tokens that stand for a session of their own, until they end. */
@@ -28,13 +30,13 @@ const FORM = 'application/x-www-form-urlencoded'
 
 /** Logs in by the certificate that `fetch` shows. Rejects with a {@link ConnectionFailure}. */
 export async function logInForTokens(login: BearerLogin): Promise<BearerTokens> {
-  const verifier = randomBytes(32).toString('base64url')
+  const verifier = toBase64Url(runtime.bytes(32))
   const query = new URLSearchParams({
     client_id: CLIENT,
     response_type: 'code',
     scope: 'openid offline_access',
     redirect_uri: REDIRECT,
-    state: randomBytes(16).toString('base64url'),
+    state: toBase64Url(runtime.bytes(16)),
     code_challenge: createHash('sha256').update(verifier).digest('base64url'),
     code_challenge_method: 'S256',
     method: 'cert',

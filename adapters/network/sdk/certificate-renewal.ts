@@ -1,5 +1,6 @@
 import { X509Certificate } from 'node:crypto'
 import { type ApiClient, ApiError, type ClientApi } from '../../../src/client/index.ts'
+import { runtime } from '../../../src/concurrency/process-runtime.ts'
 import { pauseAfter } from '../../../src/data-plane.ts'
 import type { Timer } from '../channel/conversation.ts'
 import { createSigningRequest } from '../enrollment/signing-request.ts'
@@ -79,7 +80,7 @@ export class CertificateRenewal {
           // After a refusal or a full disk the next renewal of the session tries again: the certificate is still valid for long.
           if (!isOfAbsence(error)) return
           this.#failures += 1
-          this.#cancel = timer(pauseAfter(this.#failures, Math.random()), () => this.renewWhenDue())
+          this.#cancel = timer(pauseAfter(this.#failures, runtime.fraction()), () => this.renewWhenDue())
         },
       )
       .finally(() => {
@@ -180,7 +181,7 @@ export class CertificateRenewal {
   }
 
   async #isDue({ shown }: HeldCertificate): Promise<boolean> {
-    if (isOld(shown.cert, Date.now())) return true
+    if (isOld(shown.cert, runtime.now())) return true
     const { data } = await this.#settings.session.call('renewal', (api) => api.call('GET /current-api-session'))
     return data.isCertExtendRequested === true
   }

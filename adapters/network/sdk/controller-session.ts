@@ -1,4 +1,5 @@
 import { type ApiClient, ApiError, type ClientApi, createClient, type Fetch } from '../../../src/client/index.ts'
+import { runtime, timeoutSignal } from '../../../src/concurrency/process-runtime.ts'
 import { pauseAfter, renewAfter } from '../../../src/data-plane.ts'
 import type { Timer } from '../channel/conversation.ts'
 import { ConnectionFailure, type FailureCode, failureOf } from './connection-failure.ts'
@@ -227,10 +228,10 @@ export class ControllerSession {
         // The next call begins a session if this session cannot go on. The user must not be asked for codes without end.
         if (isOld() || isCode(error, 'NOT_AUTHENTICATED') || (hasEnded && isCode(error, 'SECOND_FACTOR_NEEDED'))) return
         failures += 1
-        later(pauseAfter(failures, Math.random()))
+        later(pauseAfter(failures, runtime.fraction()))
       }
     }
-    later(renewAfter(session.lifetimeMs, Math.random()))
+    later(renewAfter(session.lifetimeMs, runtime.fraction()))
   }
 
   async #renew(session: Session): Promise<void> {
@@ -283,7 +284,7 @@ export class ControllerSession {
     if (this.#options.logIn !== undefined) return
     // The session also ends by itself: no caller waits for a controller that is gone.
     await this.#apiOf(session, fetch)
-      .call('DELETE /current-api-session', { signal: AbortSignal.timeout(2000) })
+      .call('DELETE /current-api-session', { signal: timeoutSignal(2000) })
       .catch(() => undefined)
   }
 

@@ -1,5 +1,5 @@
-import { randomUUID } from 'node:crypto'
 import { callIsolated } from '../../../src/concurrency/call-isolated.ts'
+import { runtime } from '../../../src/concurrency/process-runtime.ts'
 import { pauseAfter, routersToTry } from '../../../src/data-plane.ts'
 import type { Timer } from '../channel/conversation.ts'
 import { ConnectionFailure, failureOf } from './connection-failure.ts'
@@ -72,7 +72,7 @@ class Hosting implements HostedService {
   readonly #host: Host
   readonly #take: (connection: ServiceConnection) => void
   readonly #options: HostOptions
-  readonly #listenerId = randomUUID()
+  readonly #listenerId = runtime.uuid()
   readonly #bindings = new Map<string, RouterBinding>()
   readonly #open = new Set<ServiceConnection>()
   #keys: KeyPair | undefined
@@ -151,7 +151,7 @@ class Hosting implements HostedService {
       this.#isInterrupted = false
       this.#tell(undefined)
     }
-    this.#lookAgain(this.#failures === 0 ? LOOK_AGAIN_MS : pauseAfter(this.#failures, Math.random()))
+    this.#lookAgain(this.#failures === 0 ? LOOK_AGAIN_MS : pauseAfter(this.#failures, runtime.fraction()))
   }
 
   #lookAgain(afterMs: number): void {
@@ -249,7 +249,7 @@ class Hosting implements HostedService {
       this.#tell(failure)
     }
     this.#host.access.forget(this.service)
-    this.#lookAgain(pauseAfter(1, Math.random()))
+    this.#lookAgain(pauseAfter(1, runtime.fraction()))
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Agent } from 'node:http'
 import { checkArgument, checkOptions, type OptionRules } from '../../../src/base/arguments.ts'
 import type { ApiClient, ClientApi, Fetch, RequestOf } from '../../../src/client/index.ts'
+import { runtime } from '../../../src/concurrency/process-runtime.ts'
 import type { RouterOffer } from '../../../src/data-plane.ts'
 import { type EndpointFacts, postureResponses } from '../../../src/policy.ts'
 import type { Channel } from '../channel/channel.ts'
@@ -227,7 +228,7 @@ export function identityOver(connections: IdentityConnections): Identity {
     return self
   }
   const routers = new RouterPool({
-    ...{ connect, timer, now: connections.now ?? (() => performance.now()) },
+    ...{ connect, timer, now: connections.now ?? runtime.monotonic },
     hello: async (mayBeOver) => {
       // A router waits for the announcement of an unknown session, while the controller refuses it at once.
       if (mayBeOver) await session.renewIfOver()
@@ -244,9 +245,9 @@ export function identityOver(connections: IdentityConnections): Identity {
     dialService({ ...common, name: async () => (await whoAmI()).name }, service, options)
   const agent = new ServiceAgent(dial)
   const fetch = serviceFetch(agent)
-  let hold: NodeJS.Timeout | undefined
+  let release: (() => void) | undefined
   const close = async () => {
-    clearInterval(hold)
+    release?.()
     agent.destroy()
     await Promise.all([...hosted].map((one) => one.close()))
     routers.close()
@@ -266,7 +267,7 @@ export function identityOver(connections: IdentityConnections): Identity {
       const server = appServer(app, options)
       const started = await hostService(common, service, (connection) => server.take(connection), options)
       // While the identity changes routers no socket holds the process.
-      if (connections.holdsProcess !== false) hold ??= setInterval(() => undefined, HOLD_MS)
+      if (connections.holdsProcess !== false) release ??= runtime.interval(HOLD_MS, () => undefined, true)
       const closing: HostedService = {
         service,
         [Symbol.asyncDispose]: () => closing.close(),
@@ -279,8 +280,8 @@ export function identityOver(connections: IdentityConnections): Identity {
         close: async (ending) => {
           hosted.delete(closing)
           if (hosted.size === 0) {
-            clearInterval(hold)
-            hold = undefined
+            release?.()
+            release = undefined
           }
           server.close()
           await started.close(ending)

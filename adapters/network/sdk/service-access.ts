@@ -1,3 +1,4 @@
+import { runtime } from '../../../src/concurrency/process-runtime.ts'
 import type { RouterOffer } from '../../../src/data-plane.ts'
 import { ConnectionFailure } from './connection-failure.ts'
 import type { ControllerSession } from './controller-session.ts'
@@ -47,7 +48,7 @@ export class ServiceAccess {
   /** A service by name. Rejects with `SERVICE_NOT_FOUND` if the identity may not use it, whether it exists or not. */
   find(name: string): Promise<UsableService> {
     const known = this.#services.get(name)
-    if (known !== undefined && performance.now() - known.at < KNOWN_MS) return known.service
+    if (known !== undefined && runtime.monotonic() - known.at < KNOWN_MS) return known.service
     const service = this.#controller.call(name, async (api) => {
       const query = { filter: `name = ${JSON.stringify(name)}`, limit: 1 }
       const [found] = (await api.call('GET /services', { query })).data
@@ -55,7 +56,7 @@ export class ServiceAccess {
       throw new ConnectionFailure('SERVICE_NOT_FOUND', `${name}: there is no such service for this identity`)
     })
     if (this.#services.size >= MOST_KNOWN) this.#services.clear()
-    this.#services.set(name, { at: performance.now(), service })
+    this.#services.set(name, { at: runtime.monotonic(), service })
     service.catch(() => this.forget(name))
     return service
   }

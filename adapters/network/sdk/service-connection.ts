@@ -1,4 +1,5 @@
 import { Duplex } from 'node:stream'
+import { runtime } from '../../../src/concurrency/process-runtime.ts'
 import { DATA_FLAG } from '../channel/edge-messages.ts'
 import { ConnectionFailure } from './connection-failure.ts'
 import type { Decryption, Encryption, EndToEnd, SessionKeys } from './end-to-end.ts'
@@ -65,7 +66,10 @@ export class ServiceConnection extends Duplex {
   #isEnded = false
   /** The router, or the other end, closed it: nothing can be sent. */
   #isOver = false
-  #idle: NodeJS.Timeout | undefined
+  /** Cancels the timer of `setTimeout`, which goes off and begins anew as long as data comes. */
+  #cancelIdle: (() => void) | undefined
+  #idleMs = 0
+  #activeAt = 0
 
   /** @internal */
   constructor(line: Line, service: string) {
@@ -130,7 +134,7 @@ export class ServiceConnection extends Duplex {
       this.#early.push([body, flags])
       return
     }
-    this.#idle?.refresh()
+    this.#active()
     try {
       const plain = this.#decryption === undefined || body.length === 0 ? body : this.#decryption.open(body)
       if (plain !== undefined && plain.length > 0) this.#give(plain, flags)
@@ -168,7 +172,7 @@ export class ServiceConnection extends Duplex {
   }
 
   override _write(chunk: Uint8Array, _encoding: string, done: (error?: Error) => void): void {
-    this.#idle?.refresh()
+    this.#active()
     this.#sendFrom(chunk, 0, done)
   }
 
@@ -179,7 +183,8 @@ export class ServiceConnection extends Duplex {
 
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
     this.#release()
-    clearTimeout(this.#idle)
+    this.#cancelIdle?.()
+    this.#idleMs = 0
     this.#early = undefined
     this.#encryption?.free()
     this.#decryption?.free()
@@ -199,14 +204,28 @@ export class ServiceConnection extends Duplex {
 
   /** Emits `timeout` after `milliseconds` without data either way, as sockets do; 0 for never. */
   setTimeout(milliseconds: number, listener?: () => void): this {
-    clearTimeout(this.#idle)
-    this.#idle = undefined
+    this.#cancelIdle?.()
+    this.#cancelIdle = undefined
     if (listener !== undefined) this.once('timeout', listener)
-    if (milliseconds > 0 && !this.destroyed) {
-      this.#idle = setTimeout(() => this.emit('timeout'), milliseconds)
-      this.#idle.unref()
-    }
+    this.#idleMs = this.destroyed ? 0 : milliseconds
+    this.#active()
     return this
+  }
+
+  #active(): void {
+    if (this.#idleMs <= 0) return
+    this.#activeAt = runtime.monotonic()
+    if (this.#cancelIdle === undefined) this.#watchIdle(this.#idleMs)
+  }
+
+  /** One timer for any number of messages: it looks when it goes off. */
+  #watchIdle(ms: number): void {
+    this.#cancelIdle = runtime.timer(ms, () => {
+      this.#cancelIdle = undefined
+      const leftMs = this.#activeAt + this.#idleMs - runtime.monotonic()
+      if (leftMs > 0) this.#watchIdle(leftMs)
+      else this.emit('timeout')
+    })
   }
 
   /** For programs that expect a socket: the identity holds the process, not the connection. */

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { checkArgument, checkOptions, type OptionRules } from '../../../src/base/arguments.ts'
+import { runtime } from '../../../src/concurrency/process-runtime.ts'
 import type { Storage } from '../../../src/index.ts'
 import type { SqliteDriverOptions } from './driver/sqlite-connection.ts'
 import { SQLITE_FILE, SQLITE_OPTIONS, sqliteDialect } from './driver/sqlite-dialect.ts'
@@ -59,5 +60,5 @@ function driverOptions({ synchronous, cacheMiB }: SqliteDriverOptions): SqliteDr
 }
 
 function instantInName(): string {
-  return new Date().toISOString().replaceAll(/[-:]/g, '')
+  return new Date(runtime.now()).toISOString().replaceAll(/[-:]/g, '')
 }

@@ -1,3 +1,4 @@
+import { runtime } from '../../../src/concurrency/process-runtime.ts'
 import { compareBy, type Filter, type FindQuery, matches, type OrderBy, type Page } from './core.ts'
 import type { IndexedValue } from './field-index.ts'
 import type { FrozenRecord } from './frozen-record.ts'
@@ -98,7 +99,7 @@ export async function find(table: Table, query: FindQuery, turns: Turns): Promis
     const turn = turns.afterSlice(since)
     if (turn === undefined) continue
     await turn
-    since = performance.now()
+    since = runtime.monotonic()
   }
   return { items: page.items(), totalCount: isAll ? table.records.size : page.count }
 }
@@ -117,7 +118,7 @@ export async function* scan(table: Table, turns: Turns): AsyncGenerator<readonly
     const turn = turns.afterSlice(since)
     if (turn === undefined) continue
     await turn
-    since = performance.now()
+    since = runtime.monotonic()
   }
   if (slice.length > 0) yield slice
 }

@@ -1,3 +1,4 @@
+import { runtime } from '../../../src/concurrency/process-runtime.ts'
 import { Gate } from './core.ts'
 
 /** How long a scan may hold the event loop at once, in ms. */
@@ -12,12 +13,12 @@ export class Turns {
    * too.
    */
   begin(): number {
-    return this.#gate.isOpen ? performance.now() : Number.NEGATIVE_INFINITY
+    return this.#gate.isOpen ? runtime.monotonic() : Number.NEGATIVE_INFINITY
   }
 
   /** Answers undefined while a slice begun at `since` (ms, monotonic) may go on, else a promise of the next turn. */
   afterSlice(since: number): Promise<void> | undefined {
-    if (performance.now() - since < SLICE) return undefined
-    return this.#gate.run(() => new Promise((resolve) => setImmediate(resolve)))
+    if (runtime.monotonic() - since < SLICE) return undefined
+    return this.#gate.run(() => new Promise((resolve) => runtime.later(resolve)))
   }
 }

@@ -1,4 +1,5 @@
 import type { LookupFunction } from 'node:net'
+import { timeoutSignal } from '../../concurrency/process-runtime.ts'
 import { isAllowedAddress } from './guarded-address.ts'
 
 const TIMEOUT_MS = 5_000
@@ -29,7 +30,7 @@ interface GuardedSending {
 export async function guardedText(url: string, { allowInternal, form }: GuardedRequest): Promise<string> {
   const request = {
     isAllowed: (address: string) => isAllowedAddress(address, allowInternal),
-    signal: AbortSignal.timeout(TIMEOUT_MS),
+    signal: timeoutSignal(TIMEOUT_MS),
     headers: {
       accept: 'application/json',
       ...(form !== undefined && { 'content-type': 'application/x-www-form-urlencoded' }),

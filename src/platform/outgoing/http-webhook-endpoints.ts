@@ -1,4 +1,5 @@
 import { toBase64 } from '../../base/bytes.ts'
+import { timeoutSignal } from '../../concurrency/process-runtime.ts'
 import type { WebhookEndpoints } from '../../ports/webhook-endpoints.ts'
 import { addressesAmong, isAllowedAddress } from './guarded-address.ts'
 import { guardedAnswer } from './guarded-http.ts'
@@ -34,7 +35,7 @@ export async function createWebhookEndpoints(inwardAddresses: readonly string[])
       answer.destroy()
       return { status: answer.statusCode ?? 0, ...(retryAfter !== undefined && { retryAfter }) }
     },
-    attemptSignal: (closing, milliseconds) => AbortSignal.any([closing, AbortSignal.timeout(milliseconds)]),
+    attemptSignal: (closing, milliseconds) => AbortSignal.any([closing, timeoutSignal(milliseconds)]),
     signature: async (key, text) => {
       const algorithm = { name: 'HMAC', hash: 'SHA-256' }
       const imported = await crypto.subtle.importKey('raw', new Uint8Array(key), algorithm, false, ['sign'])

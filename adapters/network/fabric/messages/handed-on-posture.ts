@@ -1,3 +1,4 @@
+import { runtime } from '../../../../src/concurrency/process-runtime.ts'
 import type { PostureKnown, PostureReported } from '../../../../src/control-channel.ts'
 import { readReports, writeReports } from '../../channel/posture-messages.ts'
 import { CONTENT_TYPE, HEADER } from './content-types.ts'
@@ -8,7 +9,7 @@ const REPORTS: Body<Pick<PostureReported, 'reports'>> = {
   // A message that repeats a field is one after the other.
   encode: ({ reports }) => Buffer.concat(reports.map(({ facts, at }) => writeReports(facts, at))),
   decode(bytes) {
-    const now = Date.now()
+    const now = runtime.now()
     return { reports: readReports(bytes).map(({ facts, at = now }) => ({ facts, at })) }
   },
 }

@@ -1,4 +1,5 @@
 import type { Duplex } from 'node:stream'
+import { runtime } from '../../../../src/concurrency/process-runtime.ts'
 import type { FromHolder, ProcessProofs, ProcessSide, ToHolder } from '../../../../src/control-channel.ts'
 import { ChannelSocket, type SocketLimits } from '../../channel/channel-socket.ts'
 import type { Frame, FrameLimits } from '../../channel/frame.ts'
@@ -28,13 +29,13 @@ const LIMITS: SocketLimits = {
 /** Frames between two processes that proved to each other that they share a store. */
 export class ProcessConnection {
   readonly #socket: ChannelSocket
-  readonly #heartbeat: NodeJS.Timeout
+  readonly #stopBeating: () => void
   #sequence = 0
 
   /** Listens for messages; `received` may throw for a malformed message, which ends the connection. */
   constructor(socket: ChannelSocket, received: (frame: Frame) => void, closed: () => void) {
     this.#socket = socket
-    this.#heartbeat = setInterval(() => this.#beat(), BEAT_MS).unref()
+    this.#stopBeating = runtime.interval(BEAT_MS, () => this.#beat())
     socket.admit(FRAME, {
       onMessage: (frame) => {
         if (frame.contentType === PROCESS_TYPE.heartbeat) return
@@ -45,7 +46,7 @@ export class ProcessConnection {
         }
       },
       onClose: () => {
-        clearInterval(this.#heartbeat)
+        this.#stopBeating()
         closed()
       },
     })
@@ -61,7 +62,7 @@ export class ProcessConnection {
   }
 
   #beat(): void {
-    if (performance.now() - this.#socket.heardAt > SILENCE_MS) this.#socket.destroy()
+    if (runtime.monotonic() - this.#socket.heardAt > SILENCE_MS) this.#socket.destroy()
     else this.#write(textMessage(PROCESS_TYPE.heartbeat, ''))
   }
 
@@ -88,7 +89,7 @@ export async function provenSocket(
   })
   // It may reject before it is awaited.
   first.catch(() => undefined)
-  const timer = setTimeout(() => socket.destroy(), PROOF_MS).unref()
+  const cancel = runtime.timer(PROOF_MS, () => socket.destroy())
   const socket = new ChannelSocket(stream, LIMITS, HELLO_LIMITS, {
     onMessage: (frame) => {
       socket.pause()
@@ -114,6 +115,6 @@ export async function provenSocket(
     socket.destroy()
     throw error
   } finally {
-    clearTimeout(timer)
+    cancel()
   }
 }

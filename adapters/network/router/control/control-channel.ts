@@ -1,3 +1,4 @@
+import { runtime } from '../../../../src/concurrency/process-runtime.ts'
 import {
   type FromRouter,
   JUDGED_BY_CONTROLLER,
@@ -73,7 +74,7 @@ export class ControlChannel implements ConnectedController {
   #listener: ControllerListener | undefined
   #onLost: () => void = () => undefined
   #onSpoken: () => void = () => undefined
-  #heardAt = performance.now()
+  #heardAt = runtime.monotonic()
   #hasSpoken = false
   #cancelBeat: () => void = () => undefined
 
@@ -139,7 +140,7 @@ export class ControlChannel implements ConnectedController {
   }
 
   #receive(frame: Frame): void {
-    this.#heardAt = performance.now()
+    this.#heardAt = runtime.monotonic()
     if (!this.#hasSpoken) {
       this.#hasSpoken = true
       this.#onSpoken()
@@ -175,11 +176,11 @@ export class ControlChannel implements ConnectedController {
   }
 
   #beat(): void {
-    if (performance.now() - this.#heardAt > SILENT_MS) {
+    if (runtime.monotonic() - this.#heardAt > SILENT_MS) {
       this.#socket.destroy()
       return
     }
-    this.#sendBeat(HEADER.heartbeat, uint64Header(BigInt(Date.now()) * NANOSECONDS))
+    this.#sendBeat(HEADER.heartbeat, uint64Header(BigInt(runtime.now()) * NANOSECONDS))
     this.#cancelBeat = this.#timer(BEAT_MS, () => this.#beat())
   }
 

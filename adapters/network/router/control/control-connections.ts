@@ -1,3 +1,4 @@
+import { runtime } from '../../../../src/concurrency/process-runtime.ts'
 import type { ToRouter } from '../../../../src/control-channel.ts'
 import type { ControllerListener, TakesControllers } from '../state/controllers.ts'
 import { dialedHost } from '../state/opened-socket.ts'
@@ -122,8 +123,8 @@ export class ControlConnections {
     if (this.#isClosed || this.#places.get(address) !== place) return
     const delayMs = Math.min(MOST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(place.failures, 10))
     place.failures += 1
-    const timer = setTimeout(() => void this.#connect(address, place), delayMs * (0.5 + Math.random()))
-    place.cancel = () => clearTimeout(timer)
+    const waitMs = delayMs * (0.5 + runtime.fraction())
+    place.cancel = runtime.timer(waitMs, () => void this.#connect(address, place), true)
   }
 
   /** The router's listener, which also gets the addresses that its controller announces. */

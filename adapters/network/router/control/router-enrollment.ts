@@ -1,3 +1,4 @@
+import { runtime } from '../../../../src/concurrency/process-runtime.ts'
 import { createRouterRequests } from '../../enrollment/signing-request.ts'
 import {
   ENROLLMENT_MS,
@@ -43,7 +44,7 @@ export async function enrollRouter(
   if (kind === undefined || token.subject === '' || token.token === '') {
     throw new Error('this is no enrollment token of a router')
   }
-  if (token.expiresAt === undefined || token.expiresAt < Date.now()) {
+  if (token.expiresAt === undefined || token.expiresAt < runtime.now()) {
     throw new Error('the enrollment token has expired: ask for another one')
   }
   return inTime(timeoutMs, async (signal) => {

@@ -1,4 +1,5 @@
 import { X509Certificate } from 'node:crypto'
+import { runtime } from '../../../../src/concurrency/process-runtime.ts'
 import type { ToRouter } from '../../../../src/control-channel.ts'
 import { pauseAfter } from '../../../../src/data-plane.ts'
 import { processTimer, type Timer } from '../../channel/conversation.ts'
@@ -106,7 +107,7 @@ export class RouterRenewal implements TakesControllers {
     const { atOnce = false, held } = this.#settings
     if (!held.isKept || held.pending !== undefined || (atOnce && !this.#isRenewed) || this.#wanted !== this.#got)
       return true
-    return expiryOf(held.credentials) - Date.now() < RENEW_BEFORE_MS
+    return expiryOf(held.credentials) - runtime.now() < RENEW_BEFORE_MS
   }
 
   #lookLater(): void {
@@ -120,7 +121,7 @@ export class RouterRenewal implements TakesControllers {
   #retryLater(): void {
     this.#failures += 1
     this.#cancelRetry()
-    this.#cancelRetry = this.#timer(pauseAfter(this.#failures, Math.random()), () => this.#work())
+    this.#cancelRetry = this.#timer(pauseAfter(this.#failures, runtime.fraction()), () => this.#work())
   }
 
   /** Does the next due step, if any; one at a time. */

@@ -1,4 +1,5 @@
-import type { LoopTurns } from '../../../../src/concurrency/loop-turns.ts'
+import type { LoopTurns } from '../../../../src/concurrency/process-runtime.ts'
+import { runtime } from '../../../../src/concurrency/process-runtime.ts'
 import type { FromRouter } from '../../../../src/control-channel.ts'
 import type { Frame } from '../../channel/frame.ts'
 import type { ModelChange, RouterModel } from '../state/router-model.ts'
@@ -148,7 +149,7 @@ export class ConnectedEndpoints {
       concerned === 'everything' || before === 'everything' ? 'everything' : new Set([...before, ...concerned])
     if (this.#isJudging) return
     this.#isJudging = true
-    setImmediate(() => void this.#judgeAll())
+    runtime.later(() => void this.#judgeAll())
   }
 
   /** A change may concern ten thousand endpoints: the traffic of others goes on between them. */

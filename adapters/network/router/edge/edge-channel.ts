@@ -1,3 +1,4 @@
+import { runtime } from '../../../../src/concurrency/process-runtime.ts'
 import { ConnectionTable, EDGE_ERROR, type EdgeRefusal } from '../../../../src/data-plane.ts'
 import type { Channel, ChannelTrouble, Lane } from '../../channel/channel.ts'
 import { circuitOf, sideOf } from '../../channel/circuit-frames.ts'
@@ -258,7 +259,7 @@ export class EdgeChannel implements Endpoint<Entry> {
     this.#dialsInTurn += 1
     if (this.#dialsInTurn < DIALS_IN_TURN) return
     this.#dialsInTurn = 0
-    this.holdFor({ whenRoom: (work) => void setImmediate(work) })
+    this.holdFor({ whenRoom: (work) => void runtime.later(work) })
   }
 
   #entryOf({ headers }: Frame): Entry | undefined {

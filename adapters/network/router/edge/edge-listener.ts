@@ -1,7 +1,8 @@
-import { randomBytes, randomUUID, timingSafeEqual } from 'node:crypto'
+import { timingSafeEqual } from 'node:crypto'
 import type { Duplex } from 'node:stream'
 import { networkOf } from '../../../../src/base/addresses.ts'
 import { createFairCapacity } from '../../../../src/concurrency/fair-capacity.ts'
+import { runtime } from '../../../../src/concurrency/process-runtime.ts'
 import { POSTURE_CHECKS, ROUTER_CAPABILITIES } from '../../../../src/control-channel.ts'
 import { encodeMask } from '../../channel/capability-mask.ts'
 import type { Channel } from '../../channel/channel.ts'
@@ -90,11 +91,10 @@ export class EdgeListener {
   /** Takes a channel whose first message is the hello of an endpoint; `widen` raises its limits after the admission. */
   greet(channel: Channel, stranger: EdgeStranger, widen: () => void = () => undefined): void {
     const place = this.#places.enter(networkOf(stranger.remoteAddress ?? ''), () => channel.destroy())
-    const timer = setTimeout(() => channel.destroy(), HELLO_MS)
-    timer.unref()
+    const giveUp = runtime.timer(HELLO_MS, () => channel.destroy())
     let isGone = false
     const settle = () => {
-      clearTimeout(timer)
+      giveUp()
       place.leave()
       this.#strangers.delete(channel)
     }
@@ -106,7 +106,7 @@ export class EdgeListener {
       onMessage: (hello: Frame) => {
         // A peer that sends before it is admitted is no endpoint.
         channel.pause()
-        clearTimeout(timer)
+        giveUp()
         channel.listen({ onMessage: () => channel.destroy(), onTrouble: () => channel.destroy(), onClose })
         this.#judge(channel, hello, stranger).then(
           (client) => {
@@ -147,7 +147,7 @@ export class EdgeListener {
   /** Admits a client: its socket begins a channel, or joins a channel of the same client. */
   #admit(channel: Channel, hello: Frame, client: EdgeClient): void {
     const { headers } = hello
-    const id = readText(headers, EDGE_HEADER.connectionId) || randomUUID()
+    const id = readText(headers, EDGE_HEADER.connectionId) || runtime.uuid()
     if (!readBool(headers, EDGE_HEADER.isGrouped)) {
       channel.send(this.#acceptance(hello, id))
       this.#host.admitted(client, channel)
@@ -169,7 +169,7 @@ export class EdgeListener {
   #found(id: string, { headers }: Frame, client: EdgeClient): Group {
     const brought = headers.get(EDGE_HEADER.groupSecret)
     const sockets: ChannelGroup = new ChannelGroup(MOST_SOCKETS)
-    const group = { sockets, secret: brought ?? randomBytes(SECRET_BYTES), sessionId: client.session.id }
+    const group = { sockets, secret: brought ?? runtime.bytes(SECRET_BYTES), sessionId: client.session.id }
     this.#groups.set(id, group)
     this.#groupIds.set(sockets, id)
     return group

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { runtime } from '../../../../src/concurrency/process-runtime.ts'
 import type { FromRouter, ToRouter } from '../../../../src/control-channel.ts'
 import { EDGE_ERROR, type EdgeRefusal, hostFailure } from '../../../../src/data-plane.ts'
 import { NoAnswer, type Timer } from '../../channel/conversation.ts'
@@ -323,5 +323,5 @@ function dialMessage(
 }
 
 function newId(): string {
-  return Array.from(randomBytes(ID_LENGTH), (byte) => ID_LETTERS[byte % ID_LETTERS.length]).join('')
+  return Array.from(runtime.bytes(ID_LENGTH), (byte) => ID_LETTERS[byte % ID_LETTERS.length]).join('')
 }

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { runtime } from '../../../../src/concurrency/process-runtime.ts'
 import type { FromRouter, LinkListener as ListenerFacts, PeerChange } from '../../../../src/control-channel.ts'
 import { groupsMeet, linkKey, redialDelayMs } from '../../../../src/data-plane.ts'
 import type { SocketLimits } from '../../channel/channel-socket.ts'
@@ -172,7 +172,7 @@ export class LinkDialer {
     const { routerId, listeners, log } = this.#settings
     const hello: LinkHello = {
       linkId: entry.linkId,
-      connectionId: randomUUID(),
+      connectionId: runtime.uuid(),
       routerId,
       peerVersion: peer.version,
       binding: listeners[0]?.localBinding ?? '',
@@ -240,6 +240,6 @@ function isSamePlace(left: readonly ListenerFacts[], right: readonly ListenerFac
 }
 
 function newDial(peerId: string): DialEntry {
-  const linkId = randomUUID().replaceAll('-', '').slice(0, 22)
+  const linkId = runtime.uuid().replaceAll('-', '').slice(0, 22)
   return { peerId, linkId, iteration: 0, failures: 0, isDialing: false, cancel: () => undefined }
 }

@@ -1,7 +1,8 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import type { Duplex } from 'node:stream'
 import { networkOf } from '../../../../src/base/addresses.ts'
 import { createFairCapacity } from '../../../../src/concurrency/fair-capacity.ts'
+import { runtime } from '../../../../src/concurrency/process-runtime.ts'
 import type { FromRouter, LinkReport, PeerChange } from '../../../../src/control-channel.ts'
 import { DEAD_LATENCY_NS, DUPLICATE_CLOSES_MS, duplicateOutcome, linkKey } from '../../../../src/data-plane.ts'
 import { firstFrame, type OpenedSocket } from '../state/opened-socket.ts'
@@ -141,7 +142,7 @@ export class Links {
     const key = linkKey({ ...place, peerBinding: hello.binding })
     const { linkId: id, routerId: peerId, iteration } = hello
     const link = this.#linkOf({ id, peerId, iteration, isDialed: false, key, dialAddress: '' })
-    const secret = hello.isGrouped ? (hello.secret ?? randomBytes(16)) : undefined
+    const secret = hello.isGrouped ? (hello.secret ?? runtime.bytes(16)) : undefined
     if (secret !== undefined) this.#groups.set(hello.connectionId, { link, secret })
     socket.send(linkAcceptance(hello, own, secret))
     link.attach({ ...ends, type: secret === undefined ? LINK_SOCKET.data : hello.socketType })

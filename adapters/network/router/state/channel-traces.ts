@@ -1,3 +1,4 @@
+import { runtime } from '../../../../src/concurrency/process-runtime.ts'
 import type { ChannelTrace, FromRouter, TraceChannels } from '../../../../src/control-channel.ts'
 import { PAYLOAD_FLAG } from '../../../../src/data-plane.ts'
 import { FrameAllowance } from '../../channel/channel-socket.ts'
@@ -32,7 +33,7 @@ export class ChannelTraces {
   readonly #tell: (controllerId: string, message: FromRouter) => void
   /** The ids of the controllers that trace each channel. */
   readonly #channels = new Map<TracedChannel, Set<string>>()
-  readonly #allowance = new FrameAllowance(RATE, performance.now())
+  readonly #allowance = new FrameAllowance(RATE, runtime.monotonic())
 
   constructor(routerId: string, tell: (controllerId: string, message: FromRouter) => void) {
     this.#routerId = routerId
@@ -76,10 +77,10 @@ export class ChannelTraces {
   }
 
   #saw(channel: TracedChannel, frame: Frame, isReceived: boolean): void {
-    if (frame.contentType === CHANNEL_TRACE || this.#allowance.take(1, performance.now()) > 0) return
+    if (frame.contentType === CHANNEL_TRACE || this.#allowance.take(1, runtime.monotonic()) > 0) return
     const trace: ChannelTrace = {
       type: 'channel-trace',
-      atNs: BigInt(Date.now()) * NANOSECONDS,
+      atNs: BigInt(runtime.now()) * NANOSECONDS,
       owner: channel.owner,
       channel: channel.name,
       isReceived,

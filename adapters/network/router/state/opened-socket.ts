@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { isIP } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { connect, type TLSSocket } from 'node:tls'
+import { runtime } from '../../../../src/concurrency/process-runtime.ts'
 import { ChannelSocket, type SocketLimits } from '../../channel/channel-socket.ts'
 import { encodeFrame, type Frame, type FrameLimits } from '../../channel/frame.ts'
 
@@ -34,14 +35,14 @@ export const CLOSED_SILENTLY = 'the connection was closed'
 export function firstFrame(stream: Duplex, limits: SocketLimits, waitMs = SETUP_MS): Promise<OpenedSocket> {
   return new Promise((resolve, reject) => {
     const fail = (why: string) => {
-      clearTimeout(timer)
+      giveUp()
       socket.destroy()
       reject(new Error(why))
     }
-    const timer = setTimeout(() => fail('no first message in time'), waitMs).unref()
+    const giveUp = runtime.timer(waitMs, () => fail('no first message in time'))
     const socket: ChannelSocket = new ChannelSocket(stream, limits, HELLO_LIMITS, {
       onMessage: (frame) => {
-        clearTimeout(timer)
+        giveUp()
         socket.pause()
         // A peer that sends before it is admitted is no router.
         socket.admit(limits.frame, { onMessage: () => socket.destroy(), onClose: () => undefined })
@@ -73,11 +74,11 @@ export async function dialSocket(dial: SocketDial): Promise<OpenedSocket & { rea
   const { key, clientCert: cert, ca } = credentials
   const names = isIP(host) === 0 ? { servername: host } : {}
   const stream = connect({ host, port, key, cert, ca, ALPNProtocols: [alpn], ...names })
-  const timer = setTimeout(() => stream.destroy(new Error('no TLS connection in time')), SETUP_MS)
+  const giveUp = runtime.timer(SETUP_MS, () => stream.destroy(new Error('no TLS connection in time')), true)
   try {
     await once(stream, 'secureConnect')
   } finally {
-    clearTimeout(timer)
+    giveUp()
   }
   stream.setNoDelay(true)
   stream.setKeepAlive(true, 15_000)

@@ -1,3 +1,4 @@
+import { runtime } from '../../../../src/concurrency/process-runtime.ts'
 import type { EndpointFacts } from '../../../../src/policy.ts'
 import type { Channel } from '../../channel/channel.ts'
 import { Conversation, NoAnswer, type Timer } from '../../channel/conversation.ts'
@@ -152,7 +153,7 @@ export class RouterChannel {
       connection.begin({ ...facts, isEncrypted: secrets !== undefined }, secrets, line)
       line?.start()
       this.#decided(id)
-      setImmediate(() => connection.off('error', ignore))
+      runtime.later(() => connection.off('error', ignore))
       return connection
     } catch (error) {
       this.#lines.decided(id)
@@ -177,7 +178,7 @@ export class RouterChannel {
   /** Reports facts of this machine to a router that judges the posture of sessions. */
   report(facts: EndpointFacts): void {
     if (!this.#judgesPosture) return
-    this.#talk.send({ contentType: EDGE_TYPE.posture, headers: new Map(), body: [writeReports(facts, Date.now())] })
+    this.#talk.send({ contentType: EDGE_TYPE.posture, headers: new Map(), body: [writeReports(facts, runtime.now())] })
   }
 
   #hosting(): HostingChannel {

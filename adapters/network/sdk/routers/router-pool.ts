@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import { connect as connectTls } from 'node:tls'
+import { runtime } from '../../../../src/concurrency/process-runtime.ts'
 import { pauseAfter } from '../../../../src/data-plane.ts'
 import type { EndpointFacts } from '../../../../src/policy.ts'
 import type { Channel } from '../../channel/channel.ts'
@@ -77,7 +78,7 @@ export class RouterPool {
     channel.updateToken(accessToken).catch((error: unknown) => {
       if (!(error instanceof ConnectionFailure) || error.code !== 'TIMED_OUT') return channel.close()
       // The former token stays valid for a while, and the loss of a router is noticed elsewhere.
-      this.#access.timer(pauseAfter(failures + 1, Math.random()), () => {
+      this.#access.timer(pauseAfter(failures + 1, runtime.fraction()), () => {
         if (channel.isOpen && this.#newToken === accessToken) this.#update(channel, accessToken, failures + 1)
       })
     })
@@ -162,14 +163,14 @@ export function connectToRouter(address: string, { cert, key, ca }: Credentials)
       ...(ca !== undefined && { ca }),
       ...(isIP(host) === 0 && { servername: host }),
     })
-    const give = setTimeout(() => socket.destroy(new Error(`no answer within ${CONNECT_MS} ms`)), CONNECT_MS)
+    const giveUp = runtime.timer(CONNECT_MS, () => socket.destroy(new Error(`no answer within ${CONNECT_MS} ms`)), true)
     const fail = (error: unknown) => {
-      clearTimeout(give)
+      giveUp()
       reject(failed(error))
     }
     socket.once('error', fail)
     socket.once('secureConnect', () => {
-      clearTimeout(give)
+      giveUp()
       socket.off('error', fail)
       socket.setNoDelay(true)
       socket.setKeepAlive(true, KEEP_ALIVE_MS)

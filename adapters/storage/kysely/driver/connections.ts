@@ -1,4 +1,5 @@
 import { CompiledQuery, type DatabaseConnection, type Dialect, type Driver, SqliteAdapter } from 'kysely'
+import { runtime } from '../../../../src/concurrency/process-runtime.ts'
 import { Gate, Lifetime, type Patience, StorageUnavailable } from '../../../../src/storage.ts'
 import { asUnavailable } from './unavailable.ts'
 
@@ -160,8 +161,7 @@ function separateConnections(dialect: Dialect, most: number, timeoutMs: number):
 function patience(timeoutMs: number): Patience {
   return (giveUp) => {
     const expired = () => giveUp(new StorageUnavailable('busy', `no connection was free within ${timeoutMs} ms`))
-    const timer = setTimeout(expired, timeoutMs)
-    return () => clearTimeout(timer)
+    return runtime.timer(timeoutMs, expired, true)
   }
 }
 

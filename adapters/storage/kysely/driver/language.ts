@@ -9,6 +9,7 @@ import {
   SqliteAdapter,
   sql,
 } from 'kysely'
+import { runtime } from '../../../../src/concurrency/process-runtime.ts'
 import { StorageUnavailable } from '../../../../src/storage.ts'
 import type { Connection } from './connections.ts'
 
@@ -175,16 +176,16 @@ const LONGEST_PAUSE_MS = 20
  */
 export async function beginWrite(database: Database, connection: Connection, timeoutMs: number): Promise<void> {
   const { language } = database
-  const since = performance.now()
+  const since = runtime.monotonic()
   for (let pauseMs = 1; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
     try {
       await connection.command(language.beginWrite)
       break
     } catch (error) {
       const isBusy = error instanceof StorageUnavailable && error.reason === 'busy'
-      if (!isBusy || performance.now() - since >= timeoutMs) throw error
+      if (!isBusy || runtime.monotonic() - since >= timeoutMs) throw error
     }
-    await new Promise((resolve) => setTimeout(resolve, pauseMs))
+    await new Promise<void>((resolve) => runtime.timer(pauseMs, resolve, true))
   }
   const lock = language.lockWriters?.(`${database.schema ?? ''}.${database.prefix}`)
   if (lock !== undefined) await connection.rows(database.compile(lock))

@@ -2,6 +2,7 @@ import { type BigIntStats, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
 import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely'
+import { runtime } from '../../../../src/concurrency/process-runtime.ts'
 
 /** How a SQLite file is used. */
 export interface SqliteDriverOptions {
@@ -69,7 +70,7 @@ async function enterWalMode(database: DatabaseSync): Promise<void> {
     } catch (error) {
       if (attempt === ATTEMPTS || !(error instanceof Error) || Reflect.get(error, 'errcode') !== 5) throw error
     }
-    await new Promise((resolve) => setTimeout(resolve, 10))
+    await new Promise<void>((resolve) => runtime.timer(10, resolve, true))
   }
 }
 
@@ -130,7 +131,7 @@ export class SqliteConnection implements DatabaseConnection {
   }
 
   #look(intervalMs: number): void {
-    const now = performance.now()
+    const now = runtime.monotonic()
     if (now - this.#lookedAt < intervalMs) return
     this.#lookedAt = now
     this.#place.assertSame()

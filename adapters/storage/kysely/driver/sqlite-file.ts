@@ -3,6 +3,7 @@ import { open, rename, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
+import { runtime } from '../../../../src/concurrency/process-runtime.ts'
 
 /** Read and write for the owner alone: databases hold one-time tokens. */
 const OWNER_ONLY = 0o600
@@ -68,9 +69,13 @@ export async function copyDatabase(from: string, to: string, onProgress?: OnCopy
   await rm(unfinished, { force: true })
   const total = (await stat(from)).size
   const sizeOf = async () => (await stat(unfinished).catch(() => undefined))?.size ?? 0
-  const timer =
+  const cancel =
     onProgress &&
-    setInterval(async () => onProgress({ copied: Math.min(await sizeOf(), total), total }), PROGRESS_INTERVAL_MS)
+    runtime.interval(
+      PROGRESS_INTERVAL_MS,
+      async () => onProgress({ copied: Math.min(await sizeOf(), total), total }),
+      true,
+    )
   try {
     await createPrivateFile(unfinished)
     await vacuumInto(from, unfinished)
@@ -78,7 +83,7 @@ export async function copyDatabase(from: string, to: string, onProgress?: OnCopy
     await file.sync().finally(() => file.close())
     await rename(unfinished, to)
   } finally {
-    clearInterval(timer)
+    cancel?.()
     await rm(unfinished, { force: true })
   }
 }

@@ -1,5 +1,5 @@
-import { randomInt } from 'node:crypto'
 import { type CompiledQuery, sql } from 'kysely'
+import { runtime } from '../../../../src/concurrency/process-runtime.ts'
 import type { Change, HistoryPoint } from '../../../../src/storage.ts'
 import type { Row, RowSource } from '../driver/connections.ts'
 import { type Database, rowInserter, statement } from '../driver/language.ts'
@@ -22,11 +22,11 @@ export interface StoredChanges {
   readonly lines: Lines
 }
 
-const LINES = 2 ** 48 - 1
+const LINE_BYTES = 6
 
 /** A line for a commit. Another commit has the same by chance once in 2^48 times. */
 export function newLine(): string {
-  return String(randomInt(LINES))
+  return String(Buffer.from(runtime.bytes(LINE_BYTES).buffer).readUIntBE(0, LINE_BYTES))
 }
 
 /** Revisions that the change feed reaches back: a process that slept longer reads everything anew. */

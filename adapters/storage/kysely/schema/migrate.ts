@@ -1,4 +1,5 @@
 import { CompiledQuery, sql } from 'kysely'
+import { runtime } from '../../../../src/concurrency/process-runtime.ts'
 import type { Connection, ConnectionSource } from '../driver/connections.ts'
 import { beginWrite, type Database, rowInserter } from '../driver/language.ts'
 import { MIGRATION_TABLE, MIGRATIONS } from './bookkeeping.ts'
@@ -55,7 +56,7 @@ async function recordedSchema(database: Database, connection: Connection): Promi
 
 function recordOf(database: Database, { number, name, statements, tables }: Migration) {
   const columns = sql.join(MIGRATIONS.columns.map((column) => sql.id(column.name)))
-  const values = [number, name, SCHEMA_FORMAT, JSON.stringify(statements), JSON.stringify(tables), Date.now()]
+  const values = [number, name, SCHEMA_FORMAT, JSON.stringify(statements), JSON.stringify(tables), runtime.now()]
   return sql`insert into ${database.table(MIGRATION_TABLE)} (${columns}) values (${sql.join(values)})`
 }
 

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { runtime } from '../../../../src/concurrency/process-runtime.ts'
 import { type Change, type Lifetime, StorageUnavailable, type WriteTransaction } from '../../../../src/storage.ts'
 import { type CachedReads, levelReads, Uncommitted } from '../cache/cached-collection.ts'
 import type { RecordCache } from '../cache/record-cache.ts'
@@ -70,7 +71,7 @@ export class WriteQueue {
 
   async #run(): Promise<void> {
     // Writes of the same turn of the event loop join the first group.
-    await new Promise((resolve) => setImmediate(resolve))
+    await new Promise<void>((resolve) => runtime.later(resolve))
     while (this.#waiting.length > 0) await this.#runGroup()
     this.#running = undefined
   }
@@ -119,7 +120,7 @@ export class WriteQueue {
     const outcomes: Outcome[] = []
     const changes: Change[] = []
     const lines = new Map<number, string>()
-    const since = performance.now()
+    const since = runtime.monotonic()
     let state = before
     do {
       const next = this.#waiting.shift()
@@ -133,7 +134,7 @@ export class WriteQueue {
       for (const change of draft.changes) changes.push(change)
       state = { ...state, revision: state.revision + 1, line }
       lines.set(state.revision, line)
-    } while (group.length < GROUP_SIZE && performance.now() - since < GROUP_MS)
+    } while (group.length < GROUP_SIZE && runtime.monotonic() - since < GROUP_MS)
     const last = state === before ? [] : feed.advance(before, state)
     await this.#stored.runJointly(connection, [...deferred.take(), ...last])
     return { outcomes, before, after: state, changes: { changes, lines } }
