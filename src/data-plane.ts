@@ -33,6 +33,8 @@ export {
   groupsMeet,
   linkKey,
   linkLiveness,
+  peerFirstMs,
+  ROUTER_VERSION,
   redialDelayMs,
 } from './facts/data-plane/forwarding/link-rules.ts'
 export {

@@ -1,4 +1,5 @@
 import { shownSecrets } from '../authority/invitation-secrets.ts'
+import { invalidField } from '../base/errors.ts'
 import { instant } from '../base/time.ts'
 import { checkAttachedConfigs } from '../configs/config-map.ts'
 import type { Call } from '../context/call.ts'
@@ -14,7 +15,7 @@ import { isIn } from '../kernel/filter/index.ts'
 import type { ReadTransaction, WriteTransaction } from '../ports/record-storage.ts'
 import type { Behaviour, PendingRequest } from '../records/behaviour.ts'
 import { deleteBatch } from '../records/deletion.ts'
-import { newRecord } from '../records/read-records.ts'
+import { findOne, newRecord } from '../records/read-records.ts'
 import { refuseTakenName } from '../records/references.ts'
 import type { Detail } from '../records/render.ts'
 import { MORE, type WriteBatch } from '../records/write-batches.ts'
@@ -39,6 +40,7 @@ export const edgeRouterBehaviour: Behaviour<EdgeRouters> = {
 
   async guard(_context, tx, _call, change) {
     if (change.after !== undefined) {
+      if (change.kind === 'create') await refuseTakenIdentity(tx, transitRouters, change.after)
       await refuseTakenName(tx, transitRouters, change.after.name)
       await checkAttachedConfigs(tx, 'router', change.before, change.after)
     }
@@ -67,6 +69,21 @@ export const edgeRouterBehaviour: Behaviour<EdgeRouters> = {
 /** A router that is created again with its certificate needs no enrollment. */
 function isToBeInvited(request: PendingRequest<EdgeRouters> | PendingRequest<TransitRouters>): boolean {
   return request.kind === 'create' && request.restored?.isVerified !== true
+}
+
+/** Refuses a router that is created again with an id or a certificate that a router of the other kind has by now. */
+async function refuseTakenIdentity(
+  tx: ReadTransaction,
+  other: typeof edgeRouters | typeof transitRouters,
+  { id, fingerprint }: Pick<RecordOf<TransitRouters>, 'id' | 'fingerprint'>,
+): Promise<void> {
+  if (fingerprint === null) return
+  if ((await tx.collection<{ readonly id: string }>(other).get(id)) !== undefined) {
+    throw invalidField('id', 'another router has it', id)
+  }
+  if ((await findOne(tx, other, 'fingerprint', fingerprint)) !== undefined) {
+    throw invalidField('fingerprint', 'another router has this certificate', fingerprint)
+  }
 }
 
 async function removeTunnelerIdentity(
@@ -109,8 +126,9 @@ export const transitRouterBehaviour: Behaviour<TransitRouters> = {
       : undefined
   },
 
-  async guard(_context, tx, _call, { before, after }) {
+  async guard(_context, tx, _call, { kind, before, after }) {
     if (after === undefined) return after
+    if (kind === 'create') await refuseTakenIdentity(tx, edgeRouters, after)
     await refuseTakenName(tx, edgeRouters, after.name)
     await checkAttachedConfigs(tx, 'router', before, after)
     return after

@@ -372,6 +372,30 @@ describe('two routers that may dial each other', () => {
     server.close()
   })
 
+  it('are linked by the dial of the peer where it has another version: such routers dial at once, whatever their ids', async () => {
+    const own = { address: 'tls:own.test:1', protocol: 'tls', groups: ['default'], localBinding: '' }
+    const failures: unknown[] = []
+    const log = (event: string, fields: object) => {
+      if (event === 'link.dial-failed') failures.push(fields)
+    }
+    const { links, clock } = routerUnderTest({ routerId: 'a-router', listeners: [own], log })
+    const listeners = [{ ...own, address: 'tls:127.0.0.1:1' }]
+    links.peersChanged([{ id: 'peer', version: 'v2.1.0', state: 'healthy', listeners }])
+    const peer = new PlayedPeer(links, 'peer')
+    expect(isAccepted(await peer.hello({ linkId: 'link', meantRouterId: 'a-router' }))).toBe(true)
+    clock.turn(5000)
+    // The link is lost: both hear of it at once, and the peer dials again.
+    peer.close()
+    await until(() => links.all.length === 0)
+    clock.turn(999)
+    const again = new PlayedPeer(links, 'peer')
+    expect(isAccepted(await again.hello({ linkId: 'link', meantRouterId: 'a-router', iteration: 2 }))).toBe(true)
+    clock.turn(5000)
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    expect([links.all.length, failures]).toEqual([1, []])
+    links.close()
+  })
+
   it('have no second link where the peer dialed meanwhile', async () => {
     const own = { address: 'tls:own.test:1', protocol: 'tls', groups: ['default'], localBinding: '' }
     const failures: unknown[] = []

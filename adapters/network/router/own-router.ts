@@ -12,6 +12,7 @@ import {
   type RouterSession,
   type ToRouter,
 } from '../../../src/control-channel.ts'
+import { ROUTER_VERSION } from '../../../src/data-plane.ts'
 import type { ControlPlane } from '../../../src/index.ts'
 import type { Channel } from '../channel/channel.ts'
 import { processTimer, type Timer } from '../channel/conversation.ts'
@@ -60,7 +61,7 @@ export interface RunningRouter {
 }
 
 const DEFAULT_NAME = 'portcullis'
-const VERSION = ['v2.0.0', 'portcullis', '', 'node', 'any'].join('|')
+const VERSION = [ROUTER_VERSION, 'portcullis', '', 'node', 'any'].join('|')
 /** Milliseconds until the router tries again to connect: it was disabled, or has a new certificate. */
 const AGAIN_MS = 1000
 /** Milliseconds between looks whether the certificates are to be renewed. */

@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import { runtime } from '../../../src/concurrency/process-runtime.ts'
 import type { LinkListener } from '../../../src/control-channel.ts'
+import { ROUTER_VERSION } from '../../../src/data-plane.ts'
 import { processTimer } from '../channel/conversation.ts'
 import { ControlConnections } from './control/control-connections.ts'
 import { HeldIdentity } from './control/held-identity.ts'
@@ -46,8 +47,7 @@ export interface StandaloneRouter {
 }
 
 /** The line of deployed routers whose wire it speaks: peers choose the form of links by it. */
-const VERSION = 'v2.0.0'
-const EDGE_VERSION = [VERSION, 'portcullis', '', process.platform, process.arch].join('|')
+const EDGE_VERSION = [ROUTER_VERSION, 'portcullis', '', process.platform, process.arch].join('|')
 const LOOK_MS = 100
 
 /**
@@ -111,7 +111,7 @@ export async function runRouter(options: StandaloneRouterOptions): Promise<Stand
   )
   const connections = new ControlConnections(
     {
-      router: { routerId: identity.id, version: VERSION, linkListeners: listeners },
+      router: { routerId: identity.id, version: ROUTER_VERSION, linkListeners: listeners },
       held,
       addresses: identity.controllers,
       ...(log && { log }),

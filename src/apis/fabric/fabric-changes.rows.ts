@@ -1,13 +1,14 @@
 import { z } from 'zod'
 import { invalidField } from '../../base/errors.ts'
 import type { ControllerEngine } from '../../engine/engine.ts'
+import { ControlListeners } from '../../facts/routers/router-fields.resource.ts'
 import { transitRouters } from '../../facts/routers/transit-router.resource.ts'
 import { services } from '../../facts/services/service.resource.ts'
 import { terminators } from '../../facts/services/terminator.resource.ts'
 import { crudForAdmins } from '../../http/operations/crud.ts'
 import { defineOperation } from '../../http/operations/define-operation.ts'
 import { Created, created, DONE } from '../../http/operations/operation.ts'
-import { Cost, Name, Precedence, Tags } from '../../kernel/declaration/fields.ts'
+import { Cost, Name, Precedence, Tags, TextSet } from '../../kernel/declaration/fields.ts'
 import { described } from '../../kernel/declaration/words.ts'
 
 const SERVICE_WORDS = {
@@ -91,17 +92,26 @@ const ROUTER_WORDS = {
   cost: 'The cost of a path through the router, 0 to 65535.',
   noTraversal: 'True for a router that no traffic passes on its way to another one.',
   disabled: 'True for a router that may not connect.',
+  configs: 'Ids of configs whose type is for routers, at most one of each type.',
+  ctrlChanListeners: "Further addresses of the router's control channel, each with the names of its groups.",
+  fingerprint: 'The SHA-1 of its certificate, as it is: the router changes it by a renewal.',
   tags: 'Names and values for whoever administers the network.',
 }
-/** Why no router can be made for a given certificate. */
-const ENROLLS =
-  'the id is made here, and the router gets its certificate by the enrollment token that is made with it: leave it out'
+/** The reason why the certificate of a router is no field that a change may set. */
+const RENEWS = 'the router renews its certificate itself; a router of another certificate is deleted and created again'
+const CertificateFingerprint = z
+  .string()
+  .regex(/^([0-9a-f]{40})?$/i, 'must be the SHA-1 of a certificate: 40 hexadecimal digits')
+const RouterId = z.string().regex(/^[\w.-]{0,64}$/, 'must be at most 64 letters, digits, and characters of ._-')
 const RouterBody = described(
   z.object({
     name: Name,
     cost: Cost.default(0),
     noTraversal: z.boolean().default(false),
     disabled: z.boolean().default(false),
+    configs: TextSet.exactOptional(),
+    ctrlChanListeners: ControlListeners.exactOptional(),
+    fingerprint: CertificateFingerprint.exactOptional(),
     tags: Tags.default({}),
   }),
   ROUTER_WORDS,
@@ -112,19 +122,20 @@ const RouterPatch = described(
     cost: Cost.exactOptional(),
     noTraversal: z.boolean().exactOptional(),
     disabled: z.boolean().exactOptional(),
+    configs: TextSet.exactOptional(),
+    ctrlChanListeners: ControlListeners.exactOptional(),
+    fingerprint: CertificateFingerprint.exactOptional(),
     tags: Tags.exactOptional(),
   }),
   ROUTER_WORDS,
 )
 
-const NewRouter = described(
-  RouterBody.extend({ id: z.string().exactOptional(), fingerprint: z.string().exactOptional() }),
-  {
-    ...ROUTER_WORDS,
-    id: 'Empty: the id is made here.',
-    fingerprint: 'Empty: a router gets its certificate by enrolling.',
-  },
-)
+const NewRouter = described(RouterBody.extend({ id: RouterId.exactOptional() }), {
+  ...ROUTER_WORDS,
+  id: 'The id in the certificate of the router, together with `fingerprint`. Empty for a router that enrolls.',
+  fingerprint:
+    'The SHA-1 of the certificate by which the router connects: the network issued it for the router with this `id`. Empty for a router that enrolls.',
+})
 
 /** Routers of both kinds as the fabric API changes them. */
 export const fabricRouterChanges = {
@@ -132,17 +143,19 @@ export const fabricRouterChanges = {
     {
       route: 'POST /routers',
       summary: 'Creates one transit router',
-      description: 'It connects once it enrolled with the token that the management API shows of it.',
+      description:
+        'It connects once it enrolled with the token that the management API shows of it. With `id` and `fingerprint` it needs no enrollment: it connects by a certificate that the network issued before.',
       access: ADMIN,
       body: NewRouter,
       data: Created,
       status: 201,
     },
-    async ({ engine, call, body: { id: givenId = '', fingerprint = '', ...fields } }) => {
-      if (givenId !== '') throw invalidField('id', ENROLLS, givenId)
-      if (fingerprint !== '') throw invalidField('fingerprint', ENROLLS, fingerprint)
-      const { id } = await engine.transitRouters.create(call, fields)
-      return created(transitRouters, id)
+    async ({ engine, call, body: { id = '', fingerprint = '', ...fields } }) => {
+      if (id !== '' && fingerprint === '') throw invalidField('fingerprint', 'a router with a given id needs it', '')
+      if (fingerprint !== '' && id === '') throw invalidField('id', 'a router with a given certificate needs it', '')
+      const restored = { fingerprint: fingerprint.toLowerCase(), isVerified: true }
+      const router = await engine.of(transitRouters).create(call, fields, id === '' ? undefined : { id, restored })
+      return created(transitRouters, router.id)
     },
   ),
   replace: defineOperation(
@@ -153,8 +166,8 @@ export const fabricRouterChanges = {
       body: RouterBody,
       errors: CHANGE_ERRORS,
     },
-    async ({ engine, call, params, body }) => {
-      await (await routersLike(engine, params.id)).patch(call, params.id, body)
+    async ({ engine, call, params, body: { fingerprint, ...body } }) => {
+      await (await routersLike(engine, params.id, fingerprint)).patch(call, params.id, body)
       return DONE
     },
   ),
@@ -166,8 +179,8 @@ export const fabricRouterChanges = {
       body: RouterPatch,
       errors: CHANGE_ERRORS,
     },
-    async ({ engine, call, params, body }) => {
-      await (await routersLike(engine, params.id)).patch(call, params.id, body)
+    async ({ engine, call, params, body: { fingerprint, ...body } }) => {
+      await (await routersLike(engine, params.id, fingerprint)).patch(call, params.id, body)
       return DONE
     },
   ),
@@ -277,8 +290,10 @@ export const fabricTerminatorChanges = {
   ...crudForAdmins(terminators, ['delete']),
 }
 
-/** The service of edge routers or of transit routers, by the kind of the router with an id. */
-async function routersLike(engine: ControllerEngine, id: string) {
+/** The service of edge routers or of transit routers, by the kind of the router with an id; refuses another certificate for it. */
+async function routersLike(engine: ControllerEngine, id: string, fingerprint = '') {
   const { router } = await engine.dataPlane.router(id)
+  const isOther = fingerprint !== '' && fingerprint.toLowerCase() !== router.fingerprint
+  if (isOther) throw invalidField('fingerprint', RENEWS, fingerprint)
   return 'isTunnelerEnabled' in router ? engine.edgeRouters : engine.transitRouters
 }

@@ -2,7 +2,8 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { sqliteStorage } from 'portcullis/kysely'
-import { expect, it, onTestFinished, vi } from 'vitest'
+import { FakeRouter } from 'portcullis/testing'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { fabricWorld, joinedProcesses } from './fabric-world.ts'
 
 const FABRIC = '/fabric/v1'
@@ -40,18 +41,9 @@ it.each(['edge-routers', 'transit-routers'])('%s are changed and deleted', async
   await expect(world.call('PATCH', `${FABRIC}/routers/${id}`, { cost: 1 })).rejects.toThrow('404')
 })
 
-it('a router that is made is a transit router, which enrolls by a token; a certificate that is named is refused', async () => {
+it('a router that is made is a transit router, which enrolls by a token', async () => {
   const world = await fabricWorld()
-  const asked = { name: 'r1', tags: {}, cost: 9, noTraversal: true, disabled: false }
-  // As `ziti fabric create router` asks.
-  for (const named of [{ id: 'of-the-certificate' }, { fingerprint: 'ab'.repeat(20) }]) {
-    const [field = ''] = Object.keys(named)
-    await expect(world.create(`${FABRIC}/routers`, { ...asked, ...named })).rejects.toThrow(
-      new RegExp(`400.*${field}`, 's'),
-    )
-  }
-  expect(await world.call('GET', `${FABRIC}/routers`)).toEqual([])
-  const id = await world.create(`${FABRIC}/routers`, asked)
+  const id = await world.create(`${FABRIC}/routers`, { name: 'r1', tags: {}, cost: 9, noTraversal: true })
   expect(await world.call('GET', `${FABRIC}/routers/${id}`)).toMatchObject({
     name: 'r1',
     cost: 9,
@@ -61,6 +53,79 @@ it('a router that is made is a transit router, which enrolls by a token; a certi
   expect(await world.call('GET', `/transit-routers/${id}`)).toMatchObject({
     isVerified: false,
     enrollmentJwt: expect.any(String),
+  })
+})
+
+describe('a router that is made for a certificate, as `ziti fabric create router` asks', () => {
+  /** A world, and a router that enrolled, with the fingerprint of its certificate. */
+  const enrolled = async () => {
+    const world = await fabricWorld()
+    const router = await world.enroll('lost')
+    const { fingerprint = '' } = await world.call('GET', `${FABRIC}/routers/${router.id}`)
+    return {
+      world,
+      router,
+      fingerprint: String(fingerprint),
+      forget: () => world.call('DELETE', `/edge-routers/${router.id}`),
+    }
+  }
+
+  it('connects by it under the given id, without an enrollment', async () => {
+    const { world, router, fingerprint, forget } = await enrolled()
+    await forget()
+    expect(await new FakeRouter(router, world.listener).connect()).toMatchObject({ reason: 'unknown' })
+    const asked = {
+      id: router.id,
+      name: 'lost',
+      fingerprint: fingerprint.toUpperCase(),
+      tags: {},
+      cost: 9,
+      disabled: false,
+    }
+    expect(await world.create(`${FABRIC}/routers`, asked)).toBe(router.id)
+    expect(await new FakeRouter(router, world.listener).connect()).toMatchObject({ accepted: true })
+    expect(await world.call('GET', `/transit-routers/${router.id}`)).toMatchObject({
+      isOnline: true,
+      fingerprint,
+      cost: 9,
+    })
+    expect(
+      await world.call('GET', `/enrollments?filter=${encodeURIComponent(`transitRouter = "${router.id}"`)}`),
+    ).toEqual([])
+  })
+
+  it('does not connect by another certificate', async () => {
+    const { world, router, forget } = await enrolled()
+    await forget()
+    await world.create(`${FABRIC}/routers`, { id: router.id, name: 'r1', fingerprint: 'ab'.repeat(20) })
+    expect(await new FakeRouter(router, world.listener).connect()).toMatchObject({ reason: 'wrong-fingerprint' })
+  })
+
+  it('is refused by the name of the field where another router has the id, the certificate or the name, and half named', async () => {
+    const { world, router, fingerprint } = await enrolled()
+    const refused = (asked: object, field: string) =>
+      expect(world.create(`${FABRIC}/routers`, { name: 'r1', ...asked })).rejects.toThrow(
+        new RegExp(`400.*"field":"${field}"`, 's'),
+      )
+    await refused({ id: router.id, fingerprint: 'ab'.repeat(20) }, 'id')
+    await refused({ id: 'other', fingerprint }, 'fingerprint')
+    await refused({ id: 'other', fingerprint: 'ab'.repeat(20), name: 'lost' }, 'name')
+    await refused({ id: 'other' }, 'fingerprint')
+    await refused({ fingerprint }, 'id')
+    await refused({ id: 'other', fingerprint: 'not one' }, 'fingerprint')
+    await refused({ id: '../other', fingerprint }, 'id')
+    await world.create(`${FABRIC}/routers`, { id: 'other', fingerprint: 'ab'.repeat(20), name: 'r1' })
+    await refused({ id: 'other', fingerprint: 'cd'.repeat(20), name: 'r2' }, 'id')
+    await refused({ id: 'another', fingerprint: 'ab'.repeat(20), name: 'r2' }, 'fingerprint')
+    expect(await world.call('GET', `${FABRIC}/routers`)).toHaveLength(2)
+  })
+
+  it('keeps its certificate: a change to another one is refused', async () => {
+    const { world, router, fingerprint } = await enrolled()
+    const patch = (change: object) => world.call('PATCH', `${FABRIC}/routers/${router.id}`, change)
+    await expect(patch({ fingerprint: 'ab'.repeat(20) })).rejects.toThrow(/400.*fingerprint/s)
+    await patch({ fingerprint, cost: 7 })
+    expect(await world.call('GET', `${FABRIC}/routers/${router.id}`)).toMatchObject({ fingerprint, cost: 7 })
   })
 })
 

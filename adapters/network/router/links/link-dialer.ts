@@ -1,6 +1,6 @@
 import { runtime } from '../../../../src/concurrency/process-runtime.ts'
 import type { FromRouter, LinkListener as ListenerFacts, PeerChange } from '../../../../src/control-channel.ts'
-import { groupsMeet, linkKey, redialDelayMs } from '../../../../src/data-plane.ts'
+import { groupsMeet, linkKey, peerFirstMs, redialDelayMs } from '../../../../src/data-plane.ts'
 import type { SocketLimits } from '../../channel/channel-socket.ts'
 import type { Forwarder } from '../forwarder.ts'
 import type { ChannelTraces } from '../state/channel-traces.ts'
@@ -55,9 +55,6 @@ interface HeldLinks {
   opened(facts: LinkFacts, socket: LinkSocket): RouterLink | undefined
 }
 
-/** Milliseconds for which a router that accepts links lets a peer dial first. */
-const PEER_FIRST_MS = 1000
-
 /** The cost of a socket of a link. */
 export const LINK_LIMITS: SocketLimits = {
   // The largest message of an endpoint, with room for the additions of routers.
@@ -88,9 +85,9 @@ export class LinkDialer {
       else {
         const isHealthy = state === 'healthy'
         const before = this.#peers.get(id)
-        // A peer that is away reports no listeners: it is dialed at its last addresses.
+        // A peer that is away reports neither listeners nor version: it is dialed at its last addresses.
         const known = isHealthy ? listeners : (before?.listeners ?? [])
-        this.#peers.set(id, { version, isHealthy, listeners: known })
+        this.#peers.set(id, { version: version || (before?.version ?? ''), isHealthy, listeners: known })
         // The failures of before do not count for a peer that is back or has moved.
         if (isHealthy && (before?.isHealthy !== true || !isSamePlace(before.listeners, known))) this.#beginAnew(id)
         this.dial(id)
@@ -102,25 +99,20 @@ export class LinkDialer {
   /** Dials each listener of a peer without a link to it, but never a listener that the peer has withdrawn. */
   dial(peerId: string): void {
     const peer = this.#peers.get(peerId)
-    const { clock, random } = this.#settings
+    const { routerId, listeners, clock, random } = this.#settings
     if (peer === undefined || this.#isClosed) return
     const meeting = this.#meeting(peerId)
+    const firstMs = peerFirstMs({ routerId, isListening: listeners.length > 0 }, { id: peerId, version: peer.version })
     this.#drop(peerId, meeting)
     for (const key of meeting.keys()) {
-      const isNew = !this.#dials.has(key)
       const entry = this.#dials.get(key) ?? newDial(peerId)
       this.#dials.set(key, entry)
       if (this.#links.isHeld(key) || entry.isDialing) continue
       entry.cancel()
-      const delayMs = isNew ? this.#firstDelayMs(peerId) : redialDelayMs(entry.failures, peer.isHealthy, random())
+      // After a loss as at the beginning: both routers hear of it at once.
+      const delayMs = entry.failures === 0 ? firstMs : redialDelayMs(entry.failures, peer.isHealthy, random())
       entry.cancel = clock.timer(delayMs, () => void this.#dial(key, peerId))
     }
-  }
-
-  /** Two routers that may dial each other need one link: the router with the lower id dials first, the other only if that fails. */
-  #firstDelayMs(peerId: string): number {
-    const { routerId, listeners } = this.#settings
-    return listeners.length > 0 && routerId > peerId ? PEER_FIRST_MS : 0
   }
 
   /** The listeners of a peer in groups that this router dials, by the keys of their links. */

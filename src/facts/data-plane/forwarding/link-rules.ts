@@ -14,6 +14,12 @@ export interface LinkState {
   readonly isDialed: boolean
 }
 
+/** The version that routers of this package report. */
+export const ROUTER_VERSION = 'v2.0.0'
+
+/** Milliseconds for which a router that accepts links lets a peer dial first. */
+const PEER_FIRST_MS = 1000
+
 /** Milliseconds between dials of a healthy peer, and of a peer that lost its controller. */
 const BACK_OFF = {
   healthy: { firstMs: 5000, mostMs: 300_000, factor: 1.5 },
@@ -47,6 +53,18 @@ export function duplicateOutcome(held: LinkState, added: LinkState, rejected: nu
   if (held.id === added.id) return 'held-goes'
   if (added.id > held.id) return added.isDialed && rejected < MOST_REJECTED ? 'new-goes' : 'both-stay'
   return held.isDialed ? 'held-goes' : 'both-stay'
+}
+
+/**
+ * Milliseconds for which a router lets a peer dial first. Two routers that may dial each other need one link: of two routers with this rule
+ * the router with the lower id dials at once. Routers with other versions always do.
+ */
+export function peerFirstMs(
+  own: { readonly routerId: string; readonly isListening: boolean },
+  peer: { readonly id: string; readonly version: string },
+): number {
+  const isFirst = peer.version === ROUTER_VERSION && own.routerId < peer.id
+  return own.isListening && !isFirst ? PEER_FIRST_MS : 0
 }
 
 /**
