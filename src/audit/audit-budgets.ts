@@ -1,7 +1,7 @@
 import { jsonBytes } from '../base/bytes.ts'
 import { BoundedMap } from '../base/collections.ts'
 import { canonicalJson } from '../base/text.ts'
-import { type Budget, fullBudget, spend } from '../facts/audit/audit-trail.rules.ts'
+import { type Budget, fullBudget, shareOf, spend } from '../facts/audit/audit-trail.rules.ts'
 import { type Observation, STRANGERS } from './audited-changes.ts'
 
 /**
@@ -19,6 +19,7 @@ const MOST_FOLDS = 1000
 const NAMED_PARTIES = 50
 /** The name under which parties beyond `MOST_PARTIES` are counted together. */
 const OTHERS = 'others'
+const HOUR_MS = 3_600_000
 /** Bytes of a record beside its content. */
 const BASE_BYTES = 200
 
@@ -26,6 +27,8 @@ const BASE_BYTES = 200
 export interface PartyAllowances {
   readonly strangerBytesPerHour: number
   readonly endpointBytesPerHour: number
+  /** Of all endpoints together: each has an equal share. */
+  readonly useBytesPerHour: number
 }
 
 /** An observation that waits to be written. */
@@ -58,6 +61,10 @@ interface Fold extends Counted {
 export class AuditBudgets {
   readonly #allowances: PartyAllowances
   readonly #budgets = new BoundedMap<string, Budget>(MOST_PARTIES)
+  /** The parties seen since `#hourAt` (epoch ms), and the number of the parties seen in the hour before it. */
+  #seen = new Set<string>()
+  #hourAt = 0
+  #seenBefore = 0
   readonly #leftOut = new Map<string, Counted>()
   readonly #folds = new Map<string, Fold>()
   /** Epoch ms. */
@@ -76,8 +83,12 @@ export class AuditBudgets {
 
   /** Reports whether a party has the bytes of an observation left. */
   hasBytes({ at, budgets }: Spending, party: string, { content }: Observation): boolean {
-    const { strangerBytesPerHour, endpointBytesPerHour } = this.#allowances
-    const allowance = { bytesPerHour: party === STRANGERS ? strangerBytesPerHour : endpointBytesPerHour }
+    const { strangerBytesPerHour, endpointBytesPerHour, useBytesPerHour } = this.#allowances
+    const parties = Math.max(this.#seenBefore, this.#seen.size)
+    const allowance =
+      party === STRANGERS
+        ? shareOf(strangerBytesPerHour, strangerBytesPerHour, 1)
+        : shareOf(endpointBytesPerHour, useBytesPerHour, parties)
     const known = budgets.get(party) ?? this.#budgets.get(party) ?? fullBudget(allowance, at)
     const { isAllowed, budget } = spend(known, allowance, BASE_BYTES + jsonBytes(content), at)
     budgets.set(party, budget)
@@ -86,7 +97,15 @@ export class AuditBudgets {
 
   /** Counts the cost of a committed write. */
   settle({ at, budgets, folded, leftOut }: Spending): void {
-    for (const [party, budget] of budgets) this.#budgets.set(party, budget)
+    if (at >= this.#hourAt + HOUR_MS) {
+      this.#seenBefore = at < this.#hourAt + 2 * HOUR_MS ? this.#seen.size : 0
+      this.#seen = new Set()
+      this.#hourAt = at
+    }
+    for (const [party, budget] of budgets) {
+      this.#budgets.set(party, budget)
+      if (party !== STRANGERS && this.#seen.size < MOST_PARTIES) this.#seen.add(party)
+    }
     if (this.#leftOut.size === 0 && this.#folds.size === 0) this.#firstAt = at
     for (const observation of folded) this.#fold(observation, at)
     for (const party of leftOut) this.#leaveOut(party, at)

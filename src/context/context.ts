@@ -48,6 +48,8 @@ export interface AuditSettings {
   readonly strangerBytesPerHour: number
   /** Bytes that one identity without rights may cause in an hour, for each kind of record. */
   readonly endpointBytesPerHour: number
+  /** Bytes that all of them together may cause in an hour. */
+  readonly useBytesPerHour: number
 }
 
 export interface EngineSettings {

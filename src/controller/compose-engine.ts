@@ -191,12 +191,14 @@ function auditSettingsOf({ audit = {}, storage }: ControllerOptions): AuditSetti
     mostBytes = (storage.isVolatile ? 32 : 1024) * MIB,
     strangerBytesPerHour = 256 * KIB,
     endpointBytesPerHour = 256 * KIB,
+    useBytesPerHour = MIB,
   } = audit
   return {
     keepMs: requireInRange('audit.keepMs', keepMs, MINUTE_MS, CENTURY_MS),
     mostBytes: requireInRange('audit.mostBytes', mostBytes, KIB, MOST_AUDIT_BYTES),
     strangerBytesPerHour: requireInRange('audit.strangerBytesPerHour', strangerBytesPerHour, 0, MOST_AUDIT_BYTES),
     endpointBytesPerHour: requireInRange('audit.endpointBytesPerHour', endpointBytesPerHour, 0, MOST_AUDIT_BYTES),
+    useBytesPerHour: requireInRange('audit.useBytesPerHour', useBytesPerHour, 0, MOST_AUDIT_BYTES),
   }
 }
 

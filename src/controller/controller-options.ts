@@ -141,6 +141,11 @@ export interface AuditOptions {
   readonly strangerBytesPerHour?: number
   /** The same of one identity without rights, for each kind of record. Default: 256 KiB. */
   readonly endpointBytesPerHour?: number
+  /**
+   * The same of all identities without rights together: each has an equal share, so that their logins and sessions do not push changes
+   * out. Default: 1 MiB, by which the default of `mostBytes` lasts for a month.
+   */
+  readonly useBytesPerHour?: number
 }
 
 /** Choices of a host about webhooks. */

@@ -387,6 +387,36 @@ describe('many logins', () => {
     expect(whole + folded).toBe(61)
   })
 
+  it('of many without rights share their bytes: no login pushes a change out, and no device hides another', async () => {
+    const audit = { useBytesPerHour: 20_000 }
+    const controller = await createTestController(await withSharedPki({ audit, rateLimits: false }))
+    onTestFinished(() => controller.close())
+    const devices = await Promise.all(
+      Array.from({ length: 40 }, async (_, at) => {
+        const name = `device ${at}`
+        const { id } = await controller.engine.identities.create(SYSTEM_CALL, { name, type: 'Device', isAdmin: false })
+        const body = { username: name, password: 'Correct-Horse-1' }
+        await givePassword(controller, id, body)
+        return { id, body }
+      }),
+    )
+    const logins = async (): Promise<readonly string[]> => {
+      const { items } = await controller.storage.read((tx) => tx.collection(auditRecords).find())
+      return items.flatMap(({ type, actorId }) => (type === 'login.succeeded' && actorId !== null ? [actorId] : []))
+    }
+    const counted: number[] = []
+    for (let hour = 0; hour < 5; hour += 1) {
+      for (const { body } of [...devices, ...devices]) {
+        await controller.client().call('POST /authenticate', { query: { method: 'password' }, body })
+      }
+      await controller.elapse(3_600_000)
+      counted.push((await logins()).length)
+    }
+    // Each device has the first logins in the trail, and later ones as its share allows.
+    expect(new Set(await logins()).size).toBe(40)
+    expect((counted.at(-1) ?? 0) - (counted[1] ?? 0)).toBeLessThan((3 * 20_000) / 200)
+  })
+
   it('of somebody without rights are counted beyond their bytes, and the count is told at the end', async () => {
     const { controller, id, logins, records } = await many([], 60)
     await controller.close()

@@ -80,27 +80,38 @@ export interface Budget {
   readonly since: number
 }
 
-/** The bytes that a party may cause in an hour, or at once. */
+/** The bytes that a party may cause. */
 export interface Allowance {
   readonly bytesPerHour: number
+  /** Bytes at once, after an hour or longer without any. */
+  readonly atOnce: number
+}
+
+/** Bytes that every party may cause at once: some records. */
+const LEAST_AT_ONCE = 2048
+
+/** The allowance of one of `parties` that share `sharedBytesPerHour`: an equal share, and at most `bytesPerHour`. */
+export function shareOf(bytesPerHour: number, sharedBytesPerHour: number, parties: number): Allowance {
+  const share = Math.min(bytesPerHour, sharedBytesPerHour / Math.max(1, parties))
+  return { bytesPerHour: share, atOnce: Math.min(bytesPerHour, Math.max(share, LEAST_AT_ONCE)) }
 }
 
 const HOUR_MS = 3_600_000
 
 /** The budget of a party that has caused no bytes yet. */
-export function fullBudget({ bytesPerHour }: Allowance, now: number): Budget {
-  return { bytes: bytesPerHour, at: now, leftOut: 0, since: 0 }
+export function fullBudget({ atOnce }: Allowance, now: number): Budget {
+  return { bytes: atOnce, at: now, leftOut: 0, since: 0 }
 }
 
 /** Takes `bytes` from a budget at `now` (epoch ms). If they are not available, nothing is taken, and a record is counted as left out. */
 export function spend(
   budget: Budget,
-  { bytesPerHour }: Allowance,
+  { bytesPerHour, atOnce }: Allowance,
   bytes: number,
   now: number,
 ): { readonly isAllowed: boolean; readonly budget: Budget } {
   const regained = (Math.max(0, now - budget.at) / HOUR_MS) * bytesPerHour
-  const available = Math.min(bytesPerHour, budget.bytes + regained)
+  const available = Math.min(atOnce, budget.bytes + regained)
   const isAllowed = bytes <= available
   return {
     isAllowed,

@@ -52,6 +52,7 @@ const AUDITED = {
   bytes: ['mostBytes', 1],
   'stranger-bytes-per-hour': ['strangerBytesPerHour', 1],
   'endpoint-bytes-per-hour': ['endpointBytesPerHour', 1],
+  'use-bytes-per-hour': ['useBytesPerHour', 1],
 } as const satisfies Record<string, readonly [keyof AuditOptions, number]>
 
 /**

@@ -191,7 +191,8 @@ export const SERVE_OPTIONS = {
     summary:
       'NAME=NUMBER with commas between; the others keep their defaults: keep-days=365 for records of the audit trail, ' +
       'bytes=1073741824 of all of them, stranger-bytes-per-hour=262144 of refused logins, ' +
-      'endpoint-bytes-per-hour=262144 of each identity without rights',
+      'endpoint-bytes-per-hour=262144 of each identity without rights, ' +
+      'use-bytes-per-hour=1048576 of all of these identities together',
   },
   explorer: {
     summary: 'answer the access explorer, a page for browsers, at /portcullis/explorer/; default: not',
