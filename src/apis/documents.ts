@@ -16,7 +16,7 @@ export const API_DESCRIPTIONS: Readonly<Record<ApiName, Omit<ApiDescription, 've
   },
   client: {
     title: 'Portcullis client API',
-    description: 'What an identity does for itself: enroll, authenticate, report posture, reach services.',
+    description: 'The operations of an identity for itself: enroll, authenticate, report posture, reach services.',
     basePath: CLIENT_BASE,
   },
   fabric: {
@@ -26,7 +26,7 @@ export const API_DESCRIPTIONS: Readonly<Record<ApiName, Omit<ApiDescription, 've
   },
   portcullis: {
     title: 'Portcullis API',
-    description: 'What Portcullis offers beyond the two edge APIs: explanations and simulations of access.',
+    description: 'The operations of Portcullis beyond the two edge APIs: explanations and simulations of access.',
     basePath: PORTCULLIS_BASE,
   },
 }

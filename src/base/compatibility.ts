@@ -133,7 +133,7 @@ export const DEPLOYED_HABITS = {
    */
   namesEveryPolicy: habit(
     'the policies that grant a service, in its `postureQueries` and in sessions',
-    'of those of one type that ask for the same posture checks the one of the lowest id; a session names the one that carries it',
+    'the policy of the lowest id among policies of one type that ask for the same posture checks; a session names the policy that carries it',
     'every policy',
   ),
   /** Empty members look as on deployed controllers: lists and configs are null, listeners of routers are absent. */

@@ -124,7 +124,7 @@ function mayList(call: Call, { definition }: Resource): boolean {
 }
 
 function unreadable({ definition }: Resource): ControllerError {
-  const message = `a filter may ask about ${definition.name} only for who may read them`
+  const message = `a filter may ask about ${definition.name} only for callers that may read them`
   return new ControllerError('INVALID_FILTER', { code: 'UNHANDLED', message })
 }
 

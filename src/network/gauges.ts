@@ -39,7 +39,7 @@ export interface GaugeSource {
   uptimeMs(): number
 }
 
-const INDEX_SIZE = gauge('access_index.size', '{entry}', 'What the access index holds, by kind.')
+const INDEX_SIZE = gauge('access_index.size', '{entry}', 'The entries of the access index, by kind.')
 const INDEX_LAG = gauge(
   'access_index.lag',
   '{revision}',

@@ -87,7 +87,7 @@ describe('testing a model', () => {
     )
     expect(result.cases.map(({ passed }) => passed)).toEqual([true, false, true, true, true, false, false])
     expect(result.cases[1]?.text).toBe(
-      "An identity with the role attributes 'employees' and 'visitors' can dial the service 'payroll', by the service policy 'employees-dial-payroll'. Nobody who is there can yet.",
+      "An identity with the role attributes 'employees' and 'visitors' can dial the service 'payroll', by the service policy 'employees-dial-payroll'. No present identity can yet.",
     )
     expect(result.cases[6]?.text).toBe("No member of services is named 'payrol'.")
   })
@@ -105,7 +105,7 @@ describe('testing a model', () => {
         - { never: { identity: ['#all'], dial: ['#all'] }, posture: {} }
         - { never: { identity: ['#all'], dial: ['#all'] }, posture: { mfa: true } }`
     const result = await testModel(await readModel({ name: 'mfa.yaml', text }))
-    expect(result.notes).toEqual(['the model has no edge routers: one that everybody may use is assumed'])
+    expect(result.notes).toEqual(['the model has no edge routers: a router that everybody may use is assumed'])
     expect(result.cases.map(({ passed }) => passed)).toEqual([true, true, true, false])
   })
 

@@ -138,7 +138,7 @@ describe.skipIf(CHROMIUM === undefined)('the login page in a browser without scr
     external.state.subject = 'stranger'
     await page.keyboard.press('Enter')
     await titled(page, 'Error: Log in')
-    expect(await page.getByRole('alert').textContent()).toBe('Nobody who may log in here is known by that login.')
+    expect(await page.getByRole('alert').textContent()).toBe('No person with that login may log in here.')
     await logIn(page, who.username, who.password)
     await titled(page, 'Another proof is needed')
     external.state.subject = who.id

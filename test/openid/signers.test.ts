@@ -140,7 +140,7 @@ describe('external JWT signers on the login page', () => {
     const first = await leave(mounted, current, signer)
     const refused = await comeBack(mounted, external.visit(first.location), first.cookie)
     expect(refused.status).toBe(401)
-    expect(await problemIn(refused)).toBe('Nobody who may log in here is known by that login.')
+    expect(await problemIn(refused)).toBe('No person with that login may log in here.')
     expect((await callback(mounted, current)).get('error')).toBe('interaction_required')
     external.state.subject = who.id
     const again = await leave(mounted, current, signer)
@@ -214,7 +214,7 @@ describe('a login at a signer is refused', () => {
     ['a token of another issuer', {}, { iss: 'https://evil.test' }, REFUSED],
     ['a token for another audience', {}, { aud: 'others' }, REFUSED],
     ['an ID token that answers another request', { targetToken: 'ID' }, { nonce: 'another' }, REFUSED],
-    ['somebody whom nobody knows', {}, { sub: 'stranger' }, 'Nobody who may log in here is known by that login.'],
+    ['somebody whom nobody knows', {}, { sub: 'stranger' }, 'No person with that login may log in here.'],
   ])('with %s', async (_what, change, claims, problem) => {
     const { mounted, external, signer } = await scene({ ...change })
     external.state.claims = { ...claims }

@@ -207,7 +207,7 @@ describe('events', () => {
     const wait = net.events.wait('authentication.attempted', { where, patienceMs: 200 })
     await net.asAdmin()
     const told =
-      /within 200 ms of .*; what came: .*api-session\.started.*authentication\.attempted \{.*"method":"password"/
+      /within 200 ms of .*; these came: .*api-session\.started.*authentication\.attempted \{.*"method":"password"/
     await expect(wait).rejects.toThrow(told)
   })
 

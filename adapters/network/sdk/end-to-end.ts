@@ -110,7 +110,7 @@ function encryption(sodium: typeof Sodium, key: Uint8Array, free: (state: Sodium
 
 function decryption(sodium: typeof Sodium, key: Uint8Array, free: (state: Sodium.StateAddress) => void): Decryption {
   let state: Sodium.StateAddress | undefined
-  const refuse = () => new ConnectionFailure('DECRYPTION_FAILED', 'what arrived is not what the other end sent')
+  const refuse = () => new ConnectionFailure('DECRYPTION_FAILED', 'the bytes were changed between the two ends')
   return {
     open: (message) => {
       if (state === undefined) {

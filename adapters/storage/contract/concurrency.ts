@@ -57,7 +57,7 @@ export function describeConcurrency({ it, open }: Suite): void {
     assert.equal((await storage.read((tx) => tx.collection(tickets).find())).totalCount, 0)
   })
 
-  it('leaves a record for the next caller when the one who consumed it fails', async () => {
+  it('leaves a record for the next caller when its consumer fails', async () => {
     const storage = await open()
     await insertAll(storage, tickets, [ticket('once')])
     const outcomes = await Promise.allSettled(

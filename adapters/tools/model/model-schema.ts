@@ -43,7 +43,7 @@ export async function modelSchema(network?: Network): Promise<JsonObject> {
     additionalProperties: false,
     properties: {
       ...Object.fromEntries(kinds),
-      assertions: { type: 'array', description: 'What must hold in the network.', items: assertionSchema() },
+      assertions: { type: 'array', description: 'Statements that must hold in the network.', items: assertionSchema() },
     },
   }
 }

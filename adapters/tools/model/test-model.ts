@@ -72,7 +72,7 @@ const ROUTER_KEYS: readonly ModelEntity['key'][] = ['edgeRouters', 'edgeRouterPo
 /** A model without routers is about policies and posture alone. */
 function routersFor({ entities }: Model, notes: string[]): readonly OtherEntity[] {
   if (entities.some(({ key }) => ROUTER_KEYS.includes(key))) return []
-  notes.push('the model has no edge routers: one that everybody may use is assumed')
+  notes.push('the model has no edge routers: a router that everybody may use is assumed')
   const name = 'any edge router'
   const policy = { name, semantic: 'AnyOf', edgeRouterRoles: ['#all'] }
   return [

@@ -42,8 +42,8 @@ const OPTIONS: OptionRules<OpenTelemetryOptions> = {
 
 /**
  * Gives spans and metrics on to OpenTelemetry: a span of kind server for every request, named by method and route, and the
- * figures of `/metrics`, by the semantic conventions for HTTP. No name, id or secret of an entity stands in them. Whatever is
- * called while a request is answered belongs to its span, where the program has registered a context manager.
+ * figures of `/metrics`, by the semantic conventions for HTTP. No name, id or secret of an entity stands in them. Calls
+ * during a request belong to its span, where the program has registered a context manager.
  *
  * @example
  * const controller = await createController({ storage, address: 'localhost:1280', telemetry: openTelemetry() })

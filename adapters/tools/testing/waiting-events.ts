@@ -104,5 +104,5 @@ function cameInstead(others: readonly string[]): string {
   for (const text of others) counts.set(text, (counts.get(text) ?? 0) + 1)
   const told = [...counts].map(([text, count]) => (count === 1 ? text : `${text} (${count} times)`))
   const more = told.length > MOST_TOLD ? ` and ${told.length - MOST_TOLD} more` : ''
-  return `; what came: ${told.slice(0, MOST_TOLD).join(', ')}${more}`
+  return `; these came: ${told.slice(0, MOST_TOLD).join(', ')}${more}`
 }

@@ -117,7 +117,7 @@ export const roleAttributeOperations: readonly Operation[] = KINDS.flatMap(([wor
     defineOperation(
       {
         route: `GET /${word}-role-attribute-usage`,
-        summary: `Lists the role attributes that ${kind.replaceAll('-', ' ')} have or policies select, with who does`,
+        summary: `Lists the role attributes that ${kind.replaceAll('-', ' ')} have or policies select, with their holders and policies`,
         query: z.object({ withIds: z.string().optional() }),
         data: Use,
         ...list,

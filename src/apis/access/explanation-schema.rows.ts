@@ -50,11 +50,11 @@ const Check = described(
   {
     id: 'The id of the posture check.',
     name: 'Its name.',
-    typeId: 'What it looks at.',
+    typeId: 'The fact that it looks at.',
     isPassing: 'Whether it passes.',
     expected: 'The values that pass, of a shape by type.',
-    known: 'What was reported, of a shape by type; null when nothing was.',
-    missing: 'What keeps it from passing; empty when it passes.',
+    known: 'The reported facts, of a shape by type; null without a report.',
+    missing: 'The reasons why it does not pass; empty when it passes.',
     holdsUntil: 'When it fails by itself, RFC 3339; null when it does not.',
   },
 )
@@ -91,7 +91,7 @@ const Suggestion = described(
   }),
   {
     kind: 'What to do.',
-    entities: 'What it is about, most important first.',
+    entities: 'The entities that it is about, most important first.',
     roleAttributes: 'The role attributes to add to the first entity, for `add-role-attributes`; absent otherwise.',
     text: 'The suggestion as a sentence.',
   },
@@ -146,7 +146,7 @@ const Since = described(
       {
         id: 'The id of the audit record.',
         type: 'What was done.',
-        entity: 'What was created or changed.',
+        entity: 'The entity that was created or changed.',
         actor: 'The identity that did it; null for the controller, its host and its operator.',
       },
     ).nullable(),
@@ -156,7 +156,7 @@ const Since = described(
       '`change`: by a change of the policy, the identity or the service; `time`: since the time ended for which the identity ' +
       'was disabled; `before`: it was granted by then already, and the audit trail tells of nothing earlier.',
     at: 'Since when, RFC 3339.',
-    policy: 'Of the policies that grant it now, the one that has for longest.',
+    policy: 'The policy that has granted it for longest, among the policies that grant it now.',
     change: 'The change that gave it; null where time did, and where the audit trail does not reach back as far.',
   },
 )
@@ -184,10 +184,10 @@ export const ExplanationData: z.ZodType<ExplanationAnswer, ExplanationAnswer> = 
         online: z.array(Router),
       }),
       {
-        ofIdentity: 'Those that the identity may use.',
-        ofService: 'Those that the service may use.',
-        common: 'Those that both may use.',
-        online: 'Those of the common ones that are connected.',
+        ofIdentity: 'The edge routers that the identity may use.',
+        ofService: 'The edge routers that the service may use.',
+        common: 'The edge routers that both may use.',
+        online: 'The common edge routers that are connected.',
       },
     ),
     hosts: described(z.object({ terminatorCount: z.int(), hosts: z.array(Named), mayBindCount: z.int() }), {
@@ -211,9 +211,9 @@ export const ExplanationData: z.ZodType<ExplanationAnswer, ExplanationAnswer> = 
     identity: 'The identity; null when there is none of the id or name.',
     service: 'The service; null when there is none of the id or name.',
     apiSessionId: 'The id of the API session whose second factor counted; null when the identity has none.',
-    policies: 'The service policies that select the identity, the service or both; those that decide come first.',
-    edgeRouters: 'The edge routers, by who may use them.',
-    hosts: 'Who hosts the service, and who may; null where there is no such service.',
+    policies: 'The service policies that select the identity, the service or both; the deciding policies come first.',
+    edgeRouters: 'The edge routers, grouped by whether the identity, the service or both may use them.',
+    hosts: 'The identities that host the service, and the identities that may; null where there is no such service.',
     wire:
       'Whether what is allowed works now, by routers, links and terminators; null where no data plane is open, and where ' +
       'another instant or changes are in question.',
@@ -223,7 +223,7 @@ export const ExplanationData: z.ZodType<ExplanationAnswer, ExplanationAnswer> = 
     since:
       'Since when service policies grant it without a break, posture and edge routers aside; null where it is not allowed, and ' +
       'where another instant or changes are in question.',
-    suggestions: 'What would give access, or would let it carry traffic.',
+    suggestions: 'Changes that would give access, or would let it carry traffic.',
     text: 'The explanation for people, over several lines.',
   },
 )

@@ -32,9 +32,9 @@ const CheckFailure = described(
     semantic: z.enum(['AllOf', 'OneOf', 'AnyOf']).optional(),
   }),
   {
-    actualValue: 'What was found, in the form of the type: text, a list or an object.',
+    actualValue: 'The reported value, in the form of the type: text, a list or an object.',
     criteria: 'For `MFA`: the facts by which it was decided.',
-    expectedValue: 'What would have passed, in the form of the type.',
+    expectedValue: 'A value that would have passed, in the form of the type.',
     postureCheckId: 'The id of the posture check.',
     postureCheckName: 'Its name.',
     postureCheckType: 'Its type.',
@@ -78,7 +78,7 @@ export const identityPostureOperations = [
     {
       route: 'GET /identities/{id}/posture-data',
       summary: 'Shows the posture data of an identity',
-      description: 'What was never reported is null.',
+      description: 'A fact that was never reported is null.',
       access: { entity: 'identity', action: 'read' },
       data: PostureData,
     },

@@ -40,7 +40,7 @@ const SimulationData: z.ZodType<SimulationAnswer, SimulationAnswer> = described(
 export const simulateOperation = defineOperation(
   {
     route: 'POST /simulate',
-    summary: 'Tells which identities would gain or lose Dial or Bind to which services by changes, writing nothing',
+    summary: 'Lists the identities that would gain or lose Dial or Bind to services by changes, and writes nothing',
     description:
       'Changes are made in order on a view of the network as it is; posture counts for nothing. Pairs come in pages. ' +
       'With `identities`, `posture`, `mfa` or `at` posture counts: what passes now is held against what would pass then, ' +

@@ -22,7 +22,7 @@ const Author = described(
     trustAnchorId: z.string().optional(),
   }),
   {
-    by: '`caller`: an identity; `anonymous`: somebody whose credential was just judged; `operator`: whoever holds the store; `system`: the controller or its host.',
+    by: '`caller`: an identity; `anonymous`: somebody whose credential was just judged; `operator`: the owner of the store; `system`: the controller or its host.',
     name: 'The name at that time.',
     apiSessionId: 'The API session by which the identity called.',
     method: 'The method of its login: `password`, `cert` or `ext-jwt`.',
@@ -57,15 +57,16 @@ const AuditData: z.ZodType<AuditPage, AuditPage> = described(
         {
           id: 'The id of the record. Ids sort in the order of commits.',
           at: 'When, RFC 3339.',
-          type: 'What happened, for example `entity.updated`.',
+          type: 'The kind of event, for example `entity.updated`.',
           entity: 'The entity that it is about; null where it is about none.',
           actor: 'The identity that did it; null for the controller and its operator.',
-          author: 'By which proof the actor was let in; null for who is no administrator.',
-          remoteAddress: 'From which address; null where that is unknown, and for who is no administrator.',
-          requestId: 'The id of the request in the log; null where there was none, and for who is no administrator.',
-          reason: 'Why; null where nothing is to be said, and for who is no administrator.',
+          author: 'By which proof the actor was let in; null for readers who are no administrators.',
+          remoteAddress: 'From which address; null where that is unknown, and for readers who are no administrators.',
+          requestId:
+            'The id of the request in the log; null where there was none, and for readers who are no administrators.',
+          reason: 'Why; null without a reason, and for readers who are no administrators.',
           changes: 'The fields that changed, each before and after; of a secret a digest.',
-          facts: 'What else is known of it; empty for who is no administrator.',
+          facts: 'Further facts about it; empty for readers who are no administrators.',
         },
       ),
     ),
@@ -84,8 +85,8 @@ export const auditOperation = defineOperation(
     summary: 'Tells what was done, by whom and from where',
     description:
       'A record is told to who may read the entities that it is about, and those about none to administrators. ' +
-      'Filters may name `id`, `at`, `type`, `kind`, `entityId` and `actorId`. Who accepts `application/jsonl` is answered ' +
-      'every record from `after` or the first one on, one in a line, the earliest first. Who accepts `text/event-stream` is ' +
+      'Filters may name `id`, `at`, `type`, `kind`, `entityId` and `actorId`. A caller that accepts `application/jsonl` is answered ' +
+      'every record from `after` or the first one on, one in a line, the earliest first. A caller that accepts `text/event-stream` is ' +
       'told each record as it is written, from now on or after `Last-Event-ID`, within about a second.',
     access: 'delegate',
     isLong: true,

@@ -70,7 +70,7 @@ const UndoData: z.ZodType<UndoPlan, UndoPlan> = described(
   }),
   {
     record: 'The id of the audit record.',
-    action: 'What is done; null where nothing is, for the reason of `obstacle`.',
+    action: 'The undoing action; null where there is none, for the reason of `obstacle`.',
     entity: 'The entity that was changed.',
     obstacle: 'Why nothing is done; null where something is.',
     refusal: 'Why the controller would refuse it; null where it would not.',
@@ -78,7 +78,8 @@ const UndoData: z.ZodType<UndoPlan, UndoPlan> = described(
     left: 'The fields that are not set back.',
     trust:
       'Whether the certificate authority or external JWT signer would be trusted to let in identities that have rights; null for other entities, and where that does not change.',
-    access: 'Who would gain and lose access; null where the change decides none, or the caller may not read all of it.',
+    access:
+      'The identities that would gain and lose access; null where the change decides none, or the caller may not read all of it.',
     tag: 'Stands for the plan and the entity as it is now: the `If-Match` of the request that makes it.',
     text: 'The plan for people, over several lines.',
   },

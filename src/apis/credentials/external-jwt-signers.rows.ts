@@ -26,7 +26,7 @@ const ClientSigner = described(
     updatedAt: z.iso.datetime(),
   }),
   {
-    audience: 'What a token must name among its audiences (`aud`).',
+    audience: 'A value that a token must name among its audiences (`aud`).',
     clientId: 'The client id with which to ask the issuer for tokens; null when none is needed.',
     enrollToCertEnabled: 'Whether a token and a signing request enroll an identity that then has a certificate.',
     enrollToTokenEnabled: 'Whether a token enrolls an identity that then authenticates by tokens.',
@@ -45,7 +45,7 @@ export const clientExternalJwtSigners = defineOperation(
     route: 'GET /external-jwt-signers',
     summary: 'Lists the enabled external JWT signers',
     description:
-      'What a client needs to know to log in at an issuer. Those that administrators trust come first, unless `sort` says otherwise.',
+      'The facts that a client needs to log in at an issuer. Issuers that administrators trust come first, unless `sort` says otherwise.',
     access: 'public',
     data: ClientSigner,
     symbols: SYMBOLS,

@@ -54,7 +54,8 @@ export const enrollOperations = [
     {
       route: 'POST /enroll',
       summary: 'Enrolls by any method; the body is a PEM signing request or a JSON object that holds what is needed',
-      description: 'What is needed depends on the method. The certificate that was issued is in the answer.',
+      description:
+        'The members that are needed depend on the method. The certificate that was issued is in the answer.',
       access: 'public',
       credentials: ['none', 'certificate'],
       query: described(z.object({ method: z.string().optional(), token: z.string().max(256).optional() }), {
@@ -169,7 +170,7 @@ export const enrollOperations = [
   defineOperation(
     {
       route: 'POST /enroll/extend/router',
-      summary: 'Replaces the certificates of the router that calls with its current one, which is void at once',
+      summary: 'Replaces the certificates of the calling router; its current certificate is void at once',
       description: 'To be called over a connection with the present certificate of the router.',
       access: 'public',
       credentials: ['certificate'],

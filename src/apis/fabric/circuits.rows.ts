@@ -29,7 +29,7 @@ const CircuitData = described(
     service: 'The service that it leads to.',
     terminator: 'The terminator at which it leaves the network.',
     path: 'The way that it takes now.',
-    tags: 'What routers tell with its use: the ids of service, client and host.',
+    tags: 'Facts that routers report with its use: the ids of service, client and host.',
     createdAt: 'When it was dialed, RFC 3339.',
   },
 )

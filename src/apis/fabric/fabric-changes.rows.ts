@@ -12,10 +12,10 @@ import { Cost, Name, Precedence, Tags, TextSet } from '../../kernel/declaration/
 import { described } from '../../kernel/declaration/words.ts'
 
 const SERVICE_WORDS = {
-  name: 'The name of the service, of which there is no other.',
+  name: 'The name of the service; no other service has it.',
   terminatorStrategy: 'How one of several terminators is chosen: `smartrouting`, `weighted`, `random` or `sticky`.',
   maxIdleTimeMillis: 'Milliseconds without traffic after which circuits end; 0 for never.',
-  tags: 'Names and values for whoever administers the network.',
+  tags: 'Names and values for the administrators of the network.',
 }
 const Strategy = z.enum(['smartrouting', 'weighted', 'random', 'sticky'])
 const ServiceBody = described(
@@ -88,14 +88,14 @@ export const fabricServiceChanges = {
 }
 
 const ROUTER_WORDS = {
-  name: 'The name of the router, of which there is no other.',
+  name: 'The name of the router; no other router has it.',
   cost: 'The cost of a path through the router, 0 to 65535.',
   noTraversal: 'True for a router that no traffic passes on its way to another one.',
   disabled: 'True for a router that may not connect.',
   configs: 'Ids of configs whose type is for routers, at most one of each type.',
   ctrlChanListeners: "Further addresses of the router's control channel, each with the names of its groups.",
   fingerprint: 'The SHA-1 of its certificate, as it is: the router changes it by a renewal.',
-  tags: 'Names and values for whoever administers the network.',
+  tags: 'Names and values for the administrators of the network.',
 }
 /** The reason why the certificate of a router is no field that a change may set. */
 const RENEWS = 'the router renews its certificate itself; a router of another certificate is deleted and created again'
@@ -206,7 +206,7 @@ const TERMINATOR_WORDS = {
   address: 'Where the router reaches the host of the service, as `tcp:host:port`.',
   cost: 'The static cost, 0 to 65535.',
   precedence: 'Which terminators are tried first: `required`, then `default`, then `failed`.',
-  tags: 'Names and values for whoever administers the network.',
+  tags: 'Names and values for the administrators of the network.',
 }
 const TerminatorBody = described(
   z.object({
@@ -255,7 +255,12 @@ export const fabricTerminatorChanges = {
     },
     async ({ engine, call, body }) => {
       const { instanceId: identity, instanceSecret: identitySecret, hostId, ...facts } = body
-      if (hostId !== '') throw invalidField('hostId', 'who hosts at a router says so by connecting to it', hostId)
+      if (hostId !== '')
+        throw invalidField(
+          'hostId',
+          'the host of a terminator at a router is the endpoint that is connected to it',
+          hostId,
+        )
       const { id } = await engine.terminators.create(call, { ...facts, identity, identitySecret })
       return created(terminators, id)
     },

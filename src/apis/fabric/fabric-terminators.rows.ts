@@ -19,7 +19,7 @@ const TerminatorData = describedLater(
   () => ({
     ...meaningOf(terminators.detail)?.members,
     hostId:
-      'Who hosts there: the id of an identity, or of a router; empty for what a client of the management API made.',
+      'The host: the id of an identity, or of a router; empty for terminators that a client of the management API made.',
     instanceId: 'The same as `identity`.',
   }),
 )

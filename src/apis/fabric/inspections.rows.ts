@@ -28,7 +28,7 @@ export const inspectionOperation = defineOperation(
       }),
       {
         success: 'True when nobody told an error.',
-        errors: 'The id of who could not tell a value, and why.',
+        errors: 'The ids of the parties that could not answer a value, and why.',
         values: 'Who told what.',
       },
     ),

@@ -28,7 +28,7 @@ const LinkData = described(
     down: z.boolean(),
     connections: z.array(
       described(z.object({ type: z.string(), source: z.string(), dest: z.string() }), {
-        type: 'What it carries, as `link.default`.',
+        type: 'The kind of traffic that it carries, as `link.default`.',
         source: 'Its address at the router that dialed.',
         dest: 'Its address at the other router.',
       }),
@@ -41,8 +41,8 @@ const LinkData = described(
     protocol: 'The protocol, as `tls`.',
     dialAddress: 'The address that was dialed.',
     iteration: 'How often it was dialed.',
-    cost: 'What it costs a path: the static cost and the latency of both ends in milliseconds.',
-    staticCost: 'What it costs beside its latency.',
+    cost: 'Its cost for a path: the static cost and the latency of both ends in milliseconds.',
+    staticCost: 'Its cost beside its latency.',
     sourceLatency: 'The latency in nanoseconds as the router measured that dialed; 65 s while it did not.',
     destLatency: 'The same at the other router.',
     state: '`Connected`; links that are over are not listed.',
@@ -97,7 +97,7 @@ export const linkOperations = {
     {
       route: 'PATCH /links/{id}',
       summary: 'Changes what one link costs, or takes it out of use',
-      description: 'Lasts as long as this controller knows the link. Circuits over one that is down take another way.',
+      description: 'Lasts as long as this controller knows the link. Circuits take no way over a link that is down.',
       access: { entity: 'ops', action: 'update' },
       body: LinkPatch,
     },

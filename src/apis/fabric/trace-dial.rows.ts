@@ -72,7 +72,7 @@ export const traceDialOperation = defineOperation(
         circuitId: 'The id of the circuit; null where no dial came.',
         at: 'When the router asked for it, RFC 3339; null where none came.',
         tookMs: 'Milliseconds until the router was answered; null where none came.',
-        steps: 'What happened, in the order of the way.',
+        steps: 'The steps of the dial, in the order of the way.',
         text: 'All of it for people, over several lines.',
       },
     ),

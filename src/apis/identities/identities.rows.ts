@@ -43,7 +43,8 @@ export const identityStateOperations = [
     {
       route: 'DELETE /identities/{id}/mfa',
       summary: 'Ends the MFA enrollment of an identity',
-      description: 'For who lost the second factor and the recovery codes. Done as well when there is none.',
+      description:
+        'For a person who lost the second factor and the recovery codes. Succeeds without a second factor, too.',
       access: ACCESS,
     },
     async ({ engine, call, params }) => {

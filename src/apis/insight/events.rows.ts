@@ -30,14 +30,14 @@ const TimelineData: z.ZodType<Timeline, Timeline> = described(
         }),
         {
           id: 'By which what came later is asked for.',
-          type: 'What happened, for example `session.created`.',
+          type: 'The kind of event, for example `session.created`.',
           at: 'When, RFC 3339.',
           identity: 'The identity that it is about; absent where it is about none.',
           service: 'The service that it is about; absent where it is about none.',
           router: 'The router that it is about; absent where it is about none.',
-          entity: 'What was created, changed or deleted, of the kind in `facts`; absent where nothing was.',
+          entity: 'The entity that was created, changed or deleted, of the kind in `facts`; absent for other events.',
           author: 'The identity that did it; absent where nobody did, or where it is the identity.',
-          facts: 'What else is known of it: `access` is Dial or Bind, `reason` a code.',
+          facts: 'Further facts about it: `access` is Dial or Bind, `reason` a code.',
           text: 'The event as a sentence.',
         },
       ),
@@ -46,7 +46,7 @@ const TimelineData: z.ZodType<Timeline, Timeline> = described(
     isCut: z.boolean(),
   }),
   {
-    events: 'What happened, oldest first.',
+    events: 'The events, oldest first.',
     next: 'By which later events are asked for.',
     isCut: 'Whether events before these are not told any more.',
   },
@@ -58,12 +58,12 @@ export const eventsOperation = defineOperation(
     route: 'GET /events',
     summary: 'Tells what happened in the network, or tells it as it happens',
     description:
-      'Who accepts `text/event-stream` is told each event as it happens, from now on or after `Last-Event-ID`; ' +
-      'everybody else what is remembered, oldest first. An event is told to who may read the kind of what it is about. ' +
-      'A controller of several processes tells of the one that is asked.',
+      'A caller that accepts `text/event-stream` is told each event as it happens, from now on or after `Last-Event-ID`; ' +
+      'everybody else gets the remembered events, oldest first. A reader gets events about kinds of entities that the reader may read. ' +
+      'Of several processes over one storage, each answers its own events.',
     access: 'delegate',
     query: described(z.object({ after: z.string().max(128).optional(), limit: Count }), {
-      after: 'The `id` of an event, or a `next`: what came later is wanted.',
+      after: 'The `id` of an event, or a `next`: later events are answered.',
       limit: 'How many events to answer at most, up to 1000; 200 by default. Of a stream it says nothing.',
     }),
     headers: ['Last-Event-ID'],

@@ -16,7 +16,7 @@ import { Count } from './search.rows.ts'
 const AccessType = z.enum(['Dial', 'Bind'])
 const Named = described(z.object({ id: z.string(), name: z.string() }), { name: 'The name of the entity.' })
 const PAGE = {
-  text: 'Only those whose name holds this text, in any case.',
+  text: 'Only entities whose name holds this text, in any case.',
   limit: 'How many to answer at most, up to 200; 50 by default.',
   cursor: 'The `nextCursor` of the page before; absent for the first page.',
 }
@@ -60,7 +60,7 @@ const ReachData: z.ZodType<Reach, Reach> = described(
         }),
         {
           id: 'The id of the service, or of the identity.',
-          types: 'What may be done, posture and edge routers aside.',
+          types: 'The kinds of access, posture and edge routers aside.',
           policies: 'The service policies that grant it.',
           status: 'Whether an identity is connected; null for services.',
         },
@@ -122,7 +122,7 @@ const Side = described(
         {
           scope: 'By which its members, or its own groups, are asked for.',
           roleAttributes:
-            'Role attributes of which each member has one, the most frequent first; of a rest whose members have all the same, these.',
+            'Role attributes, the most frequent first: each member has one of them. Members of a rest share all of them.',
           partOf: 'The same of the larger group that it is a part of; empty where it is part of none.',
           count: 'How many members it has.',
           isRest: 'Whether it holds who has none of the role attributes of the others in the same larger group.',

@@ -54,7 +54,7 @@ export const searchOperation = defineOperation(
     access: 'delegate',
     isLong: true,
     query: described(z.object({ q: PartOfName, limit: Count }), {
-      q: 'A part of the name; one that begins with `#` finds role attributes alone.',
+      q: 'A part of the name; a text that begins with `#` finds role attributes alone.',
       limit: 'How many of each kind to answer at most, up to 200; 50 by default.',
     }),
     data: NamesData,

@@ -83,9 +83,9 @@ const TrafficData: z.ZodType<Traffic, Traffic> = described(
   {
     isOpen: 'Whether the process that answers serves routers.',
     counts: 'How many there are in all.',
-    routers: 'The routers, those that are offline first, then the most used: 200 at most.',
+    routers: 'The routers: offline routers first, then the most used; 200 at most.',
     links: 'The links of this process, the most used first: 500 at most.',
-    flows: 'Who talks to whom, the largest first: 100 at most.',
+    flows: 'Pairs of dialer and host, the largest first: 100 at most.',
     circuits: 'A page of the open circuits, the newest first.',
     nextCursor: 'Where the next page of circuits begins; null on the last.',
   },

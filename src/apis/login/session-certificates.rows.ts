@@ -24,7 +24,7 @@ export const sessionCertificateOperations = [
     {
       route: 'GET /current-api-session/certificates',
       summary: 'Lists the certificates of the API session',
-      description: 'The one that it began with has the id of the session, and is not deleted here.',
+      description: 'The certificate of the login has the id of the session, and is not deleted here.',
       access: 'authenticated',
       data: wireSchema(apiSessionCertificates),
       symbols: SYMBOLS,

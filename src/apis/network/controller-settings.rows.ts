@@ -31,7 +31,7 @@ const Effective = described(z.object({ ...BASE, effective: InForce, instance: Se
 })
 
 const WHAT_IT_DOES =
-  'Where clients of the OpenID provider may be sent. What is set holds at once; the configuration holds for the rest.'
+  'Where clients of the OpenID provider may be sent. A stored value holds at once; the configuration holds for the rest.'
 
 /** The settings of the one controller: those of its OpenID provider. */
 export const controllerSettingsOperations = [

@@ -13,7 +13,7 @@ const Report = described(
     inProgress: z.boolean(),
     results: z.array(
       described(z.object({ description: z.string(), fixed: z.boolean() }), {
-        description: 'What is inconsistent, for people.',
+        description: 'The inconsistency, for people.',
         fixed: 'Whether it was repaired.',
       }),
     ),

@@ -17,17 +17,17 @@ const Check = described(
   }),
   {
     consecutiveFailures: 'How often in a row it failed; absent while it is well.',
-    err: 'What is wrong; absent while it is well.',
+    err: 'The fault; absent while it is well.',
     failingSince: 'Since when it fails, RFC 3339; absent while it is well.',
     healthy: 'Whether it is well.',
-    id: 'What is looked at: `bolt.read`, whether the database can be read, whichever it is.',
+    id: 'The subject of the check: `bolt.read`, whether the database can be read, whichever it is.',
     lastCheckDuration: 'How long the look took, as `1.5s` or `12ms`; absent from the short form.',
     lastCheckTime: 'When it was last looked at, RFC 3339; absent from the short form.',
   },
 )
 
 const Health = described(z.object({ checks: z.array(Check), healthy: z.boolean() }), {
-  checks: 'What was looked at, a second ago at most.',
+  checks: 'The checks, a second old at most.',
   healthy: 'Whether all of it is well.',
 })
 

@@ -29,7 +29,7 @@ export const specOperations = [
       route: 'GET /specs',
       summary: 'Lists API documents',
       description:
-        'Deployed clients expect one, that of the client API; that of the management API is found by its id.',
+        'Deployed clients expect a single document, that of the client API; that of the management API is found by its id.',
       access: 'public',
       data: z.array(Spec),
     },

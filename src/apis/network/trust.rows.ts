@@ -65,7 +65,7 @@ export const listTrustOperation = defineOperation(
     route: 'GET /trust-anchors',
     summary: 'Lists the CAs and external JWT signers with the trust that they have',
     description:
-      'Of the two kinds those that the caller may read. What an administrator made is trusted; what a delegate made or changed is not.',
+      'The caller gets the kinds that it may read. A record that an administrator made is trusted; a record that a delegate made or changed is not.',
     access: 'delegate',
     data: z.array(TrustAnchor),
   },

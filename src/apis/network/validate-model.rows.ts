@@ -8,7 +8,7 @@ export const validateModelOperation = defineOperation(
     route: 'POST /routers/{id}/validate-data-model',
     summary: 'Asks a router to compare the data model that it decides by with the one of this controller',
     description:
-      'The model is read from the store anew. What is on its way to the router shows as a difference: ask again.',
+      'The model is read from the store anew. A change on its way to the router shows as a difference: ask again.',
     access: { entity: 'ops', action: 'update' },
     data: described(
       z.object({
@@ -23,10 +23,10 @@ export const validateModelOperation = defineOperation(
             }),
             {
               entityType:
-                'What it is about, in the words of the router; `subscriber` for what it derived for a client.',
+                'The subject, in the words of the router; `subscriber` for values that it derived for a client.',
               entityId: 'The id of the entity.',
               kind: 'Whether the router has what there is not, has it otherwise, or lacks it.',
-              detail: 'What is different, in the words of the router.',
+              detail: 'The difference, in the words of the router.',
             },
           ),
         ),
@@ -37,7 +37,8 @@ export const validateModelOperation = defineOperation(
         index: 'The revision of the store that was compared.',
         differences: 'The first 1,000 differences; none when the router has what it should have.',
         differenceCount: 'How many there are.',
-        notCompared: 'What a router of its version cannot compare without ending; of revocations the ids are compared.',
+        notCompared:
+          'The kinds that a router of its version cannot compare without ending; of revocations the ids are compared.',
       },
     ),
     errors: ['ENTITY_CAN_NOT_BE_UPDATED', 'TIMEOUT'],

@@ -30,9 +30,9 @@ export const VersionInfo = described(
   {
     apiVersions: 'The APIs that are served, by name and version.',
     buildDate: 'When the software was built, RFC 3339.',
-    capabilities: 'What the controller can do beyond the APIs, in the words of `/enumerated-capabilities`.',
+    capabilities: 'The abilities of the controller beyond the APIs, in the words of `/enumerated-capabilities`.',
     revision: 'The revision of the source; empty when unknown.',
-    runtimeVersion: 'What the software runs on, with its version.',
+    runtimeVersion: 'The runtime of the software, with its version.',
     version: 'The version of the software, with a leading `v`.',
   },
 )
@@ -76,7 +76,7 @@ export const capabilityOperations = [
     {
       route: 'GET /enumerated-capabilities',
       summary: 'Lists the capabilities that a controller may have',
-      description: 'What this controller can do is part of `/version`.',
+      description: 'The abilities of this controller are part of `/version`.',
       access: 'public',
       data: z.array(z.string()),
     },

@@ -271,7 +271,7 @@ function signerProblem(error: unknown): Problem {
     }
   }
   if (error instanceof ControllerError && ['UNAUTHORIZED', 'INVALID_AUTH'].includes(error.code)) {
-    return { status: 401, error: 'Nobody who may log in here is known by that login.' }
+    return { status: 401, error: 'No person with that login may log in here.' }
   }
   throw error
 }

@@ -43,7 +43,7 @@ const Report: z.ZodType<DeliveryReport, DeliveryReport> = described(
     missedTo: 'The id of the last audit record that was removed before it could be delivered; null where none was.',
     waitingCount: 'How many events wait for a further attempt.',
     deadCount: 'How many dead letters there are.',
-    waiting: 'The first 500 of those that wait.',
+    waiting: 'The first 500 waiting deliveries.',
     dead: 'The first 500 dead letters.',
   },
 )

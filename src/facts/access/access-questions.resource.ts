@@ -64,7 +64,7 @@ export const PairCursor = z.string().max(4096)
 function changeTo<R extends Resource>(resource: R) {
   const kind = z.literal(resource.name)
   const plural = resource.name.replaceAll('-', ' ')
-  const words = { kind: 'The kind of the entity.', action: 'What is done to it.' }
+  const words = { kind: 'The kind of the entity.', action: 'The action on it.' }
   return z.discriminatedUnion('action', [
     described(
       z.object({ kind, action: z.literal('create'), id: Id.min(1).optional(), body: resource.create }),

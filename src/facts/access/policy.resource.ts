@@ -37,7 +37,7 @@ const SERVICE_POLICIES_DEFINITION = {
 export interface ServicePolicies extends Resource<typeof SERVICE_POLICIES_DEFINITION> {}
 export const servicePolicies: ServicePolicies = defineResource(SERVICE_POLICIES_DEFINITION, {
   semantic: SEMANTIC_WORDS,
-  type: 'What the policy grants: `Dial` to connect to services, `Bind` to host them.',
+  type: 'The right that the policy grants: `Dial` to connect to services, `Bind` to host them.',
   identityRoles: rolesWords('identities'),
   postureCheckRoles:
     'Which posture checks must pass for the policy to grant anything: `#attribute`, `#all`, or `@` and an id. A set, sorted; without any it always grants.',

@@ -54,7 +54,7 @@ export const sessions: Sessions = defineResource(DEFINITION, {
   type: 'Whether the session is to connect to the service (`Dial`) or to host it (`Bind`).',
   edgeRouters: 'The edge routers that the identity and the service may both use, at most 25, those online first.',
   servicePolicies: 'The service policies that granted the session.',
-  token: 'What edge routers are shown: a signed token in the answer to a creation, afterwards the id of the session.',
+  token: 'The proof for edge routers: a signed token in the answer to a creation, afterwards the id of the session.',
 })
 
 /** A request for a session. */

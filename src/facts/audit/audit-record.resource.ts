@@ -86,12 +86,12 @@ const RECORD_DEFINITION = {
 /** An act and its author. A record is written in the same write as its change, and never modified. */
 export interface AuditRecords extends Resource<typeof RECORD_DEFINITION> {}
 export const auditRecords: AuditRecords = defineResource(RECORD_DEFINITION, {
-  type: 'What happened, for example `entity.updated`.',
+  type: 'The kind of event, for example `entity.updated`.',
   kind: 'The resource of the entity, for example `service-policies`; null where it is about none.',
   entityId: 'The id of the entity; null where it is about none.',
   actorId: 'The id of the identity that did it; null for the controller and its operator.',
   reader: 'The permission whose holders may read it; null for administrators alone.',
-  content: 'Who, from where, and what before and after.',
+  content: 'The actor with its address, and the record before and after.',
 })
 
 /** A record in a seal, with the digest of its contents. */

@@ -47,7 +47,8 @@ export interface ConfigTypes extends Resource<typeof TYPE_DEFINITION> {}
 export const configTypes: ConfigTypes = defineResource(TYPE_DEFINITION, {
   schema:
     'The JSON schema (drafts 4, 6 and 7) that configs of the type fulfil; its root type is `object`. Null admits any object.',
-  target: 'What configs of the type are for: `service` (the default), `router` or `other`. Settled at creation.',
+  target:
+    'The kind of entity that configs of the type are for: `service` (the default), `router` or `other`. Settled at creation.',
 })
 
 const SERVICE_CONFIG_DEFINITION = {

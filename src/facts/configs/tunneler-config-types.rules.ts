@@ -44,7 +44,7 @@ const TUNNEL_DEFINITIONS = {
   ipv6AddressTranslation: translation('ipv6', 128),
   listenAddress: {
     ...ADDRESS,
-    description: 'A host name, IP address, CIDR block or wildcard domain; what is none of the others is a host name.',
+    description: 'A host name, IP address, CIDR block or wildcard domain; any other text is a host name.',
   },
   portNumber: PORT,
   portRange: closed({ low: defined('portNumber'), high: defined('portNumber') }, ['low', 'high']),

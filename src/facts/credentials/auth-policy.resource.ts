@@ -81,5 +81,5 @@ const DEFINITION = {
 export interface AuthPolicies extends Resource<typeof DEFINITION> {}
 export const authPolicies: AuthPolicies = defineResource(DEFINITION, {
   primary: 'How identities under the policy may authenticate.',
-  secondary: 'What they must prove besides with every API session.',
+  secondary: 'The further proofs that every API session needs.',
 })

@@ -33,6 +33,6 @@ export interface SigningKeys extends Resource<typeof DEFINITION> {}
 export const signingKeys: SigningKeys = defineResource(DEFINITION, {
   certPem: 'The certificate, PEM.',
   expiresAt: 'When the certificate expires, RFC 3339.',
-  chainPem: 'The certificate with its intermediates, PEM; null for one that a host gave.',
-  replaces: 'The id of the certificate that it took the place of; null for one that a host gave.',
+  chainPem: 'The certificate with its intermediates, PEM; null for a key that the program gave.',
+  replaces: 'The id of the certificate that it replaced; null for a key that the program gave.',
 })

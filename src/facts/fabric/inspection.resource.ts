@@ -15,6 +15,6 @@ export const InspectionBody = described(
   {
     appRegex: 'A pattern of RE2 that ids or names of routers fit, or the id of the controller.',
     requestedValues:
-      'Names of values, for example `links`, `router-circuits`, `circuit:<id>`, `config`. Who does not know one leaves it out.',
+      'Names of values, for example `links`, `router-circuits`, `circuit:<id>`, `config`. A router leaves out names that it does not know.',
   },
 )

@@ -8,7 +8,7 @@ const MOST_STATIC_COST = 2_147_483_647
 export const LinkPatch = described(
   z.object({ staticCost: z.int().min(0).max(MOST_STATIC_COST).optional(), down: z.boolean().optional() }),
   {
-    staticCost: 'What it costs a path beside its latency in milliseconds.',
+    staticCost: 'Its cost for a path beside its latency in milliseconds.',
     down: 'True to take the link out of use; its routers keep it.',
   },
 )

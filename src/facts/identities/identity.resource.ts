@@ -30,7 +30,7 @@ export const EnvInfo = holdingMore(
     }),
     {
       arch: 'The processor architecture, as `x86_64`.',
-      domain: 'The domain of which the host is a member.',
+      domain: 'The domain that the device belongs to.',
       hostname: 'The name of the host.',
       os: 'The operating system.',
       osRelease: 'The release of the operating system.',
@@ -131,7 +131,7 @@ const DEFINITION = {
         ott: described(z.object(OUTSTANDING), OUTSTANDING_WORDS).optional(),
         ottca: described(z.object({ ...OUTSTANDING, ca: EntityRef.nullable(), caId: z.string() }), {
           ...OUTSTANDING_WORDS,
-          ca: 'The CA of which a certificate is needed, as a reference; null when it is gone.',
+          ca: 'The CA that must have issued the certificate, as a reference; null when it is gone.',
           caId: 'The id of that CA.',
         }).optional(),
         updb: described(z.object(OUTSTANDING), OUTSTANDING_WORDS).optional(),
@@ -184,7 +184,8 @@ const DEFINITION = {
 /** A party that may connect: a person, a device, a workload or a router. */
 export interface Identities extends Resource<typeof DEFINITION> {}
 export const identities: Identities = defineResource(DEFINITION, {
-  typeId: 'What the identity stands for. `Router` is given to the identities of edge routers by the controller alone.',
+  typeId:
+    'The kind of thing that the identity stands for. `Router` is given to the identities of edge routers by the controller alone.',
   isAdmin: 'Whether the identity may do everything in the management API.',
   externalId: 'The name by which another system knows the identity, unique; null or empty for none.',
   authPolicyId: 'The id of the auth policy that says how the identity authenticates; `default` by default.',
@@ -194,7 +195,7 @@ export const identities: Identities = defineResource(DEFINITION, {
   serviceHostingCosts: 'The same for single services: service id to cost, 0 to 65535.',
   serviceHostingPrecedences: 'The same for single services: service id to precedence.',
   permissions:
-    'What the identity may do in the management API without being an admin: `admin_readonly`, a kind of entity, or a kind and an action as `service.read`.',
+    'The rights of the identity in the management API without being an admin: `admin_readonly`, a kind of entity, or a kind and an action as `service.read`.',
   enrollment:
     'In a request, which enrollment to issue at once; in an answer, the outstanding ones by method, empty where the reader is no admin and the identity is one.',
   isDefaultAdmin: 'True for the admin with whom the network began. It cannot be deleted.',
@@ -203,7 +204,7 @@ export const identities: Identities = defineResource(DEFINITION, {
   envInfo: 'The environment that the identity reported when it last authenticated.',
   sdkInfo: 'The SDK that the identity reported when it last authenticated.',
   authenticators:
-    'What the identity authenticates by, one of each method; all of them are listed below `/authenticators`.',
+    'The authenticators of the identity, one of each method; all of them are listed below `/authenticators`.',
   disabled: 'True while the identity may not authenticate.',
   edgeRouterConnectionStatus: 'Whether the identity is connected to an edge router; `unknown` when none reported it.',
   hasApiSession: 'True while the identity has an API session that is not idle for too long.',
@@ -246,7 +247,7 @@ export const TraceRequest = described(
     traceId: z.string().max(256).optional(),
   }),
   {
-    channels: 'What to trace: `selectPath`, `establishPath` or `all`; all by default.',
+    channels: 'The events to trace: `selectPath`, `establishPath` or `all`; all by default.',
     duration: 'For how long, as `10m` or `1h30m`; needed to begin.',
     enabled: 'True to begin, false (the default) to end.',
     traceId: 'A name for the trace; a UUID by default.',

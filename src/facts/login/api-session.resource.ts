@@ -47,16 +47,16 @@ const AuthQuery = described(
   }),
   {
     clientId: 'The client id to use at the issuer of tokens; for `EXT-JWT`.',
-    format: 'Of which characters a code consists; for `MFA`.',
+    format: 'The characters that a code consists of; for `MFA`.',
     httpMethod: 'The HTTP method to send the proof by; for `MFA`.',
     httpUrl: 'Where to send the code, below the base path of the API, or where to log in at the issuer of tokens.',
     id: 'The id of the external JWT signer whose token is needed; for `EXT-JWT`.',
     isTotpEnrolled: 'Whether the identity has an MFA enrollment; without one it must enroll first.',
     maxLength: 'The most characters that a code has; for `MFA`.',
     minLength: 'The fewest characters that a code has; for `MFA`.',
-    provider: 'Who takes the proof: the controller (`ziti`) or an issuer of tokens (`url`).',
+    provider: 'The party that takes the proof: the controller (`ziti`) or an issuer of tokens (`url`).',
     scopes: 'The scopes to ask the issuer of tokens for; null for `MFA`.',
-    typeId: 'What is to be proved: a second factor by one-time password, or a token of an external signer.',
+    typeId: 'The proof that is missing: a second factor by one-time password, or a token of an external signer.',
   },
   'A proof that is still missing.',
 )
@@ -158,7 +158,7 @@ export const apiSessions: ApiSessions = defineResource(DEFINITION, {
   improperClientCertChain: 'True when the client left out intermediates and its certificate was trusted without them.',
   lastActivityAt: 'When the session was last used, RFC 3339; written at intervals.',
   authQueries:
-    'What is still to be proved before the session is fully authenticated. Empty in lists of the management API.',
+    'The proofs that are missing before the session is fully authenticated. Empty in lists of the management API.',
   cachedLastActivityAt: 'When the session was last used as far as this controller knows, RFC 3339.',
   isCertExtendRequested: 'True when an admin asks the holder to extend the certificate; absent otherwise.',
   isCertKeyRollRequested: 'True when an admin asks for a new key with the next certificate; absent otherwise.',

@@ -40,7 +40,7 @@ export const revocations: Revocations = defineResource(DEFINITION, {
 export const RevocationCreation = described(
   z.object({ id: Id, type: z.enum(['JTI', 'IDENTITY', 'API_SESSION']), tags: Tags.default({}) }),
   {
-    id: 'What is revoked: the id of an identity, or the UUID of a token or of an API session.',
+    id: 'The subject of the revocation: the id of an identity, or the UUID of a token or of an API session.',
     type: 'Which of them `id` is: `JTI`, `IDENTITY` or `API_SESSION`.',
   },
 )

@@ -17,7 +17,7 @@ const Count = described(z.object({ renewed: z.int(), outstanding: z.int() }), {
 })
 
 const Due = described(z.object({ identities: z.int(), routers: z.int(), names: z.array(z.string()) }), {
-  identities: 'How many identities. One that holds several certificates counts once, by the best of them.',
+  identities: 'How many identities. An identity with several certificates counts once, by the best of them.',
   routers: 'How many routers.',
   names: 'The names of the first ten, routers before identities.',
 })
@@ -87,7 +87,7 @@ export const PkiStatusData = described(
   {
     authorities: 'The authorities, the earliest first.',
     server: 'The certificate of the server.',
-    progress: 'Who has certificates of the latest authority; null while there was no change.',
+    progress: 'The holders of certificates of the latest authority; null while there was no change.',
     due: 'The identities and routers whose certificates somebody has to look at.',
     bundle: 'The trust bundle, PEM.',
     hasRootKey:
@@ -123,7 +123,7 @@ export const AuthorityChangeRequest = described(
   z.object({ goodUntil: Instant.optional(), issues: z.boolean().optional(), locksOut: z.boolean().default(false) }),
   {
     goodUntil: 'Until when its certificates are good, RFC 3339; in the past to end them now.',
-    issues: 'True to let an authority sign that was announced. One that signed before does not sign again.',
+    issues: 'True to let an announced authority sign. An authority that signed before does not sign again.',
     locksOut: LOCKS_OUT,
   },
 )
@@ -142,7 +142,7 @@ export const RenewalHolderData = described(
     help: z.string(),
   }),
   {
-    type: 'What the holder is.',
+    type: 'The kind of holder.',
     id: 'The id of the holder.',
     name: 'Its name.',
     askedAt: 'When it was asked to renew its certificate, RFC 3339; null when it was not, and for routers.',
@@ -150,7 +150,7 @@ export const RenewalHolderData = described(
     program: 'Its software and the version, as it reported them; empty where it did not.',
     reason:
       '`locked-out`: its certificate has ended; `not-asked`: it is asked as soon as the authority signs; `not-seen`: it has not been seen since it was asked; `asked`: it was asked, is in use, and has not renewed; `cannot-renew`: its program never renews; `not-connected`: a router that is away; `cannot-be-asked`: a router that takes no such request.',
-    help: 'What helps, in words.',
+    help: 'The remedy, in words.',
   },
 )
 export type RenewalHolder = z.output<typeof RenewalHolderData>

@@ -18,7 +18,7 @@ const EdgeRouterPresence = {
 /** Descriptions of the members of {@link EdgeRouterPresence}. */
 const EDGE_ROUTER_PRESENCE_WORDS = {
   capabilities:
-    'What the router can do, in the words of `/enumerated-router-capabilities`; absent while that is unknown.',
+    'The abilities of the router, in the words of `/enumerated-router-capabilities`; absent while that is unknown.',
   hostname: 'The host name that the router reported; empty while it is offline.',
   isOnline: 'True while the router is connected to the controller.',
   supportedProtocols:

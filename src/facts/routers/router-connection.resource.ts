@@ -21,7 +21,7 @@ export interface RouterConnections extends Resource<typeof DEFINITION> {}
 export const routerConnections: RouterConnections = defineResource(DEFINITION, {
   routerId: 'The id of the router.',
   processId: 'The process that holds the channel.',
-  connection: 'What is known of the router.',
+  connection: 'The known facts of the router.',
 })
 
 const PROCESS_DEFINITION = {

@@ -41,7 +41,7 @@ const PostureQuery = described(
       'The seconds for which a check goes on passing after an unlock or wake; absent when not told.',
     promptOnUnlock: 'True when a code is needed after the endpoint is unlocked; absent otherwise.',
     promptOnWake: 'True when a code is needed after the endpoint wakes; absent otherwise.',
-    queryType: 'What to report: the `typeId` of the posture check.',
+    queryType: 'The kind of fact to report: the `typeId` of the posture check.',
     timeout: 'The seconds for which a report is good; -1 for ever.',
     timeoutAt: 'When the check fails without a new report, RFC 3339; absent when it does not.',
     timeoutRemaining: 'The seconds until then; -1 when the check does not fail by itself.',
@@ -59,8 +59,8 @@ const PostureQueries = described(
   {
     isPassing: 'Whether all posture checks of the policy pass at present, so that it grants the service.',
     policyId: 'The id of the service policy; a text for people where no service policy stands behind the entry.',
-    policyType: 'What the policy grants.',
-    postureQueries: 'What to report for each posture check of the policy; empty when it has none.',
+    policyType: 'The right that the policy grants.',
+    postureQueries: 'The facts to report for each posture check of the policy; empty when it has none.',
   },
 )
 
@@ -106,8 +106,9 @@ export const services: Services = defineResource(DEFINITION, {
   config:
     'The data of the configs that the reader sees, by the name of their type: those of the types that the request or the API session names.',
   permissions:
-    'What the reader may do with the service by policy: `Dial`, `Bind` or both; `Invalid` alone for nothing.',
-  postureQueries: 'What must be known of the endpoint, for each service policy that grants the service to the reader.',
+    'The rights of the reader to the service by policy: `Dial`, `Bind` or both; `Invalid` alone for nothing.',
+  postureQueries:
+    'The facts that the endpoint must report, for each service policy that grants the service to the reader.',
 })
 
 const VIEW_DEFINITION = {

@@ -72,7 +72,7 @@ export const eventDeliveries: EventDeliveries = defineResource(DELIVERY_DEFINITI
   cursorId: 'The id of the cursor.',
   webhookId: 'The id of the webhook; null for a subscriber of the host.',
   recordId: 'The id of the audit record.',
-  subject: 'Whatever the event is about: events of one subject are delivered in order.',
+  subject: 'The subject of the event: events of one subject are delivered in order.',
   isDead: 'True once no further attempt is made by itself.',
   attempts: 'How many attempts failed.',
   dueAt: 'When the next attempt is made, RFC 3339.',

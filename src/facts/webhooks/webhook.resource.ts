@@ -40,7 +40,7 @@ export const webhooks: Webhooks = defineResource(DEFINITION, {
     'The types of events that are sent: of the audit trail, as `entity.updated`, or `entity.*`; empty (the default) for all.',
   filter: 'A further condition in the filter language of the audit trail, as `kind = "services"`; null for none.',
   enabled:
-    'Whether events are sent; true by default. Of events while it is false, those that the audit trail still holds are sent later.',
+    'Whether events are sent; true by default. Events that came while it is false are sent later, as far as the audit trail still holds them.',
   secretAt: 'Since when the secret is in use by which messages are signed, RFC 3339.',
   formerUntil: 'Until when the secret of before signs as well, RFC 3339; null where there is none.',
 })

@@ -49,8 +49,7 @@ const PAGINATION = {
 
 const CAUSE = {
   type: ['object', 'null'],
-  description:
-    'What was wrong in particular: a field with its reason and value, or another error with code and message.',
+  description: 'The particular fault: a field with its reason and value, or another error with code and message.',
   properties: {
     code: text('The code of the error behind this one; `UNHANDLED` when it has none of its own.'),
     data: { description: 'More about it, by code.' },
@@ -89,7 +88,7 @@ export const SCHEMAS: JsonObject = {
         required: ['code', 'message', 'requestId'],
         properties: {
           cause: CAUSE,
-          code: text('What went wrong, for programs: one of a closed list of words.'),
+          code: text('The fault, for programs: one of a closed list of words.'),
           message: text('The same for people. Always the same text for the same code.'),
           requestId: text('Names the request, and finds it in the log of the controller.'),
         },

@@ -87,5 +87,5 @@ function successResponse(shape: OperationShape): JsonObject {
 function dataText({ symbols, data }: OperationShape): string {
   if (symbols !== undefined) return 'The items of the page.'
   if (data === undefined) return 'Empty: the operation is done.'
-  return data === Created ? 'Which entity it is about, and where it is found.' : 'What was asked for.'
+  return data === Created ? 'Which entity it is about, and where it is found.' : 'The answer.'
 }

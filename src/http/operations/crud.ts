@@ -68,7 +68,7 @@ function standardRows<R extends Resource>(resource: R): Record<StandardOperation
         route: `POST /${name}`,
         summary: `Creates one ${singular}`,
         description:
-          'What is not required may be left out, or be null, and gets its default. The answer names the entity.',
+          'A member that is not required may be left out, or be null, and gets its default. The answer names the entity.',
         access: may('create', 'create'),
         body: resource.create,
         data: Created,
@@ -85,7 +85,8 @@ function standardRows<R extends Resource>(resource: R): Record<StandardOperation
       {
         route: `PUT /${name}/{id}`,
         summary: `Replaces one ${singular}`,
-        description: 'What is left out gets its default; what is settled at creation may be sent and stays.',
+        description:
+          'A member that is left out gets its default; a member that is settled at creation may be sent and stays.',
         access: may('update', 'replace'),
         body: resource.replace,
         errors: changeErrors(resource),
@@ -101,7 +102,7 @@ function standardRows<R extends Resource>(resource: R): Record<StandardOperation
         route: `PATCH /${name}/{id}`,
         summary: `Changes parts of one ${singular}`,
         description:
-          'What is left out or null stays; an empty text, list or map clears. Members of objects may be sent alone.',
+          'A member that is left out or null stays; an empty text, list or map clears. Members of objects may be sent alone.',
         access: may('update', 'patch'),
         body: resource.patch,
         errors: changeErrors(resource),

@@ -99,7 +99,7 @@ function acceptedAlgorithm(
       const { namedCurve } = named
       const size = namedCurve && FIELD_SIZES[namedCurve]
       if (namedCurve === undefined || size === undefined)
-        throw new WeakKey('elliptic curve is none of P-256, P-384, P-521')
+        throw new WeakKey('the elliptic curve must be P-256, P-384 or P-521')
       if (bits[0] !== 4 || bits.length !== 1 + 2 * size) throw new Error('EC point is malformed')
       return { name: 'ECDSA', namedCurve }
     }

@@ -98,7 +98,7 @@ function webSignature(
   const octets = new Uint8Array(signature)
   if (algorithm.name !== 'ECDSA' || octets.length === SIDE_BY_SIDE[ECDSA[algorithm.namedCurve].jwa]) return octets
   const fixed = new x509.AsnEcSignatureFormatter().toWebSignature(algorithm, octets)
-  if (fixed === null) throw new Error('answers a signature that is none of ECDSA')
+  if (fixed === null) throw new Error('the signer answered a signature that is not ECDSA')
   return new Uint8Array(fixed)
 }
 

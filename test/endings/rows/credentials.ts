@@ -137,7 +137,7 @@ export const CREDENTIAL_ENDINGS: readonly Ending[] = [
     end: (stage) => extendCertificate(stage, { bearers: [stage.held.A.tokens.access] }),
   },
   {
-    name: 'password of an administrator reset by who holds the store',
+    name: 'password of an administrator reset by the owner of the store',
     ways: ['password', 'totp'],
     ends: ['credential'],
     prepare: (scene) => scene.process('A').told('PATCH', `/identities/${scene.subject.id}`, { isAdmin: true }),

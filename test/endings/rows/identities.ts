@@ -75,7 +75,7 @@ export const IDENTITY_ENDINGS: readonly Ending[] = [
     end: (stage) => patchIdentity(stage, { externalId: '' }),
   },
   {
-    name: 'auth policy switched for one that allows the same',
+    name: 'auth policy replaced by another that allows the same',
     ways: ['password', 'cert', 'jwt'],
     end: async (stage) => {
       const id = (await stage.admin('POST', '/auth-policies', policyOf(stage, 'same'))).id
@@ -83,7 +83,7 @@ export const IDENTITY_ENDINGS: readonly Ending[] = [
     },
   },
   {
-    name: 'auth policy switched for one that forbids the method',
+    name: 'auth policy replaced by another that forbids the method',
     ways: WAYS,
     end: async (stage) => {
       const id = (await stage.admin('POST', '/auth-policies', policyOf(stage, 'other', METHODS[stage.subject.way]))).id

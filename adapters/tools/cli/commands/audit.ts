@@ -17,7 +17,7 @@ export const AUDIT_OPTIONS = {
   ...CONNECTION_OPTIONS,
   ...STORAGE_OPTIONS,
   entity: { value: 'ID', summary: 'records about this entity alone' },
-  actor: { value: 'ID', summary: 'what this identity did alone' },
+  actor: { value: 'ID', summary: 'the changes of this identity alone' },
   filter: { value: 'FILTER', summary: 'a condition on id, at, type, kind, entityId and actorId' },
   limit: { value: 'COUNT', summary: 'how many records, the latest first; default 50' },
   lines: { summary: 'every record as a line of JSON, the earliest first' },

@@ -100,7 +100,10 @@ export async function examineKeys(options: KeyOptions, source: PkiSource, moment
       pki: material,
     })
     if (typeof status === 'string')
-      return { ...NOTHING, findings: [finding('wrong', `what is stored cannot be opened with these keys: ${status}`)] }
+      return {
+        ...NOTHING,
+        findings: [finding('wrong', `the stored values cannot be opened with these keys: ${status}`)],
+      }
     const expiresAt = Date.parse(new X509Certificate(material.serverCertPem).validTo)
     const isServerReplaced = Date.parse(status.server.expiresAt) !== expiresAt
     const isAuthorityReplaced = status.authorities.findIndex(({ state }) => state === 'issuing') > 0

@@ -11,7 +11,11 @@ export const EXPLAIN_OPTIONS = {
   ...STORAGE_OPTIONS,
   identity: { value: 'NAME', summary: 'id or name of the identity, instead of the words' },
   service: { value: 'NAME', summary: 'id or name of the service, instead of the words' },
-  type: { value: 'dial|bind', choices: ['dial', 'bind'], summary: 'what is asked, instead of the words; default dial' },
+  type: {
+    value: 'dial|bind',
+    choices: ['dial', 'bind'],
+    summary: 'the kind of access, instead of the words; default dial',
+  },
 } as const
 
 /** `portcullis explain`. */

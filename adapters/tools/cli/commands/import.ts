@@ -28,7 +28,7 @@ import { readPkiSource } from './serve/limit-options.ts'
 export const IMPORT = defineCommand({
   options: {
     from: { value: 'https://HOST:PORT|FILE', summary: 'the controller to read, or what ziti ops export wrote of it' },
-    'from-ca': { value: 'FILE', summary: 'trust bundle of that controller, PEM: the one that its devices pin' },
+    'from-ca': { value: 'FILE', summary: 'trust bundle of that controller, PEM: the bundle that its devices pin' },
     ...STORAGE_OPTIONS,
     pki: { value: 'DIR', variable: true, summary: 'folder of certificates and keys; default .portcullis/pki' },
     'server-cert': { value: 'FILE', summary: 'TLS server certificate of the controller with its intermediates' },

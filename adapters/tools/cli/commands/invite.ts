@@ -12,7 +12,7 @@ import { requireFree, withoutMistakes } from './model/model-files.ts'
 export const INVITE_OPTIONS = {
   ...CONNECTION_OPTIONS,
   router: { summary: 'invite an edge router instead of an identity' },
-  attributes: { value: 'NAMES', summary: 'its role attributes, with commas between; added to those that it has' },
+  attributes: { value: 'NAMES', summary: 'its role attributes, with commas between; added to its present ones' },
   type: {
     value: 'Device|User|Service',
     choices: ['Device', 'User', 'Service'],
@@ -20,7 +20,7 @@ export const INVITE_OPTIONS = {
   },
   admin: { summary: 'make a new identity an admin' },
   tunneler: { summary: 'let the router host and dial for its own host' },
-  again: { summary: 'invite one that has enrolled to enroll anew' },
+  again: { summary: 'invite an enrolled identity to enroll anew' },
   out: { value: 'FILE', summary: 'where the enrollment token goes; default: standard output' },
   qr: { summary: 'show the token as a QR code, for a phone' },
   config: { value: 'FILE', summary: "where the router's configuration goes, in the form of deployed routers" },

@@ -174,7 +174,7 @@ function withKeys(call: PkiCall, work: (keys: Keys) => Promise<Answer>): Promise
   const folder = call.options.value('pki') ?? DEFAULT_PKI
   // Opening would make missing files: a new root has nothing to do with the network of the storage.
   if (!existsSync(folder)) {
-    throw new UsageError(`there is no folder '${folder}': --pki names the one that the storage is served with`)
+    throw new UsageError(`there is no folder '${folder}': --pki names the folder that the storage is served with`)
   }
   const pki = openPkiDirectory(folder)
   return withOperator(

@@ -60,7 +60,7 @@ export const CHANGES = defineCommand({
   options: {
     ...CONNECTION_OPTIONS,
     hours: { value: 'N', summary: 'of how many hours; default 1' },
-    access: { summary: 'only of what decides access, with who lost or gained it as of now' },
+    access: { summary: 'only changes that decide access, with the identities that lost or gained it as of now' },
   },
   hasJson: true,
   details: `Reads the audit trail of a running controller. ${WHERE}`,
@@ -77,7 +77,7 @@ const FIRST = '50'
 
 /** Lists the identities that reach a service. Throws `UsageError` without a service. */
 function askWho(call: ReachCall): Promise<Answer> {
-  const service = operandOf(call, 'who takes SERVICE, such as: portcullis who payroll')
+  const service = operandOf(call, 'the command takes SERVICE, such as: portcullis who payroll')
   return askReachOf(call, { service })
 }
 
@@ -126,7 +126,7 @@ function reachText({ kind, entity, counts }: Reach, reached: Reach['reached'], i
 function askWhatIf(call: Call): Promise<Answer> {
   const [holders, roleAttribute] = call.operands.map((one) => one.replace(/^#/, ''))
   if (holders === undefined || roleAttribute === undefined || call.operands.length !== 2) {
-    throw new UsageError('what-if takes GROUP and ROLE, such as: portcullis what-if berlin finance')
+    throw new UsageError('the command takes GROUP and ROLE, such as: portcullis what-if berlin finance')
   }
   return withConnection(call, async ({ management, portcullis }: Connection) => {
     const held = { filter: `anyOf(roleAttributes) = ${JSON.stringify(holders)}`, limit: 1 }

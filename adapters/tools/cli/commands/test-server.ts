@@ -16,7 +16,7 @@ export const TEST_SERVER = defineCommand({
       choices: ['live', 'turned'],
       summary: 'whether its clock goes by itself or stands until it is turned; default live',
     },
-    port: { value: 'PORT', summary: 'the port of 127.0.0.1 that it is on; default: one that is free' },
+    port: { value: 'PORT', summary: 'the port of 127.0.0.1 that it is on; default: a free port' },
     router: { summary: 'run an edge router on the same port, by which SDKs dial and host' },
   },
   details: `Prints one line of JSON: url, ca (PEM), admin (username, password, token), invitations (an enrollment token for each identity

@@ -117,7 +117,7 @@ export function violationText({ type }: Pick<Invariant, 'type'>, violation: Viol
   const by = routing.length === 0 ? '' : `, with ${listed(routing)} for the edge router`
   const can = `${capital(witnessText(identity, 'an identity'))} can ${type.toLowerCase()} ${witnessText(service, 'a service')}`
   const first = `${can}${via}, by the service policy ${policy}${by}.`
-  if (present === undefined) return `${first} Nobody who is there can yet.`
+  if (present === undefined) return `${first} No present identity can yet.`
   return `${first} ${quoted(present.identity.name)} already can reach ${quoted(present.service.name)} so.`
 }
 

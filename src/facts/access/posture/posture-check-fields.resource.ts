@@ -28,13 +28,13 @@ const PROCESS_SHAPE = { osType: OsType, path: z.string().min(1).max(4096), hashe
 const PROCESS_WORDS = {
   osType: 'The operating system on which the process must run; `os` is taken as well.',
   path: 'The path of its binary, compared exactly.',
-  hashes: 'The SHA-256 or SHA-512 hashes, hex, of which its binary must have one; empty for any.',
+  hashes: 'The SHA-256 or SHA-512 hashes, hex; its binary must have one of them; empty for any.',
 }
 
 const ID = z.string().max(256)
 const RESPONSE_WORDS = {
   id: 'The id of the posture check that asked; kept with the report and not looked up.',
-  typeId: 'What is reported; `postureResponse…Create` is taken as well, as `postureResponseDomainCreate`.',
+  typeId: 'The kind of report; `postureResponse…Create` is taken as well, as `postureResponseDomainCreate`.',
 }
 
 const REPORT = { lastUpdatedAt: z.iso.datetime().nullable(), postureCheckId: z.string(), timedOut: z.boolean() }
@@ -52,7 +52,7 @@ const FIELDS = {
           described(z.object({ type: OsType, versions: z.array(z.string().max(1024)).max(1000).default([]) }), {
             type: 'The operating system; taken in any case and with spaces.',
             versions:
-              'The SemVer ranges of which its version must be in one, as `>=10.0.19041 <11.0.0`; a space means and, `||` means or. Empty for any version.',
+              'The SemVer ranges; its version must be in one of them, as `>=10.0.19041 <11.0.0`; a space means and, `||` means or. Empty for any version.',
           }),
         )
         .min(1)
@@ -60,7 +60,7 @@ const FIELDS = {
         .default(null),
     },
     memberWords: {
-      operatingSystems: 'For `OS`: the operating systems of which an endpoint must run one; absent for other types.',
+      operatingSystems: 'For `OS`: the operating systems; an endpoint must run one of them; absent for other types.',
     },
     response: described(
       z.object({ id: ID, typeId: z.literal('OS'), type: Text, version: Text, build: Text.optional() }),
@@ -146,7 +146,7 @@ const FIELDS = {
           described(z.object({ ...PROCESS_SHAPE, signerFingerprints: TextSet.default([]) }), {
             ...PROCESS_WORDS,
             signerFingerprints:
-              'The SHA-1 fingerprints, hex, of certificates of which one must have signed its binary; empty for any.',
+              'The SHA-1 fingerprints, hex, of certificates; one of them must have signed its binary; empty for any.',
           }),
         )
         .min(1)
@@ -156,7 +156,7 @@ const FIELDS = {
     },
     memberWords: {
       processes:
-        'For `PROCESS_MULTI`: the processes of which all or one must run on the endpoint; absent for other types.',
+        'For `PROCESS_MULTI`: the processes; all of them or one of them must run on the endpoint; absent for other types.',
       semantic:
         'For `PROCESS_MULTI`: `AllOf` when all processes must run, `AnyOf` or `OneOf` when one must; absent for other types.',
     },
@@ -166,11 +166,11 @@ const FIELDS = {
   DOMAIN: {
     members: { domains: TextSet.min(1).nullable().default(null) },
     memberWords: {
-      domains: 'For `DOMAIN`: the Windows domains of which an endpoint must be in one; absent for other types.',
+      domains: 'For `DOMAIN`: the Windows domains; an endpoint must be in one of them; absent for other types.',
     },
     response: described(
       z.object({ id: ID, typeId: z.literal('DOMAIN'), domain: Text }),
-      { ...RESPONSE_WORDS, domain: 'The Windows domain of which the endpoint is a member.' },
+      { ...RESPONSE_WORDS, domain: 'The Windows domain that the endpoint belongs to.' },
       'A report of the Windows domain.',
     ),
     reports: {
@@ -185,7 +185,7 @@ const FIELDS = {
     members: { macAddresses: TextSet.min(1).nullable().default(null) },
     memberWords: {
       macAddresses:
-        'For `MAC`: the addresses of which an endpoint must have one, kept as lower-case hex digits; absent for other types.',
+        'For `MAC`: the addresses, kept as lower-case hex digits; an endpoint must have one of them; absent for other types.',
     },
     response: described(
       z.object({ id: ID, typeId: z.literal('MAC'), macAddresses: TextSet }),

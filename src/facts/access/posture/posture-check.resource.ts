@@ -69,7 +69,7 @@ const DEFINITION = {
 export interface PostureChecks extends Resource<typeof DEFINITION> {}
 export const postureChecks: PostureChecks = defineResource(DEFINITION, {
   ...ofAllTypes('memberWords'),
-  typeId: 'What the check looks at. Settled at creation.',
+  typeId: 'The kind of fact that the check looks at. Settled at creation.',
   version: 'Always 1.',
 })
 

@@ -26,7 +26,7 @@ const POSTURE_DATA_DEFINITION = {
 export interface PostureRecords extends Resource<typeof POSTURE_DATA_DEFINITION> {}
 export const postureData: PostureRecords = defineResource(POSTURE_DATA_DEFINITION, {
   identityId: 'The id of the identity.',
-  data: 'What its endpoints reported.',
+  data: 'The reports of its endpoints.',
   processCount: 'How many reports of processes are kept, by check and by path together.',
   processBytes: 'The bytes of them, as JSON.',
 })
@@ -90,5 +90,5 @@ export interface FailedServiceRequests extends Resource<typeof FAILED_SERVICE_RE
 export const failedServiceRequests: FailedServiceRequests = defineResource(FAILED_SERVICE_REQUESTS_DEFINITION, {
   identityId: 'The id of the identity that asked.',
   when: 'When it asked, RFC 3339.',
-  request: 'What it asked for, and the checks that failed.',
+  request: 'The access that it asked for, and the checks that failed.',
 })

@@ -63,7 +63,7 @@ const DEFINITION = {
 /** An issuer of JSON Web Tokens with which identities may authenticate or enroll. */
 export interface ExternalJwtSigners extends Resource<typeof DEFINITION> {}
 export const externalJwtSigners: ExternalJwtSigners = defineResource(DEFINITION, {
-  audience: 'What a token must name among its audiences (`aud`).',
+  audience: 'A value that a token must name among its audiences (`aud`).',
   certPem:
     'The certificate that tokens are verified by, one PEM certificate; null where `jwksEndpoint` is given. One of the two is.',
   claimsProperty: 'The claim that tells the identity, as a JSON pointer; `/sub` by default.',

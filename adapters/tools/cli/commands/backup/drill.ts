@@ -25,7 +25,7 @@ export const BACKUP_DRILL = defineCommand({
     ...STORAGE_OPTIONS,
     from: {
       value: 'FILE|DIR|postgres://…',
-      summary: 'the copy, the folder of which the latest is taken, or a restored database',
+      summary: 'the copy, a folder whose latest copy is taken, or a restored database',
     },
     pki: PKI,
   },

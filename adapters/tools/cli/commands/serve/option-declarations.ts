@@ -47,7 +47,8 @@ export const SERVE_OPTIONS = {
     value: 'HOST:PORT',
     repeatable: true,
     variable: true,
-    summary: 'where routers reach another controller over the same storage, of which they are told; may be repeated',
+    summary:
+      'where routers reach another controller over the same storage; the controller announces it to them; may be repeated',
   },
   router: {
     summary:
