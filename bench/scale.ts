@@ -74,14 +74,16 @@ export async function accessQuestions({ controller, size }: Pick<Network, 'contr
     index.identitiesOf(`s${pick(size.services)}`, 'Dial')
   })
   const explained = await timed(200, async () => {
-    await engine.explain(`i${pick(size.identities)}`, `s${pick(size.services)}`, 'Dial')
+    await engine.access.explain(SYSTEM_CALL, `i${pick(size.identities)}`, `s${pick(size.services)}`, 'Dial')
   })
   const everyone = await timed(3, async () => {
-    await engine.simulate([{ kind: 'service-policies', action: 'create', body: EVERYONE }])
+    await engine.access.simulate(SYSTEM_CALL, [{ kind: 'service-policies', action: 'create', body: EVERYONE }])
   })
   const one = await timed(5, async () => {
     const body = { roleAttributes: [`a${pick(SPREAD.length)}`] }
-    await engine.simulate([{ kind: 'identities', action: 'update', id: `i${pick(size.identities)}`, body }])
+    await engine.access.simulate(SYSTEM_CALL, [
+      { kind: 'identities', action: 'update', id: `i${pick(size.identities)}`, body },
+    ])
   })
   return [
     {

@@ -30,33 +30,11 @@ export { apiDocuments } from './controller/front-doors.ts'
 export type { ApiDocuments } from './apis/documents.ts'
 
 // To call it in process. Requests and wire forms are types of `portcullis/client`.
-export type { CallEngine, HostEngine } from './engine/host-engine.ts'
-export type { HostEntities, ListQuestion } from './engine/host-entities.ts'
+export type { CallEngine, HostEngine, HostMethods } from './engine/host-engine.ts'
+export type { HostEntities, HostReader, ListQuestion } from './engine/host-entities.ts'
 export { type AnonymousCall, type Call, type Caller, SYSTEM_CALL, type SystemCall } from './context/call.ts'
 export { ControllerError, type ErrorCode } from './base/errors.ts'
 export type { Invitation, RouterInvitation } from './enrollment/invite.ts'
-export type {
-  ApiSessionRecord,
-  AuthenticatorRecord,
-  AuthPolicyRecord,
-  CaRecord,
-  ConfigRecord,
-  ConfigTypeRecord,
-  EdgeRouterPolicyRecord,
-  EdgeRouterRecord,
-  EnrollmentRecord,
-  ExternalJwtSignerRecord,
-  IdentityRecord,
-  PostureCheckRecord,
-  RevocationRecord,
-  ServiceEdgeRouterPolicyRecord,
-  ServicePolicyRecord,
-  ServiceRecord,
-  SessionRecord,
-  TerminatorRecord,
-  TransitRouterRecord,
-  WebhookRecord,
-} from './facts/resources/record-names.ts'
 
 // To ask it about access.
 export type { ExplainOptions } from './access/explain.ts'

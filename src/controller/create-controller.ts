@@ -51,7 +51,7 @@ export interface Controller extends AsyncDisposable {
    * rejects with `UNAUTHORIZED` where the APIs would refuse the same operation. The caller is judged again with every method.
    *
    * @example
-   * const caller = await controller.engine.apiSessions.resolve(token)
+   * const caller = await controller.engine.host.resolve(token)
    * if (caller !== undefined) await controller.as(caller).services.create({ name: 'web' })
    */
   as(who: Call | Caller): CallEngine

@@ -28,7 +28,7 @@ import { ResourceService } from '../records/resource-service.ts'
 import { edgeRouterBehaviour, transitRouterBehaviour } from '../routers/routers.ts'
 import { serviceBehaviour, terminatorBehaviour } from '../services/services.ts'
 import { webhookBehaviour } from '../webhooks/webhooks.ts'
-import type { KeptEntities } from './host-entities.ts'
+import type { HostEntityServices } from './host-entities.ts'
 
 /** The resources that the API offers, by the member of the engine. */
 export const OFFERED = {
@@ -47,7 +47,7 @@ export const OFFERED = {
   terminators,
   transitRouters,
   webhooks,
-} satisfies { readonly [P in keyof KeptEntities]: Resource }
+} satisfies { readonly [P in keyof HostEntityServices]: Resource }
 type Offered = typeof OFFERED
 
 class Services {
@@ -72,7 +72,7 @@ class Services {
 }
 
 /** The entities of every resource that the API offers, each by the service that reads, makes, changes and deletes them. */
-export const EntityServices: new (context: EngineContext) => Services & KeptEntities =
+export const EntityServices =
   // The constructor gives it a service for each resource of the table.
   Services as new (
     context: EngineContext,

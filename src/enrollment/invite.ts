@@ -63,7 +63,7 @@ const ROUTER_OPTIONS: OptionRules<RouterInvitationOptions> = {
 
 interface Invited<Shown, Create> {
   list(question: { readonly filter: string }): Promise<{ readonly items: readonly Shown[] }>
-  show(id: string): Promise<Shown>
+  get(id: string): Promise<Shown>
   create(request: Create): Promise<{ readonly id: string }>
   patch(id: string, request: { readonly roleAttributes: string[] }): Promise<unknown>
 }
@@ -71,12 +71,11 @@ interface Invited<Shown, Create> {
 /** The operations that an invitation takes, with the rights of its caller: an engine in a call, or the API of a controller elsewhere. */
 export interface InvitingEngine {
   readonly identities: Invited<Identity, IdentityCreate>
-  readonly edgeRouters: Invited<EdgeRouter, EdgeRouterCreate>
+  readonly edgeRouters: Invited<EdgeRouter, EdgeRouterCreate> & { reEnroll(id: string): Promise<void> }
   readonly enrollments: {
     create(request: { readonly identityId: string; readonly method: 'ott' }): Promise<unknown>
     refresh(id: string, request: Readonly<Record<string, never>>): Promise<void>
   }
-  readonly routerEnrollment: { reEnroll(id: string): Promise<void> }
 }
 
 /**
@@ -103,7 +102,7 @@ export async function inviteIdentity(
     if (!again && Object.keys(known.authenticators ?? {}).length > 0) throw hasEnrolled(name)
     await addAttributes(engine.identities, known, roleAttributes)
   }
-  const invitation = async () => (await engine.identities.show(id)).enrollment.ott
+  const invitation = async () => (await engine.identities.get(id)).enrollment.ott
   let ott = await invitation()
   if (ott === undefined) {
     await engine.enrollments.create({ identityId: id, method: 'ott' })
@@ -139,10 +138,10 @@ export async function inviteRouter(
   const created = { name, roleAttributes: [...roleAttributes], isTunnelerEnabled }
   const id = known?.id ?? (await engine.edgeRouters.create(created)).id
   if (known !== undefined) await addAttributes(engine.edgeRouters, known, roleAttributes)
-  let router = await engine.edgeRouters.show(id)
+  let router = await engine.edgeRouters.get(id)
   if (router.isVerified || Date.parse(String(router.enrollmentExpiresAt)) <= now) {
-    await engine.routerEnrollment.reEnroll(id)
-    router = await engine.edgeRouters.show(id)
+    await engine.edgeRouters.reEnroll(id)
+    router = await engine.edgeRouters.get(id)
   }
   const { enrollmentJwt: jwt, enrollmentExpiresAt } = router
   if (!jwt || !enrollmentExpiresAt) throw hasEnrolled(name)

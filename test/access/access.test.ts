@@ -71,14 +71,14 @@ describe('tracing an identity', () => {
     const until = new Date(mounted.clock.now() + 600_000).toISOString()
     const { engine } = mounted.controller
     expect((await admin.put(at, body)).body.data).toEqual({ enabled: true, traceId: 'mine', until })
-    expect(engine.traces.of(alice.id)?.channels).toEqual(['selectPath'])
+    expect(engine.host.traceOf(alice.id)?.channels).toEqual(['selectPath'])
     mounted.clock.advance(600_000)
-    expect(engine.traces.of(alice.id)).toBeUndefined()
+    expect(engine.host.traceOf(alice.id)).toBeUndefined()
     const again = (await admin.put(at, { enabled: true, duration: '1s' })).body.data
     expect(again.traceId).toMatch(/^[0-9a-f-]{36}$/)
-    expect(engine.traces.of(alice.id)?.channels).toEqual(['selectPath', 'establishPath'])
+    expect(engine.host.traceOf(alice.id)?.channels).toEqual(['selectPath', 'establishPath'])
     expect((await admin.put(at, { enabled: false })).body.data).toMatchObject({ until: '0001-01-01T00:00:00.000Z' })
-    expect(engine.traces.of(alice.id)).toBeUndefined()
+    expect(engine.host.traceOf(alice.id)).toBeUndefined()
   })
 
   it('asks for a duration as Go writes it', async () => {
@@ -88,7 +88,7 @@ describe('tracing an identity', () => {
     for (const duration of ['soon', '', '10', undefined]) {
       expectFieldError(await admin.put(at, { enabled: true, duration }), 'duration')
     }
-    expect(mounted.controller.engine.traces.of(alice.id)?.traceId).toBe('mine')
+    expect(mounted.controller.engine.host.traceOf(alice.id)?.traceId).toBe('mine')
     expect((await admin.put(at, { enabled: false, duration: 'soon' })).status).toBe(200)
     expectUnknown(await admin.put('/identities/x/trace', { enabled: false }), 'identity', 'x')
   })

@@ -1,4 +1,5 @@
 import fc from 'fast-check'
+import { SYSTEM_CALL } from 'portcullis'
 import { ApiError } from 'portcullis/client'
 import { openControlListener, routerSide } from 'portcullis/fabric'
 import { bodyOf, enrollEdgeRouter, FakeRouter } from 'portcullis/testing'
@@ -391,7 +392,7 @@ it('whoever is asked whether somebody may dial or bind answers as the oracle doe
       for (const { who, id, serviceId, type, api } of every) {
         const reason = reasonOf(oracle, who, id, serviceId, type)
         seen.add(reason)
-        const explained = await controller.engine.explain(id, serviceId, type)
+        const explained = await controller.engine.access.explain(SYSTEM_CALL, id, serviceId, type)
         expect(explained.reason).toBe(reason)
         expect(
           explained.policies
@@ -410,11 +411,16 @@ it('whoever is asked whether somebody may dial or bind answers as the oracle doe
         pairs.map(({ identity, service, type }) => `${identity.id} ${service.id} ${type}`).sort()
       const marked = (allowed: typeof every) =>
         allowed.map(({ id, serviceId, type }) => `${id} ${serviceId} ${type}`).sort()
-      const judged = await controller.engine.simulate(changes, {}, { identities: people.map(({ id }) => id) })
+      const judged = await controller.engine.access.simulate(
+        SYSTEM_CALL,
+        changes,
+        {},
+        { identities: people.map(({ id }) => id) },
+      )
       expect(marksOf(judged.pairs)).toEqual(
         marked(every.filter((one) => carrying(one.who, one.serviceId, one.type).length > 0)),
       )
-      const aside = await controller.engine.simulate(changes, { limit: 500 })
+      const aside = await controller.engine.access.simulate(SYSTEM_CALL, changes, { limit: 500 })
       const ofPeople = aside.pairs.filter(({ identity }) => people.some(({ id }) => id === identity.id))
       expect(marksOf(ofPeople)).toEqual(
         marked(every.filter(({ id, serviceId, type }) => naive.allows(id, serviceId, type))),

@@ -1,4 +1,5 @@
 import fc from 'fast-check'
+import { SYSTEM_CALL } from 'portcullis'
 import { ApiError } from 'portcullis/client'
 import { describe, expect, it } from 'vitest'
 import { patience, runs } from '../support/property-runs.ts'
@@ -102,7 +103,7 @@ describe('an explanation', () => {
         if (random.passesMfa) await words.passMfa(alice)
         await controller.elapse(random.elapsedSeconds * 1000)
 
-        const explanation = await controller.engine.explain('alice', 'web', type)
+        const explanation = await controller.engine.access.explain(SYSTEM_CALL, 'alice', 'web', type)
         const answer = await alice.api.call('POST /sessions', { body: { serviceId: web, type } }).catch(codeOf)
         seen.add(explanation.reason)
         expect({ ...explanation, given: answer }).toMatchObject(

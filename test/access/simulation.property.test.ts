@@ -153,10 +153,10 @@ async function granted({ storage }: TestController): Promise<ReadonlySet<string>
 }
 
 async function allPages(controller: TestController, changes: readonly SimulatedChange[], limit: number) {
-  const first = await controller.engine.simulate(changes, { limit })
+  const first = await controller.engine.access.simulate(SYSTEM_CALL, changes, { limit })
   const pairs: ChangedPair[] = [...first.pairs]
   for (let cursor = first.nextCursor; cursor !== null; ) {
-    const page = await controller.engine.simulate(changes, { limit, cursor })
+    const page = await controller.engine.access.simulate(SYSTEM_CALL, changes, { limit, cursor })
     expect(page.pairs.length).toBeLessThanOrEqual(limit)
     expect(page.counts).toBeNull()
     pairs.push(...page.pairs)
@@ -180,7 +180,7 @@ it('a simulation says what carrying the changes out would do, and does nothing',
         await here.take(one)
         await there.take(one)
         // Keeps the copy that changes are tried on at work between writes.
-        await asked.engine.simulate([])
+        await asked.engine.access.simulate(SYSTEM_CALL, [])
       }
       const before = await granted(real)
       const done = there.done.length
@@ -208,7 +208,7 @@ it('a simulation says what carrying the changes out would do, and does nothing',
       })
       // Nothing was written, and the copy is as it was.
       expect(await granted(asked)).toEqual(before)
-      expect((await asked.engine.simulate([])).pairs).toEqual([])
+      expect((await asked.engine.access.simulate(SYSTEM_CALL, [])).pairs).toEqual([])
       expect((await allPages(asked, changes, 500)).pairs).toEqual(pairs)
       await asked.close()
       await real.close()

@@ -88,9 +88,9 @@ describe('what is believed for some minutes, when the clock goes back by a year'
     const storage = { read: stored.read, write: stored.write, close: stored.close, snapshot: async () => undefined }
     const mounted = await mount({ storage })
     const { engine } = mounted.controller
-    expect(await engine.snapshots.create()).toBe('beside the store')
-    await expect(engine.snapshots.create()).rejects.toMatchObject({ code: 'RATE_LIMITED' })
+    expect(await engine.host.snapshot()).toBe('beside the store')
+    await expect(engine.host.snapshot()).rejects.toMatchObject({ code: 'RATE_LIMITED' })
     mounted.clock.advance(-365 * 1440 * MINUTE)
-    expect(await engine.snapshots.create()).toBe('beside the store')
+    expect(await engine.host.snapshot()).toBe('beside the store')
   })
 })

@@ -1,8 +1,9 @@
 import { type AnonymousCall, type Call, ControllerError, SYSTEM_CALL } from 'portcullis'
 import { createTestController, type TestController } from 'portcullis/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-// Internals: the table of rights, so that no method of the engine is left out.
-import { RIGHTS, type Right, rowOf } from '../../src/controller/call-rights.ts'
+// Internals: the table of methods, so that none of the engine is left out.
+import { METHODS } from '../../src/controller/host-methods.ts'
+import { type OperationName, rowOf } from '../../src/controller/wire-answers.ts'
 import {
   adminOf,
   CLIENT,
@@ -18,21 +19,22 @@ import { mountOf } from '../support/mount.ts'
 import { PERMISSIONS } from '../support/permissions.ts'
 import { withSharedPki } from '../support/shared-pki.ts'
 
-interface MethodRight {
+interface MethodRights {
   readonly name: string
-  readonly part: string | undefined
+  readonly part: string
   readonly method: string
-  readonly right: Right
+  /** The operations whose rights it needs; the first is the operation that it does. */
+  readonly needs: readonly OperationName[]
 }
 
-const isRight = (value: object | string): value is Right => typeof value === 'string' || 'withoutCall' in value
-const METHODS: readonly MethodRight[] = Object.entries(RIGHTS).flatMap(([part, rights]): readonly MethodRight[] =>
-  isRight(rights)
-    ? [{ name: part, part: undefined, method: part, right: rights }]
-    : Object.entries<Right>(rights).map(([method, right]) => ({ name: `${part}.${method}`, part, method, right })),
+const OF_CALLS: readonly MethodRights[] = Object.entries(METHODS).flatMap(([part, rows]) =>
+  Object.entries<readonly [readonly OperationName[], unknown]>(rows).map(([method, [needs]]) => ({
+    name: `${part}.${method}`,
+    part,
+    method,
+    needs,
+  })),
 )
-const OPEN_TO_CALLS = METHODS.filter(({ right }) => rowOf(right) !== undefined)
-const OF_HOST = METHODS.filter(({ right }) => rowOf(right) === undefined)
 
 const BASES: Readonly<Record<string, string>> = { management: MANAGEMENT, client: CLIENT, portcullis: '/portcullis/v1' }
 const ANYBODY: AnonymousCall = { by: 'anonymous', remoteAddress: '192.0.2.1' }
@@ -70,15 +72,15 @@ async function ask(
   const body = { name: who, type: 'User' as const, isAdmin, permissions }
   const { id } = await controller.engine.identities.create(SYSTEM_CALL, body)
   if (isPending) await useAuthPolicy(controller, id, { requireTotp: true })
-  const caller = await controller.engine.apiSessions.startFor(SYSTEM_CALL, id)
+  const caller = await controller.engine.host.startSession(id)
   askers.set(who, { who, call: { by: 'caller', caller }, token: caller.token })
 }
 
-/** Callers that an operation may treat differently: of the permissions those of everything, of each kind whole, and of its own kind. */
-function askersOf(right: Right): readonly Asker[] {
-  const access = rowOf(right)?.shape.access
-  const own = typeof access === 'object' ? `${access.entity}.` : '.'
-  return [...askers.values()].filter(({ who }) => !who.includes('.') || who.startsWith(own))
+/** Callers that an operation may treat differently: of the permissions those of everything, of each kind whole, and of its own kinds. */
+function askersOf(needs: readonly OperationName[]): readonly Asker[] {
+  const accesses = needs.map((name) => rowOf(name).shape.access)
+  const own = accesses.map((access) => (typeof access === 'object' ? `${access.entity}.` : '.'))
+  return [...askers.values()].filter(({ who }) => !who.includes('.') || own.some((kind) => who.startsWith(kind)))
 }
 
 /** Reports whether something is refused for want of rights. */
@@ -93,8 +95,8 @@ async function isRefused(asked: () => unknown): Promise<boolean> {
 }
 
 /** Calls a method as JavaScript may, with values that name nothing. */
-function called(owner: object, { part, method }: MethodRight, given: readonly unknown[]): unknown {
-  const of: object = part === undefined ? owner : Reflect.get(owner, part)
+function called(owner: object, { part, method }: MethodRights, given: readonly unknown[]): unknown {
+  const of: object = Reflect.get(owner, part)
   const found: unknown = Reflect.get(of, method)
   if (typeof found !== 'function') throw new TypeError(`${part}.${method} is not there`)
   return Reflect.apply(found, of, given)
@@ -105,29 +107,35 @@ const OF_SOMEBODY = new Set(['posture.submit', 'sessions.deleteOwn'])
 
 const NOTHING = ['nothing', 'nothing', 'nothing']
 
-async function answeredOverHttp(right: Right, request: ValidRequest, token: string | undefined): Promise<boolean> {
-  const named = typeof right === 'object' ? right.withoutCall : right
-  const [api = '', method = ''] = named.split(' ')
-  const { path, ...sent } = request
+async function isRefusedOverHttp(
+  name: OperationName,
+  { path, ...sent }: ValidRequest,
+  token: string | undefined,
+): Promise<boolean> {
+  const [api = '', method = ''] = name.split(' ')
   const { status, body } = await foreignClient(mounted, BASES[api] ?? '', token).send(method, path, sent)
   return status === 401 && body?.error?.code === 'UNAUTHORIZED'
 }
 
 describe('a call of a host’s engine', () => {
-  it.each(OPEN_TO_CALLS)('may do by engine.$name what the operation of the APIs lets it do', async (one) => {
-    const named = typeof one.right === 'object' ? one.right.withoutCall : one.right
-    const route = named.slice(named.indexOf(' ') + 1)
-    const request = await validRequest(admin, route, `by ${one.name}`, { serviceId, ownSessionId: undefined })
-    const takesCall = typeof one.right !== 'object'
+  it.each(OF_CALLS)('may do by engine.$name what the operations of the APIs let it do', async (one) => {
+    const requests = await Promise.all(
+      one.needs.map(async (name, place) => {
+        const route = name.slice(name.indexOf(' ') + 1)
+        return [
+          name,
+          await validRequest(admin, route, `by ${one.name} ${place}`, { serviceId, ownSessionId: undefined }),
+        ] as const
+      }),
+    )
     const told: string[] = []
-    for (const { who, call, token } of askersOf(one.right)) {
-      const isRefusedOverHttp = await answeredOverHttp(one.right, request, token)
-      const isRefusedBound = await isRefused(() => called(controller.as(call), one, NOTHING))
-      const isRefusedInProcess = takesCall
-        ? await isRefused(() => called(controller.engine, one, [call, ...NOTHING]))
-        : isRefusedBound
-      if (isRefusedBound !== isRefusedOverHttp || isRefusedInProcess !== isRefusedOverHttp) {
-        told.push(`${who}: ${isRefusedOverHttp} over HTTP, ${isRefusedInProcess} and ${isRefusedBound} in process`)
+    for (const { who, call, token } of askersOf(one.needs)) {
+      const refusals = await Promise.all(requests.map(([name, request]) => isRefusedOverHttp(name, request, token)))
+      const overHttp = refusals.includes(true)
+      const bound = await isRefused(() => called(controller.as(call), one, NOTHING))
+      const inProcess = await isRefused(() => called(controller.engine, one, [call, ...NOTHING]))
+      if (bound !== overHttp || inProcess !== overHttp) {
+        told.push(`${who}: ${overHttp} over HTTP, ${inProcess} and ${bound} in process`)
       }
     }
     expect(told).toEqual([])
@@ -135,21 +143,43 @@ describe('a call of a host’s engine', () => {
     expect(isBySystem).toBe(OF_SOMEBODY.has(one.name))
   })
 
-  it.each(OF_HOST)('has no engine.$name but by the host', async (one) => {
-    for (const { who, call } of askers.values()) {
-      expect(() => called(controller.as(call), one, NOTHING), who).toThrow(TypeError)
-      if (one.right !== 'host') continue
-      expect(await isRefused(() => called(controller.engine, one, [call, ...NOTHING])), who).toBe(true)
+  it('gets no method of the host alone, and the host gets each method in its group', () => {
+    const methodsOf = (engine: object) =>
+      Object.entries(engine).flatMap(([part, value]) => Object.keys(value).map((method) => `${part}.${method}`))
+    const ofCalls = OF_CALLS.map(({ name }) => name)
+    const ofHost = Object.keys(controller.engine.host).map((method) => `host.${method}`)
+    expect(ofHost.length).toBeGreaterThan(0)
+    expect(methodsOf(controller.engine).toSorted()).toEqual([...ofCalls, ...ofHost].toSorted())
+    for (const { call } of askers.values()) {
+      expect(methodsOf(controller.as(call)).toSorted()).toEqual(ofCalls.toSorted())
+      expect('host' in controller.as(call)).toBe(false)
     }
   })
 
-  it('has a right for every method of the engine, and no other methods', () => {
-    const methodsOf = (engine: object) =>
-      Object.entries(engine).flatMap(([part, value]) =>
-        typeof value === 'function' ? [part] : Object.keys(value).map((method) => `${part}.${method}`),
-      )
-    expect(methodsOf(controller.engine).toSorted()).toEqual(METHODS.map(({ name }) => name).toSorted())
-    expect(methodsOf(controller.as(SYSTEM_CALL)).toSorted()).toEqual(OPEN_TO_CALLS.map(({ name }) => name).toSorted())
+  it('names the method that was called without a call', async () => {
+    const { services } = controller.engine
+    for (const given of [[], ['id'], [undefined, 'id'], [{}, 'id'], [{ by: 'host' }, 'id'], [{ by: 'caller' }, 'id']]) {
+      const asked = async () => Reflect.apply(services.get, services, given)
+      await expect(asked).rejects.toThrow('engine.services.get takes a call first')
+    }
+  })
+
+  it('gets the same form of an entity whatever it asks, and never what the APIs hide', async () => {
+    const network = controller.as(SYSTEM_CALL)
+    const made = await network.identities.create({ name: 'same form', type: 'Device', isAdmin: false })
+    const { id } = made
+    expect(await network.identities.get(id)).toEqual(made)
+    expect((await network.identities.list({ filter: `id = "${id}"` })).items).toEqual([made])
+    const patched = await network.identities.patch(id, { roleAttributes: ['staff'] })
+    expect(patched).toEqual(await network.identities.get(id))
+    const replaced = await network.identities.replace(id, { name: 'same', type: 'Device', isAdmin: false })
+    expect(replaced).toEqual(await network.identities.get(id))
+    const request = { identityId: id, method: 'updb', username: 'same', password: 'correct horse' } as const
+    const authenticator = await network.authenticators.create(request)
+    expect(await network.authenticators.get(authenticator.id)).toEqual(authenticator)
+    expect(Object.keys(authenticator)).not.toContain('passwordHash')
+    const invited = await network.authenticators.revertToEnrollment(authenticator.id, {})
+    expect((await network.enrollments.list({ filter: `id = "${invited.id}"` })).items).toEqual([invited])
   })
 })
 
@@ -163,7 +193,7 @@ describe('the engine of a caller', () => {
     expect(items).toEqual(listed.body.data)
     expect(totalCount).toBe(listed.body.meta.pagination.totalCount)
     const found = await ofCaller.services.list({ filter: 'name = "web"' })
-    expect(found.items).toEqual([await ofCaller.services.show(serviceId)])
+    expect(found.items).toEqual([await ofCaller.services.get(serviceId)])
     expect(found.items).toEqual([(await api.get(`/services/${serviceId}`)).body.data])
     await expect(ofCaller.services.list({ filter: 'name nonsense' })).rejects.toMatchObject({ code: 'INVALID_FILTER' })
   })
@@ -182,7 +212,7 @@ describe('the engine of a caller', () => {
     const other = askers.get('logged out')?.call ?? ANYBODY
     const sessionId = other.by === 'caller' ? other.caller.apiSession.id : ''
     await expect(controller.as(other).services.list()).resolves.toBeDefined()
-    await controller.as(SYSTEM_CALL).apiSessions.end(sessionId)
+    await controller.as(SYSTEM_CALL).apiSessions.delete(sessionId)
     await expect(controller.as(other).services.list()).rejects.toMatchObject({ code: 'UNAUTHORIZED' })
     askers.delete('demoted')
     askers.delete('logged out')

@@ -98,7 +98,7 @@ describe('since when access exists', () => {
           }
           onlooker.look(now(), await make(admin, one, onlooker, { ann, web, at: now() }))
         }
-        const { allowed, since } = await controller.engine.explain('ann', 'web', 'Dial')
+        const { allowed, since } = await controller.engine.access.explain(SYSTEM_CALL, 'ann', 'web', 'Dial')
         const longest = onlooker.longest()
         expect(allowed).toBe(longest !== undefined)
         expect(since && { at: since.at, by: since.by, entityId: since.change?.entity.id ?? null }).toEqual(
@@ -145,14 +145,17 @@ describe('since when access exists', () => {
     await policy('dial', { identityRoles: ['#all'], serviceRoles: ['#all'] })
     const begun = controller.clock.now()
     await controller.elapse(MINUTE)
-    expect((await controller.engine.explain('ann', 'web', 'Dial')).since).toMatchObject({ by: 'change', at: begun })
+    expect((await controller.engine.access.explain(SYSTEM_CALL, 'ann', 'web', 'Dial')).since).toMatchObject({
+      by: 'change',
+      at: begun,
+    })
     await controller.storage.write(async (tx) => {
       for (const id of await tx.collection(auditRecords).findIds()) await tx.collection(auditRecords).delete(id)
     })
     await admin.call('PATCH /identities/{id}', { params: { id: ann }, body: { name: 'anna' } })
     const first = controller.clock.now()
     await controller.elapse(MINUTE)
-    const { since } = await controller.engine.explain('anna', 'web', 'Dial')
+    const { since } = await controller.engine.access.explain(SYSTEM_CALL, 'anna', 'web', 'Dial')
     expect(since).toMatchObject({ by: 'before', at: first, change: null, policy: { name: 'dial' } })
 
     const many = Array.from({ length: 400 }, (_, index) => `a-role-attribute-that-is-long-${'x'.repeat(20)}-${index}`)
@@ -160,7 +163,7 @@ describe('since when access exists', () => {
     await admin.call('PATCH /identities/{id}', { params: { id: ann }, body: { roleAttributes: ['few'] } })
     const last = controller.clock.now()
     await controller.elapse(MINUTE)
-    const told = await controller.engine.explain('anna', 'web', 'Dial')
+    const told = await controller.engine.access.explain(SYSTEM_CALL, 'anna', 'web', 'Dial')
     expect(told.since).toMatchObject({ by: 'before', at: last, change: null })
   })
 
@@ -184,7 +187,7 @@ describe('since when access exists', () => {
           return work(tx)
         }),
     })
-    const { since } = await controller.engine.explain('ann', 'web', 'Dial')
+    const { since } = await controller.engine.access.explain(SYSTEM_CALL, 'ann', 'web', 'Dial')
     expect(since).toMatchObject({ by: 'before', policy: { name: 'dial 0' } })
     expect(since?.at).toBeLessThan(controller.clock.now() - 199 * SECOND)
     expect(reads).toBeLessThan(10)

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { gunzipSync } from 'node:zlib'
-import { openOperator } from 'portcullis'
+import { openOperator, SYSTEM_CALL } from 'portcullis'
 import { sqliteStorage } from 'portcullis/kysely'
 import { createTestController } from 'portcullis/testing'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -45,7 +45,7 @@ describe.each(releases)('the audit trail of release %s', (number) => {
     const { entries } = (await api.call('GET /audit', { query })).data
     expect(entries.map(({ entity }) => entity?.name)).toEqual(['one', 'two', 'unsealed', 'new'])
     expect(entries.at(-1)?.entity?.id).toBe(data.id)
-    const [first] = (await controller.engine.services.find()).items
+    const [first] = (await controller.engine.services.list(SYSTEM_CALL)).items
     const { entries: ofFirst } = (await api.call('GET /audit', { query: { entity: first?.id ?? '' } })).data
     expect(ofFirst.map(({ type }) => type)).toEqual(['entity.updated', 'entity.created'])
     await controller.close()

@@ -1,3 +1,4 @@
+import { SYSTEM_CALL } from 'portcullis'
 import { createTestController } from 'portcullis/testing'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { adminToken, delegate, ownApi } from '../support/delegate.ts'
@@ -71,7 +72,7 @@ describe('taking a change back', () => {
     const again = await record(web)
     await undo(again, (await plan(again)).tag)
     expect(await shown(web)).toMatchObject({ name: 'site', roleAttributes: ['new'] })
-    expect(await controller.engine.services.find()).toMatchObject({ totalCount: 1 })
+    expect(await controller.engine.services.list(SYSTEM_CALL)).toMatchObject({ totalCount: 1 })
   })
 
   it('leaves alone what was changed later, entry by entry of a set', async () => {
@@ -154,7 +155,9 @@ describe('taking a change back', () => {
     await undo(role, (await plan(role)).tag)
     const { data: policies } = await admin.call('GET /service-policies')
     expect(policies[0]?.identityRoles).toEqual([`@${data.id}`])
-    expect((await controller.engine.identities.get(data.id)).createdAt).toBe(controller.clock.now())
+    expect((await controller.engine.identities.get(SYSTEM_CALL, data.id)).createdAt).toBe(
+      new Date(controller.clock.now()).toISOString(),
+    )
   })
 
   it('says why secrets, what the controller writes and what no request makes are not taken back', async () => {
@@ -218,6 +221,6 @@ describe('taking a change back', () => {
     const raised = await record(boss.id)
     const { tag } = await plan(raised, helper.api)
     await expect(undo(raised, tag, helper.api)).rejects.toMatchObject({ code: 'UNAUTHORIZED' })
-    expect((await controller.engine.identities.get(boss.id)).isAdmin).toBe(false)
+    expect((await controller.engine.identities.get(SYSTEM_CALL, boss.id)).isAdmin).toBe(false)
   })
 })

@@ -94,7 +94,7 @@ describe('the state of the chain', () => {
     expect(await verify()).toMatchObject({ isWhole: true, unsealed: 0 })
     const { entries } = await operator.readAudit({ filter: 'type = "audit.rebuilt"' })
     expect(entries).toHaveLength(1)
-    expect((await controller.engine.services.find()).totalCount).toBe(4)
+    expect((await controller.engine.services.list(SYSTEM_CALL)).totalCount).toBe(4)
   })
 
   it('that is made anew still tells subscribers that records were removed before they read them', async () => {

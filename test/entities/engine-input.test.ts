@@ -22,7 +22,7 @@ describe('what a host hands to the engine', () => {
     await expect(
       services.create(SYSTEM_CALL, untyped({ name: 'web', maxIdleTimeMillis: 'zzz' })),
     ).rejects.toMatchObject({ code: 'COULD_NOT_VALIDATE', details: { field: 'maxIdleTimeMillis' } })
-    expect((await services.find()).totalCount).toBe(0)
+    expect((await services.list(SYSTEM_CALL)).totalCount).toBe(0)
   })
 
   it('is refused when something required is missing, and when there is nothing at all', async () => {
@@ -66,10 +66,10 @@ describe('what a host hands to the engine', () => {
     const controller = await createTestController(await withSharedPki())
     const admin = await controller.asAdmin()
     const { data } = await admin.call('POST /services', { body: { name: 'by request' } })
-    const { id, name, ...byRequest } = await controller.engine.services.get(data.id)
+    const { id, name, _links, ...byRequest } = await controller.engine.services.get(SYSTEM_CALL, data.id)
     const created = await controller.engine.services.create(SYSTEM_CALL, { name: 'by host' })
     expect(created).toMatchObject(byRequest)
-    expect(Object.keys(created).sort()).toEqual(Object.keys({ id, name, ...byRequest }).sort())
+    expect(Object.keys(created).sort()).toEqual(Object.keys({ id, name, _links, ...byRequest }).sort())
   })
 
   it('sets nothing that a request cannot set', async () => {
@@ -81,7 +81,10 @@ describe('what a host hands to the engine', () => {
     expect(created.createdAt).not.toBe(1)
     const service = await services.create(SYSTEM_CALL, { name: 'x' })
     await services.patch(SYSTEM_CALL, service.id, untyped({ encryptionRequired: true, createdAt: 1 }))
-    expect(await services.get(service.id)).toMatchObject({ encryptionRequired: false, createdAt: service.createdAt })
+    expect(await services.get(SYSTEM_CALL, service.id)).toMatchObject({
+      encryptionRequired: false,
+      createdAt: service.createdAt,
+    })
   })
 
   it('stays as it was when the host changes it afterwards', async () => {
@@ -89,7 +92,7 @@ describe('what a host hands to the engine', () => {
     const tags = { owner: { team: 'a' } }
     const { id } = await services.create(SYSTEM_CALL, { name: 'x', tags })
     tags.owner.team = 'b'
-    expect((await services.get(id)).tags).toEqual({ owner: { team: 'a' } })
+    expect((await services.get(SYSTEM_CALL, id)).tags).toEqual({ owner: { team: 'a' } })
   })
 
   it('makes nothing that the APIs do not make', async () => {
@@ -99,9 +102,9 @@ describe('what a host hands to the engine', () => {
 
   it('is refused with the name of the field where it reports posture', async () => {
     const host = await engine()
-    const { apiSessions, identities, posture } = host
+    const { identities, posture } = host
     const { id } = await identities.create(SYSTEM_CALL, { name: 'alice', type: 'User', isAdmin: false })
-    const caller = await apiSessions.startFor(SYSTEM_CALL, id)
+    const caller = await host.host.startSession(id)
     await expect(
       posture.submit({ by: 'caller', caller }, untyped([{ id: 'x', typeId: 'DOMAIN', domain: 1 }])),
     ).rejects.toMatchObject({ code: 'COULD_NOT_VALIDATE', details: { field: 'domain' } })
@@ -139,15 +142,12 @@ describe('a caller', () => {
   })
 
   it('is whom the host has authenticated itself', async () => {
-    const { identities, apiSessions } = await engine()
+    const { identities, host } = await engine()
     const { id } = await identities.create(SYSTEM_CALL, { name: 'alice', type: 'User', isAdmin: false })
-    const caller = await apiSessions.startFor(SYSTEM_CALL, id)
+    const caller = await host.startSession(id)
     expect(caller).toMatchObject({ identity: { id }, isFullyAuthenticated: true })
-    expect(await apiSessions.resolve(caller.token)).toMatchObject({ identity: { id } })
-    await expect(apiSessions.startFor(untyped({ by: 'caller', caller }), id)).rejects.toMatchObject({
-      code: 'UNAUTHORIZED',
-    })
-    await expect(apiSessions.startFor(SYSTEM_CALL, 'nobody')).rejects.toMatchObject({ code: 'NOT_FOUND' })
+    expect(await host.resolve(caller.token)).toMatchObject({ identity: { id } })
+    await expect(host.startSession('nobody')).rejects.toMatchObject({ code: 'NOT_FOUND' })
   })
 })
 

@@ -297,7 +297,7 @@ function hostileArguments(taken: Readonly<Record<string, unknown>>) {
 async function stage(): Promise<{ controller: TestController; callBy: (by: Case['by']) => Call }> {
   const controller = await createTestController(await withSharedPki())
   const { id } = await controller.engine.identities.create(SYSTEM_CALL, { name: 'eve', type: 'User', isAdmin: false })
-  const caller = await controller.engine.apiSessions.startFor(SYSTEM_CALL, id)
+  const caller = await controller.engine.host.startSession(id)
   return { controller, callBy: (by) => (by === 'caller' ? { by: 'caller', caller } : SYSTEM_CALL) }
 }
 
@@ -363,9 +363,7 @@ it('lists every method that the engine has at run time', async () => {
 it('shows a host nothing of what it is made of', async () => {
   const { controller } = await stage()
   expect(Object.keys(controller.engine)).not.toContain('context')
-  for (const part of Object.values(controller.engine)) {
-    if (typeof part === 'object' && part !== null) expect(Object.keys(part)).not.toContain('context')
-  }
+  for (const part of Object.values(controller.engine)) expect(Object.keys(part)).not.toContain('context')
 })
 
 it.each<[string, readonly unknown[], string]>([
@@ -382,20 +380,21 @@ it.each<[string, readonly unknown[], string]>([
   ['simulate', [[], { cursor: 1 }], 'cursor'],
 ])('refuses what no question may hold: %s with %j', async (method, given, field) => {
   const { controller } = await stage()
-  const asked = async () => Reflect.apply(Reflect.get(controller.engine, method), controller.engine, given)
+  const { access } = controller.engine
+  const asked = async () => Reflect.apply(Reflect.get(access, method), access, [SYSTEM_CALL, ...given])
   await expect(asked).rejects.toMatchObject({ code: 'COULD_NOT_VALIDATE', details: { field } })
 })
 
 it('reads each request by the schema of the API, with its defaults', async () => {
   const { controller } = await stage()
   const { engine } = controller
-  const [{ id } = { id: '' }] = (await engine.identities.find()).items
+  const [{ id } = { id: '' }] = (await engine.identities.list(SYSTEM_CALL)).items
   const { expiresAt } = await engine.enrollments.create(SYSTEM_CALL, {
     identityId: id,
     method: 'ott',
     expiresAt: '2100-01-01T00:00:00Z',
   })
-  expect(expiresAt).toBe(Date.parse('2100-01-01T00:00:00Z'))
+  expect(expiresAt).toBe('2100-01-01T00:00:00.000Z')
   expect(await engine.revocations.create(SYSTEM_CALL, { id, type: 'IDENTITY' })).toMatchObject({ tags: {} })
   await expect(
     engine.authenticators.create(SYSTEM_CALL, { identityId: id, method: 'updb', username: 'eve', password: 'x' }),

@@ -31,11 +31,11 @@ async function firstQuestions(controller: TestController, asked: TestController)
 describe('reach that is worked out ahead', () => {
   it('answers the first questions from memory, where the explorer is mounted or a host asks for it', async () => {
     const prepared = await filled()
-    await prepared.engine.prepareReach()
+    await prepared.engine.host.prepareReach()
     const mounted = await filled()
     const explorer = withExplorer(mounted)
     // Reach that was worked out already is waited for, and not made again.
-    await mounted.engine.prepareReach()
+    await mounted.engine.host.prepareReach()
     const cold = await filled()
     // The one that works out everything comes last: whatever the runtime has learnt by then is to its good.
     const [ofPrepared, ofMounted] = [await firstQuestions(prepared, prepared), await firstQuestions(mounted, explorer)]
@@ -44,7 +44,7 @@ describe('reach that is worked out ahead', () => {
 
   it('answers as a controller does that worked out nothing ahead, also of what changed since', async () => {
     const prepared = await filled()
-    await prepared.engine.prepareReach()
+    await prepared.engine.host.prepareReach()
     const others = await filled()
     for (const controller of [prepared, others]) {
       const { call } = await controller.asAdmin()

@@ -45,7 +45,7 @@ describe('a client that can log in', () => {
     const token = async () => {
       const id = (await admin.call('POST /identities', { body: { name: 'user', type: 'User', isAdmin: false } })).data
         .id
-      const started = await controller.engine.apiSessions.startFor({ by: 'system' }, id)
+      const started = await controller.engine.host.startSession(id)
       logins.push(started.token)
       return started.token
     }

@@ -68,7 +68,7 @@ describe('resetting the password of an administrator', () => {
   it.each<[string, (network: Network) => Promise<unknown>, object]>([
     [
       'disabled for ever',
-      ({ engine, id }) => engine.identityState.disable(SYSTEM_CALL, id, { durationMinutes: 0 }),
+      ({ engine, id }) => engine.identities.disable(SYSTEM_CALL, id, { durationMinutes: 0 }),
       { wasDisabled: true },
     ],
     [

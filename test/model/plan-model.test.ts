@@ -1,3 +1,4 @@
+import { SYSTEM_CALL } from 'portcullis'
 import { ApiError } from 'portcullis/client'
 import {
   type AdminOptions,
@@ -179,10 +180,10 @@ identities:
 webhooks:
   - { name: tickets, endpoint: 'https://hooks.example.org/', ${more} }`)
     await applyModel(admin, await webhook(`events: [entity.*], filter: 'kind = "services"'`))
-    const [made] = (await controller.engine.webhooks.find()).items
+    const [made] = (await controller.engine.webhooks.list(SYSTEM_CALL)).items
     expect(made).toMatchObject({ name: 'tickets', events: ['entity.*'], filter: 'kind = "services"', enabled: true })
     await applyModel(admin, await webhook('events: [login.refused], enabled: false'))
-    const [changed] = (await controller.engine.webhooks.find()).items
+    const [changed] = (await controller.engine.webhooks.list(SYSTEM_CALL)).items
     expect(changed).toMatchObject({ id: made?.id, events: ['login.refused'], enabled: false })
     expect(changed?.secretAt).toEqual(made?.secretAt)
     const shown = await modelText(await readNetwork(admin))
@@ -193,7 +194,7 @@ webhooks:
     )
     const other = await yaml("webhooks: [{ name: chat, endpoint: 'https://chat.example.org/' }]")
     await applyModel(admin, other, { prune: true })
-    expect((await controller.engine.webhooks.find()).items.map(({ name }) => name)).toEqual(['chat'])
+    expect((await controller.engine.webhooks.list(SYSTEM_CALL)).items.map(({ name }) => name)).toEqual(['chat'])
   })
 
   it('leaves invitations to creation: an identity that is there is not invited again', async () => {

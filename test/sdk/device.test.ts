@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { generate } from 'otplib'
+import { SYSTEM_CALL } from 'portcullis'
 import { type EnrolledDevice, enrollDevice, openIdentity, type ServiceConnection, writeIdentity } from 'portcullis/sdk'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { tcpGate } from '../support/tcp-gate.ts'
@@ -74,7 +75,7 @@ describe('a device in TypeScript', () => {
     const device = await newDevice('careful')
     await using careful = await openIdentity(device, { posture: { domain: 'corp.example' } })
     await careful.client.call('GET /current-identity')
-    const { allowed } = await network.net.engine.explain('careful', 'guarded', 'Dial')
+    const { allowed } = await network.net.engine.access.explain(SYSTEM_CALL, 'careful', 'guarded', 'Dial')
     expect(allowed).toBe(true)
     const { provisioningUrl } = await careful.mfa.enroll()
     await careful.mfa.verify(await codeOf(provisioningUrl))

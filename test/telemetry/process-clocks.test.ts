@@ -140,8 +140,8 @@ describe('two processes over one storage whose clocks differ', () => {
   it('are found by the doctor on the machine that is behind', async () => {
     const { behind, ahead } = await two(90 * SECOND_MS)
     await ahead.management.call('POST /authenticate', { query: { method: 'password' }, body: TEST_ADMIN })
-    const told = (await behind.engine.findings()).filter(({ kind }) => kind === 'clock-behind')
+    const told = (await behind.engine.host.findings()).filter(({ kind }) => kind === 'clock-behind')
     expect(told.map(({ text }) => text)).toEqual(['the clock is 2 minutes behind the newest change of an API session'])
-    expect((await ahead.engine.findings()).filter(({ kind }) => kind === 'clock-behind')).toEqual([])
+    expect((await ahead.engine.host.findings()).filter(({ kind }) => kind === 'clock-behind')).toEqual([])
   })
 })

@@ -184,7 +184,7 @@ describe('GET /events as a stream', () => {
     const { controller } = await network({ storage })
     const losses: readonly ((id: string) => Promise<unknown>)[] = [
       (id) => other.engine.identities.patch(SYSTEM_CALL, id, { permissions: [] }),
-      (id) => other.engine.identityState.disable(SYSTEM_CALL, id, { durationMinutes: 0 }),
+      (id) => other.engine.identities.disable(SYSTEM_CALL, id, { durationMinutes: 0 }),
       async (id) => {
         const policy = authPolicy(id, {}, { requireTotp: true })
         const { id: authPolicyId } = await other.engine.authPolicies.create(SYSTEM_CALL, policy)

@@ -14,7 +14,7 @@ export const engine = controller.engine
 export const bound = controller.as(caller)
 export const create = bound.services.create
 export const list = bound.services.list
-export const show = bound.services.show
+export const get = bound.services.get
 export const patch = controller.engine.identities.patch
 export const session = controller.engine.sessions.create
 export const service = await bound.services.create({ name: 'web' })
@@ -53,15 +53,15 @@ describe('an editor that hovers over the engine', () => {
   }
   const hover = (name: string) => checker.typeToString(typeOf(name))
 
-  it('reads requests, records and wire forms by their names', () => {
-    expect(hover('create')).toBe('(request: ServiceCreate) => Promise<ServiceRecord>')
+  it('reads requests and wire forms by their names', () => {
+    expect(hover('create')).toBe('(request: ServiceCreate) => Promise<Service>')
     expect(hover('list')).toBe('(question?: ListQuestion | undefined) => Promise<Page<Service>>')
-    expect(hover('show')).toBe('(id: string) => Promise<Service>')
-    expect(hover('patch')).toBe('(call: Call, id: string, request: IdentityPatch) => Promise<IdentityRecord>')
+    expect(hover('get')).toBe('(id: string) => Promise<Service>')
+    expect(hover('patch')).toBe('(call: Call, id: string, request: IdentityPatch) => Promise<Identity>')
     expect(hover('session')).toBe(
-      '(call: Call, request: SessionCreate) => Promise<{ readonly session: SessionRecord; readonly token: string; }>',
+      '(call: Call, request: SessionCreate) => Promise<{ readonly session: Session; readonly token: string; }>',
     )
-    expect(hover('service')).toBe('ServiceRecord')
+    expect(hover('service')).toBe('Service')
     expect(hover('page')).toBe('Page<Service>')
   })
 

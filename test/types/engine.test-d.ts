@@ -1,9 +1,9 @@
 // Compiled by `npm run check:types`, never run: how a host may and may not call the engine.
-import { type Controller, type ServiceRecord, SYSTEM_CALL } from 'portcullis'
-import type { PostureCheckCreate } from 'portcullis/client'
+import { type Controller, SYSTEM_CALL } from 'portcullis'
+import type { PostureCheckCreate, Service } from 'portcullis/client'
 
-export async function use({ engine }: Controller): Promise<readonly (string | number)[]> {
-  const service: ServiceRecord = await engine.services.create(SYSTEM_CALL, { name: 'web', roleAttributes: ['apps'] })
+export async function use({ engine }: Controller): Promise<readonly string[]> {
+  const service: Service = await engine.services.create(SYSTEM_CALL, { name: 'web', roleAttributes: ['apps'] })
   const strategy: 'smartrouting' | 'random' | 'weighted' | 'sticky' = service.terminatorStrategy
   const caller = await engine.authentication.byPassword({ by: 'anonymous' }, 'alice', 'password')
   await engine.sessions.create({ by: 'caller', caller }, { serviceId: service.id, type: 'Dial' })
@@ -22,6 +22,8 @@ export async function misuse({ engine }: Controller): Promise<void> {
   await engine.postureChecks.create(SYSTEM_CALL, check)
   // @ts-expect-error nothing means full rights by being absent
   await engine.services.create({}, { name: 'web' })
+  // @ts-expect-error a method of the host alone is not among those of a call
+  await engine.services.get('id')
   // @ts-expect-error a caller is somebody
   await engine.services.create({ by: 'caller' }, { name: 'web' })
 }

@@ -10,7 +10,7 @@ it('gives an endpoint that never answers 15 s, and tells it again', { timeout: 1
   const body = { name: 'slow', endpoint: target.url, filter: 'kind = "services"' }
   const { id } = await controller.engine.webhooks.create(SYSTEM_CALL, body)
   await controller.engine.services.create(SYSTEM_CALL, { name: 'web', encryptionRequired: true })
-  const report = () => controller.engine.webhookDeliveries.deliveries(id)
+  const report = () => controller.engine.webhooks.deliveries(SYSTEM_CALL, id)
   await vi.waitFor(async () => expect((await report()).problem).toBe('no answer in 15 s'), 60_000)
   target.answering = (_message, response) => response.writeHead(200).end()
   await vi.waitFor(async () => expect(await report()).toMatchObject({ delivered: 1, waitingCount: 0 }), 60_000)

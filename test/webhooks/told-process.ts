@@ -27,7 +27,7 @@ async function change(id: string, name: string): Promise<void> {
 if (isChanging) {
   console.log('ready')
   for (const changed = new Set<string>(); ; await new Promise((resolve) => setTimeout(resolve, 20))) {
-    const { items } = await services.find({ limit: 500 })
+    const { items } = await services.list(SYSTEM_CALL, { limit: 500 })
     for (const { id, name } of items) {
       if (changed.has(id)) continue
       changed.add(id)

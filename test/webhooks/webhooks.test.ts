@@ -22,7 +22,7 @@ async function scene(options: TestControllerOptions = {}) {
         body: { name: `to ${url}`, endpoint: url, filter: 'kind = "services"', ...more },
       })
     ).data.id
-  const report = (id: string) => controller.engine.webhookDeliveries.deliveries(id)
+  const report = (id: string) => controller.engine.webhooks.deliveries(SYSTEM_CALL, id)
   return { controller, api, service, rename, webhook, report }
 }
 
@@ -216,7 +216,7 @@ describe('a webhook', () => {
     await pass(controller, 6 * DAY_MS, async () => (await report(id)).deadCount === 1, 3_600_000)
     expect(await figures()).toMatchObject({ failing: 1, waiting: 0, dead: 1 })
     target.answering = answer(204)
-    await controller.engine.webhookDeliveries.resend(SYSTEM_CALL, id)
+    await controller.engine.webhooks.resend(SYSTEM_CALL, id)
     await vi.waitFor(async () => expect(await figures()).toEqual({ failing: 0, seconds: 0, waiting: 0, dead: 0 }))
   })
 

@@ -20,7 +20,7 @@ export { EXPLORER_PATH }
  * app.use('/ziti', expressHandler(withExplorer(controller))) // then below /ziti/portcullis/explorer/
  */
 export function withExplorer<
-  C extends { readonly fetch: ControllerFetch; readonly engine?: { prepareReach?(): Promise<void> } },
+  C extends { readonly fetch: ControllerFetch; readonly engine?: { readonly host: { prepareReach(): Promise<void> } } },
 >(controller: C): C {
   checkArgument('withExplorer', 'controller', controller, {
     functions: ['fetch'],
@@ -28,7 +28,7 @@ export function withExplorer<
     hint: 'a controller',
   })
   // The first request reports a failure.
-  controller.engine?.prepareReach?.().catch(() => undefined)
+  controller.engine?.host.prepareReach().catch(() => undefined)
   const site = openSite()
   const { fetch } = controller
   const { plain } = fetch

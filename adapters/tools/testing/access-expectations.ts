@@ -1,5 +1,11 @@
 import { checkArgument, checkOptions, type OptionRules } from '../../../src/base/arguments.ts'
-import { type Controller, type ExplainOptions, type Explanation, explanationText } from '../../../src/index.ts'
+import {
+  type Controller,
+  type ExplainOptions,
+  type Explanation,
+  explanationText,
+  SYSTEM_CALL,
+} from '../../../src/index.ts'
 import { type EndpointFacts, postureResponses } from '../../../src/policy.ts'
 
 /** Facts of an endpoint that are taken to be so, and whether its user proved a second factor. */
@@ -29,7 +35,7 @@ const ASSUMED: OptionRules<AssumedCircumstances> = { posture: 'object', at: 'num
 const CIRCUMSTANCES: OptionRules<Circumstances> = { ...ASSUMED, mayBeAbsent: 'boolean' }
 
 /** A controller that answers questions about access. */
-export type Explaining = { readonly engine: Pick<Controller['engine'], 'explain'> }
+export type Explaining = { readonly engine: { readonly access: Pick<Controller['engine']['access'], 'explain'> } }
 
 /** The access that an assertion is about: an identity and a service by name or id. */
 export type AccessQuestion = readonly [
@@ -48,7 +54,7 @@ async function explainAccess(net: Explaining, ...question: AccessQuestion): Prom
   checkArgument('access', 'type', type, { oneOf: ['Dial', 'Bind'], isNeeded: true })
   checkOptions('access', circumstances, CIRCUMSTANCES)
   const { mayBeAbsent = false } = circumstances
-  const explanation = await net.engine.explain(identity, service, type, assumed(circumstances))
+  const explanation = await net.engine.access.explain(SYSTEM_CALL, identity, service, type, assumed(circumstances))
   const { reason } = explanation
   if (!mayBeAbsent && reason === 'identity-unknown') throw await unknown('identity', identity, ABSENCE_ADVICE)
   if (!mayBeAbsent && reason === 'service-unknown') throw await unknown('service', service, ABSENCE_ADVICE)
@@ -71,22 +77,36 @@ export interface Reach {
 
 /** All that an identity may dial and bind; rejects when there is no such identity. */
 export async function reachOf(
-  { engine }: { readonly engine: Pick<Controller['engine'], 'explain' | 'services'> },
+  { engine }: { readonly engine: Pick<Controller['engine'], 'access' | 'services'> },
   identity: string,
   circumstances: AssumedCircumstances = {},
 ): Promise<Reach> {
   checkOptions('reach', circumstances, ASSUMED)
   const asked = assumed(circumstances)
-  const { items } = await engine.services.find()
+  const explain = (service: string, type: 'Dial' | 'Bind', options: ExplainOptions = {}) =>
+    engine.access.explain(SYSTEM_CALL, identity, service, type, options)
+  const services = await allServices(engine)
   const reached = async (type: 'Dial' | 'Bind') => {
     const names: string[] = []
-    for (const { id, name } of items) if ((await engine.explain(identity, id, type, asked)).allowed) names.push(name)
+    for (const { id, name } of services) if ((await explain(id, type, asked)).allowed) names.push(name)
     return names.toSorted()
   }
   // In a network without services nothing else would reveal a misspelled name.
-  const { reason } = await engine.explain(identity, 'any service', 'Dial')
+  const { reason } = await explain('any service', 'Dial')
   if (reason === 'identity-unknown') throw await unknown('identity', identity)
   return { dial: await reached('Dial'), bind: await reached('Bind') }
+}
+
+/** The most entities of a page. */
+const PAGE = 500
+
+async function allServices({ services }: Pick<Controller['engine'], 'services'>) {
+  const found: { readonly id: string; readonly name: string }[] = []
+  for (;;) {
+    const { items } = await services.list(SYSTEM_CALL, { limit: PAGE, offset: found.length })
+    found.push(...items)
+    if (items.length < PAGE) return found
+  }
 }
 
 /** How to assert a denial for a deleted entity. */

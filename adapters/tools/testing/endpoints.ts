@@ -7,7 +7,7 @@ import {
   type ManagementApi,
   type RequestOf,
 } from '../../../src/client/index.ts'
-import { type ConnectionInfo, type Controller, SYSTEM_CALL } from '../../../src/index.ts'
+import type { ConnectionInfo, Controller } from '../../../src/index.ts'
 import { type EndpointFacts, postureResponses } from '../../../src/policy.ts'
 import { certificatesIn, createSigningRequest } from '../../network/enrollment/index.ts'
 import { type AuthenticatorApp, enrollInMfa, type KeptApp } from './authenticator-app.ts'
@@ -62,7 +62,7 @@ export function endpoints({ controller, admin, baseUrl, ...ports }: EndpointsReq
       known ??= await findIdentity(admin, identity)
       return known ?? identity
     }
-    const login = async () => (await controller.engine.apiSessions.startFor(SYSTEM_CALL, await identityId())).token
+    const login = async () => (await controller.engine.host.startSession(await identityId())).token
     return withId(refusingTraffic(testEndpoint(clientOver({}, login), identityId, ports)), () => {
       if (known !== undefined) return known
       const place = `as(${JSON.stringify(identity)})`

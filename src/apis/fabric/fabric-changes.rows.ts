@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import { invalidField } from '../../base/errors.ts'
+import type { Call } from '../../context/call.ts'
 import type { ControllerEngine } from '../../engine/engine.ts'
+import type { EdgeRouterPatch, TransitRouterPatch } from '../../facts/resources/wire-names.ts'
 import { ControlListeners } from '../../facts/routers/router-fields.resource.ts'
 import { transitRouters } from '../../facts/routers/transit-router.resource.ts'
 import { services } from '../../facts/services/service.resource.ts'
@@ -295,10 +297,16 @@ export const fabricTerminatorChanges = {
   ...crudForAdmins(terminators, ['delete']),
 }
 
+interface Routers {
+  patch(call: Call, id: string, body: EdgeRouterPatch & TransitRouterPatch): Promise<unknown>
+  delete(call: Call, id: string): Promise<void>
+}
+
 /** The service of edge routers or of transit routers, by the kind of the router with an id; refuses another certificate for it. */
-async function routersLike(engine: ControllerEngine, id: string, fingerprint = '') {
+async function routersLike(engine: ControllerEngine, id: string, fingerprint = ''): Promise<Routers> {
   const { router } = await engine.dataPlane.router(id)
   const isOther = fingerprint !== '' && fingerprint.toLowerCase() !== router.fingerprint
   if (isOther) throw invalidField('fingerprint', RENEWS, fingerprint)
-  return 'isTunnelerEnabled' in router ? engine.edgeRouters : engine.transitRouters
+  if ('isTunnelerEnabled' in router) return engine.edgeRouters
+  return engine.transitRouters
 }

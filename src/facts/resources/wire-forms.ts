@@ -1,4 +1,3 @@
-import type * as records from './record-names.ts'
 import type * as wire from './wire-names.ts'
 import type { Serializable } from './wire-types.ts'
 
@@ -7,10 +6,9 @@ interface Named {
   readonly definition: { readonly name: string }
 }
 
-/** The forms of a resource: its wire form, its record, and the bodies of its requests. Resources without bodies offer no requests. */
-interface Forms<Shown, Kept = never, Create = never, Replace = never, Patch = never> {
+/** The forms of a resource: its wire form, and the bodies of its requests. Resources without bodies offer no requests. */
+interface Forms<Shown, Create = never, Replace = never, Patch = never> {
   readonly shown: Shown
-  readonly kept: Kept
   readonly create: Create
   readonly replace: Replace
   readonly patch: Patch
@@ -23,58 +21,31 @@ interface Forms<Shown, Kept = never, Create = never, Replace = never, Patch = ne
 export interface FormsByName {
   readonly 'api-session-certificates': Forms<wire.ApiSessionCertificate>
   readonly 'api-sessions': Forms<wire.ApiSession>
-  readonly 'auth-policies': Forms<
-    wire.AuthPolicy,
-    records.AuthPolicyRecord,
-    wire.AuthPolicyCreate,
-    wire.AuthPolicyReplace,
-    wire.AuthPolicyPatch
-  >
+  readonly 'auth-policies': Forms<wire.AuthPolicy, wire.AuthPolicyCreate, wire.AuthPolicyReplace, wire.AuthPolicyPatch>
   readonly authenticators: Forms<wire.Authenticator>
-  readonly cas: Forms<wire.Ca, records.CaRecord, wire.CaCreate, wire.CaReplace, wire.CaPatch>
-  readonly 'config-types': Forms<
-    wire.ConfigType,
-    records.ConfigTypeRecord,
-    wire.ConfigTypeCreate,
-    wire.ConfigTypeReplace,
-    wire.ConfigTypePatch
-  >
-  readonly configs: Forms<wire.Config, records.ConfigRecord, wire.ConfigCreate, wire.ConfigReplace, wire.ConfigPatch>
+  readonly cas: Forms<wire.Ca, wire.CaCreate, wire.CaReplace, wire.CaPatch>
+  readonly 'config-types': Forms<wire.ConfigType, wire.ConfigTypeCreate, wire.ConfigTypeReplace, wire.ConfigTypePatch>
+  readonly configs: Forms<wire.Config, wire.ConfigCreate, wire.ConfigReplace, wire.ConfigPatch>
   readonly 'edge-router-policies': Forms<
     wire.EdgeRouterPolicy,
-    records.EdgeRouterPolicyRecord,
     wire.EdgeRouterPolicyCreate,
     wire.EdgeRouterPolicyReplace,
     wire.EdgeRouterPolicyPatch
   >
-  readonly 'edge-routers': Forms<
-    wire.EdgeRouter,
-    records.EdgeRouterRecord,
-    wire.EdgeRouterCreate,
-    wire.EdgeRouterReplace,
-    wire.EdgeRouterPatch
-  >
+  readonly 'edge-routers': Forms<wire.EdgeRouter, wire.EdgeRouterCreate, wire.EdgeRouterReplace, wire.EdgeRouterPatch>
   readonly enrollments: Forms<wire.Enrollment>
   readonly 'external-jwt-signers': Forms<
     wire.ExternalJwtSigner,
-    records.ExternalJwtSignerRecord,
     wire.ExternalJwtSignerCreate,
     wire.ExternalJwtSignerReplace,
     wire.ExternalJwtSignerPatch
   >
-  readonly identities: Forms<
-    wire.Identity,
-    records.IdentityRecord,
-    wire.IdentityCreate,
-    wire.IdentityReplace,
-    wire.IdentityPatch
-  >
+  readonly identities: Forms<wire.Identity, wire.IdentityCreate, wire.IdentityReplace, wire.IdentityPatch>
   readonly 'identity-types': Forms<wire.IdentityType>
   readonly mfas: Forms<wire.Mfa>
   readonly 'posture-check-types': Forms<wire.PostureCheckType>
   readonly 'posture-checks': Forms<
     wire.PostureCheck,
-    records.PostureCheckRecord,
     wire.PostureCheckCreate,
     wire.PostureCheckReplace,
     wire.PostureCheckPatch
@@ -83,47 +54,26 @@ export interface FormsByName {
   readonly 'service-configs': Forms<wire.ServiceConfig>
   readonly 'service-edge-router-policies': Forms<
     wire.ServiceEdgeRouterPolicy,
-    records.ServiceEdgeRouterPolicyRecord,
     wire.ServiceEdgeRouterPolicyCreate,
     wire.ServiceEdgeRouterPolicyReplace,
     wire.ServiceEdgeRouterPolicyPatch
   >
   readonly 'service-policies': Forms<
     wire.ServicePolicy,
-    records.ServicePolicyRecord,
     wire.ServicePolicyCreate,
     wire.ServicePolicyReplace,
     wire.ServicePolicyPatch
   >
-  readonly services: Forms<
-    wire.Service,
-    records.ServiceRecord,
-    wire.ServiceCreate,
-    wire.ServiceReplace,
-    wire.ServicePatch
-  >
+  readonly services: Forms<wire.Service, wire.ServiceCreate, wire.ServiceReplace, wire.ServicePatch>
   readonly sessions: Forms<wire.Session>
-  readonly terminators: Forms<
-    wire.Terminator,
-    records.TerminatorRecord,
-    wire.TerminatorCreate,
-    wire.TerminatorReplace,
-    wire.TerminatorPatch
-  >
+  readonly terminators: Forms<wire.Terminator, wire.TerminatorCreate, wire.TerminatorReplace, wire.TerminatorPatch>
   readonly 'transit-routers': Forms<
     wire.TransitRouter,
-    records.TransitRouterRecord,
     wire.TransitRouterCreate,
     wire.TransitRouterReplace,
     wire.TransitRouterPatch
   >
-  readonly webhooks: Forms<
-    wire.Webhook,
-    records.WebhookRecord,
-    wire.WebhookCreate,
-    wire.WebhookReplace,
-    wire.WebhookPatch
-  >
+  readonly webhooks: Forms<wire.Webhook, wire.WebhookCreate, wire.WebhookReplace, wire.WebhookPatch>
 }
 
 /** The names of the resources whose entities requests can create. */

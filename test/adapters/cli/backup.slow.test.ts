@@ -77,7 +77,7 @@ describe('backup', () => {
     expect(await readdir(at('copies'))).toEqual([made, `${made}.sha256`])
 
     const controller = await served('live.sqlite')
-    const [first] = (await controller.engine.services.find()).items
+    const [first] = (await controller.engine.services.list(SYSTEM_CALL)).items
     await controller.engine.services.delete(SYSTEM_CALL, first?.id ?? '')
     await controller.close()
     const drill = ['backup', 'drill', '--from', 'copies', '--storage', 'sqlite:live.sqlite', '--pki', 'pki']
@@ -204,7 +204,7 @@ describe('copy', () => {
     expect(stdout).toContain('records are in both storages')
     expect(code).toBe(0)
     const moved = await served('moved.sqlite')
-    expect((await moved.engine.services.find()).items.map(({ name }) => name)).toEqual(
+    expect((await moved.engine.services.list(SYSTEM_CALL, { limit: 500 })).items.map(({ name }) => name)).toEqual(
       expect.arrayContaining(['last', 'late-99', 'service-699']),
     )
     await moved.close()
@@ -340,7 +340,9 @@ describe('PostgreSQL', () => {
       address: 'localhost:1280',
       pki: openPkiDirectory(at('pki')),
     })
-    expect((await again.engine.services.find()).items.map(({ name }) => name)).toEqual(['deleted by mistake'])
+    expect((await again.engine.services.list(SYSTEM_CALL)).items.map(({ name }) => name)).toEqual([
+      'deleted by mistake',
+    ])
     await again.close()
     expect((await run('audit', 'verify', '--storage', restored)).value).toMatchObject({ isWhole: true })
   }, 180_000)

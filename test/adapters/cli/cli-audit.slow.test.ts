@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { SYSTEM_CALL } from 'portcullis'
 import { serve } from 'portcullis/node'
 import { createTestController, TEST_ADMIN } from 'portcullis/testing'
 import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest'
@@ -48,7 +49,7 @@ describe('portcullis audit', () => {
     await expect.poll(names, { timeout: 15_000 }).toEqual(['before'])
     await restart()
     await service('while it was cut')
-    const { id } = await controller.engine.services.find().then(({ items }) => items[0] ?? expect.fail())
+    const { id } = await controller.engine.services.list(SYSTEM_CALL).then(({ items }) => items[0] ?? expect.fail())
     await controller.admin.call('PATCH /services/{id}', { params: { id }, body: { name: 'after' } })
     await expect.poll(names, { timeout: 15_000 }).toEqual(['before', 'while it was cut', 'after'])
     expect(admitted).toHaveBeenCalledTimes(2)
@@ -75,9 +76,9 @@ no access would change, posture aside.
 Nothing was written: --apply does it.
 `,
     })
-    expect((await controller.engine.services.get(id)).name).toBe('site')
+    expect((await controller.engine.services.get(SYSTEM_CALL, id)).name).toBe('site')
     expect((await run('audit', 'undo', last, '--apply').ended).stdout).toContain("services 'site' was changed back.")
-    expect((await controller.engine.services.get(id)).name).toBe('web')
+    expect((await controller.engine.services.get(SYSTEM_CALL, id)).name).toBe('web')
     expect(await run('audit', 'undo', last, '--apply').ended).toMatchObject({
       code: 3,
       stdout: "Nothing is undone of services 'site': it is as it was before.\n",

@@ -229,7 +229,7 @@ describe('portcullis doctor', () => {
     const storage = await sqliteStorage(join(cwd, '.portcullis/portcullis.sqlite'))
     const { engine, close } = await createController({ storage, address: 'localhost:1' })
     const { items } = await storage.read((tx) => tx.collection(identities).find())
-    for (const { id } of items) await engine.identityState.disable(SYSTEM_CALL, id, { durationMinutes: 0 })
+    for (const { id } of items) await engine.identities.disable(SYSTEM_CALL, id, { durationMinutes: 0 })
     await close()
     const { code, found } = await findings()
     expect(code).toBe(3)

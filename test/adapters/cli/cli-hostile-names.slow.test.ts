@@ -130,7 +130,7 @@ describe('names that hold control characters and reverse their line', () => {
       address: 'localhost:1280',
     })
     const { id } = await controller.engine.identities.create(SYSTEM_CALL, { name: 'a', type: 'User', isAdmin: true })
-    const { token } = await controller.engine.apiSessions.startFor(SYSTEM_CALL, id)
+    const { token } = await controller.engine.host.startSession(id)
     const admin = { baseUrl: 'https://localhost', fetch: (request: Request) => controller.fetch(request), token }
     const { assertions, ...model } = JSON.parse(network('kept'))
     await applyModel(admin, await readModel({ name: 'a.json', text: JSON.stringify(model) }))

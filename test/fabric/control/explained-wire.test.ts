@@ -1,3 +1,4 @@
+import { SYSTEM_CALL } from 'portcullis'
 import { createTestController, type RouteReply } from 'portcullis/testing'
 import { expect, it, vi } from 'vitest'
 import { withSharedPki } from '../../support/shared-pki.ts'
@@ -115,5 +116,5 @@ it('nothing is known where no data plane is open', async () => {
   const net = await createTestController(await withSharedPki())
   await net.admin.call('POST /services', { body: { name: 'web' } })
   await net.enroll('client')
-  expect(await net.engine.explain('client', 'web', 'Dial')).toMatchObject({ wire: null })
+  expect(await net.engine.access.explain(SYSTEM_CALL, 'client', 'web', 'Dial')).toMatchObject({ wire: null })
 })

@@ -96,25 +96,23 @@ function engineOver(management: Management): InvitingEngine {
   return {
     identities: {
       list: async (query) => ({ items: (await management.call('GET /identities', { query })).data }),
-      show: async (id) => (await management.call('GET /identities/{id}', { params: { id } })).data,
+      get: async (id) => (await management.call('GET /identities/{id}', { params: { id } })).data,
       create: async (body) => (await management.call('POST /identities', { body })).data,
       patch: (id, body) => management.call('PATCH /identities/{id}', { params: { id }, body }),
     },
     edgeRouters: {
       list: async (query) => ({ items: (await management.call('GET /edge-routers', { query })).data }),
-      show: async (id) => (await management.call('GET /edge-routers/{id}', { params: { id } })).data,
+      get: async (id) => (await management.call('GET /edge-routers/{id}', { params: { id } })).data,
       create: async (body) => (await management.call('POST /edge-routers', { body })).data,
       patch: (id, body) => management.call('PATCH /edge-routers/{id}', { params: { id }, body }),
+      reEnroll: async (id) => {
+        await management.call('POST /edge-routers/{id}/re-enroll', { params: { id } })
+      },
     },
     enrollments: {
       create: (body) => management.call('POST /enrollments', { body }),
       refresh: async (id, body) => {
         await management.call('POST /enrollments/{id}/refresh', { params: { id }, body })
-      },
-    },
-    routerEnrollment: {
-      reEnroll: async (id) => {
-        await management.call('POST /edge-routers/{id}/re-enroll', { params: { id } })
       },
     },
   }
