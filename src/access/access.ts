@@ -14,14 +14,14 @@ import { ids } from '../kernel/filter/index.ts'
 import type { ReadTransaction } from '../ports/record-storage.ts'
 import type { RouterPresence } from '../ports/router-presence.ts'
 import { entityRef } from '../records/render.ts'
-import { type DecisionPorts, factsFor, reachableServices } from './decision.ts'
+import { factsFor, reachableServices } from './decision.ts'
 import { edgeRoutersFor } from './service-sessions/session-members.ts'
 
 /** The services that policies let identities reach, posture aside. */
 export class Access {
-  readonly #context: AdvicePorts
+  readonly #context: EngineContext
 
-  constructor(context: AdvicePorts) {
+  constructor(context: EngineContext) {
     this.#context = context
   }
 
@@ -70,9 +70,6 @@ export class Access {
   }
 }
 
-/** The ports of advice on policies. */
-interface AdvicePorts extends DecisionPorts, Pick<EngineContext, 'clock' | 'presence' | 'storage' | 'texts'> {}
-
 type EdgeRouter = RecordOf<typeof edgeRouters>
 /** An edge router that both may use, as a reference. */
 type CommonRouter = EntityRef & { readonly isOnline: boolean }
@@ -81,7 +78,7 @@ type CommonRouter = EntityRef & { readonly isOnline: boolean }
  * Why an identity can or cannot use a service: the access that policies allow, and the edge routers that both may use.
  * Posture counts for nothing here. Error: `NOT_FOUND` for the identity or the service.
  */
-function policyAdvice(context: AdvicePorts, identityId: string, serviceId: string) {
+function policyAdvice(context: EngineContext, identityId: string, serviceId: string) {
   const now = context.clock.now()
   return context.storage.read(async (tx) => {
     const identity = await tx.collection(identities).get(identityId)

@@ -8,9 +8,6 @@ import { ids } from '../kernel/filter/index.ts'
 import type { ReadTransaction } from '../ports/record-storage.ts'
 import { type CheckedGrant, checkedGrants, posturesOf } from './posture/posture-of.ts'
 
-/** The ports that every decision about access takes. */
-export type DecisionPorts = Pick<EngineContext, 'access' | 'settings' | 'turns'>
-
 /** The services that an identity may dial or bind, whatever its posture: ids in ascending order. */
 export function reachableServices(index: AccessIndex, identityId: string): readonly string[] {
   return index.servicesOf(identityId)
@@ -56,7 +53,7 @@ export interface LoadedFacts extends DecisionFacts {
  * that are disabled are named by the caller, which knows them.
  */
 export async function factsFor(
-  context: DecisionPorts,
+  context: EngineContext,
   tx: ReadTransaction,
   pairs: readonly AccessPair[],
   asked: FactsInQuestion = {},
@@ -99,7 +96,7 @@ export async function factsFor(
 
 /** Decides many questions, in their order, by the facts of one snapshot at `now` (epoch ms). */
 export async function decide(
-  context: DecisionPorts,
+  context: EngineContext,
   tx: ReadTransaction,
   questions: readonly AccessQuestion[],
   now: number,

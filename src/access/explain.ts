@@ -34,13 +34,10 @@ import type { RecordOf, Resource } from '../kernel/declaration/resource.ts'
 import { equals, ids } from '../kernel/filter/index.ts'
 import type { ReadTransaction } from '../ports/record-storage.ts'
 import { collectionOf } from '../records/read-records.ts'
-import { type DecisionPorts, factsFor } from './decision.ts'
+import { factsFor } from './decision.ts'
 import { postureDataOf } from './posture/posture-of.ts'
 import { changedIndex } from './simulation/access-mirror.ts'
 import { type ResolvedChanges, resolveChanges, type SimulatedChange } from './simulation/resolve-changes.ts'
-
-/** The ports of an explanation. */
-interface ExplanationPorts extends DecisionPorts, Pick<EngineContext, 'clock' | 'dataPlane' | 'presence' | 'storage'> {}
 
 /** Circumstances that differ from the present ones. */
 export interface ExplainOptions {
@@ -64,7 +61,7 @@ export interface ExplainOptions {
  * decide about sessions. An unknown name is a reason, not an error.
  */
 export async function explain(
-  context: ExplanationPorts,
+  context: EngineContext,
   identityIdOrName: string,
   serviceIdOrName: string,
   type: AccessType,
@@ -144,7 +141,7 @@ async function policiesOf(
 
 /** The service policies that select the identity or the service. Checks are read for policies that select both. */
 async function policiesUnderReview(
-  context: DecisionPorts,
+  context: EngineContext,
   tx: ReadTransaction,
   index: AccessIndex,
   identityId: string,
@@ -165,7 +162,7 @@ async function policiesUnderReview(
 }
 
 async function routerStates(
-  context: Pick<EngineContext, 'presence'>,
+  context: EngineContext,
   tx: ReadTransaction,
   routerIds: readonly string[],
 ): Promise<ReadonlyMap<string, RouterState>> {
@@ -190,7 +187,7 @@ async function hostsOf(tx: ReadTransaction, index: AccessIndex, serviceId: strin
 
 /** Reads the facts that the data plane of this process knows; undefined while it is not open. */
 async function wireOf(
-  context: Pick<EngineContext, 'dataPlane' | 'presence'>,
+  context: EngineContext,
   tx: ReadTransaction,
   identityId: string,
   service: RecordOf<typeof services>,

@@ -10,9 +10,6 @@ import type { Pki } from '../ports/pki.ts'
 import type { ReadTransaction } from '../ports/record-storage.ts'
 import { collectionOf } from '../records/read-records.ts'
 
-/** The ports of findings about the network. */
-type FindingPorts = Pick<EngineContext, 'access' | 'clock' | 'pki' | 'storage'>
-
 /** Something in a network that is surely a mistake. */
 export interface NetworkFinding {
   readonly kind: 'no-administrator' | 'policy-selects-nothing' | 'service-without-routers' | 'clock-behind'
@@ -41,7 +38,7 @@ const POLICIES: readonly PolicySides[] = [
  * Finds oddities of a network: no administrator can log in, policies that select nothing on one side, services that no edge
  * router serves, and changes that were made later than now.
  */
-export function networkFindings(context: FindingPorts): Promise<readonly NetworkFinding[]> {
+export function networkFindings(context: EngineContext): Promise<readonly NetworkFinding[]> {
   const now = context.clock.now()
   return context.storage.read(async (tx) => {
     const index = await context.access.at(tx)

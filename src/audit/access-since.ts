@@ -39,7 +39,7 @@ const DEFAULTS = {
  * policies. The work is bounded whatever the size of the network.
  */
 export function accessSince(
-  { storage }: Pick<EngineContext, 'storage'>,
+  { storage }: EngineContext,
   { allowed, type, at, identity, service, policies }: Explanation,
 ): Promise<AccessSince | null> {
   const granting = policies.filter((policy) => policy.grants)

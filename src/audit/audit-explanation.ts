@@ -34,8 +34,6 @@ export interface UnexplainedFinding {
   /** The first of them, 100 at most. */
   readonly entities: readonly UnexplainedEntity[]
 }
-
-type Ports = Pick<EngineContext, 'storage' | 'digest'>
 type AuditRecord = RecordOf<typeof auditRecords>
 type Entity = StoredRecord & { readonly createdAt: number }
 
@@ -60,7 +58,7 @@ interface Told {
  * Compares the entities that operators change with their kept audit records. Entities without a record are as they were
  * before the first one. Nothing is written.
  */
-export async function unexplained({ storage, digest }: Ports): Promise<UnexplainedFinding> {
+export async function unexplained({ storage, digest }: EngineContext): Promise<UnexplainedFinding> {
   const kinds = RESOURCES.filter(
     ({ name }) => traitsOf(name).audit === 'operators' && !CHANGED_BY_OWNERS.includes(name),
   )
@@ -126,7 +124,7 @@ function differingFields(
 
 /** Reads the trail in order; answers when its first record was made, epoch ms. */
 async function readTold(
-  storage: Ports['storage'],
+  storage: EngineContext['storage'],
   told: ReadonlyMap<string, Map<string, Told>>,
 ): Promise<number | undefined> {
   let [after, since]: [string, number | undefined] = ['', undefined]

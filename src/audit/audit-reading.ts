@@ -20,7 +20,6 @@ import {
   matches,
   parseQuery,
 } from '../kernel/filter/index.ts'
-import type { CurrentCallPorts } from '../login/current-call.ts'
 import type { ReadTransaction } from '../ports/record-storage.ts'
 import { auditEntries, mayReadRecord } from './audit-entry.ts'
 import { CHAIN, lastRecordId, recordsOf, unsealed } from './audit-sealing.ts'
@@ -60,15 +59,13 @@ const LOOKED_AT = 2000
 /** Records that are looked at between two answers to others. */
 const BATCH = 200
 
-type Ports = CurrentCallPorts & Pick<EngineContext, 'storage' | 'digest' | 'tokens' | 'clock'>
-
 /** The audit trail for callers with the right to read it. */
 export class AuditReading {
-  readonly #ports: Ports
+  readonly #context: EngineContext
   readonly #trail: AuditTrail
 
-  constructor(ports: Ports, trail: AuditTrail) {
-    this.#ports = ports
+  constructor(context: EngineContext, trail: AuditTrail) {
+    this.#context = context
     this.#trail = trail
   }
 
@@ -92,7 +89,7 @@ export class AuditReading {
     let place = isForward ? after : before
     let next: string | null = null
     for (let seen = 0; seen < LOOKED_AT && found.length < limit; ) {
-      const batch = await this.#ports.storage.read((tx) =>
+      const batch = await this.#context.storage.read((tx) =>
         named === undefined ? sealedFrom(tx, place, isForward) : indexedFrom(tx, named, place, isForward),
       )
       next = batch.next
@@ -107,7 +104,7 @@ export class AuditReading {
       if (next === null) break
       place = next
     }
-    const entries = await this.#ports.storage.read((tx) => auditEntries(tx, call, found))
+    const entries = await this.#context.storage.read((tx) => auditEntries(tx, call, found))
     return { entries, next }
   }
 
@@ -125,15 +122,15 @@ export class AuditReading {
     const asked = { filter, entity, actor }
     readRequest(AuditPageRequest, { ...asked, after })
     if (filter !== undefined) auditFilter(filter)
-    const place = after ?? (goesOn ? await this.#ports.storage.read(lastRecordId) : '')
-    const source = { ports: this.#ports, read: (by: Call, request: AuditRequest) => this.read(by, request) }
+    const place = after ?? (goesOn ? await this.#context.storage.read(lastRecordId) : '')
+    const source = { context: this.#context, read: (by: Call, request: AuditRequest) => this.read(by, request) }
     return new AuditStream(source, call, asked, place, goesOn)
   }
 
   /** Answers how far the trail goes. */
   async head(): Promise<AuditHead> {
     await this.#trail.seal()
-    const state = await this.#ports.storage.read((tx) => tx.collection(auditStates).get(CHAIN))
+    const state = await this.#context.storage.read((tx) => tx.collection(auditStates).get(CHAIN))
     const { seals = 0, hash = '', records = 0, removed = 0 } = state ?? {}
     return { number: seals, hash, records, removed }
   }
@@ -144,13 +141,13 @@ export class AuditReading {
    */
   async signedHead(): Promise<AuditHead & { readonly token: string }> {
     const head = await this.head()
-    const iat = Math.floor(this.#ports.clock.now() / 1000)
-    return { ...head, token: await this.#ports.tokens.sign({ aud: 'audit-head', iat, head: { ...head } }) }
+    const iat = Math.floor(this.#context.clock.now() / 1000)
+    return { ...head, token: await this.#context.tokens.sign({ aud: 'audit-head', iat, head: { ...head } }) }
   }
 
   /** Verifies the whole chain, and compares it with a kept head where there is one. Names the first record that was altered. */
   verify(kept?: Pick<AuditHead, 'number' | 'hash'>): Promise<AuditFinding> {
-    return verifyTrail(this.#ports, kept)
+    return verifyTrail(this.#context, kept)
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Call } from '../context/call.ts'
+import type { EngineContext } from '../context/context.ts'
 import type { AuditEntry, AuditPage, AuditRequest } from '../facts/audit/audit-questions.resource.ts'
 import { type Found, ReaderStream } from '../insight/timeline/reader-stream.ts'
-import type { CurrentCallPorts } from '../login/current-call.ts'
 
 /** Records that are handed over at once. */
 const BATCH = 200
@@ -14,7 +14,7 @@ interface AuditBatch {
 
 /** The sources that a stream of the trail works with. */
 interface AuditStreamSource {
-  readonly ports: CurrentCallPorts
+  readonly context: EngineContext
   read(call: Call, request: AuditRequest): Promise<AuditPage>
 }
 
@@ -27,7 +27,7 @@ export class AuditStream extends ReaderStream<AuditBatch> {
 
   /** From `place` on: to the last record, or for as long as it `goesOn`. */
   constructor(source: AuditStreamSource, call: Call, asked: AuditRequest, place: string, goesOn: boolean) {
-    super(source.ports, call)
+    super(source.context, call)
     this.#source = source
     this.#asked = asked
     this.#place = place

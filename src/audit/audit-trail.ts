@@ -17,15 +17,13 @@ import { authorOf, circumstancesOf, type Observation, observationsOf, STRANGERS 
 /** Milliseconds after which records that no write carried are written, and everything is sealed. */
 const SEAL_AFTER_MS = 1000
 
-type Ports = Pick<EngineContext, 'writes' | 'clock' | 'digest' | 'events' | 'timetable' | 'settings' | 'logger'>
-
 /**
  * The audit trail: every change of an entity is recorded in the write that makes it. Refusals, which change nothing, are written together
  * a second later. Each party has a number of bytes an hour. Beyond them, the trail folds the acts of parties with rights into records
  * with a count, and only counts those of others. It writes both within a minute, and at the end.
  */
 export class AuditTrail {
-  readonly #ports: Ports
+  readonly #context: EngineContext
   readonly #budgets: AuditBudgets
   /** The costs of writes that may not be committed yet, by their changes. */
   readonly #spendings = new WeakMap<RecordedWrite['changes'], Spending>()
@@ -34,9 +32,9 @@ export class AuditTrail {
   /** True when records were written, or wait to be, since the last seal of this process. */
   #isUnsealed = false
 
-  constructor(ports: Ports) {
-    this.#ports = ports
-    const { writes, events, timetable, settings } = ports
+  constructor(context: EngineContext) {
+    this.#context = context
+    const { writes, events, timetable, settings } = context
     this.#budgets = new AuditBudgets(settings.audit)
     writes.record((tx, write) => this.#record(tx, write))
     writes.tell(({ changes }) => {
@@ -87,7 +85,7 @@ export class AuditTrail {
   async close(): Promise<void> {
     if (!this.#isUnsealed && this.#budgets.dueAt === undefined) return
     await this.#seal(true).catch((error: unknown) =>
-      logFailure(this.#ports.logger, 'the audit trail was not sealed at the end', error),
+      logFailure(this.#context.logger, 'the audit trail was not sealed at the end', error),
     )
   }
 
@@ -99,10 +97,10 @@ export class AuditTrail {
   async #seal(isLast: boolean): Promise<void> {
     this.#isUnsealed = false
     for (let isDone = false; !isDone; ) {
-      const taken = [...this.#pending, ...this.#budgets.take(this.#ports.clock.now(), isLast)]
+      const taken = [...this.#pending, ...this.#budgets.take(this.#context.clock.now(), isLast)]
       this.#pending = []
       try {
-        isDone = await this.#ports.writes.run(SYSTEM_CALL, (tx) => this.#sealIn(tx, taken))
+        isDone = await this.#context.writes.run(SYSTEM_CALL, (tx) => this.#sealIn(tx, taken))
       } catch (error) {
         this.#pending = [...taken, ...this.#pending]
         this.#isUnsealed = true
@@ -112,7 +110,7 @@ export class AuditTrail {
   }
 
   async #sealIn(tx: WriteTransaction, taken: readonly Pending[]): Promise<boolean> {
-    const { clock, digest, settings } = this.#ports
+    const { clock, digest, settings } = this.#context
     const era = await this.#eraIn(tx)
     const told = (await isStateLost(tx)) ? [{ at: clock.now(), observation: REBUILT }, ...taken] : taken
     for (const [place, { at, observation }] of told.entries()) await insert(tx, era, place, at, observation)
@@ -120,7 +118,7 @@ export class AuditTrail {
   }
 
   async #record(tx: WriteTransaction, write: RecordedWrite): Promise<void> {
-    const { clock, digest } = this.#ports
+    const { clock, digest } = this.#context
     const now = clock.now()
     const spending = this.#budgets.begin(now)
     const observations: Observation[] = []
@@ -137,12 +135,12 @@ export class AuditTrail {
   #settle(spending: Spending): void {
     this.#budgets.settle(spending)
     const { dueAt } = this.#budgets
-    if (dueAt !== undefined) this.#ports.timetable.notLater('audit', 'told', dueAt)
+    if (dueAt !== undefined) this.#context.timetable.notLater('audit', 'told', dueAt)
   }
 
   /** Notes an observation that no write carries; it is folded rather than left out where the party `isOperator`. */
   #note(observation: Observation, isOperator = false): void {
-    const at = this.#ports.clock.now()
+    const at = this.#context.clock.now()
     const { party } = observation
     const spending = this.#budgets.begin(at)
     if (party === undefined || this.#budgets.hasBytes(spending, party, observation)) {
@@ -154,7 +152,7 @@ export class AuditTrail {
   }
 
   #sealSoon(): void {
-    const { timetable, clock } = this.#ports
+    const { timetable, clock } = this.#context
     this.#isUnsealed = true
     timetable.notLater('audit', 'seal', clock.now() + SEAL_AFTER_MS)
   }

@@ -57,8 +57,6 @@ interface KeptHead {
   readonly hash: string
 }
 
-type Ports = Pick<EngineContext, 'storage' | 'digest'>
-
 /** Milliseconds between the first and the last record without a seal. A longer gap means that the sealing was prevented. */
 const UNSEALED_MS = 600_000
 
@@ -66,7 +64,10 @@ const UNSEALED_MS = 600_000
  * Verifies every seal and every record from the first kept one on, in order, and stops at the first that was altered.
  * The seals themselves say how far the chain goes; the state of the chain has to agree.
  */
-export async function verifyTrail({ storage, digest }: Ports, kept: KeptHead | undefined): Promise<AuditFinding> {
+export async function verifyTrail(
+  { storage, digest }: EngineContext,
+  kept: KeptHead | undefined,
+): Promise<AuditFinding> {
   const { state, first, last, sealCount, total, hasIdentities } = await storage.read(async (tx) => ({
     state: await ifReadable(() => tx.collection(auditStates).get(CHAIN)),
     first: numberOf(await firstOf(tx, auditSeals)),

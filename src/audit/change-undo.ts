@@ -33,8 +33,6 @@ interface UndoPorts {
   of(resource: Resource): UndoneEntities
   simulate(changes: readonly SimulatedChange[], page?: SimulationPage): Promise<SimulationResult>
 }
-
-type Context = Pick<EngineContext, 'storage' | 'digest'>
 type AuditRecord = RecordOf<typeof auditRecords>
 
 /** The tag of a plan. An empty tag matches no plan. */
@@ -73,10 +71,10 @@ interface Found {
  * under the same rules. Later changes are kept.
  */
 export class ChangeUndo {
-  readonly #context: Context
+  readonly #context: EngineContext
   readonly #ports: UndoPorts
 
-  constructor(context: Context, ports: UndoPorts) {
+  constructor(context: EngineContext, ports: UndoPorts) {
     this.#context = context
     this.#ports = ports
   }

@@ -38,7 +38,7 @@ export interface LoginFacts {
  * `ENTITY_CAN_NOT_BE_UPDATED`; nothing is written then. The host itself is not refused.
  */
 export async function keepAnAdministrator(
-  { pki, clock }: Pick<EngineContext, 'pki' | 'clock'>,
+  { pki, clock }: EngineContext,
   tx: ReadTransaction,
   write: RecordedWrite,
 ): Promise<void> {

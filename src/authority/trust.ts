@@ -102,9 +102,9 @@ export interface TrustAnchor {
  * when a delegate changes which identities it authenticates. Only {@link TrustAnchors.trust} restores it.
  */
 export class TrustAnchors {
-  readonly #context: Pick<EngineContext, 'clock' | 'storage' | 'writes'>
+  readonly #context: EngineContext
 
-  constructor(context: Pick<EngineContext, 'clock' | 'storage' | 'writes'>) {
+  constructor(context: EngineContext) {
     this.#context = context
   }
 

@@ -31,17 +31,13 @@ export const configBehaviour: Behaviour<Configs> = {
   },
 }
 
-async function configTypeIdOf({ storage }: Pick<EngineContext, 'storage'>, id: string): Promise<string> {
+async function configTypeIdOf({ storage }: EngineContext, id: string): Promise<string> {
   const config = await storage.read((tx) => tx.collection(configs).get(id))
   if (config === undefined) throw notFound('config', id)
   return config.configTypeId
 }
 
-async function checkData(
-  { storage, jsonSchema }: Pick<EngineContext, 'jsonSchema' | 'storage'>,
-  configTypeId: string,
-  data: Data,
-): Promise<void> {
+async function checkData({ storage, jsonSchema }: EngineContext, configTypeId: string, data: Data): Promise<void> {
   const configType = await storage.read((tx) => tx.collection(configTypes).get(configTypeId))
   if (configType === undefined) throw invalidField('type', 'invalid config type', configTypeId)
   const { schema } = configType
@@ -99,7 +95,7 @@ function shownType(type: unknown): string {
  * earlier version gets the present schema, which accepts the same configs. A type that was changed or deleted stays so.
  */
 export async function keepBuiltInConfigTypes(
-  { digest }: Pick<EngineContext, 'digest'>,
+  { digest }: EngineContext,
   tx: WriteTransaction,
   now: number,
 ): Promise<void> {

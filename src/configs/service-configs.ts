@@ -12,9 +12,6 @@ import type { ReadTransaction, WriteTransaction } from '../ports/record-storage.
 import { newRecord } from '../records/read-records.ts'
 import { writeEachInParts } from '../records/write-batches.ts'
 
-/** The ports of configs given to identities. */
-type ServiceConfigPorts = Pick<EngineContext, 'clock' | 'random' | 'storage' | 'writes'>
-
 type Pairs = z.input<typeof ServiceConfigPairs>
 type Pair = Pairs[number]
 /** Refuses a pair, or answers the config type that it is about. */
@@ -22,9 +19,9 @@ type Judge = (tx: ReadTransaction, pair: Pair) => Promise<string>
 
 /** Configs that one identity sees for services instead of the services' own. */
 export class ServiceConfigs {
-  readonly #context: ServiceConfigPorts
+  readonly #context: EngineContext
 
-  constructor(context: ServiceConfigPorts) {
+  constructor(context: EngineContext) {
     this.#context = context
   }
 

@@ -227,7 +227,7 @@ export async function assembleController(options: ControllerOptions): Promise<Co
 
 /** Events name the controller as routers know it, and the process where routers know none. */
 function deployedEvents(
-  context: Pick<EngineContext, 'dataPlane' | 'digest' | 'events' | 'random'>,
+  context: EngineContext,
   processId: string,
   tell: (event: DeployedEvent) => void,
   kinds: readonly string[] = DeployedEvents.kinds,

@@ -4,14 +4,11 @@ import { authenticators } from '../facts/credentials/authenticator.resource.ts'
 import { equals } from '../kernel/filter/index.ts'
 import type { ControllerOptions } from './controller-options.ts'
 
-/** The ports by which a start is judged. */
-type StartPorts = Pick<EngineContext, 'clock' | 'logger' | 'pki' | 'storage'>
-
 /**
  * Logs warnings about conditions that would silently lock clients out: a server certificate that does not name the host of the address,
  * and certificates that end with this process, or differ from those by which devices enrolled, over a store that holds them.
  */
-export async function warnAtStart(context: StartPorts, options: ControllerOptions): Promise<void> {
+export async function warnAtStart(context: EngineContext, options: ControllerOptions): Promise<void> {
   const { logger, pki } = context
   const host = hostOf(options.address)
   const { hosts } = await pki.serverCertificate()
@@ -52,11 +49,7 @@ function sameAddress(one: string, other: string): boolean {
 }
 
 /** One device is enough: the network has one authority. */
-async function isDeviceLockedOut({
-  storage,
-  pki,
-  clock,
-}: Pick<EngineContext, 'clock' | 'pki' | 'storage'>): Promise<boolean> {
+async function isDeviceLockedOut({ storage, pki, clock }: EngineContext): Promise<boolean> {
   const where = equals('isIssuedByNetwork', true)
   const { items } = await storage.read((tx) => tx.collection(authenticators).find({ where, limit: 1 }))
   const [leaf] = await certificatesOf(pki, items[0]?.certPem)

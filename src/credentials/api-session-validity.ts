@@ -31,7 +31,7 @@ export type ApiSessionValidity =
  * terminators and event streams. The factors that it still has to prove are another question.
  */
 export async function apiSessionValidity(
-  context: Pick<EngineContext, 'digest' | 'pki' | 'settings'>,
+  context: EngineContext,
   tx: ReadTransaction,
   stored: ApiSession,
   now: number,
@@ -68,7 +68,7 @@ async function missingFactors(
  * the last request that showed a token of it, or by the login, as long as that token would still be accepted.
  */
 export async function isMissingBetweenRequests(
-  context: Pick<EngineContext, 'digest' | 'clock'>,
+  context: EngineContext,
   tx: ReadTransaction,
   apiSession: ApiSession,
   { identity, authPolicy }: { readonly identity: Identity; readonly authPolicy: AuthPolicy },
@@ -99,7 +99,7 @@ export async function callerOfSession(
  * since it was admitted, its API session may have ended or lost its basis, and its identity may have lost rights. Error: `UNAUTHORIZED`.
  */
 export async function requireValidSession(
-  context: Pick<EngineContext, 'digest' | 'pki' | 'settings'>,
+  context: EngineContext,
   tx: ReadTransaction,
   call: Call,
   now: number,

@@ -25,17 +25,11 @@ import { deleteBatch, endReasonsOf } from '../records/deletion.ts'
 import { refuseDuplicates, refusingDuplicates } from '../records/references.ts'
 import { MORE, type WriteBatch, writeInBatches } from '../records/write-batches.ts'
 import { trustedCertificate } from './certificate-holder.ts'
-import { type InvitationPorts, insertInvitation, inviteToEnroll, refuseInvited } from './enrollment-tokens.ts'
+import { insertInvitation, inviteToEnroll, refuseInvited } from './enrollment-tokens.ts'
 import { endApiSessions, endLoginsUnderWay } from './login-basis.ts'
 import { requirePasswordRate } from './login-rate-limits.ts'
 import { admitPassword, newAuthenticator, newPasswordHash } from './new-authenticator.ts'
-import { recordWrongPassword, type WrongPasswordPorts } from './wrong-passwords.ts'
-
-/** The ports of authenticators. */
-interface AuthenticatorPorts
-  extends WrongPasswordPorts,
-    InvitationPorts,
-    Pick<EngineContext, 'passwordHasher' | 'rateLimiters' | 'storage'> {}
+import { recordWrongPassword } from './wrong-passwords.ts'
 
 type Authenticator = RecordOf<typeof authenticators>
 
@@ -44,9 +38,9 @@ type Change = z.output<typeof PasswordChange>
 
 /** The credentials of identities, as admins manage them and as identities manage their own. */
 export class Authenticators {
-  readonly #context: AuthenticatorPorts
+  readonly #context: EngineContext
 
-  constructor(context: AuthenticatorPorts) {
+  constructor(context: EngineContext) {
     this.#context = context
   }
 

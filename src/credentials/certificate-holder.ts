@@ -30,7 +30,7 @@ export interface CertificateHolder {
  * the network's roots, or to a verified third party that may authenticate. Otherwise answers the reason of the refusal.
  */
 export async function certificateHolder(
-  context: Pick<EngineContext, 'pki' | 'storage'>,
+  context: EngineContext,
   chain: readonly Uint8Array[],
   now: number,
 ): Promise<CertificateHolder | string> {
@@ -97,10 +97,7 @@ export interface CertificateCredential {
  * The credential of a presented certificate: of the network, or of a verified third party. It may have expired since.
  * Errors: `COULD_NOT_PARSE_PEM_BLOCK` unless it is exactly one, `CERT_FAILED_VALIDATION`.
  */
-export async function trustedCertificate(
-  context: Pick<EngineContext, 'pki' | 'storage'>,
-  certPem: string,
-): Promise<CertificateCredential> {
+export async function trustedCertificate(context: EngineContext, certPem: string): Promise<CertificateCredential> {
   const certificates = await context.pki.readCertificates(certPem)
   const [certificate, ...others] = typeof certificates === 'string' ? [] : certificates
   if (certificate === undefined || others.length > 0) {
@@ -111,10 +108,7 @@ export async function trustedCertificate(
   return { certPem: pem, fingerprint, caId: await authorityOf(context, certificate) }
 }
 
-async function authorityOf(
-  context: Pick<EngineContext, 'pki' | 'storage'>,
-  { der, notBefore, fingerprint }: CertificateFacts,
-) {
+async function authorityOf(context: EngineContext, { der, notBefore, fingerprint }: CertificateFacts) {
   const own = await context.pki.verifyClientChain([der], notBefore)
   if (own.trusted) return null
   const verified = await context.storage.read((tx) => tx.collection(cas).find({ where: equals('isVerified', true) }))

@@ -9,9 +9,6 @@ import type { ReadTransaction, WriteTransaction } from '../ports/record-storage.
 import type { Behaviour } from '../records/behaviour.ts'
 import { newRecord } from '../records/read-records.ts'
 
-/** The ports by which an enrollment token is issued. */
-export type InvitationPorts = Pick<EngineContext, 'dataPlane' | 'random' | 'settings' | 'tokens'>
-
 type Enrollment = RecordOf<typeof enrollments>
 
 /** The identity or router that an enrollment invites, and the method. */
@@ -23,7 +20,7 @@ export type Invitation = Pick<Enrollment, 'method'> &
  * the server it talks to. `expiresAt` is in epoch milliseconds. Call it before the transaction: signing is slow work.
  */
 export async function inviteToEnroll(
-  context: InvitationPorts,
+  context: EngineContext,
   invitation: Invitation,
   now: number,
   expiresAt = now + durationOf(context, invitation),
@@ -68,12 +65,12 @@ export async function refuseInvited(tx: ReadTransaction, { identityId, method }:
   }
 }
 
-function durationOf({ settings }: Pick<EngineContext, 'settings'>, { method }: Invitation): number {
+function durationOf({ settings }: EngineContext, { method }: Invitation): number {
   return ROUTER_METHODS.has(method) ? settings.routerEnrollmentDurationMs : settings.enrollmentDurationMs
 }
 
 /** Where a router finds the control channel. */
-function controlClaims({ dataPlane: { controlAddresses } }: Pick<EngineContext, 'dataPlane'>, { method }: Invitation) {
+function controlClaims({ dataPlane: { controlAddresses } }: EngineContext, { method }: Invitation) {
   return controlAddresses.length === 0 || !ROUTER_METHODS.has(method) ? {} : { ctrls: controlAddresses }
 }
 

@@ -83,7 +83,7 @@ function withKeyId(signer: Signer): Signer {
   return signer.certPem === null ? signer : { ...signer, kid: signer.kid ?? signer.fingerprint }
 }
 
-function checkKeySource({ keySets }: Pick<EngineContext, 'keySets'>, { certPem, jwksEndpoint }: Signer): void {
+function checkKeySource({ keySets }: EngineContext, { certPem, jwksEndpoint }: Signer): void {
   if (certPem === null && jwksEndpoint === null) {
     throw unacceptableField('certPem', 'jwksEndpoint or certPem is required', '')
   }
@@ -114,7 +114,7 @@ async function checkEnrollment(tx: WriteTransaction, signer: Signer): Promise<vo
   }
 }
 
-async function certificateFacts({ pki }: Pick<EngineContext, 'pki'>, certPem: string | null) {
+async function certificateFacts({ pki }: EngineContext, certPem: string | null) {
   if (!certPem) return { commonName: '', fingerprint: null, notBefore: null, notAfter: null }
   const certificates = await pki.readCertificates(certPem)
   const [certificate, ...others] = typeof certificates === 'string' ? [] : certificates

@@ -17,9 +17,6 @@ import { findOne } from '../records/read-records.ts'
 import { withMissing } from './api-session-validity.ts'
 import { mayProve, signerProofOf } from './login-basis.ts'
 
-/** The ports by which a proof of a signer is kept. */
-export type SignerProofPorts = Pick<EngineContext, 'clock' | 'digest' | 'externalTokens' | 'settings' | 'writes'>
-
 type Signer = RecordOf<typeof externalJwtSigners>
 type Identity = RecordOf<typeof identities>
 
@@ -36,7 +33,7 @@ export interface TokenHolder extends VerifiedToken {
 }
 
 /** The signers whose tokens are accepted at all. */
-export async function enabledSigners({ storage }: Pick<EngineContext, 'storage'>): Promise<readonly Signer[]> {
+export async function enabledSigners({ storage }: EngineContext): Promise<readonly Signer[]> {
   const { items } = await storage.read((tx) =>
     tx.collection(externalJwtSigners).find({ where: equals('enabled', true) }),
   )
@@ -45,7 +42,7 @@ export async function enabledSigners({ storage }: Pick<EngineContext, 'storage'>
 
 /** Verifies the tokens whose issuer is exactly that of one of the signers; the others are left out. */
 export async function verifyTokens(
-  { externalTokens, clock }: Pick<EngineContext, 'clock' | 'externalTokens'>,
+  { externalTokens, clock }: EngineContext,
   tokens: readonly string[],
   signers: readonly Signer[],
 ): Promise<{ readonly verified: readonly VerifiedToken[]; readonly problems: readonly TokenProblem[] }> {
@@ -64,10 +61,7 @@ export async function verifyTokens(
 }
 
 /** Finds the identity of the first acceptable token. Error: `UNAUTHORIZED` with the problem of the tokens. */
-export async function tokenHolder(
-  context: Pick<EngineContext, 'clock' | 'externalTokens' | 'storage'>,
-  tokens: readonly string[],
-): Promise<TokenHolder> {
+export async function tokenHolder(context: EngineContext, tokens: readonly string[]): Promise<TokenHolder> {
   const signers = await enabledSigners(context)
   const { verified, problems } = await verifyTokens(context, tokens, signers)
   for (const token of verified) {
@@ -82,7 +76,7 @@ export async function tokenHolder(
  * proves nothing, unless `allowTokensOfOthers`. Neither does a token of a signer that a delegate decided, for an identity with rights.
  */
 export async function withSignerProof(
-  context: Pick<EngineContext, 'clock' | 'externalTokens' | 'settings'>,
+  context: EngineContext,
   caller: Caller,
   tokens: readonly string[],
 ): Promise<Caller> {
@@ -97,7 +91,7 @@ export async function withSignerProof(
  * The same, and the API session keeps the proof: routers and streams ask for no such token, and go by the last request that brought one.
  */
 export async function withKeptProof(
-  context: SignerProofPorts,
+  context: EngineContext,
   caller: Caller,
   tokens: readonly string[],
 ): Promise<Caller> {
@@ -119,7 +113,7 @@ export async function withKeptProof(
 
 /** Whether one of the tokens is of the signer and names the identity; otherwise the problem with them. */
 export async function signerProof(
-  context: Pick<EngineContext, 'clock' | 'externalTokens' | 'settings'>,
+  context: EngineContext,
   signer: Signer,
   identity: Identity,
   tokens: readonly string[],
@@ -136,10 +130,7 @@ function names({ signer, claims }: VerifiedToken, { id, externalId }: Identity):
   return claimed !== undefined && claimed === (signer.useExternalId ? externalId : id)
 }
 
-function holderOf(
-  context: Pick<EngineContext, 'clock' | 'storage'>,
-  token: VerifiedToken,
-): Promise<TokenHolder | undefined> {
+function holderOf(context: EngineContext, token: VerifiedToken): Promise<TokenHolder | undefined> {
   return context.storage.read((tx) => holderIn(tx, token, context.clock.now()))
 }
 

@@ -84,7 +84,7 @@ export function passwordBasis(authenticatorId: string): Basis {
 
 /** The basis of a login by client certificate. */
 export function certificateBasis(
-  context: Pick<EngineContext, 'digest'>,
+  context: EngineContext,
   { authenticator, leaf, ca, identity }: CertificateHolder,
 ): Basis {
   const externalId = authenticator === undefined ? identity.externalId : null
@@ -99,11 +99,7 @@ export function certificateBasis(
 }
 
 /** The basis of a login by a token of an external signer. */
-export function signerBasis(
-  context: Pick<EngineContext, 'digest'>,
-  signer: Signer,
-  identity: RecordOf<typeof identities>,
-): Basis {
+export function signerBasis(context: EngineContext, signer: Signer, identity: RecordOf<typeof identities>): Basis {
   const { signerId: trustAnchorId, ...voucher } = signerProofOf(context, signer, identity)
   return {
     authenticatorId: authenticatorIdOfSigner(signer.id),
@@ -114,7 +110,7 @@ export function signerBasis(
 
 /** Makes the proof that is kept for a token of an external signer that named an identity. */
 export function signerProofOf(
-  context: Pick<EngineContext, 'digest'>,
+  context: EngineContext,
   signer: Signer,
   { externalId }: RecordOf<typeof identities>,
 ): SignerProof {
@@ -128,7 +124,7 @@ export function signerProofOf(
  * signer, which still names the identity by it and is still allowed to.
  */
 export function provesStill(
-  context: Pick<EngineContext, 'digest'>,
+  context: EngineContext,
   proof: SignerProof | null,
   signer: Signer,
   identity: RecordOf<typeof identities>,
@@ -152,7 +148,7 @@ export function withCertificate(basis: LoginBasis | null, fingerprint: string, n
  * while they are. Whether the identity is disabled is another question.
  */
 export async function basisLost(
-  context: Pick<EngineContext, 'digest' | 'pki'>,
+  context: EngineContext,
   tx: ReadTransaction,
   login: LetIn,
   identity: RecordOf<typeof identities>,
@@ -170,7 +166,7 @@ export async function basisLost(
 
 /** Whether an authority of the network, by the identifier of its key, has ended as of a snapshot: another process may have ended it. */
 async function hasAuthorityEnded(
-  { pki }: Pick<EngineContext, 'pki'>,
+  { pki }: EngineContext,
   tx: ReadTransaction,
   keyId: string | null | undefined,
   now: number,
@@ -188,7 +184,7 @@ export async function requireBasis(...asked: Parameters<typeof basisLost>): Prom
 }
 
 async function currentVoucher(
-  context: Pick<EngineContext, 'digest'>,
+  context: EngineContext,
   tx: ReadTransaction,
   login: LetIn,
   authenticator: BasisFacts['authenticator'],
@@ -206,7 +202,7 @@ async function currentVoucher(
   return signer && currentSigner(context, signer, now)
 }
 
-function currentSigner(context: Pick<EngineContext, 'digest'>, signer: Signer, now: number): CurrentVoucher {
+function currentSigner(context: EngineContext, signer: Signer, now: number): CurrentVoucher {
   const { mayAuthenticateAdmins } = signer
   return {
     isInForce: isInForce(signer, now),
@@ -219,10 +215,6 @@ function isInForce({ enabled, notAfter }: Signer, now: number): boolean {
   return enabled && (notAfter === null || now <= notAfter)
 }
 
-function trustOf<T extends object>(
-  { digest }: Pick<EngineContext, 'digest'>,
-  anchor: T,
-  fields: readonly (keyof T)[],
-): string {
+function trustOf<T extends object>({ digest }: EngineContext, anchor: T, fields: readonly (keyof T)[]): string {
   return digest.sha256(JSON.stringify(fields.map((field) => anchor[field])))
 }

@@ -26,9 +26,9 @@ export async function requirePasswordRate(
 
 /** The rates at which callers may send requests at all. Error of both: `SERVER_TOO_MANY_REQUESTS`. */
 export class RequestRates {
-  readonly #context: Pick<EngineContext, 'rateLimiters'>
+  readonly #context: EngineContext
 
-  constructor(context: Pick<EngineContext, 'rateLimiters'>) {
+  constructor(context: EngineContext) {
     this.#context = context
   }
 

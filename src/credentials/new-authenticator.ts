@@ -28,7 +28,7 @@ export function credentialOf({ pem: certPem, fingerprint, authorityKeyId }: Cert
 
 /** A new authenticator of an identity; `now` is epoch milliseconds. */
 export function newAuthenticator(
-  context: Pick<EngineContext, 'random'>,
+  context: EngineContext,
   identityId: string,
   credential: Credential,
   now: number,
@@ -90,11 +90,7 @@ const WITHOUT_CERTIFICATE = {
  * The verifier of a new password of an identity, which its auth policy must accept. Slow work: call it before
  * the transaction. Errors: `NOT_FOUND` for the identity, `COULD_NOT_VALIDATE` for the password, which is never echoed.
  */
-export async function newPasswordHash(
-  context: Pick<EngineContext, 'passwordHasher' | 'settings' | 'storage'>,
-  identityId: string,
-  password: string,
-): Promise<string> {
+export async function newPasswordHash(context: EngineContext, identityId: string, password: string): Promise<string> {
   const authPolicy = await context.storage.read(async (tx) => {
     const identity = await tx.collection(identities).get(identityId)
     if (identity === undefined) throw notFound('identity', identityId)

@@ -4,9 +4,6 @@ import { signingKeys } from '../facts/credentials/signing-key.resource.ts'
 import type { TokenJudgement } from '../ports/credentials.ts'
 import { newRecord } from '../records/read-records.ts'
 
-/** The ports by which a signing key is published. */
-type SigningKeyPorts = Pick<EngineContext, 'clock' | 'logger' | 'pki' | 'storage' | 'tokens' | 'writes'>
-
 /** How many certificates are kept; with the life of one at a year, tokens of earlier ones have expired. */
 export const MAX_KEPT = 20
 
@@ -14,7 +11,7 @@ export const MAX_KEPT = 20
  * Publishes the certificate of this process's signing key to every process over the same store and to its own next start, so that a token
  * stays valid when the key is replaced or the controller restarts. The keys that other processes published are recognised here.
  */
-export async function publishSigningKey(context: SigningKeyPorts): Promise<void> {
+export async function publishSigningKey(context: EngineContext): Promise<void> {
   const { clock, pki, storage, writes } = context
   const { fingerprint: id, pem: certPem, notAfter: expiresAt } = await pki.serverCertificate()
   const { items: known } = await storage.read((tx) =>
@@ -32,9 +29,7 @@ export async function publishSigningKey(context: SigningKeyPorts): Promise<void>
 }
 
 /** The keys that verify tokens, including keys that other processes published since this one started. */
-export async function publishedKeys(
-  context: Pick<EngineContext, 'logger' | 'storage' | 'tokens'>,
-): Promise<readonly object[]> {
+export async function publishedKeys(context: EngineContext): Promise<readonly object[]> {
   const known = await context.tokens.publicKeys()
   const { items } = await context.storage.read((tx) => tx.collection(signingKeys).find({ limit: MAX_KEPT }))
   const further = items.filter(({ id }) => !known.some(({ kid }) => kid === id))
@@ -43,11 +38,7 @@ export async function publishedKeys(
 }
 
 /** Judges a token at `now` (epoch ms), also when another process signed it with a key published since. */
-export async function judgeToken(
-  context: Pick<EngineContext, 'logger' | 'storage' | 'tokens'>,
-  token: string,
-  now: number,
-): Promise<TokenJudgement> {
+export async function judgeToken(context: EngineContext, token: string, now: number): Promise<TokenJudgement> {
   const judgement = await context.tokens.judge(token, now)
   if (judgement.outcome !== 'unknown-key') return judgement
   const key = await context.storage.read((tx) => tx.collection(signingKeys).get(judgement.kid))
@@ -56,10 +47,7 @@ export async function judgeToken(
 }
 
 /** A certificate that cannot be read stands for no key; the other keys still count. */
-async function recognise(
-  { logger, tokens }: Pick<EngineContext, 'logger' | 'tokens'>,
-  certPem: string,
-): Promise<boolean> {
+async function recognise({ logger, tokens }: EngineContext, certPem: string): Promise<boolean> {
   try {
     await tokens.recognise(certPem)
     return true

@@ -12,9 +12,6 @@ import { endReasonsOf } from '../records/deletion.ts'
 import { writeInBatches } from '../records/write-batches.ts'
 import { endApiSessions } from './login-basis.ts'
 
-/** The ports by which a wrong password is recorded. */
-export type WrongPasswordPorts = Pick<EngineContext, 'clock' | 'pki' | 'settings' | 'writes'>
-
 type Authenticator = RecordOf<typeof authenticators>
 
 /** The longest lock, in milliseconds, that may shut out the last administrator; policies may lock for longer. */
@@ -26,7 +23,7 @@ const LAST_LOCK_MS = 60_000
  * the password is locked, and ends its API sessions.
  */
 export async function recordWrongPassword(
-  context: WrongPasswordPorts,
+  context: EngineContext,
   { id, identityId }: Pick<Authenticator, 'id' | 'identityId'>,
   rules: LockoutRules,
   now: number,
@@ -57,7 +54,7 @@ export async function recordWrongPassword(
 
 /** Answers whether this disables the identity. The last administrator is never locked for long. */
 async function disable(
-  context: Pick<EngineContext, 'pki'>,
+  context: EngineContext,
   tx: WriteTransaction,
   locked: Authenticator,
   now: number,
@@ -73,7 +70,7 @@ async function disable(
 
 /** Reports whether this identity is an administrator, and no administrator could log in any more. */
 async function wasLastAdministrator(
-  { pki }: Pick<EngineContext, 'pki'>,
+  { pki }: EngineContext,
   tx: WriteTransaction,
   id: string,
   now: number,

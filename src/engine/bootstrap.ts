@@ -11,12 +11,6 @@ import { adminPasswordWeakness } from '../facts/credentials/password.rules.ts'
 import { defaultAdminIn, insertDefaultAdmin } from '../identities/default-admin.ts'
 import { findOne, isStored, newRecord } from '../records/read-records.ts'
 
-/** The ports by which an empty store is filled. */
-type BootstrapPorts = Pick<
-  EngineContext,
-  'clock' | 'digest' | 'logger' | 'passwordHasher' | 'random' | 'settings' | 'storage' | 'writes'
->
-
 /** The default admin's credentials, for a store that has no admin yet. */
 export interface AdminCredentials {
   /** 4 to 100 characters. */
@@ -42,7 +36,7 @@ export interface DefaultAdminState {
  * version, so an admin's password survives a restart with other credentials. Throws on credentials that no login would accept.
  */
 export async function bootstrap(
-  context: BootstrapPorts,
+  context: EngineContext,
   admin: AdminCredentials | undefined,
 ): Promise<DefaultAdminState> {
   if (admin !== undefined) {
@@ -57,7 +51,7 @@ export async function bootstrap(
   return { hasAdmin, hasOtherCredentials }
 }
 
-function warnOfWeakness({ logger }: Pick<EngineContext, 'logger'>, { username, password }: AdminCredentials): void {
+function warnOfWeakness({ logger }: EngineContext, { username, password }: AdminCredentials): void {
   const reason = adminPasswordWeakness(password, username)
   if (reason !== undefined) logger.warn('the password of the default admin is weak', { reason })
 }
@@ -68,7 +62,7 @@ function requireLength(name: string, value: string | undefined, least: number): 
   if (length < least || length > 100) throw new Error(`${name} must have ${least} to 100 characters, it has ${length}`)
 }
 
-async function fillStore(context: BootstrapPorts, admin: AdminCredentials | undefined): Promise<boolean> {
+async function fillStore(context: EngineContext, admin: AdminCredentials | undefined): Promise<boolean> {
   const passwordHash = admin && (await context.passwordHasher.hash(admin.password))
   const now = context.clock.now()
   return context.writes.run(SYSTEM_CALL, async (tx) => {
@@ -95,11 +89,7 @@ async function fillStore(context: BootstrapPorts, admin: AdminCredentials | unde
 }
 
 /** Whether an identity has an authenticator with these credentials; its auth policy is not asked. */
-async function logsInWith(
-  context: Pick<EngineContext, 'passwordHasher' | 'storage'>,
-  identityId: string,
-  admin: AdminCredentials,
-): Promise<boolean> {
+async function logsInWith(context: EngineContext, identityId: string, admin: AdminCredentials): Promise<boolean> {
   const own = await context.storage.read((tx) => findOne(tx, authenticators, 'username', admin.username))
   if (own?.identityId !== identityId || own.passwordHash === null) return false
   return context.passwordHasher.verify(admin.password, own.passwordHash)

@@ -1,10 +1,5 @@
 import { isIndexed } from '../access/access-feed.ts'
-import {
-  type EnforcementPorts,
-  endOverdueSessions,
-  enforceAccess,
-  resume,
-} from '../access/service-sessions/enforcement.ts'
+import { endOverdueSessions, enforceAccess, resume } from '../access/service-sessions/enforcement.ts'
 import { containRights } from '../authority/containment.ts'
 import { keepAnAdministrator } from '../authority/last-administrator.ts'
 import { runEach } from '../concurrency/call-isolated.ts'
@@ -31,15 +26,10 @@ import type { ApiSessions } from '../login/api-sessions.ts'
 import type { Revocations } from '../login/revocations.ts'
 import { NEVER } from '../records/due-records.ts'
 
-/** The ports of all guards and followers. */
-interface FollowerPorts
-  extends EnforcementPorts,
-    Pick<EngineContext, 'digest' | 'logger' | 'otherClocks' | 'pki' | 'presence'> {}
-
 type Events = EngineContext['events']
 
 /** The guards that judge every write before it is committed. */
-export function guardWrites(context: FollowerPorts): void {
+export function guardWrites(context: EngineContext): void {
   const { writes, clock } = context
   writes.admit((tx, call) => requireValidSession(context, tx, call, clock.now()))
   writes.guard(containRights)
@@ -50,7 +40,7 @@ export function guardWrites(context: FollowerPorts): void {
  * The followers of every write, in this order. Withdrawals come first: routers that lost the right to be connected are disconnected, and
  * API sessions on withdrawn credentials and sessions without a carrying policy end. Then the host gets its events.
  */
-export function followWrites(context: FollowerPorts, apiSessions: ApiSessions, revocations: Revocations): void {
+export function followWrites(context: EngineContext, apiSessions: ApiSessions, revocations: Revocations): void {
   const { clock, events, presence, writes } = context
   writes.follow(({ changes }) => presence.follow(changes), [edgeRouters, transitRouters])
   writes.follow((write) => revocations.follow(write), [revocationRecords])
@@ -69,7 +59,7 @@ export function followWrites(context: FollowerPorts, apiSessions: ApiSessions, r
 }
 
 /** Compares this clock with the instants of records before their change, which any process may have written. */
-function seeInstants({ otherClocks }: Pick<EngineContext, 'otherClocks'>, changes: readonly RecordedChange[]): void {
+function seeInstants({ otherClocks }: EngineContext, changes: readonly RecordedChange[]): void {
   for (const { before } of changes) {
     const writtenAt: unknown = before === undefined ? undefined : Reflect.get(before, 'updatedAt')
     if (typeof writtenAt === 'number') otherClocks.seen(writtenAt)
@@ -77,7 +67,7 @@ function seeInstants({ otherClocks }: Pick<EngineContext, 'otherClocks'>, change
 }
 
 /** The work that time brings by itself. */
-export function followTime(context: FollowerPorts, apiSessions: ApiSessions, revocations: Revocations): void {
+export function followTime(context: EngineContext, apiSessions: ApiSessions, revocations: Revocations): void {
   const { timetable } = context
   timetable.onDue('overdue', () => endOverdue(context, apiSessions))
   timetable.onDue('access', () => resume(context))
@@ -89,7 +79,7 @@ export function followTime(context: FollowerPorts, apiSessions: ApiSessions, rev
  * Ends the sessions that are over by time, whichever process began them: it may be gone. The timetable looks again when
  * the next of the store is due.
  */
-async function endOverdue(context: FollowerPorts, apiSessions: ApiSessions): Promise<void> {
+async function endOverdue(context: EngineContext, apiSessions: ApiSessions): Promise<void> {
   const note = (next: number | undefined) => {
     if (next !== undefined) context.timetable.notLater('overdue', 'next', next)
   }
@@ -98,7 +88,7 @@ async function endOverdue(context: FollowerPorts, apiSessions: ApiSessions): Pro
 }
 
 /** The timetable looks when a session of the write is due. */
-function noteDue({ timetable }: Pick<EngineContext, 'timetable'>, changes: readonly RecordedChange[]): void {
+function noteDue({ timetable }: EngineContext, changes: readonly RecordedChange[]): void {
   for (const { after } of [...changesTo(changes, apiSessionRecords), ...changesTo(changes, sessions)]) {
     if (after !== undefined && after.dueAt !== NEVER) timetable.notLater('overdue', 'next', after.dueAt)
   }
@@ -107,10 +97,7 @@ function noteDue({ timetable }: Pick<EngineContext, 'timetable'>, changes: reado
 /**
  * Brings the access index level with every single write: otherwise access that one write gives and the next one takes would go unnoticed.
  */
-async function seeEachChange(
-  { storage, access }: Pick<EngineContext, 'access' | 'storage'>,
-  changes: readonly RecordedChange[],
-): Promise<void> {
+async function seeEachChange({ storage, access }: EngineContext, changes: readonly RecordedChange[]): Promise<void> {
   if (changes.some(({ kind }) => isIndexed(kind))) await storage.read((tx) => access.at(tx))
 }
 

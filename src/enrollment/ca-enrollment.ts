@@ -22,12 +22,6 @@ import { findOne, newRecord } from '../records/read-records.ts'
 import { refusingDuplicates } from '../records/references.ts'
 import { checkClaimedFields, refusingUsedCertificate, requireAdmission } from './enrollment.ts'
 
-/** The ports of enrollment by a CA. */
-type CaEnrollmentPorts = Pick<
-  EngineContext,
-  'clock' | 'host' | 'ownerCounts' | 'pki' | 'random' | 'settings' | 'storage' | 'writes'
->
-
 type Ca = RecordOf<typeof cas>
 
 /** Numbers behind a name stay below this. */
@@ -35,9 +29,9 @@ const MAX_NAMES = 1_000_000
 
 /** Makes identities for holders of certificates of third parties that are trusted to enroll them. */
 export class CaEnrollment {
-  readonly #context: CaEnrollmentPorts
+  readonly #context: EngineContext
 
-  constructor(context: CaEnrollmentPorts) {
+  constructor(context: EngineContext) {
     this.#context = context
   }
 

@@ -12,9 +12,9 @@ type Ca = RecordOf<typeof cas>
 
 /** The operations of third-party certificate authorities beside their management. */
 export class CertificateAuthorities {
-  readonly #context: Pick<EngineContext, 'clock' | 'pki' | 'settings' | 'storage' | 'tokens' | 'writes'>
+  readonly #context: EngineContext
 
-  constructor(context: Pick<EngineContext, 'clock' | 'pki' | 'settings' | 'storage' | 'tokens' | 'writes'>) {
+  constructor(context: EngineContext) {
     this.#context = context
   }
 

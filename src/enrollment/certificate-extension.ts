@@ -17,9 +17,9 @@ type Authenticator = RecordOf<typeof authenticators>
  * certificate, which stays valid until the new one is confirmed.
  */
 export class CertificateExtension {
-  readonly #context: Pick<EngineContext, 'clock' | 'pki' | 'storage' | 'writes'>
+  readonly #context: EngineContext
 
-  constructor(context: Pick<EngineContext, 'clock' | 'pki' | 'storage' | 'writes'>) {
+  constructor(context: EngineContext) {
     this.#context = context
   }
 

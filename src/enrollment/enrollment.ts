@@ -44,12 +44,6 @@ export function completedEnrollments(changes: readonly RecordedChange[]): readon
   })
 }
 
-/** The ports of enrollment by every method. */
-type EnrollmentPorts = Pick<
-  EngineContext,
-  'clock' | 'host' | 'ownerCounts' | 'passwordHasher' | 'pki' | 'random' | 'settings' | 'storage' | 'writes'
->
-
 type EnrollmentRecord = RecordOf<typeof enrollments>
 
 /** An enrollment that may be used now, and the identity that it invites. */
@@ -61,9 +55,9 @@ interface Invited {
 
 /** Turns one-time tokens into credentials. A token works once: of many concurrent callers exactly one enrolls. */
 export class Enrollment {
-  readonly #context: EnrollmentPorts
+  readonly #context: EngineContext
 
-  constructor(context: EnrollmentPorts) {
+  constructor(context: EngineContext) {
     this.#context = context
   }
 
@@ -193,7 +187,7 @@ export class Enrollment {
 
 /** Asks the host whether an enrollment goes on. Error: `INVALID_ENROLLMENT_NOT_ALLOWED`. */
 export async function requireAdmission(
-  { host }: Pick<EngineContext, 'host'>,
+  { host }: EngineContext,
   { remoteAddress }: Call,
   attempt: Omit<EnrollmentAttempt, 'remoteAddress'>,
 ): Promise<void> {

@@ -5,12 +5,7 @@ import { administrators } from '../authority/trust.ts'
 import { ControllerError, invalidField, notFound, unacceptableField } from '../base/errors.ts'
 import { type Call, isAdminCall } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
-import {
-  type Invitation,
-  type InvitationPorts,
-  insertInvitation,
-  inviteToEnroll,
-} from '../credentials/enrollment-tokens.ts'
+import { type Invitation, insertInvitation, inviteToEnroll } from '../credentials/enrollment-tokens.ts'
 import type { EntityReader } from '../entities/entity-reader.ts'
 import { EnrollmentExpiry } from '../facts/credentials/authenticator.resource.ts'
 import { cas } from '../facts/enrollment/ca.resource.ts'
@@ -23,19 +18,16 @@ import { both, type Filter, isIn, matches } from '../kernel/filter/index.ts'
 import type { FindQuery, Page, ReadTransaction } from '../ports/record-storage.ts'
 import { readToDelete } from '../records/read-records.ts'
 
-/** The ports of stored enrollments. */
-interface EnrollmentRecordPorts extends InvitationPorts, Pick<EngineContext, 'clock' | 'storage' | 'writes'> {}
-
 type Enrollment = RecordOf<typeof enrollments>
 
 type Creation = z.output<typeof EnrollmentCreation>
 
 /** Invitations to enroll, as admins manage them. Only an admin sees the invitations of admins. */
 export class Enrollments {
-  readonly #context: EnrollmentRecordPorts
+  readonly #context: EngineContext
   readonly #reader: EntityReader
 
-  constructor(context: EnrollmentRecordPorts, reader: EntityReader) {
+  constructor(context: EngineContext, reader: EntityReader) {
     this.#context = context
     this.#reader = reader
   }

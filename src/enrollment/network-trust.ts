@@ -5,10 +5,10 @@ import type { CertificateFacts } from '../ports/pki.ts'
 
 /** The network as an outsider sees it: its address, and the facts that prove it genuine. */
 export class Network {
-  readonly #context: Pick<EngineContext, 'pki' | 'random' | 'settings' | 'tokens'>
+  readonly #context: EngineContext
   #token: { readonly issuer: string; readonly signed: Promise<string> } | undefined
 
-  constructor(context: Pick<EngineContext, 'pki' | 'random' | 'settings' | 'tokens'>) {
+  constructor(context: EngineContext) {
     this.#context = context
   }
 

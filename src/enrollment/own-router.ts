@@ -11,9 +11,6 @@ import { findOne, newRecord } from '../records/read-records.ts'
 
 import { certify, issueRouterChains } from './router-enrollment.ts'
 
-/** The ports by which a router of this process gets its certificate. */
-export type OwnRouterPorts = Pick<EngineContext, 'clock' | 'keys' | 'pki' | 'sealer' | 'storage' | 'writes'>
-
 type EdgeRouter = RecordOf<EdgeRouters>
 type RouterKey = RecordOf<typeof routerKeys>
 
@@ -34,7 +31,7 @@ interface Known {
  * certificate before it is stored, so that a connected router stays connected. Rejects where a router of the name was enrolled elsewhere.
  */
 export async function provideOwnRouter(
-  context: OwnRouterPorts,
+  context: EngineContext,
   createRouter: (body: { readonly name: string; readonly roleAttributes: readonly string[] }) => Promise<unknown>,
   request: OwnRouterRequest,
   willChange: (routerId: string, fingerprint: string) => void,
@@ -56,7 +53,7 @@ function knownRouter(tx: ReadTransaction, name: string): Promise<EdgeRouter | un
 }
 
 /** The router with its current key; undefined where it needs a first or a next one. */
-async function usable(context: OwnRouterPorts, router: EdgeRouter): Promise<OwnRouter | undefined> {
+async function usable(context: EngineContext, router: EdgeRouter): Promise<OwnRouter | undefined> {
   const key = await context.storage.read((tx) => tx.collection(routerKeys).get(router.id))
   if (key === undefined) {
     if (router.isVerified) {
@@ -73,7 +70,7 @@ async function usable(context: OwnRouterPorts, router: EdgeRouter): Promise<OwnR
 }
 
 async function newlyCertified(
-  context: OwnRouterPorts,
+  context: EngineContext,
   router: EdgeRouter,
   request: OwnRouterRequest,
   willChange: (routerId: string, fingerprint: string) => void,
@@ -102,7 +99,7 @@ async function newlyCertified(
   return ownRouter(context, { router, key }, keyPem)
 }
 
-function ownRouter(context: Pick<EngineContext, 'pki'>, { router, key }: Known, keyPem: string): OwnRouter {
+function ownRouter(context: EngineContext, { router, key }: Known, keyPem: string): OwnRouter {
   const { fingerprint, certPem, serverCertPem, expiresAt } = key
   const { caBundlePem: caPem } = context.pki
   const renewAt = expiresAt - RENEW_BEFORE_MS

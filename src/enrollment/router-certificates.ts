@@ -11,14 +11,11 @@ import {
   type RouterRequests,
 } from './router-enrollment.ts'
 
-/** The ports by which certificates of routers are renewed. */
-type RouterCertificatePorts = Pick<EngineContext, 'clock' | 'pki' | 'storage' | 'writes'>
-
 /** Renews the certificates of connected routers: the current certificate is valid until the new one is confirmed. */
 export class RouterCertificates {
-  readonly #context: RouterCertificatePorts
+  readonly #context: EngineContext
 
-  constructor(context: RouterCertificatePorts) {
+  constructor(context: EngineContext) {
     this.#context = context
   }
 

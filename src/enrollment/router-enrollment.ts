@@ -3,7 +3,7 @@ import { ControllerError, notFound } from '../base/errors.ts'
 import { type Call, redeemed } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import { isValidAt } from '../credentials/certificate-holder.ts'
-import { type InvitationPorts, inviteToEnroll } from '../credentials/enrollment-tokens.ts'
+import { inviteToEnroll } from '../credentials/enrollment-tokens.ts'
 import { enrollments } from '../facts/enrollment/enrollment.resource.ts'
 import { edgeRouters } from '../facts/routers/edge-router.resource.ts'
 import { transitRouters } from '../facts/routers/transit-router.resource.ts'
@@ -14,11 +14,6 @@ import type { CertificateFacts, CsrProblem } from '../ports/pki.ts'
 import type { ReadTransaction, RecordKind, WriteTransaction } from '../ports/record-storage.ts'
 import { findOne } from '../records/read-records.ts'
 import { requireAdmission, usableEnrollment } from './enrollment.ts'
-
-/** The ports of the enrollment of routers. */
-interface RouterEnrollmentPorts
-  extends InvitationPorts,
-    Pick<EngineContext, 'clock' | 'host' | 'pki' | 'storage' | 'writes'> {}
 
 /** The fields that edge routers and transit routers have in common. */
 export type EnrolledRouter = Pick<
@@ -56,9 +51,9 @@ export interface RouterChains {
 
 /** Gives routers their certificates: the first by token, and later ones by the current certificate. */
 export class RouterEnrollment {
-  readonly #context: RouterEnrollmentPorts
+  readonly #context: EngineContext
 
-  constructor(context: RouterEnrollmentPorts) {
+  constructor(context: EngineContext) {
     this.#context = context
   }
 
@@ -145,7 +140,7 @@ const Requests = z.object({ clientCsr: z.string(), serverCsr: z.string() })
 
 /** Issues the certificates that a router asks for. Error: `COULD_NOT_PROCESS_CSR`. */
 export async function issueRouterChains(
-  { pki }: Pick<EngineContext, 'pki'>,
+  { pki }: EngineContext,
   routerId: string,
   method: RouterMethod,
   { clientCsr: clientCsrPem, serverCsr: serverCsrPem }: RouterRequests,
@@ -201,7 +196,7 @@ function refusedRouterCsr(of: 'client' | 'server', problem: CsrProblem | 'wrong-
  * Takes the certificate from an edge router and invites it to enroll anew: a connected router is refused until it does,
  * and an outstanding token is replaced. Error: `NOT_FOUND`.
  */
-async function reEnrollEdgeRouter(context: RouterEnrollmentPorts, call: Call, id: string): Promise<void> {
+async function reEnrollEdgeRouter(context: EngineContext, call: Call, id: string): Promise<void> {
   const now = context.clock.now()
   const enrollment = await inviteToEnroll(context, { method: 'erott', edgeRouterId: id }, now)
   await context.writes.run(call, async (tx) => {

@@ -17,17 +17,11 @@ import { findOne, newRecord } from '../records/read-records.ts'
 import { refusingDuplicates } from '../records/references.ts'
 import { checkClaimedFields, requireAdmission } from './enrollment.ts'
 
-/** The ports of enrollment by a token of a signer. */
-type TokenEnrollmentPorts = Pick<
-  EngineContext,
-  'clock' | 'externalTokens' | 'host' | 'ownerCounts' | 'pki' | 'random' | 'settings' | 'storage' | 'writes'
->
-
 /** Makes identities for the holders of tokens whose external signer allows it. */
 export class TokenEnrollment {
-  readonly #context: TokenEnrollmentPorts
+  readonly #context: EngineContext
 
-  constructor(context: TokenEnrollmentPorts) {
+  constructor(context: EngineContext) {
     this.#context = context
   }
 

@@ -17,7 +17,6 @@ import { type FindQuery, type Page, type ReadTransaction, StorageUnavailable } f
 import type { BehaviourOf } from '../records/behaviour.ts'
 import { collectionOf, findOne } from '../records/read-records.ts'
 import { renderDetails } from '../records/render.ts'
-import type { SymbolPorts } from './entity-symbols.ts'
 import { findAmong, findBySymbols } from './find-by-symbols.ts'
 import { resourceCounts } from './related.ts'
 import { refuseUnreadable } from './resolve-filter.ts'
@@ -213,7 +212,7 @@ function rendered<D>(detail: D | undefined): D {
 export type Within<R extends Resource> = (tx: ReadTransaction, record: RecordOf<R>) => Promise<boolean>
 
 async function pageWithin<R extends Resource>(
-  context: SymbolPorts,
+  context: EngineContext,
   tx: ReadTransaction,
   resource: R,
   query: FindQuery,

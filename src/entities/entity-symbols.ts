@@ -53,19 +53,16 @@ function memberOf(value: unknown, key: string): unknown {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, key) ? Reflect.get(value, key) : null
 }
 
-/** The ports by which computed symbols are computed. */
-export type SymbolPorts = Pick<EngineContext, 'access' | 'presence' | 'turns'>
-
 /** The scope in which symbols are computed: one resource in one snapshot. */
 export interface SymbolScope {
-  readonly context: SymbolPorts
+  readonly context: EngineContext
   readonly tx: ReadTransaction
   readonly resource: Resource
   /** Every record of the resource, read once however many symbols ask. */
   records(): Promise<readonly RecordOf<Resource>[]>
 }
 
-export function symbolScope(context: SymbolPorts, tx: ReadTransaction, resource: Resource): SymbolScope {
+export function symbolScope(context: EngineContext, tx: ReadTransaction, resource: Resource): SymbolScope {
   let all: Promise<readonly RecordOf<Resource>[]> | undefined
   return {
     context,
@@ -79,7 +76,7 @@ export function symbolScope(context: SymbolPorts, tx: ReadTransaction, resource:
 }
 
 async function allRecords(
-  { turns }: SymbolPorts,
+  { turns }: EngineContext,
   tx: ReadTransaction,
   resource: Resource,
 ): Promise<readonly AnyRecord[]> {

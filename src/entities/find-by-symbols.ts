@@ -1,8 +1,9 @@
+import type { EngineContext } from '../context/context.ts'
 import type { RecordOf, Resource } from '../kernel/declaration/resource.ts'
 import { both, compareBy, type Filter } from '../kernel/filter/index.ts'
 import type { FindQuery, Page, ReadTransaction } from '../ports/record-storage.ts'
 import { collectionOf, pageOf } from '../records/read-records.ts'
-import { computedSymbol, type SymbolPorts, type SymbolScope, symbolScope, symbolValues } from './entity-symbols.ts'
+import { computedSymbol, type SymbolScope, symbolScope, symbolValues } from './entity-symbols.ts'
 import { resolveFilter } from './resolve-filter.ts'
 
 /**
@@ -10,7 +11,7 @@ import { resolveFilter } from './resolve-filter.ts'
  * part of it that is about stored fields; an order by a computed symbol is made here.
  */
 export async function findBySymbols<R extends Resource>(
-  context: SymbolPorts,
+  context: EngineContext,
   tx: ReadTransaction,
   resource: R,
   query: FindQuery,
@@ -45,7 +46,7 @@ export async function findBySymbols<R extends Resource>(
 
 /** The same for several resources that share the symbols of the query, in one order. Each item names the resource of its record. */
 export async function findAmong<R extends Resource>(
-  context: SymbolPorts,
+  context: EngineContext,
   tx: ReadTransaction,
   resources: readonly R[],
   query: FindQuery,

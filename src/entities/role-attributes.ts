@@ -14,7 +14,7 @@ export interface RoleAttributeUse {
 
 /** A page of the role attributes that entities of a kind have, ascending. The access index knows them. */
 export async function roleAttributesOf(
-  { access }: Pick<EngineContext, 'access'>,
+  { access }: EngineContext,
   tx: ReadTransaction,
   kind: EntityKind,
   query: FindQuery,
@@ -26,7 +26,7 @@ export async function roleAttributesOf(
 
 /** A page of the role attributes that entities of a kind have or that policies select among them, with those entities. */
 export async function roleAttributeUses(
-  { access }: Pick<EngineContext, 'access'>,
+  { access }: EngineContext,
   tx: ReadTransaction,
   kind: EntityKind,
   query: FindQuery,

@@ -15,9 +15,6 @@ import { type Change, type HistoryPoint, isSamePoint, type ReadTransaction } fro
 import { everyRecord } from '../records/read-records.ts'
 import type { ConnectedRouter, ConnectedRouters, Owed } from './channels/connected-routers.ts'
 
-/** The ports by which API sessions are announced to routers. */
-export type AnnouncementPorts = Pick<EngineContext, 'clock' | 'digest' | 'random' | 'sealer' | 'storage' | 'turns'>
-
 type ApiSession = RecordOf<typeof apiSessions>
 
 /** The sessions that routers may know, and when (epoch ms) they were read. */
@@ -45,7 +42,7 @@ const MOST_GONE = 10_000
  * connections of a session that it has to forget.
  */
 export class AnnouncedSessions {
-  readonly #context: AnnouncementPorts
+  readonly #context: EngineContext
   readonly #routers: ConnectedRouters
   /** Tokens by session: a message that a session ended names its token, and the store holds no token in the open. */
   readonly #tokens = new Map<string, string>()
@@ -57,7 +54,7 @@ export class AnnouncedSessions {
   readonly #owed: Owed
   #syncs = 0
 
-  constructor(context: AnnouncementPorts, routers: ConnectedRouters, owed: Owed) {
+  constructor(context: EngineContext, routers: ConnectedRouters, owed: Owed) {
     this.#context = context
     this.#routers = routers
     this.#owed = owed

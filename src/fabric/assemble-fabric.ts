@@ -1,12 +1,11 @@
 import type { EngineContext, LinkChange } from '../context/context.ts'
-import type { OwnRouterPorts } from '../enrollment/own-router.ts'
 import { RouterCertificates } from '../enrollment/router-certificates.ts'
 import type { ControlPlaneOptions } from '../facts/fabric/messages/index.ts'
 import { type EdgeRouters, edgeRouters } from '../facts/routers/edge-router.resource.ts'
 import { type TransitRouters, transitRouters } from '../facts/routers/transit-router.resource.ts'
 import type { ApiSessions } from '../login/api-sessions.ts'
 import type { Presence } from '../routers/presence.ts'
-import { AnnouncedSessions, type AnnouncementPorts } from './announced-sessions.ts'
+import { AnnouncedSessions } from './announced-sessions.ts'
 import { ConnectedRouters, Owed } from './channels/connected-routers.ts'
 import { Network } from './channels/network.ts'
 import { Peers } from './channels/peers.ts'
@@ -14,24 +13,24 @@ import { RenewalRequests } from './channels/renewal-requests.ts'
 import { RouterInspections } from './channels/router-inspections.ts'
 import { AccessLoss } from './circuits/access-loss.ts'
 import { CircuitEnds } from './circuits/circuit-end.ts'
-import { CircuitSetup, type CircuitSetupPorts } from './circuits/circuit-setup.ts'
+import { CircuitSetup } from './circuits/circuit-setup.ts'
 import { DialFailures } from './circuits/dial-failures.ts'
 import { DialTraces } from './circuits/dial-traces.ts'
-import { HostChoice, type HostChoicePorts } from './circuits/host-choice.ts'
+import { HostChoice } from './circuits/host-choice.ts'
 import { LinkReports } from './circuits/link-reports.ts'
 import { OpenCircuits } from './circuits/open-circuits.ts'
 import { Rerouting } from './circuits/rerouting.ts'
 import { RouteExchange } from './circuits/route-exchange.ts'
-import { type ServiceRightPorts, ServiceRights } from './circuits/service-rights.ts'
+import { ServiceRights } from './circuits/service-rights.ts'
 import { controllerIdOf } from './controller-id.ts'
 import { EndpointPosture } from './endpoint-posture.ts'
-import { HostedTerminators, type HostingPorts, TerminatorValidation } from './hosted-terminators.ts'
-import { ModelSubscriptions, type SubscriptionPorts } from './model/model-subscriptions.ts'
+import { HostedTerminators, TerminatorValidation } from './hosted-terminators.ts'
+import { ModelSubscriptions } from './model/model-subscriptions.ts'
 import { ModelValidation } from './model/model-validation.ts'
 import { ChannelTracing } from './operators/channel-tracing.ts'
 import { DeployedEvents } from './operators/deployed-events.ts'
 import { EventFeeds } from './operators/event-feeds.ts'
-import { type OperatorPorts, OperatorSessions } from './operators/operator-sessions.ts'
+import { OperatorSessions } from './operators/operator-sessions.ts'
 import { CircuitOwners } from './processes/circuit-owners.ts'
 import { Relays } from './processes/relays.ts'
 import { ControllerValues } from './validations/controller-values.ts'
@@ -40,21 +39,9 @@ import { RouterComparisons } from './validations/router-comparisons.ts'
 import { TerminatorComparisons } from './validations/terminator-comparisons.ts'
 import { Validations } from './validations/validations.ts'
 
-/** The ports of the fabric. */
-interface FabricPorts
-  extends ServiceRightPorts,
-    HostingPorts,
-    SubscriptionPorts,
-    CircuitSetupPorts,
-    HostChoicePorts,
-    AnnouncementPorts,
-    OwnRouterPorts,
-    OperatorPorts,
-    Pick<EngineContext, 'jsonSchema'> {}
-
 /** The parts of the engine that the data plane needs. */
 export interface FabricHost {
-  readonly context: FabricPorts
+  readonly context: EngineContext
   readonly apiSessions: ApiSessions
   /** Makes an edge router, as an operator does, that may host and dial for itself. */
   createEdgeRouter(body: { readonly name: string; readonly roleAttributes: readonly string[] }): Promise<unknown>
@@ -162,7 +149,7 @@ export function assembleFabric(host: FabricHost, presence: Presence, options: Co
 
 /** The parts that the sessions of routers share. */
 export interface FabricParts {
-  readonly context: FabricPorts
+  readonly context: EngineContext
   readonly presence: Presence
   readonly apiSessions: ApiSessions
   readonly rights: ServiceRights

@@ -22,7 +22,7 @@ export type FollowChanges = (tx: ReadTransaction, changes: readonly Change[] | u
  * one after the other; a request joins a look that has not begun.
  */
 export class ChangeFollower {
-  readonly #context: Pick<EngineContext, 'logger' | 'storage'>
+  readonly #context: EngineContext
   readonly #follow: FollowChanges
   /** The last change that was followed; undefined before the first look. */
   #place: HistoryPoint | undefined
@@ -30,7 +30,7 @@ export class ChangeFollower {
   /** The look that has not begun. */
   #next: Promise<void> | undefined
 
-  constructor(context: Pick<EngineContext, 'logger' | 'storage'>, follow: FollowChanges) {
+  constructor(context: EngineContext, follow: FollowChanges) {
     this.#context = context
     this.#follow = follow
   }

@@ -41,9 +41,9 @@ export const ROUTER_SYMBOLS: SymbolTable = {
 
 /** The data plane as this process knows it: only routers while it is not open. */
 export class DataPlaneService {
-  readonly #context: Pick<EngineContext, 'clock' | 'dataPlane' | 'digest' | 'presence' | 'storage'>
+  readonly #context: EngineContext
 
-  constructor(context: Pick<EngineContext, 'clock' | 'dataPlane' | 'digest' | 'presence' | 'storage'>) {
+  constructor(context: EngineContext) {
     this.#context = context
   }
 

@@ -5,10 +5,7 @@ import { endpointStates, postureData } from '../facts/access/posture/posture-dat
 import type { FromRouter, PostureKnown } from '../facts/fabric/messages/index.ts'
 import type { Change, ReadTransaction } from '../ports/record-storage.ts'
 import type { ConnectedRouter, ConnectedRouters } from './channels/connected-routers.ts'
-import { type PresentedTokenPorts, requireApiSession, verifyPresented } from './circuits/presented-tokens.ts'
-
-/** The ports by which routers hand posture on. */
-interface EndpointPosturePorts extends PresentedTokenPorts, Pick<EngineContext, 'digest' | 'settings' | 'writes'> {}
+import { requireApiSession, verifyPresented } from './circuits/presented-tokens.ts'
 
 type Reported = Extract<FromRouter, { type: 'posture-reported' }>
 
@@ -46,11 +43,11 @@ class Wanted {
  * API sessions that it asked for, and again after each change, even by reports to other routers.
  */
 export class EndpointPosture {
-  readonly #context: EndpointPosturePorts
+  readonly #context: EngineContext
   readonly #routers: Pick<ConnectedRouters, 'held'>
   readonly #wanted = new Map<ConnectedRouter, Wanted>()
 
-  constructor(context: EndpointPosturePorts, routers: Pick<ConnectedRouters, 'held'>) {
+  constructor(context: EngineContext, routers: Pick<ConnectedRouters, 'held'>) {
     this.#context = context
     this.#routers = routers
   }

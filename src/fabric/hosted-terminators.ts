@@ -20,19 +20,9 @@ import { RouterRefusal } from './channels/channel-admission.ts'
 import type { ConnectedRouter } from './channels/connected-routers.ts'
 import { claimOf, type GrantedClaim, granted, ownClaim } from './circuits/dial-rights.ts'
 import { recordedPeerData } from './circuits/peer-data.ts'
-import {
-  type PresentedTokenPorts,
-  requireApiSession,
-  requireSession,
-  verifyPresented,
-} from './circuits/presented-tokens.ts'
+import { requireApiSession, requireSession, verifyPresented } from './circuits/presented-tokens.ts'
 import type { ServiceRights } from './circuits/service-rights.ts'
 import type { Terminator } from './circuits/terminator-selection.ts'
-
-/** The ports by which terminators are hosted. */
-export interface HostingPorts
-  extends PresentedTokenPorts,
-    Pick<EngineContext, 'digest' | 'ownerCounts' | 'settings' | 'writes'> {}
 
 /** An address of a service at a router, as it is registered. */
 interface Registration {
@@ -65,10 +55,10 @@ const MOST_OF_A_SERVICE = 10_000
  * outlive the controller's process; `hostId` is the identity that registered one.
  */
 export class HostedTerminators {
-  readonly #context: HostingPorts
+  readonly #context: EngineContext
   readonly #rights: ServiceRights
 
-  constructor(context: HostingPorts, rights: ServiceRights) {
+  constructor(context: EngineContext, rights: ServiceRights) {
     this.#context = context
     this.#rights = rights
   }
@@ -275,10 +265,10 @@ const BATCH = 500
 
 /** Asks a router that connects which of its stored terminators it still has; the others are deleted. */
 export class TerminatorValidation {
-  readonly #context: Pick<EngineContext, 'storage'>
+  readonly #context: EngineContext
   readonly #hosted: HostedTerminators
 
-  constructor(context: Pick<EngineContext, 'storage'>, hosted: HostedTerminators) {
+  constructor(context: EngineContext, hosted: HostedTerminators) {
     this.#context = context
     this.#hosted = hosted
   }

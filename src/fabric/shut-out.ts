@@ -13,7 +13,7 @@ import type { RouteExchange } from './circuits/route-exchange.ts'
 import type { Relays } from './processes/relays.ts'
 
 interface Parts {
-  readonly context: Pick<EngineContext, 'storage'>
+  readonly context: EngineContext
   readonly presence: Presence
   readonly relays: Pick<Relays, 'gone'>
   readonly routers: ConnectedRouters

@@ -19,7 +19,7 @@ export async function defaultAdminIn(tx: ReadTransaction) {
 
 /** Makes the default admin, with a username and the verifier of its password. */
 export async function insertDefaultAdmin(
-  context: Pick<EngineContext, 'random'>,
+  context: EngineContext,
   tx: WriteTransaction,
   username: string,
   passwordHash: string,

@@ -14,12 +14,9 @@ import type { ReadTransaction } from '../ports/record-storage.ts'
 import type { IdentityConnectionStatus, RouterPresence } from '../ports/router-presence.ts'
 import { type Detail, entityRef } from '../records/render.ts'
 
-/** The ports that computed members of identities take. */
-type IdentityMemberPorts = Pick<EngineContext, 'clock' | 'credentials' | 'presence' | 'settings' | 'texts'>
-
 /** Credentials, outstanding enrollments and liveness of identities. */
 export async function identityMembers(
-  context: IdentityMemberPorts,
+  context: EngineContext,
   tx: ReadTransaction,
   call: Call,
   records: readonly RecordOf<typeof identities>[],
@@ -65,11 +62,7 @@ interface LivingState extends InvitationView {
 const ENROLLED: InvitationView = { showsEnrollments: false, showsSecrets: false }
 
 /** The members of an identity: the same object while their contents stay the same. Callers with equal rights share it. */
-function keptMembers(
-  { texts }: Pick<EngineContext, 'texts'>,
-  credentials: IdentityCredentials,
-  state: LivingState,
-): Detail {
+function keptMembers({ texts }: EngineContext, credentials: IdentityCredentials, state: LivingState): Detail {
   const { disabled, status, hasApiSession, showsEnrollments, showsSecrets, authorities } = state
   const { authenticators, isMfaEnabled } = credentials
   const members = () =>
@@ -108,7 +101,7 @@ function outstanding({ enrollments }: IdentityCredentials, { showsSecrets, autho
 
 /** The identities with an API session that goes on at `now`; the caller has one. */
 async function identitiesWithSession(
-  { settings }: Pick<EngineContext, 'settings'>,
+  { settings }: EngineContext,
   tx: ReadTransaction,
   call: Call,
   identityIds: readonly string[],
@@ -124,7 +117,7 @@ async function identitiesWithSession(
 
 /** A router's own identity is connected while the router is. */
 function connectionStatus(
-  { presence }: Pick<EngineContext, 'presence'>,
+  { presence }: EngineContext,
   routers: RouterPresence,
   { id, typeId }: RecordOf<typeof identities>,
 ): IdentityConnectionStatus {

@@ -19,9 +19,9 @@ const MINUTE_MS = 60_000
 
 /** Disables identities and enables them again. Only admins do so to admins. */
 export class IdentityState {
-  readonly #context: Pick<EngineContext, 'clock' | 'writes'>
+  readonly #context: EngineContext
 
-  constructor(context: Pick<EngineContext, 'clock' | 'writes'>) {
+  constructor(context: EngineContext) {
     this.#context = context
   }
 

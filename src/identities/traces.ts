@@ -18,10 +18,10 @@ export interface Trace {
 
 /** Tracing of identities: kept by this process only, for the host's data plane to ask for. */
 export class Traces {
-  readonly #context: Pick<EngineContext, 'clock' | 'random' | 'storage'>
+  readonly #context: EngineContext
   readonly #traces = new Map<string, Trace>()
 
-  constructor(context: Pick<EngineContext, 'clock' | 'random' | 'storage'>) {
+  constructor(context: EngineContext) {
     this.#context = context
   }
 

@@ -23,13 +23,11 @@ const MOST_ROUTERS = 200
 const MOST_LINKS = 500
 const MOST_FLOWS = 100
 
-type TrafficPorts = Pick<EngineContext, 'dataPlane' | 'presence' | 'storage' | 'turns'>
-
 /** Answers how routers, links and circuits are now. */
 export class TrafficReading {
-  readonly #context: TrafficPorts
+  readonly #context: EngineContext
 
-  constructor(context: TrafficPorts) {
+  constructor(context: EngineContext) {
     this.#context = context
   }
 

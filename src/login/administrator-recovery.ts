@@ -25,9 +25,6 @@ import { findOne, ifReadable } from '../records/read-records.ts'
 import { refusingDuplicates } from '../records/references.ts'
 import { MORE, type WriteBatch, writeInBatches } from '../records/write-batches.ts'
 
-/** The ports by which an administrator's access is restored. */
-type RecoveryPorts = Pick<EngineContext, 'clock' | 'passwordHasher' | 'random' | 'storage' | 'writes'>
-
 type Identity = RecordOf<typeof identities>
 type Authenticator = RecordOf<typeof authenticators>
 
@@ -68,9 +65,9 @@ const USUAL_USERNAME = 'admin'
 
 /** Restores the last way in, for the operator with access to the store. */
 export class AdministratorRecovery {
-  readonly #context: RecoveryPorts
+  readonly #context: EngineContext
 
-  constructor(context: RecoveryPorts) {
+  constructor(context: EngineContext) {
     this.#context = context
   }
 

@@ -21,18 +21,12 @@ import { dueRecords } from '../records/due-records.ts'
 import { ifReadable } from '../records/read-records.ts'
 import { MORE, type WriteBatch, writeInBatches } from '../records/write-batches.ts'
 
-/** The ports by which API sessions end. */
-export type SessionEndPorts = Pick<
-  EngineContext,
-  'clock' | 'digest' | 'pki' | 'settings' | 'storage' | 'timetable' | 'turns' | 'writes'
->
-
 /** Ends API sessions: by a call, by time, or with their credentials. Their service sessions end with them. */
 export class SessionEnds {
-  readonly #context: SessionEndPorts
+  readonly #context: EngineContext
   readonly #activity: SessionActivity
 
-  constructor(context: SessionEndPorts, activity: SessionActivity) {
+  constructor(context: EngineContext, activity: SessionActivity) {
     this.#context = context
     this.#activity = activity
   }
@@ -111,7 +105,7 @@ interface Withdrawn {
  * answered. Between the writes, and after a crash there, such a session is refused wherever it is used.
  */
 export async function endWithdrawn(
-  context: SessionEndPorts,
+  context: EngineContext,
   ends: SessionEnds,
   changes: readonly RecordedChange[],
 ): Promise<void> {
@@ -126,7 +120,7 @@ export async function endWithdrawn(
 }
 
 /** Judges every API session, because a withdrawal could not be enforced. */
-export async function endAllWithdrawn(context: SessionEndPorts, ends: SessionEnds): Promise<void> {
+export async function endAllWithdrawn(context: EngineContext, ends: SessionEnds): Promise<void> {
   await endOver(context, ends, await context.storage.read((tx) => tx.collection(apiSessions).findIds()))
 }
 
@@ -155,10 +149,7 @@ function withdrawnBy(changes: readonly RecordedChange[]): Withdrawn {
   }
 }
 
-async function* sessionsOn(
-  { storage }: Pick<EngineContext, 'storage'>,
-  withdrawn: Withdrawn,
-): AsyncGenerator<readonly string[]> {
+async function* sessionsOn({ storage }: EngineContext, withdrawn: Withdrawn): AsyncGenerator<readonly string[]> {
   const sessionsWhere = (where: Filter) => storage.read((tx) => tx.collection(apiSessions).findIds({ where }))
   const { identities: named, authenticators: replaced, trustAnchors } = withdrawn
   if (named.length > 0) yield await sessionsWhere(isIn('identityId', named))
@@ -174,7 +165,7 @@ async function* sessionsOn(
 }
 
 /** Ends the API sessions that are over; the others cost a read. */
-async function endOver(context: SessionEndPorts, ends: SessionEnds, ids: readonly string[]): Promise<void> {
+async function endOver(context: EngineContext, ends: SessionEnds, ids: readonly string[]): Promise<void> {
   const turn = context.turns.begin()
   for (let first = 0; first < ids.length; first += JUDGED_AT_ONCE) {
     const batch = ids.slice(first, first + JUDGED_AT_ONCE)
@@ -185,7 +176,7 @@ async function endOver(context: SessionEndPorts, ends: SessionEnds, ids: readonl
 }
 
 async function overAmong(
-  context: Pick<EngineContext, 'clock' | 'digest' | 'pki' | 'settings'>,
+  context: EngineContext,
   tx: ReadTransaction,
   ids: readonly string[],
 ): Promise<readonly string[]> {
@@ -208,10 +199,10 @@ const MAX_REMEMBERED = 100_000
 
 /** When API sessions were last used: exact within this process, and at most a minute late for others. */
 export class SessionActivity {
-  readonly #context: Pick<EngineContext, 'settings' | 'writes'>
+  readonly #context: EngineContext
   readonly #latest = new BoundedMap<string, { at: number; written: number }>(MAX_REMEMBERED)
 
-  constructor(context: Pick<EngineContext, 'settings' | 'writes'>) {
+  constructor(context: EngineContext) {
     this.#context = context
   }
 

@@ -5,7 +5,7 @@ import { configTypeIds } from '../configs/config-map.ts'
 import { type Call, type Caller, redeemed } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import { callerOfSession } from '../credentials/api-session-validity.ts'
-import { type SignerProofPorts, withKeptProof } from '../credentials/external-logins.ts'
+import { withKeptProof } from '../credentials/external-logins.ts'
 import { requireBasis } from '../credentials/login-basis.ts'
 import { recordMfaPass, recordSdkInfo } from '../facts/access/posture/rules/index.ts'
 import { isDisabled } from '../facts/authority/authority.rules.ts'
@@ -22,11 +22,6 @@ import type { WriteTransaction } from '../ports/record-storage.ts'
 import { keepOwnerQuota } from '../records/owner-quota.ts'
 import { findOne, newRecord } from '../records/read-records.ts'
 import { MORE, type WriteBatch, writeInBatches } from '../records/write-batches.ts'
-
-/** The ports by which an API session starts. */
-export interface SessionStartPorts
-  extends SignerProofPorts,
-    Pick<EngineContext, 'ownerCounts' | 'pki' | 'random' | 'sealer'> {}
 
 type ApiSession = RecordOf<typeof apiSessions>
 type Identity = RecordOf<typeof identities>
@@ -79,7 +74,7 @@ export interface Start extends LetIn {
 
 /** Starts an API session. The identity is looked at again inside the write, so that no session outlives its identity. */
 export async function startApiSession(
-  context: SessionStartPorts,
+  context: EngineContext,
   call: Call,
   who: { readonly identity: Identity },
   start: Start,
@@ -144,7 +139,7 @@ export async function startApiSession(
  * began.
  */
 async function recordEndpoint(
-  context: Pick<EngineContext, 'settings'>,
+  context: EngineContext,
   tx: WriteTransaction,
   apiSession: ApiSession,
   sdkInfo: ClientInfo['sdkInfo'],

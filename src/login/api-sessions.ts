@@ -18,34 +18,19 @@ import { ids } from '../kernel/filter/index.ts'
 import type { ReadTransaction } from '../ports/record-storage.ts'
 import type { Behaviour } from '../records/behaviour.ts'
 import { findOne } from '../records/read-records.ts'
-import {
-  endAllWithdrawn,
-  endWithdrawn,
-  SessionActivity,
-  type SessionEndPorts,
-  SessionEnds,
-} from './api-session-ends.ts'
-import {
-  readClientInfo,
-  type SentClientInfo,
-  type SessionStartPorts,
-  type Start,
-  startApiSession,
-} from './api-session-start.ts'
-
-/** The ports of API sessions. */
-interface ApiSessionPorts extends SessionStartPorts, SessionEndPorts, Pick<EngineContext, 'otherClocks'> {}
+import { endAllWithdrawn, endWithdrawn, SessionActivity, SessionEnds } from './api-session-ends.ts'
+import { readClientInfo, type SentClientInfo, type Start, startApiSession } from './api-session-start.ts'
 
 /**
  * API sessions: started by an authentication, kept alive by use, ended by logout, by {@link EngineSettings.apiSessionTimeoutMs}
  * without use, or with the identity or authenticator behind them. Service sessions end with their API session.
  */
 export class ApiSessions {
-  readonly #context: ApiSessionPorts
+  readonly #context: EngineContext
   readonly #activity: SessionActivity
   readonly #ends: SessionEnds
 
-  constructor(context: ApiSessionPorts) {
+  constructor(context: EngineContext) {
     this.#context = context
     this.#activity = new SessionActivity(context)
     this.#ends = new SessionEnds(context, this.#activity)
@@ -222,7 +207,7 @@ export const apiSessionBehaviour: Behaviour<typeof apiSessions> = {
 }
 
 /** Makes the members that the holder of an API session sees besides: its token, the factors to be proved, and when it ends. */
-function currentApiSessionMembers(context: Pick<EngineContext, 'clock' | 'settings'>, caller: Caller) {
+function currentApiSessionMembers(context: EngineContext, caller: Caller) {
   const { accessToken } = caller
   return {
     _links: {
@@ -236,7 +221,7 @@ function currentApiSessionMembers(context: Pick<EngineContext, 'clock' | 'settin
 }
 
 /** A session of `zt-session` ends after a time without use. */
-function idleMembers({ settings }: Pick<EngineContext, 'settings'>, { apiSession }: Caller) {
+function idleMembers({ settings }: EngineContext, { apiSession }: Caller) {
   const { apiSessionTimeoutMs } = settings
   return {
     expirationSeconds: Math.floor(apiSessionTimeoutMs / 1000),
@@ -245,7 +230,7 @@ function idleMembers({ settings }: Pick<EngineContext, 'settings'>, { apiSession
 }
 
 /** A session that is made of tokens looks as its access token does. */
-function tokenMembers({ clock }: Pick<EngineContext, 'clock'>, token: NonNullable<Caller['accessToken']>) {
+function tokenMembers({ clock }: EngineContext, token: NonNullable<Caller['accessToken']>) {
   const { issuedAt, expiresAt } = token
   return {
     createdAt: instant(issuedAt * 1000),

@@ -7,7 +7,7 @@ import { tokenHolder } from '../credentials/external-logins.ts'
 import { certificateBasis, LostBasis, passwordBasis, signerBasis } from '../credentials/login-basis.ts'
 import { requirePasswordRate } from '../credentials/login-rate-limits.ts'
 import { admitPassword } from '../credentials/new-authenticator.ts'
-import { recordWrongPassword, type WrongPasswordPorts } from '../credentials/wrong-passwords.ts'
+import { recordWrongPassword } from '../credentials/wrong-passwords.ts'
 import { isDisabled } from '../facts/authority/authority.rules.ts'
 import { authPolicies } from '../facts/credentials/auth-policy.resource.ts'
 import { authenticators } from '../facts/credentials/authenticator.resource.ts'
@@ -17,14 +17,6 @@ import type { RecordOf } from '../kernel/declaration/resource.ts'
 import type { ReadTransaction } from '../ports/record-storage.ts'
 import { findOne } from '../records/read-records.ts'
 import { type ClientInfo, readClientInfo, type SentClientInfo, type Start } from './api-session-start.ts'
-
-/** The ports of authentication. */
-interface AuthenticationPorts
-  extends WrongPasswordPorts,
-    Pick<
-      EngineContext,
-      'digest' | 'events' | 'host' | 'externalTokens' | 'passwordHasher' | 'rateLimiters' | 'storage'
-    > {}
 
 type Method = 'password' | 'cert' | 'ext-jwt'
 
@@ -57,11 +49,11 @@ class VerifierReplaced extends Error {}
  * costs the same time for a known and an unknown username.
  */
 export class Authentication<Begun> {
-  readonly #context: AuthenticationPorts
+  readonly #context: EngineContext
   readonly #begin: BeginLogin<Begun>
 
   /** `begin` is called once the credentials are accepted. */
-  constructor(context: AuthenticationPorts, begin: BeginLogin<Begun>) {
+  constructor(context: EngineContext, begin: BeginLogin<Begun>) {
     this.#context = context
     this.#begin = begin
   }

@@ -7,18 +7,12 @@ import { apiSessions } from '../facts/login/api-session.resource.ts'
 import type { ReadTransaction } from '../ports/record-storage.ts'
 import { isTakenBack } from './revocations.ts'
 
-/** The ports by which a call is judged once more. */
-export type CurrentCallPorts = Pick<
-  EngineContext,
-  'clock' | 'digest' | 'pki' | 'externalTokens' | 'settings' | 'storage'
->
-
 /**
  * Judges the caller that opened a stream or a channel once more, by the tokens that it brought then. Answers the same
  * call with the present rights of its identity; `undefined` once its API session or its token is over, a factor is
  * missing that its auth policy requires now, or it holds no right any more.
  */
-export async function currentCall(context: CurrentCallPorts, call: Call): Promise<Call | undefined> {
+export async function currentCall(context: EngineContext, call: Call): Promise<Call | undefined> {
   if (call.by === 'system') return call
   if (call.by === 'anonymous') return undefined
   const judged = await context.storage.read((tx) => judge(context, tx, call))
@@ -26,11 +20,7 @@ export async function currentCall(context: CurrentCallPorts, call: Call): Promis
   return caller?.isFullyAuthenticated ? { ...call, caller } : undefined
 }
 
-async function judge(
-  context: CurrentCallPorts,
-  tx: ReadTransaction,
-  { caller }: CallerCall,
-): Promise<Caller | undefined> {
+async function judge(context: EngineContext, tx: ReadTransaction, { caller }: CallerCall): Promise<Caller | undefined> {
   const now = context.clock.now()
   const stored = await tx.collection(apiSessions).get(caller.apiSession.id)
   if (stored === undefined) return undefined

@@ -11,12 +11,6 @@ import { equals } from '../kernel/filter/index.ts'
 import { UniqueViolation, type WriteTransaction } from '../ports/record-storage.ts'
 import { findOne, newRecord } from '../records/read-records.ts'
 
-/** The ports by which records of MFA are made and used. */
-export type MfaRecordPorts = Pick<
-  EngineContext,
-  'clock' | 'digest' | 'random' | 'sealer' | 'settings' | 'storage' | 'totp' | 'writes'
->
-
 /** The secret for an authenticator app, and the recovery codes for its loss. */
 export interface MfaSecrets {
   readonly provisioningUrl: string
@@ -24,7 +18,7 @@ export interface MfaSecrets {
 }
 
 /** A pending enrollment of an identity, with secrets of its own; not stored yet. */
-export async function newMfa(context: MfaRecordPorts, identityId: string): Promise<MfaRecord> {
+export async function newMfa(context: EngineContext, identityId: string): Promise<MfaRecord> {
   const { clock, random, sealer, totp } = context
   const now = clock.now()
   return newRecord(random.id(), now, {
@@ -38,7 +32,7 @@ export async function newMfa(context: MfaRecordPorts, identityId: string): Promi
 }
 
 /** Stores an enrollment. Error: `MFA_EXISTS` when the identity has one. */
-export async function insertMfa(context: Pick<EngineContext, 'writes'>, call: Call, record: MfaRecord): Promise<void> {
+export async function insertMfa(context: EngineContext, call: Call, record: MfaRecord): Promise<void> {
   try {
     await context.writes.run(call, (tx) => tx.collection(mfas).insert(record))
   } catch (error) {
@@ -48,11 +42,7 @@ export async function insertMfa(context: Pick<EngineContext, 'writes'>, call: Ca
 }
 
 /** Makes the secrets that are shown of a pending enrollment; `name` is the account in authenticator apps. */
-export async function mfaSecretsOf(
-  context: Pick<EngineContext, 'sealer' | 'settings' | 'totp'>,
-  mfa: MfaRecord,
-  name: string,
-): Promise<MfaSecrets> {
+export async function mfaSecretsOf(context: EngineContext, mfa: MfaRecord, name: string): Promise<MfaSecrets> {
   const secret = await totpSecretOf(context, mfa)
   return {
     provisioningUrl: await context.totp.provisioningUrl(secret, context.settings.totpIssuer, name),
@@ -65,7 +55,7 @@ export async function mfaSecretsOf(
  * policy does. A login under way that passed it begins anew; the login on whose auth request it is removed goes on without it.
  */
 export async function removeMfa(
-  context: Pick<EngineContext, 'clock' | 'settings'>,
+  context: EngineContext,
   tx: WriteTransaction,
   identityId: string,
   removedOn?: string,
@@ -94,25 +84,19 @@ export type CodeKind = 'totp' | 'totp-or-recovery'
 const RECOVERY_CODES = 20
 
 /** Fresh recovery codes of an identity, as they are stored. */
-export function newRecoveryCodes(
-  context: Pick<EngineContext, 'random' | 'sealer' | 'settings'>,
-  identityId: string,
-): Promise<string> {
+export function newRecoveryCodes(context: EngineContext, identityId: string): Promise<string> {
   const { random, sealer, settings } = context
   const codes = Array.from({ length: RECOVERY_CODES }, () => random.base32(settings.profile.recoveryCodeLength))
   return sealer.seal(JSON.stringify(codes), purposeOf('codes', identityId))
 }
 
 /** The unused recovery codes of an identity. */
-export async function recoveryCodesOf(
-  { sealer }: Pick<EngineContext, 'sealer'>,
-  mfa: MfaRecord,
-): Promise<readonly string[]> {
+export async function recoveryCodesOf({ sealer }: EngineContext, mfa: MfaRecord): Promise<readonly string[]> {
   return JSON.parse(await sealer.open(mfa.sealedCodes, purposeOf('codes', mfa.identityId)))
 }
 
 /** The secret that an identity shares with its authenticator app. */
-function totpSecretOf({ sealer }: Pick<EngineContext, 'sealer'>, mfa: MfaRecord): Promise<string> {
+function totpSecretOf({ sealer }: EngineContext, mfa: MfaRecord): Promise<string> {
   return sealer.open(mfa.secret, purposeOf('secret', mfa.identityId))
 }
 
@@ -126,7 +110,7 @@ function purposeOf(part: 'codes' | 'secret', identityId: string): string {
  * `MFA_INVALID_TOKEN`, which counts, and `RATE_LIMITED` once too many counted, for right codes as well.
  */
 export async function withCode(
-  context: MfaRecordPorts,
+  context: EngineContext,
   call: Call,
   mfa: MfaRecord,
   code: string,
@@ -161,7 +145,7 @@ export async function withCode(
 type Use = (current: MfaRecord) => MfaRecord | undefined | 'stale'
 
 async function useOf(
-  context: MfaRecordPorts,
+  context: EngineContext,
   mfa: MfaRecord,
   code: string,
   kind: CodeKind,

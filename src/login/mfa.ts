@@ -14,7 +14,6 @@ import { findOne } from '../records/read-records.ts'
 import {
   insertMfa,
   type MfaRecord,
-  type MfaRecordPorts,
   type MfaSecrets,
   mfaSecretsOf,
   newMfa,
@@ -24,17 +23,14 @@ import {
   withCode,
 } from './mfa-records.ts'
 
-/** The ports of MFA. */
-interface MfaPorts extends MfaRecordPorts, Pick<EngineContext, 'qrCode' | 'tokens'> {}
-
 /**
  * The second factor of the caller. A code works once. Errors of every method that takes one: `MFA_INVALID_TOKEN`, and
  * `RATE_LIMITED` after 10 wrong codes in five minutes or 50 in a day.
  */
 export class Mfa {
-  readonly #context: MfaPorts
+  readonly #context: EngineContext
 
-  constructor(context: MfaPorts) {
+  constructor(context: EngineContext) {
     this.#context = context
   }
 

@@ -37,9 +37,6 @@ export async function isTakenBack(
   return isRevoked(issuedFor, items, now)
 }
 
-/** The ports of revocations. */
-type RevocationPorts = Pick<EngineContext, 'clock' | 'ownerCounts' | 'settings' | 'storage' | 'timetable' | 'writes'>
-
 type Revocation = RecordOf<typeof revocations>
 
 /** A UUID of any version, the nil one too, as deployed controllers read it: also in braces, as a URN, without hyphens. */
@@ -51,9 +48,9 @@ const LONGEST_TOKEN_MS = 365 * 24 * 60 * 60 * 1000
 
 /** Revocations of tokens, by the id of a token, a session or an identity. */
 export class Revocations {
-  readonly #context: RevocationPorts
+  readonly #context: EngineContext
 
-  constructor(context: RevocationPorts) {
+  constructor(context: EngineContext) {
     this.#context = context
   }
 
@@ -166,7 +163,7 @@ export class Revocations {
  * every router holds all of them. Error: `COULD_NOT_VALIDATE` naming the limit.
  */
 export function requireRevocationQuota(
-  context: Pick<EngineContext, 'ownerCounts' | 'settings'>,
+  context: EngineContext,
   tx: WriteTransaction,
   identityId: string,
 ): Promise<void> {

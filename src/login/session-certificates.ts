@@ -12,21 +12,15 @@ import type { FindQuery, Page } from '../ports/record-storage.ts'
 import { keepOwnerQuota } from '../records/owner-quota.ts'
 import { newRecord, pageOf } from '../records/read-records.ts'
 
-/** The ports of certificates of API sessions. */
-type SessionCertificatePorts = Pick<
-  EngineContext,
-  'clock' | 'ownerCounts' | 'pki' | 'random' | 'settings' | 'storage' | 'writes'
->
-
 type Certificate = RecordOf<typeof apiSessionCertificates>
 
 const LIFETIME_MS = 12 * 60 * 60_000
 
 /** Client certificates for the time of an API session, for callers that authenticated without one. */
 export class SessionCertificates {
-  readonly #context: SessionCertificatePorts
+  readonly #context: EngineContext
 
-  constructor(context: SessionCertificatePorts) {
+  constructor(context: EngineContext) {
     this.#context = context
   }
 

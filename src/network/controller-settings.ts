@@ -9,9 +9,6 @@ import type { RecordOf } from '../kernel/declaration/resource.ts'
 import type { ReadTransaction, WriteTransaction } from '../ports/record-storage.ts'
 import { newRecord } from '../records/read-records.ts'
 
-/** The ports of the settings of the controller. */
-type SettingsPorts = Pick<EngineContext, 'clock' | 'settings' | 'storage' | 'writes'>
-
 /** The id of the one controller of the network. */
 export const CONTROLLER_ID = 'controller'
 
@@ -36,10 +33,10 @@ export interface SettingsView {
 
 /** Settings that administrators change while the controller runs. They hold at once, in every process over the store. */
 export class ControllerSettingsService {
-  readonly #context: SettingsPorts
+  readonly #context: EngineContext
   readonly #startedAt: number
 
-  constructor(context: SettingsPorts) {
+  constructor(context: EngineContext) {
     this.#context = context
     this.#startedAt = context.clock.now()
   }
@@ -130,7 +127,7 @@ export class ControllerSettingsService {
 }
 
 /** Where clients may be sent now. */
-export function effectiveUris({ settings }: Pick<EngineContext, 'settings'>, stored: Stored | undefined): OpenIdUris {
+export function effectiveUris({ settings }: EngineContext, stored: Stored | undefined): OpenIdUris {
   return {
     redirectUris: stored?.redirectUris ?? settings.openIdUris.redirectUris,
     postLogoutUris: stored?.postLogoutUris ?? settings.openIdUris.postLogoutUris,

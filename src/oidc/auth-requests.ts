@@ -17,12 +17,6 @@ import { newRecord } from '../records/read-records.ts'
 import { writeEachInParts } from '../records/write-batches.ts'
 import type { ProviderContext } from './token-issue.ts'
 
-/** The ports of authorization requests. */
-type RequestPorts = Pick<
-  ProviderContext,
-  'clock' | 'digest' | 'pki' | 'random' | 'settings' | 'storage' | 'timetable' | 'writes'
->
-
 /** How many logins of unknown clients may be under way: in all, and from one network. */
 const MAX_PENDING = 10_000
 const MAX_OF_NETWORK = 1000
@@ -98,10 +92,10 @@ const LIFETIME_MS = 10 * 60_000
 
 /** Logins that are under way. They are stored, so that any process over the same store can go on with them. */
 export class AuthRequests {
-  readonly #context: RequestPorts
+  readonly #context: ProviderContext
   readonly #pending: PendingRequests
 
-  constructor(context: RequestPorts) {
+  constructor(context: ProviderContext) {
     this.#context = context
     this.#pending = new PendingRequests(context.settings.limits)
   }
@@ -195,26 +189,20 @@ export class AuthRequests {
 }
 
 /** Reports whether clients may be sent to a URI after a login, by the settings of the controller now. */
-export async function isRedirectUri(
-  context: Pick<ProviderContext, 'provider' | 'settings' | 'storage'>,
-  uri: string,
-): Promise<boolean> {
+export async function isRedirectUri(context: ProviderContext, uri: string): Promise<boolean> {
   if (isOwnPage(context, uri)) return true
   const stored = await context.storage.read(storedSettings)
   return isListedUri(uri, effectiveUris(context, stored).redirectUris)
 }
 
 /** The same after a logout; here an entry stands for itself alone, also one with a port left open. */
-export async function isPostLogoutUri(
-  context: Pick<ProviderContext, 'provider' | 'settings' | 'storage'>,
-  uri: string,
-): Promise<boolean> {
+export async function isPostLogoutUri(context: ProviderContext, uri: string): Promise<boolean> {
   if (isOwnPage(context, uri)) return true
   const stored = await context.storage.read(storedSettings)
   return !uri.includes('*') && effectiveUris(context, stored).postLogoutUris.includes(uri)
 }
 
 /** The access explorer, which only the controller itself answers at the host of an issuer. */
-function isOwnPage({ provider }: Pick<ProviderContext, 'provider'>, uri: string): boolean {
+function isOwnPage({ provider }: ProviderContext, uri: string): boolean {
   return provider.issuers.some((issuer) => uri === new URL('/portcullis/explorer/', issuer).href)
 }

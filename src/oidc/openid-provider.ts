@@ -23,7 +23,7 @@ import { RequestLogins } from './request-logins.ts'
 import { RequestTotp } from './request-totp.ts'
 import { SignerLogins } from './signer-logins.ts'
 import { type ProviderContext, type ProviderSettings, TokenIssue } from './token-issue.ts'
-import { judgePresented, type TokenSessionPorts, VerifiedTokens } from './token-sessions.ts'
+import { judgePresented, VerifiedTokens } from './token-sessions.ts'
 
 /**
  * An OpenID provider for the identities of the network: people, devices and workloads log in to it and get tokens, by which
@@ -70,7 +70,7 @@ export interface UserInfo {
 
 /** The claims of an access token's holder; `undefined` for an invalid token. Name and rights need the scope `openid`. */
 export async function userInfo(
-  context: Pick<ProviderContext, 'storage'>,
+  context: ProviderContext,
   sessions: BearerSessions,
   accessToken: string,
 ): Promise<UserInfo | undefined> {
@@ -83,9 +83,6 @@ export async function userInfo(
   return { sub: id, name, z_ia: isAdministrator(identity), ...(externalId && { z_eid: externalId }) }
 }
 
-/** The ports by which an access token is accepted. */
-interface BearerPorts extends TokenSessionPorts, Pick<ProviderContext, 'pki'> {}
-
 /** Why a request has no valid access token among its bearer tokens. */
 type BearerProblem = 'missing' | 'invalid' | 'expired'
 
@@ -96,11 +93,11 @@ interface AccessToken {
 
 /** Finds the caller of an access token (RFC 6750), which takes the place of the secret of an API session. */
 class BearerSessions {
-  readonly #context: BearerPorts
+  readonly #context: ProviderContext
   readonly #apiSessions: ApiSessions
   readonly #verified = new VerifiedTokens()
 
-  constructor(context: BearerPorts, apiSessions: ApiSessions) {
+  constructor(context: ProviderContext, apiSessions: ApiSessions) {
     this.#context = context
     this.#apiSessions = apiSessions
   }
@@ -173,10 +170,10 @@ class BearerSessions {
 
 /** Revokes tokens and ends sessions, on behalf of the holder of one of their tokens. */
 class SessionEnd {
-  readonly #context: TokenSessionPorts
+  readonly #context: ProviderContext
   readonly #revocations: Revocations
 
-  constructor(context: TokenSessionPorts, revocations: Revocations) {
+  constructor(context: ProviderContext, revocations: Revocations) {
     this.#context = context
     this.#revocations = revocations
   }

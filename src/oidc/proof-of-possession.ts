@@ -12,7 +12,7 @@ export type BoundToken = Pick<ReadToken, 'session'>
  * of a certificate that the network issued for its session. A token without named certificates is not bound.
  */
 export async function holdsKey(
-  context: Pick<ProviderContext, 'clock' | 'pki'>,
+  context: ProviderContext,
   { session }: BoundToken,
   chain: readonly Uint8Array[],
 ): Promise<boolean> {
@@ -31,7 +31,7 @@ export async function holdsKey(
  * connection holds, `undefined` when it holds none of them, and null for a token without named certificates.
  */
 export async function namedKey(
-  context: Pick<ProviderContext, 'pki'>,
+  context: ProviderContext,
   { session }: BoundToken,
   chain: readonly Uint8Array[],
 ): Promise<string | null | undefined> {
@@ -45,10 +45,7 @@ export function isBound({ session: { z_cfs } }: BoundToken): boolean {
   return z_cfs !== null && z_cfs.length > 0
 }
 
-async function leafOf(
-  { pki }: Pick<ProviderContext, 'pki'>,
-  [leaf]: readonly Uint8Array[],
-): Promise<CertificateFacts | undefined> {
+async function leafOf({ pki }: ProviderContext, [leaf]: readonly Uint8Array[]): Promise<CertificateFacts | undefined> {
   return leaf && pki.readClientCertificate(leaf)
 }
 
@@ -70,7 +67,7 @@ export interface SessionCertificate {
  * the request only the key is taken. Error: `invalid_request` for a request that cannot be processed.
  */
 export async function issueSessionCertificate(
-  { clock, pki, random }: Pick<ProviderContext, 'clock' | 'pki' | 'random'>,
+  { clock, pki, random }: ProviderContext,
   identityId: string,
   apiSessionId: string,
   csrPem: string,

@@ -20,22 +20,6 @@ import type { AuthRequest, AuthRequests } from './auth-requests.ts'
 import { missingOfRequest, policyOf } from './request-totp.ts'
 import type { ProviderContext } from './token-issue.ts'
 
-/** The ports of logins to an authorization request. */
-type RequestLoginPorts = Pick<
-  ProviderContext,
-  | 'clock'
-  | 'digest'
-  | 'events'
-  | 'externalTokens'
-  | 'host'
-  | 'passwordHasher'
-  | 'pki'
-  | 'rateLimiters'
-  | 'settings'
-  | 'storage'
-  | 'writes'
->
-
 /** The facts that a client sends with its credentials. */
 export interface LoginClient extends ClientInfo {
   /** A signing request for a certificate of the session; judged when the code is exchanged. */
@@ -71,10 +55,10 @@ interface Holder {
  * and lockouts. Earlier proofs on the request count on for the same identity alone.
  */
 export class RequestLogins {
-  readonly #context: RequestLoginPorts
+  readonly #context: ProviderContext
   readonly #requests: AuthRequests
 
-  constructor(context: RequestLoginPorts, requests: AuthRequests) {
+  constructor(context: ProviderContext, requests: AuthRequests) {
     this.#context = context
     this.#requests = requests
   }

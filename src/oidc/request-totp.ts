@@ -23,21 +23,15 @@ import { findOne } from '../records/read-records.ts'
 import type { AuthRequests } from './auth-requests.ts'
 import type { ProviderContext } from './token-issue.ts'
 
-/** The ports of one-time passwords of an authorization request. */
-type RequestTotpPorts = Pick<
-  ProviderContext,
-  'clock' | 'digest' | 'random' | 'sealer' | 'settings' | 'storage' | 'totp' | 'writes'
->
-
 /**
  * The second factor of a login: proving it, or enrolling in it during the login. Only a request with a login has an
  * identity whose factor this could be. Codes are limited and work once, as everywhere.
  */
 export class RequestTotp {
-  readonly #context: RequestTotpPorts
+  readonly #context: ProviderContext
   readonly #requests: AuthRequests
 
-  constructor(context: RequestTotpPorts, requests: AuthRequests) {
+  constructor(context: ProviderContext, requests: AuthRequests) {
     this.#context = context
     this.#requests = requests
   }
@@ -155,7 +149,7 @@ export async function policyOf(
  * it, and a token of the signer that the policy requires, which counts for as long as the signer names the identity by it.
  */
 export async function missingOfRequest(
-  context: Pick<EngineContext, 'digest' | 'clock'>,
+  context: EngineContext,
   tx: ReadTransaction,
   { identityId, hasPassedTotp, provenSigner }: RequestLogin,
   { secondary }: RecordOf<typeof authPolicies>,

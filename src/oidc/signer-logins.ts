@@ -20,12 +20,6 @@ import type { LoginStep, RequestLogins } from './request-logins.ts'
 import type { RequestTotp } from './request-totp.ts'
 import type { ProviderContext } from './token-issue.ts'
 
-/** The ports of logins by external signers. */
-type SignerLoginPorts = Pick<
-  ProviderContext,
-  'clock' | 'digest' | 'externalTokens' | 'keySets' | 'random' | 'sealer' | 'storage' | 'writes'
->
-
 /** How long a fetched description is used, and how long a failed fetch is not repeated, in ms. */
 const FRESH_MS = 300_000
 const RETRY_MS = 5_000
@@ -108,7 +102,7 @@ export interface SignerAnswer {
  * other of the signer. A signer that is required as second factor proves the identity that logged in before.
  */
 export class SignerLogins {
-  readonly #context: SignerLoginPorts
+  readonly #context: ProviderContext
   readonly #requests: AuthRequests
   readonly #logins: RequestLogins
   readonly #totp: RequestTotp
@@ -116,7 +110,7 @@ export class SignerLogins {
   readonly #providers: KnownProviders
 
   constructor(
-    context: SignerLoginPorts,
+    context: ProviderContext,
     { requests, logins, totp }: { requests: AuthRequests; logins: RequestLogins; totp: RequestTotp },
     endpoints: TokenEndpoints,
   ) {

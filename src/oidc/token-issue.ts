@@ -8,9 +8,6 @@ import {
   tokenClaims,
 } from '../facts/oidc/token-claims.rules.ts'
 
-/** The ports by which tokens are issued. */
-type TokenIssuePorts = Pick<ProviderContext, 'clock' | 'digest' | 'provider' | 'random' | 'settings' | 'tokens'>
-
 /** The receiver of tokens, and their issuer. */
 export interface IssuedTo {
   readonly issuer: string
@@ -27,9 +24,9 @@ export interface IssuedToken {
 
 /** Signs the tokens of sessions. Signing is slow: none of it belongs inside a write. */
 export class TokenIssue {
-  readonly #context: TokenIssuePorts
+  readonly #context: ProviderContext
 
-  constructor(context: TokenIssuePorts) {
+  constructor(context: ProviderContext) {
     this.#context = context
   }
 

@@ -15,12 +15,6 @@ import { deleteBatch, endReasonsOf } from '../records/deletion.ts'
 import { MORE, type WriteBatch, writeInBatches } from '../records/write-batches.ts'
 import type { ProviderContext } from './token-issue.ts'
 
-/** The ports of sessions that are made of tokens. */
-export type TokenSessionPorts = Pick<
-  ProviderContext,
-  'clock' | 'digest' | 'externalTokens' | 'logger' | 'pki' | 'provider' | 'settings' | 'storage' | 'tokens' | 'writes'
->
-
 /** A session whose tokens may be renewed: its identity, and the claims of the next tokens. */
 export interface LiveSession {
   readonly apiSession: RecordOf<typeof apiSessions>
@@ -40,7 +34,7 @@ export type NotRenewed = 'over' | 'reused'
  * ends, and all of its tokens with it. `tokensExpireAt` is epoch ms.
  */
 export async function renewSession(
-  context: TokenSessionPorts,
+  context: ProviderContext,
   call: Call,
   token: ReadToken,
   renewal: Renewal,
@@ -65,7 +59,7 @@ export async function renewSession(
 
 /** The session of a verified token, unless the token was revoked, or its session or identity is gone or disabled. */
 export async function liveSession(
-  context: Pick<ProviderContext, 'clock' | 'digest' | 'pki' | 'settings'>,
+  context: ProviderContext,
   tx: ReadTransaction,
   token: ReadToken,
 ): Promise<LiveSession | undefined> {
@@ -91,7 +85,7 @@ export type Presented =
  * Judges a token at `now` (epoch ms) by its signature, issuer and time: whether it is an access or refresh token of this
  * provider. Revocations and the session are another question.
  */
-export async function judgePresented(context: TokenSessionPorts, token: string, now: number): Promise<Presented> {
+export async function judgePresented(context: ProviderContext, token: string, now: number): Promise<Presented> {
   const issuer = context.externalTokens.issuerOf(token)
   if (issuer === undefined) return { outcome: isJwt(token) ? 'foreign' : 'invalid' }
   if (!context.provider.issuers.includes(issuer)) return { outcome: 'foreign' }

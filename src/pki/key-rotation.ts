@@ -35,29 +35,14 @@ const ENDING_DAYS = 30
 /** How many holders of earlier certificates are answered at most. */
 const MOST_HOLDERS = 500
 
-type RotationPorts = Pick<
-  EngineContext,
-  | 'clock'
-  | 'events'
-  | 'keys'
-  | 'logger'
-  | 'pki'
-  | 'presence'
-  | 'settings'
-  | 'storage'
-  | 'timetable'
-  | 'turns'
-  | 'writes'
->
-
 /** Changes the keys of the network: those of the server, of the authority that signs certificates, and of the root. */
 export class KeyRotation {
-  readonly #context: RotationPorts
+  readonly #context: EngineContext
   readonly #stored: StoredKeys
   /** The authorities for which devices are being asked, or were, by this process. */
   readonly #asking = new Set<string>()
 
-  constructor(context: RotationPorts) {
+  constructor(context: EngineContext) {
     this.#context = context
     this.#stored = new StoredKeys(context)
     context.events.on('pki.changed', () => void this.#ask())

@@ -24,7 +24,7 @@ interface PlannedChange {
  * authority. Error: `COULD_NOT_VALIDATE`, with their number and the first names.
  */
 export async function requireNobodyLockedOut(
-  { storage, turns }: Pick<EngineContext, 'storage' | 'turns'>,
+  { storage, turns }: EngineContext,
   { field, given, before, after, now }: PlannedChange,
 ): Promise<void> {
   const soon = now + TIME_TO_RENEW_MS
@@ -52,10 +52,7 @@ export async function requireNobodyLockedOut(
  * Refuses to let an authority sign that some holder does not know yet, and that no known authority vouches for. Error:
  * `COULD_NOT_VALIDATE`.
  */
-export async function requireAuthorityKnown(
-  { storage, turns }: Pick<EngineContext, 'storage' | 'turns'>,
-  judging: Judging,
-): Promise<void> {
+export async function requireAuthorityKnown({ storage, turns }: EngineContext, judging: Judging): Promise<void> {
   const reason = await storage.read(async (tx) => {
     const holders = await examineHolders(tx, judging, 0, turns)
     const routers = holders.routers.filter(({ isOutstanding }) => isOutstanding)

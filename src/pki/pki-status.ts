@@ -17,10 +17,8 @@ const DAY_MS = 24 * 60 * 60_000
 const KEPT_MS = 60_000
 const SHARE = 100
 
-type StatusPorts = Pick<EngineContext, 'clock' | 'keys' | 'pki' | 'storage' | 'turns'>
-
 /** The authorities, the holders of their certificates, and the server. Certificates that end within `withinDays` are ending. */
-export async function pkiStatus(context: StatusPorts, withinDays: number): Promise<PkiStatus> {
+export async function pkiStatus(context: EngineContext, withinDays: number): Promise<PkiStatus> {
   const { clock, keys, pki, storage, turns } = context
   const now = clock.now()
   const server = await pki.serverCertificate()

@@ -11,10 +11,7 @@ const BATCH = 200
  * Asks every device with a certificate of an earlier authority to renew it: it is asked when it logs in, and when it looks after its
  * session. The storage holds the asked devices, so another process, or the next start, completes an interrupted campaign.
  */
-export async function askForRenewal(
-  context: Pick<EngineContext, 'clock' | 'storage' | 'turns' | 'writes'>,
-  { id, keyId, issuesFrom }: AuthorityRecord,
-): Promise<void> {
+export async function askForRenewal(context: EngineContext, { id, keyId, issuesFrom }: AuthorityRecord): Promise<void> {
   const { clock, storage, turns, writes } = context
   const turn = turns.begin()
   // Where the authority does not sign yet, a renewal brings the next root alone.

@@ -14,12 +14,6 @@ import { newRecord } from '../records/read-records.ts'
 export type AuthorityRecord = RecordOf<typeof networkAuthorities>
 type ServerRecord = RecordOf<typeof signingKeys>
 
-/** The ports by which keys are taken up. */
-export type KeyPorts = Pick<
-  EngineContext,
-  'clock' | 'events' | 'keys' | 'logger' | 'pki' | 'settings' | 'storage' | 'timetable' | 'writes'
->
-
 /** A stored server certificate is renewed by the controller, this many milliseconds before it ends. */
 const RENEW_BEFORE_MS = 30 * 24 * 60 * 60_000
 
@@ -38,7 +32,7 @@ interface Stored {
  * key begins or ends by time.
  */
 export class StoredKeys {
-  readonly #context: KeyPorts
+  readonly #context: EngineContext
   readonly #steps = new Gate(1)
   #inUse = ''
   /** Authorities whose sessions were ended by this process. */
@@ -46,7 +40,7 @@ export class StoredKeys {
   /** The keys that listeners know of; undefined before the first. */
   #announced: string | undefined
 
-  constructor(context: KeyPorts) {
+  constructor(context: EngineContext) {
     this.#context = context
     const { timetable, writes } = context
     timetable.onDue('keys', () => this.#look())
@@ -195,10 +189,7 @@ async function successorOf(tx: ReadTransaction, given: string): Promise<ServerRe
 }
 
 /** The authority that the host gave, as it is stored with the first change. */
-export async function configuredAuthority({
-  keys,
-  pki,
-}: Pick<EngineContext, 'keys' | 'pki'>): Promise<AuthorityRecord> {
+export async function configuredAuthority({ keys, pki }: EngineContext): Promise<AuthorityRecord> {
   const { id, rootPem, chainPem, keyId } = keys.configured
   const { notBefore: issuesFrom } = await pki.issuer()
   const kept = { rootPem, chainPem, keyId, rootKey: null, signingKey: null, isVouchedFor: true }

@@ -18,7 +18,7 @@ export const MAX_OWNERS = 10_000
 /** The earliest records that one query fetches: sorting all records of an owner takes long. */
 const EARLIEST_AHEAD = 32
 
-function countOfOwner({ ownerCounts }: Pick<EngineContext, 'ownerCounts'>, owner: string): OwnerCount {
+function countOfOwner({ ownerCounts }: EngineContext, owner: string): OwnerCount {
   // An unknown owner is counted at its first insertion.
   const known = ownerCounts.get(owner) ?? { count: 0, since: Number.MAX_SAFE_INTEGER, earliest: [] }
   ownerCounts.set(owner, known)
@@ -30,7 +30,7 @@ function countOfOwner({ ownerCounts }: Pick<EngineContext, 'ownerCounts'>, owner
  * end of a batch. Error: `COULD_NOT_VALIDATE` naming the owner's field and the limit, for a resource that ends no records.
  */
 export async function keepOwnerQuota<R extends Resource>(
-  context: Pick<EngineContext, 'ownerCounts' | 'settings'>,
+  context: EngineContext,
   tx: WriteTransaction,
   resource: R,
   record: RecordOf<R>,
@@ -94,7 +94,7 @@ export interface Counted {
  * limit.
  */
 export async function requireQuota(
-  context: Pick<EngineContext, 'ownerCounts' | 'settings'>,
+  context: EngineContext,
   tx: WriteTransaction,
   counted: readonly Counted[],
   { id, limit }: { readonly id: string; readonly limit: keyof Limits },

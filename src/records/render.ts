@@ -11,9 +11,6 @@ import type { ReadTransaction } from '../ports/record-storage.ts'
 /** The wire form of an entity; instants are Date objects, which serialise as RFC 3339 with milliseconds. */
 export type Detail = Readonly<Record<string, unknown>>
 
-/** The part of a controller that decides how fields are shown. */
-type ShownBy = Pick<EngineContext, 'settings' | 'texts'>
-
 /** Computes the derived members of a page of records, one object each, in order. */
 export type DeriveMembers<R extends Resource> = (
   context: EngineContext,
@@ -51,7 +48,7 @@ export async function renderDetails<R extends Resource>(
 
 /** The wire form of a record; `related` is undefined where no other entity is shown. */
 function rendered(
-  context: ShownBy,
+  context: EngineContext,
   resource: Resource,
   record: RecordOf<Resource>,
   related: Related | undefined,
@@ -84,7 +81,7 @@ function hasRoleLists({ definition: { selects = {} } }: Resource): boolean {
  * The base fields, links and visible fields of an entity, which follow from its record alone. Each change of an entity makes a new record
  * object.
  */
-export function ownDetail(context: ShownBy, resource: Resource, record: RecordOf<Resource>): Detail {
+export function ownDetail(context: EngineContext, resource: Resource, record: RecordOf<Resource>): Detail {
   const { texts } = context
   return texts.made('own members', record, () => {
     const shown = { _links: linksOf(resource, record), ...shownFields(context, resource, record) }
@@ -92,7 +89,7 @@ export function ownDetail(context: ShownBy, resource: Resource, record: RecordOf
   })
 }
 
-function shownFields({ settings }: ShownBy, resource: Resource, record: RecordOf<Resource>): Detail {
+function shownFields({ settings }: EngineContext, resource: Resource, record: RecordOf<Resource>): Detail {
   const { hidden = [] } = resource.definition
   const { showsEmptyAsDeployed } = settings.profile
   const shown: Record<string, unknown> = { id: record.id }

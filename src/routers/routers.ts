@@ -3,8 +3,9 @@ import { invalidField } from '../base/errors.ts'
 import { instant } from '../base/time.ts'
 import { checkAttachedConfigs } from '../configs/config-map.ts'
 import type { Call } from '../context/call.ts'
+import type { EngineContext } from '../context/context.ts'
 import { whatIsLeft } from '../context/recorded-changes.ts'
-import { type Invitation, type InvitationPorts, inviteToEnroll } from '../credentials/enrollment-tokens.ts'
+import { type Invitation, inviteToEnroll } from '../credentials/enrollment-tokens.ts'
 import { edgeRouterPolicies } from '../facts/access/policy.resource.ts'
 import { enrollments } from '../facts/enrollment/enrollment.resource.ts'
 import { identities, PLAIN_IDENTITY } from '../facts/identities/identity.resource.ts'
@@ -169,7 +170,7 @@ async function outstandingEnrollments(
 }
 
 /** Makes the enrollment that will give a new router of either kind its certificate. */
-async function inviteRouter(context: InvitationPorts, invitation: Invitation, now: number) {
+async function inviteRouter(context: EngineContext, invitation: Invitation, now: number) {
   const enrollment = await inviteToEnroll(context, invitation, now)
   return { dependents: (tx: WriteTransaction) => tx.collection(enrollments).insert(enrollment) }
 }

@@ -9,10 +9,7 @@ import { serviceViews } from '../facts/services/service.resource.ts'
 import type { RecordOf } from '../kernel/declaration/resource.ts'
 import type { Change, HistoryPoint, ReadTransaction } from '../ports/record-storage.ts'
 import { newRecord } from '../records/read-records.ts'
-import { type ServiceView, type ServiceViewPorts, viewServices } from './service-view.ts'
-
-/** The ports by which clients learn of changes of their services. */
-interface ServiceUpdatePorts extends ServiceViewPorts, Pick<EngineContext, 'storage' | 'writes'> {}
+import { type ServiceView, viewServices } from './service-view.ts'
 
 /** How many API sessions are remembered; the view of a forgotten one is taken anew. */
 const MAX_REMEMBERED = 100_000
@@ -31,10 +28,10 @@ interface Look {
  * there are. The session then learns that something may have changed, whether it shows or not.
  */
 export class ServiceUpdates {
-  readonly #context: ServiceUpdatePorts
+  readonly #context: EngineContext
   readonly #looks = new BoundedMap<string, Look>(MAX_REMEMBERED)
 
-  constructor(context: ServiceUpdatePorts) {
+  constructor(context: EngineContext) {
     this.#context = context
   }
 
@@ -56,7 +53,7 @@ export class ServiceUpdates {
 }
 
 /** Compares a view with the kept one, keeps it, and answers when it last changed. */
-async function keepServiceView(context: ServiceUpdatePorts, caller: Caller, view: ServiceView): Promise<number> {
+async function keepServiceView(context: EngineContext, caller: Caller, view: ServiceView): Promise<number> {
   const { id, createdAt } = caller.apiSession
   const isSame = async (tx: ReadTransaction, before: RecordOf<typeof serviceViews>) =>
     before.digest === view.digest && !(await cameAndWent(context, tx, caller, before.revision))
@@ -88,7 +85,7 @@ async function keepServiceView(context: ServiceUpdatePorts, caller: Caller, view
 
 /** Under the profile of deployed controllers: whether access, or the reports of the endpoint, changed, even if they are as before again. */
 async function cameAndWent(
-  { access, settings }: Pick<EngineContext, 'access' | 'settings'>,
+  { access, settings }: EngineContext,
   tx: ReadTransaction,
   { identity, apiSession }: Caller,
   since: number,

@@ -1,4 +1,4 @@
-import { type DecisionPorts, factsFor, reachableServices } from '../access/decision.ts'
+import { factsFor, reachableServices } from '../access/decision.ts'
 import type { CheckedGrant } from '../access/posture/posture-of.ts'
 import { ALL_CONFIG_TYPES, type ConfigMap, configMaps } from '../configs/config-map.ts'
 import type { Caller } from '../context/call.ts'
@@ -18,9 +18,6 @@ import { ids } from '../kernel/filter/index.ts'
 import type { HistoryPoint, ReadTransaction } from '../ports/record-storage.ts'
 import { ownDetail } from '../records/render.ts'
 
-/** The ports of the view of services. */
-export interface ServiceViewPorts extends DecisionPorts, Pick<EngineContext, 'clock' | 'digest' | 'texts'> {}
-
 /** How many services are looked at without a pause. */
 const CHUNK = 64
 
@@ -38,11 +35,7 @@ export interface ServiceView {
  * Looks at the service list as an API session sees it. Facts that services share are looked at once: a policy's queries
  * stand in the list at every service that it grants, and a check at every policy that asks for it.
  */
-export async function viewServices(
-  context: ServiceViewPorts,
-  tx: ReadTransaction,
-  caller: Caller,
-): Promise<ServiceView> {
+export async function viewServices(context: EngineContext, tx: ReadTransaction, caller: Caller): Promise<ServiceView> {
   const now = context.clock.now()
   const { identity, apiSession } = caller
   const index = await context.access.at(tx)
@@ -73,7 +66,7 @@ export async function viewServices(
 
 /** A digest of the members that the services show, and of their configs. */
 async function servicesDigest(
-  context: ServiceViewPorts,
+  context: EngineContext,
   records: readonly RecordOf<typeof services>[],
   configs: readonly ConfigMap[],
 ): Promise<string> {
@@ -136,6 +129,6 @@ const LENGTH = 32
  * Equal for objects with equal JSON text and, for all practical purposes, for no others. It is computed once for each
  * object, so the object must not change: a part of a stored record, or something that was made of one.
  */
-function fingerprint({ digest, texts }: Pick<EngineContext, 'digest' | 'texts'>, value: object): string {
+function fingerprint({ digest, texts }: EngineContext, value: object): string {
   return texts.made('fingerprint', value, () => digest.sha256(JSON.stringify(value)).slice(0, LENGTH))
 }

@@ -1,4 +1,4 @@
-import { carries, type DecisionPorts, factsFor, type LoadedFacts } from '../access/decision.ts'
+import { carries, factsFor, type LoadedFacts } from '../access/decision.ts'
 import type { CheckedGrant } from '../access/posture/posture-of.ts'
 import { instant } from '../base/time.ts'
 import { type ConfigMap, checkAttachedConfigs, configMaps, NO_CONFIGS } from '../configs/config-map.ts'
@@ -91,9 +91,6 @@ export const terminatorBehaviour: Behaviour<Terminators> = {
   },
 }
 
-/** The ports that computed members of services take. */
-interface ServiceMemberPorts extends DecisionPorts, Pick<EngineContext, 'clock' | 'texts'> {}
-
 /** The permissions that a service may show. Each list is one object, because texts made of it are kept. */
 const PERMISSIONS = { none: ['Invalid'], Bind: ['Bind'], Dial: ['Dial'], both: ['Bind', 'Dial'] } as const
 
@@ -102,7 +99,7 @@ const PERMISSIONS = { none: ['Invalid'], Bind: ['Bind'], Dial: ['Dial'], both: [
  * queries before them, and the configs that it asked for, now or when it authenticated.
  */
 async function serviceMembers(
-  context: ServiceMemberPorts,
+  context: EngineContext,
   tx: ReadTransaction,
   call: Call,
   records: readonly RecordOf<typeof services>[],

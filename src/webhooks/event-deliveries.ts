@@ -18,10 +18,6 @@ import type { EventMessage } from './event-message.ts'
 import { requireKnownTypes, signingKeysOf } from './webhooks.ts'
 
 type Webhook = RecordOf<typeof webhooks>
-type Ports = Pick<
-  EngineContext,
-  'clock' | 'digest' | 'logger' | 'sealer' | 'storage' | 'timetable' | 'webhookEndpoints' | 'writes'
->
 
 /** Milliseconds between two looks for changes by other processes. */
 const LOOK_MS = 2000
@@ -43,7 +39,7 @@ export type EventHandler = (event: EventMessage, signal: AbortSignal) => void | 
 
 /** The deliveries of this process: to webhooks, and to subscribers of its host. */
 export class EventDeliveries {
-  readonly #ports: Ports
+  readonly #context: EngineContext
   readonly #processId: string
   readonly #closing = new AbortController()
   readonly #lifetime = new Lifetime('the controller is closed')
@@ -57,10 +53,10 @@ export class EventDeliveries {
   #looking: Promise<void> | undefined
   #isStarted = false
 
-  constructor(ports: Ports, processId: string) {
-    this.#ports = ports
+  constructor(context: EngineContext, processId: string) {
+    this.#context = context
     this.#processId = processId
-    const { storage, timetable, writes } = ports
+    const { storage, timetable, writes } = context
     this.#level = new StoreLevel(
       async (tx, changes) => {
         if (changes !== undefined && !changes.some(({ kind }) => kind === webhooks.name)) return
@@ -98,8 +94,8 @@ export class EventDeliveries {
       deliver: (event: EventMessage, closing: AbortSignal) => this.#tellHost(handler, event, closing),
     }
     this.#hosted.set(id, subscriber)
-    const now = this.#ports.clock.now()
-    await this.#ports.writes.run(SYSTEM_CALL, async (tx) => {
+    const now = this.#context.clock.now()
+    await this.#context.writes.run(SYSTEM_CALL, async (tx) => {
       if ((await tx.collection(eventCursors).get(id)) !== undefined) return
       await tx.collection(eventCursors).insert(newCursor(id, null, await lastRecordId(tx), now))
     })
@@ -125,17 +121,17 @@ export class EventDeliveries {
     if (!this.#lifetime.isOpen || (!this.#isStarted && this.#hosted.size === 0)) return
     const look = async () => {
       try {
-        await this.#ports.storage.read((tx) => this.#level.reach(tx))
+        await this.#context.storage.read((tx) => this.#level.reach(tx))
         this.#wakeAll()
       } catch (error) {
-        logFailure(this.#ports.logger, 'events could not be looked for, and are again', error)
+        logFailure(this.#context.logger, 'events could not be looked for, and are again', error)
       }
-      const now = this.#ports.clock.now()
+      const now = this.#context.clock.now()
       const isIdle = this.#deliveries.size === 0
-      const isAlone = this.#ports.storage.isVolatile === true
+      const isAlone = this.#context.storage.isVolatile === true
       const pause = isAlone ? LONE_LOOK_MS : isIdle ? IDLE_LOOK_MS : LOOK_MS
       const next = isAlone && isIdle ? undefined : now + pause
-      if (this.#lifetime.isOpen) this.#ports.timetable.set('event-delivery', 'look', next)
+      if (this.#lifetime.isOpen) this.#context.timetable.set('event-delivery', 'look', next)
     }
     if (this.#looking !== undefined) this.#again.add('look')
     else {
@@ -152,13 +148,13 @@ export class EventDeliveries {
     for (const [id, delivery] of this.#deliveries) {
       if (wanted.has(id)) continue
       this.#deliveries.delete(id)
-      this.#ports.timetable.set('event-delivery', id, undefined)
+      this.#context.timetable.set('event-delivery', id, undefined)
       void delivery.release().catch(() => undefined)
     }
     for (const [id, subscriber] of wanted) {
       const known = this.#deliveries.get(id)
       if (known !== undefined) known.subscriber = subscriber
-      else this.#deliveries.set(id, new EventDelivery(this.#ports, this.#processId, subscriber))
+      else this.#deliveries.set(id, new EventDelivery(this.#context, this.#processId, subscriber))
       this.#wake(id)
     }
   }
@@ -177,7 +173,7 @@ export class EventDeliveries {
 
   /** Goes on until nothing is due. */
   async #run(id: string): Promise<void> {
-    const { clock, logger, timetable } = this.#ports
+    const { clock, logger, timetable } = this.#context
     while (this.#lifetime.isOpen) {
       const delivery = this.#deliveries.get(id)
       if (delivery === undefined) return
@@ -202,14 +198,14 @@ export class EventDeliveries {
   }
 
   async #post(webhook: Webhook, event: EventMessage, closing: AbortSignal): Promise<Outcome> {
-    const { clock, webhookEndpoints: endpoints } = this.#ports
+    const { clock, webhookEndpoints: endpoints } = this.#context
     const signal = endpoints.attemptSignal(closing, ATTEMPT_MS)
     try {
       const now = clock.now()
       const timestamp = Math.floor(now / 1000)
       const { type, timestamp: at, data } = event
       const body = JSON.stringify({ type, timestamp: at, data })
-      const keys = await signingKeysOf(this.#ports, webhook, now)
+      const keys = await signingKeysOf(this.#context, webhook, now)
       const text = signedText(event.id, timestamp, body)
       const signatures = await Promise.all(keys.map(async (key) => `v1,${await endpoints.signature(key, text)}`))
       const headers = {
@@ -226,7 +222,7 @@ export class EventDeliveries {
   }
 
   async #tellHost(handler: EventHandler, event: EventMessage, closing: AbortSignal): Promise<Outcome> {
-    const signal = this.#ports.webhookEndpoints.attemptSignal(closing, ATTEMPT_MS)
+    const signal = this.#context.webhookEndpoints.attemptSignal(closing, ATTEMPT_MS)
     const isOver = new Promise<never>((_resolve, reject) => {
       signal.addEventListener('abort', () => reject(signal.reason), { once: true })
     })

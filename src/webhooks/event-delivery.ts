@@ -23,8 +23,6 @@ interface Settled {
   readonly outcome: Outcome | 'put-aside'
 }
 
-export type DeliveryPorts = Pick<EngineContext, 'clock' | 'digest' | 'logger' | 'storage' | 'writes'>
-
 /** Administrators see a problem; a longer text is cut. */
 const PROBLEM_LENGTH = 300
 /** Unwanted records after which the place of a subscriber is stored all the same. */
@@ -35,15 +33,15 @@ const UNWRITTEN_RECORDS = 1000
  * the write that records its delivery or puts it aside. One process does so at a time, by a lease in the cursor.
  */
 export class EventDelivery {
-  readonly #ports: DeliveryPorts
+  readonly #context: EngineContext
   readonly #processId: string
   /** Unwanted records are passed over in memory for a while. */
   #passed = { position: '', count: 0 }
   #triedAt = 0
   subscriber: Subscriber
 
-  constructor(ports: DeliveryPorts, processId: string, subscriber: Subscriber) {
-    this.#ports = ports
+  constructor(context: EngineContext, processId: string, subscriber: Subscriber) {
+    this.#context = context
     this.#processId = processId
     this.subscriber = subscriber
   }
@@ -53,7 +51,7 @@ export class EventDelivery {
    * makes work.
    */
   async round(closing: AbortSignal): Promise<number | undefined> {
-    const { clock, storage } = this.#ports
+    const { clock, storage } = this.#context
     const startedAt = clock.now()
     const { subscriber } = this
     const known = { subscriber, processId: this.#processId, passedTo: this.#passed.position, triedAt: this.#triedAt }
@@ -74,7 +72,7 @@ export class EventDelivery {
 
   /** Lets another process go on at once. */
   async release(): Promise<void> {
-    await this.#ports.writes.run(SYSTEM_CALL, async (tx) => {
+    await this.#context.writes.run(SYSTEM_CALL, async (tx) => {
       const cursor = await tx.collection(eventCursors).get(this.subscriber.id)
       if (cursor?.holder !== this.#processId) return
       await tx.collection(eventCursors).update({ ...cursor, holder: null, heldUntil: 0 })
@@ -84,7 +82,7 @@ export class EventDelivery {
   /** Takes the lease, or keeps it for another round; false where another process was faster. */
   async #hold(seen: Cursor, now: number): Promise<boolean> {
     if (seen.holder === this.#processId && seen.heldUntil - now > LEASE_MS / 2) return true
-    return this.#ports.writes.run(SYSTEM_CALL, async (tx) => {
+    return this.#context.writes.run(SYSTEM_CALL, async (tx) => {
       const cursor = await tx.collection(eventCursors).get(this.subscriber.id)
       const isAsSeen = cursor?.position === seen.position && cursor.holder === seen.holder
       if (cursor === undefined || !isAsSeen || isHeldByAnother(cursor, this.#processId, now)) return false
@@ -94,7 +92,7 @@ export class EventDelivery {
 
   /** Makes the attempts of every subject one after the other, of several subjects at once. */
   async #attempt({ chains }: Work, closing: AbortSignal, startedAt: number): Promise<readonly Settled[]> {
-    const { clock } = this.#ports
+    const { clock } = this.#context
     const gate = new Gate(AT_ONCE)
     const settled: Settled[] = []
     const run = async (chain: readonly Item[]) => {
@@ -124,7 +122,7 @@ export class EventDelivery {
 
   /** Stores the outcome of the events, unless the lease went to another process meanwhile: that process does all of it again. */
   async #settle(work: Work, settled: readonly Settled[]): Promise<void> {
-    const { clock, logger, writes } = this.#ports
+    const { clock, logger, writes } = this.#context
     const { id, webhookId } = this.subscriber
     await writes.run(SYSTEM_CALL, async (tx) => {
       const now = clock.now()
@@ -172,7 +170,7 @@ export class EventDelivery {
       return
     }
     const attempts = before.attempts + 1
-    const chance = chanceOf(this.#ports.digest.sha256(`${before.id} ${attempts}`))
+    const chance = chanceOf(this.#context.digest.sha256(`${before.id} ${attempts}`))
     const dueAt = nextAttemptAt(attempts, now, chance, outcome.putOffMs)
     const after: Delivery = {
       ...before,

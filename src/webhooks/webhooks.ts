@@ -18,7 +18,6 @@ import type { Behaviour } from '../records/behaviour.ts'
 import { deliveriesOf, newCursor } from './delivery-work.ts'
 
 type Webhook = RecordOf<typeof webhooks>
-type Ports = Pick<EngineContext, 'clock' | 'random' | 'sealer' | 'storage' | 'writes'>
 
 /** Webhooks of a network: each of them costs every change a message. */
 const MOST_WEBHOOKS = 100
@@ -66,7 +65,7 @@ export function requireKnownTypes(events: readonly string[]): void {
   throw invalidField('events', `no event is of the type '${unknown}'; types are ${AUDIT_TYPES.join(', ')}`, unknown)
 }
 
-async function newSecret({ random, sealer }: Pick<Ports, 'random' | 'sealer'>, webhookId: string) {
+async function newSecret({ random, sealer }: EngineContext, webhookId: string) {
   // Base64 of text, as the convention writes secrets.
   const secret = `${SECRET_PREFIX}${btoa(random.base32(SECRET_LENGTH))}`
   return { secret, sealed: await sealer.seal(secret, purposeOf(webhookId)) }
@@ -80,7 +79,7 @@ function purposeOf(webhookId: string): string {
 
 /** The keys that sign messages of a webhook at `now` (epoch ms), as bytes; the present one comes first. */
 export async function signingKeysOf(
-  { sealer }: Pick<EngineContext, 'sealer'>,
+  { sealer }: EngineContext,
   { id, sealedSecret, sealedFormer, formerUntil }: Webhook,
   now: number,
 ): Promise<readonly Uint8Array[]> {
@@ -96,10 +95,10 @@ export async function signingKeysOf(
 
 /** The secrets of webhooks, and their failed deliveries. */
 export class WebhookService {
-  readonly #ports: Ports
+  readonly #context: EngineContext
 
-  constructor(ports: Ports) {
-    this.#ports = ports
+  constructor(context: EngineContext) {
+    this.#context = context
   }
 
   /**
@@ -109,11 +108,11 @@ export class WebhookService {
    */
   async rotateSecret(call: Call, id: string): Promise<{ readonly secret: string }> {
     readId(id)
-    const { secret, sealed } = await newSecret(this.#ports, id)
-    await this.#ports.writes.run(call, async (tx) => {
+    const { secret, sealed } = await newSecret(this.#context, id)
+    await this.#context.writes.run(call, async (tx) => {
       const known = await tx.collection(webhooks).get(id)
       if (known === undefined) throw notFound('webhook', id)
-      const now = this.#ports.clock.now()
+      const now = this.#context.clock.now()
       await tx.collection(webhooks).update({
         ...known,
         updatedAt: now,
@@ -134,7 +133,7 @@ export class WebhookService {
    */
   async deliveries(id: string): Promise<DeliveryReport> {
     readId(id)
-    return this.#ports.storage.read(async (tx) => {
+    return this.#context.storage.read(async (tx) => {
       const cursor = await tx.collection(eventCursors).get(id)
       if (cursor === undefined) throw notFound('webhook', id)
       const find = async (isDead: boolean) => {
@@ -190,12 +189,12 @@ export class WebhookService {
   ): Promise<{ readonly count: number }> {
     readId(id)
     const { events } = readRequest(DeliverySelection, request)
-    return this.#ports.writes.run(call, async (tx) => {
+    return this.#context.writes.run(call, async (tx) => {
       if ((await tx.collection(webhooks).get(id)) === undefined) throw notFound('webhook', id)
       const { items } = await tx.collection(eventDeliveries).find({ where: deliveriesOf(id, true) })
       const chosen = items.filter(({ recordId }) => events === undefined || events.includes(recordId))
       for (const one of chosen) {
-        const changed = change(this.#ports.clock.now())
+        const changed = change(this.#context.clock.now())
         if (changed === undefined) await tx.collection(eventDeliveries).delete(one.id)
         else await tx.collection(eventDeliveries).update({ ...one, ...changed })
       }

@@ -22,18 +22,15 @@ import { readId, readInput, readValue } from '../../kernel/declaration/read-body
 import type { RecordOf } from '../../kernel/declaration/resource.ts'
 import { equals, ids } from '../../kernel/filter/index.ts'
 import type { ReadTransaction } from '../../ports/record-storage.ts'
-import { type DecisionPorts, factsFor, reachableServices } from '../decision.ts'
+import { factsFor, reachableServices } from '../decision.ts'
 import { wholePostureOf } from './posture-of.ts'
 import { changePosture } from './posture-store.ts'
 
-/** The ports of posture reports. */
-interface PosturePorts extends DecisionPorts, Pick<EngineContext, 'clock' | 'storage' | 'writes'> {}
-
 /** The reports of endpoints about themselves, and their consequences for sessions. */
 export class Posture {
-  readonly #context: PosturePorts
+  readonly #context: EngineContext
 
-  constructor(context: PosturePorts) {
+  constructor(context: EngineContext) {
     this.#context = context
   }
 
@@ -98,7 +95,7 @@ export class Posture {
  * @throws {ControllerError} as {@link Posture.submit} does.
  */
 export async function handOnPosture(
-  context: Pick<PosturePorts, 'clock' | 'settings' | 'writes'>,
+  context: EngineContext,
   endpoint: { readonly identityId: string; readonly apiSessionId: string },
   reports: readonly { readonly facts: EndpointFacts; readonly at: number }[],
 ): Promise<void> {

@@ -34,7 +34,7 @@ interface Endpoint {
  * session. Answers the posture after the change.
  */
 export async function changePosture(
-  { settings: { limits } }: Pick<EngineContext, 'settings'>,
+  { settings: { limits } }: EngineContext,
   tx: WriteTransaction,
   { identityId, apiSessionId, now }: Endpoint,
   responses: readonly PostureResponse[],
@@ -73,7 +73,7 @@ export async function changePosture(
 
 /** Takes from every API session of the identity its proof of MFA. */
 export async function forgetMfaPasses(
-  { settings: { limits } }: Pick<EngineContext, 'settings'>,
+  { settings: { limits } }: EngineContext,
   tx: WriteTransaction,
   identityId: string,
   now: number,

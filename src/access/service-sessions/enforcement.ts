@@ -16,12 +16,7 @@ import type { ReadTransaction, WriteTransaction } from '../../ports/record-stora
 import { deleteBatch } from '../../records/deletion.ts'
 import { dueRecords, NEVER } from '../../records/due-records.ts'
 import { MORE, newBatch } from '../../records/write-batches.ts'
-import { type DecisionPorts, decide } from '../decision.ts'
-
-/** The ports by which sessions are judged again. */
-export interface EnforcementPorts
-  extends DecisionPorts,
-    Pick<EngineContext, 'clock' | 'events' | 'storage' | 'timetable' | 'writes'> {}
+import { decide } from '../decision.ts'
 
 type Ending = { readonly session: RecordOf<typeof sessions>; readonly reason: SessionEnd }
 type Outcome = Omit<Judgement, 'changed'>
@@ -39,7 +34,7 @@ const READ_AT_ONCE = 500
  * Between the writes, and after a crash there, such a session is still listed, but it opens nothing: a request for
  * a session is judged anew, and a restart judges every stored session before it answers its first request.
  */
-export async function enforceAccess(context: EnforcementPorts, changes: readonly RecordedChange[]): Promise<void> {
+export async function enforceAccess(context: EngineContext, changes: readonly RecordedChange[]): Promise<void> {
   const affected = affectedSessionsOf(changes)
   if (Object.values(affected).every(({ size }) => size === 0)) return
   try {
@@ -51,7 +46,7 @@ export async function enforceAccess(context: EnforcementPorts, changes: readonly
   }
 }
 
-async function endAffected(context: EnforcementPorts, affected: AffectedSessions): Promise<void> {
+async function endAffected(context: EngineContext, affected: AffectedSessions): Promise<void> {
   const { ending } = await judgeAndEnd(context, (tx) => affectedIds(context, tx, affected))
   for (const { session, reason } of ending.values()) {
     // A loss by an identity's own role attributes is reported with that change.
@@ -65,7 +60,7 @@ async function endAffected(context: EnforcementPorts, affected: AffectedSessions
  * Judges the sessions that `find` finds, ends the sessions without a carrying policy, and notes when to look again. A
  * session that begins meanwhile is judged by the committed policies, so the sessions found first are all.
  */
-async function judgeAndEnd(context: EnforcementPorts, find: FindIds): Promise<Outcome> {
+async function judgeAndEnd(context: EngineContext, find: FindIds): Promise<Outcome> {
   const found = await context.storage.read(find)
   const ending: Map<string, Ending> = new Map()
   const turn = context.turns.begin()
@@ -77,7 +72,7 @@ async function judgeAndEnd(context: EnforcementPorts, find: FindIds): Promise<Ou
   return { ending }
 }
 
-async function judgeSome(context: EnforcementPorts, ids: readonly string[]): Promise<Outcome> {
+async function judgeSome(context: EngineContext, ids: readonly string[]): Promise<Outcome> {
   const judged = await context.storage.read(async (tx) =>
     judgeSessions(context, tx, await sessionsWith(tx, ids), context.clock.now()),
   )
@@ -95,7 +90,7 @@ async function judgeSome(context: EnforcementPorts, ids: readonly string[]): Pro
  * Judges every session whose posture deadline has come, whichever process began it. Answers when (epoch ms) the next one is
  * due.
  */
-export async function endOverdueSessions(context: EnforcementPorts): Promise<number | undefined> {
+export async function endOverdueSessions(context: EngineContext): Promise<number | undefined> {
   for (;;) {
     const { ids, next } = await context.storage.read((tx) => dueRecords(tx, sessions, context.clock.now()))
     if (ids.length === 0) return next
@@ -109,7 +104,7 @@ interface Settled extends Outcome {
 }
 
 /** Ends and changes sessions as far as one write should. */
-async function settleInWrite(context: EnforcementPorts, ids: readonly string[]): Promise<Settled> {
+async function settleInWrite(context: EngineContext, ids: readonly string[]): Promise<Settled> {
   const reasons = new Map<string, SessionEnd>()
   const work = async (tx: WriteTransaction): Promise<Settled> => {
     const part = newBatch(context.clock)
@@ -138,7 +133,7 @@ async function settleInWrite(context: EnforcementPorts, ids: readonly string[]):
  * Judges every stored session at the start, so that no session outlives the policy that carried it. Sessions that time
  * ended meanwhile end after the first requests are answered: each request judges the sessions that it uses.
  */
-export async function resume(context: EnforcementPorts): Promise<void> {
+export async function resume(context: EngineContext): Promise<void> {
   const stored = await context.storage.read((tx) => tx.collection(sessions).findIds())
   await judgeAndEnd(context, async () => stored)
   context.timetable.notLater('overdue', 'next', context.clock.now())
@@ -176,7 +171,7 @@ function affectedSessionsOf(changes: readonly RecordedChange[]): AffectedSession
 
 /** The ids of the sessions that the affected concern, each once. A session knows the service policies that carry it. */
 async function affectedIds(
-  context: Pick<EngineContext, 'access'>,
+  context: EngineContext,
   tx: ReadTransaction,
   affected: AffectedSessions,
 ): Promise<readonly string[]> {
@@ -230,7 +225,7 @@ interface Judgement {
 
 /** Judges sessions by the policies and the posture of now (epoch ms). Four reads at most, whatever their number. */
 async function judgeSessions(
-  context: DecisionPorts,
+  context: EngineContext,
   tx: ReadTransaction,
   affected: readonly Session[],
   now: number,

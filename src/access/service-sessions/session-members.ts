@@ -38,7 +38,7 @@ export const sessionBehaviour: Behaviour<Sessions> = {
 
 /** The edge routers that both the identity and the service may use by policy: online ones first, at most 25. */
 export async function edgeRoutersFor(
-  context: Pick<EngineContext, 'access' | 'presence'>,
+  context: EngineContext,
   tx: ReadTransaction,
   identityId: string,
   serviceId: string,

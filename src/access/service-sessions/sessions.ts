@@ -19,15 +19,7 @@ import { deleteEntity } from '../../records/deletion.ts'
 import { NEVER } from '../../records/due-records.ts'
 import { keepOwnerQuota } from '../../records/owner-quota.ts'
 import { newRecord } from '../../records/read-records.ts'
-import { type DecisionPorts, factsFor, failuresOf } from '../decision.ts'
-
-/** The ports of sessions. */
-interface SessionPorts
-  extends DecisionPorts,
-    Pick<
-      EngineContext,
-      'clock' | 'dataPlane' | 'events' | 'logger' | 'ownerCounts' | 'random' | 'storage' | 'tokens' | 'writes'
-    > {}
+import { factsFor, failuresOf } from '../decision.ts'
 
 type Session = RecordOf<typeof sessions>
 type ServiceRecord = RecordOf<typeof services>
@@ -42,9 +34,9 @@ const TOKEN_LIFETIME_SECONDS = 365 * 24 * 60 * 60
 
 /** Service sessions: the right of one API session to dial or bind one service. */
 export class Sessions {
-  readonly #context: SessionPorts
+  readonly #context: EngineContext
 
-  constructor(context: SessionPorts) {
+  constructor(context: EngineContext) {
     this.#context = context
   }
 
@@ -190,7 +182,7 @@ export class Sessions {
  * caller's, is for another service, or whose session is over. Error: `UNAUTHORIZED`.
  */
 async function requireSessionToken(
-  context: SessionPorts,
+  context: EngineContext,
   caller: Caller,
   serviceId: string,
   token: string,
@@ -213,10 +205,7 @@ async function requireSessionToken(
 }
 
 /** Whether the session of a token still exists. */
-async function isUnderway(
-  { storage }: Pick<EngineContext, 'storage'>,
-  { jti, sub, z_asid, z_st }: Claims,
-): Promise<boolean> {
+async function isUnderway({ storage }: EngineContext, { jti, sub, z_asid, z_st }: Claims): Promise<boolean> {
   const session = typeof jti === 'string' ? await storage.read((tx) => tx.collection(sessions).get(jti)) : undefined
   return session?.apiSessionId === z_asid && session?.serviceId === sub && session?.type === z_st
 }
@@ -226,7 +215,7 @@ const KEPT_PER_IDENTITY = 50
 
 /** Records a service request that posture refused, and deletes the oldest beyond fifty. */
 async function recordFailedRequest(
-  { settings, random, clock }: Pick<EngineContext, 'clock' | 'random' | 'settings'>,
+  { settings, random, clock }: EngineContext,
   tx: WriteTransaction,
   identityId: string,
   request: FailedRequest,

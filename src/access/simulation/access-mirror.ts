@@ -88,7 +88,7 @@ function put(index: AccessIndex, kind: Kind, record: RecordOf<Resource>): void {
  * of services and policies, not of identities.
  */
 export async function changedIndex(
-  { access, turns }: Pick<EngineContext, 'access' | 'turns'>,
+  { access, turns }: EngineContext,
   tx: ReadTransaction,
   identityIds: readonly string[],
   changes: readonly IndexChange[],

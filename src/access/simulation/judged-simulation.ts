@@ -15,7 +15,7 @@ import { compareStrings, ids } from '../../kernel/filter/index.ts'
 import type { ReadTransaction } from '../../ports/record-storage.ts'
 import type { Turns } from '../../ports/runtime.ts'
 import { findOne } from '../../records/read-records.ts'
-import { type DecisionPorts, factsFor } from '../decision.ts'
+import { factsFor } from '../decision.ts'
 import { newestApiSession, postureAt } from '../explain.ts'
 import type { CheckedGrant } from '../posture/posture-of.ts'
 import { changedIndex } from './access-mirror.ts'
@@ -27,9 +27,6 @@ import {
   type SimulationResult,
 } from './audience-changes.ts'
 import { type ResolvedChanges, resolveChanges, type SimulatedChange, type SimulatedKind } from './resolve-changes.ts'
-
-/** The ports of a simulation. */
-export interface SimulationPorts extends DecisionPorts, Pick<EngineContext, 'clock' | 'storage'> {}
 
 /** How many identities are judged for one page. */
 const MOST_JUDGED = 100
@@ -56,7 +53,7 @@ interface Page {
  * with rights that would pass then. Pairs are by identity, service, and type; counts are of the identities of the page.
  */
 export async function judgedSimulation(
-  context: SimulationPorts,
+  context: EngineContext,
   changes: readonly SimulatedChange[],
   circumstances: SimulatedCircumstances,
   page: Page,
@@ -131,7 +128,7 @@ async function judgedIdentities(
 
 /** Lists the services that an identity may dial and bind, with the types. */
 async function passing(
-  context: DecisionPorts,
+  context: EngineContext,
   tx: ReadTransaction,
   index: AccessIndex,
   identityId: string,

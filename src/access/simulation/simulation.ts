@@ -1,4 +1,5 @@
 import { Gate } from '../../concurrency/gate.ts'
+import type { EngineContext } from '../../context/context.ts'
 import { PairCursor, PairLimit, SimulatedChanges } from '../../facts/access/access-questions.resource.ts'
 import type { AccessIndex, IndexChange } from '../../facts/access/index/index.ts'
 import { readRequest, readValue } from '../../kernel/declaration/read-body.ts'
@@ -16,7 +17,7 @@ import {
   type SimulationResult,
 } from './audience-changes.ts'
 
-import { judgedSimulation, type SimulationPorts, withNames } from './judged-simulation.ts'
+import { judgedSimulation, withNames } from './judged-simulation.ts'
 
 import { resolveChanges, type SimulatedChange } from './resolve-changes.ts'
 
@@ -25,12 +26,12 @@ const DEFAULT_PAIRS = 100
 
 /** Tries changes without writing anything: computes the identities that would gain or lose access, posture aside. */
 export class Simulation {
-  readonly #context: SimulationPorts
+  readonly #context: EngineContext
   readonly #mirror: AccessMirror
   /** One after the other: all of them use the same copy. */
   readonly #runs = new Gate(1)
 
-  constructor(context: SimulationPorts) {
+  constructor(context: EngineContext) {
     this.#context = context
     this.#mirror = new AccessMirror(context.turns)
   }

@@ -25,10 +25,7 @@ export function refusalOf(admission: RouterAdmission): ChannelRefusal | undefine
  * Verifies the certificates of a socket: the first must lead to the network's own authority and be valid now. The others of the chain prove
  * nothing, because any peer can present them. The decision about the router compares it with the certificate of the enrollment.
  */
-export async function verifySocket(
-  context: Pick<EngineContext, 'clock' | 'pki'>,
-  chain: readonly Uint8Array[],
-): Promise<SocketAdmission> {
+export async function verifySocket(context: EngineContext, chain: readonly Uint8Array[]): Promise<SocketAdmission> {
   const now = context.clock.now()
   if (chain.length === 0) return refused('no-certificate')
   const verdict = await context.pki.verifyClientChain(chain, now)

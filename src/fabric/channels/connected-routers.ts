@@ -101,12 +101,12 @@ const MOST_OWED = 100
  * unreachable for a while.
  */
 export class Owed {
-  readonly #context: Pick<EngineContext, 'logger'>
+  readonly #context: EngineContext
   /** By kind of message: only the latest of each kind counts. */
   readonly #debts = new Map<ConnectedRouter, Map<string, Telling>>()
   readonly #away = new WeakSet<ConnectedRouter>()
 
-  constructor(context: Pick<EngineContext, 'logger'>) {
+  constructor(context: EngineContext) {
     this.#context = context
   }
 

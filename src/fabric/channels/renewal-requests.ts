@@ -4,18 +4,15 @@ import { edgeRouters } from '../../facts/routers/edge-router.resource.ts'
 import { transitRouters } from '../../facts/routers/transit-router.resource.ts'
 import type { ConnectedRouter, ConnectedRouters, Owed } from './connected-routers.ts'
 
-/** The ports by which routers are asked to renew. */
-type RenewalPorts = Pick<EngineContext, 'events' | 'keys' | 'pki' | 'storage'>
-
 /**
  * Asks the routers that are connected here to renew their certificates, where another authority signs by now: when it begins to,
  * and when such a router connects. Deployed routers take no such request.
  */
 export class RenewalRequests {
-  readonly #context: RenewalPorts
+  readonly #context: EngineContext
   readonly #owed: Owed
 
-  constructor(context: RenewalPorts, routers: ConnectedRouters, owed: Owed) {
+  constructor(context: EngineContext, routers: ConnectedRouters, owed: Owed) {
     this.#context = context
     this.#owed = owed
     context.events.on('pki.changed', () => {

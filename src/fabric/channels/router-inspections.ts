@@ -14,10 +14,10 @@ const ANSWER_MS = 10_000
 
 /** Asks connected routers for values of their state. */
 export class RouterInspections {
-  readonly #context: Pick<EngineContext, 'clock' | 'random' | 'timetable'>
+  readonly #context: EngineContext
   readonly #pending = new Map<string, Pending>()
 
-  constructor(context: Pick<EngineContext, 'clock' | 'random' | 'timetable'>) {
+  constructor(context: EngineContext) {
     this.#context = context
     context.timetable.onDue('inspection', async (ids) => {
       for (const id of ids) this.#settle(id, failed('the router did not answer within 10 s'))

@@ -28,19 +28,14 @@ const ENDS: Readonly<Partial<Record<DecisionReason, CircuitEnd>>> = {
  * end of a session) are judged when they occur, whichever process began the session.
  */
 export class AccessLoss {
-  readonly #context: Pick<EngineContext, 'storage' | 'timetable' | 'turns'>
+  readonly #context: EngineContext
   readonly #rights: ServiceRights
   readonly #circuits: OpenCircuits
   readonly #ends: CircuitEnds
   /** The revision of the store by which circuits were looked at last. */
   #revision = 0
 
-  constructor(
-    context: Pick<EngineContext, 'storage' | 'timetable' | 'turns'>,
-    rights: ServiceRights,
-    circuits: OpenCircuits,
-    ends: CircuitEnds,
-  ) {
+  constructor(context: EngineContext, rights: ServiceRights, circuits: OpenCircuits, ends: CircuitEnds) {
     this.#context = context
     this.#rights = rights
     this.#circuits = circuits

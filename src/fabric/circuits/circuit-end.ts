@@ -13,17 +13,13 @@ const MOST_MISSED = 20_000
  * its circuits: it is notified when it comes back.
  */
 export class CircuitEnds {
-  readonly #context: Pick<EngineContext, 'clock' | 'events' | 'timetable'>
+  readonly #context: EngineContext
   readonly #routers: ConnectedRouters
   readonly #circuits: OpenCircuits
   /** Circuits that routers which are away are to forget, by the routers' ids. */
   readonly #missed = new BoundedMap<string, Set<string>>(MOST_AWAY)
 
-  constructor(
-    context: Pick<EngineContext, 'clock' | 'events' | 'timetable'>,
-    routers: ConnectedRouters,
-    circuits: OpenCircuits,
-  ) {
+  constructor(context: EngineContext, routers: ConnectedRouters, circuits: OpenCircuits) {
     this.#context = context
     this.#routers = routers
     this.#circuits = circuits

@@ -17,9 +17,6 @@ import type { RouteExchange, SettledAttempt } from './route-exchange.ts'
 import { StorageAnswers } from './storage-answers.ts'
 import type { Terminator } from './terminator-selection.ts'
 
-/** The ports by which a circuit is laid. */
-export type CircuitSetupPorts = Pick<EngineContext, 'clock' | 'events' | 'random' | 'timetable'>
-
 /** A circuit that is laid, with the host's data for the client, and the facts by which it was judged. */
 export interface LaidCircuit {
   readonly circuit: Circuit
@@ -49,7 +46,7 @@ interface Dialing {
 }
 
 interface Parts {
-  readonly context: CircuitSetupPorts
+  readonly context: EngineContext
   readonly hosts: HostChoice
   readonly circuits: OpenCircuits
   readonly exchange: RouteExchange

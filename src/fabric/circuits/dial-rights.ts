@@ -9,11 +9,8 @@ import { findOne } from '../../records/read-records.ts'
 import { shutOutAmong } from '../../routers/router-admission.ts'
 import { RouterRefusal } from '../channels/channel-admission.ts'
 import type { ConnectedRouter } from '../channels/connected-routers.ts'
-import { type PresentedTokenPorts, requireApiSession, requireSession, verifyPresented } from './presented-tokens.ts'
+import { requireApiSession, requireSession, verifyPresented } from './presented-tokens.ts'
 import { isTunneler, type ServiceClaim, type ServiceRights } from './service-rights.ts'
-
-/** The ports by which a dial of a session is judged. */
-interface DialRightPorts extends PresentedTokenPorts, Pick<EngineContext, 'digest'> {}
 
 type Service = RecordOf<typeof services>
 
@@ -30,7 +27,7 @@ export interface DialRight extends GrantedClaim {
 
 /** The sources that rights are judged by. */
 interface Rights {
-  readonly context: DialRightPorts
+  readonly context: EngineContext
   readonly rights: ServiceRights
 }
 

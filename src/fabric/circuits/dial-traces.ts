@@ -37,11 +37,9 @@ const SLOW_MS = 2000
 /** Milliseconds of that wait: routers report a client that does not start a circuit within 5 s. */
 const START_WAIT_MS = 6500
 
-type TracePorts = Pick<EngineContext, 'clock' | 'random' | 'timetable'>
-
 /** Follows dials from the request of a router until its answer, while a caller waits for a dial. */
 export class DialTraces {
-  readonly #context: TracePorts
+  readonly #context: EngineContext
   readonly #network: Network
   /** The oldest first. */
   readonly #followers = new Map<string, Follower>()
@@ -49,7 +47,7 @@ export class DialTraces {
   /** Slow dials that succeeded, by their circuits: their clients may have given up. */
   readonly #slow = new Map<string, DialTrace>()
 
-  constructor(context: TracePorts, network: Network) {
+  constructor(context: EngineContext, network: Network) {
     this.#context = context
     this.#network = network
     context.timetable.onDue('dial-trace', async (ids) => {
@@ -145,7 +143,7 @@ function concerns(follower: DialQuestion, { identityId, serviceId }: DialQuestio
 export class DialRecord {
   /** Epoch ms of the request. */
   readonly at: number
-  readonly #clock: TracePorts['clock']
+  readonly #clock: EngineContext['clock']
   readonly #network: Network
   readonly #circuitId: string
   readonly #routerId: string
@@ -154,7 +152,7 @@ export class DialRecord {
   #about: DialQuestion | undefined
   #failure: CircuitFailure | undefined
 
-  constructor({ clock }: TracePorts, network: Network, circuitId: string, routerId: string) {
+  constructor({ clock }: EngineContext, network: Network, circuitId: string, routerId: string) {
     this.#clock = clock
     this.#network = network
     this.#circuitId = circuitId

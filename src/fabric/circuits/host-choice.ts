@@ -39,11 +39,8 @@ export interface Chosen {
   readonly revision: number
 }
 
-/** The ports by which a host is chosen. */
-export type HostChoicePorts = Pick<EngineContext, 'clock' | 'presence' | 'random' | 'storage' | 'turns'>
-
 interface Parts {
-  readonly context: HostChoicePorts
+  readonly context: EngineContext
   readonly rights: ServiceRights
   readonly routers: ConnectedRouters
   readonly network: Network

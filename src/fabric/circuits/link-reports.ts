@@ -12,17 +12,12 @@ const LINK_METRIC = /^link\.(.+)\.(latency|queue_time)$/
 
 /** Takes the reports of routers about links: circuits over a lost link take another path. */
 export class LinkReports {
-  readonly #context: Pick<EngineContext, 'clock' | 'events'>
+  readonly #context: EngineContext
   readonly #routers: ConnectedRouters
   readonly #network: Network
   readonly #rerouting: Rerouting
 
-  constructor(
-    context: Pick<EngineContext, 'clock' | 'events'>,
-    routers: ConnectedRouters,
-    network: Network,
-    rerouting: Rerouting,
-  ) {
+  constructor(context: EngineContext, routers: ConnectedRouters, network: Network, rerouting: Rerouting) {
     this.#context = context
     this.#routers = routers
     this.#network = network

@@ -11,9 +11,6 @@ import type { ReadTransaction } from '../../ports/record-storage.ts'
 import { findOne } from '../../records/read-records.ts'
 import { RouterRefusal } from '../channels/channel-admission.ts'
 
-/** The ports by which presented tokens are verified. */
-export type PresentedTokenPorts = Pick<EngineContext, 'clock' | 'logger' | 'storage' | 'tokens'>
-
 /** The API session that a client presented to a router. */
 export interface PresentedApiSession {
   readonly id: string
@@ -40,7 +37,7 @@ const JWT_START = 'ey'
 
 /** Verifies the tokens that a client presented to a router. */
 export async function verifyPresented(
-  context: PresentedTokenPorts,
+  context: EngineContext,
   apiSessionToken: string,
   sessionToken: string | undefined,
 ): Promise<PresentedTokens> {
@@ -57,7 +54,7 @@ export async function verifyPresented(
 
 /** Finds the API session of presented tokens. Throws {@link RouterRefusal} for an unknown or revoked session. */
 export async function requireApiSession(
-  context: Pick<EngineContext, 'clock' | 'digest'>,
+  context: EngineContext,
   tx: ReadTransaction,
   { apiSession }: PresentedTokens,
 ): Promise<PresentedApiSession> {
@@ -71,7 +68,7 @@ export async function requireApiSession(
 
 /** Finds the service session that was presented with an API session. Throws {@link RouterRefusal}. */
 export async function requireSession(
-  context: Pick<EngineContext, 'clock'>,
+  context: EngineContext,
   tx: ReadTransaction,
   apiSession: PresentedApiSession,
   { session: claims, ...presented }: PresentedTokens,
@@ -92,7 +89,7 @@ export async function requireSession(
 }
 
 async function storedSession(
-  context: Pick<EngineContext, 'digest'>,
+  context: EngineContext,
   tx: ReadTransaction,
   token: string,
 ): Promise<PresentedApiSession | undefined> {
@@ -103,7 +100,7 @@ async function storedSession(
 }
 
 async function bearerSession(
-  context: Pick<EngineContext, 'clock'>,
+  context: EngineContext,
   tx: ReadTransaction,
   read: ReadToken | undefined,
 ): Promise<PresentedApiSession | undefined> {
@@ -115,11 +112,7 @@ function invalidSession(): RouterRefusal {
   return new RouterRefusal('invalid-session', 'invalid session')
 }
 
-async function isRevoked(
-  context: Pick<EngineContext, 'clock'>,
-  tx: ReadTransaction,
-  sessionId: string,
-): Promise<boolean> {
+async function isRevoked(context: EngineContext, tx: ReadTransaction, sessionId: string): Promise<boolean> {
   const now = context.clock.now()
   const { items } = await tx.collection(revocations).find({ where: ids([sessionId]) })
   return items.some(({ expiresAt }) => now < expiresAt)

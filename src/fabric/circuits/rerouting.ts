@@ -15,7 +15,7 @@ import { type Circuit, factsOf, MOVING_ATTEMPT, type OpenCircuits, wayOf } from 
 import type { RouteExchange } from './route-exchange.ts'
 
 interface Parts {
-  readonly context: Pick<EngineContext, 'clock' | 'events'>
+  readonly context: EngineContext
   readonly network: Network
   readonly circuits: OpenCircuits
   readonly exchange: RouteExchange

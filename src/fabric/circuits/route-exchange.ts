@@ -41,11 +41,11 @@ interface Pending {
 
 /** Sends routes to all routers of a path at once and waits until each has answered. */
 export class RouteExchange {
-  readonly #context: Pick<EngineContext, 'clock' | 'timetable'>
+  readonly #context: EngineContext
   readonly #routers: ConnectedRouters
   readonly #pending = new Map<string, Pending>()
 
-  constructor(context: Pick<EngineContext, 'clock' | 'timetable'>, routers: ConnectedRouters) {
+  constructor(context: EngineContext, routers: ConnectedRouters) {
     this.#context = context
     this.#routers = routers
     context.timetable.onDue('route', async (ids) => {

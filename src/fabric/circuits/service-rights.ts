@@ -1,4 +1,4 @@
-import { type DecisionPorts, factsFor } from '../../access/decision.ts'
+import { factsFor } from '../../access/decision.ts'
 import { grouped } from '../../base/collections.ts'
 import type { EngineContext } from '../../context/context.ts'
 import { isMissingBetweenRequests } from '../../credentials/api-session-validity.ts'
@@ -14,9 +14,6 @@ import type { RecordOf } from '../../kernel/declaration/resource.ts'
 import { ids } from '../../kernel/filter/index.ts'
 import type { ApiSessions } from '../../login/api-sessions.ts'
 import type { ReadTransaction } from '../../ports/record-storage.ts'
-
-/** The ports by which rights to services are judged. */
-export interface ServiceRightPorts extends DecisionPorts, Pick<EngineContext, 'clock' | 'digest'> {}
 
 /** The party for which traffic enters or leaves the network. */
 export interface Party {
@@ -64,10 +61,10 @@ const CLAIMS_AT_ONCE = 500
  * running ones and terminators are judged here, by the decision that the APIs ask as well.
  */
 export class ServiceRights {
-  readonly #context: ServiceRightPorts
+  readonly #context: EngineContext
   readonly #apiSessions: ApiSessions
 
-  constructor(context: ServiceRightPorts, apiSessions: ApiSessions) {
+  constructor(context: EngineContext, apiSessions: ApiSessions) {
     this.#context = context
     this.#apiSessions = apiSessions
   }

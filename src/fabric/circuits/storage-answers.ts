@@ -8,11 +8,11 @@ const MOST_OVERDUE = 1000
 
 /** Limits how long dials wait for a storage that hangs. */
 export class StorageAnswers {
-  readonly #context: Pick<EngineContext, 'clock' | 'timetable'>
+  readonly #context: EngineContext
   readonly #waiting = new Map<string, () => void>()
   #overdue = 0
 
-  constructor(context: Pick<EngineContext, 'clock' | 'timetable'>) {
+  constructor(context: EngineContext) {
     this.#context = context
     context.timetable.onDue('dial-facts', async (ids) => {
       for (const id of ids) this.#waiting.get(id)?.()

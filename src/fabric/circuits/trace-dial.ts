@@ -126,7 +126,7 @@ export async function traceDial(
 
 /** The names of the identities and routers of a dial, by their ids. */
 async function namesOf(
-  { storage }: Pick<EngineContext, 'storage'>,
+  { storage }: EngineContext,
   { identityId, routerId, attempts }: DialTrace,
 ): Promise<ReadonlyMap<string, string>> {
   const passed = attempts.flatMap(({ hostId, hops }) => [hostId, ...hops.map((hop) => hop.routerId)])

@@ -3,12 +3,9 @@ import type { EngineContext } from '../../context/context.ts'
 import { changesAfter, placeOf } from '../../context/store-level.ts'
 import type { ModelCodec, ModelEvent, ModelState } from '../../facts/fabric/messages/index.ts'
 import type { HistoryPoint, ReadTransaction } from '../../ports/record-storage.ts'
-import { ModelContent, type ModelContentPorts } from './model-content.ts'
+import { ModelContent } from './model-content.ts'
 import { type ModelStep, StepLog } from './model-image.ts'
 import type { RouterConfigs } from './router-configs.ts'
-
-/** The ports of the data model of routers. */
-export interface DataModelPorts extends ModelContentPorts, Pick<EngineContext, 'random' | 'storage'> {}
 
 /** The whole model as of `index`, written once for all routers that ask. */
 export type WrittenModel = Pick<ModelState, 'index' | 'events'>
@@ -35,12 +32,12 @@ const MOST_APPENDED = 4 * 1024 * 1024
  * process and begins anew with another store, because indexes of two timelines cannot be compared.
  */
 export class DataModel {
-  readonly #context: DataModelPorts
+  readonly #context: EngineContext
   readonly #codec: ModelCodec
   #timelineId: string
   #known: Known | undefined
 
-  constructor(context: DataModelPorts, codec: ModelCodec) {
+  constructor(context: EngineContext, codec: ModelCodec) {
     this.#context = context
     this.#codec = codec
     this.#timelineId = context.random.uuid()

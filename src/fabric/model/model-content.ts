@@ -13,9 +13,6 @@ import { MODEL_KINDS, type ModelKind, modelKeys, type PublicKey } from './model-
 import { ModelImage } from './model-image.ts'
 import { RouterConfigs } from './router-configs.ts'
 
-/** The ports of the content of the data model. */
-export type ModelContentPorts = Pick<EngineContext, 'clock' | 'digest' | 'pki' | 'turns'>
-
 /** A record as it was read, and its entity as routers see it. */
 interface Read {
   readonly kind: ModelKind
@@ -34,7 +31,7 @@ const EVENTS_AT_ONCE = 200
 
 /** Turns records of the store, and their changes, into events of the model. */
 export class ModelContent {
-  readonly #context: Pick<EngineContext, 'clock' | 'pki' | 'turns'>
+  readonly #context: EngineContext
   readonly #image: ModelImage
   /** The identity of each service config, because the record of a deleted config cannot be read. */
   readonly #identityOf = new Map<string, string>()
@@ -44,7 +41,7 @@ export class ModelContent {
   /** The instant (epoch ms) at which each disabled identity is enabled again: its record does not change then. */
   readonly #disabledUntil = new Map<string, number>()
 
-  constructor(context: ModelContentPorts) {
+  constructor(context: EngineContext) {
     this.#context = context
     this.#image = new ModelImage(context.digest)
   }

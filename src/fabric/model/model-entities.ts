@@ -108,10 +108,7 @@ export type PublicKey = Extract<ModelEntity, { type: 'public-key' }>
  * The keys that routers verify with: for tokens the certificates of the controllers, including former certificates whose tokens are still
  * valid; for clients the roots of the network and of trusted third parties.
  */
-export async function modelKeys(
-  { pki, clock }: Pick<EngineContext, 'clock' | 'pki'>,
-  tx: ReadTransaction,
-): Promise<readonly PublicKey[]> {
+export async function modelKeys({ pki, clock }: EngineContext, tx: ReadTransaction): Promise<readonly PublicKey[]> {
   const now = clock.now()
   const server = await pki.serverCertificate()
   const { items: signing } = await tx.collection(signingKeys).find()

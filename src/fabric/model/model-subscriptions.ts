@@ -3,11 +3,8 @@ import { logFailure } from '../../context/background-failure.ts'
 import type { EngineContext } from '../../context/context.ts'
 import type { ModelCodec, ModelEvent, ModelSubscription } from '../../facts/fabric/messages/index.ts'
 import type { ConnectedRouter } from '../channels/connected-routers.ts'
-import { DataModel, type DataModelPorts, type WrittenModel } from './data-model.ts'
+import { DataModel, type WrittenModel } from './data-model.ts'
 import type { ModelStep } from './model-image.ts'
-
-/** The ports by which routers subscribe to the data model. */
-export interface SubscriptionPorts extends DataModelPorts, Pick<EngineContext, 'logger'> {}
 
 interface Subscription {
   readonly id: string
@@ -32,7 +29,7 @@ const LAG_MS = 5000
  * model is written share it.
  */
 export class ModelSubscriptions {
-  readonly #context: Pick<EngineContext, 'clock' | 'logger'>
+  readonly #context: EngineContext
   readonly #model: DataModel
   readonly #subscriptions = new Map<ConnectedRouter, Subscription>()
   readonly #gate = new Gate(1)
@@ -41,7 +38,7 @@ export class ModelSubscriptions {
   #isOwing = false
   readonly #turn: () => Promise<void> | undefined
 
-  constructor(context: SubscriptionPorts, codec: ModelCodec) {
+  constructor(context: EngineContext, codec: ModelCodec) {
     this.#context = context
     this.#model = new DataModel(context, codec)
     this.#turn = context.turns.begin()

@@ -23,17 +23,13 @@ const LONGEST_DETAIL = 1000
 
 /** Asks routers to compare their data model with the model as read anew from the store. */
 export class ModelValidation {
-  readonly #context: Pick<EngineContext, 'clock' | 'storage' | 'timetable'>
+  readonly #context: EngineContext
   readonly #routers: ConnectedRouters
   readonly #model: ModelSubscriptions
   readonly #running = new Map<string, Promise<ModelComparison>>()
   readonly #pending = new Map<string, Pending>()
 
-  constructor(
-    context: Pick<EngineContext, 'clock' | 'storage' | 'timetable'>,
-    routers: ConnectedRouters,
-    model: ModelSubscriptions,
-  ) {
+  constructor(context: EngineContext, routers: ConnectedRouters, model: ModelSubscriptions) {
     this.#context = context
     this.#routers = routers
     this.#model = model

@@ -12,12 +12,12 @@ interface Pending {
 
 /** Has routers report the messages of their channels, and sends them to operators that trace them. */
 export class ChannelTracing {
-  readonly #context: Pick<EngineContext, 'clock' | 'random' | 'timetable'>
+  readonly #context: EngineContext
   readonly #routers: ConnectedRouters
   readonly #pending = new Map<string, Pending>()
   readonly #listeners = new Set<(trace: ChannelTrace) => void>()
 
-  constructor(context: Pick<EngineContext, 'clock' | 'random' | 'timetable'>, routers: ConnectedRouters) {
+  constructor(context: EngineContext, routers: ConnectedRouters) {
     this.#context = context
     this.#routers = routers
     context.timetable.onDue('tracing', async (ids) => {

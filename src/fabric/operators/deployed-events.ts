@@ -20,10 +20,10 @@ const SILENT = ['cluster', 'connect', 'entityCount', 'metrics'] as const
 
 /** Tells events in the form of deployed controllers. */
 export class DeployedEvents {
-  readonly #context: Pick<EngineContext, 'events' | 'random'>
+  readonly #context: EngineContext
   readonly #sourceId: string
 
-  constructor(context: Pick<EngineContext, 'events' | 'random'>, sourceId: string) {
+  constructor(context: EngineContext, sourceId: string) {
     this.#context = context
     this.#sourceId = sourceId
   }

@@ -3,7 +3,7 @@ import type { Call } from '../../context/call.ts'
 import type { EngineContext } from '../../context/context.ts'
 import { isAdministrator, permits } from '../../facts/authority/authority.rules.ts'
 import type { FromOperator, OperatorChannel, OperatorSession, ToOperator } from '../../facts/fabric/messages/index.ts'
-import { type CurrentCallPorts, currentCall } from '../../login/current-call.ts'
+import { currentCall } from '../../login/current-call.ts'
 import type { Inspections } from '../validations/inspections.ts'
 import type { Validations } from '../validations/validations.ts'
 import type { ChannelTracing } from './channel-tracing.ts'
@@ -19,12 +19,9 @@ const MOST = 64
 /** Milliseconds between checks of the rights of connected operators. */
 const LOOK_MS = 1000
 
-/** The ports by which operators ask and are answered. */
-export interface OperatorPorts extends CurrentCallPorts, Pick<EngineContext, 'events' | 'logger' | 'timetable'> {}
-
 /** The parts that sessions hand messages to. */
 interface OperatorParts {
-  readonly context: OperatorPorts
+  readonly context: EngineContext
   readonly inspections: Inspections
   readonly validations: Validations
   readonly feeds: EventFeeds

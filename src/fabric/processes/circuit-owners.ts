@@ -29,7 +29,7 @@ interface Pending {
 
 /** Knows the process that laid each circuit over routers of this process. */
 export class CircuitOwners {
-  readonly #context: Pick<EngineContext, 'clock' | 'timetable'>
+  readonly #context: EngineContext
   /**
    * The circuits of each process that is connected. The circuits of a lost process are removed: they would keep its connection in memory.
    */
@@ -37,7 +37,7 @@ export class CircuitOwners {
   readonly #pending = new Map<number, Pending>()
   #number = 0
 
-  constructor(context: Pick<EngineContext, 'clock' | 'timetable'>) {
+  constructor(context: EngineContext) {
     this.#context = context
     context.timetable.onDue('circuit-owners', async (numbers) => {
       for (const number of numbers) this.#settle(Number(number), false)

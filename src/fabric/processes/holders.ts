@@ -15,7 +15,7 @@ import type { DialQuestion, FollowedDial } from '../circuits/dial-traces.ts'
 import type { Holder, RelayedRouters } from './relayed-routers.ts'
 
 interface Parts {
-  readonly context: Pick<EngineContext, 'clock' | 'logger' | 'storage' | 'timetable'>
+  readonly context: EngineContext
   readonly presence: Pick<Presence, 'others'>
   readonly proofs: ProcessProofs
   /** Where routers reach this process. */

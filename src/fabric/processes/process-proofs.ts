@@ -10,9 +10,9 @@ const TOLERANCE_MS = 60_000
 /** Proofs of the processes over one store: only they hold the key by which its secrets are sealed. */
 export class SealedProofs implements ProcessProofs {
   readonly #processId: string
-  readonly #context: Pick<EngineContext, 'clock' | 'sealer'>
+  readonly #context: EngineContext
 
-  constructor(processId: string, context: Pick<EngineContext, 'clock' | 'sealer'>) {
+  constructor(processId: string, context: EngineContext) {
     this.#processId = processId
     this.#context = context
   }

@@ -17,7 +17,7 @@ import type { RouteExchange } from '../circuits/route-exchange.ts'
 import type { CircuitOwners, UsingProcess } from './circuit-owners.ts'
 
 interface Parts {
-  readonly context: Pick<EngineContext, 'clock' | 'turns'>
+  readonly context: EngineContext
   readonly routers: ConnectedRouters
   readonly network: Network
   readonly circuits: OpenCircuits

@@ -16,7 +16,7 @@ export interface ControllerState {
   readonly id: string
   /** Where routers reach it. */
   readonly addresses: readonly string[]
-  readonly context: Pick<EngineContext, 'clock' | 'settings' | 'storage'>
+  readonly context: EngineContext
   readonly routers: ConnectedRouters
   readonly circuits: OpenCircuits
   readonly presence: Pick<Presence, 'identitiesAt' | 'statusOf'>

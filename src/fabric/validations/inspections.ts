@@ -18,14 +18,14 @@ const MOST_CHARACTERS = 67_108_864
 
 /** Asks routers and the controller for values of their state, and collects the answers. */
 export class Inspections {
-  readonly #context: Pick<EngineContext, 'jsonSchema' | 'storage'>
+  readonly #context: EngineContext
   readonly #routers: ConnectedRouters
   readonly #controller: ControllerValues
   readonly #asked: RouterInspections
   readonly #gate = new Gate(MOST_AT_ONCE)
 
   constructor(
-    context: Pick<EngineContext, 'jsonSchema' | 'storage'>,
+    context: EngineContext,
     routers: ConnectedRouters,
     controller: ControllerValues,
     asked: RouterInspections,

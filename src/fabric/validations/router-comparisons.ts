@@ -64,7 +64,7 @@ const Identities = z.object({
 /** The state of this controller that routers are compared with. */
 interface ComparedState {
   readonly controllerId: string
-  readonly context: Pick<EngineContext, 'storage'>
+  readonly context: EngineContext
   readonly presence: Pick<Presence, 'identitiesAt'>
   readonly routers: ConnectedRouters
   readonly network: Network

@@ -26,17 +26,13 @@ const SILENT: Answer = { state: 'unknown', detail: 'the router did not answer wi
 
 /** Asks routers whether they have the terminators that are stored for them. */
 export class TerminatorComparisons {
-  readonly #context: Pick<EngineContext, 'clock' | 'storage' | 'timetable'>
+  readonly #context: EngineContext
   readonly #routers: ConnectedRouters
   readonly #hosted: HostedTerminators
   /** By the id of the terminator: questions meanwhile get the same answer. */
   readonly #pending = new Map<string, Pending & { readonly answer: Promise<Answer> }>()
 
-  constructor(
-    context: Pick<EngineContext, 'clock' | 'storage' | 'timetable'>,
-    routers: ConnectedRouters,
-    hosted: HostedTerminators,
-  ) {
+  constructor(context: EngineContext, routers: ConnectedRouters, hosted: HostedTerminators) {
     this.#context = context
     this.#routers = routers
     this.#hosted = hosted

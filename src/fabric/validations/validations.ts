@@ -40,7 +40,7 @@ interface Begun {
 /** The parts of the data plane that validations compare. */
 interface ValidationParts {
   readonly controllerId: string
-  readonly context: Pick<EngineContext, 'presence' | 'storage'>
+  readonly context: EngineContext
   readonly routers: ConnectedRouters
   readonly asked: RouterInspections
   readonly model: ModelValidation

@@ -17,7 +17,7 @@ import { inSlices, type MapSide, type Partition } from './partition.ts'
 
 /** The access to dial or bind within two scopes, in few groups. Error: `COULD_NOT_VALIDATE` for an invalid scope. */
 export async function accessMap(
-  context: Pick<EngineContext, 'turns'>,
+  context: EngineContext,
   partition: Partition,
   request: z.output<typeof MapRequest>,
 ): Promise<AccessMap> {
@@ -28,7 +28,7 @@ export async function accessMap(
 }
 
 async function drawMap(
-  { turns }: Pick<EngineContext, 'turns'>,
+  { turns }: EngineContext,
   partition: Partition,
   { type, groups: most, ...within }: z.output<typeof MapRequest>,
 ): Promise<AccessMap> {
@@ -66,7 +66,7 @@ async function drawMap(
 
 /** A page of the members of a scope, by name. Errors: `NOT_FOUND` for a kind that the caller may not see, `COULD_NOT_VALIDATE`. */
 export async function scopeMembers(
-  context: Pick<EngineContext, 'turns'>,
+  context: EngineContext,
   partition: Partition,
   names: Names,
   { kind, scope: text, ...page }: z.output<typeof ScopeMembersRequest>,

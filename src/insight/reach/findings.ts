@@ -15,9 +15,6 @@ import { pageOfIds } from './member-pages.ts'
 import type { Names } from './names.ts'
 import { inSlices, type Partition, type SelectingPolicies } from './partition.ts'
 
-/** The ports by which findings are made. */
-type FindingsPorts = Pick<EngineContext, 'clock' | 'presence' | 'storage' | 'turns'>
-
 /** An invitation that ends within this time (ms) is about to end. */
 const SOON_MS = 86_400_000
 
@@ -46,7 +43,7 @@ const FACTS: Readonly<Record<FindingKind, FindingFacts>> = {
  * The entities that policies leave out are computed once for a revision of the network.
  */
 export async function findings(
-  context: FindingsPorts,
+  context: EngineContext,
   call: Call,
   partition: Partition,
   names: Names,
@@ -84,7 +81,7 @@ function joined(orders: readonly NameOrder[]): Pick<NameOrder, 'get'> {
 }
 
 async function idsOf(
-  { storage, clock, presence, turns }: FindingsPorts,
+  { storage, clock, presence, turns }: EngineContext,
   partition: Partition,
   names: Names,
   finding: FindingKind,

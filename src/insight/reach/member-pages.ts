@@ -21,7 +21,7 @@ export interface PageWanted {
 
 /** A page of the entities of some classes, by name. Error: `COULD_NOT_VALIDATE` for an invalid cursor. */
 export async function pageOfClasses(
-  context: Pick<EngineContext, 'turns'>,
+  context: EngineContext,
   classified: Classified,
   classes: ReadonlySet<number>,
   order: NameOrder,

@@ -30,12 +30,12 @@ export type Names = ReadonlyMap<string, NameOrder>
  * The names of everything that is searched by name: read with the first question, and brought level with the store before each question.
  */
 export class NameIndex {
-  readonly #context: Pick<EngineContext, 'storage'>
+  readonly #context: EngineContext
   #names: Names | undefined
   #place: HistoryPoint | undefined
   #queue: Promise<unknown> = Promise.resolve()
 
-  constructor(context: Pick<EngineContext, 'storage'>) {
+  constructor(context: EngineContext) {
     this.#context = context
   }
 

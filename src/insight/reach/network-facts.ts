@@ -39,7 +39,7 @@ export function drawnFor(call: Call): readonly string[] {
 
 /** Reads the facts of a graph of some kinds. Entities that are added meanwhile may be in it already. */
 export async function networkFacts(
-  { access }: Pick<EngineContext, 'access'>,
+  { access }: EngineContext,
   tx: ReadTransaction,
   kinds: readonly string[],
 ): Promise<NetworkFacts & { readonly policies: readonly GraphPolicy[] }> {
@@ -56,7 +56,7 @@ const MOST_CHANGED = 2000
  * read the network as a whole.
  */
 export async function changedFacts(
-  { access }: Pick<EngineContext, 'access'>,
+  { access }: EngineContext,
   tx: ReadTransaction,
   kinds: readonly string[],
   since: HistoryPoint,

@@ -23,18 +23,15 @@ import { findings } from './findings.ts'
 import { NameIndex } from './names.ts'
 import { Partitions } from './partition.ts'
 import { reachOf } from './reach.ts'
-import { type SearchPorts, search } from './search.ts'
-
-/** The ports of graphs of the network. */
-interface GraphPorts extends SearchPorts, Pick<EngineContext, 'clock' | 'presence'> {}
+import { search } from './search.ts'
 
 /** Answers about access by groups and by names, for callers with the right to read it. Long work is done in slices. */
 export class NetworkGraphs {
-  readonly #context: GraphPorts
+  readonly #context: EngineContext
   readonly #partitions: Partitions
   readonly #names: NameIndex
 
-  constructor(context: GraphPorts) {
+  constructor(context: EngineContext) {
     this.#context = context
     this.#partitions = new Partitions(context)
     this.#names = new NameIndex(context)

@@ -102,12 +102,12 @@ interface KeptView {
 
 /** The view that each caller has of the network, made with its first question; later it takes over the changes since. */
 export class Partitions {
-  readonly #context: Pick<EngineContext, 'access' | 'storage'>
+  readonly #context: EngineContext
   readonly #kept = new BoundedMap<string, KeptView>(MOST_VIEWS)
   /** One after the other: each may use what the one before made. */
   #queue: Promise<unknown> = Promise.resolve()
 
-  constructor(context: Pick<EngineContext, 'access' | 'storage'>) {
+  constructor(context: EngineContext) {
     this.#context = context
   }
 

@@ -17,7 +17,7 @@ import type { Names } from './names.ts'
  * Errors: `NOT_FOUND` for an unknown id or name, `COULD_NOT_VALIDATE` where not exactly one of both is named.
  */
 export async function reachOf(
-  context: Pick<EngineContext, 'access' | 'presence' | 'storage' | 'turns'>,
+  context: EngineContext,
   names: Names,
   { identity, service, type, ...page }: z.output<typeof ReachRequest>,
 ): Promise<Reach> {
@@ -77,7 +77,7 @@ function grantsOf(
 }
 
 async function named(
-  { storage }: Pick<EngineContext, 'storage'>,
+  { storage }: EngineContext,
   entries: readonly NameEntry[],
   grants: readonly (readonly Grant[])[],
 ): Promise<readonly Omit<Reached, 'status'>[]> {

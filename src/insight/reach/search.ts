@@ -7,9 +7,6 @@ import { resourceNamed } from '../../facts/resources/index.ts'
 import type { Turns } from '../../ports/runtime.ts'
 import { NAMED, type Names, searchNames } from './names.ts'
 
-/** The ports of the search in the graph. */
-export type SearchPorts = Pick<EngineContext, 'access' | 'settings' | 'storage' | 'turns'>
-
 const WITH_ATTRIBUTES: readonly EntityKind[] = ['identities', 'services', 'edge-routers', 'posture-checks']
 /** How many role attributes of a found entity are shown. */
 const MOST_SHOWN = 8
@@ -20,7 +17,7 @@ const PIECE = 64
  * attributes, at most as many. A text that begins with `#` finds role attributes alone.
  */
 export async function search(
-  context: SearchPorts,
+  context: EngineContext,
   call: Call,
   names: Names,
   text: string,

@@ -1,13 +1,9 @@
 import { type Call, isAdminCall, mayRead } from '../../context/call.ts'
 import type { EngineContext } from '../../context/context.ts'
 import type { TimelineEvent } from '../../facts/insight/timeline.resource.ts'
-import type { CurrentCallPorts } from '../../login/current-call.ts'
 import { eventAnswers } from './event-answer.ts'
 import type { EventLog, KeptEvent } from './event-log.ts'
 import { type Found, ReaderStream } from './reader-stream.ts'
-
-/** The ports of a stream of events. */
-export interface EventStreamPorts extends CurrentCallPorts, Pick<EngineContext, 'timetable'> {}
 
 /** How many events are handed over at once. */
 const BATCH = 64
@@ -21,7 +17,7 @@ export interface EventBatch {
 
 /** The sources that a stream works with. */
 export interface StreamSource {
-  readonly context: EventStreamPorts
+  readonly context: EngineContext
   readonly log: EventLog
   idOf(number: number): string
 }

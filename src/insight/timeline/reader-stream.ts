@@ -1,5 +1,6 @@
 import { type Call, isAdminCall } from '../../context/call.ts'
-import { type CurrentCallPorts, currentCall } from '../../login/current-call.ts'
+import type { EngineContext } from '../../context/context.ts'
+import { currentCall } from '../../login/current-call.ts'
 
 /** Nothing happened for a while; the stream shows its reader that it is alive. */
 export interface QuietStep {
@@ -19,7 +20,7 @@ export type Found<Told> = Told | 'look on' | 'wait' | 'end'
  * a place and no events, so a slow reader costs nothing.
  */
 export abstract class ReaderStream<Told extends object = object> {
-  readonly #ports: CurrentCallPorts
+  readonly #context: EngineContext
   #call: Call
   #isOver = false
   #isQuiet = false
@@ -27,8 +28,8 @@ export abstract class ReaderStream<Told extends object = object> {
   #isDoubtful = true
   #wake: (() => void) | undefined
 
-  protected constructor(ports: CurrentCallPorts, call: Call) {
-    this.#ports = ports
+  protected constructor(context: EngineContext, call: Call) {
+    this.#context = context
     this.#call = call
   }
 
@@ -100,7 +101,7 @@ export abstract class ReaderStream<Told extends object = object> {
 
   async #judge(): Promise<void> {
     this.#isDoubtful = false
-    const current = await currentCall(this.#ports, this.#call)
+    const current = await currentCall(this.#context, this.#call)
     if (current === undefined) this.#isOver = true
     else this.#call = current
   }

@@ -10,11 +10,8 @@ import { readRequest } from '../../kernel/declaration/read-body.ts'
 import { type HistoryPoint, isSamePoint } from '../../ports/record-storage.ts'
 import { eventAnswers } from './event-answer.ts'
 import { EventLog, factsOf, readerOf, TOLD_EVENTS } from './event-log.ts'
-import { EventStream, type EventStreamPorts, mayHear, type StreamSource } from './event-stream.ts'
+import { EventStream, mayHear, type StreamSource } from './event-stream.ts'
 import type { ReaderStream } from './reader-stream.ts'
-
-/** The ports of timelines. */
-interface TimelinePorts extends EventStreamPorts, Pick<EngineContext, 'events' | 'random'> {}
 
 /** Milliseconds between two signs of life to the readers of streams; each time their rights are judged again. */
 const HEARTBEAT_MS = 15_000
@@ -29,7 +26,7 @@ export class Timelines {
   /** The place of the store when readers were last judged; undefined while there are no readers. */
   #place: HistoryPoint | undefined
 
-  constructor(context: TimelinePorts) {
+  constructor(context: EngineContext) {
     const log = new EventLog(context.settings.limits.timelineBytes)
     this.#instance = context.random.id()
     this.#source = { context, log, idOf: (number) => `${this.#instance}.${number}` }

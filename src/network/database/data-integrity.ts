@@ -16,9 +16,6 @@ import { everyRecord } from '../../records/read-records.ts'
 import { type WriteBatch, writeInBatches } from '../../records/write-batches.ts'
 import { damage, type Inconsistency, inconsistenciesOf, type Repair } from './inconsistency.ts'
 
-/** The ports by which integrity is checked and mended. */
-type IntegrityPorts = Pick<EngineContext, 'clock' | 'logger' | 'storage' | 'turns' | 'writes'>
-
 /** How many results of a run are kept. */
 const MAX_RESULTS = 1000
 
@@ -45,11 +42,11 @@ const NEVER_RUN: IntegrityReport = {
 
 /** Checks and repairs the store against the declarations, one run at a time; results stay in this process. */
 export class DataIntegrity {
-  readonly #context: IntegrityPorts
+  readonly #context: EngineContext
   #report = NEVER_RUN
   #run: Promise<void> = Promise.resolve()
 
-  constructor(context: IntegrityPorts) {
+  constructor(context: EngineContext) {
     this.#context = context
   }
 
@@ -137,7 +134,7 @@ export async function findInconsistencies(
 
 /** Does a repair; answers whether it still had something to mend. */
 export function mend(
-  context: Pick<EngineContext, 'clock' | 'writes'>,
+  context: EngineContext,
   call: Call,
   { resource, id, field, entry, action }: Repair,
 ): Promise<boolean> {

@@ -8,10 +8,10 @@ const NAMELESS = 'beside the store'
 
 /** Copies of the store, made by the storage where it can. */
 export class Snapshots {
-  readonly #context: Pick<EngineContext, 'clock' | 'storage'>
+  readonly #context: EngineContext
   #last: number | undefined
 
-  constructor(context: Pick<EngineContext, 'clock' | 'storage'>) {
+  constructor(context: EngineContext) {
     this.#context = context
   }
 
@@ -54,11 +54,11 @@ export interface StorageLook {
 
 /** Looks whether the store can be read, for the monitoring of the controller. */
 export class StorageHealth {
-  readonly #context: Pick<EngineContext, 'clock' | 'storage'>
+  readonly #context: EngineContext
   #last: StorageLook | undefined
   #looking: Promise<StorageLook> | undefined
 
-  constructor(context: Pick<EngineContext, 'clock' | 'storage'>) {
+  constructor(context: EngineContext) {
     this.#context = context
   }
 

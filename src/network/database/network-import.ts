@@ -50,9 +50,9 @@ const BATCH = 200
  * so an interrupted import is simply repeated.
  */
 export class NetworkImport {
-  readonly #context: Pick<EngineContext, 'clock' | 'pki' | 'writes'>
+  readonly #context: EngineContext
 
-  constructor(context: Pick<EngineContext, 'clock' | 'pki' | 'writes'>) {
+  constructor(context: EngineContext) {
     this.#context = context
   }
 
@@ -156,7 +156,7 @@ function isSame(known: object, record: object): boolean {
  * A certificate that leads to this network's own authority can be extended here; one of a third party belongs to that party.
  */
 async function importedCredential(
-  { pki }: Pick<EngineContext, 'pki'>,
+  { pki }: EngineContext,
   record: RecordOf<Resource>,
   entities: readonly ImportedEntity[],
   now: number,

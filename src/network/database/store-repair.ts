@@ -9,9 +9,6 @@ import { builtInFields, findInconsistencies, mend } from './data-integrity.ts'
 
 import type { Damage, Inconsistency } from './inconsistency.ts'
 
-/** The ports by which a store is repaired. */
-type RepairPorts = Pick<EngineContext, 'clock' | 'storage' | 'turns' | 'writes'>
-
 /** The repair of a violation of the declarations. */
 export interface StoreRepair {
   readonly description: string
@@ -33,7 +30,7 @@ const AT_ONCE = 500
  * first. Readable fields of a record are never changed, and nothing is deleted without being asked for.
  */
 export async function repairStore(
-  context: RepairPorts,
+  context: EngineContext,
   call: SystemCall,
   deletesDamaged: boolean,
 ): Promise<readonly StoreRepair[]> {
@@ -54,7 +51,7 @@ export async function repairStore(
 }
 
 async function repaired(
-  context: Pick<EngineContext, 'clock' | 'writes'>,
+  context: EngineContext,
   call: SystemCall,
   { description, repair, damage }: Inconsistency,
   deletesDamaged: boolean,
@@ -76,11 +73,7 @@ async function repaired(
 }
 
 /** Restores an unreadable record to that of a new network; answers whether a new network has it. */
-async function restore(
-  { writes, clock }: Pick<EngineContext, 'clock' | 'writes'>,
-  call: SystemCall,
-  damage: Damage,
-): Promise<boolean> {
+async function restore({ writes, clock }: EngineContext, call: SystemCall, damage: Damage): Promise<boolean> {
   const { resource, remains, fields } = damage
   const builtIn = builtInFields(resource.name, remains.id)
   if (builtIn === undefined) return false

@@ -17,12 +17,6 @@ import { isComplete, missingOfRequest, policyOf } from '../request-totp.ts'
 import type { ProviderContext, TokenIssue, TokenResponse } from '../token-issue.ts'
 import type { Codes } from './codes.ts'
 
-/** The ports of a grant for a code. */
-type CodeGrantPorts = Pick<
-  ProviderContext,
-  'clock' | 'digest' | 'ownerCounts' | 'pki' | 'provider' | 'random' | 'settings' | 'storage'
->
-
 /** A request of a client to exchange a code. */
 export interface CodeRequest {
   readonly issuer: string
@@ -40,14 +34,14 @@ type Completed = AuthRequest & { readonly login: RequestLogin }
  * again is in the wrong hands, or was at first: the session that it was exchanged for ends (section 4.1.2).
  */
 export class CodeGrant {
-  readonly #context: CodeGrantPorts
+  readonly #context: ProviderContext
   readonly #requests: AuthRequests
   readonly #codes: Codes
   readonly #apiSessions: ApiSessions
   readonly #issue: TokenIssue
 
   constructor(
-    context: CodeGrantPorts,
+    context: ProviderContext,
     requests: AuthRequests,
     codes: Codes,
     apiSessions: ApiSessions,

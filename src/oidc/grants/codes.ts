@@ -9,9 +9,6 @@ import type { AuthRequest, AuthRequests } from '../auth-requests.ts'
 import { isComplete, missingOfRequest, policyOf } from '../request-totp.ts'
 import type { ProviderContext } from '../token-issue.ts'
 
-/** The ports of codes. */
-type CodePorts = Pick<ProviderContext, 'clock' | 'digest' | 'random' | 'storage' | 'writes'>
-
 /** Valid codes of one login at once: a client that asks again gets a new one, and the sixth voids the first. */
 const MAX_CODES = 5
 
@@ -23,10 +20,10 @@ export interface FinishedLogin {
 
 /** Authorization codes: a client gets one for a completed login, and exchanges it for tokens. */
 export class Codes {
-  readonly #context: CodePorts
+  readonly #context: ProviderContext
   readonly #requests: AuthRequests
 
-  constructor(context: CodePorts, requests: AuthRequests) {
+  constructor(context: ProviderContext, requests: AuthRequests) {
     this.#context = context
     this.#requests = requests
   }

@@ -4,18 +4,8 @@ import { invalidRequest, OAuthError } from '../../facts/oidc/oauth-error.rules.t
 import { afterExchange, type Prover } from '../../facts/oidc/refresh-tokens.rules.ts'
 import { type ReadToken, withScopes } from '../../facts/oidc/token-claims.rules.ts'
 import type { ProviderContext, TokenIssue, TokenResponse } from '../token-issue.ts'
-import {
-  judgePresented,
-  type LiveSession,
-  type NotRenewed,
-  type Renewal,
-  renewSession,
-  type TokenSessionPorts,
-} from '../token-sessions.ts'
+import { judgePresented, type LiveSession, type NotRenewed, type Renewal, renewSession } from '../token-sessions.ts'
 import { certifyAgain, narrowedScopes, presentationOf, proverOf } from './refresh-grant.ts'
-
-/** The ports of an exchange of tokens. */
-interface ExchangePorts extends TokenSessionPorts, Pick<ProviderContext, 'pki' | 'random'> {}
 
 /** A request of a client to exchange a token for another one. */
 export interface ExchangeRequest {
@@ -38,10 +28,10 @@ type Kind = (typeof KINDS)[number]
  * SDKs exchange one twice. The new tokens describe the session as it is, so that no proven factor gets lost.
  */
 export class ExchangeGrant {
-  readonly #context: ExchangePorts
+  readonly #context: ProviderContext
   readonly #issue: TokenIssue
 
-  constructor(context: ExchangePorts, issue: TokenIssue) {
+  constructor(context: ProviderContext, issue: TokenIssue) {
     this.#context = context
     this.#issue = issue
   }

@@ -9,10 +9,7 @@ import {
 } from '../../facts/oidc/token-claims.rules.ts'
 import { isBound, issueSessionCertificate, namedKey } from '../proof-of-possession.ts'
 import type { ProviderContext, TokenIssue, TokenResponse } from '../token-issue.ts'
-import { judgePresented, liveSession, renewSession, type TokenSessionPorts } from '../token-sessions.ts'
-
-/** The ports of a grant for a refresh token. */
-interface RefreshPorts extends TokenSessionPorts, Pick<ProviderContext, 'events' | 'pki' | 'random'> {}
+import { judgePresented, liveSession, renewSession } from '../token-sessions.ts'
 
 /** A request of a client to refresh its tokens. */
 export interface RefreshRequest {
@@ -28,10 +25,10 @@ export interface RefreshRequest {
  * answer is given again for a short time.
  */
 export class RefreshGrant {
-  readonly #context: RefreshPorts
+  readonly #context: ProviderContext
   readonly #issue: TokenIssue
 
-  constructor(context: RefreshPorts, issue: TokenIssue) {
+  constructor(context: ProviderContext, issue: TokenIssue) {
     this.#context = context
     this.#issue = issue
   }
@@ -104,7 +101,7 @@ export function narrowedScopes({ scopes = [] }: SessionClaims, scope: string | u
  * presents none of them.
  */
 export async function proverOf(
-  context: Pick<ProviderContext, 'pki'>,
+  context: ProviderContext,
   token: ReadToken,
   call: Call,
   clientId: string,
@@ -115,11 +112,7 @@ export async function proverOf(
 }
 
 /** A refresh token as it is presented now. */
-export function presentationOf(
-  { clock, settings }: Pick<ProviderContext, 'clock' | 'settings'>,
-  { jti }: ReadToken,
-  by: Prover,
-): Presentation {
+export function presentationOf({ clock, settings }: ProviderContext, { jti }: ReadToken, by: Prover): Presentation {
   return { jti, by, now: clock.now(), graceMs: settings.profile.refreshTokenGraceMs }
 }
 
@@ -134,7 +127,7 @@ export interface FurtherCertificate {
  * certificates: a plain bearer token cannot become another client's proof. Error: `invalid_request`.
  */
 export async function certifyAgain(
-  context: Pick<ProviderContext, 'clock' | 'pki' | 'random'>,
+  context: ProviderContext,
   token: ReadToken,
   csrPem: string | undefined,
 ): Promise<FurtherCertificate | undefined> {
