@@ -4,7 +4,7 @@ import { createController, type PkiMaterial } from 'portcullis'
 import { postgresStorage, sqliteStorage } from 'portcullis/kysely'
 import { serve } from 'portcullis/node'
 import { engineOf } from '../src/controller/guarded-engine.ts'
-import { contextOf } from '../src/engine/engine.ts'
+import { contextOf } from '../src/engine/entity-services.ts'
 
 /** The first message of the parent. */
 export interface AuditProcessTask {

@@ -1,7 +1,7 @@
 import { createTestController } from 'portcullis/testing'
 import { modelCodec } from '../adapters/network/fabric/messages/model-codec.ts'
 import { engineOf } from '../src/controller/guarded-engine.ts'
-import { contextOf } from '../src/engine/engine.ts'
+import { contextOf } from '../src/engine/entity-services.ts'
 import { DataModel } from '../src/fabric/model/data-model.ts'
 import { databaseSize } from './million/database-size.ts'
 import { newPlace, openAt } from './million/opened.ts'

@@ -1,6 +1,6 @@
 import { SYSTEM_CALL } from '../src/context/call.ts'
 import { engineOf } from '../src/controller/guarded-engine.ts'
-import { contextOf } from '../src/engine/engine.ts'
+import { contextOf } from '../src/engine/entity-services.ts'
 import type { BenchRow } from './row.ts'
 import { benchManyPolicies } from './scale/many-policies.ts'
 import { LARGE, MANY_SERVICES, MEDIUM, type Network, network, SPREAD } from './scale/network.ts'

@@ -1,7 +1,7 @@
 import type { TestController } from 'portcullis/testing'
 import { SYSTEM_CALL } from '../../src/context/call.ts'
 import { engineOf } from '../../src/controller/guarded-engine.ts'
-import { contextOf } from '../../src/engine/engine.ts'
+import { contextOf } from '../../src/engine/entity-services.ts'
 import { byHost } from '../../src/facts/credentials/login-basis.rules.ts'
 import { identities } from '../../src/facts/identities/identity.resource.ts'
 import { startApiSession } from '../../src/login/api-session-start.ts'

@@ -1,7 +1,7 @@
 import type { Storage } from 'portcullis'
 import { createTestController, type TestController } from 'portcullis/testing'
 import { engineOf } from '../../src/controller/guarded-engine.ts'
-import { contextOf } from '../../src/engine/engine.ts'
+import { contextOf } from '../../src/engine/entity-services.ts'
 import {
   edgeRouterPolicies,
   serviceEdgeRouterPolicies,

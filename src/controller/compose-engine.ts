@@ -3,8 +3,8 @@ import { AccessMoves } from '../access/access-moves.ts'
 import { hostOf, requireAddress } from '../base/addresses.ts'
 import { requireInRange } from '../base/arguments.ts'
 import { BoundedMap } from '../base/collections.ts'
-import { type Profile, profileOf } from '../base/compatibility.ts'
-import { type Limits, limitsOf } from '../base/limits.ts'
+import { profileOf } from '../base/compatibility.ts'
+import { limitsOf } from '../base/limits.ts'
 import type { AuditSettings, OwnerCount } from '../context/context.ts'
 import { placeOf } from '../context/store-level.ts'
 import { OtherClocks, Timetable } from '../context/timetable.ts'
@@ -12,7 +12,6 @@ import { WireTexts } from '../context/wire-texts.ts'
 import { Writes } from '../context/writes.ts'
 import { CredentialsFeed } from '../credentials/identity-credentials.ts'
 import { ControllerEngine } from '../engine/engine.ts'
-import type { Events } from '../facts/network/events.ts'
 import { DEFAULT_POST_LOGOUT_URIS, DEFAULT_REDIRECT_URIS } from '../facts/oidc/auth-request.rules.ts'
 import type { OpenIdUris } from '../network/controller-settings.ts'
 import { createSealer } from '../platform/aes-gcm-sealer.ts'
@@ -38,7 +37,7 @@ import {
   systemRandom,
 } from '../platform/system-runtime.ts'
 import { createX509Pki } from '../platform/x509/x509-pki.ts'
-import type { Clock, Logger, Random } from '../ports/runtime.ts'
+import type { Clock } from '../ports/runtime.ts'
 import { MAX_OWNERS } from '../records/owner-quota.ts'
 import { Presence } from '../routers/presence.ts'
 import type { ControllerOptions, WebhookOptions } from './controller-options.ts'
@@ -49,32 +48,13 @@ const MINUTE_MS = 60_000
 const CENTURY_MS = 100 * 365 * 24 * 60 * MINUTE_MS
 
 /** The engine of a controller, and the parts of it that its surroundings need. */
-export interface Composition {
-  /** Changes the address that tokens and issuers name from now on. */
-  changeAddress(address: string): void
-  readonly engine: ControllerEngine
-  readonly server: ServerCredentials
-  readonly presence: Presence
-  readonly access: AccessFeed
-  /** The recent counts of limited records, by owner. */
-  readonly ownerCounts: Pick<BoundedMap<string, OwnerCount>, 'size'>
-  /** Distinguishes this process from others over the same store. */
-  readonly processId: string
-  readonly timetable: Timetable
-  readonly otherClocks: OtherClocks
-  readonly events: Events
-  readonly random: Random
-  readonly clock: Clock
-  readonly logger: Logger
-  readonly limits: Limits
-  readonly profile: Profile
-}
+export type Composition = Awaited<ReturnType<typeof composeEngine>>
 
 /**
  * Puts the ports of a controller together. Nothing is read or written yet. Rejects with a message that names the option when
  * it cannot be used.
  */
-export async function composeEngine(options: ControllerOptions): Promise<Composition> {
+export async function composeEngine(options: ControllerOptions) {
   checkControllerOptions(options)
   const address = requireAddress(options.address)
   const clock = options.clock ?? systemClock
@@ -92,6 +72,7 @@ export async function composeEngine(options: ControllerOptions): Promise<Composi
   const { hooks = {} } = options
   if (hooks.afterChange !== undefined) events.on('entity.changed', (change) => hooks.afterChange?.(change))
   const timetable = new Timetable({ clock, logger, scheduler: options.scheduler ?? createScheduler(clock) })
+  // Distinguishes this process from others over the same store.
   const processId = random.uuid()
   const presence = new Presence({ storage, writes, clock, events, logger, timetable, processId, elsewhere })
   const enrollmentDurationMs = durationOf('enrollmentDurationMs', options, 180 * MINUTE_MS)
@@ -117,6 +98,7 @@ export async function composeEngine(options: ControllerOptions): Promise<Composi
     latest,
     profile.tellsPassingAccess ? new AccessMoves() : undefined,
   )
+  // The recent counts of limited records, by owner.
   const ownerCounts = new BoundedMap<string, OwnerCount>(MAX_OWNERS)
   const otherClocks = new OtherClocks(clock, logger)
   const secretsKey = options.secretsKey ?? (await deriveSecretsKey(pki))
@@ -156,6 +138,7 @@ export async function composeEngine(options: ControllerOptions): Promise<Composi
     ownerCounts,
     settings,
   })
+  /** Changes the address that tokens and issuers name from now on. */
   const changeAddress = (next: string) => {
     settings.address = requireAddress(next)
   }

@@ -6,7 +6,8 @@ import { type Call, type Caller, SYSTEM_CALL } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import { publishSigningKey } from '../credentials/signing-keys.ts'
 import { bootstrap } from '../engine/bootstrap.ts'
-import { type ControllerEngine, contextOf } from '../engine/engine.ts'
+import type { ControllerEngine } from '../engine/engine.ts'
+import { contextOf } from '../engine/entity-services.ts'
 import type { CallEngine, HostEngine } from '../engine/host-engine.ts'
 import {
   type IdentityInvitationOptions,

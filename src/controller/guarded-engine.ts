@@ -1,6 +1,7 @@
 import type { Call, Caller } from '../context/call.ts'
 import { requireValidSession } from '../credentials/api-session-validity.ts'
-import { type ControllerEngine, contextOf } from '../engine/engine.ts'
+import type { ControllerEngine } from '../engine/engine.ts'
+import { contextOf } from '../engine/entity-services.ts'
 import type { CallEngine, HostEngine } from '../engine/host-engine.ts'
 import { authorize } from '../http/pipeline/authorize.ts'
 import { hostMethods, METHODS } from './host-methods.ts'

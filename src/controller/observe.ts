@@ -1,6 +1,6 @@
 import { callIsolated } from '../concurrency/call-isolated.ts'
 import { runtime } from '../concurrency/process-runtime.ts'
-import { contextOf } from '../engine/engine.ts'
+import { contextOf } from '../engine/entity-services.ts'
 import type { PlainFetch } from '../http/exchange.ts'
 import { observedFetch } from '../http/observed-fetch.ts'
 import type { WatchedFetch } from '../http/pipeline/handler.ts'

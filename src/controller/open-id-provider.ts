@@ -1,6 +1,7 @@
 import { openIdApi } from '../apis/oidc/index.ts'
 import { requireInRange } from '../base/arguments.ts'
-import { type ControllerEngine, contextOf } from '../engine/engine.ts'
+import type { ControllerEngine } from '../engine/engine.ts'
+import { contextOf } from '../engine/entity-services.ts'
 import { redirectUriProblem } from '../facts/oidc/auth-request.rules.ts'
 import { issuerProblem, issuersOf } from '../facts/oidc/discovery.rules.ts'
 import type { OpenIdApi } from '../http/pipeline/handler.ts'

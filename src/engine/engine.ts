@@ -46,11 +46,8 @@ import { Snapshots, StorageHealth } from '../network/database/database-snapshots
 import { KeyRotation } from '../pki/key-rotation.ts'
 import { ServiceUpdates } from '../services/service-updates.ts'
 import { WebhookService } from '../webhooks/webhooks.ts'
-import { behaviourOf, EntityServices } from './entity-services.ts'
+import { behaviourOf, contextOf, EntityServices } from './entity-services.ts'
 import { followTime, followWrites, guardWrites } from './followers.ts'
-
-/** The ports and the state of an engine, for the parts built around it; a host does not see them. */
-export let contextOf: (engine: ControllerEngine) => EngineContext
 
 /**
  * The controller without its wire: the two APIs call it, and a host may call it directly. Every method takes the {@link Call} it is made
@@ -65,110 +62,67 @@ export let contextOf: (engine: ControllerEngine) => EngineContext
  * @throws {ControllerError} CAN_NOT_DELETE_REFERENCED_ENTITY when an entity that has to go is needed by an entity that stays.
  */
 export class ControllerEngine extends EntityServices {
-  readonly #context: EngineContext
+  readonly #context = contextOf(this)
   /** Entities in their wire form. */
-  readonly reader: EntityReader
-  readonly administratorRecovery: AdministratorRecovery
-  /** The audit trail, to be read and verified. */
-  readonly audit: AuditReading
-  /** Undoes changes that the audit trail records. */
-  readonly changeUndo: ChangeUndo
+  readonly reader = new EntityReader(this.#context, behaviourOf)
+  readonly administratorRecovery = new AdministratorRecovery(this.#context)
   /** The audit trail, as it is written. */
-  readonly auditTrail: AuditTrail
-  readonly apiSessions: ApiSessions
-  readonly authentication: Authentication<Caller>
-  readonly authenticators: Authenticators
-  readonly caEnrollment: CaEnrollment
-  readonly certificateAuthorities: CertificateAuthorities
-  readonly enrollment: Enrollment
-  readonly enrollments: Enrollments
-  readonly certificateExtension: CertificateExtension
-  readonly sessionCertificates: SessionCertificates
-  readonly routerEnrollment: RouterEnrollment
-  readonly tokenEnrollment: TokenEnrollment
-  readonly identityState: IdentityState
-  readonly controllerSettings: ControllerSettingsService
+  readonly auditTrail = new AuditTrail(this.#context)
+  /** The audit trail, to be read and verified. */
+  readonly audit = new AuditReading(this.#context, this.auditTrail)
+  /** Undoes changes that the audit trail records. */
+  readonly changeUndo: ChangeUndo = new ChangeUndo(this.#context, this)
+  readonly apiSessions = new ApiSessions(this.#context)
+  readonly authentication = new Authentication<Caller>(this.#context, (call, who, start) =>
+    this.apiSessions.start(call, who, start),
+  )
+  readonly authenticators = new Authenticators(this.#context)
+  readonly caEnrollment = new CaEnrollment(this.#context)
+  readonly certificateAuthorities = new CertificateAuthorities(this.#context)
+  readonly enrollment = new Enrollment(this.#context)
+  readonly enrollments = new Enrollments(this.#context, this.reader)
+  readonly certificateExtension = new CertificateExtension(this.#context)
+  readonly sessionCertificates = new SessionCertificates(this.#context)
+  readonly routerEnrollment = new RouterEnrollment(this.#context)
+  readonly tokenEnrollment = new TokenEnrollment(this.#context)
+  readonly identityState = new IdentityState(this.#context)
+  readonly controllerSettings = new ControllerSettingsService(this.#context)
   /** The keys of the network's own, as they change. */
-  readonly keyRotation: KeyRotation
-  readonly mfa: Mfa
+  readonly keyRotation = new KeyRotation(this.#context)
+  readonly mfa = new Mfa(this.#context)
   /** Epoch milliseconds. */
-  readonly startedAt: number
-  readonly network: Network
+  readonly startedAt = this.#context.clock.now()
+  readonly network = new Network(this.#context)
   /** Answers about the services that policies let identities reach. */
-  readonly access: Access
-  readonly requestRates: RequestRates
-  readonly posture: Posture
-  readonly revocations: Revocations
-  readonly serviceUpdates: ServiceUpdates
-  readonly sessions: Sessions
-  readonly serviceConfigs: ServiceConfigs
-  readonly traces: Traces
-  readonly trustAnchors: TrustAnchors
-  readonly snapshots: Snapshots
-  readonly dataIntegrity: DataIntegrity
-  readonly storageHealth: StorageHealth
-  readonly dataPlane: DataPlaneService
+  readonly access = new Access(this.#context)
+  readonly requestRates = new RequestRates(this.#context)
+  readonly posture = new Posture(this.#context)
+  readonly revocations = new Revocations(this.#context)
+  readonly serviceUpdates = new ServiceUpdates(this.#context)
+  readonly sessions = new Sessions(this.#context)
+  readonly serviceConfigs = new ServiceConfigs(this.#context)
+  readonly traces = new Traces(this.#context)
+  readonly trustAnchors = new TrustAnchors(this.#context)
+  readonly snapshots = new Snapshots(this.#context)
+  readonly dataIntegrity = new DataIntegrity(this.#context)
+  readonly storageHealth = new StorageHealth(this.#context)
+  readonly dataPlane = new DataPlaneService(this.#context)
   /** The graphs of access, by groups and by names. */
-  readonly graphs: NetworkGraphs
+  readonly graphs = new NetworkGraphs(this.#context)
   /** The events of this process, for callers with the right to read them. */
-  readonly timelines: Timelines
+  readonly timelines = new Timelines(this.#context)
   /** Routers, links and circuits as they are now. */
-  readonly traffic: TrafficReading
+  readonly traffic = new TrafficReading(this.#context)
   /** The secrets of webhooks, and their failed deliveries. */
-  readonly webhookDeliveries: WebhookService
+  readonly webhookDeliveries = new WebhookService(this.#context)
 
-  readonly #simulation: Simulation
-
-  static {
-    contextOf = (engine) => engine.#context
-  }
+  readonly #simulation = new Simulation(this.#context)
 
   constructor(context: EngineContext) {
     super(context)
-    this.#context = context
-    this.reader = new EntityReader(context, behaviourOf)
-    this.auditTrail = new AuditTrail(context)
-    this.audit = new AuditReading(context, this.auditTrail)
-    this.apiSessions = new ApiSessions(context)
-    this.revocations = new Revocations(context)
     guardWrites(context)
     followWrites(context, this.apiSessions, this.revocations)
     followTime(context, this.apiSessions, this.revocations)
-    this.authentication = new Authentication(context, (call, who, start) => this.apiSessions.start(call, who, start))
-    this.authenticators = new Authenticators(context)
-    this.administratorRecovery = new AdministratorRecovery(context)
-    this.caEnrollment = new CaEnrollment(context)
-    this.certificateAuthorities = new CertificateAuthorities(context)
-    this.enrollment = new Enrollment(context)
-    this.enrollments = new Enrollments(context, this.reader)
-    this.certificateExtension = new CertificateExtension(context)
-    this.sessionCertificates = new SessionCertificates(context)
-    this.routerEnrollment = new RouterEnrollment(context)
-    this.tokenEnrollment = new TokenEnrollment(context)
-    this.identityState = new IdentityState(context)
-    this.controllerSettings = new ControllerSettingsService(context)
-    this.keyRotation = new KeyRotation(context)
-    this.mfa = new Mfa(context)
-    this.startedAt = context.clock.now()
-    this.network = new Network(context)
-    this.access = new Access(context)
-    this.requestRates = new RequestRates(context)
-    this.posture = new Posture(context)
-    this.serviceUpdates = new ServiceUpdates(context)
-    this.sessions = new Sessions(context)
-    this.serviceConfigs = new ServiceConfigs(context)
-    this.traces = new Traces(context)
-    this.trustAnchors = new TrustAnchors(context)
-    this.snapshots = new Snapshots(context)
-    this.dataIntegrity = new DataIntegrity(context)
-    this.storageHealth = new StorageHealth(context)
-    this.dataPlane = new DataPlaneService(context)
-    this.graphs = new NetworkGraphs(context)
-    this.timelines = new Timelines(context)
-    this.webhookDeliveries = new WebhookService(context)
-    this.traffic = new TrafficReading(context)
-    this.#simulation = new Simulation(context)
-    this.changeUndo = new ChangeUndo(context, this)
   }
 
   /**

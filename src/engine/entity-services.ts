@@ -50,9 +50,16 @@ export const OFFERED = {
 } satisfies { readonly [P in keyof HostEntityServices]: Resource }
 type Offered = typeof OFFERED
 
+/** The ports and the state of an engine, for the parts built around it; a host does not see them. */
+export let contextOf: (engine: Services) => EngineContext
+
 class Services {
   readonly #context: EngineContext
   readonly #services: { readonly resource: Resource }[] = []
+
+  static {
+    contextOf = (engine) => engine.#context
+  }
 
   constructor(context: EngineContext) {
     this.#context = context

@@ -52,7 +52,7 @@ export interface FabricHost {
 }
 
 /** Puts the parts of the data plane together. */
-export function assembleFabric(host: FabricHost, presence: Presence, options: ControlPlaneOptions): FabricParts {
+export function assembleFabric(host: FabricHost, presence: Presence, options: ControlPlaneOptions) {
   const { context, apiSessions } = host
   const routers = new ConnectedRouters()
   const network = new Network(routers)
@@ -141,46 +141,12 @@ export function assembleFabric(host: FabricHost, presence: Presence, options: Co
     operators: new OperatorSessions({ context, inspections, validations, feeds, tracing }),
     certificates: new RouterCertificates(context),
     renewals: new RenewalRequests(context, routers, owed),
-    decommission: async (routerId, isEdgeRouter) => {
+    /** Deletes a router at its own wish. */
+    decommission: async (routerId: string, isEdgeRouter: boolean) => {
       await host.deleteRouter(isEdgeRouter ? edgeRouters : transitRouters, routerId)
     },
   }
 }
 
 /** The parts that the sessions of routers share. */
-export interface FabricParts {
-  readonly context: EngineContext
-  readonly presence: Presence
-  readonly apiSessions: ApiSessions
-  readonly rights: ServiceRights
-  readonly routers: ConnectedRouters
-  readonly network: Network
-  readonly owed: Owed
-  readonly peers: Peers
-  readonly links: LinkReports
-  readonly relays: Relays
-  readonly circuits: OpenCircuits
-  readonly exchange: RouteExchange
-  readonly choice: HostChoice
-  readonly setup: CircuitSetup
-  readonly ends: CircuitEnds
-  readonly failures: DialFailures
-  readonly traces: DialTraces
-  readonly accessLoss: AccessLoss
-  readonly rerouting: Rerouting
-  readonly hosted: HostedTerminators
-  readonly validation: TerminatorValidation
-  readonly announced: AnnouncedSessions
-  readonly endpointPosture: EndpointPosture
-  readonly model: ModelSubscriptions
-  readonly modelValidation: ModelValidation
-  readonly routerInspections: RouterInspections
-  readonly inspections: Inspections
-  readonly terminatorComparisons: TerminatorComparisons
-  readonly tracing: ChannelTracing
-  readonly operators: OperatorSessions
-  readonly certificates: RouterCertificates
-  readonly renewals: RenewalRequests
-  /** Deletes a router at its own wish. */
-  readonly decommission: (routerId: string, isEdgeRouter: boolean) => Promise<void>
-}
+export type FabricParts = ReturnType<typeof assembleFabric>

@@ -30,7 +30,7 @@ import { refusalOf, verifySocket } from './channels/channel-admission.ts'
 import type { ConnectedRouter } from './channels/connected-routers.ts'
 import { removed } from './channels/peers.ts'
 import { controllerIdOf } from './controller-id.ts'
-import { FabricView } from './data-plane-view.ts'
+import { fabricView } from './data-plane-view.ts'
 import { Holders } from './processes/holders.ts'
 import { SealedProofs } from './processes/process-proofs.ts'
 import { RelayedRouters } from './processes/relayed-routers.ts'
@@ -80,7 +80,7 @@ export class Fabric implements ControlPlane {
       relayed: this.#relayed,
       onOthers: (count) => this.#parts.relays.expect(count),
     })
-    this.view = new FabricView(this.#parts, this.#holders)
+    this.view = fabricView(this.#parts, this.#holders)
     this.#follower = new ChangeFollower(context, (tx, changes) => followChanges(this.#parts, tx, changes))
     context.writes.follow(() => this.#look())
     context.timetable.onDue('fabric', async () => this.#tick())

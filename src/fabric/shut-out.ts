@@ -1,37 +1,13 @@
-import type { EngineContext } from '../context/context.ts'
 import { firstRouter, lastRouter, passes } from '../facts/fabric/rules/index.ts'
-import type { Presence } from '../routers/presence.ts'
 import { shutOutAmong } from '../routers/router-admission.ts'
-import type { ConnectedRouters } from './channels/connected-routers.ts'
-import type { Network } from './channels/network.ts'
-import type { Peers } from './channels/peers.ts'
-import type { CircuitEnds } from './circuits/circuit-end.ts'
-import type { LinkReports } from './circuits/link-reports.ts'
-import type { OpenCircuits } from './circuits/open-circuits.ts'
-import type { Rerouting } from './circuits/rerouting.ts'
-import type { RouteExchange } from './circuits/route-exchange.ts'
-import type { Relays } from './processes/relays.ts'
-
-interface Parts {
-  readonly context: EngineContext
-  readonly presence: Presence
-  readonly relays: Pick<Relays, 'gone'>
-  readonly routers: ConnectedRouters
-  readonly network: Network
-  readonly peers: Peers
-  readonly links: LinkReports
-  readonly circuits: OpenCircuits
-  readonly exchange: RouteExchange
-  readonly ends: CircuitEnds
-  readonly rerouting: Rerouting
-}
+import type { FabricParts } from './assemble-fabric.ts'
 
 /**
  * Shuts out a router that was deleted, disabled or is to enroll anew: it carries no traffic any more. While it still listens it gets the
  * order to forget its circuits. Other routers close their links to it. A circuit through it takes another path; a circuit that begins or
  * ends there is ended. It need not be connected: it gets missed messages when it comes back.
  */
-export function shutOut(parts: Parts, routerId: string, reason: 'router-deleted' | 'router-shut-out'): void {
+export function shutOut(parts: FabricParts, routerId: string, reason: 'router-deleted' | 'router-shut-out'): void {
   const { routers, presence, network, peers, links, circuits, exchange, ends, rerouting, relays } = parts
   const router = routers.get(routerId)
   const carried = circuits.all().filter(({ course }) => passes(course, routerId))
@@ -58,7 +34,7 @@ export function shutOut(parts: Parts, routerId: string, reason: 'router-deleted'
 }
 
 /** Shuts out routers that are unknown here and may not be connected: other routers have links to them, and no loss was reported. */
-export async function shutOutStrangers(parts: Parts, routerIds: readonly string[]): Promise<void> {
+export async function shutOutStrangers(parts: FabricParts, routerIds: readonly string[]): Promise<void> {
   const strangers = new Set(routerIds.filter((id) => parts.routers.get(id) === undefined))
   if (strangers.size === 0) return
   const found = await parts.context.storage.read((tx) => shutOutAmong(tx, strangers))

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 // Internals: a write that skips the APIs, after which the enforcement must catch up.
 import { resume } from '../../src/access/service-sessions/enforcement.ts'
 import { engineOf } from '../../src/controller/guarded-engine.ts'
-import { contextOf } from '../../src/engine/engine.ts'
+import { contextOf } from '../../src/engine/entity-services.ts'
 import { servicePolicies } from '../support/stored-records.ts'
 import { type Person, type World, world } from '../support/world.ts'
 

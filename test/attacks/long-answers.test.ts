@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 // Internals: writes by the thousand, and followers that see their size.
 import { engineOf } from '../../src/controller/guarded-engine.ts'
-import { contextOf } from '../../src/engine/engine.ts'
+import { contextOf } from '../../src/engine/entity-services.ts'
 import { expectDone } from '../contract/http/errors.ts'
 import { adminOf, create } from '../contract/http/foreign-client.ts'
 import type { MountedController } from '../contract/http/mount.ts'

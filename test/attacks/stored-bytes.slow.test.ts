@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 // Internals: the default limits, so that each bound is tried at its edge.
 import { DEFAULT_LIMITS } from '../../src/base/limits.ts'
 import { engineOf } from '../../src/controller/guarded-engine.ts'
-import { contextOf } from '../../src/engine/engine.ts'
+import { contextOf } from '../../src/engine/entity-services.ts'
 import { RESOURCES } from '../../src/facts/resources/index.ts'
 import type { RecordOf, Resource } from '../../src/kernel/declaration/resource.ts'
 import { expectDone, expectFieldError } from '../contract/http/errors.ts'

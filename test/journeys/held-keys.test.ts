@@ -5,7 +5,7 @@ import { createTestController } from 'portcullis/testing'
 import { beforeAll, describe, expect, it } from 'vitest'
 // Internals: the engine behind that of hosts, whose checks come before it.
 import { engineOf } from '../../src/controller/guarded-engine.ts'
-import { contextOf } from '../../src/engine/engine.ts'
+import { contextOf } from '../../src/engine/entity-services.ts'
 import { openTls } from '../adapters/node/tls-client.ts'
 import { adminOf, CLIENT, create, foreignClient, read } from '../contract/http/foreign-client.ts'
 import { newKey, signingRequest } from '../contract/http/signing-request.ts'

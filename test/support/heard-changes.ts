@@ -1,7 +1,7 @@
 import type { TestController } from 'portcullis/testing'
 // Internals: the followers of writes, which hosts are not given.
 import { engineOf } from '../../src/controller/guarded-engine.ts'
-import { contextOf } from '../../src/engine/engine.ts'
+import { contextOf } from '../../src/engine/entity-services.ts'
 
 /** The changes since somebody began to listen, each as a line, sorted. */
 export interface Changes {

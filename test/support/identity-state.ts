@@ -3,7 +3,7 @@ import type { TestController } from 'portcullis/testing'
 // Internals: states of identities and passwords that policies refuse.
 import { engineOf } from '../../src/controller/guarded-engine.ts'
 import { newAuthenticator } from '../../src/credentials/new-authenticator.ts'
-import { contextOf } from '../../src/engine/engine.ts'
+import { contextOf } from '../../src/engine/entity-services.ts'
 import { authenticators, authPolicies, identities } from './stored-records.ts'
 
 /** Differences from the default auth policy. */

@@ -6,7 +6,7 @@ import { onTestFinished } from 'vitest'
 // Internals: the proof of a second factor at an instant, without a code.
 import { changePosture } from '../../src/access/posture/posture-store.ts'
 import { engineOf } from '../../src/controller/guarded-engine.ts'
-import { contextOf } from '../../src/engine/engine.ts'
+import { contextOf } from '../../src/engine/entity-services.ts'
 import { givePassword } from './identity-state.ts'
 import { withSharedPki } from './shared-pki.ts'
 import { sessions as sessionRecords } from './stored-records.ts'

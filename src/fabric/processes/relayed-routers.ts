@@ -5,13 +5,8 @@ import type {
   HolderChannel,
   RouterSession,
 } from '../../facts/fabric/messages/index.ts'
-import type { ConnectedRouter, ConnectedRouters } from '../channels/connected-routers.ts'
-import type { Network } from '../channels/network.ts'
-import type { Peers } from '../channels/peers.ts'
-import type { RouterInspections } from '../channels/router-inspections.ts'
-import type { CircuitEnds } from '../circuits/circuit-end.ts'
-import type { OpenCircuits } from '../circuits/open-circuits.ts'
-import type { RouteExchange } from '../circuits/route-exchange.ts'
+import type { FabricParts } from '../assemble-fabric.ts'
+import type { ConnectedRouter } from '../channels/connected-routers.ts'
 
 /** A process over the same store whose routers this one uses. */
 export interface Holder {
@@ -19,14 +14,7 @@ export interface Holder {
   readonly channel: HolderChannel
 }
 
-interface Parts {
-  readonly routers: ConnectedRouters
-  readonly network: Network
-  readonly circuits: OpenCircuits
-  readonly exchange: RouteExchange
-  readonly ends: CircuitEnds
-  readonly peers: Peers
-  readonly routerInspections: RouterInspections
+interface Parts extends FabricParts {
   /** Begins the handling of messages of a router. */
   readonly sessionOf: (router: ConnectedRouter) => RouterSession
 }
