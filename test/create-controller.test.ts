@@ -5,16 +5,14 @@ import {
   createController,
   createPkiMaterial,
   type PkiMaterial,
-  SYSTEM_CALL,
 } from 'portcullis'
+import { createManagementClient } from 'portcullis/client'
 import { openControlListener } from 'portcullis/fabric'
 import { sqliteStorage } from 'portcullis/kysely'
 import { memoryStorage } from 'portcullis/memory'
 import { httpsFetch, serve } from 'portcullis/node'
 import { createTestController, fakeClock, fakeScheduler, recordingLogger } from 'portcullis/testing'
 import { beforeAll, describe, expect, it } from 'vitest'
-// Internals: the engine behind that of hosts, whose checks come before it.
-import { engineOf } from '../src/controller/guarded-engine.ts'
 
 const admin = { username: 'admin', password: 'a-long-password' }
 const hosts = ['controller.example.org']
@@ -26,6 +24,13 @@ beforeAll(async () => {
 
 const create = (options: Partial<ControllerOptions>) =>
   createController({ storage: memoryStorage(), address: 'controller.example.org:1280', pki, ...options })
+
+/** Starts a repair of the store, as an administrator does. */
+async function startRepair({ fetch }: Controller): Promise<void> {
+  const client = createManagementClient({ baseUrl: 'https://controller.example.org:1280', fetch })
+  const { data } = await client.call('POST /authenticate', { query: { method: 'password' }, body: admin })
+  await client.withToken(data.token).call('POST /database/fix-data-integrity')
+}
 
 /** Arguments that a program without types may pass. */
 const untyped = <T>(value: unknown) => value as T
@@ -231,8 +236,8 @@ describe('a controller that was closed', () => {
     const storage = await open()
     const controller = await create({ storage, clock, scheduler, logger, admin })
     const plane = await openControlListener(controller, { addresses: ['tls:controller.example.org:6262'] })
-    await controller.subscribe('host', () => undefined)
-    engineOf(controller.engine).dataIntegrity.start(SYSTEM_CALL, true)
+    await controller.events.subscribe('host', () => undefined)
+    await startRepair(controller)
     await storage.close()
     await scheduler.runUntil(clock.now() + 10 * 60_000)
     await plane.close()

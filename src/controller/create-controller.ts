@@ -39,13 +39,46 @@ import { engineForCall, engineForHost } from './guarded-engine.ts'
 import { observe } from './observe.ts'
 import { warnAtStart } from './warn-at-start.ts'
 
+/** The events of a controller, for its host. */
+export interface HostEvents extends Pick<Events, 'on'> {
+  /**
+   * Sends events of the audit trail to a handler: at least once, in order for one entity, from the store, so that no event is lost when a
+   * process dies between a commit and its delivery. A new subscriber begins with the events from now on; a subscriber of the same name
+   * goes on where it stopped. Of several processes over one store, one delivers at a time. A handler that rejects, or takes longer than
+   * 15 s, gets the event again, after longer and longer pauses, for about three days. Answers the function that ends it in this process.
+   *
+   * @throws {ControllerError} INVALID_FILTER when the filter cannot be read.
+   * @throws {TypeError} when this process has a subscriber of that name already.
+   *
+   * @example
+   * const stop = await controller.events.subscribe(
+   *   'ticketing',
+   *   async ({ id, type, data }) => {
+   *     await fetch('https://tickets.example/', { method: 'POST', body: JSON.stringify({ id, type, name: data.entity?.name }) })
+   *   },
+   *   { events: ['entity.*'] },
+   * )
+   */
+  subscribe(name: string, handler: EventHandler, options?: SubscriptionOptions): Promise<() => void>
+  /**
+   * Sends events in the JSON form of deployed controllers, as they happen: of the named kinds (`circuit`, `link`, `entityChange` …), or
+   * of all. Answers the function that ends it.
+   *
+   * @throws {TypeError} for an unknown kind.
+   *
+   * @example
+   * const stop = controller.events.deployed((event) => console.log(JSON.stringify(event)), ['circuit', 'router'])
+   */
+  deployed(listener: (event: DeployedEvent) => void, kinds?: readonly string[]): () => void
+}
+
 /** A zero-trust network controller, ready to be mounted; `await using` closes it at the end of a block. */
 export interface Controller extends AsyncDisposable {
   /** Answers requests of both APIs; mount it in any framework. */
   readonly fetch: ControllerFetch
   /** The headers of every answer; an adapter sends them with a refusal that the controller never sees. */
   readonly answerHeaders: Readonly<Record<string, string>>
-  /** The rules and records behind the APIs, for a host that calls them directly. */
+  /** The operations of the APIs, for a host that calls them directly. */
   readonly engine: HostEngine
   /**
    * The engine with the rights of a caller or a call, and no others. A caller has logged in, or the host began its session. A method
@@ -73,36 +106,8 @@ export interface Controller extends AsyncDisposable {
    * const { jwt, config } = await controller.inviteRouter('r1', { advertise: 'r1.example.org:3022' })
    */
   inviteRouter(name: string, options?: RouterInvitationOptions): Promise<RouterInvitation>
-  /**
-   * Sends events to `tell` in the JSON form of deployed controllers, as they happen: of the named kinds (`circuit`,
-   * `link`, `entityChange` …), or of all. Answers the function that ends it.
-   *
-   * @example
-   * const stop = controller.deployedEvents((event) => console.log(JSON.stringify(event)), ['circuit', 'router'])
-   * @throws {TypeError} for an unknown kind.
-   */
-  deployedEvents(tell: (event: DeployedEvent) => void, kinds?: readonly string[]): () => void
-  /**
-   * Sends events of the audit trail to a handler: at least once, in order for one entity, from the store, so that no event is lost when a
-   * process dies between a commit and its delivery. A new subscriber begins with the events from now on; a subscriber of the same name
-   * goes on where it stopped. Of several processes over one store, one delivers at a time. A handler that rejects, or takes longer than
-   * 15 s, gets the event again, after longer and longer pauses, for about three days. Answers the function that ends it in this process.
-   *
-   * @throws {ControllerError} INVALID_FILTER when the filter cannot be read.
-   * @throws {TypeError} when this process has a subscriber of that name already.
-   *
-   * @example
-   * const stop = await controller.subscribe(
-   *   'ticketing',
-   *   async ({ id, type, data }) => {
-   *     await fetch('https://tickets.example/', { method: 'POST', body: JSON.stringify({ id, type, name: data.entity?.name }) })
-   *   },
-   *   { events: ['entity.*'] },
-   * )
-   */
-  subscribe(name: string, handler: EventHandler, options?: SubscriptionOptions): Promise<() => void>
   /** The events of this controller, sent after their cause is committed. */
-  readonly events: Pick<Events, 'on'>
+  readonly events: HostEvents
   /** A host that runs edge routers reports their connections here, and gets the routers that it must disconnect. */
   readonly presence: HostedPresence
   /** True when there is a default admin, from this start or an earlier one. */
@@ -201,9 +206,11 @@ export async function assembleController(options: ControllerOptions): Promise<Co
     as: (who) => engineForCall(engine, who),
     invite: (name, given) => inviteIdentity(engineForCall(engine, SYSTEM_CALL), name, now(), given),
     inviteRouter: (name, given) => inviteRouter(engineForCall(engine, SYSTEM_CALL), name, now(), given),
-    deployedEvents: (tell, kinds) => deployedEvents(contextOf(engine), processId, tell, kinds),
-    events: { on: events.on },
-    subscribe: (name, handler, wanted) => deliveries.subscribe(name, handler, wanted),
+    events: {
+      on: events.on,
+      subscribe: (name, handler, wanted) => deliveries.subscribe(name, handler, wanted),
+      deployed: (listener, kinds) => deployedEvents(contextOf(engine), processId, listener, kinds),
+    },
     presence,
     hasAdmin: defaultAdmin.hasAdmin,
     hasOtherAdmin: defaultAdmin.hasOtherCredentials,
@@ -238,7 +245,7 @@ function deployedEvents(
   const told = new DeployedEvents(context, address === undefined ? processId : controllerIdOf(digest, [address]))
   const wanted = new Map(kinds.map((kind) => [kind, {}]))
   const problem = told.problemOf(wanted)
-  if (problem !== undefined) throw new TypeError(`deployedEvents: ${problem}`)
+  if (problem !== undefined) throw new TypeError(`events.deployed: ${problem}`)
   return told.subscribe(wanted, tell)
 }
 

@@ -50,8 +50,7 @@ export function engineForHost(engine: ControllerEngine): HostEngine {
   const make =
     (row: AnyRow, name: string): Method =>
     async (call, ...given) => {
-      if (!isCall(call))
-        throw new TypeError(`engine.${name} takes a call first: SYSTEM_CALL, or { by: 'caller', caller }`)
+      if (!isCall(call)) throw new TypeError(`engine.${name} takes a call first, as SYSTEM_CALL is`)
       return admitted(engine, call, row, given)
     }
   // It has the methods of the table, which the compiler holds to those of the interface.

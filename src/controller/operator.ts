@@ -83,8 +83,8 @@ export interface Operator {
    * @throws {ControllerError} COULD_NOT_VALIDATE when an entity cannot be imported, with the entity and the field.
    */
   importEntities(entities: readonly ImportedEntity[], options?: ImportOptions): Promise<ImportReport>
-  /** The entities of a resource, such as `services`, as the management API shows them. */
-  show(resource: string): Promise<readonly Readonly<Record<string, unknown>>[]>
+  /** All entities of a resource, such as `services`, as the management API shows them. */
+  list(resource: string): Promise<readonly Readonly<Record<string, unknown>>[]>
   /** Reads a page of the audit trail, the latest records first. Records without a seal are sealed before. */
   readAudit(request?: AuditRequest): Promise<AuditPage>
   /**
@@ -183,7 +183,7 @@ export async function assembleOperator(options: OperatorOptions): Promise<Operat
       }
       return new NetworkImport(contextOf(engine)).run(entities, importOptions)
     },
-    show: async (resource) => (await engine.reader.list(SYSTEM_CALL, resourceNamed(resource), {})).items,
+    list: async (resource) => (await engine.reader.list(SYSTEM_CALL, resourceNamed(resource), {})).items,
     readAudit: (request) => engine.audit.read(SYSTEM_CALL, request),
     planUndo: (recordId) => engine.changeUndo.plan(SYSTEM_CALL, recordId),
     undo: (recordId, tag) => engine.changeUndo.apply(callOf('audit undo'), recordId, tag),

@@ -33,7 +33,7 @@ async function stored(entities: readonly ImportedEntity[]) {
   await operator.importEntities(all)
   const again = await operator.importEntities(all)
   const changes = again.counts.reduce((sum, { created, updated }) => sum + created + updated, 0)
-  return { policies: await operator.show('auth-policies'), identities: await operator.show('identities'), changes }
+  return { policies: await operator.list('auth-policies'), identities: await operator.list('identities'), changes }
 }
 
 describe('identities that had a second factor', () => {

@@ -67,7 +67,7 @@ describe('moving a network over', () => {
     const operator = await openOperator({ storage, pki, clock: { now: () => NOW + 1000 } })
     const dry = await operator.importEntities(entities, { dryRun: true })
     expect(dry.counts.find(({ resource }) => resource === 'identities')?.created).toBe(7)
-    expect(await operator.show('identities')).toEqual([])
+    expect(await operator.list('identities')).toEqual([])
     const report = await operator.importEntities(entities)
     expect(report.notes).toEqual([expect.stringContaining('the password of admin')])
     expect(await checkMoved(admin, entities, operator)).toEqual({ differences: [], pairs: 21 })
@@ -75,11 +75,11 @@ describe('moving a network over', () => {
     // An import that is made again takes over nothing twice.
     const again = await operator.importEntities(entities)
     expect(again.counts.filter(({ created, updated }) => created + updated > 0)).toEqual([])
-    const policies = await operator.show('edge-router-policies')
+    const policies = await operator.list('edge-router-policies')
     expect(policies.filter(({ isSystem }) => isSystem === true)).toHaveLength(1)
-    expect((await operator.show('service-configs')).length).toBe(1)
-    expect((await operator.show('identities')).find(({ id }) => id === phone)).toMatchObject({ disabled: true })
-    expect(await operator.show('enrollments')).toHaveLength(
+    expect((await operator.list('service-configs')).length).toBe(1)
+    expect((await operator.list('identities')).find(({ id }) => id === phone)).toMatchObject({ disabled: true })
+    expect(await operator.list('enrollments')).toHaveLength(
       (await (await old.asAdmin()).call('GET /enrollments')).data.length,
     )
 
@@ -116,7 +116,7 @@ describe('moving a network over', () => {
     expect(notes).toContain('2 terminators of hosts that are connected: they make them again')
     const operator = await openOperator({ storage: memoryStorage(), pki, clock: { now: () => NOW + 1000 } })
     await operator.importEntities(entities)
-    expect((await operator.show('terminators')).map(({ binding }) => binding).sort()).toEqual([
+    expect((await operator.list('terminators')).map(({ binding }) => binding).sort()).toEqual([
       'edge_transport',
       'transport',
     ])
@@ -129,7 +129,7 @@ describe('moving a network over', () => {
     const other = await createPkiMaterial({ now: NOW, hosts: ['controller.test'], trustDomain: 'other.example' })
     const operator = await openOperator({ storage: memoryStorage(), pki: other })
     await operator.importEntities(entities)
-    const [authenticator] = await operator.show('authenticators')
+    const [authenticator] = await operator.list('authenticators')
     expect(authenticator).toMatchObject({ isIssuedByNetwork: false })
     const wrong: ImportedEntity = { resource: 'services', entity: { id: 's', name: 'web', maxIdleTimeMillis: 'soon' } }
     await expect(operator.importEntities([wrong])).rejects.toThrow(/service web: .*maxIdleTimeMillis/)

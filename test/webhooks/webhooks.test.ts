@@ -322,8 +322,8 @@ describe('a subscriber of the host', () => {
       if (!isWell) throw new Error('not now')
       heard.push(`${type} ${data.entity?.name}`)
     }
-    const stop = await controller.subscribe('tickets', handler, { filter: 'kind = "services"' })
-    await expect(controller.subscribe('tickets', handler)).rejects.toThrow('already')
+    const stop = await controller.events.subscribe('tickets', handler, { filter: 'kind = "services"' })
+    await expect(controller.events.subscribe('tickets', handler)).rejects.toThrow('already')
     const id = await service('web')
     await rename(id, 'wiki')
     isWell = true
@@ -331,7 +331,7 @@ describe('a subscriber of the host', () => {
     expect(heard).toEqual(['entity.created web', 'entity.updated wiki'])
     stop()
     await service('later')
-    await controller.subscribe('tickets', handler, { filter: 'kind = "services"' })
+    await controller.events.subscribe('tickets', handler, { filter: 'kind = "services"' })
     await vi.waitFor(() => expect(heard.at(-1)).toBe('entity.created later'))
   })
 })

@@ -25,7 +25,7 @@ export async function checkMoved(
   const differences: string[] = []
   for (const kind of MODEL_KINDS) {
     const { name, definition } = kind.resource
-    const moved = new Map((await operator.show(name)).map((entity) => [String(entity.id), entity]))
+    const moved = new Map((await operator.list(name)).map((entity) => [String(entity.id), entity]))
     for (const { entity } of entities.filter(({ resource }) => resource === name)) {
       const own = moved.get(String(entity.id))
       const subject = `${definition.singular} ${String(entity.name)}`

@@ -1,5 +1,5 @@
 import { checkOptions, type OptionRules } from '../../../src/base/arguments.ts'
-import { type Controller, type ControllerEvents, EVENT_NAMES, type EventName } from '../../../src/index.ts'
+import { type ControllerEvents, EVENT_NAMES, type EventName, type HostEvents } from '../../../src/index.ts'
 import type { FakeClock, FakeScheduler } from './fake-clock.ts'
 
 /** Which event a test waits for, and for how long. */
@@ -17,7 +17,7 @@ export interface Wait<E extends EventName> {
 }
 
 /** The events of a controller, to be waited for as well. */
-export interface TestEvents extends Pick<Controller['events'], 'on'> {
+export interface TestEvents extends HostEvents {
   /**
    * Resolves with the next event of a name, from the call on: call it before what causes the event, await it after. Rejects when no such
    * event comes in time, with the names of the other events, and with any error of `where`.
@@ -39,17 +39,14 @@ const PATIENCE_MS = 4000
 const MOST_TOLD = 10
 
 /** Lets a test wait for events. */
-export function waitingEvents(
-  { on }: Pick<Controller['events'], 'on'>,
-  clock: FakeClock,
-  scheduler: FakeScheduler,
-): TestEvents {
+export function waitingEvents(events: HostEvents, clock: FakeClock, scheduler: FakeScheduler): TestEvents {
   const restarts = new Set<() => void>()
   clock.onMove(() => {
     for (const restart of restarts) restart()
   })
+  const { on } = events
   return {
-    on,
+    ...events,
     wait: (name, asked = {}) =>
       new Promise((resolve, reject) => {
         checkOptions('events.wait', asked, OPTIONS)

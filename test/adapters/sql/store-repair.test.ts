@@ -64,7 +64,7 @@ describe('a default auth policy that is damaged', () => {
     damage(DAMAGES[0][1])
     await operate(async (operator) => {
       await operator.repair()
-      expect(await operator.show('auth-policies')).toMatchObject([{ secondary: { requireTotp: true } }])
+      expect(await operator.list('auth-policies')).toMatchObject([{ secondary: { requireTotp: true } }])
     })
   })
 })

@@ -11,7 +11,7 @@ const { CONTENT_TYPE, Fault } = routerSide
 async function toldWorld(...kinds: readonly string[]) {
   const world = await fabricWorld()
   const told: Readonly<Record<string, unknown>>[] = []
-  world.controller.deployedEvents((event) => told.push(event), kinds)
+  world.controller.events.deployed((event) => told.push(event), kinds)
   const { serviceId } = await tunnelNetwork(world)
   const router = await world.router('r1', { fields: { isTunnelerEnabled: true } })
   return { world, told, serviceId, router }

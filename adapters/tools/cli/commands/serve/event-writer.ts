@@ -35,12 +35,12 @@ export function readEventTarget({ name, value }: Setting, mostBytes: number): Ev
 
 /** Writes events from now on as lines of JSON; answers the function that ends it. Throws {@link UsageError}. */
 export async function writeEvents(
-  controller: Pick<Controller, 'deployedEvents'>,
+  { events }: Pick<Controller, 'events'>,
   targets: readonly EventTarget[],
 ): Promise<() => Promise<void>> {
   const lines: EventLines[] = []
   for (const target of targets) lines.push(new EventLines(await opened(target)))
-  const stop = lines.length === 0 ? () => undefined : controller.deployedEvents((event) => tellAll(lines, event))
+  const stop = lines.length === 0 ? () => undefined : events.deployed((event) => tellAll(lines, event))
   return async () => {
     stop()
     await Promise.all(lines.map((each) => each.end()))
