@@ -1,8 +1,6 @@
 import { type AnonymousCall, SYSTEM_CALL } from 'portcullis'
 import { createTestController } from 'portcullis/testing'
 import { describe, expect, it } from 'vitest'
-// Internals: parts of the engine that hosts are not given.
-import { engineOf } from '../../src/controller/guarded-engine.ts'
 import { withSharedPki } from '../support/shared-pki.ts'
 
 const SOMEBODY: AnonymousCall = { by: 'anonymous' }
@@ -15,9 +13,10 @@ describe('who has every right', () => {
     expect(await engine.identities.create(SYSTEM_CALL, admin)).toMatchObject({ isAdmin: true })
   })
 
-  it('is not asked of a call that says nothing: it is refused before anything is done for it', async () => {
-    const { engine } = await createTestController(await withSharedPki())
-    await expect(async () => engineOf(engine).mfa.enroll(SOMEBODY)).rejects.toMatchObject({ code: 'UNAUTHORIZED' })
+  it('is not asked of a request without credentials: it is refused before anything is done for it', async () => {
+    const controller = await createTestController(await withSharedPki())
+    const enrolling = controller.client().call('POST /current-identity/mfa')
+    await expect(enrolling).rejects.toMatchObject({ code: 'UNAUTHORIZED' })
   })
 
   it('is the default admin too, who is told to a host as an administrator', async () => {

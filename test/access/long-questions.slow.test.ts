@@ -1,8 +1,6 @@
 import type { Storage } from 'portcullis'
 import { createTestController, type TestController } from 'portcullis/testing'
 import { expect, it, onTestFinished } from 'vitest'
-// Internals: the type of a declaration, for records that are written in bulk.
-import type { Resource } from '../../src/kernel/declaration/resource.ts'
 import { adminToken, delegate } from '../support/delegate.ts'
 import { identities, servicePolicies, services } from '../support/stored-records.ts'
 
@@ -26,7 +24,12 @@ async function network(): Promise<TestController> {
   return controller
 }
 
-async function insert(storage: Storage, resource: Resource, count: number, of: (n: number) => object): Promise<void> {
+async function insert(
+  storage: Storage,
+  resource: typeof identities | typeof services | typeof servicePolicies,
+  count: number,
+  of: (n: number) => object,
+): Promise<void> {
   await storage.write(async (tx) => {
     const collection = tx.collection(resource)
     for (const n of range(count)) {

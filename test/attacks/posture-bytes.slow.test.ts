@@ -3,8 +3,6 @@ import { memoryStorage } from 'portcullis/memory'
 import { emptyPostureData } from 'portcullis/policy'
 import type { RecordKind } from 'portcullis/storage'
 import { describe, expect, it } from 'vitest'
-// Internals: the default limits, so that each bound is tried at its edge.
-import { DEFAULT_LIMITS } from '../../src/base/limits.ts'
 import { expectFieldError } from '../contract/http/errors.ts'
 import { create, type ForeignClient, read } from '../contract/http/foreign-client.ts'
 import { network as smallNetwork } from '../contract/http/scenario.ts'
@@ -13,7 +11,8 @@ import { network } from '../support/network.ts'
 import { apisOf } from '../support/people.ts'
 import { apiSessions, endpointStates, postureData, reportedProcesses } from '../support/stored-records.ts'
 
-const { postureReportBytes, reportedProcessBytes } = DEFAULT_LIMITS
+const limits = { postureReportBytes: 128 * 1024, reportedProcessBytes: 512 * 1024 }
+const { postureReportBytes, reportedProcessBytes } = limits
 
 const fingerprints = (count: number) => Array.from({ length: count }, (_, n) => n.toString(16).padStart(40, '0'))
 
@@ -82,7 +81,7 @@ const bulk = (api: ForeignClient, responses: readonly object[]) => api.post('/po
 
 /** Alice in an API session, over a storage. */
 async function reporting(storage: Storage = memoryStorage()) {
-  const here = await network({ storage, people: { alice: {} } })
+  const here = await network({ storage, limits, people: { alice: {} } })
   return { ...here, storage, ...(await apisOf(here.mounted, here.alice)) }
 }
 
@@ -156,7 +155,7 @@ describe('posture reports', () => {
   })
 
   it('stand beside what an earlier version kept in one record, which is taken apart by the next report', async () => {
-    const { mounted, admin, alice, serviceId } = await smallNetwork(await mount())
+    const { mounted, admin, alice, serviceId } = await smallNetwork(await mount({ limits }))
     const { storage, clock } = mounted.controller
     const process = { osType: 'Linux', path: '/old/5', hashes: [], signerFingerprint: '' }
     const check = { name: 'p', typeId: 'PROCESS', roleAttributes: ['required'], process }

@@ -1,18 +1,12 @@
 import { openOperator, SYSTEM_CALL } from 'portcullis'
-import { createTestController } from 'portcullis/testing'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { NETWORK_MODEL } from '../sdk/network-model.ts'
+import { network } from '../support/network.ts'
 import { identities, services } from '../support/stored-records.ts'
 
-async function scene() {
-  const net = await createTestController({ model: NETWORK_MODEL })
-  onTestFinished(() => net.close())
-  const operator = await openOperator({ storage: net.storage })
-  return { net, storage: net.storage, unexplained: operator.unexplained }
-}
-
 it('every entity of a network that requests made, changed and deleted is explained', async () => {
-  const { net, unexplained } = await scene()
+  const { controller: net } = await network({ model: NETWORK_MODEL })
+  const { unexplained } = await openOperator({ storage: net.storage })
   const { engine, admin } = net
   const laptop = await net.enroll('laptop', { roleAttributes: ['clients'] })
   await admin.call('PATCH /identities/{id}', { params: { id: laptop.id }, body: { roleAttributes: ['a', 'b'] } })
@@ -28,7 +22,9 @@ it('every entity of a network that requests made, changed and deleted is explain
 })
 
 it('names what somebody altered, removed, added and brought back in the database', async () => {
-  const { net, storage, unexplained } = await scene()
+  const { controller: net } = await network({ model: NETWORK_MODEL })
+  const { storage } = net
+  const { unexplained } = await openOperator({ storage })
   const make = (name: string) => net.engine.services.create(SYSTEM_CALL, { name, encryptionRequired: true })
   const [altered, removed, deleted] = [await make('altered'), await make('removed'), await make('deleted')]
   const record = await storage.read((tx) => tx.collection(services).get(deleted.id))

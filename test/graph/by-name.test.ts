@@ -1,7 +1,7 @@
 import { SYSTEM_CALL } from 'portcullis'
-import { createTestController } from 'portcullis/testing'
-import { describe, expect, it, onTestFinished } from 'vitest'
-import { adminToken, delegate, ownApi } from '../support/delegate.ts'
+import { describe, expect, it } from 'vitest'
+import { delegate } from '../support/delegate.ts'
+import { network } from '../support/network.ts'
 
 const ANY = { semantic: 'AnyOf' } as const
 const MODEL = {
@@ -33,16 +33,9 @@ const MODEL = {
   serviceEdgeRouterPolicies: [{ name: 'web', ...ANY, serviceRoles: ['#web'], edgeRouterRoles: ['#all'] }],
 } as const
 
-async function scene() {
-  const controller = await createTestController()
-  onTestFinished(() => controller.close())
-  await controller.seed(MODEL)
-  return { controller, api: ownApi(controller, await adminToken(controller)) }
-}
-
 describe('GET /access-map/members', () => {
   it('lists members by name in pages, and those whose name holds a text', async () => {
-    const { api } = await scene()
+    const { api } = await network({ model: MODEL })
     const staff = { kind: 'identities', scope: JSON.stringify([{ any: ['staff'] }]) } as const
     const first = (await api.call('GET /access-map/members', { query: { ...staff, limit: '2' } })).data
     expect(first).toMatchObject({ count: 3, members: [{ name: 'alice', status: 'offline' }, { name: 'bob' }] })
@@ -54,7 +47,7 @@ describe('GET /access-map/members', () => {
   })
 
   it('knows no kind that may not be read, and no other cursor', async () => {
-    const { api, controller } = await scene()
+    const { api, controller } = await network({ model: MODEL })
     const blind = await delegate(controller, 'mallory', ['identity.read'])
     const hidden = blind.api.call('GET /access-map/members', { query: { kind: 'services' } })
     await expect(hidden).rejects.toMatchObject({ status: 404 })
@@ -65,7 +58,7 @@ describe('GET /access-map/members', () => {
 
 describe('GET /search', () => {
   it('finds names in any case, those that begin so first', async () => {
-    const { api } = await scene()
+    const { api } = await network({ model: MODEL })
     const { data } = await api.call('GET /search', { query: { q: 'A' } })
     expect(data.entities.map(({ kind, name }) => `${kind} ${name}`)).toEqual([
       'identities alice',
@@ -83,7 +76,7 @@ describe('GET /search', () => {
   })
 
   it('finds role attributes alone after #, and at most so many of each kind', async () => {
-    const { api } = await scene()
+    const { api } = await network({ model: MODEL })
     const attributes = (await api.call('GET /search', { query: { q: '#sta' } })).data
     expect(attributes).toEqual({
       entities: [],
@@ -95,13 +88,9 @@ describe('GET /search', () => {
   })
 
   it('looks at no more names than it may, finds all that begin with the text, and says which answer it is', async () => {
-    const controller = await createTestController({ limits: { namesSearched: 10 } })
-    onTestFinished(() => controller.close())
     const names = Array.from({ length: 30 }, (_, number) => `person-${String(number).padStart(2, '0')}`)
-    await controller.seed({
-      identities: names.map((name) => ({ name, type: 'Device' as const, isAdmin: false })),
-    })
-    const api = ownApi(controller, await adminToken(controller))
+    const identities = names.map((name) => ({ name, type: 'Device' as const, isAdmin: false }))
+    const { api } = await network({ limits: { namesSearched: 10 }, model: { identities } })
     const found = async (q: string) => {
       const { data } = await api.call('GET /search', { query: { q } })
       return { names: data.entities.map(({ name }) => name), isPartial: data.isPartial }
@@ -113,7 +102,7 @@ describe('GET /search', () => {
   })
 
   it('finds what was renamed, and not what is gone', async () => {
-    const { api, controller } = await scene()
+    const { api, controller } = await network({ model: MODEL })
     const search = async (q: string) => (await api.call('GET /search', { query: { q } })).data.entities
     const [wiki] = await search('wiki')
     await controller.engine.services.patch(SYSTEM_CALL, wiki?.id ?? '', { name: 'Handbook' })
@@ -124,7 +113,7 @@ describe('GET /search', () => {
   })
 
   it('finds nothing that the caller may not read', async () => {
-    const { controller } = await scene()
+    const { controller } = await network({ model: MODEL })
     const { api } = await delegate(controller, 'mallory', ['service.read'])
     const { data } = await api.call('GET /search', { query: { q: '' } })
     expect(new Set(data.entities.map(({ kind }) => kind))).toEqual(new Set(['services']))

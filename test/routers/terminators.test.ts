@@ -1,21 +1,26 @@
 import { describe, expect, it } from 'vitest'
 import { expectDone, expectFieldError, expectUnknown } from '../contract/http/errors.ts'
-import { adminOf, create, read } from '../contract/http/foreign-client.ts'
-import { network } from '../contract/http/scenario.ts'
+import { create, read } from '../contract/http/foreign-client.ts'
+import { network as scenario } from '../contract/http/scenario.ts'
 import { mount } from '../support/mount.ts'
+import { network } from '../support/network.ts'
 
-async function scene() {
-  const mounted = await mount()
-  const admin = await adminOf(mounted)
-  const service = await create(admin, '/services', { name: 's', encryptionRequired: true })
-  const router = await create(admin, '/edge-routers', { name: 'r' })
-  const minimal = { service, router, binding: 'transport', address: 'tcp:localhost:80' }
-  return { mounted, admin, service, router, minimal }
+const HOSTED = {
+  entities: {
+    service: ['/services', { name: 's', encryptionRequired: true }],
+    router: ['/edge-routers', { name: 'r' }],
+  },
+} as const
+
+/** The least that a terminator needs. */
+function minimalOf({ service, router }: { readonly service: string; readonly router: string }) {
+  return { service, router, binding: 'transport', address: 'tcp:localhost:80' }
 }
 
 describe('terminators', () => {
   it('is shown with its service and router; its secret is not', async () => {
-    const { mounted, admin, service, router, minimal } = await scene()
+    const { mounted, admin, service, router } = await network(HOSTED)
+    const minimal = minimalOf({ service, router })
     const id = await create(admin, '/terminators', { ...minimal, identity: 'me', identitySecret: 'c2VjcmV0' })
     const now = new Date(mounted.clock.now()).toISOString()
     const shown = await read(admin, `/terminators/${id}`)
@@ -48,7 +53,8 @@ describe('terminators', () => {
   })
 
   it('service, identity and secret are set once; the router may change', async () => {
-    const { admin, service, minimal } = await scene()
+    const { admin, service, router } = await network(HOSTED)
+    const minimal = minimalOf({ service, router })
     const other = await create(admin, '/services', { name: 'other', encryptionRequired: true })
     const transit = await create(admin, '/routers', { name: 't' })
     const id = await create(admin, '/terminators', { ...minimal, identity: 'me' })
@@ -66,13 +72,15 @@ describe('terminators', () => {
     ['tcp:localhost:80', 'transport'],
     ['udp:localhost:53', 'udp'],
   ])('an empty binding of %s is %s', async (address, binding) => {
-    const { admin, minimal } = await scene()
+    const { admin, ...ids } = await network(HOSTED)
+    const minimal = minimalOf(ids)
     const id = await create(admin, '/terminators', { ...minimal, address, binding: '' })
     expect((await read(admin, `/terminators/${id}`)).binding).toBe(binding)
   })
 
   it.each(['service', 'router', 'binding', 'address'])('needs its %s', async (member) => {
-    const { admin, minimal } = await scene()
+    const { admin, ...ids } = await network(HOSTED)
+    const minimal = minimalOf(ids)
     const body = { ...minimal, [member]: undefined }
     expectFieldError(await admin.post('/terminators', body), member, `${member} in body is required`)
     const id = await create(admin, '/terminators', minimal)
@@ -80,7 +88,8 @@ describe('terminators', () => {
   })
 
   it.each(['router', 'address'])('has a %s that is not empty', async (member) => {
-    const { admin, minimal } = await scene()
+    const { admin, ...ids } = await network(HOSTED)
+    const minimal = minimalOf(ids)
     const body = { ...minimal, [member]: '' }
     expectFieldError(await admin.post('/terminators', body), member)
     const id = await create(admin, '/terminators', minimal)
@@ -89,7 +98,8 @@ describe('terminators', () => {
   })
 
   it('names a service and a router that exist', async () => {
-    const { admin, minimal } = await scene()
+    const { admin, ...ids } = await network(HOSTED)
+    const minimal = minimalOf(ids)
     expectUnknown(await admin.post('/terminators', { ...minimal, service: 'x' }), 'service', 'x')
     expectUnknown(await admin.post('/terminators', { ...minimal, router: 'x' }), 'edge router', 'x')
     expectFieldError(await admin.post('/terminators', { ...minimal, cost: -1 }), 'cost')
@@ -98,7 +108,8 @@ describe('terminators', () => {
   })
 
   it.each(['service', 'router'] as const)('goes with its %s', async (kind) => {
-    const { admin, minimal } = await scene()
+    const { admin, ...ids } = await network(HOSTED)
+    const minimal = minimalOf(ids)
     const id = await create(admin, '/terminators', minimal)
     const at = kind === 'service' ? '/services' : '/edge-routers'
     expectDone(await admin.delete(`${at}/${minimal[kind]}`))
@@ -108,7 +119,7 @@ describe('terminators', () => {
 
 describe('terminators on the client API', () => {
   it('shows no address and no cost to who may dial the service; to others there is no service', async () => {
-    const { admin, alice, serviceId, routerId } = await network(await mount())
+    const { admin, alice, serviceId, routerId } = await scenario(await mount())
     const id = await create(admin, '/terminators', {
       service: serviceId,
       router: routerId,
