@@ -7,6 +7,7 @@ import { withExplorer } from 'portcullis/explorer'
 import { expressHandler } from 'portcullis/express'
 import { openControlListener } from 'portcullis/fabric'
 import { fastifyController } from 'portcullis/fastify'
+import { gateway } from 'portcullis/gateway'
 import { honoHandler } from 'portcullis/hono'
 import {
   kyselyStorage,
@@ -91,6 +92,12 @@ const WRONG: readonly (readonly [string, (wrong: <T>(value: unknown) => T) => un
   ['expressHandler', (wrong) => expressHandler(wrong(controller.fetch)), 'controller takes a controller, not function'],
   ['expressHandler', (wrong) => expressHandler(controller, wrong({ maxBodyByte: 1 })), 'maxBodyByte is no option'],
   ['fastifyController', (wrong) => fastifyController(wrong({}), wrong({})), 'fastifyController: controller is needed'],
+  [
+    'gateway',
+    (wrong) => gateway(wrong(controller), wrong({ hosts: 'apps.example' })),
+    'hosts takes a name whose first label is *',
+  ],
+  ['gateway', (wrong) => gateway(wrong(controller), wrong({ hosts: '*.apps.example' })), 'gateway: router is needed'],
   ['honoHandler', (wrong) => honoHandler(wrong(undefined)), 'honoHandler: controller is needed: a controller'],
   [
     'honoHandler',

@@ -101,6 +101,20 @@ describe('what an entry point loads', () => {
     expect(others.toSorted()).toEqual(['@opentelemetry/api', 'src/version.ts'])
   })
 
+  it('portcullis/gateway: beside the SDK its own files, and the words of pages', async () => {
+    const loaded = await loadedBy('portcullis/gateway')
+    expect(loaded).toContain('adapters/web/gateway/gateway.ts')
+    const ofSdk = new Set(await loadedBy('portcullis/sdk'))
+    const own =
+      /^(adapters\/web\/gateway\/|src\/(?:browser-pages|concurrency\/|facts\/access\/|http\/(?:html|page-style)))/
+    const others = loaded.filter((name) => !own.test(name) && !ofSdk.has(name))
+    expect(others.toSorted()).toEqual([
+      'adapters/network/channel/channel-pair.ts',
+      'adapters/network/sdk/in-process-identity.ts',
+      'src/base/collections.ts',
+    ])
+  })
+
   it('portcullis/hono: nothing of Node, and of the product only what reads a connection and checks arguments', async () => {
     const loaded = await loadedBy('portcullis/hono')
     expect(loaded).toContain('adapters/web/hono/index.ts')

@@ -62,6 +62,7 @@ const SIZES: Readonly<Record<string, number>> = {
   './explorer': 4_500,
   './express': 40_500,
   './fastify': 40_500,
+  './gateway': 85_000,
   './hono': 3_000,
   './kysely': 71_500,
   './opentelemetry': 3_500,
@@ -91,6 +92,7 @@ const TYPED = [
   './sdk',
   './testing',
   './express',
+  './gateway',
   './explorer',
   './kysely',
 ]

@@ -2,8 +2,12 @@ import type { Fetch } from '../../../src/client/index.ts'
 import type { Channel } from '../channel/channel.ts'
 import { channelPair } from '../channel/channel-pair.ts'
 import { processTimer, type Timer } from '../channel/conversation.ts'
+import type { BearerTokens } from './bearer-login.ts'
 import { ConnectionFailure } from './connection-failure.ts'
 import { type Identity, identityOver } from './open-identity.ts'
+
+/** The tokens of an API session. */
+export type SessionTokens = BearerTokens
 
 /** The controller and the router of this process, as an identity reaches them. */
 export interface InProcess {
@@ -17,8 +21,8 @@ export interface InProcess {
   readonly timer?: Timer
   /** Milliseconds of a monotonic clock, the clock of `timer`. */
   readonly now?: () => number
-  /** Begins an API session of the identity; answers its token. */
-  startSession(): Promise<string>
+  /** Begins an API session of the identity; answers its token, or its tokens, which are refreshed then before they expire. */
+  startSession(): Promise<string | SessionTokens>
 }
 
 /** An endpoint of the router's own process. */

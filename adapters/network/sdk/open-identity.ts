@@ -7,6 +7,7 @@ import { type EndpointFacts, postureResponses } from '../../../src/policy.ts'
 import type { Channel } from '../channel/channel.ts'
 import { processTimer, type Timer } from '../channel/conversation.ts'
 import { httpsFetch } from '../enrollment/https-fetch.ts'
+import type { BearerTokens } from './bearer-login.ts'
 import { CertificateRenewal } from './certificate-renewal.ts'
 import { ControllerSession } from './controller-session.ts'
 import { type DialOptions, dialService } from './dialing.ts'
@@ -176,8 +177,8 @@ export interface IdentityConnections extends IdentityOptions {
   connect(address: string): Promise<Channel>
   /** The pair that is kept at present, by this program or another program. */
   reread?(): CertifiedKey | undefined
-  /** Begins a session in another way than by certificate; answers its token. */
-  logIn?(): Promise<string>
+  /** Begins a session in another way than by certificate; answers its token, or its tokens. */
+  logIn?(): Promise<string | BearerTokens>
   /** The certificate that it shows; undefined for an identity without a certificate. */
   readonly certificate?: HeldCertificate
   /** Whether a router can be reached; every router can unless given. */

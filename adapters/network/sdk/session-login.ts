@@ -12,8 +12,8 @@ export interface LoginOptions {
   /** `bearer` for tokens of OpenID Connect, `api-session` for a session that the controller keeps; `auto` asks the controller. */
   readonly sessions: 'auto' | 'api-session' | 'bearer'
   secondFactor?(): Promise<string>
-  /** Begins a session in another way than by certificate; answers its token. The caller ends that session. */
-  logIn?(): Promise<string>
+  /** Begins a session in another way than by certificate; answers its token, or its tokens. The caller ends that session. */
+  logIn?(): Promise<string | BearerTokens>
 }
 
 /** A session that was begun or renewed. */
@@ -34,6 +34,7 @@ export async function logInAt(origin: string, options: LoginOptions): Promise<Se
     return (await wantsBearer(api, options)) ? logInByTokens(origin, options) : logInByApi(api, origin, options)
   }
   const token = await options.logIn()
+  if (typeof token !== 'string') return sessionOf(origin, token)
   const { data } = await api.withToken(token).call('GET /current-api-session')
   return { token, origin, isBearer: false, lifetimeMs: data.expirationSeconds * 1000 }
 }

@@ -36,8 +36,8 @@ export interface RoutedTestController extends Omit<TestController, 'as' | 'enrol
   as(identity: string): RoutedEndpoint
   /** As {@link TestController.enroll}; the device dials and hosts as well. */
   enroll(identity: string, fields?: NewIdentity): Promise<RoutedDevice>
-  /** The router, as operators see it: an edge router of the name `router`, which policies let be used. */
-  readonly router: Pick<RunningRouter, 'id' | 'name'>
+  /** The router: an edge router of the name `router`, which policies let be used, and by which a gateway of `portcullis/gateway` dials. */
+  readonly router: Pick<RunningRouter, 'greet' | 'id' | 'name'>
 }
 
 /** The parts of a test controller that its router needs. */

@@ -35,6 +35,37 @@ export function explanationText(explanation: Explanation): string {
   return [...lines, ...suggestions.map(({ text }) => text)].join('\n')
 }
 
+/** Reasons that a refused identity cannot tell apart, so that it learns nothing of services that it may not reach. */
+const NOT_OPEN: readonly Reason[] = ['service-unknown', 'no-policy-for-pair', 'only-other-type']
+
+/**
+ * Renders an explanation as sentences for the identity itself. They name no policy, attribute, router, check or host, and no value that a
+ * check admits. A service that the identity may not reach reads like a service that does not exist.
+ *
+ * @example
+ * console.log(ownExplanationText(await controller.engine.explain('ann', 'payroll', 'Dial')))
+ */
+export function ownExplanationText(explanation: Explanation): string {
+  const { asked, identity, policies, reason, type } = explanation
+  if (NOT_OPEN.includes(reason)) {
+    const who = quoted(identity?.name ?? asked.identity)
+    return `${who} may not ${type.toLowerCase()} ${quoted(asked.service)}: no service of this name is open to it.`
+  }
+  if (reason !== 'posture-failing') return verdict(explanation)
+  const failing = policies.filter(({ applies }) => applies).flatMap(({ checks }) => checks.filter(isFailing))
+  const lines = failing.map((check) => `The ${check.typeId} check fails: ${listed(missingWords(check))}.`)
+  return [verdict(explanation), ...new Set(lines)].join('\n')
+}
+
+function isFailing({ isPassing }: CheckExplanation): boolean {
+  return !isPassing
+}
+
+/** The missing conditions of a check, without the paths of processes. */
+function missingWords(check: CheckExplanation): readonly string[] {
+  return [...new Set(check.missing.map(({ kind }) => missingText({ kind }, check)))]
+}
+
 function verdict({ allowed, reason, type, asked, identity, service }: Explanation): string {
   const who = quoted(identity?.name ?? asked.identity)
   const what = quoted(service?.name ?? asked.service)
@@ -156,7 +187,7 @@ function expectedText({ typeId, expected }: CheckExplanation): string {
 }
 
 function missingText({ kind, path }: MissingPosture, { typeId, known }: CheckExplanation): string {
-  const process = path === undefined ? '' : `the process ${quoted(path)} `
+  const process = path === undefined ? 'the process ' : `the process ${quoted(path)} `
   switch (kind) {
     case 'not-reported':
       return path === undefined ? 'nothing was reported' : `${process}was not reported`

@@ -17,5 +17,5 @@ export type {
   WireFacts,
 } from './explanation.rules.ts'
 export { SUGGESTION_KINDS, type Suggestion, type SuggestionKind, WIRE_OBSTACLES } from './explanation.rules.ts'
-export { explanationText } from './explanation-text.rules.ts'
+export { explanationText, ownExplanationText } from './explanation-text.rules.ts'
 export { DIAL_FAILURE_CAUSES, DIAL_FAILURES } from './works-now.rules.ts'
