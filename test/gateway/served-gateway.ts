@@ -1,7 +1,6 @@
 import { createServer, type Server } from 'node:https'
 import { type GatewayOptions, gateway } from 'portcullis/gateway'
 import { createTestController, type RoutedTestController, type TestControllerOptions } from 'portcullis/testing'
-import { onTestFinished } from 'vitest'
 import { freePort } from '../support/free-port.ts'
 import { issue } from '../support/https-certificates.ts'
 import { withSharedPki } from '../support/shared-pki.ts'
@@ -43,11 +42,12 @@ export interface ServedGateway {
   /** `https://LABEL.apps.test:PORT`. */
   origin(label: string): string
   browser(): PlayedBrowser
+  close(): Promise<void>
   /** A browser that has logged in and opened an app. */
   loggedIn(username?: string, label?: string): Promise<PlayedBrowser>
 }
 
-/** Serves a gateway until the test is over. */
+/** Serves a gateway until it is closed. */
 export async function servedGateway(
   options: Partial<GatewayOptions> = {},
   controllerOptions: TestControllerOptions = {},
@@ -60,7 +60,6 @@ export async function servedGateway(
     ...controllerOptions,
     router: true,
   })
-  onTestFinished(() => net.close())
   for (const username of ['ann', 'bob']) {
     const { data } = await net.admin.call('GET /identities', { query: { filter: `name="${username}"` } })
     const identityId = data[0]?.id ?? ''
@@ -69,19 +68,20 @@ export async function servedGateway(
   await net.listen({ port: loginPort })
   net.changeAddress(`login.test:${loginPort}`)
   const door = gateway(net, { hosts: `*.apps.test:${port}`, router: net.router, ...options })
-  onTestFinished(() => door.close())
   const { key, cert } = await issue('apps.test')
   const server = createServer({ key, cert })
   door.attach(server)
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
-  onTestFinished(() => {
+  const close = async () => {
+    await door.close()
     server.closeAllConnections()
     server.close()
-  })
+    await net.close()
+  }
   const origin = (label: string) => `https://${label}.apps.test:${port}`
   const browser = () => new PlayedBrowser()
   return {
-    ...{ net, server, port, door, loginPort, origin, browser },
+    ...{ net, server, port, door, loginPort, origin, browser, close },
     loggedIn: async (username = 'ann', label = 'payroll') => {
       const opened = browser()
       await opened.logIn(`${origin(label)}/`, { username, password: PASSWORD })
