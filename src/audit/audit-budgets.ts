@@ -1,6 +1,7 @@
 import { jsonBytes } from '../base/bytes.ts'
 import { BoundedMap } from '../base/collections.ts'
 import { canonicalJson } from '../base/text.ts'
+import { instantText } from '../base/time.ts'
 import { type Budget, fullBudget, shareOf, spend } from '../facts/audit/audit-trail.rules.ts'
 import { type Observation, STRANGERS } from './audited-changes.ts'
 
@@ -170,10 +171,6 @@ export class AuditBudgets {
 
 function recordOf({ observation, count, since, until }: Fold): Observation {
   const { content } = observation
-  const facts = { ...content.facts, count, since: toText(since), until: toText(until) }
+  const facts = { ...content.facts, count, since: instantText(since), until: instantText(until) }
   return { ...observation, content: { ...content, facts } }
-}
-
-function toText(at: number): string {
-  return new Date(at).toISOString()
 }

@@ -48,3 +48,8 @@ export function grouped<T, K>(items: Iterable<T>, keyOf: (item: T) => K): Map<K,
   }
   return groups
 }
+
+/** Reports whether two lists hold the same texts in the same order. */
+export function isSameList(left: readonly string[], right: readonly string[]): boolean {
+  return left.length === right.length && left.every((value, position) => value === right[position])
+}

@@ -41,6 +41,16 @@ export function instant(milliseconds: number | null): Date | null {
   return milliseconds === null ? null : new Date(milliseconds)
 }
 
+/** An instant (epoch ms) as text, RFC 3339 with milliseconds. */
+export function instantText(milliseconds: number): string {
+  return new Date(milliseconds).toISOString()
+}
+
+/** The earlier of two instants; either may be absent. */
+export function earlier(one: number | undefined, other: number | undefined): number | undefined {
+  return one === undefined || other === undefined ? (one ?? other) : Math.min(one, other)
+}
+
 /** The instant (epoch ms) that stands for an absent date where deployed clients require a date. */
 export const NO_INSTANT = Date.parse('0001-01-01T00:00:00.000Z')
 

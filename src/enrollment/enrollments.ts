@@ -3,6 +3,7 @@ import { refuseAdminChange } from '../authority/containment.ts'
 import { refuseQuestionsAboutSecrets } from '../authority/invitation-secrets.ts'
 import { administrators } from '../authority/trust.ts'
 import { ControllerError, invalidField, notFound, unacceptableField } from '../base/errors.ts'
+import { instantText } from '../base/time.ts'
 import { type Call, isAdminCall } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import { type Invitation, insertInvitation, inviteToEnroll } from '../credentials/enrollment-tokens.ts'
@@ -53,7 +54,7 @@ export class Enrollments {
     const { identityId, method, expiresAt } = input
     const now = this.#context.clock.now()
     if (expiresAt !== undefined && expiresAt <= now)
-      throw unacceptableField('expiresAt', 'expiresAt must be in the future', toText(expiresAt))
+      throw unacceptableField('expiresAt', 'expiresAt must be in the future', instantText(expiresAt))
     const enrollment = await inviteToEnroll(this.#context, invitationOf(input), now, expiresAt)
     await this.#context.writes.run(call, async (tx) => {
       const identity = await tx.collection(identities).get(identityId)
@@ -78,7 +79,7 @@ export class Enrollments {
     const known = await this.#context.storage.read((tx) => tx.collection(enrollments).get(readId(id)))
     if (known === undefined) throw notFound('enrollment', id)
     if (asked !== undefined && asked <= now)
-      throw invalidField('expiresAt', 'must be after the current date and time', toText(asked))
+      throw invalidField('expiresAt', 'must be after the current date and time', instantText(asked))
     const { token, jwt, expiresAt } = await inviteToEnroll(this.#context, known, now, asked)
     await this.#context.writes.run(call, async (tx) => {
       const current = await tx.collection(enrollments).get(id)
@@ -141,8 +142,4 @@ function invitationOf({ identityId, method, caId, username }: Creation): Invitat
       if (!username) throw unacceptableField('username', 'username not provided', '')
       return { method, identityId, username }
   }
-}
-
-function toText(at: number): string {
-  return new Date(at).toISOString()
 }

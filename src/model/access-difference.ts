@@ -1,3 +1,4 @@
+import { textsIn } from '../base/members.ts'
 import {
   AccessIndex,
   type AccessType,
@@ -112,18 +113,14 @@ function indexChanges(
 }
 
 function asEntity(name: string, body: Body) {
-  return { id: name, roleAttributes: textsOf(body.roleAttributes) }
+  return { id: name, roleAttributes: textsIn(body.roleAttributes) }
 }
 
 function asPolicy(name: string, { type, semantic, identityRoles, serviceRoles }: Body): IndexedPolicy {
   return {
     id: name,
     semantic: semantic === 'AllOf' ? 'AllOf' : 'AnyOf',
-    roles: { identities: textsOf(identityRoles), services: textsOf(serviceRoles) },
+    roles: { identities: textsIn(identityRoles), services: textsIn(serviceRoles) },
     ...(type === 'Dial' || type === 'Bind' ? { type } : {}),
   }
-}
-
-function textsOf(value: unknown): readonly string[] {
-  return Array.isArray(value) ? value.map(String) : []
 }

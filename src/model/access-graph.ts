@@ -1,3 +1,4 @@
+import { textsIn } from '../base/members.ts'
 import { type RoleSelector, selects } from '../base/roles.ts'
 import type { AccessType } from '../facts/access/index/index.ts'
 import type { ModelKey } from './managed-kinds.ts'
@@ -50,9 +51,9 @@ export function accessGraph(network: Network): AccessGraph {
     return {
       name,
       type: body.type === 'Bind' ? 'Bind' : 'Dial',
-      identities: { roles: texts(body.identityRoles), semantic },
-      services: { roles: texts(body.serviceRoles), semantic },
-      isGuarded: texts(body.postureCheckRoles).length > 0,
+      identities: { roles: textsIn(body.identityRoles), semantic },
+      services: { roles: textsIn(body.serviceRoles), semantic },
+      isGuarded: textsIn(body.postureCheckRoles).length > 0,
     }
   })
   const identities = groups(network, 'identities', policies)
@@ -73,7 +74,7 @@ function groups(
 ): readonly SelectedGroup[] {
   const byKey = new Map<string, { roleAttributes: readonly string[]; members: string[]; selectedBy: Set<string> }>()
   for (const { name, body, isKept } of network.all(kind)) {
-    const roleAttributes = texts(body.roleAttributes).toSorted()
+    const roleAttributes = textsIn(body.roleAttributes).toSorted()
     const selected = policies.filter((policy) => selects(policy[kind], { id: name, roleAttributes }))
     // The controller's own entities are left out until a policy gives them access.
     if (isKept && selected.length === 0) continue
@@ -107,8 +108,4 @@ function edgesBetween(from: SelectedGroup, to: SelectedGroup, policies: readonly
     const isGuarded = granting.every((policy) => policy.isGuarded)
     return [{ from: from.group.id, to: to.group.id, type, policies: names, isGuarded }]
   })
-}
-
-function texts(value: unknown): readonly string[] {
-  return Array.isArray(value) ? value.map(String) : []
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { didYouMean } from '../base/arguments.ts'
-import { isMap } from './managed-kinds.ts'
+import { isMap } from '../base/members.ts'
 import type { Path } from './model-problem.ts'
 
 const Texts = z.union([z.string().min(1), z.array(z.string().min(1)).min(1)])

@@ -1,6 +1,7 @@
+import { isMap } from '../base/members.ts'
 import { inputName } from '../kernel/declaration/quirks.ts'
 import type { AccessView } from './access-difference.ts'
-import { type Body, isMap, kindOfKey, MODEL_KEYS, type ModelKey, SERVICE_CONFIGS } from './managed-kinds.ts'
+import { type Body, kindOfKey, MODEL_KEYS, type ModelKey, SERVICE_CONFIGS } from './managed-kinds.ts'
 import { ModelError, type Problem } from './model-problem.ts'
 import type { Model, ModelEntity, Network, NetworkEntity } from './network-model.ts'
 import { sameValue } from './read-entity.ts'

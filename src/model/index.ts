@@ -1,3 +1,4 @@
+export { isMap } from '../base/members.ts'
 export { type AccessChange, type AccessDifference, accessDifference } from './access-difference.ts'
 export { type AccessGraph, accessGraph, type GraphEdge, type GraphGroup } from './access-graph.ts'
 export {
@@ -24,7 +25,6 @@ export { invariantsOf, policySetOf } from './invariants-of.ts'
 export {
   type Body,
   isBuiltIn,
-  isMap,
   kindOfKey,
   linksOf,
   MODEL_KINDS,

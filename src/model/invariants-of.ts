@@ -1,3 +1,4 @@
+import { textsIn } from '../base/members.ts'
 import type { RoleSelector } from '../base/roles.ts'
 import type { AccessType } from '../facts/access/index/index.ts'
 import type {
@@ -70,10 +71,10 @@ export function policySetOf(network: Network): PolicySet {
       id: name,
       name,
       semantic: body.semantic === 'AllOf' ? ('AllOf' as const) : ('AnyOf' as const),
-      identityRoles: texts(body.identityRoles),
-      serviceRoles: texts(body.serviceRoles),
-      edgeRouterRoles: texts(body.edgeRouterRoles),
-      postureCheckRoles: texts(body.postureCheckRoles),
+      identityRoles: textsIn(body.identityRoles),
+      serviceRoles: textsIn(body.serviceRoles),
+      edgeRouterRoles: textsIn(body.edgeRouterRoles),
+      postureCheckRoles: textsIn(body.postureCheckRoles),
       type: body.type === 'Bind' ? ('Bind' as const) : ('Dial' as const),
     }))
   return {
@@ -88,7 +89,7 @@ export function policySetOf(network: Network): PolicySet {
 }
 
 function present(network: Network, key: ModelKey): readonly PresentEntity[] {
-  return network.all(key).map(({ name, body }) => ({ id: name, name, roleAttributes: texts(body.roleAttributes) }))
+  return network.all(key).map(({ name, body }) => ({ id: name, name, roleAttributes: textsIn(body.roleAttributes) }))
 }
 
 function presentCheck(name: string, body: Body): readonly PresentCheck[] {
@@ -97,9 +98,5 @@ function presentCheck(name: string, body: Body): readonly PresentCheck[] {
   const members = Object.entries(membersOf(typeId)).map(([member, { absent }]) => [member, body[member] ?? absent])
   // The type determines the members, and each has a value.
   const check = { id: name, name, typeId, ...Object.fromEntries(members) } as PostureCheck
-  return [{ id: name, roleAttributes: texts(body.roleAttributes), check }]
-}
-
-function texts(value: unknown): readonly string[] {
-  return Array.isArray(value) ? value.map(String) : []
+  return [{ id: name, roleAttributes: textsIn(body.roleAttributes), check }]
 }

@@ -1,3 +1,4 @@
+import { isMap } from '../base/members.ts'
 import { edgeRouterPolicies, serviceEdgeRouterPolicies, servicePolicies } from '../facts/access/policy.resource.ts'
 import { postureChecks } from '../facts/access/posture/posture-check.resource.ts'
 import { configs, configTypes } from '../facts/configs/config.resource.ts'
@@ -189,9 +190,4 @@ function changed(body: Body, [member = '', ...rest]: readonly string[], change: 
   const next = rest.length === 0 ? change(value) : isMap(value) ? changed(value, rest, change) : value
   if (next !== undefined) return { ...body, [member]: next }
   return Object.fromEntries(Object.entries(body).filter(([name]) => name !== member))
-}
-
-/** Reports whether a value has members by name. */
-export function isMap(value: unknown): value is Body {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,11 +1,12 @@
 import { didYouMean } from '../base/arguments.ts'
 import { ControllerError } from '../base/errors.ts'
+import { isMap, textsIn } from '../base/members.ts'
 import { listed } from '../base/text.ts'
 import { membersOf, POSTURE_CHECK_TYPE_IDS } from '../facts/access/posture/rules/index.ts'
 import { readCreate } from '../facts/resources/entity-requests.ts'
 import { inputName } from '../kernel/declaration/quirks.ts'
 import { FORMS } from './assertions.ts'
-import { type Body, isMap, type ModelKind, SERVICE_CONFIGS } from './managed-kinds.ts'
+import { type Body, type ModelKind, SERVICE_CONFIGS } from './managed-kinds.ts'
 import { type Path, pathOf } from './model-problem.ts'
 
 /** The controller's message for a value outside of a list of choices. */
@@ -152,10 +153,6 @@ function roleProblems({ key, links }: ModelKind, body: Body): readonly EntityPro
     problems.push({ path: ['roleAttributes', position], message: `'${attribute}' may not begin with # or @` })
   }
   return problems
-}
-
-function textsIn(value: unknown): readonly string[] {
-  return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : []
 }
 
 /**

@@ -1,6 +1,7 @@
 import { didYouMean } from '../base/arguments.ts'
+import { isMap } from '../base/members.ts'
 import { readAssertion } from './assertions.ts'
-import { isMap, kindOfKey, linksOf, MODEL_KEYS, type ModelKind } from './managed-kinds.ts'
+import { kindOfKey, linksOf, MODEL_KEYS, type ModelKind } from './managed-kinds.ts'
 import { ModelError, type Path, type Problem, pathText, placeText, type Source } from './model-problem.ts'
 import type { Model, ModelAssertion, ModelEntity } from './network-model.ts'
 import { entityProblems } from './read-entity.ts'

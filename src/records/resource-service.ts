@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { ControllerError, invalidField, notFound } from '../base/errors.ts'
+import { isMap } from '../base/members.ts'
 import type { Call } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import { missingAsDeployed, readCreate, readPatch, readReplace } from '../facts/resources/entity-requests.ts'
@@ -253,16 +254,12 @@ function mergeMembers(
 function isSent(schema: z.core.$ZodType | undefined, value: unknown): boolean {
   if (value === undefined || value === null) return false
   const inner = schema instanceof z.ZodType ? required(schema) : undefined
-  if (!(inner instanceof z.ZodObject) || !isObject(value)) return true
+  if (!(inner instanceof z.ZodObject) || !isMap(value)) return true
   return Object.entries(value).some(([member, batch]) => isSent(inner.shape[member], batch))
 }
 
 function merged(schema: z.core.$ZodType | undefined, before: unknown, value: unknown): unknown {
   const inner = schema instanceof z.ZodType ? required(schema) : undefined
-  if (!(inner instanceof z.ZodObject) || !isObject(before) || !isObject(value)) return value
+  if (!(inner instanceof z.ZodObject) || !isMap(before) || !isMap(value)) return value
   return { ...before, ...mergeMembers(inner.shape, before, value) }
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,5 +1,6 @@
 import { CHAIN, recordsAfter, recordsOf } from '../audit/audit-sealing.ts'
 import { grouped } from '../base/collections.ts'
+import { earlier } from '../base/time.ts'
 import { type auditRecords, auditStates } from '../facts/audit/audit-record.resource.ts'
 import { eventCursors, eventDeliveries } from '../facts/webhooks/delivery.resource.ts'
 import { MOST_WAITING, TAKEN_AT_ONCE, takenNow, trialAt } from '../facts/webhooks/delivery.rules.ts'
@@ -100,7 +101,7 @@ export async function findWork(
     position: records.at(-1)?.id ?? position,
     missedTo: removedTo !== null && removedTo > position ? removedTo : cursor.missedTo,
     looked: records.length,
-    nextAt: earliest(nextAt, isTrialLater ? trialAt(load) : undefined),
+    nextAt: earlier(nextAt, isTrialLater ? trialAt(load) : undefined),
   }
 }
 
@@ -154,14 +155,10 @@ function dueOf(waiting: readonly Delivery[], now: number) {
     if (head !== undefined && head.dueAt <= now) due.push(ones)
     else {
       blocked.add(subject)
-      nextAt = earliest(nextAt, head?.dueAt)
+      nextAt = earlier(nextAt, head?.dueAt)
     }
   }
   return { due, blocked, nextAt }
-}
-
-function earliest(one: number | undefined, other: number | undefined): number | undefined {
-  return one === undefined || other === undefined ? (one ?? other) : Math.min(one, other)
 }
 
 /** The events of this round, in order for each subject: waiting events before new ones. */

@@ -1,6 +1,7 @@
 import { auditFilter } from '../audit/audit-reading.ts'
 import { lastRecordId } from '../audit/audit-sealing.ts'
 import { invalidField, notFound, unacceptableField } from '../base/errors.ts'
+import { instantText } from '../base/time.ts'
 import type { Call } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import { AUDIT_TYPES } from '../facts/audit/audit-record.resource.ts'
@@ -142,7 +143,7 @@ export class WebhookService {
         const shown = items.map(({ recordId, attempts, dueAt, problem }) => ({
           event: recordId,
           attempts,
-          dueAt: isDead ? null : instantOf(dueAt),
+          dueAt: isDead ? null : instantText(dueAt),
           problem,
         }))
         return { shown, totalCount }
@@ -151,8 +152,8 @@ export class WebhookService {
       const { delivered, deliveredAt, failingSince, problem, missedTo } = cursor
       return {
         delivered,
-        deliveredAt: deliveredAt === null ? null : instantOf(deliveredAt),
-        failingSince: failingSince === null ? null : instantOf(failingSince),
+        deliveredAt: deliveredAt === null ? null : instantText(deliveredAt),
+        failingSince: failingSince === null ? null : instantText(failingSince),
         problem,
         missedTo,
         waitingCount: waiting.totalCount,
@@ -201,8 +202,4 @@ export class WebhookService {
       return { count: chosen.length }
     })
   }
-}
-
-function instantOf(milliseconds: number): string {
-  return new Date(milliseconds).toISOString()
 }

@@ -1,3 +1,4 @@
+import { isSameList } from '../../base/collections.ts'
 import { SYSTEM_CALL } from '../../context/call.ts'
 import type { EngineContext } from '../../context/context.ts'
 import { changesTo, type RecordedChange } from '../../context/recorded-changes.ts'
@@ -245,8 +246,4 @@ async function judgeSessions(
     if (!isSame) changed.push({ ...session, servicePolicies: policies, ...(isDueAnew && { dueAt }) })
   }
   return { ending, changed }
-}
-
-function isSameList(left: readonly string[], right: readonly string[]): boolean {
-  return left.length === right.length && left.every((value, position) => value === right[position])
 }

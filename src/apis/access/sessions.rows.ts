@@ -3,7 +3,7 @@ import { callerOf } from '../../context/call.ts'
 import { SessionCreation, sessions } from '../../facts/access/session.resource.ts'
 import { isAdministrator } from '../../facts/authority/authority.rules.ts'
 import { defineOperation, wireSchema } from '../../http/operations/define-operation.ts'
-import { DONE } from '../../http/operations/operation.ts'
+import { done } from '../../http/operations/operation.ts'
 import { described } from '../../kernel/declaration/words.ts'
 import { equals } from '../../kernel/filter/index.ts'
 
@@ -65,10 +65,7 @@ export const clientSessionOperations = [
       access: 'authenticated',
       errors: ['ENTITY_CAN_NOT_BE_DELETED', 'CAN_NOT_DELETE_REFERENCED_ENTITY'],
     },
-    async ({ engine, call, params }) => {
-      await engine.sessions.deleteOwn(call, params.id)
-      return DONE
-    },
+    async ({ engine, call, params }) => done(engine.sessions.deleteOwn(call, params.id)),
   ),
 ] as const
 

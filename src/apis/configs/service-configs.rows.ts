@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { ServiceConfigPairs, serviceConfigs } from '../../facts/configs/config.resource.ts'
 import { defineOperation } from '../../http/operations/define-operation.ts'
-import { DONE } from '../../http/operations/operation.ts'
+import { done } from '../../http/operations/operation.ts'
 import { EntityRef, Id } from '../../kernel/declaration/fields.ts'
 import { described } from '../../kernel/declaration/words.ts'
 import { equals } from '../../kernel/filter/index.ts'
@@ -45,10 +45,7 @@ export const serviceConfigOperations = [
       body: ServiceConfigPairs,
       bodyOptional: true,
     },
-    async ({ engine, call, params, request = [] }) => {
-      await engine.serviceConfigs.associate(call, params.id, request)
-      return DONE
-    },
+    async ({ engine, call, params, request = [] }) => done(engine.serviceConfigs.associate(call, params.id, request)),
   ),
   defineOperation(
     {
@@ -59,10 +56,7 @@ export const serviceConfigOperations = [
       body: ServiceConfigPairs,
       bodyOptional: true,
     },
-    async ({ engine, call, params, request = [] }) => {
-      await engine.serviceConfigs.remove(call, params.id, request)
-      return DONE
-    },
+    async ({ engine, call, params, request = [] }) => done(engine.serviceConfigs.remove(call, params.id, request)),
   ),
 ] as const
 

@@ -8,7 +8,7 @@ import {
 } from '../../facts/credentials/authenticator.resource.ts'
 import { enrollments } from '../../facts/enrollment/enrollment.resource.ts'
 import { defineOperation, wireSchema } from '../../http/operations/define-operation.ts'
-import { Created, created, DONE } from '../../http/operations/operation.ts'
+import { Created, created, done } from '../../http/operations/operation.ts'
 import { equals } from '../../kernel/filter/index.ts'
 
 const UPDATE = { entity: 'authenticator', action: 'update' } as const
@@ -38,10 +38,7 @@ export const authenticatorOperations = [
       body: PasswordReplacement,
       errors: ['CAN_NOT_UPDATE_AUTHENTICATOR'],
     },
-    async ({ engine, call, params, request }) => {
-      await engine.authenticators.replace(call, params.id, request)
-      return DONE
-    },
+    async ({ engine, call, params, request }) => done(engine.authenticators.replace(call, params.id, request)),
   ),
   defineOperation(
     {
@@ -52,10 +49,7 @@ export const authenticatorOperations = [
       body: PasswordChange,
       errors: ['CAN_NOT_UPDATE_AUTHENTICATOR'],
     },
-    async ({ engine, call, params, request }) => {
-      await engine.authenticators.patch(call, params.id, request)
-      return DONE
-    },
+    async ({ engine, call, params, request }) => done(engine.authenticators.patch(call, params.id, request)),
   ),
   defineOperation(
     {
@@ -81,10 +75,7 @@ export const authenticatorOperations = [
       body: ExtensionRequest,
       bodyOptional: true,
     },
-    async ({ engine, call, params, request }) => {
-      await engine.authenticators.requestExtension(call, params.id, request)
-      return DONE
-    },
+    async ({ engine, call, params, request }) => done(engine.authenticators.requestExtension(call, params.id, request)),
   ),
   defineOperation(
     {

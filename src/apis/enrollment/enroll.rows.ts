@@ -4,7 +4,7 @@ import type { Call } from '../../context/call.ts'
 import type { ControllerEngine } from '../../engine/engine.ts'
 import { Password } from '../../facts/credentials/authenticator.resource.ts'
 import { defineOperation } from '../../http/operations/define-operation.ts'
-import { DONE } from '../../http/operations/operation.ts'
+import { done } from '../../http/operations/operation.ts'
 import { Pem } from '../../kernel/declaration/fields.ts'
 import { described } from '../../kernel/declaration/words.ts'
 import { controllersForClients } from '../network/controllers.rows.ts'
@@ -135,10 +135,7 @@ export const enrollOperations = [
       credentials: ['certificate'],
       errors: [...CA_ERRORS, 'INVALID_ENROLLMENT_NOT_ALLOWED', 'NOT_FOUND'],
     },
-    async ({ engine, call }) => {
-      await engine.caEnrollment.enroll(call, undefined)
-      return DONE
-    },
+    async ({ engine, call }) => done(engine.caEnrollment.enroll(call, undefined)),
   ),
   defineOperation(
     {

@@ -2,7 +2,7 @@ import type { Permission } from '../../facts/authority/authority.rules.ts'
 import { EnrollmentExpiry } from '../../facts/credentials/authenticator.resource.ts'
 import { EnrollmentCreation, enrollments } from '../../facts/enrollment/enrollment.resource.ts'
 import { defineOperation, wireSchema } from '../../http/operations/define-operation.ts'
-import { Created, created, DONE } from '../../http/operations/operation.ts'
+import { Created, created, done } from '../../http/operations/operation.ts'
 import { equals } from '../../kernel/filter/index.ts'
 
 function may(action: Permission['action']): Permission {
@@ -65,10 +65,7 @@ export const enrollmentOperations = [
       access: may('delete'),
       errors: ['COULD_NOT_VALIDATE'],
     },
-    async ({ engine, call, params }) => {
-      await engine.enrollments.delete(call, params.id)
-      return DONE
-    },
+    async ({ engine, call, params }) => done(engine.enrollments.delete(call, params.id)),
   ),
   defineOperation(
     {

@@ -3,7 +3,7 @@ import { instant } from '../../base/time.ts'
 import type { ControllerEngine } from '../../engine/engine.ts'
 import type { CircuitView } from '../../facts/fabric/messages/index.ts'
 import { defineOperation } from '../../http/operations/define-operation.ts'
-import { DONE } from '../../http/operations/operation.ts'
+import { done } from '../../http/operations/operation.ts'
 import { EntityRef } from '../../kernel/declaration/fields.ts'
 import { described } from '../../kernel/declaration/words.ts'
 import type { SymbolTable } from '../../kernel/filter/index.ts'
@@ -80,10 +80,7 @@ export const circuitOperations = {
       }),
       bodyOptional: true,
     },
-    async ({ engine, params, body }) => {
-      await engine.dataPlane.endCircuit(params.id, body?.immediate ?? false)
-      return DONE
-    },
+    async ({ engine, params, body }) => done(engine.dataPlane.endCircuit(params.id, body?.immediate ?? false)),
   ),
 } as const
 

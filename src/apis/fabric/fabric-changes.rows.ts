@@ -9,7 +9,7 @@ import { services } from '../../facts/services/service.resource.ts'
 import { terminators } from '../../facts/services/terminator.resource.ts'
 import { crudForAdmins } from '../../http/operations/crud.ts'
 import { defineOperation } from '../../http/operations/define-operation.ts'
-import { Created, created, DONE } from '../../http/operations/operation.ts'
+import { Created, created, DONE, done } from '../../http/operations/operation.ts'
 import { Cost, Name, Precedence, Tags, TextSet } from '../../kernel/declaration/fields.ts'
 import { described } from '../../kernel/declaration/words.ts'
 
@@ -68,10 +68,7 @@ export const fabricServiceChanges = {
       body: ServiceBody,
       errors: CHANGE_ERRORS,
     },
-    async ({ engine, call, params, body }) => {
-      await engine.services.patch(call, params.id, body)
-      return DONE
-    },
+    async ({ engine, call, params, body }) => done(engine.services.patch(call, params.id, body)),
   ),
   patch: defineOperation(
     {
@@ -81,10 +78,7 @@ export const fabricServiceChanges = {
       body: ServicePatch,
       errors: CHANGE_ERRORS,
     },
-    async ({ engine, call, params, body }) => {
-      await engine.services.patch(call, params.id, body)
-      return DONE
-    },
+    async ({ engine, call, params, body }) => done(engine.services.patch(call, params.id, body)),
   ),
   ...crudForAdmins(services, ['delete']),
 }
@@ -168,10 +162,8 @@ export const fabricRouterChanges = {
       body: RouterBody,
       errors: CHANGE_ERRORS,
     },
-    async ({ engine, call, params, body: { fingerprint, ...body } }) => {
-      await (await routersLike(engine, params.id, fingerprint)).patch(call, params.id, body)
-      return DONE
-    },
+    async ({ engine, call, params, body: { fingerprint, ...body } }) =>
+      done((await routersLike(engine, params.id, fingerprint)).patch(call, params.id, body)),
   ),
   patch: defineOperation(
     {
@@ -181,10 +173,8 @@ export const fabricRouterChanges = {
       body: RouterPatch,
       errors: CHANGE_ERRORS,
     },
-    async ({ engine, call, params, body: { fingerprint, ...body } }) => {
-      await (await routersLike(engine, params.id, fingerprint)).patch(call, params.id, body)
-      return DONE
-    },
+    async ({ engine, call, params, body: { fingerprint, ...body } }) =>
+      done((await routersLike(engine, params.id, fingerprint)).patch(call, params.id, body)),
   ),
   delete: defineOperation(
     {
@@ -194,10 +184,7 @@ export const fabricRouterChanges = {
       access: ADMIN,
       errors: ['CAN_NOT_DELETE_REFERENCED_ENTITY'],
     },
-    async ({ engine, call, params }) => {
-      await (await routersLike(engine, params.id)).delete(call, params.id)
-      return DONE
-    },
+    async ({ engine, call, params }) => done((await routersLike(engine, params.id)).delete(call, params.id)),
   ),
 } as const
 
@@ -289,10 +276,7 @@ export const fabricTerminatorChanges = {
       body: TerminatorPatch,
       errors: CHANGE_ERRORS,
     },
-    async ({ engine, call, params, body }) => {
-      await engine.terminators.patch(call, params.id, body)
-      return DONE
-    },
+    async ({ engine, call, params, body }) => done(engine.terminators.patch(call, params.id, body)),
   ),
   ...crudForAdmins(terminators, ['delete']),
 }

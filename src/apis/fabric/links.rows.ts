@@ -3,7 +3,7 @@ import type { ControllerEngine } from '../../engine/engine.ts'
 import { LinkPatch } from '../../facts/fabric/links.resource.ts'
 import { type Link, linkCost } from '../../facts/fabric/rules/index.ts'
 import { defineOperation } from '../../http/operations/define-operation.ts'
-import { DONE } from '../../http/operations/operation.ts'
+import { done } from '../../http/operations/operation.ts'
 import { EntityRef } from '../../kernel/declaration/fields.ts'
 import { described } from '../../kernel/declaration/words.ts'
 import type { SymbolTable } from '../../kernel/filter/index.ts'
@@ -101,10 +101,7 @@ export const linkOperations = {
       access: { entity: 'ops', action: 'update' },
       body: LinkPatch,
     },
-    async ({ engine, params, request }) => {
-      await engine.dataPlane.changeLink(params.id, request)
-      return DONE
-    },
+    async ({ engine, params, request }) => done(engine.dataPlane.changeLink(params.id, request)),
   ),
   delete: defineOperation(
     {
@@ -116,10 +113,7 @@ export const linkOperations = {
       access: { entity: 'ops', action: 'delete' },
       errors: ['NOT_FOUND'],
     },
-    async ({ engine, params }) => {
-      await engine.dataPlane.cutLink(params.id)
-      return DONE
-    },
+    async ({ engine, params }) => done(engine.dataPlane.cutLink(params.id)),
   ),
 } as const
 

@@ -3,7 +3,7 @@ import { RELATIONS, type Relation } from '../../entities/related.ts'
 import { DisableRequest } from '../../facts/identities/identity.resource.ts'
 import { resourceNamed } from '../../facts/resources/index.ts'
 import { defineOperation } from '../../http/operations/define-operation.ts'
-import { DONE, type Operation } from '../../http/operations/operation.ts'
+import { done, type Operation } from '../../http/operations/operation.ts'
 import { NamedRole } from '../../kernel/declaration/fields.ts'
 import type { Resource } from '../../kernel/declaration/resource.ts'
 import { describedLater, meaningOf } from '../../kernel/declaration/words.ts'
@@ -22,10 +22,7 @@ export const identityStateOperations = [
       access: ACCESS,
       body: DisableRequest,
     },
-    async ({ engine, call, params, request }) => {
-      await engine.identityState.disable(call, params.id, request)
-      return DONE
-    },
+    async ({ engine, call, params, request }) => done(engine.identityState.disable(call, params.id, request)),
   ),
   defineOperation(
     {
@@ -34,10 +31,7 @@ export const identityStateOperations = [
       description: 'Clears what disabled it, by an admin or by too many wrong passwords.',
       access: ACCESS,
     },
-    async ({ engine, call, params }) => {
-      await engine.identityState.enable(call, params.id)
-      return DONE
-    },
+    async ({ engine, call, params }) => done(engine.identityState.enable(call, params.id)),
   ),
   defineOperation(
     {
@@ -47,10 +41,7 @@ export const identityStateOperations = [
         'For a person who lost the second factor and the recovery codes. Succeeds without a second factor, too.',
       access: ACCESS,
     },
-    async ({ engine, call, params }) => {
-      await engine.mfa.removeFrom(call, params.id)
-      return DONE
-    },
+    async ({ engine, call, params }) => done(engine.mfa.removeFrom(call, params.id)),
   ),
 ] as const
 

@@ -5,7 +5,7 @@ import { apiSessions } from '../../facts/login/api-session.resource.ts'
 import { LoginRequest } from '../../facts/login/login-requests.resource.ts'
 import type { CurrentApiSession as Shown } from '../../facts/resources/wire-names.ts'
 import { defineOperation, type OperationInput, wireSchema } from '../../http/operations/define-operation.ts'
-import { DONE } from '../../http/operations/operation.ts'
+import { done } from '../../http/operations/operation.ts'
 import { secondaryChallenge } from '../../http/pipeline/authorize.ts'
 import { narrowed } from '../../kernel/declaration/fields.ts'
 import { described } from '../../kernel/declaration/words.ts'
@@ -93,9 +93,6 @@ export const currentApiSessionOperations = [
       description: 'Sessions that it granted end with it.',
       access: 'partial',
     },
-    async ({ engine, call }) => {
-      await engine.apiSessions.end(call, callerOf(call).apiSession.id)
-      return DONE
-    },
+    async ({ engine, call }) => done(engine.apiSessions.end(call, callerOf(call).apiSession.id)),
   ),
 ] as const

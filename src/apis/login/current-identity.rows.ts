@@ -9,7 +9,7 @@ import {
 import { type Identities, identities } from '../../facts/identities/identity.resource.ts'
 import type { DetailOf } from '../../facts/resources/wire-forms.ts'
 import { defineOperation, wireSchema } from '../../http/operations/define-operation.ts'
-import { DONE } from '../../http/operations/operation.ts'
+import { done } from '../../http/operations/operation.ts'
 import { Pem } from '../../kernel/declaration/fields.ts'
 import { described } from '../../kernel/declaration/words.ts'
 import { equals } from '../../kernel/filter/index.ts'
@@ -75,10 +75,7 @@ export const currentIdentityAuthenticatorOperations = [
       body: OwnPasswordReplacement,
       errors: ['CAN_NOT_UPDATE_AUTHENTICATOR'],
     },
-    async ({ engine, call, params, request }) => {
-      await engine.authenticators.replaceOwn(call, params.id, request)
-      return DONE
-    },
+    async ({ engine, call, params, request }) => done(engine.authenticators.replaceOwn(call, params.id, request)),
   ),
   defineOperation(
     {
@@ -89,10 +86,7 @@ export const currentIdentityAuthenticatorOperations = [
       body: OwnPasswordChange,
       errors: ['CAN_NOT_UPDATE_AUTHENTICATOR'],
     },
-    async ({ engine, call, params, request }) => {
-      await engine.authenticators.patchOwn(call, params.id, request)
-      return DONE
-    },
+    async ({ engine, call, params, request }) => done(engine.authenticators.patchOwn(call, params.id, request)),
   ),
   defineOperation(
     {
@@ -124,10 +118,8 @@ export const currentIdentityAuthenticatorOperations = [
       body: described(z.object({ clientCert: Pem }), { clientCert: 'The certificate that arrived, PEM.' }),
       errors: ['CAN_NOT_UPDATE_AUTHENTICATOR', 'INVALID_CLIENT_CERT'],
     },
-    async ({ engine, call, params, body }) => {
-      await engine.certificateExtension.verify(call, params.id, body.clientCert)
-      return DONE
-    },
+    async ({ engine, call, params, body }) =>
+      done(engine.certificateExtension.verify(call, params.id, body.clientCert)),
   ),
 ] as const
 

@@ -4,7 +4,7 @@ import type { ControllerEngine } from '../../engine/engine.ts'
 import { MfaCode } from '../../facts/login/login-requests.resource.ts'
 import { mfas } from '../../facts/login/mfa.resource.ts'
 import { defineOperation, wireSchema } from '../../http/operations/define-operation.ts'
-import { Created, DONE } from '../../http/operations/operation.ts'
+import { Created, done } from '../../http/operations/operation.ts'
 import { Links, Tags } from '../../kernel/declaration/fields.ts'
 import { described } from '../../kernel/declaration/words.ts'
 import type { MfaRecord } from '../../login/mfa-records.ts'
@@ -40,10 +40,7 @@ export const mfaOperations = [
       body: Code,
       errors: ['MFA_NOT_ENROLLED', 'MFA_INVALID_TOKEN', 'RATE_LIMITED'],
     },
-    async ({ engine, call, body }) => {
-      await engine.mfa.authenticate(call, body.code)
-      return DONE
-    },
+    async ({ engine, call, body }) => done(engine.mfa.authenticate(call, body.code)),
   ),
   defineOperation(
     {
@@ -80,10 +77,7 @@ export const mfaOperations = [
       headers: [HEADER],
       errors: ['NOT_FOUND', 'MFA_INVALID_TOKEN', 'RATE_LIMITED'],
     },
-    async ({ engine, call, headers }) => {
-      await engine.mfa.remove(call, headers.get(HEADER) ?? '')
-      return DONE
-    },
+    async ({ engine, call, headers }) => done(engine.mfa.remove(call, headers.get(HEADER) ?? '')),
   ),
   defineOperation(
     {
@@ -94,10 +88,7 @@ export const mfaOperations = [
       body: Code,
       errors: ['NOT_FOUND', 'MFA_INVALID_TOKEN', 'RATE_LIMITED'],
     },
-    async ({ engine, call, body }) => {
-      await engine.mfa.verify(call, body.code)
-      return DONE
-    },
+    async ({ engine, call, body }) => done(engine.mfa.verify(call, body.code)),
   ),
   defineOperation(
     {
@@ -138,10 +129,7 @@ export const mfaOperations = [
       body: Code,
       errors: ['NOT_FOUND', 'MFA_INVALID_TOKEN', 'RATE_LIMITED'],
     },
-    async ({ engine, call, body }) => {
-      await engine.mfa.renewRecoveryCodes(call, body.code)
-      return DONE
-    },
+    async ({ engine, call, body }) => done(engine.mfa.renewRecoveryCodes(call, body.code)),
   ),
   defineOperation(
     {

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { type ApiSessionCertificates, apiSessionCertificates } from '../../facts/login/api-session.resource.ts'
 import type { DetailOf } from '../../facts/resources/wire-forms.ts'
 import { defineOperation, wireSchema } from '../../http/operations/define-operation.ts'
-import { DONE } from '../../http/operations/operation.ts'
+import { done } from '../../http/operations/operation.ts'
 import { Links, Pem } from '../../kernel/declaration/fields.ts'
 import { described } from '../../kernel/declaration/words.ts'
 import type { SymbolTable } from '../../kernel/filter/index.ts'
@@ -71,10 +71,7 @@ export const sessionCertificateOperations = [
       access: 'authenticated',
       errors: ['COULD_NOT_VALIDATE', 'ENTITY_CAN_NOT_BE_DELETED'],
     },
-    async ({ engine, call, params }) => {
-      await engine.sessionCertificates.delete(call, params.id)
-      return DONE
-    },
+    async ({ engine, call, params }) => done(engine.sessionCertificates.delete(call, params.id)),
   ),
 ] as const
 

@@ -9,7 +9,7 @@ import {
   SettingsCreation,
 } from '../../facts/network/controller-settings.resource.ts'
 import { defineOperation } from '../../http/operations/define-operation.ts'
-import { Created, DONE } from '../../http/operations/operation.ts'
+import { Created, done } from '../../http/operations/operation.ts'
 import { Links, Tags } from '../../kernel/declaration/fields.ts'
 import { described } from '../../kernel/declaration/words.ts'
 import { CONTROLLER_ID, type SettingsView } from '../../network/controller-settings.ts'
@@ -95,10 +95,7 @@ export const controllerSettingsOperations = [
       access: 'admin',
       body: SettingsChange,
     },
-    async ({ engine, call, params, request }) => {
-      await engine.controllerSettings.replace(call, params.id, request)
-      return DONE
-    },
+    async ({ engine, call, params, request }) => done(engine.controllerSettings.replace(call, params.id, request)),
   ),
   defineOperation(
     {
@@ -108,10 +105,7 @@ export const controllerSettingsOperations = [
       access: 'admin',
       body: SettingsChange,
     },
-    async ({ engine, call, params, request }) => {
-      await engine.controllerSettings.patch(call, params.id, request)
-      return DONE
-    },
+    async ({ engine, call, params, request }) => done(engine.controllerSettings.patch(call, params.id, request)),
   ),
   defineOperation(
     {
@@ -120,10 +114,7 @@ export const controllerSettingsOperations = [
       access: 'admin',
       errors: ['ENTITY_CAN_NOT_BE_DELETED', 'CAN_NOT_DELETE_REFERENCED_ENTITY'],
     },
-    async ({ engine, call, params }) => {
-      await engine.controllerSettings.remove(call, params.id)
-      return DONE
-    },
+    async ({ engine, call, params }) => done(engine.controllerSettings.remove(call, params.id)),
   ),
 ] as const
 

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { type TransitRouters, transitRouters } from '../../facts/routers/transit-router.resource.ts'
 import { type CrudRows, crud } from '../../http/operations/crud.ts'
 import { defineOperation, wireSchema } from '../../http/operations/define-operation.ts'
-import { DONE, type Operation } from '../../http/operations/operation.ts'
+import { done, type Operation } from '../../http/operations/operation.ts'
 import { described } from '../../kernel/declaration/words.ts'
 
 const rows = crud(transitRouters)
@@ -61,10 +61,7 @@ export const edgeRouterReEnrollment = defineOperation(
     description: 'It is disconnected until it enrolled with the new token, which GET /edge-routers/{id} shows.',
     access: { entity: 'router', action: 'update' },
   },
-  async ({ engine, call, params }) => {
-    await engine.routerEnrollment.reEnroll(call, params.id)
-    return DONE
-  },
+  async ({ engine, call, params }) => done(engine.routerEnrollment.reEnroll(call, params.id)),
 )
 
 /** Clients see an empty path for a session without a circuit, and for an unknown session. */

@@ -1,5 +1,6 @@
+import { earlier } from '../../base/time.ts'
 import type { EngineContext } from '../../context/context.ts'
-import { type DecisionReason, earlier } from '../../facts/access/decision.rules.ts'
+import type { DecisionReason } from '../../facts/access/decision.rules.ts'
 import { type CircuitEnd, firstRouter, lastRouter } from '../../facts/fabric/rules/index.ts'
 import { type KindTraits, traitsOf } from '../../facts/resources/index.ts'
 import type { Change, ReadTransaction } from '../../ports/record-storage.ts'

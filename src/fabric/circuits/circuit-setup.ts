@@ -1,5 +1,5 @@
+import { earlier } from '../../base/time.ts'
 import type { EngineContext } from '../../context/context.ts'
-import { earlier } from '../../facts/access/decision.rules.ts'
 import type { CircuitFailure } from '../../facts/access/explain/service-reach.rules.ts'
 import type { PeerData } from '../../facts/fabric/messages/index.ts'
 import { dialFailed, dialSucceeded, opened, type RouteFailure } from '../../facts/fabric/rules/index.ts'

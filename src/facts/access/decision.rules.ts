@@ -1,3 +1,4 @@
+import { earlier } from '../../base/time.ts'
 import type { AccessType } from './index/index.ts'
 import {
   emptyPostureData,
@@ -229,9 +230,4 @@ function carriedByAll(grants: readonly GuardedGrant[], namesEveryPolicy: boolean
 
 function isPassing(grant: GuardedGrant, data: PostureData, apiSessionId: string, now: number): boolean {
   return firstPassing([grant], data, apiSessionId, now) !== undefined
-}
-
-/** The earlier of two instants; either may be absent. */
-export function earlier(one: number | undefined, other: number | undefined): number | undefined {
-  return one === undefined || other === undefined ? (one ?? other) : Math.min(one, other)
 }

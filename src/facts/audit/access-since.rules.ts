@@ -1,4 +1,5 @@
 import { grouped } from '../../base/collections.ts'
+import { textsIn } from '../../base/members.ts'
 import { type Semantic, selects } from '../../base/roles.ts'
 import { canonicalJson } from '../../base/text.ts'
 import type { AccessSince } from '../access/explain/explanation.rules.ts'
@@ -87,8 +88,8 @@ function grants(state: GrantState, type: string, at: number): boolean {
   const semantic: Semantic = policy.semantic === 'AllOf' ? 'AllOf' : 'AnyOf'
   return (
     !isDisabled(disablingOf(identity), at) &&
-    selects({ roles: textsOf(policy.identityRoles), semantic }, entityOf(identity)) &&
-    selects({ roles: textsOf(policy.serviceRoles), semantic }, entityOf(service))
+    selects({ roles: textsIn(policy.identityRoles), semantic }, entityOf(identity)) &&
+    selects({ roles: textsIn(policy.serviceRoles), semantic }, entityOf(service))
   )
 }
 
@@ -133,14 +134,10 @@ function isDigest(value: unknown): boolean {
 }
 
 function entityOf({ id, roleAttributes }: Fields) {
-  return { id: typeof id === 'string' ? id : '', roleAttributes: textsOf(roleAttributes) }
+  return { id: typeof id === 'string' ? id : '', roleAttributes: textsIn(roleAttributes) }
 }
 
 function disablingOf({ disabledAt, disabledUntil }: Fields) {
   const instantOf = (value: unknown) => (typeof value === 'number' ? value : null)
   return { disabledAt: instantOf(disabledAt), disabledUntil: instantOf(disabledUntil) }
-}
-
-function textsOf(value: unknown): readonly string[] {
-  return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : []
 }

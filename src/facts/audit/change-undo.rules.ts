@@ -1,3 +1,4 @@
+import { textsIn } from '../../base/members.ts'
 import { canonicalJson } from '../../base/text.ts'
 
 /** The reason why a change, or a field of it, is not undone. */
@@ -146,8 +147,8 @@ function update(record: UndoneRecord, kind: UndoneKind, now: Fields, mayTrust: b
     if (!writable.includes(field) && systemFields.get(field) !== 'decided') left.push({ field, why: 'controller' })
     else if (isDigest(before) || isDigest(after)) left.push({ field, why: 'digest' })
     else if (sets.has(field)) {
-      const restored = withoutChange(textsOf(is), textsOf(before), textsOf(after))
-      if (!isSame(restored, textsOf(is))) fields.push({ field, now: is, restored })
+      const restored = withoutChange(textsIn(is), textsIn(before), textsIn(after))
+      if (!isSame(restored, textsIn(is))) fields.push({ field, now: is, restored })
     } else if (isSame(is, after)) fields.push({ field, now: is, restored: before })
     else if (!isSame(is, before)) left.push({ field, why: 'changed-since' })
   }
@@ -283,8 +284,4 @@ function isSame(one: unknown, other: unknown): boolean {
 /** Reports whether a value is a digest, as recorded for secrets and long values. */
 function isDigest(value: unknown): boolean {
   return typeof value === 'string' && /^sha256:[0-9a-f]{32}(?: of \d+ bytes)?$/.test(value)
-}
-
-function textsOf(value: unknown): readonly string[] {
-  return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : []
 }

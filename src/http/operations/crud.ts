@@ -5,7 +5,7 @@ import type { CreateBodyOf, PatchBodyOf, ReplaceBodyOf, ShownOf } from '../../fa
 import { patchSpellings } from '../../kernel/declaration/read-body.ts'
 import type { Resource, StandardOperation } from '../../kernel/declaration/resource.ts'
 import { defineOperation } from './define-operation.ts'
-import { type Access, Created, type CreatedData, created, DONE, type Operation } from './operation.ts'
+import { type Access, Created, type CreatedData, created, done, type Operation } from './operation.ts'
 
 /**
  * The standard operations of a resource, as its declaration says: list, get, create, replace, patch and delete, open to
@@ -92,10 +92,8 @@ function standardRows<R extends Resource>(resource: R): Record<StandardOperation
         errors: changeErrors(resource),
         ...corrections,
       },
-      async ({ engine, call, params, body }) => {
-        await engine.of(resource).replace(call, params.id, body as ReplaceBodyOf<R>)
-        return DONE
-      },
+      async ({ engine, call, params, body }) =>
+        done(engine.of(resource).replace(call, params.id, body as ReplaceBodyOf<R>)),
     ),
     patch: defineOperation(
       {
@@ -108,10 +106,8 @@ function standardRows<R extends Resource>(resource: R): Record<StandardOperation
         errors: changeErrors(resource),
         spellings: patchSpellings(resource.definition),
       },
-      async ({ engine, call, params, body }) => {
-        await engine.of(resource).patch(call, params.id, body as PatchBodyOf<R>)
-        return DONE
-      },
+      async ({ engine, call, params, body }) =>
+        done(engine.of(resource).patch(call, params.id, body as PatchBodyOf<R>)),
     ),
     delete: defineOperation(
       {
@@ -123,10 +119,7 @@ function standardRows<R extends Resource>(resource: R): Record<StandardOperation
         access: may('delete', 'delete'),
         errors: ['ENTITY_CAN_NOT_BE_DELETED', 'CAN_NOT_DELETE_REFERENCED_ENTITY'],
       },
-      async ({ engine, call, params }) => {
-        await engine.of(resource).delete(call, params.id)
-        return DONE
-      },
+      async ({ engine, call, params }) => done(engine.of(resource).delete(call, params.id)),
     ),
   }
 }

@@ -184,6 +184,12 @@ export function created(resource: Resource, id: string): { readonly data: Create
 /** Answers an empty `data` object. */
 export const DONE = {} as const
 
+/** Answers an empty `data` object once some work is done. */
+export async function done(work: Promise<unknown>): Promise<typeof DONE> {
+  await work
+  return DONE
+}
+
 /** The members of an object that a schema names. */
 export function onlyMembers<T extends object, S extends z.ZodObject>(
   object: T,

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { isMap } from '../../base/members.ts'
 import type { FieldKind } from '../filter/index.ts'
 import { described } from './words.ts'
 
@@ -108,10 +109,6 @@ function freeMap() {
       if (!isMap(value)) issues.push({ code: 'invalid_type', expected: 'record', input: value })
     })
     .meta({ type: 'object', additionalProperties: {} })
-}
-
-function isMap(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** Derives the storage and comparison of a field from its schema alone. */

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { didYouMean } from '../../base/arguments.ts'
 import { invalidField } from '../../base/errors.ts'
+import { isMap } from '../../base/members.ts'
 import { isStorable } from '../../base/text.ts'
 import { mayHoldMore, required } from './fields.ts'
 import { inputName, type Quirks } from './quirks.ts'
@@ -94,7 +95,7 @@ function accepted({ body, spellings }: BodyRules, value: unknown, source: 'body'
   const sent = withoutUnsent(body, spelled(spellings, value))
   const result = validate(body, sent, source)
   remember(body, result)
-  if (isObject(result) && isObject(sent)) mark(result, SENT, sent)
+  if (isMap(result) && isMap(sent)) mark(result, SENT, sent)
   return result
 }
 
@@ -112,7 +113,7 @@ function remember(schema: z.core.$ZodType, value: unknown): void {
   if (schema instanceof z.ZodOptional) remember(schema.unwrap(), value)
   else if (typeof value === 'object' && value !== null) mark(value, READ, schema)
   if (schema instanceof z.ZodArray && Array.isArray(value)) for (const one of value) remember(schema.element, one)
-  if (!(schema instanceof z.ZodObject) || !isObject(value)) return
+  if (!(schema instanceof z.ZodObject) || !isMap(value)) return
   for (const [name, member] of Object.entries(value)) {
     const declared = schema.shape[name]
     if (Array.isArray(member) && declared !== undefined) remember(declared, member)
@@ -122,18 +123,14 @@ function remember(schema: z.core.$ZodType, value: unknown): void {
 /** A body, or each element of a list, in the spelling of the declaration, without null members. Members of maps keep their nulls. */
 function spelled(spellings: BodyRules['spellings'], body: unknown): unknown {
   if (Array.isArray(body)) return body.map((element) => spelled(spellings, element))
-  if (!isObject(body)) return body
+  if (!isMap(body)) return body
   return respelled(spellings, Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null)))
 }
 
 /** The same, but keeps null members. */
 function respelled(spellings: BodyRules['spellings'], body: unknown): unknown {
   if (Array.isArray(body)) return body.map((element) => respelled(spellings, element))
-  return isObject(body) ? (spellings?.(body) ?? body) : body
-}
-
-function isObject(value: unknown): value is Members {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+  return isMap(body) ? (spellings?.(body) ?? body) : body
 }
 
 type Spellings = NonNullable<Quirks['spellings']>
@@ -231,7 +228,7 @@ function withoutUnsent(schema: z.core.$ZodType, value: unknown): unknown {
   if (inner instanceof z.ZodArray && Array.isArray(value)) {
     return value.map((element) => withoutUnsent(inner.element, element))
   }
-  if (!(inner instanceof z.ZodObject) || !isObject(value)) return value
+  if (!(inner instanceof z.ZodObject) || !isMap(value)) return value
   const members = Object.entries(value).flatMap(([name, member]) => {
     const declared = Object.hasOwn(inner.shape, name) ? inner.shape[name] : undefined
     if (declared === undefined) return [[name, member]]

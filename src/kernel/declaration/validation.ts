@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { ControllerError, invalidField } from '../../base/errors.ts'
+import { memberOf } from '../../base/members.ts'
 import { isStorable } from '../../base/text.ts'
 
 /** The origin of a value, as messages name it: a part of an HTTP request, or an argument from the host. */
@@ -67,10 +68,6 @@ function requirement(issue: Issue): string {
 function bound(origin: string, limit: number | bigint, most: 'least' | 'most', less: 'greater' | 'less'): string {
   if (origin === 'string') return `should be at ${most} ${limit} chars long`
   return origin === 'array' ? `should have at ${most} ${limit} items` : `should be ${less} than or equal to ${limit}`
-}
-
-function memberOf(value: unknown, key: PropertyKey): unknown {
-  return typeof value === 'object' && value !== null && Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined
 }
 
 /** Values of these members are never echoed. */

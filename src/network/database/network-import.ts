@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { ControllerError, invalidField } from '../../base/errors.ts'
+import { isMap } from '../../base/members.ts'
 import { SYSTEM_CALL } from '../../context/call.ts'
 import type { EngineContext } from '../../context/context.ts'
 import { BUILT_IN_CONFIG_TYPES } from '../../facts/configs/config-types.rules.ts'
@@ -208,7 +209,7 @@ function importedRecord(resource: Resource, shown: Members, now: number): BaseRe
     id: String(shown.id),
     createdAt: instantOf(shown.createdAt, now),
     updatedAt: instantOf(shown.updatedAt, now),
-    tags: isMembers(shown.tags) ? shown.tags : {},
+    tags: isMap(shown.tags) ? shown.tags : {},
   }
   return withSortedSets(resource, record)
 }
@@ -248,8 +249,4 @@ function withSortedSets<R extends Members>({ fields }: Resource, record: R): R {
   ])
   // The same members, with sets as they are kept.
   return Object.fromEntries(sorted) as R
-}
-
-function isMembers(value: unknown): value is Members {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,4 +1,5 @@
 import type { FormatName } from 'ajv-formats'
+import { isMap } from '../../base/members.ts'
 
 type Document = Readonly<Record<string, unknown>>
 
@@ -29,7 +30,7 @@ export function fromDraft4(schema: Document): Document {
 }
 
 function memberFrom(name: string, member: unknown): unknown {
-  if (SCHEMAS_BY_NAME.includes(name) && isObject(member)) {
+  if (SCHEMAS_BY_NAME.includes(name) && isMap(member)) {
     return Object.fromEntries(Object.entries(member).map(([key, value]) => [key, schemaFrom(value)]))
   }
   return SCHEMAS.includes(name) ? schemaFrom(member) : member
@@ -37,7 +38,7 @@ function memberFrom(name: string, member: unknown): unknown {
 
 function schemaFrom(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(schemaFrom)
-  return isObject(value) ? fromDraft4(value) : value
+  return isMap(value) ? fromDraft4(value) : value
 }
 
 function bounds({ exclusiveMinimum, exclusiveMaximum, minimum, maximum }: Document): Document {
@@ -49,10 +50,6 @@ function bounds({ exclusiveMinimum, exclusiveMaximum, minimum, maximum }: Docume
 
 function isExclusive(name: string): boolean {
   return name === 'exclusiveMinimum' || name === 'exclusiveMaximum'
-}
-
-function isObject(value: unknown): value is Document {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /**

@@ -1,3 +1,5 @@
+import { memberOf } from '../../base/members.ts'
+
 /** Characters of a schema as written. */
 const MAX_LENGTH = 65_536
 /** Nesting levels of a schema as written. */
@@ -71,8 +73,4 @@ function unescaped(step: string): string {
   } catch {
     return step
   }
-}
-
-function memberOf(node: unknown, step: string): unknown {
-  return typeof node === 'object' && node !== null && Object.hasOwn(node, step) ? Reflect.get(node, step) : undefined
 }

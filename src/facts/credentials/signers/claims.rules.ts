@@ -1,3 +1,4 @@
+import { memberOf } from '../../../base/members.ts'
 import type { Claims } from '../../../ports/credentials.ts'
 /** The location of an identity's external id in a third-party certificate. */
 export interface ExternalIdClaim {
@@ -98,12 +99,6 @@ export function textClaims(claims: Claims, selector: string | null): readonly st
   const value = selector ? claimAt(claims, selector) : undefined
   const values: readonly unknown[] = Array.isArray(value) ? value : [value]
   return values.filter((one) => typeof one === 'string').filter((one) => one !== '')
-}
-
-function memberOf(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
-    ? Reflect.get(value, name)
-    : undefined
 }
 
 /** The default name format for identities that a certificate authority enrolls automatically. */

@@ -1,3 +1,4 @@
+import { isSameList } from '../../../base/collections.ts'
 /** The reason for the end of a circuit. */
 export type CircuitEnd =
   | 'client-closed'
@@ -92,10 +93,6 @@ export function lastRouter({ routers }: Path): string {
 export function routersLeft(before: Path, after: Path): readonly string[] {
   const kept = new Set(after.routers)
   return before.routers.filter((id) => !kept.has(id))
-}
-
-function isSameList(left: readonly string[], right: readonly string[]): boolean {
-  return left.length === right.length && left.every((value, position) => value === right[position])
 }
 
 /** The end of a forward: the dialing side, the hosting side, or a link. */
