@@ -156,7 +156,7 @@ it('a change of the root cuts no circuit of any SDK, nor ours, and nobody enroll
   }
   await goesOn()
   const before = controller.tls().cert
-  const keepUntil = new Date(Date.now() + 86_400_000).toISOString()
+  const keepUntil = new Date(Date.now() + 90 * 86_400_000).toISOString()
   const { data } = await api.call('POST /pki/rotations', { body: { what: 'root', keepUntil } })
   expect(data.authorities.map(({ state }) => state)).toEqual(['former', 'issuing'])
   expect(controller.tls().cert).not.toBe(before)

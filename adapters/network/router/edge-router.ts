@@ -284,6 +284,8 @@ export class EdgeRouter implements CircuitHost {
 
   #anyController(): ConnectedController | undefined {
     const [first] = this.#controllers
+    if (first?.isSilent !== true) return first
+    for (const controller of this.#controllers) if (controller.isSilent !== true) return controller
     return first
   }
 

@@ -43,6 +43,9 @@ const ANSWER_MS = 30_000
 /** Milliseconds between heartbeats, and of silence after which a controller is given up. */
 const BEAT_MS = 10_000
 const SILENT_MS = 30_000
+/** Milliseconds of silence after which a question is sent with a heartbeat, and for which its answer may be owed. */
+const QUIET_MS = 1000
+const OWED_MS = 2000
 const NANOSECONDS = 1_000_000n
 /** Messages that a controller answers; it takes all others without an answer. */
 const ASKED: ReadonlySet<FromRouter['type']> = new Set([
@@ -75,6 +78,8 @@ export class ControlChannel implements ConnectedController {
   #onLost: () => void = () => undefined
   #onSpoken: () => void = () => undefined
   #heardAt = runtime.monotonic()
+  /** Since when the controller owes an answer to a heartbeat, in milliseconds of the same clock; undefined where it owes none. */
+  #owesSince: number | undefined
   #hasSpoken = false
   #cancelBeat: () => void = () => undefined
 
@@ -127,7 +132,15 @@ export class ControlChannel implements ConnectedController {
       this.#conversation.send(written)
       return undefined
     }
-    return readToRouter(await this.#conversation.ask(written, ANSWER_MS), written.contentType)
+    // A question may take its time, a heartbeat is answered at once.
+    if (this.#owesSince === undefined && runtime.monotonic() - this.#heardAt > QUIET_MS) this.#sendOwnBeat()
+    const answer = await this.#conversation.ask(written, ANSWER_MS)
+    this.#heard()
+    return readToRouter(answer, written.contentType)
+  }
+
+  get isSilent(): boolean {
+    return this.#owesSince !== undefined && runtime.monotonic() - this.#owesSince > OWED_MS
   }
 
   close(): void {
@@ -139,8 +152,13 @@ export class ControlChannel implements ConnectedController {
     return this.#hasSpoken
   }
 
-  #receive(frame: Frame): void {
+  #heard(): void {
     this.#heardAt = runtime.monotonic()
+    this.#owesSince = undefined
+  }
+
+  #receive(frame: Frame): void {
+    this.#heard()
     if (!this.#hasSpoken) {
       this.#hasSpoken = true
       this.#onSpoken()
@@ -180,8 +198,13 @@ export class ControlChannel implements ConnectedController {
       this.#socket.destroy()
       return
     }
-    this.#sendBeat(HEADER.heartbeat, uint64Header(BigInt(runtime.now()) * NANOSECONDS))
+    this.#sendOwnBeat()
     this.#cancelBeat = this.#timer(BEAT_MS, () => this.#beat())
+  }
+
+  #sendOwnBeat(): void {
+    this.#owesSince ??= runtime.monotonic()
+    this.#sendBeat(HEADER.heartbeat, uint64Header(BigInt(runtime.now()) * NANOSECONDS))
   }
 
   #sendBeat(key: number, value: Uint8Array): void {

@@ -11,6 +11,8 @@ export interface ConnectedController {
   readonly judgesPosture: boolean
   /** It judges posture, and wants the reports of endpoints at the router. */
   readonly takesPosture?: boolean
+  /** It has answered no heartbeat for some seconds, and sent nothing: another controller is asked where there is one. */
+  readonly isSilent?: boolean
   /** The channel to it, where there is one. */
   readonly traced?: TracedChannel
   /**
