@@ -138,6 +138,28 @@ describe('an edge router under attack', () => {
     await until(() => dataTo(client).length === 64)
   })
 
+  it('takes a message of 16 MiB whole, as programs send that write it at once, and closes the socket of a longer one', async () => {
+    const world = await edgeWorld()
+    const { host } = await hostAndClient(world)
+    const writer = await world.device('writer', ['clients'])
+    const arrived: number[] = []
+    host.serve((_connection, body) => arrived.push(body.length))
+    const { token: apiToken } = (await writer.call('GET /current-api-session')).data
+    const [mine] = await admittedBytes(world, { device: writer }, apiToken)
+    const send = (sequence: number, message: ReturnType<typeof edgeMessage>) =>
+      mine.write(Buffer.concat(encodeFrame({ ...message, sequence })))
+    const { token } = await writer.dial('wiki')
+    send(1, edgeMessage(EDGE_TYPE.connect, 1, [], Buffer.from(token)))
+    await once(mine, 'data')
+    send(2, edgeMessage(EDGE_TYPE.data, 1, [], new Uint8Array(16 * MIB)))
+    await until(() => arrived.length > 0)
+    expect(arrived).toEqual([16 * MIB])
+    const gone = once(mine, 'close')
+    send(3, edgeMessage(EDGE_TYPE.data, 1, [], new Uint8Array(16 * MIB + 1)))
+    await gone
+    expect(arrived.length).toBe(1)
+  })
+
   it('closes a socket with frames that are none, or that say to be longer than they may', async () => {
     const world = await edgeWorld()
     const tooLong = Buffer.alloc(20)
@@ -213,7 +235,7 @@ describe('an edge router under attack', () => {
 /** An endpoint that is let in, as the bytes of its socket. */
 async function admittedBytes(
   world: EdgeWorld,
-  { device }: PlayedEndpoint,
+  { device }: Pick<PlayedEndpoint, 'device'>,
   token: string,
 ): Promise<readonly [Duplex, Duplex]> {
   const [mine, theirs] = streamPair()

@@ -49,7 +49,7 @@ type Onward =
 const MOST_WAITING_BYTES = 2 * 1024 * 1024
 /** Bytes beyond which payloads for it are dropped; the keeper of the windows sends them again. */
 const MOST_FORWARDED_BYTES = 8 * 1024 * 1024
-/** Bytes that a host may send before the client's end is attached. */
+/** Bytes beyond which a host may send nothing more before the client's end is attached. */
 const MOST_EARLY_BYTES = 1024 * 1024
 /** Bytes that may wait for the window of a circuit before its endpoint is slowed down. */
 const MOST_UNSENT_BYTES = 1024 * 1024
@@ -273,9 +273,11 @@ export class EdgeConnection implements Destination {
     const onward = this.#onward
     switch (onward.kind) {
       case 'waiting':
-        onward.early.push(data)
-        onward.bytes += data.body.reduce((sum, { length }) => sum + length, EARLY_COST)
-        if (onward.bytes <= MOST_EARLY_BYTES) return
+        if (onward.bytes <= MOST_EARLY_BYTES) {
+          onward.early.push(data)
+          onward.bytes += data.body.reduce((sum, { length }) => sum + length, EARLY_COST)
+          return
+        }
         this.#circuits.over(this)
         this.ended('too much data before the other end was there')
         return
