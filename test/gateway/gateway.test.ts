@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { type ClientRequest, createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { Duplex } from 'node:stream'
+import type { Duplex, Readable } from 'node:stream'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { until } from '../support/edge-world.ts'
 import { totp } from '../support/totp.ts'
@@ -40,6 +40,12 @@ async function openSocket(browser: Awaited<ReturnType<ServedGateway['loggedIn']>
       resolve(socket)
     })
   })
+}
+
+/** Resolves when a stream is gone, also where it was cut. */
+function closed(stream: Readable): Promise<void> {
+  stream.on('error', () => undefined).resume()
+  return new Promise((resolve) => stream.once('close', () => resolve()))
 }
 
 /** More than buffers of sockets, of windows and of streams hold together. */
@@ -151,10 +157,9 @@ describe('a gateway', () => {
     const ann = await world.loggedIn()
     app = (_request, response) => response.write('begun')
     const answer = await ann.open(`${world.origin('payroll')}/stream`)
-    const cutAnswer = once(answer, 'close')
-    answer.on('error', () => undefined).resume()
+    const cutAnswer = closed(answer)
     const socket = await openSocket(ann)
-    const cutSocket = once(socket.on('error', () => undefined).resume(), 'close')
+    const cutSocket = closed(socket)
     const id = await policyOf('staff')
     const { data: policy } = await world.net.admin.call('GET /service-policies/{id}', { params: { id } })
     const patch = (serviceRoles: string[]) =>
@@ -177,7 +182,7 @@ describe('a gateway', () => {
     const ann = await world.loggedIn()
     app = (_request, response) => response.write('begun')
     const answer = await ann.open(`${world.origin('payroll')}/stream`)
-    const cut = once(answer.on('error', () => undefined).resume(), 'close')
+    const cut = closed(answer)
     const { data } = await world.net.admin.call('GET /api-sessions', { query: { limit: 500 } })
     for (const { id, identity } of data) {
       if (identity?.name === 'ann') await world.net.admin.call('DELETE /api-sessions/{id}', { params: { id } })

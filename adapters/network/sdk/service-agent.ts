@@ -25,7 +25,11 @@ export class ServiceAgent extends Agent {
   ): null | undefined {
     const service = options.host ?? options.hostname ?? ''
     this.#dial(service).then(
-      (connection) => done?.(null, connection),
+      (connection) => {
+        // As of TCP: an app that ends its direction has closed the connection, which no further request may use.
+        connection.allowHalfOpen = false
+        done?.(null, connection)
+      },
       // No connection goes with an error.
       (error: Error) => (done as ((error: Error) => void) | undefined)?.(error),
     )

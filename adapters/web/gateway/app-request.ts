@@ -39,6 +39,11 @@ const TOO_LATE: GatewayAnswer = {
   ...{ status: 504, code: 'APP_TIMED_OUT', title: 'The app does not answer' },
   text: 'The app took the request and did not answer in time.',
 }
+/** The error of an app that begins no answer in time. */
+export function tooLate(): AppFailed {
+  return new AppFailed(TOO_LATE)
+}
+
 const UNREADABLE: GatewayAnswer = {
   ...{ status: 502, code: 'APP_UNREADABLE', title: 'The app answered something else' },
   text: 'The answer of the app is no HTTP.',
@@ -51,11 +56,16 @@ export function forwardRequest(exchange: AppExchange, outgoing: ServerResponse):
   incoming.socket.setTimeout(times.idleMs)
   let late: NodeJS.Timeout | undefined
   const waitForAnswer = () => {
-    late ??= setTimeout(() => upstream.destroy(new AppFailed(TOO_LATE)), times.answerMs)
+    late ??= setTimeout(() => upstream.destroy(tooLate()), times.answerMs)
   }
   upstream.once('response', (answer) => {
     clearTimeout(late)
     sendBack(answer, outgoing, incoming, host)
+  })
+  upstream.once('upgrade', (_answer, app) => {
+    clearTimeout(late)
+    app.destroy()
+    fail(new AppFailed(UNREADABLE))
   })
   upstream.once('error', (error) => {
     clearTimeout(late)

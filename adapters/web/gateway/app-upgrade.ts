@@ -1,6 +1,6 @@
 import { type IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { type AppExchange, openUpstream, sendBack } from './app-request.ts'
+import { type AppExchange, openUpstream, sendBack, tooLate } from './app-request.ts'
 import { answerHeaders, requestHeaders } from './forwarded-headers.ts'
 
 /** Milliseconds for a browser to close its end of a websocket whose app has closed its own. */
@@ -31,7 +31,7 @@ export function forwardUpgrade(exchange: AppExchange, socket: Duplex, head: Buff
   const upstream = openUpstream(exchange, requestHeaders(exchange, 'websocket'))
   const giveUp = () => void upstream.destroy()
   socket.once('close', giveUp)
-  const late = setTimeout(giveUp, times.answerMs)
+  const late = setTimeout(() => upstream.destroy(tooLate()), times.answerMs)
   upstream.once('response', (answer) => {
     clearTimeout(late)
     sendBack(answer, outgoing, incoming, host)
@@ -70,6 +70,7 @@ function join(browser: Duplex, app: Duplex, idleMs: number, { socket }: Incoming
   }
   // Either end may end its own direction and still read.
   browser.allowHalfOpen = true
+  app.allowHalfOpen = true
   socket.setTimeout(idleMs, cut)
   browser.on('error', cut)
   app.on('error', cut)
