@@ -212,7 +212,7 @@ export interface HostMethods {
    * @throws {ControllerError} NOT_FOUND for an unknown identity.
    *
    * @example
-   * const caller = await controller.engine.host.startSession(identityId)
+   * const caller = await controller.engine.host.startSession(identity.id)
    * const { items } = await controller.as(caller).services.list()
    */
   startSession(identityId: string, client?: ClientInfo): Promise<Caller>
@@ -220,7 +220,7 @@ export interface HostMethods {
    * The holder of a token; `undefined` for a token that is unknown, expired, or of a disabled identity. Counts as use.
    *
    * @example
-   * const caller = await controller.engine.host.resolve(request.headers.get('zt-session') ?? '')
+   * const caller = await controller.engine.host.resolve(token)
    */
   resolve(token: string, bearerTokens?: readonly string[]): Promise<Caller | undefined>
   /** Sets the password of an administrator so that it can log in. */

@@ -80,7 +80,7 @@ export class AdministratorRecovery {
    * @throws {ControllerError} COULD_NOT_VALIDATE when the auth policy refuses the password, or the username is invalid.
    *
    * @example
-   * await engine.administratorRecovery.resetPassword(SYSTEM_CALL, { password: 'correct horse battery' })
+   * await engine.host.resetAdminPassword({ password: 'correct horse battery' })
    */
   async resetPassword(call: SystemCall, wanted: PasswordReset): Promise<PasswordResetReport> {
     const reset = readRequest(AdministratorReset, wanted)

@@ -54,7 +54,7 @@ export class ApiSessions {
    * @throws {ControllerError} INVALID_AUTH when it is disabled.
    *
    * @example
-   * const caller = await engine.apiSessions.startFor(SYSTEM_CALL, identity.id)
+   * const caller = await engine.host.startSession(identity.id)
    * await engine.sessions.create({ by: 'caller', caller }, { serviceId: service.id, type: 'Dial' })
    */
   async startFor(call: Call, identityId: string, sent: SentClientInfo = {}): Promise<Caller> {

@@ -21,6 +21,7 @@ const GIVEN: Readonly<Record<string, string>> = {
   controller: `import('portcullis').Controller`,
   engine: `import('portcullis').HostEngine`,
   call: `import('portcullis').Call`,
+  caller: `import('portcullis').Caller`,
   storage: `import('portcullis').Storage`,
   identity: `import('portcullis/client').Identity`,
   service: `import('portcullis/client').Service`,
