@@ -1,7 +1,6 @@
+import { RECORD_KINDS, type RecordKind } from 'portcullis/storage'
 import { createTestController } from 'portcullis/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-// Internals: the list of all kinds of records, so that none is left out.
-import { resourceNamed } from '../../src/facts/resources/index.ts'
 import { pemOf } from '../support/certificates/certificates.ts'
 import { adminToken, type Delegate, delegate } from '../support/delegate.ts'
 import { newAuthority } from '../support/third-party.ts'
@@ -162,8 +161,12 @@ async function send(token: string, method: string, path: string, body?: unknown,
   return { status: answer.status, data }
 }
 
+function kindNamed(name: string): RecordKind {
+  return RECORD_KINDS.find((kind) => kind.name === name) ?? expect.fail(`no kind of records is named ${name}`)
+}
+
 async function stored(kind: string, id: string): Promise<Body | undefined> {
-  return await controller.storage.read((tx) => tx.collection(resourceNamed(kind)).get(id))
+  return await controller.storage.read((tx) => tx.collection(kindNamed(kind)).get(id))
 }
 
 /** Everything but the instants of the record itself, and what is made anew. */
@@ -301,7 +304,7 @@ describe('what no request sets', () => {
     const { data } = await send(admin, 'POST', `${MANAGEMENT}/${kind}`, { name: `verified-${kind}` })
     const certificate = { certPem: pemOf(await newAuthority('router')), fingerprint: 'ab'.repeat(20) }
     await controller.storage.write(async (tx) => {
-      const collection = tx.collection(resourceNamed(kind))
+      const collection = tx.collection(kindNamed(kind))
       const router = (await collection.get(data.id)) ?? expect.fail()
       await collection.update({ ...router, ...certificate, isVerified: true, authorityKeyId: 'cd'.repeat(20) })
     })

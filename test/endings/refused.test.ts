@@ -1,8 +1,7 @@
 import { SYSTEM_CALL } from 'portcullis'
+import { RECORD_KINDS } from 'portcullis/storage'
 import { createTestController, type TestController } from 'portcullis/testing'
 import { describe, expect, it } from 'vitest'
-// Internals: the list of all kinds of records, so that none is left out.
-import { RESOURCES } from '../../src/facts/resources/index.ts'
 import { adminToken, delegate } from '../support/delegate.ts'
 import { givePassword } from '../support/identity-state.ts'
 import { withSharedPki } from '../support/shared-pki.ts'
@@ -33,7 +32,7 @@ async function refusedAnswer(controller: TestController, { token, method, path, 
 /** The ids of everything that is stored, by kind. */
 function everything(controller: TestController) {
   return controller.storage.read(async (tx) => {
-    const ids = RESOURCES.map(async (kind) => [kind.name, await tx.collection(kind).findIds()] as const)
+    const ids = RECORD_KINDS.map(async (kind) => [kind.name, await tx.collection(kind).findIds()] as const)
     return Object.fromEntries(await Promise.all(ids))
   })
 }

@@ -1,16 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-// Internals: the operations of the APIs as data, so that none is left out.
-import { APIS } from '../../src/apis/apis.ts'
-import { adminOf, CLIENT, create, foreignClient, MANAGEMENT } from '../contract/http/foreign-client.ts'
+import { adminOf, create, foreignClient } from '../contract/http/foreign-client.ts'
+import { ROWS } from '../support/api-rows.ts'
 import { mount } from '../support/mount.ts'
 
-const LISTS = [
-  ...APIS.client.map(({ shape }) => ({ base: CLIENT, shape })),
-  ...APIS.management.map(({ shape }) => ({ base: MANAGEMENT, shape })),
-].flatMap(({ base, shape }) =>
-  'symbols' in shape && shape.symbols ? [{ base, route: shape.route, symbols: shape.symbols }] : [],
-)
+const LISTS = ROWS.flatMap(({ base, route, shape: { symbols } }) => (symbols ? [{ base, route, symbols }] : []))
 
 /** Conditions on a symbol of a kind that hold for some records and not for others. */
 function conditionOn([name, { kind }]: [string, { readonly kind: string }]): fc.Arbitrary<string> {

@@ -13,17 +13,18 @@ export interface Row {
   readonly api: 'client' | 'fabric' | 'management' | 'portcullis'
   readonly base: string
   readonly route: string
+  readonly shape: (typeof APIS)['client' | 'management'][number]['shape']
 }
 
 /** Every operation of both edge APIs. */
 export const ROWS: readonly Row[] = [
-  ...APIS.client.map(({ shape }): Row => ({ api: 'client', base: CLIENT, route: shape.route })),
-  ...APIS.management.map(({ shape }): Row => ({ api: 'management', base: MANAGEMENT, route: shape.route })),
+  ...APIS.client.map(({ shape }): Row => ({ api: 'client', base: CLIENT, route: shape.route, shape })),
+  ...APIS.management.map(({ shape }): Row => ({ api: 'management', base: MANAGEMENT, route: shape.route, shape })),
 ]
 
 /** Every operation, our own and those of the data plane included. */
 export const ALL_ROWS: readonly Row[] = [
   ...ROWS,
-  ...APIS.fabric.map(({ shape }): Row => ({ api: 'fabric', base: FABRIC, route: shape.route })),
-  ...APIS.portcullis.map(({ shape }): Row => ({ api: 'portcullis', base: PORTCULLIS, route: shape.route })),
+  ...APIS.fabric.map(({ shape }): Row => ({ api: 'fabric', base: FABRIC, route: shape.route, shape })),
+  ...APIS.portcullis.map(({ shape }): Row => ({ api: 'portcullis', base: PORTCULLIS, route: shape.route, shape })),
 ]

@@ -8,8 +8,6 @@ import type {
   IndexedPolicy,
   PolicyKind,
 } from 'portcullis/policy'
-// Internals: the interface of the index that this is the oracle of.
-import type { IndexCounts } from '../../src/facts/access/index/index.ts'
 
 const sides: Record<PolicyKind, readonly EntityKind[]> = {
   'service-policies': ['identities', 'services', 'posture-checks'],
@@ -60,7 +58,7 @@ export class NaiveAccess implements ComparableAccess {
     this.#policies[kind].delete(id)
   }
 
-  counts(): IndexCounts {
+  counts(): ReturnType<AccessIndex['counts']> {
     return { ...sizesOf(this.#entities), ...sizesOf(this.#policies) }
   }
 
