@@ -11,7 +11,7 @@ const RULES = [
 ]
 const PLATFORM = ['^src/platform/']
 const OPERATIONS = ['^src/(http|apis)/']
-const DOORS = ['^src/(controller|client|model)/', '^src/[^/]+[.]ts$']
+const DOORS = ['^src/(controller|client|model|planning)/', '^src/[^/]+[.]ts$']
 const ZOD = ['^node_modules/zod']
 const SERVICES_NOT = [...GROUND, ...KERNEL, ...PORTS, ...FACTS, ...PLATFORM, ...OPERATIONS, ...DOORS]
 const OUTSIDE = [
@@ -63,16 +63,17 @@ module.exports = {
       ...PLATFORM,
       ...PORTS,
       ...GROUND,
+      ...KERNEL,
       '^src/facts/network/',
       '^node_modules/',
-      '^node:|^(crypto|os|net|http|https|dns|events)$',
+      '^node:|^(async_hooks|crypto|os|net|http|https|dns|events)$',
     ]),
     // A server loads the router and the identity of its own process by a door of theirs, and nothing of the others.
     // Rooms of one wing share what stands below them: their order is the matter of `scripts/folder-arrows.ts`.
     layer('adapters-use-front-doors', '^adapters/([^/]+)/', [
       '^adapters/$1/',
       '^adapters/[^/]+/[^/]+/(index|own-router|in-process-identity)[.]ts$',
-      '^src/([^/]+|client/index|model/index)[.]ts$',
+      '^src/([^/]+|(client|model|planning)/index)[.]ts$',
       ...GROUND,
       '^node_modules/',
       '^(node:)?[a-z0-9_/]+$',

@@ -7,7 +7,7 @@
 // biome-ignore-all assist/source/organizeImports: names stand by their use.
 
 // To make a controller, and to settle what it does.
-export { combineMetrics, createController } from './controller/front-doors.ts'
+export { combineMetrics, createController } from './front-doors.ts'
 export type { Controller, HostEvents } from './controller/create-controller.ts'
 export type { AuditOptions, ControllerOptions, OpenIdOptions, WebhookOptions } from './controller/controller-options.ts'
 export type { Compat, Leniency } from './base/compatibility.ts'
@@ -26,7 +26,7 @@ export type { ConnectionInfo, ControllerFetch, PlainAnswer, PlainFetch, PlainReq
 export type { HostHooks } from './facts/network/host-rules.ts'
 export type { AuthorizationRequest, AuthorizedCaller, HostAuthorization } from './http/pipeline/authorize.ts'
 export type { CorsOptions } from './http/pipeline/cors.ts'
-export { apiDocuments } from './controller/front-doors.ts'
+export { apiDocuments } from './front-doors.ts'
 export type { ApiDocuments } from './apis/documents.ts'
 
 // To call it in process. Requests and wire forms are types of `portcullis/client`.
@@ -60,7 +60,7 @@ export type { AuditFinding, AuditTampering } from './audit/audit-verification.ts
 export type { UndoPlan } from './facts/audit/change-undo.rules.ts'
 
 // To operate on its store without serving it.
-export { openOperator } from './controller/front-doors.ts'
+export { openOperator } from './front-doors.ts'
 export type { Operator, OperatorOptions } from './controller/operator.ts'
 export type { PasswordReset, PasswordResetReport } from './login/administrator-recovery.ts'
 export type { ImportedEntity, ImportOptions, ImportReport } from './network/database/network-import.ts'

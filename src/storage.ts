@@ -7,6 +7,7 @@
  */
 export { Gate, type Patience } from './concurrency/gate.ts'
 export { Lifetime } from './concurrency/lifetime.ts'
+export type { JoinableStorage, JointController, JointWrite, JoinWrite } from './controller/joint-writes.ts'
 export { RECORD_KINDS } from './facts/resources/index.ts'
 export {
   both,

@@ -49,6 +49,7 @@ const library = product.filter(({ path }) => !path.startsWith('adapters/tools/ex
 /** Where the whole context is taken, because it is handed on to parts that are not known there. Everything else names what it takes. */
 const HANDED_ON: Readonly<Record<string, string>> = {
   'src/engine/engine.ts': 'makes every service',
+  'src/engine/store-engine.ts': 'makes the services of the store',
   'src/engine/entity-services.ts': 'makes a service for each resource',
   'src/entities/entity-reader.ts': 'hands it to the computed members of any resource',
   'src/records/behaviour.ts': 'hands it to the hooks of any resource',
@@ -71,7 +72,7 @@ const LOADED_ONCE = [
   'adapters/tools/testing/global-setup.ts',
   'src/apis/route-finder.ts',
   'src/controller/guarded-engine.ts',
-  'src/engine/engine.ts',
+  'src/engine/entity-services.ts',
   'src/platform/jose-library.ts',
   'src/platform/x509/asn1-structures.ts',
   'src/platform/x509/native-crypto.ts',

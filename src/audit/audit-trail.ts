@@ -36,7 +36,7 @@ export class AuditTrail {
     this.#context = context
     const { writes, events, timetable, settings } = context
     this.#budgets = new AuditBudgets(settings.audit)
-    writes.record((tx, write) => this.#record(tx, write))
+    writes.record((tx, made) => this.#record(tx, made))
     writes.tell(({ changes }) => {
       const spending = this.#spendings.get(changes)
       if (spending !== undefined) this.#settle(spending)
@@ -117,16 +117,18 @@ export class AuditTrail {
     return sealNext(tx, { now: clock.now(), sha256: digest.sha256, keeping: settings.audit })
   }
 
-  async #record(tx: WriteTransaction, write: RecordedWrite): Promise<void> {
+  async #record(tx: WriteTransaction, writes: readonly RecordedWrite[]): Promise<void> {
     const { clock, digest } = this.#context
     const now = clock.now()
-    const spending = this.#budgets.begin(now)
     const observations: Observation[] = []
-    for (const one of observationsOf(write, digest.sha256)) {
-      if (await this.#isKept(tx, spending, one)) observations.push(one)
+    for (const write of writes) {
+      const spending = this.#budgets.begin(now)
+      for (const one of observationsOf(write, digest.sha256)) {
+        if (await this.#isKept(tx, spending, one)) observations.push(one)
+      }
+      // A storage may run a write again: its cost counts once it is committed.
+      this.#spendings.set(write.changes, spending)
     }
-    // A storage may run a write again: its cost counts once it is committed.
-    this.#spendings.set(write.changes, spending)
     if (observations.length === 0) return
     const era = this.#era ?? (await this.#eraIn(tx))
     for (const [place, observation] of observations.entries()) await insert(tx, era, place, now, observation)

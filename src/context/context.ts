@@ -82,6 +82,8 @@ export interface EngineSettings {
 export interface DataPlanePresence {
   /** The routers that are connected to this process, or to other processes over the same store as of the snapshot `tx`. */
   at(tx: ReadTransaction): Promise<RouterPresence>
+  /** The same as of the last snapshot that was looked at. */
+  lastKnown(): RouterPresence
   /** Reports whether routers are connected to other processes over the same store as of the snapshot `tx`. */
   hasOthers(tx: ReadTransaction): Promise<boolean>
   /** Reports whether endpoints of an identity are connected to routers of this process. */

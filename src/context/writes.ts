@@ -1,5 +1,6 @@
 import type { Limits } from '../base/limits.ts'
 import { callIsolated, runEach } from '../concurrency/call-isolated.ts'
+import { Gate } from '../concurrency/gate.ts'
 import type { SessionEnd } from '../facts/network/events.ts'
 import type { Resource } from '../kernel/declaration/resource.ts'
 import type { ReadTransaction, Storage, WriteTransaction } from '../ports/record-storage.ts'
@@ -43,8 +44,8 @@ export type WriteAmendment = (tx: WriteTransaction, changes: readonly RecordedCh
  */
 export type WriteGuard = (tx: ReadTransaction, write: RecordedWrite) => Promise<void>
 
-/** Records the changes of a write and its call, within that write; the records themselves do not count as changes. */
-export type WriteRecorder = (tx: WriteTransaction, write: RecordedWrite) => Promise<void>
+/** Records the changes of all writes of a commit and their calls, within it; the records themselves do not count as changes. */
+export type WriteRecorder = (tx: WriteTransaction, writes: readonly RecordedWrite[]) => Promise<void>
 
 /** Judges the caller of a write, within its transaction. Throws to refuse the write. */
 export type WriteAdmission = (tx: WriteTransaction, call: Call) => Promise<void>
@@ -58,12 +59,25 @@ export type WriteWatcher = (error: unknown) => void
 /** Reports a committed write to others. Nothing depends on it: a failure is logged, and no caller gets it. */
 export type WriteListener = (write: RecordedWrite) => void
 
+/** The part of a storage that writes. */
+type WritePort = Omit<Storage, 'read' | 'snapshot' | 'close' | 'isVolatile'>
+
+/** Writes that one commit of the storage holds, together with changes of others. */
+export interface JoinedWrites {
+  /** Each write is judged by itself, sees the earlier writes, and resolves before the commit. */
+  readonly writes: Writes
+  /** Records the writes, as the last work before the commit. Rejects with the refusal of a write, also where its caller caught it. */
+  settle(): Promise<void>
+  /** After the commit: runs the followers of every write and reports the writes to listeners. Rejects as {@link Writes.run} does. */
+  committed(): Promise<void>
+}
+
 /**
  * The only way to write. The consequences of a write are registered here once, and no writer can forget them: services see a read-only
  * storage.
  */
 export class Writes {
-  readonly #storage: Storage
+  readonly #storage: WritePort
   readonly #limits: Limits
   #admission: WriteAdmission | undefined
   readonly #amendments: WriteAmendment[] = []
@@ -76,8 +90,10 @@ export class Writes {
   readonly #untold: RecordedWrite[] = []
   #isTelling = false
   #watcher: WriteWatcher | undefined
+  /** The writes up to now, where they are committed by another. */
+  #joined: RecordedWrite[] | undefined
 
-  constructor(storage: Storage, limits: Limits, logger: Pick<Logger, 'error'>) {
+  constructor(storage: WritePort, limits: Limits, logger: Pick<Logger, 'error'>) {
     this.#storage = storage
     this.#limits = limits
     this.#logger = logger
@@ -161,6 +177,7 @@ export class Writes {
     { isContinued = false, intended = () => [] }: Continuation = {},
   ): Promise<T> {
     const changes: RecordedChange[] = []
+    const write = { call, changes, reasons }
     const written = this.#storage.write(async (tx) => {
       // A storage may run the work again when the database asks for a retry.
       changes.length = 0
@@ -173,7 +190,7 @@ export class Writes {
       const judged = [...made, ...further]
       const seen = further.length === 0 ? tx : asIntended(tx, further)
       for (const guard of judged.length === 0 ? [] : this.#guards) await guard(seen, { call, changes: judged, reasons })
-      if (changes.length > 0) await this.#recorder?.(tx, { call, changes, reasons })
+      if (changes.length > 0) await this.#recorder?.(tx, [write])
       return answer
     })
     const result = await written.catch((error: unknown) => {
@@ -181,18 +198,68 @@ export class Writes {
       throw error
     })
     if (changes.length === 0) return result
+    if (this.#joined === undefined) await this.#committed([write])
+    else this.#joined.push(write)
+    return result
+  }
+
+  /** Runs work whose writes one commit holds: all or none. Rejects as {@link Writes.run} does. */
+  async together<T>(work: (tx: WriteTransaction, writes: Writes) => Promise<T>): Promise<T> {
+    const { answer, joined } = await this.#storage.write(async (tx) => {
+      const begun = this.join(tx)
+      const done = await work(tx, begun.writes)
+      await begun.settle()
+      return { answer: done, joined: begun }
+    })
+    await joined.committed()
+    return answer
+  }
+
+  /**
+   * Begins writes within a transaction of the storage that somebody else commits. They run one after the other. The storage may run the
+   * work of the transaction again; each run begins new ones.
+   */
+  join(tx: WriteTransaction): JoinedWrites {
+    const turns = new Gate(1)
+    const made: RecordedWrite[] = []
+    let refusal: { readonly error: unknown } | undefined
+    const write = async <T>(work: (tx: WriteTransaction) => Promise<T>): Promise<T> => {
+      try {
+        return await turns.run(() => work(tx))
+      } catch (error) {
+        refusal ??= { error }
+        throw error
+      }
+    }
+    const writes = new Writes({ write }, this.#limits, this.#logger)
+    writes.#admission = this.#admission
+    writes.#amendments.push(...this.#amendments)
+    writes.#guards.push(...this.#guards)
+    writes.#joined = made
+    return {
+      writes,
+      settle: async () => {
+        await turns.idle()
+        if (refusal !== undefined) throw refusal.error
+        if (made.length > 0) await this.#recorder?.(tx, made)
+      },
+      committed: async () => {
+        if (made.length > 0) await this.#committed(made)
+      },
+    }
+  }
+
+  async #committed(writes: readonly RecordedWrite[]): Promise<void> {
     this.#watcher?.(undefined)
-    const write = { call, changes, reasons }
-    this.#untold.push(write)
+    this.#untold.push(...writes)
     try {
-      const works = this.#followers.map((follower) => () => follower(write))
+      const works = writes.flatMap((write) => this.#followers.map((follower) => () => follower(write)))
       await runEach(works, (error) =>
         logFailure(this.#logger, 'more than one thing that follows from a write failed', error),
       )
     } finally {
       this.tellCommitted()
     }
-    return result
   }
 }
 

@@ -4,6 +4,7 @@ import type { AdminCredentials } from '../engine/bootstrap.ts'
 import type { HostHooks } from '../facts/network/host-rules.ts'
 import type { HostAuthorization } from '../http/pipeline/authorize.ts'
 import type { CorsOptions } from '../http/pipeline/cors.ts'
+import type { ModelInput } from '../model/index.ts'
 import type { PkiOpening, PkiSource } from '../platform/pki-material.ts'
 import type { RateLimitOptions } from '../platform/rate-limits.ts'
 import type { KeyStore } from '../platform/sealed-key-store.ts'
@@ -12,6 +13,7 @@ import type { Storage } from '../ports/record-storage.ts'
 import type { RouterPresence } from '../ports/router-presence.ts'
 import type { Clock, JsonSchema, Logger, Random, Scheduler } from '../ports/runtime.ts'
 import type { Telemetry } from '../ports/telemetry.ts'
+import type { JoinableStorage } from './joint-writes.ts'
 
 /**
  * Options that a host decides. The members of {@link Leniency} are strict by default; each may be loosened by itself, and
@@ -24,9 +26,23 @@ export interface ControllerOptions extends Partial<Leniency> {
    */
   readonly compat?: Compat
   /** Where records are kept. */
-  readonly storage: Storage
+  readonly storage: Storage | JoinableStorage
   /** `host:port` under which devices reach the controller, an IPv6 host in brackets; it stands in enrollment tokens. */
   readonly address: string
+  /**
+   * The network as a model describes it (`portcullis/model`): a file name, a text in YAML, or an object. The start applies it as
+   * `Controller.apply` does, and rejects with `ModelError` or `AssertionsFailed`, a line for each mistake, where that cannot be done. Later
+   * starts change what differs from it. Processes over one store take turns. Default: the network stays as it is.
+   *
+   * @example
+   * const model = { services: [{ name: 'wiki' }], identities: [{ name: 'laptop', roleAttributes: ['staff'] }] }
+   */
+  readonly model?: ModelInput
+  /**
+   * Whether the start deletes entities that `model` lacks, of every kind that it has any of. The last administrator, the default auth policy
+   * and identities of routers stay. Default: false.
+   */
+  readonly prune?: boolean
   /** The default admin, created in a store that has none; never overwritten. */
   readonly admin?: AdminCredentials
   /**

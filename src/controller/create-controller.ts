@@ -1,6 +1,8 @@
 import { resume } from '../access/service-sessions/enforcement.ts'
 import { APIS } from '../apis/apis.ts'
 import { writeApiDocuments } from '../apis/documents.ts'
+import { checkOptions, type OptionRules } from '../base/arguments.ts'
+import { runEach } from '../concurrency/call-isolated.ts'
 import { Lifetime } from '../concurrency/lifetime.ts'
 import { type Call, type Caller, SYSTEM_CALL } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
@@ -28,6 +30,7 @@ import { withCors } from '../http/pipeline/cors.ts'
 import { answerHeaders } from '../http/pipeline/envelope.ts'
 import { createHandler, type OpenIdApi } from '../http/pipeline/handler.ts'
 import { readWebBody } from '../http/pipeline/read-input.ts'
+import type { AppliedModel, ModelInput } from '../model/index.ts'
 import type { ServerCertificateSource } from '../platform/pki-material.ts'
 import type { HostedPresence } from '../ports/router-presence.ts'
 import type { Presence } from '../routers/presence.ts'
@@ -36,6 +39,7 @@ import { EventDeliveries, type EventHandler, type SubscriptionOptions } from '..
 import { composeEngine } from './compose-engine.ts'
 import type { ControllerOptions } from './controller-options.ts'
 import { engineForCall, engineForHost } from './guarded-engine.ts'
+import { joinWrite } from './joint-writes.ts'
 import { observe } from './observe.ts'
 import { warnAtStart } from './warn-at-start.ts'
 
@@ -106,6 +110,16 @@ export interface Controller extends AsyncDisposable {
    * const { jwt, config } = await controller.inviteRouter('r1', { advertise: 'r1.example.org:3022' })
    */
   inviteRouter(name: string, options?: RouterInvitationOptions): Promise<RouterInvitation>
+  /**
+   * Applies a model of a network: plans it, tries its assertions, and makes all changes in one commit, with the rights of the system.
+   * Entities that the model lacks stay unless `prune` is true. A network that is as the model has it is not written to. Rejects with
+   * `ModelError` or `ChangeRefused` for a model that cannot be applied, and with `AssertionsFailed` where an assertion would fail; nothing is
+   * changed then.
+   *
+   * @example
+   * const { changes } = await controller.apply('network.yaml')
+   */
+  apply(model: ModelInput, options?: Pick<ControllerOptions, 'prune'>): Promise<AppliedModel>
   /** The events of this controller, sent after their cause is committed. */
   readonly events: HostEvents
   /** A host that runs edge routers reports their connections here, and gets the routers that it must disconnect. */
@@ -149,8 +163,17 @@ export interface Controller extends AsyncDisposable {
   close(): Promise<void>
 }
 
+/** Applies a model to the network of an engine. It is loaded by a controller that is given a model. */
+export type ApplyModel = (
+  engine: ControllerEngine,
+  model: ModelInput,
+  options: Pick<ControllerOptions, 'prune'>,
+) => Promise<AppliedModel>
+
+const APPLY_OPTIONS: OptionRules<Pick<ControllerOptions, 'prune'>> = { prune: 'boolean' }
+
 /** Puts a controller together and starts its own work, as `createController` promises. */
-export async function assembleController(options: ControllerOptions): Promise<Controller> {
+export async function assembleController(options: ControllerOptions, applyModel: ApplyModel): Promise<Controller> {
   const composition = await composeEngine(options)
   const { engine, server, presence, processId, timetable, events, random, logger, limits, profile } = composition
   const { storage } = options
@@ -163,6 +186,16 @@ export async function assembleController(options: ControllerOptions): Promise<Co
   engine.auditTrail.resume()
   await publishSigningKey(contextOf(engine))
   await engine.keyRotation.resume()
+  const stop = () =>
+    runEach([() => timetable.close(), () => presence.close(), () => engine.auditTrail.close()], () => undefined)
+  const { model, prune = false } = options
+  if (model !== undefined) {
+    await applyModel(engine, model, { prune }).catch(async (error: unknown) => {
+      await stop()
+      throw error
+    })
+  }
+  if ('joinedBy' in storage) storage.joinedBy((tx) => joinWrite(engine, tx))
   await warnAtStart(contextOf(engine), options)
   const version = options.reportedVersion ?? `v${VERSION}`
   const versionFacts = { version, revision: 'portcullis', buildDate: BUILD_DATE, runtimeVersion: 'portcullis' }
@@ -206,6 +239,11 @@ export async function assembleController(options: ControllerOptions): Promise<Co
     as: (who) => engineForCall(engine, who),
     invite: (name, given) => inviteIdentity(engineForCall(engine, SYSTEM_CALL), name, now(), given),
     inviteRouter: (name, given) => inviteRouter(engineForCall(engine, SYSTEM_CALL), name, now(), given),
+    apply: async (given, applying = {}) => {
+      lifetime.assertOpen()
+      checkOptions('apply', applying, APPLY_OPTIONS)
+      return applyModel(engine, given, applying)
+    },
     events: {
       on: events.on,
       subscribe: (name, handler, wanted) => deliveries.subscribe(name, handler, wanted),

@@ -1,8 +1,9 @@
 import type { Call, Caller } from '../context/call.ts'
 import { requireValidSession } from '../credentials/api-session-validity.ts'
-import type { ControllerEngine } from '../engine/engine.ts'
+import { ControllerEngine } from '../engine/engine.ts'
 import { contextOf } from '../engine/entity-services.ts'
 import type { CallEngine, HostEngine } from '../engine/host-engine.ts'
+import type { StoreEngine } from '../engine/store-engine.ts'
 import { authorize } from '../http/pipeline/authorize.ts'
 import { hostMethods, METHODS } from './host-methods.ts'
 import { type OperationName, rowOf } from './wire-answers.ts'
@@ -14,20 +15,46 @@ type AnyRow = readonly [needs: readonly OperationName[], work: (engine: Controll
 /** The engine behind that of a host, for the parts of the controller. */
 export let engineOf: (host: HostEngine) => ControllerEngine
 
+/** The parts of an engine that work inside of a transaction: their work lies in the store alone. */
+const PARTS_WITHIN = [
+  'authPolicies',
+  'authenticators',
+  'cas',
+  'configTypes',
+  'configs',
+  'edgeRouterPolicies',
+  'edgeRouters',
+  'enrollments',
+  'externalJwtSigners',
+  'identities',
+  'postureChecks',
+  'serviceEdgeRouterPolicies',
+  'servicePolicies',
+  'services',
+  'terminators',
+  'transitRouters',
+  'trustAnchors',
+  'webhooks',
+] as const satisfies readonly (keyof CallEngine)[]
+export type PartWithin = (typeof PARTS_WITHIN)[number]
+
 /** The engine of a host or of a call: the methods of {@link METHODS}, each with its rights. */
 class GuardedEngine {
-  readonly #engine: ControllerEngine
+  readonly #engine: StoreEngine
 
   static {
     engineOf = (host) => {
-      if (!(#engine in host)) throw new TypeError('it is the engine of no controller')
+      if (!(#engine in host) || !(host.#engine instanceof ControllerEngine))
+        throw new TypeError('it is the engine of no controller')
       return host.#engine
     }
   }
 
-  constructor(engine: ControllerEngine, make: (row: AnyRow, name: string) => Method, own: object) {
+  constructor(engine: StoreEngine, make: (row: AnyRow, name: string) => Method, own: object) {
     this.#engine = engine
+    const isWithin = !(engine instanceof ControllerEngine)
     for (const [name, rows] of Object.entries(METHODS)) {
+      if (isWithin && !PARTS_WITHIN.some((part) => part === name)) continue
       // A host asks for an engine with each request, and calls only a few of its methods.
       let part: object | undefined
       const get = () => {
@@ -45,20 +72,24 @@ class GuardedEngine {
   }
 }
 
+/** The engine for its host inside of a transaction. */
+export function engineForHostWithin(engine: StoreEngine): Pick<HostEngine, PartWithin> {
+  // As below.
+  return new GuardedEngine(engine, hostMethod(engine), {}) as unknown as Pick<HostEngine, PartWithin>
+}
+
 /** The engine for its host: a method has the rights of the call that it takes; those of `host` have every right. */
 export function engineForHost(engine: ControllerEngine): HostEngine {
-  const make =
-    (row: AnyRow, name: string): Method =>
-    async (call, ...given) => {
-      if (!isCall(call)) throw new TypeError(`engine.${name} takes a call first, as SYSTEM_CALL is`)
-      return admitted(engine, call, row, given)
-    }
   // It has the methods of the table, which the compiler holds to those of the interface.
-  return new GuardedEngine(engine, make, { host: Object.freeze(hostMethods(engine)) }) as unknown as HostEngine
+  return new GuardedEngine(engine, hostMethod(engine), {
+    host: Object.freeze(hostMethods(engine)),
+  }) as unknown as HostEngine
 }
 
 /** The engine in one call, with its rights; the methods that are the host's own are not there. */
-export function engineForCall(engine: ControllerEngine, who: Call | Caller): CallEngine {
+export function engineForCall(engine: ControllerEngine, who: Call | Caller): CallEngine
+export function engineForCall(engine: StoreEngine, who: Call | Caller): Pick<CallEngine, PartWithin>
+export function engineForCall(engine: StoreEngine, who: Call | Caller): CallEngine {
   const call: Call = 'by' in who ? who : { by: 'caller', caller: who }
   const make =
     (row: AnyRow): Method =>
@@ -66,6 +97,14 @@ export function engineForCall(engine: ControllerEngine, who: Call | Caller): Cal
       admitted(engine, call, row, given)
   // As above.
   return new GuardedEngine(engine, make, {}) as unknown as CallEngine
+}
+
+function hostMethod(engine: StoreEngine): (row: AnyRow, name: string) => Method {
+  return (row, name) =>
+    async (call, ...given) => {
+      if (!isCall(call)) throw new TypeError(`engine.${name} takes a call first, as SYSTEM_CALL is`)
+      return admitted(engine, call, row, given)
+    }
 }
 
 /** Reports whether a value is a call: JavaScript may pass any value for it. */
@@ -79,7 +118,7 @@ function isCall(value: unknown): value is Call {
  * judged again. Error: `UNAUTHORIZED`.
  */
 async function admitted(
-  engine: ControllerEngine,
+  engine: StoreEngine,
   call: Call,
   [needs, work]: AnyRow,
   given: readonly unknown[],

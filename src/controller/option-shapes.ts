@@ -12,6 +12,8 @@ export const CONTROLLER_OPTIONS: OptionRules<ControllerOptions> = {
   },
   // Its own rule judges its form.
   address: 'string',
+  model: 'unknown',
+  prune: 'boolean',
   compat: { oneOf: ['openziti'] },
   admin: { members: ['username', 'password'] },
   pki: { hint: "PEM texts as { caPem, signingCertPem, … }, or openPkiDirectory('FOLDER') of portcullis/node" },

@@ -77,7 +77,8 @@ export class CredentialsFeed implements IdentityCredentialsFeed {
   }
 }
 
-async function readCredentials(
+/** Reads the credentials of identities as of a snapshot; nothing is kept. */
+export async function readCredentials(
   tx: ReadTransaction,
   identityIds: readonly string[],
 ): Promise<ReadonlyMap<string, Known>> {

@@ -10,26 +10,19 @@ import { accessSince } from '../audit/access-since.ts'
 import { AuditReading } from '../audit/audit-reading.ts'
 import { AuditTrail } from '../audit/audit-trail.ts'
 import { ChangeUndo } from '../audit/change-undo.ts'
-import { TrustAnchors } from '../authority/trust.ts'
-import { ServiceConfigs } from '../configs/service-configs.ts'
 import type { Call, Caller } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
-import { Authenticators } from '../credentials/authenticators.ts'
 import { RequestRates } from '../credentials/login-rate-limits.ts'
 import { CaEnrollment } from '../enrollment/ca-enrollment.ts'
 import { CertificateAuthorities } from '../enrollment/certificate-authorities.ts'
 import { CertificateExtension } from '../enrollment/certificate-extension.ts'
 import { Enrollment } from '../enrollment/enrollment.ts'
-import { Enrollments } from '../enrollment/enrollments.ts'
 import { Network } from '../enrollment/network-trust.ts'
-import { RouterEnrollment } from '../enrollment/router-enrollment.ts'
 import { TokenEnrollment } from '../enrollment/token-enrollment.ts'
-import { EntityReader } from '../entities/entity-reader.ts'
 import { type TracedDial, type TraceQuestion, traceDial } from '../fabric/circuits/trace-dial.ts'
 import { DataPlaneService } from '../fabric/data-plane-entities.ts'
 import type { Explanation } from '../facts/access/explain/index.ts'
 import type { AccessType } from '../facts/access/index/index.ts'
-import { IdentityState } from '../identities/identity-state.ts'
 import { Traces } from '../identities/traces.ts'
 import { NetworkGraphs } from '../insight/reach/network-graphs.ts'
 import { Timelines } from '../insight/timeline/timelines.ts'
@@ -37,7 +30,6 @@ import { TrafficReading } from '../insight/traffic.ts'
 import { AdministratorRecovery } from '../login/administrator-recovery.ts'
 import { ApiSessions } from '../login/api-sessions.ts'
 import { Authentication } from '../login/authentication.ts'
-import { Mfa } from '../login/mfa.ts'
 import { Revocations } from '../login/revocations.ts'
 import { SessionCertificates } from '../login/session-certificates.ts'
 import { ControllerSettingsService } from '../network/controller-settings.ts'
@@ -45,9 +37,9 @@ import { DataIntegrity } from '../network/database/data-integrity.ts'
 import { Snapshots, StorageHealth } from '../network/database/database-snapshots.ts'
 import { KeyRotation } from '../pki/key-rotation.ts'
 import { ServiceUpdates } from '../services/service-updates.ts'
-import { WebhookService } from '../webhooks/webhooks.ts'
-import { behaviourOf, contextOf, EntityServices } from './entity-services.ts'
+import { contextOf } from './entity-services.ts'
 import { followTime, followWrites, guardWrites } from './followers.ts'
+import { StoreEngine } from './store-engine.ts'
 
 /**
  * The controller without its wire: the two APIs call it, and a host may call it directly. Every method takes the {@link Call} it is made
@@ -61,10 +53,8 @@ import { followTime, followWrites, guardWrites } from './followers.ts'
  * @throws {ControllerError} UNAUTHORIZED when the caller of the call lacks the right.
  * @throws {ControllerError} CAN_NOT_DELETE_REFERENCED_ENTITY when an entity that has to go is needed by an entity that stays.
  */
-export class ControllerEngine extends EntityServices {
+export class ControllerEngine extends StoreEngine {
   readonly #context = contextOf(this)
-  /** Entities in their wire form. */
-  readonly reader = new EntityReader(this.#context, behaviourOf)
   readonly administratorRecovery = new AdministratorRecovery(this.#context)
   /** The audit trail, as it is written. */
   readonly auditTrail = new AuditTrail(this.#context)
@@ -76,20 +66,15 @@ export class ControllerEngine extends EntityServices {
   readonly authentication = new Authentication<Caller>(this.#context, (call, who, start) =>
     this.apiSessions.start(call, who, start),
   )
-  readonly authenticators = new Authenticators(this.#context)
   readonly caEnrollment = new CaEnrollment(this.#context)
   readonly certificateAuthorities = new CertificateAuthorities(this.#context)
   readonly enrollment = new Enrollment(this.#context)
-  readonly enrollments = new Enrollments(this.#context, this.reader)
   readonly certificateExtension = new CertificateExtension(this.#context)
   readonly sessionCertificates = new SessionCertificates(this.#context)
-  readonly routerEnrollment = new RouterEnrollment(this.#context)
   readonly tokenEnrollment = new TokenEnrollment(this.#context)
-  readonly identityState = new IdentityState(this.#context)
   readonly controllerSettings = new ControllerSettingsService(this.#context)
   /** The keys of the network's own, as they change. */
   readonly keyRotation = new KeyRotation(this.#context)
-  readonly mfa = new Mfa(this.#context)
   /** Epoch milliseconds. */
   readonly startedAt = this.#context.clock.now()
   readonly network = new Network(this.#context)
@@ -100,9 +85,7 @@ export class ControllerEngine extends EntityServices {
   readonly revocations = new Revocations(this.#context)
   readonly serviceUpdates = new ServiceUpdates(this.#context)
   readonly sessions = new Sessions(this.#context)
-  readonly serviceConfigs = new ServiceConfigs(this.#context)
   readonly traces = new Traces(this.#context)
-  readonly trustAnchors = new TrustAnchors(this.#context)
   readonly snapshots = new Snapshots(this.#context)
   readonly dataIntegrity = new DataIntegrity(this.#context)
   readonly storageHealth = new StorageHealth(this.#context)
@@ -113,8 +96,6 @@ export class ControllerEngine extends EntityServices {
   readonly timelines = new Timelines(this.#context)
   /** Routers, links and circuits as they are now. */
   readonly traffic = new TrafficReading(this.#context)
-  /** The secrets of webhooks, and their failed deliveries. */
-  readonly webhookDeliveries = new WebhookService(this.#context)
 
   readonly #simulation = new Simulation(this.#context)
 

@@ -60,3 +60,9 @@ export interface NetworkModel {
 export function defineModel(model: NetworkModel): NetworkModel {
   return model
 }
+
+/**
+ * A file by its name, a text in YAML, alone or with the name that messages give it, or a model that a program made. A string with several
+ * lines, or with a key at its beginning, is a text.
+ */
+export type ModelInput = string | { readonly name: string; readonly text: string } | NetworkModel

@@ -1,6 +1,6 @@
 import { isMap } from '../base/members.ts'
 import { inputName } from '../kernel/declaration/quirks.ts'
-import type { AccessView } from './access-difference.ts'
+import type { AccessDifference, AccessView } from './access-difference.ts'
 import { type Body, kindOfKey, MODEL_KEYS, type ModelKey, SERVICE_CONFIGS } from './managed-kinds.ts'
 import { ModelError, type Problem } from './model-problem.ts'
 import type { Model, ModelEntity, Network, NetworkEntity } from './network-model.ts'
@@ -25,6 +25,16 @@ export type PlannedChange =
       readonly members: readonly MemberChange[]
     }
   | { readonly action: 'delete'; readonly key: ModelKey; readonly name: string; readonly id: string }
+
+/** The changes of a model that was applied. */
+export interface AppliedModel {
+  /** In the order in which they were made. */
+  readonly changes: readonly PlannedChange[]
+  /** The number of entities that already were as the model describes them. */
+  readonly unchanged: number
+  /** The access that identities gained and lost, posture aside. */
+  readonly access: AccessDifference
+}
 
 /** The changes that bring a network in line with a model. */
 export interface EntityDifference {

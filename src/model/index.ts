@@ -11,9 +11,10 @@ export {
   type MatrixAssertion,
   type TriedAssertion,
 } from './assertions.ts'
-export { defineModel, type ModelIdentity, type NetworkModel } from './define-model.ts'
+export { defineModel, type ModelIdentity, type ModelInput, type NetworkModel } from './define-model.ts'
 export { dot, mermaid } from './drawings.ts'
 export {
+  type AppliedModel,
   entityDifference,
   type MemberChange,
   NetworkView,

@@ -34,6 +34,11 @@ export class ModelError extends Error {
     this.name = 'ModelError'
     this.problems = problems
   }
+
+  /** Makes the error of a file that cannot be used as a whole. */
+  static ofFile(file: string, message: string): ModelError {
+    return new ModelError([{ place: { file, line: undefined, column: undefined }, subject: '', message }])
+  }
 }
 
 /**

@@ -184,6 +184,10 @@ export class Presence implements HostedPresence, DataPlanePresence {
 
   async at(tx: ReadTransaction): Promise<RouterPresence> {
     await this.#others.levelWith(tx)
+    return this.lastKnown()
+  }
+
+  lastKnown(): RouterPresence {
     const now = this.#ports.clock.now()
     return { connectionOf: (id) => this.connectionOf(id) ?? this.#others.connectionOf(id, now) }
   }

@@ -6,7 +6,7 @@ const FLOORS: Readonly<Record<string, RegExp>> = {
   facts: /^src\/facts\//,
   platform: /^src\/platform\//,
   operations: /^src\/(http|apis)\//,
-  doors: /^src\/(?:(controller|client|model)\/|[^/]+\.ts$)/,
+  doors: /^src\/(?:(controller|client|model|planning)\/|[^/]+\.ts$)/,
   services: /^src\//,
 }
 

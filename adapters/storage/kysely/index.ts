@@ -9,7 +9,13 @@ export { type PostgresConnection, type PostgresOptions, postgresDialect } from '
 export type { SqliteDriverOptions } from './driver/sqlite-connection.ts'
 export { sqliteDialect } from './driver/sqlite-dialect.ts'
 export type { CopyProgress, OnCopyProgress } from './driver/sqlite-file.ts'
-export { type KyselyStorageOptions, kyselyStorage } from './kysely-storage.ts'
+export {
+  type JointOptions,
+  type JointWork,
+  type KyselyStorage,
+  type KyselyStorageOptions,
+  kyselyStorage,
+} from './kysely-storage.ts'
 export { type MigrateOptions, type MigrationReport, migrate } from './migrate.ts'
 export { type PostgresStorageOptions, postgresStorage } from './postgres-storage.ts'
 export { SchemaMismatch } from './schema/compare-schemas.ts'

@@ -1,18 +1,23 @@
+import type { Transaction } from 'kysely'
 import { checkOptions, type OptionRules } from '../../../src/base/arguments.ts'
 import {
   Gate,
+  type JoinableStorage,
+  type JointController,
+  type JoinWrite,
   Lifetime,
   RECORD_KINDS,
   type RecordKind,
-  type Storage,
   StorageUnavailable,
+  type WriteTransaction,
 } from '../../../src/storage.ts'
 import { RecordCache } from './cache/record-cache.ts'
-import { BUSY_TIMEOUT_MS, type ConnectionOptions, openConnections } from './driver/connections.ts'
+import { BUSY_TIMEOUT_MS, type Connection, type ConnectionOptions, openConnections } from './driver/connections.ts'
 import { type DatabaseOptions, describeDatabase } from './driver/language.ts'
 import { SchemaMismatch } from './schema/compare-schemas.ts'
 import { applyMigration, pendingMigration } from './schema/migrate.ts'
 import { recordTables } from './schema/record-table.ts'
+import { withTransaction } from './transactions/joint-transaction.ts'
 import { Reads, storedTables } from './transactions/read-transaction.ts'
 import { WriteQueue } from './transactions/write-queue.ts'
 
@@ -29,6 +34,45 @@ export interface KyselyStorageOptions extends DatabaseOptions, ConnectionOptions
   /** Whether missing tables and columns are created at the start; otherwise they are refused. Default: true. */
   readonly migrate?: boolean
 }
+
+/** A write of a controller and its host, in one commit. `DB` are the tables of the host, as Kysely describes them. */
+export interface JointWork<DB> {
+  /** A transaction of Kysely for statements of the host. It ends with the work. */
+  readonly transaction: Transaction<DB>
+  /** The controller over the storage, in this transaction. */
+  readonly controller: JointController
+}
+
+/** The bounds of a joint write. */
+export interface JointOptions {
+  /** Milliseconds after which the work is rolled back, for other writers wait meanwhile. Default: 5,000. */
+  readonly timeoutMs?: number
+}
+
+/** A storage in a SQL database, which its host shares with tables of its own. */
+export interface KyselyStorage<DB = unknown> extends JoinableStorage {
+  /**
+   * Runs statements of the host and calls of the controller as one commit: both are made, or neither. The calls are judged and audited as
+   * always; followers, events and enforcement come after the commit, before this resolves. Everything is rolled back when the work throws,
+   * when a change of the controller is refused (also where the host catches the error), at a deadlock, and after `timeoutMs`. Other calls of
+   * the controller that write are refused inside of the work.
+   *
+   * @throws {ControllerError} as the refused change does.
+   * @throws {StorageUnavailable} `busy` at a deadlock, a lock that is not free in time, or after `timeoutMs`.
+   *
+   * @example
+   * await storage.together(async ({ transaction, controller }) => {
+   *   await transaction.insertInto('tenants').values({ name: 'acme' }).execute()
+   *   await controller.engine.identities.create(SYSTEM_CALL, { name: 'acme-admin', type: 'User', isAdmin: false })
+   * })
+   */
+  together<T>(work: (joint: JointWork<DB>) => Promise<T>, options?: JointOptions): Promise<T>
+}
+
+const JOINT_OPTIONS: OptionRules<JointOptions> = {
+  timeoutMs: { shape: 'number', problem: (ms: number) => (ms >= 1 && ms <= 60_000 ? undefined : 'takes 1 to 60000') },
+}
+const JOINT_MS = 5000
 
 const DIALECT_HINT = "a Kysely dialect, or a function that makes one: () => sqliteDialect('portcullis.sqlite')"
 
@@ -66,13 +110,13 @@ const CACHED_RECORDS = 20_000
  * @example
  * const storage = await kyselyStorage({ dialect: () => sqliteDialect('portcullis.sqlite') })
  */
-export async function kyselyStorage(options: KyselyStorageOptions): Promise<Storage> {
+export async function kyselyStorage<DB = unknown>(options: KyselyStorageOptions): Promise<KyselyStorage<DB>> {
   checkOptions('kyselyStorage', options, STORAGE_OPTIONS, 'an object with a dialect')
-  return openKyselyStorage(options)
+  return openKyselyStorage<DB>(options)
 }
 
 /** The same for options that were looked at. */
-export async function openKyselyStorage(options: KyselyStorageOptions): Promise<Storage> {
+export async function openKyselyStorage<DB>(options: KyselyStorageOptions): Promise<KyselyStorage<DB>> {
   const { busyTimeoutMs = BUSY_TIMEOUT_MS, cachedRecords = CACHED_RECORDS, kinds = RECORD_KINDS } = options
   const database = describeDatabase(options)
   const declared = recordTables(kinds)
@@ -102,7 +146,33 @@ export async function openKyselyStorage(options: KyselyStorageOptions): Promise<
   const distrustAfter = (error: unknown) => {
     if (error instanceof StorageUnavailable && error.reason !== 'busy') cache?.clear()
   }
+  const dialect = typeof options.dialect === 'function' ? options.dialect() : options.dialect
+  let join: JoinWrite | undefined
   return {
+    joinedBy(controller) {
+      join = controller
+    },
+    async together(work, given = {}) {
+      lifetime.assertOpen()
+      checkOptions('together', given, JOINT_OPTIONS)
+      if (join === undefined) throw new Error('no controller is over this storage: createController comes first')
+      const begin = join
+      const { timeoutMs = JOINT_MS } = given
+      const joined = (tx: WriteTransaction, connection: Connection) => {
+        const part = begin(tx)
+        return withTransaction({ dialect, database, timeoutMs }, connection, async (transaction: Transaction<DB>) => {
+          const answer = await work({ transaction, controller: part.controller })
+          await part.settle()
+          return { answer, part }
+        })
+      }
+      const { answer, part } = await queue.add(joined, true).catch((error: unknown) => {
+        distrustAfter(error)
+        throw error
+      })
+      await part.committed()
+      return answer
+    },
     async read(work, options) {
       lifetime.assertOpen()
       try {

@@ -1,12 +1,11 @@
 import { checkOptions, type OptionRules } from '../../../src/base/arguments.ts'
-import type { Storage } from '../../../src/index.ts'
 import {
   openPostgresDialect,
   POSTGRES_HINT,
   POSTGRES_OPTIONS,
   type PostgresOptions,
 } from './driver/postgres-dialect.ts'
-import { type KyselyStorageOptions, openKyselyStorage, SHARED_OPTIONS } from './kysely-storage.ts'
+import { type KyselyStorage, type KyselyStorageOptions, openKyselyStorage, SHARED_OPTIONS } from './kysely-storage.ts'
 
 /** How records are kept in a PostgreSQL database. */
 export type PostgresStorageOptions = Omit<KyselyStorageOptions, 'dialect' | 'language'> & PostgresOptions
@@ -20,8 +19,8 @@ const OPTIONS: OptionRules<PostgresStorageOptions> = { ...SHARED_OPTIONS, ...POS
  * @example
  * const storage = await postgresStorage({ connection: 'postgres://portcullis@localhost/portcullis' })
  */
-export async function postgresStorage(options: PostgresStorageOptions): Promise<Storage> {
+export async function postgresStorage<DB = unknown>(options: PostgresStorageOptions): Promise<KyselyStorage<DB>> {
   checkOptions('postgresStorage', options, OPTIONS, POSTGRES_HINT)
   const { connection, prepareStatements, ...rest } = options
-  return openKyselyStorage({ ...rest, dialect: await openPostgresDialect(options) })
+  return openKyselyStorage<DB>({ ...rest, dialect: await openPostgresDialect(options) })
 }

@@ -1,11 +1,10 @@
 import { existsSync } from 'node:fs'
 import { checkArgument, checkOptions, type OptionRules } from '../../../src/base/arguments.ts'
 import { runtime } from '../../../src/concurrency/process-runtime.ts'
-import type { Storage } from '../../../src/index.ts'
 import type { SqliteDriverOptions } from './driver/sqlite-connection.ts'
 import { SQLITE_FILE, SQLITE_OPTIONS, sqliteDialect } from './driver/sqlite-dialect.ts'
 import { createPrivateFile, temporaryFile } from './driver/sqlite-file.ts'
-import { type KyselyStorageOptions, openKyselyStorage, SHARED_OPTIONS } from './kysely-storage.ts'
+import { type KyselyStorage, type KyselyStorageOptions, openKyselyStorage, SHARED_OPTIONS } from './kysely-storage.ts'
 import { snapshotSqlite } from './sqlite-snapshot.ts'
 
 /** How records are kept in a SQLite file. */
@@ -24,7 +23,10 @@ export type SqliteStorageOptions = Omit<KyselyStorageOptions, 'dialect' | 'langu
  *   address: 'localhost:1280',
  * })
  */
-export async function sqliteStorage(file: string, options: SqliteStorageOptions = {}): Promise<Storage> {
+export async function sqliteStorage<DB = unknown>(
+  file: string,
+  options: SqliteStorageOptions = {},
+): Promise<KyselyStorage<DB>> {
   checkArgument('sqliteStorage', 'file', file, SQLITE_FILE)
   checkOptions('sqliteStorage', options, OPTIONS)
   if (file !== ':memory:') {
@@ -32,7 +34,7 @@ export async function sqliteStorage(file: string, options: SqliteStorageOptions 
     if (!existsSync(file)) await createPrivateFile(file).catch(() => undefined)
     // One dialect for all connections: it knows that the file was there.
     const dialect = sqliteDialect(file, driverOptions(options))
-    const storage = await openKyselyStorage({ ...options, dialect: () => dialect })
+    const storage = await openKyselyStorage<DB>({ ...options, dialect: () => dialect })
     const snapshot = async () => {
       const copy = `${file}.snapshot-${instantInName()}`
       await snapshotSqlite(file, copy)
@@ -44,7 +46,7 @@ export async function sqliteStorage(file: string, options: SqliteStorageOptions 
   // A database that is gone at the end need not outlive a loss of power.
   const dialect = sqliteDialect(temporary.file, { ...driverOptions(options), synchronous: 'normal' })
   try {
-    const storage = await openKyselyStorage({ ...options, dialect: () => dialect })
+    const storage = await openKyselyStorage<DB>({ ...options, dialect: () => dialect })
     return { ...storage, isVolatile: true, close: () => storage.close().finally(temporary.remove) }
   } catch (error) {
     temporary.remove()

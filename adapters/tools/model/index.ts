@@ -8,6 +8,7 @@ export {
   type AccessChange,
   type AccessDifference,
   type AccessGraph,
+  type AppliedModel,
   type AssertedPosture,
   type Assertion,
   accessGraph,
@@ -24,6 +25,7 @@ export {
   type ModelEntity,
   ModelError,
   type ModelIdentity,
+  type ModelInput,
   type ModelKey,
   mermaid,
   Network,
@@ -38,23 +40,28 @@ export {
   svg,
   type TriedAssertion,
 } from '../../../src/model/index.ts'
-export { ChangeRefused, type Progress } from './apply-changes.ts'
-export type { Coverage, CoveredKind, TestCase, TestResult, TouchedAccess } from './check-invariant.ts'
-export { checkMoved, leadsTo } from './check-moved.ts'
-export { coverageText, lowestShare } from './coverage.ts'
-export type { AdminOptions } from './model-connection.ts'
-export { modelSchema } from './model-schema.ts'
 export {
   AssertionsFailed,
-  applyModel,
-  applyPlan,
+  ChangeRefused,
+  type Coverage,
+  type CoveredKind,
+  coverageText,
+  lowestShare,
+  modelNetwork,
   type Plan,
   type PlanOptions,
-  planModel,
-} from './plan-model.ts'
+  type Progress,
+  readModel,
+  type TestCase,
+  type TestResult,
+  type TouchedAccess,
+  testModel,
+} from '../../../src/planning/index.ts'
+export { checkMoved, leadsTo } from './check-moved.ts'
+export type { AdminOptions } from './model-connection.ts'
+export { modelSchema } from './model-schema.ts'
+export { modelObject, modelText } from './model-text.ts'
+export { applyModel, applyPlan, planModel, readNetwork, testController } from './plan-remote.ts'
 export { type ExportedNetwork, holdSecondFactors, identitiesWithSecondFactor, readExport } from './read-export.ts'
-export { type ModelInput, modelObject, modelText, readModel } from './read-model.ts'
-export { readNetwork } from './read-network.ts'
 export { readSource, type SourceNetwork } from './read-source.ts'
 export { junit, planText, tap, testText } from './reports.ts'
-export { modelNetwork, testController, testModel } from './test-model.ts'

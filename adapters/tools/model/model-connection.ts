@@ -1,41 +1,52 @@
 import {
   type ApiClient,
+  ApiError,
   type ClientOptions,
   createManagementClient,
   createPortcullisClient,
   type ManagementApi,
   type PortcullisApi,
 } from '../../../src/client/index.ts'
+import {
+  type AccessQuestion,
+  type EntityDoor,
+  type NetworkDoor,
+  RefusedRequest,
+  type ServiceConfigIds,
+} from '../../../src/planning/index.ts'
+import { postureResponses } from '../../../src/policy.ts'
 
 /** How a controller is reached as one of its administrators: `token` is that of an API session. */
 export type AdminOptions = ClientOptions & { readonly token: string }
 
-/** The operations of a resource have the same shapes for all resources that models know. */
-interface EntityClient {
-  list(query: { readonly limit: number; readonly offset: number }): Promise<EntityPage>
-  create(body: object): Promise<string>
-  replace(id: string, body: object): Promise<void>
-  patch(id: string, body: object): Promise<void>
-  delete(id: string): Promise<void>
-}
-
-interface EntityPage {
-  readonly items: readonly Readonly<Record<string, unknown>>[]
-  readonly totalCount: number
-}
+/** Greatest number of entities that a controller answers on one page. */
+const PAGE = 500
 
 /** The APIs of a controller, for an administrator. */
-export class Connection {
+export class Connection implements NetworkDoor {
   readonly management: ApiClient<ManagementApi>
   readonly portcullis: ApiClient<PortcullisApi>
+  readonly serviceConfigs: NetworkDoor['serviceConfigs']
 
   constructor(options: AdminOptions) {
     this.management = createManagementClient(options)
     this.portcullis = createPortcullisClient(options)
+    const route = '/identities/{id}/service-configs'
+    const body = (pairs: readonly ServiceConfigIds[]) => pairs.map((pair) => ({ ...pair }))
+    this.serviceConfigs = {
+      list: (identityIds) => this.#serviceConfigs(identityIds),
+      associate: (id, pairs) =>
+        refusable(
+          async () => void (await this.management.call(`POST ${route}`, { params: { id }, body: body(pairs) })),
+        ),
+      remove: (id, pairs) =>
+        refusable(
+          async () => void (await this.management.call(`DELETE ${route}`, { params: { id }, body: body(pairs) })),
+        ),
+    }
   }
 
-  /** The operations of the resource of a name, as `services`; it stands for any other in the types of the routes. */
-  entities(resource: string): EntityClient {
+  entities(resource: string): EntityDoor {
     // Webhooks are not in the management API.
     const call = (
       resource === 'webhooks' ? this.portcullis.call : this.management.call
@@ -43,25 +54,79 @@ export class Connection {
     return {
       list: async (query) => {
         const route = `GET /${resource}` as 'GET /services'
-        const { data, meta } = await call(route, { query: { ...query, sort: 'id' } })
-        return { items: data.map((entity) => ({ ...entity })), totalCount: meta.pagination.totalCount }
+        try {
+          const { data, meta } = await call(route, { query: { ...query, sort: 'id' } })
+          return { items: data.map((entity) => ({ ...entity })), totalCount: meta.pagination.totalCount }
+        } catch (error) {
+          // Other controllers have no webhooks, and this one shows them to administrators alone.
+          if (resource !== 'webhooks' || !isRefusal(error, [401, 404])) throw error
+          return { items: [], totalCount: 0 }
+        }
+      },
+      find: async (id) => {
+        const { data } = await call(`GET /${resource}/{id}` as 'GET /services/{id}', { params: { id } })
+        return data.id
       },
       create: async (body) => {
         const route = `POST /${resource}` as 'POST /services'
         // The body was read by the declaration of the resource, which has this type.
-        const { data } = await call(route, { body: body as { readonly name: string } })
+        const { data } = await refusable(() => call(route, { body: body as { readonly name: string } }))
         return data.id
       },
       replace: async (id, body) => {
         const route = `PUT /${resource}/{id}` as 'PUT /services/{id}'
-        await call(route, { params: { id }, body: body as { readonly name: string } })
+        await refusable(() => call(route, { params: { id }, body: body as { readonly name: string } }))
       },
       patch: async (id, body) => {
-        await call(`PATCH /${resource}/{id}` as 'PATCH /services/{id}', { params: { id }, body })
+        const route = `PATCH /${resource}/{id}` as 'PATCH /services/{id}'
+        await refusable(() => call(route, { params: { id }, body }))
       },
       delete: async (id) => {
-        await call(`DELETE /${resource}/{id}` as 'DELETE /services/{id}', { params: { id } })
+        await refusable(() => call(`DELETE /${resource}/{id}` as 'DELETE /services/{id}', { params: { id } }))
       },
     }
+  }
+
+  async explain({ at, posture, ...question }: AccessQuestion) {
+    const { mfa, ...facts } = posture ?? {}
+    // The same values; their reader's type does not allow them to be read-only.
+    const responses = JSON.parse(JSON.stringify(postureResponses(facts)))
+    const assumed = { posture: responses, ...(mfa === true ? { mfa: true } : {}) }
+    const body = { ...question, ...(at === undefined ? {} : { at }), ...(posture === undefined ? {} : assumed) }
+    return (await this.portcullis.call('POST /explain', { body })).data
+  }
+
+  async #serviceConfigs(identityIds: readonly string[]) {
+    const found: (ServiceConfigIds & { readonly identityId: string })[] = []
+    try {
+      for (let total = 1; found.length < total; ) {
+        const query = { limit: PAGE, offset: found.length, sort: 'id' }
+        const { data, meta } = await this.portcullis.call('GET /service-configs', { query })
+        found.push(...data)
+        total = data.length === 0 ? 0 : meta.pagination.totalCount
+      }
+      return found
+    } catch (error) {
+      // Other controllers with the same management API list them by identity alone.
+      if (!isRefusal(error, [404])) throw error
+      for (const id of identityIds) {
+        const { data } = await this.management.call('GET /identities/{id}/service-configs', { params: { id } })
+        found.push(...data.map(({ serviceId, configId }) => ({ identityId: id, serviceId, configId })))
+      }
+      return found
+    }
+  }
+}
+
+function isRefusal(error: unknown, statuses: readonly number[]): boolean {
+  return error instanceof ApiError && statuses.includes(error.status)
+}
+
+async function refusable<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    throw new RefusedRequest(error, { member: error.details?.field, isAbsent: error.status === 404 })
   }
 }

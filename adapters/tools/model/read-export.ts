@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { ImportedEntity } from '../../../src/index.ts'
 import { isMap, type Model, ModelError, readSources } from '../../../src/model/index.ts'
-import { yamlPackage } from './yaml-source.ts'
+import { yamlPackage } from '../../../src/planning/index.ts'
 
 /** A model that was made of a file which `ziti ops export` wrote. */
 export interface ExportedNetwork {

@@ -1,7 +1,6 @@
 import { visible, visibleLine } from '../../../src/base/text.ts'
 import { type AccessChange, type PlannedChange, placeText } from '../../../src/model/index.ts'
-import type { TestCase, TestResult } from './check-invariant.ts'
-import type { Plan } from './plan-model.ts'
+import type { Plan, TestCase, TestResult } from '../../../src/planning/index.ts'
 
 const MARKS = { create: '+', update: '~', delete: '-' } as const
 

@@ -9,15 +9,15 @@ import {
   createPkiMaterial,
   type Storage,
 } from '../../../src/index.ts'
+import { type MemoryStorage, memoryStorage } from '../../../src/memory.ts'
+import type { ModelInput } from '../../../src/model/index.ts'
 import { CONTROLLER_OPTIONS } from '../../../src/testing.ts'
-import { type MemoryStorage, memoryStorage } from '../../storage/memory/index.ts'
-import type { ModelInput } from '../model/index.ts'
 import { reachOf } from './access-expectations.ts'
 import type { KeptApp } from './authenticator-app.ts'
 import { byIdOrName, endpoints, type TestEndpoint } from './endpoints.ts'
 import { fakeClock, fakeScheduler, liveClock } from './fake-clock.ts'
 
-import { plainPasswordHasher, recordingLogger, seededRandom, seedNetwork } from './fakes.ts'
+import { giveRouter, plainPasswordHasher, recordingLogger, seededRandom } from './fakes.ts'
 import { faultPlan } from './faults.ts'
 import { requestRecord } from './request-record.ts'
 import type { RoutedParts, RoutedTestController } from './routed-controller.ts'
@@ -60,14 +60,12 @@ export async function createTestController(
   const parts = await controllerWith(options, new Map())
   const { net } = parts
   if (!router) {
-    if (model !== undefined) await net.seed(model)
+    if (model !== undefined) await giveRouter(net)
     return net
   }
   // Loaded here because most tests carry nothing.
   const { withRouter } = await import('./routed-controller.ts')
-  const routed = await withRouter(parts)
-  if (model !== undefined) await net.seed(model)
-  return routed
+  return withRouter(parts)
 }
 
 const OPTIONS: OptionRules<TestControllerOptions> = {
@@ -76,13 +74,12 @@ const OPTIONS: OptionRules<TestControllerOptions> = {
   clock: { oneOf: ['turned', 'live'] },
   now: 'number',
   seed: 'number',
-  model: 'unknown',
   router: 'boolean',
 }
 
 /** A test controller whose identities may have authenticator apps already, as in a fork. */
 async function controllerWith(options: TestControllerOptions, apps: Map<string, KeptApp>): Promise<RoutedParts> {
-  const { now, clock: pace = 'turned', seed = 1, model: _model, router: _router, ...rest } = options
+  const { now, clock: pace = 'turned', seed = 1, router: _router, ...rest } = options
   const clock = pace === 'live' ? liveClock(now) : fakeClock(now)
   const scheduler = fakeScheduler(clock)
   const { storage = memoryStorage(), admin = TEST_ADMIN } = rest
@@ -137,12 +134,14 @@ async function controllerWith(options: TestControllerOptions, apps: Map<string, 
     listening.add(server)
     return server
   }
+  // The network of a fork is what became of the model.
+  const { model: _model, prune: _prune, ...forked } = options
   const snapshot = () => {
     const kept = forkOf(storage)
     const keptApps = copyOf(apps)
     const at = clock.now()
     const fork = async () =>
-      (await controllerWith({ ...options, storage: forkOf(kept), pki, admin, now: at }, copyOf(keptApps))).net
+      (await controllerWith({ ...forked, storage: forkOf(kept), pki, admin, now: at }, copyOf(keptApps))).net
     return { fork }
   }
   const lifetime = new Lifetime('the test controller is closed')
@@ -151,7 +150,10 @@ async function controllerWith(options: TestControllerOptions, apps: Map<string, 
       () => Promise.all([...listening].map((server) => server.close())),
       () => controller.close(),
     )
-  const seedWith = async (input: ModelInput) => seedNetwork({ ...connect, token: await login() }, input)
+  const seedWith = async (input: ModelInput) => {
+    await controller.apply(input)
+    await giveRouter(controller)
+  }
   function as(identity: string): TestEndpoint
   function as(who: Call | Caller): CallEngine
   function as(who: string | Call | Caller): TestEndpoint | CallEngine {

@@ -1,6 +1,5 @@
-import type { ClientOptions } from '../../../src/client/index.ts'
-import type { Logger, PasswordHasher, Random } from '../../../src/index.ts'
-import type { ModelInput, NetworkModel } from '../model/index.ts'
+import { type Controller, type Logger, type PasswordHasher, type Random, SYSTEM_CALL } from '../../../src/index.ts'
+import type { NetworkModel } from '../model/index.ts'
 
 const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
 
@@ -60,12 +59,8 @@ const ROUTER_FOR_ALL: NetworkModel = {
   serviceEdgeRouterPolicies: [{ name: 'all', semantic: 'AnyOf', serviceRoles: ['#all'], edgeRouterRoles: ['#all'] }],
 }
 
-/** Applies a model to a controller, as its admin. A network without an edge router then gets a router that serves everybody. */
-export async function seedNetwork(admin: ClientOptions & { readonly token: string }, model: ModelInput): Promise<void> {
-  // Loaded here because most tests make their network by calls.
-  const { applyModel, readModel, readNetwork } = await import('../model/index.ts')
-  await applyModel(admin, await readModel(model))
-  const { entities } = await readNetwork(admin)
-  if (entities.some(({ key }) => key === 'edgeRouters')) return
-  await applyModel(admin, await readModel(ROUTER_FOR_ALL))
+/** Adds a router that serves everybody to a network without edge routers, so that sessions can be opened. */
+export async function giveRouter({ engine, apply }: Pick<Controller, 'apply' | 'engine'>): Promise<void> {
+  const { totalCount } = await engine.edgeRouters.list(SYSTEM_CALL, { limit: 1 })
+  if (totalCount === 0) await apply(ROUTER_FOR_ALL)
 }

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { checkArgument, checkOptions, didYouMean, type OptionRule } from '../../../src/base/arguments.ts'
 import { listed } from '../../../src/base/text.ts'
 import type { ControllerFetch, Scheduler, Storage } from '../../../src/index.ts'
-import { StorageUnavailable } from '../../../src/storage.ts'
+import { type JoinableStorage, type JoinWrite, StorageUnavailable } from '../../../src/storage.ts'
 import { knownRoutes, operationAt, type Route } from '../../../src/testing.ts'
 
 /** The fault of a request. */
@@ -90,7 +90,7 @@ interface Plan {
 export interface FaultPlan {
   readonly faults: Faults
   around(fetch: ControllerFetch, clock: { now(): number }, scheduler: Scheduler): ControllerFetch
-  storage(storage: Storage): Storage
+  storage(storage: Storage | JoinableStorage): Storage | JoinableStorage
 }
 
 /** A plan without faults. */
@@ -144,6 +144,7 @@ export function faultPlan(): FaultPlan {
       read: (work, options) => reach(() => storage.read(work, options)),
       write: (work) => reach(() => storage.write(work)),
       close: () => storage.close(),
+      ...('joinedBy' in storage && { joinedBy: (join: JoinWrite) => storage.joinedBy(join) }),
       ...(storage.snapshot && { snapshot: () => storage.snapshot?.() ?? Promise.resolve(undefined) }),
     }),
   }

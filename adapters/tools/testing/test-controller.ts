@@ -8,10 +8,10 @@ import type {
   ControlPlane,
   Storage,
 } from '../../../src/index.ts'
+import type { ModelInput } from '../../../src/model/index.ts'
 import type { EndpointFacts } from '../../../src/policy.ts'
 import type { FabricController } from '../../network/fabric/index.ts'
 import type { RunningRouter } from '../../network/router/index.ts'
-import type { ModelInput } from '../model/index.ts'
 import type { AssumedCircumstances, Reach } from './access-expectations.ts'
 import type { AuthenticatorApp } from './authenticator-app.ts'
 import type { Endpoints } from './endpoints.ts'
@@ -28,8 +28,6 @@ export interface TestControllerOptions extends Partial<Omit<ControllerOptions, '
   readonly clock?: 'turned' | 'live'
   /** Ids and one-time tokens follow from it, the same in every run; keys and certificates do not. Default: 1. */
   readonly seed?: number
-  /** A network to begin with, as for {@link TestController.seed}. */
-  readonly model?: ModelInput
   /**
    * Runs an edge router in memory, which every identity and service may use: endpoints dial and host without a socket, under the
    * test's clock. Default: false, and `dial` opens a session alone.
@@ -54,9 +52,8 @@ export interface TestController extends Omit<Controller, 'as' | 'events'>, Endpo
   /** The management API as the admin, who logs in with the first request, and again when the session has ended. */
   readonly admin: ApiClient<ManagementApi>
   /**
-   * Applies a model of a network (see `portcullis/model`): an object, a YAML text with its name, or the name of a file. If the network has
-   * no edge router then, a router that serves everybody is added, so that sessions can be opened. Rejects with `ModelError`, which lists
-   * every mistake.
+   * Applies a model of a network as `apply` does. If the network has no edge router then, a router that serves everybody is added, so that
+   * sessions can be opened. The option `model` does the same.
    */
   seed(model: ModelInput): Promise<void>
   /** The management API without a login and without a network. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { SortedMap } from '../../../adapters/storage/memory/sorted-map.ts'
+import { SortedMap } from '../../../src/platform/memory/sorted-map.ts'
 
 type Step =
   | { readonly kind: 'set'; readonly key: number }

@@ -1,4 +1,11 @@
-import { CompiledQuery, type DatabaseConnection, type Dialect, type Driver, SqliteAdapter } from 'kysely'
+import {
+  CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  type Driver,
+  type QueryResult,
+  SqliteAdapter,
+} from 'kysely'
 import { runtime } from '../../../../src/concurrency/process-runtime.ts'
 import { Gate, Lifetime, type Patience, StorageUnavailable } from '../../../../src/storage.ts'
 import { asUnavailable } from './unavailable.ts'
@@ -22,8 +29,13 @@ export class Connection implements RowSource {
   }
 
   async rows(query: CompiledQuery): Promise<readonly Row[]> {
+    return (await this.execute<Row>(query)).rows
+  }
+
+  /** Runs any statement; answers as the driver does. */
+  async execute<R>(query: CompiledQuery): Promise<QueryResult<R>> {
     try {
-      return (await this.#connection.executeQuery<Row>(query)).rows
+      return await this.#connection.executeQuery<R>(query)
     } catch (error) {
       throw this.#translated(error)
     }
@@ -31,11 +43,7 @@ export class Connection implements RowSource {
 
   /** Runs a statement; answers how many rows it inserted, changed or deleted. */
   async run(query: CompiledQuery): Promise<number> {
-    try {
-      return Number((await this.#connection.executeQuery(query)).numAffectedRows ?? 0)
-    } catch (error) {
-      throw this.#translated(error)
-    }
+    return Number((await this.execute(query)).numAffectedRows ?? 0)
   }
 
   /** Runs a statement that has no parameters. */

@@ -27,6 +27,8 @@ export interface SqlLanguage {
   readonly beginWrite: string
   /** Waits until no other process writes to the tables named `scope`; until the transaction ends. Absent where `beginWrite` does. */
   lockWriters?(scope: string): Sql
+  /** Ends each statement of the transaction that runs for longer, in ms. Absent where statements never wait. */
+  boundStatements?(ms: number): Sql
   columnType(type: ColumnType): string
   /** The text after the columns of a table that is nothing but an index of another, if any. */
   readonly indexTableOptions?: string
@@ -103,6 +105,7 @@ const POSTGRES: SqlLanguage = {
   name: 'postgres',
   beginRead: 'begin isolation level repeatable read read only',
   beginWrite: 'begin isolation level read committed',
+  boundStatements: (ms) => sql`set local statement_timeout = ${sql.lit(Math.ceil(ms))}`,
   lockWriters: (scope) => sql`select pg_advisory_xact_lock(hashtext('portcullis'), hashtext(${scope}))`,
   columnType: (type) => POSTGRES_TYPES[type],
   ordersByUniqueText: false,

@@ -10,7 +10,9 @@ import type { StoredTables } from './read-transaction.ts'
 import { DeferredRows, Draft, writeTransaction } from './write-transaction.ts'
 
 interface QueuedWrite {
-  work(tx: WriteTransaction): Promise<unknown>
+  work(tx: WriteTransaction, connection: Connection): Promise<unknown>
+  /** It shares its transaction with no other write. */
+  readonly isAlone: boolean
   resolve(result: unknown): void
   reject(reason: unknown): void
 }
@@ -55,11 +57,12 @@ export class WriteQueue {
     this.#cache = cache
   }
 
-  async add<T>(work: (tx: WriteTransaction) => Promise<T>): Promise<T> {
+  /** Waits for the turn of a write and runs it. `work` gets the connection too, for statements of its own; it is alone then. */
+  async add<T>(work: (tx: WriteTransaction, connection: Connection) => Promise<T>, isAlone = false): Promise<T> {
     if (this.#current.getStore()?.isOpen) throw new Error('a write cannot begin inside another write: use its handle')
     return new Promise<T>((resolve, reject) => {
       // The answer of `work` resolves its own promise.
-      this.#waiting.push({ work, resolve: (result) => resolve(result as T), reject })
+      this.#waiting.push({ work, isAlone, resolve: (result) => resolve(result as T), reject })
       this.#running ??= this.#run()
     })
   }
@@ -134,10 +137,15 @@ export class WriteQueue {
       for (const change of draft.changes) changes.push(change)
       state = { ...state, revision: state.revision + 1, line }
       lines.set(state.revision, line)
-    } while (group.length < GROUP_SIZE && runtime.monotonic() - since < GROUP_MS)
+    } while (this.#mayGrow(group) && runtime.monotonic() - since < GROUP_MS)
     const last = state === before ? [] : feed.advance(before, state)
     await this.#stored.runJointly(connection, [...deferred.take(), ...last])
     return { outcomes, before, after: state, changes: { changes, lines } }
+  }
+
+  #mayGrow(group: readonly QueuedWrite[]): boolean {
+    const isShared = group.at(-1)?.isAlone === false && this.#waiting[0]?.isAlone === false
+    return isShared && group.length < GROUP_SIZE
   }
 
   /** Runs one write in a savepoint, on a line of its own. Throws only when the connection is broken. */
@@ -151,7 +159,7 @@ export class WriteQueue {
     await connection.command('savepoint one_write')
     try {
       const tx = writeTransaction(this.#stored, draft, cached)
-      const result = await this.#current.run(draft.lifetime, work, tx)
+      const result = await this.#current.run(draft.lifetime, work, tx, connection)
       if (draft.failure !== undefined) throw draft.failure
       draft.lifetime.end()
       await connection.command('release savepoint one_write')

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { visibleLine } from '../../../../src/base/text.ts'
 import { type ImportReport, type Operator, openOperator, type PkiMaterial } from '../../../../src/index.ts'
-import { memoryStorage } from '../../../storage/memory/index.ts'
+import { memoryStorage } from '../../../../src/memory.ts'
 import { PkiFileError, pkiFilesIn, readPkiFiles } from '../../../web/node/index.ts'
 import {
   applyPlan,

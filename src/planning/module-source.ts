@@ -1,4 +1,4 @@
-import type { Path, Source } from '../../../src/model/index.ts'
+import type { Path, Source } from '../model/index.ts'
 
 /**
  * A source of the model that a module exports. Places are looked for in its text: the entity by its name, and its member after

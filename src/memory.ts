@@ -3,4 +3,4 @@
  *
  * @module portcullis/memory
  */
-export { type MemoryStorage, memoryStorage } from './memory-storage.ts'
+export { type MemoryStorage, memoryStorage } from './platform/memory/memory-storage.ts'

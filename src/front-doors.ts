@@ -1,7 +1,7 @@
-import type { ApiDocuments } from '../apis/documents.ts'
-import type { ControllerOptions } from './controller-options.ts'
-import type { Controller } from './create-controller.ts'
-import type { Operator, OperatorOptions } from './operator.ts'
+import type { ApiDocuments } from './apis/documents.ts'
+import type { ControllerOptions } from './controller/controller-options.ts'
+import type { ApplyModel, Controller } from './controller/create-controller.ts'
+import type { Operator, OperatorOptions } from './controller/operator.ts'
 
 // A controller and its parts are loaded when the first function here is called. Many programs import the package
 // without making a controller, for example to know its errors, and loading takes more than a tenth of a second.
@@ -21,8 +21,14 @@ import type { Operator, OperatorOptions } from './operator.ts'
  * await serve(controller, { port: 1280 })
  */
 export async function createController(options: ControllerOptions): Promise<Controller> {
-  const { assembleController } = await import('./create-controller.ts')
-  return assembleController(options)
+  const { assembleController } = await import('./controller/create-controller.ts')
+  return assembleController(options, applyModel)
+}
+
+/** Planning is loaded when a host gives a model. */
+async function applyModel(...given: Parameters<ApplyModel>): ReturnType<ApplyModel> {
+  const { applyInOneCommit } = await import('./planning/apply-in-one-commit.ts')
+  return applyInOneCommit(...given)
 }
 
 /**
@@ -34,7 +40,7 @@ export async function createController(options: ControllerOptions): Promise<Cont
  * await operator.close()
  */
 export async function openOperator(options: OperatorOptions): Promise<Operator> {
-  const { assembleOperator } = await import('./operator.ts')
+  const { assembleOperator } = await import('./controller/operator.ts')
   return assembleOperator(options)
 }
 
@@ -46,7 +52,7 @@ export async function openOperator(options: OperatorOptions): Promise<Operator> 
  * await writeFile('management.json', JSON.stringify(management))
  */
 export async function apiDocuments(version: string): Promise<ApiDocuments> {
-  const { writeApiDocuments } = await import('../apis/documents.ts')
+  const { writeApiDocuments } = await import('./apis/documents.ts')
   return writeApiDocuments(version)
 }
 
@@ -62,6 +68,6 @@ export async function apiDocuments(version: string): Promise<ApiDocuments> {
  * const text = await combineMetrics(await Promise.all(scraped.map((answer) => answer.text())))
  */
 export async function combineMetrics(texts: readonly string[], ended: readonly string[] = []): Promise<string> {
-  const { combined } = await import('./combined-metrics.ts')
+  const { combined } = await import('./controller/combined-metrics.ts')
   return combined(texts, ended)
 }

@@ -1,35 +1,33 @@
-import { didYouMean } from '../../../src/base/arguments.ts'
+import { didYouMean } from '../base/arguments.ts'
+import { runtime } from '../concurrency/process-runtime.ts'
 import {
   type AccessAssertion,
-  type AssertedPosture,
   isInvariant,
   type ModelAssertion,
   type ModelKey,
   type Network,
   type NetworkEntity,
   type Place,
-} from '../../../src/model/index.ts'
-import { postureResponses } from '../../../src/policy.ts'
+} from '../model/index.ts'
 import { checkInvariant, resultOf, type TestCase, type TestResult } from './check-invariant.ts'
-import { type AdminOptions, Connection } from './model-connection.ts'
+import type { NetworkDoor } from './network-door.ts'
 
 /**
  * Holds assertions against a controller: the controller explains each named pair of identity and service, and `never` is decided for every
  * possible identity. `network` is the network of the controller.
  */
 export async function checkAssertions(
-  options: AdminOptions,
+  door: NetworkDoor,
   assertions: readonly ModelAssertion[],
   network: Network,
   notes: readonly string[] = [],
 ): Promise<TestResult> {
-  const connection = new Connection(options)
   const cases: TestCase[] = []
-  const now = Date.now()
+  const now = runtime.now()
   for (const { assertion, place } of assertions) {
     const found = isInvariant(assertion)
       ? checkInvariant(assertion, place(), network, now)
-      : await checkAccess(connection, assertion, place, network)
+      : await checkAccess(door, assertion, place, network)
     const { name } = assertion
     cases.push(...found.map((one) => (name === undefined ? one : { ...one, name: `${name}: ${one.name}` })))
   }
@@ -44,7 +42,7 @@ interface Question {
 }
 
 async function checkAccess(
-  connection: Connection,
+  door: NetworkDoor,
   assertion: AccessAssertion,
   place: ModelAssertion['place'],
   network: Network,
@@ -70,7 +68,7 @@ async function checkAccess(
     }
     for (const identity of identities) {
       for (const service of services)
-        cases.push(await ask(connection, assertion, place(), network, question, identity, service))
+        cases.push(await ask(door, assertion, place(), network, question, identity, service))
     }
   }
   return cases
@@ -119,7 +117,7 @@ function named(network: Network, key: ModelKey, text: string): readonly NetworkE
 }
 
 async function ask(
-  { portcullis }: Connection,
+  door: NetworkDoor,
   { at, posture, via }: AccessAssertion,
   place: Place,
   network: Network,
@@ -128,15 +126,7 @@ async function ask(
   service: NetworkEntity,
 ): Promise<TestCase> {
   const { type, isAllowed } = question
-  const { data } = await portcullis.call('POST /explain', {
-    body: {
-      identity: identity.id,
-      service: service.id,
-      type,
-      ...(at === undefined ? {} : { at }),
-      ...reported(posture),
-    },
-  })
+  const data = await door.explain({ identity: identity.id, service: service.id, type, at, posture })
   const wanted =
     via === undefined ? undefined : new Set([via].flat().flatMap((text) => named(network, 'edgeRouters', text)))
   const common = data.edgeRouters.common.map(({ name }) => name)
@@ -172,14 +162,6 @@ function routing(
   if (!isAllowed) return `No edge router of ${text} carries it: ${common.toSorted().join(', ')} may.`
   const others = common.filter((name) => !wanted.has(name)).toSorted()
   return `The policies allow it, but not by way of ${text} alone: ${others.join(', ')} may carry it too. Narrow an edge router policy or a service edge router policy.`
-}
-
-function reported(posture: AssertedPosture | undefined) {
-  if (posture === undefined) return {}
-  const { mfa, ...facts } = posture
-  // The same values; their reader's type does not allow them to be read-only.
-  const responses = JSON.parse(JSON.stringify(postureResponses(facts)))
-  return { posture: responses, ...(mfa === true ? { mfa: true } : {}) }
 }
 
 function nameOf({ identity, service, type, isAllowed }: Question, via?: AccessAssertion['via']): string {

@@ -1,5 +1,6 @@
-import { runtime } from '../../../src/concurrency/process-runtime.ts'
-import { compareBy, type Filter, type FindQuery, matches, type OrderBy, type Page } from './core.ts'
+import { runtime } from '../../concurrency/process-runtime.ts'
+import { compareBy, type Filter, matches, type OrderBy } from '../../kernel/filter/index.ts'
+import type { FindQuery, Page } from '../../ports/record-storage.ts'
 import type { IndexedValue } from './field-index.ts'
 import type { FrozenRecord } from './frozen-record.ts'
 import type { Table } from './table.ts'

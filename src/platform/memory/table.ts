@@ -1,4 +1,5 @@
-import { compareStrings, type RecordKind, UniqueViolation } from './core.ts'
+import { compareStrings } from '../../kernel/filter/index.ts'
+import { type RecordKind, UniqueViolation } from '../../ports/record-storage.ts'
 import { FieldIndex } from './field-index.ts'
 import type { FrozenRecord } from './frozen-record.ts'
 import { SortedMap } from './sorted-map.ts'

@@ -1,8 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { Gate } from '../../concurrency/gate.ts'
+import { Lifetime } from '../../concurrency/lifetime.ts'
 import {
   type Collection,
-  Gate,
-  Lifetime,
   type ReadCollection,
   type ReadTransaction,
   type RecordKind,
@@ -10,7 +10,7 @@ import {
   StorageUnavailable,
   type StoredRecord,
   type WriteTransaction,
-} from './core.ts'
+} from '../../ports/record-storage.ts'
 import { freezeRecord } from './frozen-record.ts'
 import { find, scan } from './lookup.ts'
 import { ChangeFeed, Draft, State } from './state.ts'

@@ -1,8 +1,8 @@
-import { type Model, type ModelEntity, type Network, requireLinks } from '../../../src/model/index.ts'
+import { type Model, type ModelEntity, type Network, requireLinks } from '../model/index.ts'
 import { checkAssertions } from './check-assertions.ts'
 import type { TestResult } from './check-invariant.ts'
 import { coverageOf } from './coverage.ts'
-import type { AdminOptions } from './model-connection.ts'
+import type { NetworkDoor } from './network-door.ts'
 import { readNetwork } from './read-network.ts'
 import { createScratchController, type OtherEntity, tryOut } from './scratch-controller.ts'
 
@@ -19,11 +19,11 @@ export async function testModel(model: Model): Promise<TestResult> {
   try {
     const notes: string[] = []
     const network = await tryOut(
-      scratch.options,
-      withKnownLinks(model, await readNetwork(scratch.options)),
+      scratch.door,
+      withKnownLinks(model, await readNetwork(scratch.door)),
       routersFor(model, notes),
     )
-    return withCoverage(await checkAssertions(scratch.options, model.assertions, network, notes), network)
+    return withCoverage(await checkAssertions(scratch.door, model.assertions, network, notes), network)
   } finally {
     await scratch.close()
   }
@@ -38,24 +38,16 @@ export async function testModel(model: Model): Promise<TestResult> {
 export async function modelNetwork(model: Model): Promise<Network> {
   const scratch = await createScratchController()
   try {
-    return await tryOut(scratch.options, withKnownLinks(model, await readNetwork(scratch.options)))
+    return await tryOut(scratch.door, withKnownLinks(model, await readNetwork(scratch.door)))
   } finally {
     await scratch.close()
   }
 }
 
-/**
- * Tries the assertions of a model on a controller that runs, as it is now. The entities of the model are not looked at.
- *
- * @example
- * const result = await testController(admin, await readModel('assertions.yaml'))
- */
-export async function testController(
-  options: AdminOptions,
-  { assertions }: Pick<Model, 'assertions'>,
-): Promise<TestResult> {
-  const network = await readNetwork(options)
-  return withCoverage(await checkAssertions(options, assertions, network), network)
+/** Tries the assertions of a model on a network as it is now. The entities of the model are not looked at. */
+export async function testNetwork(door: NetworkDoor, { assertions }: Pick<Model, 'assertions'>): Promise<TestResult> {
+  const network = await readNetwork(door)
+  return withCoverage(await checkAssertions(door, assertions, network), network)
 }
 
 function withCoverage(result: TestResult, network: Network): TestResult {

@@ -1,5 +1,5 @@
-import { visibleLine } from '../../../src/base/text.ts'
-import { accessDifference, Network, NetworkView } from '../../../src/model/index.ts'
+import { visibleLine } from '../base/text.ts'
+import { accessDifference, Network, NetworkView } from '../model/index.ts'
 import type { Coverage, CoveredKind, TestCase } from './check-invariant.ts'
 
 /** How many pairs are named. */

@@ -1,4 +1,4 @@
-import { checkOptions, type OptionRules } from '../../../src/base/arguments.ts'
+import type { OptionRules } from '../base/arguments.ts'
 import {
   type AccessDifference,
   accessDifference,
@@ -11,14 +11,15 @@ import {
   type NetworkEntity,
   NetworkView,
   type PlannedChange,
+  placeText,
   pruned,
   renameLinks,
   requireLinks,
-} from '../../../src/model/index.ts'
+} from '../model/index.ts'
 import { applyChanges, ChangeRefused, type Progress } from './apply-changes.ts'
 import { checkAssertions } from './check-assertions.ts'
 import type { TestResult } from './check-invariant.ts'
-import type { AdminOptions } from './model-connection.ts'
+import type { NetworkDoor } from './network-door.ts'
 import { readNetwork } from './read-network.ts'
 import { createScratchController, refusalIn, tryOut } from './scratch-controller.ts'
 
@@ -30,7 +31,8 @@ export interface PlanOptions {
   readonly accessLimit?: number
 }
 
-const PLAN_OPTIONS: OptionRules<PlanOptions> = { prune: 'boolean', accessLimit: 'number' }
+/** Rules of the options, one for each. */
+export const PLAN_OPTIONS: OptionRules<PlanOptions> = { prune: 'boolean', accessLimit: 'number' }
 
 /** The changes that applying a model would make. */
 export interface Plan {
@@ -47,31 +49,20 @@ export interface Plan {
   readonly assertions: TestResult
 }
 
-/**
- * Computes the changes of applying a model to a controller: entity by entity, with the access that identities would gain and lose. The
- * assertions of the model are tried on the network as it would be. Nothing is written.
- *
- * Rejects with `ModelError` for a reference to a missing entity, for an entity that the controller would refuse, and for a change of a
- * member that is fixed at creation; with `ApiError` when the controller refuses to be read.
- *
- * @example
- * const plan = await planModel(admin, await readModel('network.yaml'))
- * console.log(planText(plan))
- */
-export async function planModel(options: AdminOptions, model: Model, plan: PlanOptions = {}): Promise<Plan> {
-  checkOptions('planModel', plan, PLAN_OPTIONS)
-  const current = await readNetwork(options)
+/** Computes the changes of applying a model to a network. Nothing is written. */
+export async function planFor(door: NetworkDoor, model: Model, plan: PlanOptions = {}): Promise<Plan> {
+  const current = await readNetwork(door)
   const prune = plan.prune === true ? { isProtected: isProtected(current) } : undefined
   const leaving = new Set((prune === undefined ? [] : pruned(model, current, prune.isProtected)).map(known))
   const staying = current.entities.filter((entity) => !leaving.has(known(entity)))
   requireLinks(model, staying)
   const scratch = await createScratchController()
   try {
-    const desired = await tryOut(scratch.options, model, othersToTry(model, staying))
+    const desired = await tryOut(scratch.door, model, othersToTry(model, staying))
     const { changes, unchanged } = entityDifference(model, current, desired, prune)
     const before = new NetworkView(current)
     const access = accessDifference(before, new NetworkView(current, changes), plan.accessLimit ?? 1000)
-    const assertions = await checkAssertions(scratch.options, model.assertions, desired)
+    const assertions = await checkAssertions(scratch.door, model.assertions, desired)
     return { model, current, changes, unchanged, access, assertions }
   } finally {
     await scratch.close()
@@ -95,49 +86,26 @@ export class AssertionsFailed extends Error {
   readonly result: TestResult
 
   constructor(result: TestResult) {
-    super(`${result.failed} of ${result.cases.length} assertions would fail`)
+    const failing = result.cases.filter(({ passed }) => !passed)
+    const lines = failing.map(({ name, place, text }) => `${placeText(place)}: ${name}: ${text.split('\n')[0]}`)
+    super([`${result.failed} of ${result.cases.length} assertions would fail`, ...lines].join('\n'))
     this.name = 'AssertionsFailed'
     this.result = result
   }
 }
 
-/**
- * Makes the changes of a plan. Rejects with {@link AssertionsFailed} before the first change when an assertion would fail, and with
- * `ModelError` or `ChangeRefused` when the controller refuses one; earlier changes stay, and planning again shows the rest. Applying a plan
- * twice changes nothing more.
- *
- * @example
- * await applyPlan(admin, plan, ({ done, total }) => console.log(`${done} of ${total}`))
- */
-export async function applyPlan(
-  options: AdminOptions,
+/** Makes the changes of a plan. Rejects with {@link AssertionsFailed} before the first change when an assertion would fail. */
+export async function carryOut(
+  door: NetworkDoor,
   { model, current, changes, assertions }: Plan,
   onProgress?: (progress: Progress) => void,
 ): Promise<void> {
   if (assertions.failed > 0) throw new AssertionsFailed(assertions)
   try {
-    await applyChanges(options, current, changes, onProgress)
+    await applyChanges(door, current, changes, onProgress)
   } catch (error) {
     throw error instanceof ChangeRefused ? refusalIn(model, error) : error
   }
-}
-
-/**
- * Plans a model and applies the plan; answers the changes that were made. Rejects as {@link planModel} and {@link applyPlan} do.
- *
- * @example
- * await applyModel(admin, await readModel('network.yaml'))
- */
-export async function applyModel(
-  options: AdminOptions,
-  model: Model,
-  plan: PlanOptions & { readonly onProgress?: (progress: Progress) => void } = {},
-): Promise<Plan> {
-  checkOptions('applyModel', plan, { ...PLAN_OPTIONS, onProgress: 'function' })
-  const { onProgress, ...asked } = plan
-  const planned = await planModel(options, model, asked)
-  await applyPlan(options, planned, onProgress)
-  return planned
 }
 
 /**

@@ -1,4 +1,4 @@
-import { compareStrings } from './core.ts'
+import { compareStrings } from '../../kernel/filter/index.ts'
 import type { FrozenRecord } from './frozen-record.ts'
 import { SortedMap } from './sorted-map.ts'
 

@@ -1,4 +1,4 @@
-import type { StoredRecord } from './core.ts'
+import type { StoredRecord } from '../../ports/record-storage.ts'
 
 /** A record as the tables hold it: immutable through and through, its fields readable by name. */
 export type FrozenRecord = StoredRecord & Readonly<Record<string, unknown>>

@@ -1,5 +1,5 @@
-import { runtime } from '../../../src/concurrency/process-runtime.ts'
-import { Gate } from './core.ts'
+import { Gate } from '../../concurrency/gate.ts'
+import { runtime } from '../../concurrency/process-runtime.ts'
 
 /** How long a scan may hold the event loop at once, in ms. */
 const SLICE = 3

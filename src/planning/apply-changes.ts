@@ -1,4 +1,3 @@
-import { ApiError } from '../../../src/client/index.ts'
 import {
   type Body,
   kindOfKey,
@@ -10,8 +9,8 @@ import {
   replacement,
   SERVICE_CONFIGS,
   serviceConfigsOf,
-} from '../../../src/model/index.ts'
-import { type AdminOptions, Connection } from './model-connection.ts'
+} from '../model/index.ts'
+import { type NetworkDoor, RefusedRequest } from './network-door.ts'
 
 /** How far the changes are made. */
 export interface Progress {
@@ -27,12 +26,11 @@ export class ChangeRefused extends Error {
   /** The member that the controller named; empty without a name. */
   readonly member: string
 
-  constructor(change: PlannedChange, cause: ApiError) {
-    const field = typeof cause.details?.field === 'string' ? cause.details.field : ''
-    super(`cannot ${change.action} ${change.key} '${change.name}': ${cause.message}`, { cause })
+  constructor(change: PlannedChange, refusal: RefusedRequest) {
+    super(`cannot ${change.action} ${change.key} '${change.name}': ${refusal.message}`, { cause: refusal.cause })
     this.name = 'ChangeRefused'
     this.change = change
-    this.member = field
+    this.member = refusal.member
   }
 }
 
@@ -41,36 +39,36 @@ export class ChangeRefused extends Error {
  * ChangeRefused}. The changes before it stay, and the rest can be planned and made later.
  */
 export async function applyChanges(
-  options: AdminOptions,
+  door: NetworkDoor,
   current: Network,
   changes: readonly PlannedChange[],
   onProgress: (progress: Progress) => void = () => undefined,
 ): Promise<void> {
-  const work = new Work(new Connection(options), current)
+  const work = new Work(door, current)
   const ordered = inOrderOfLinks(changes)
   for (const [position, change] of ordered.entries()) {
     try {
       await work.make(change)
     } catch (error) {
-      throw error instanceof ApiError ? new ChangeRefused(change.change, error) : error
+      throw error instanceof RefusedRequest ? new ChangeRefused(change.change, error) : error
     }
     onProgress({ done: position + 1, total: ordered.length, change: change.change })
   }
 }
 
 class Work {
-  readonly #connection: Connection
+  readonly #door: NetworkDoor
   readonly #current: Network
   readonly #created = new Map<string, string>()
 
-  constructor(connection: Connection, current: Network) {
-    this.#connection = connection
+  constructor(door: NetworkDoor, current: Network) {
+    this.#door = door
     this.#current = current
   }
 
   async make({ change, body, isCompletion }: OrderedChange): Promise<void> {
     const kind = kindOfKey(change.key)
-    const entities = this.#connection.entities(kind.resource.name)
+    const entities = this.#door.entities(kind.resource.name)
     if (change.action === 'delete') return this.#delete(change)
     const { [SERVICE_CONFIGS]: _, ...request } = renameLinks(kind, body, (to, name) => this.#idOf(to, name))
     if (change.action === 'update') {
@@ -80,7 +78,7 @@ class Work {
     } else if (change.key === 'identities' && request.type === 'Router') {
       // Its edge router, which was created before it, has made it.
       const { type: _type, isAdmin: _isAdmin, ...changed } = request
-      const { id } = await this.#identityOfRouter(change.name)
+      const id = await entities.find(this.#idOf('edgeRouters', change.name))
       await entities.patch(id, changed)
       this.#created.set(`identities ${change.name}`, id)
     } else {
@@ -91,21 +89,15 @@ class Work {
 
   async #delete(change: PlannedChange & { readonly action: 'delete' }): Promise<void> {
     try {
-      await this.#connection.entities(kindOfKey(change.key).resource.name).delete(change.id)
+      await this.#door.entities(kindOfKey(change.key).resource.name).delete(change.id)
     } catch (error) {
       // The entity may be gone already, with the entity that it belonged to: nothing is left to do.
-      if (!(error instanceof ApiError) || error.status !== 404) throw error
+      if (!(error instanceof RefusedRequest) || !error.isAbsent) throw error
     }
   }
 
-  async #identityOfRouter(name: string): Promise<{ readonly id: string }> {
-    const routerId = this.#idOf('edgeRouters', name)
-    const { data } = await this.#connection.management.call('GET /identities/{id}', { params: { id: routerId } })
-    return data
-  }
-
   async #giveServiceConfigs(change: PlannedChange & { readonly action: 'create' | 'update' }): Promise<void> {
-    const params = { id: this.#idOf('identities', change.name) }
+    const id = this.#idOf('identities', change.name)
     const before = change.action === 'update' ? serviceConfigsOf(this.#bodyOf(change.name)) : []
     const after = serviceConfigsOf(change.body)
     const ids = (pairs: typeof after) =>
@@ -116,9 +108,9 @@ class Work {
     const isIn = (pairs: typeof after) => (pair: (typeof after)[number]) =>
       pairs.some(({ service, config }) => service === pair.service && config === pair.config)
     const [taken, given] = [before.filter((pair) => !isIn(after)(pair)), after.filter((pair) => !isIn(before)(pair))]
-    const { management } = this.#connection
-    if (taken.length > 0) await management.call('DELETE /identities/{id}/service-configs', { params, body: ids(taken) })
-    if (given.length > 0) await management.call('POST /identities/{id}/service-configs', { params, body: ids(given) })
+    const { serviceConfigs } = this.#door
+    if (taken.length > 0) await serviceConfigs.remove(id, ids(taken))
+    if (given.length > 0) await serviceConfigs.associate(id, ids(given))
   }
 
   #bodyOf(identity: string) {

@@ -5,8 +5,8 @@ import {
   type Network,
   type Place,
   policySetOf,
-} from '../../../src/model/index.ts'
-import { findViolation, type Invariant, violationText } from '../../../src/policy.ts'
+} from '../model/index.ts'
+import { findViolation, type Invariant, violationText } from '../policy.ts'
 
 /** Decides an assertion with `never` for every possible identity and service. `now` is epoch ms. */
 export function checkInvariant(

@@ -1,5 +1,5 @@
 import type { Document, LineCounter, Node, Pair, YAMLParseError } from 'yaml'
-import { ModelError, type Path, type Place, type Source } from '../../../src/model/index.ts'
+import { ModelError, type Path, type Place, type Source } from '../model/index.ts'
 
 type Yaml = typeof import('yaml')
 

@@ -1,4 +1,4 @@
-import type { Change, HistoryPoint, RecordKind } from './core.ts'
+import type { Change, HistoryPoint, RecordKind } from '../../ports/record-storage.ts'
 import { Table } from './table.ts'
 
 /** Everything that is committed, as of one revision. It never changes: a commit makes a new one. */

@@ -1,0 +1,16 @@
+export { ChangeRefused, type Progress } from './apply-changes.ts'
+export type { Coverage, CoveredKind, TestCase, TestResult, TouchedAccess } from './check-invariant.ts'
+export { coverageText, lowestShare } from './coverage.ts'
+export {
+  type AccessAnswer,
+  type AccessQuestion,
+  type EntityDoor,
+  type NetworkDoor,
+  RefusedRequest,
+  type ServiceConfigIds,
+} from './network-door.ts'
+export { AssertionsFailed, carryOut, PLAN_OPTIONS, type Plan, type PlanOptions, planFor } from './plan-model.ts'
+export { readModel } from './read-model.ts'
+export { readNetwork as readNetworkOf } from './read-network.ts'
+export { modelNetwork, testModel, testNetwork } from './test-model.ts'
+export { yamlPackage } from './yaml-source.ts'
