@@ -45,6 +45,21 @@ const closedAt = (endpoint: PlayedEndpoint) =>
     .map((message) => [readUint32(message.headers, EDGE_HEADER.connection), Buffer.from(bodyOf(message)).toString()])
 
 describe('a router of ours whose controller leaves the posture of bearer sessions to it', () => {
+  it('asks for the model again before its subscription ends: deployed controllers then send no more changes', async () => {
+    const { world } = await withHost([])
+    const askedAt: number[] = []
+    let known = 0
+    for (let passedMs = 0; passedMs <= 900_000; passedMs += 5000) {
+      const asked = world.asked.filter(({ type }) => type === 'subscribe').length
+      if (asked > known) askedAt.push(passedMs)
+      known = asked
+      world.elapse(5000)
+    }
+    const pauses = askedAt.slice(1).map((at, index) => at - (askedAt[index] ?? 0))
+    expect(pauses.length).toBeGreaterThan(3)
+    expect(Math.max(...pauses)).toBeLessThan(300_000)
+  })
+
   it('says so, lets nobody through who reported nothing, and whoever passes', async () => {
     const { world, client, dial } = await withHost([AT_WORK])
     expect(readBool(client.greeting.headers, EDGE_HEADER.supportsPosture)).toBe(true)

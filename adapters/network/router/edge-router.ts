@@ -44,8 +44,8 @@ const LOOK_MS = 5000
 const KEEP_ALIVE_MS = 60_000
 /** Milliseconds between full reports of the connected endpoints. */
 const REPORT_MS = 300_000
-/** Milliseconds after which the model is asked for again: controllers of the field stop telling after an hour. */
-const SUBSCRIBE_MS = 1_800_000
+/** Milliseconds after which the model is asked for again: a subscription ends after five minutes, and deployed controllers then send nothing. */
+const SUBSCRIBE_MS = 120_000
 /** Milliseconds that a hello waits for its session, or its identity, to be announced. */
 const SESSION_MS = 5000
 const SESSION_LOOK_MS = 50

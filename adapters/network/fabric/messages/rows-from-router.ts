@@ -27,7 +27,7 @@ import { ModelValidated, Subscribe } from './model-definitions.ts'
 import { routeResult } from './route-result.ts'
 
 const SECOND_MS = 1000
-/** Seconds for which a subscription to the model holds before it is renewed. */
+/** Seconds for which a subscription to the model holds. Deployed controllers allow six minutes at most. */
 const SUBSCRIPTION_SECONDS = 300
 
 type Members<Type extends FromRouter['type']> = MembersOf<FromRouter, Type>
@@ -200,7 +200,8 @@ const CODEC = new MessageCodec<Exclude<FromRouter, { readonly type: 'unsupported
   'terminators-validated': row(CONTENT_TYPE.terminatorsValidated, fabric.TerminatorStates),
   subscribe: mapped(
     row(CONTENT_TYPE.subscribeToModel, Subscribe),
-    (from) => ({ ...from, subscriptionDurationSeconds: SUBSCRIPTION_SECONDS, renew: from.currentIndex > 0 }),
+    // A renewal would go on where the controller is, and leave out what did not arrive.
+    (from) => ({ ...from, subscriptionDurationSeconds: SUBSCRIPTION_SECONDS, renew: false }),
     ({ currentIndex, timelineId, subscriptionId }) => ({ currentIndex, timelineId, subscriptionId }),
   ),
   'model-validated': mapped(
