@@ -1,4 +1,5 @@
 import { type Duplex, duplexPair } from 'node:stream'
+import { runtime } from '../../../src/concurrency/process-runtime.ts'
 import type { Controller } from '../../../src/index.ts'
 import { certificatesIn, createSigningRequest } from '../../network/enrollment/index.ts'
 import { type ControlListener, routerSide } from '../../network/fabric/index.ts'
@@ -154,14 +155,15 @@ export class FakeRouter {
       const look = () => {
         const frame = this.received.find(fulfils)
         if (frame === undefined) return
-        clearTimeout(timer)
+        giveUp()
         this.#waiting.delete(look)
         resolve(frame)
       }
-      const timer = setTimeout(() => {
+      const tooLong = () => {
         this.#waiting.delete(look)
         reject(new Error(`the fake router ${this.id} waited in vain; it received ${this.#typesReceived()}`))
-      }, PATIENCE_MS)
+      }
+      const giveUp = runtime.timer(PATIENCE_MS, tooLong, true)
       this.#waiting.add(look)
     })
   }

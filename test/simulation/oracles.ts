@@ -1,0 +1,149 @@
+import type { SimulatedProcess } from './simulated-process.ts'
+import type { World } from './world.ts'
+
+/** Milliseconds for which a circuit may run that the facts do not grant, while nothing fails. */
+const CUT_WITHIN_MS = 2000
+/** Milliseconds after a fault within which that bound does not hold: a killed process is believed for 30 s. */
+const AFTER_FAULTS_MS = 60_000
+/** Milliseconds within which every wait ends. */
+const LONGEST_WAIT_MS = 60_000
+
+/** The first thing that is wrong after a step, with the name of its oracle. */
+export function wrongNow(world: World): string | undefined {
+  return disorder(world) ?? endless(world) ?? ungranted(world)
+}
+
+/** Bytes come back once and in order. */
+function disorder({ streams }: World): string | undefined {
+  const wrong = streams.find(({ sent, received }) => !sent.startsWith(received))
+  return wrong && `bytes: a stream of ${wrong.client} got ${wrong.received.length} bytes that are not the sent ones`
+}
+
+function endless({ waiting, time }: World): string | undefined {
+  const late = [...waiting.values()].find(({ since }) => time.now - since > LONGEST_WAIT_MS)
+  return late && `wait: ${late.what} waits for ${time.now - late.since} ms`
+}
+
+/** No circuit runs that the facts do not grant. */
+function ungranted(world: World): string | undefined {
+  const { facts, time, faultAt, routers } = world
+  if (time.now - facts.changedAt < CUT_WITHIN_MS || time.now - faultAt < AFTER_FAULTS_MS) return undefined
+  return ungrantedCircuits(
+    world,
+    routers.filter(({ isConnected }) => isConnected).flatMap(({ carried }) => [...carried.keys()]),
+  )
+}
+
+function ungrantedCircuits({ dialers, facts }: World, circuitIds: readonly string[]): string | undefined {
+  const wrong = circuitIds.find((id) => {
+    const dialer = dialers.get(id)
+    return dialer !== undefined && facts.grants(dialer, 'Dial') === 'no'
+  })
+  return wrong && `access: the circuit ${wrong} of ${dialers.get(wrong)} runs without a right to dial`
+}
+
+interface ListedCircuit {
+  readonly id: string
+  readonly routers: readonly string[]
+}
+
+/** The first thing that is wrong at rest, when no fault is left and routers have confirmed what they carry. */
+export async function wrongAtRest(world: World): Promise<string | undefined> {
+  const [first] = world.runningProcesses
+  if (first === undefined || world.runningProcesses.length < world.processes.length)
+    return 'rest: a process did not start again'
+  const circuits = await circuitsOf(first)
+  return (
+    disorder(world) ??
+    ungrantedCircuits(
+      world,
+      circuits.map(({ id }) => id),
+    ) ??
+    sameCircuits(world, circuits) ??
+    (await sameLinks(world, first)) ??
+    (await samePresence(world, first)) ??
+    (await keptWrites(world, first)) ??
+    (await worksAsGranted(world, first)) ??
+    (await isWhole(first))
+  )
+}
+
+async function circuitsOf(process: SimulatedProcess): Promise<readonly ListedCircuit[]> {
+  const listed = Object.values(Object(await process.call('GET', '/fabric/v1/circuits?limit=500')))
+  return listed.map((circuit) => ({
+    id: String(Object(circuit).id),
+    routers: Object.values(Object(Object(circuit).path).nodes).map((node) => String(Object(node).id)),
+  }))
+}
+
+function sameCircuits({ routers }: World, circuits: readonly ListedCircuit[]): string | undefined {
+  for (const router of routers) {
+    const meant = new Set(circuits.filter((circuit) => circuit.routers.includes(router.id)).map(({ id }) => id))
+    for (const id of router.carried.keys()) if (!meant.has(id)) return `circuits: ${router.name} still carries ${id}`
+    for (const id of meant) if (!router.carried.has(id)) return `circuits: ${router.name} does not carry ${id}`
+  }
+  return undefined
+}
+
+async function sameLinks({ routers }: World, process: SimulatedProcess): Promise<string | undefined> {
+  const listed = Object.values(Object(await process.call('GET', '/fabric/v1/links?limit=500')))
+  const known = listed.map((link) => String(Object(link).id)).sort()
+  const meant = routers
+    .flatMap(({ links }) => [...links.values()].filter(({ isUp }) => isUp).map(({ id }) => id))
+    .sort()
+  return known.join() === meant.join() ? undefined : `links: the controller knows ${known}, the routers have ${meant}`
+}
+
+async function samePresence({ routers }: World, process: SimulatedProcess): Promise<string | undefined> {
+  for (const { id, name, isConnected } of routers) {
+    const router = Object(await process.call('GET', `/edge-routers/${id}`))
+    if (router.isOnline !== isConnected)
+      return `presence: ${name} is ${isConnected ? '' : 'not '}connected, and shown otherwise`
+  }
+  return undefined
+}
+
+/** An acknowledged change is there, and one whose answer was lost is there or not. */
+async function keptWrites({ facts }: World, process: SimulatedProcess): Promise<string | undefined> {
+  for (const [id, readings] of facts.roles) {
+    const identity = Object(await process.call('GET', `/identities/${id}`))
+    const roles = [identity.roleAttributes ?? []].flat().sort().join()
+    if (!readings.some((reading) => [...reading].sort().join() === roles))
+      return `writes: ${id} has the roles ${roles}, acknowledged were ${readings.at(-1)}`
+    const enabled = facts.enabled.get(id) ?? [true]
+    if (!enabled.includes(identity.disabled !== true))
+      return `writes: ${id} is ${identity.disabled ? 'disabled' : 'enabled'} against the last answer`
+  }
+  return undefined
+}
+
+/** A router dials exactly where the facts let it, when a host is there. */
+async function worksAsGranted(world: World, process: SimulatedProcess): Promise<string | undefined> {
+  const { facts, routers, serviceId } = world
+  const host = routers.find(({ id, isConnected }) => isConnected && facts.grants(id, 'Bind') === 'yes')
+  if (host === undefined) return undefined
+  await host.host(serviceId)
+  if (host.hosted.size === 0) return `works: ${host.name} may host, and is refused`
+  for (const router of routers) {
+    const granted = facts.grants(router.id, 'Dial')
+    if (!router.isConnected || granted === 'unknown' || router !== host) continue
+    const { circuitId, refused } = await router.dial('web')
+    if (granted === 'yes' && circuitId === undefined)
+      return `works: ${router.name} may dial, and is refused: ${refused}`
+    if (granted === 'no' && circuitId !== undefined) return `works: ${router.name} may not dial, and got ${circuitId}`
+    const explained = Object(
+      await process.call('POST', '/portcullis/v1/explain', { identity: router.id, service: serviceId, type: 'Dial' }),
+    )
+    if (explained.allowed !== undefined && explained.allowed !== (granted === 'yes'))
+      return `explain: says ${explained.allowed} of ${router.name}, the facts say ${granted}`
+  }
+  return undefined
+}
+
+/** The integrity check finds nothing. */
+async function isWhole(process: SimulatedProcess): Promise<string | undefined> {
+  await process.call('POST', '/database/check-data-integrity')
+  const found = Object(await process.call('GET', '/database/data-integrity-results'))
+  const results = Object.values(Object(found.results))
+  return results.length === 0 ? undefined : `integrity: ${JSON.stringify(results[0])}`
+}

@@ -1,0 +1,160 @@
+import { duplexPair } from 'node:stream'
+import { routerSide } from 'portcullis/fabric'
+import { bodyOf, type EnrolledRouter, FakeRouter } from 'portcullis/testing'
+import type { SimulatedProcess, Surroundings } from './simulated-process.ts'
+
+const { CONTENT_TYPE, Route, Unroute } = routerSide
+/** Nanoseconds for which a circuit that is confirmed was without traffic. */
+const QUIET_NS = 60_000_000_000
+
+/** A circuit as one of its routers knows it. */
+export interface CarriedCircuit {
+  /** The address of its host, at the last router. */
+  readonly destination: string | undefined
+}
+
+/** A router that is played: it keeps the circuits that it carries, as routers do, also while it is away. */
+export class PlayedRouter {
+  readonly name: string
+  readonly id: string
+  readonly carried = new Map<string, CarriedCircuit>()
+  readonly links = new Map<string, { readonly id: string; iteration: number; isUp: boolean }>()
+  /** The addresses that it hosts, with the service of each. */
+  readonly hosted = new Map<string, string>()
+  readonly #enrolled: EnrolledRouter
+  readonly #surroundings: Surroundings
+  #channel: FakeRouter | undefined
+  home: string | undefined
+  #count = 0
+
+  constructor(name: string, enrolled: EnrolledRouter, surroundings: Surroundings) {
+    this.name = name
+    this.id = enrolled.id
+    this.#enrolled = enrolled
+    this.#surroundings = surroundings
+  }
+
+  get isConnected(): boolean {
+    return this.#channel !== undefined && !this.#channel.isClosed
+  }
+
+  /** Connects to a process, and reports its links. */
+  async connect(process: SimulatedProcess): Promise<boolean> {
+    const { running } = process
+    if (running === undefined) return false
+    this.disconnect()
+    const { wires } = this.#surroundings
+    const accept = (
+      theirs: Parameters<typeof running.listener.accept>[0],
+      chain: readonly Uint8Array[],
+      from: string | undefined,
+    ) => {
+      const [near, far] = duplexPair()
+      wires.streams([this.name, process.name], theirs, near)
+      running.listener.accept(far, chain, from)
+    }
+    const listener = { ...running.listener, accept, acceptProcess: () => undefined, close: async () => undefined }
+    const channel = new FakeRouter(this.#enrolled, listener, { onFrame: (frame) => this.#take(frame) })
+    this.#channel = channel
+    this.home = process.name
+    const { accepted } = await channel.connect()
+    if (!accepted || this.#channel !== channel) return false
+    this.reportLinks(true)
+    return true
+  }
+
+  disconnect(): void {
+    this.#channel?.close()
+    this.#channel = undefined
+  }
+
+  link(target: PlayedRouter): void {
+    const known = this.links.get(target.id) ?? { id: `${this.name}-${target.name}`, iteration: 0, isUp: false }
+    this.links.set(target.id, known)
+    if (known.isUp) return
+    known.iteration += 1
+    known.isUp = true
+    this.reportLinks(false)
+  }
+
+  cut(targetId: string): void {
+    const link = this.links.get(targetId)
+    if (link?.isUp !== true) return
+    link.isUp = false
+    this.send(CONTENT_TYPE.fault, routerSide.Fault.encode({ subject: 'link', id: link.id, iteration: link.iteration }))
+  }
+
+  reportLinks(fullRefresh: boolean): void {
+    const links = [...this.links].filter(([, { isUp }]) => isUp)
+    const reported = links.map(([destRouterId, { id, iteration }]) => ({
+      ...{ id, destRouterId, iteration },
+      ...{ linkProtocol: 'tls', dialAddress: 'tls:there:1', connState: undefined },
+    }))
+    this.send(CONTENT_TYPE.routerLinks, routerSide.RouterLinks.encode({ links: reported, fullRefresh }))
+  }
+
+  /** Hosts a service by its own identity. */
+  async host(serviceId: string): Promise<void> {
+    this.#count += 1
+    const address = `${this.name}-${this.#count}-terminator`
+    const body = routerSide.CreateTunnelTerminator.encode({ serviceId, address, startTime: 1n })
+    this.hosted.set(address, serviceId)
+    const answer = await this.#ask(CONTENT_TYPE.createTunnelTerminator, body)
+    if (answer === undefined || answer.contentType === CONTENT_TYPE.error) this.hosted.delete(address)
+  }
+
+  async unhost(address: string): Promise<void> {
+    this.hosted.delete(address)
+    await this.#ask(CONTENT_TYPE.removeTerminators, routerSide.TerminatorIds.encode({ terminatorIds: [address] }))
+  }
+
+  /** Dials a service by its own identity; answers the circuit, or the reason of the refusal. */
+  async dial(serviceName: string): Promise<{ readonly circuitId?: string; readonly refused?: string }> {
+    const answer = await this.#ask(
+      CONTENT_TYPE.createTunnelCircuit,
+      routerSide.CreateTunnelCircuit.encode({ serviceName }),
+    )
+    if (answer === undefined) return { refused: 'no answer' }
+    if (answer.contentType === CONTENT_TYPE.error) return { refused: new TextDecoder().decode(bodyOf(answer)) }
+    return { circuitId: routerSide.CircuitCreated.decode(bodyOf(answer)).circuitId }
+  }
+
+  end(subject: 'ingress' | 'egress', id: string): void {
+    this.send(CONTENT_TYPE.fault, routerSide.Fault.encode({ subject, id }))
+  }
+
+  /** Lists all that it carries as quiet: controllers answer which of them are over. */
+  confirm(): void {
+    const circuitIds = [...this.carried.keys()]
+    if (circuitIds.length === 0) return
+    const idleTimes = new Map(circuitIds.map((id) => [id, QUIET_NS]))
+    this.send(CONTENT_TYPE.circuitConfirmation, routerSide.CircuitConfirmation.encode({ circuitIds, idleTimes }))
+  }
+
+  send(contentType: number, body: Uint8Array): void {
+    if (this.isConnected) this.#channel?.send(contentType, body)
+  }
+
+  sendRaw(bytes: Uint8Array): void {
+    if (this.isConnected) this.#channel?.sendRaw(bytes)
+  }
+
+  #take(frame: routerSide.Frame): boolean {
+    if (frame.contentType === CONTENT_TYPE.route) {
+      const route = Route.decode(bodyOf(frame))
+      this.carried.set(route.circuitId, { destination: route.egress?.destination })
+    }
+    if (frame.contentType === CONTENT_TYPE.unroute) this.carried.delete(Unroute.decode(bodyOf(frame)).circuitId)
+    if (frame.contentType === CONTENT_TYPE.fault) {
+      const { id } = routerSide.Fault.decode(bodyOf(frame))
+      for (const link of this.links.values()) if (link.id === id) link.isUp = false
+    }
+    return frame.contentType === CONTENT_TYPE.error || frame.headers.has(routerSide.HEADER.replyFor)
+  }
+
+  async #ask(contentType: number, body: Uint8Array): Promise<routerSide.Frame | undefined> {
+    const channel = this.#channel
+    if (channel === undefined || channel.isClosed) return undefined
+    return channel.request(contentType, body).catch(() => undefined)
+  }
+}

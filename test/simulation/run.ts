@@ -1,0 +1,163 @@
+import { createHash } from 'node:crypto'
+import { simulateRuntime } from '../../src/testing.ts'
+import { Choices } from './choices.ts'
+import { wrongAtRest, wrongNow } from './oracles.ts'
+import { drawFrom } from './repeatable-crypto.ts'
+import { ACTS, type Act, beginDevices, FAULTS } from './steps.ts'
+import { beginningOf, World } from './world.ts'
+
+/** A step of a script: an act by its name, its choices, and the milliseconds that pass after it. */
+export interface Step {
+  readonly name: string
+  readonly seed: number
+  readonly passMs: number
+}
+
+/** How a run went. */
+export interface Outcome {
+  readonly seed: number
+  /** The digest of the trace, hexadecimal. */
+  readonly digest: string
+  readonly trace: readonly string[]
+  readonly faults: ReadonlyMap<string, number>
+  readonly acknowledged: number
+  readonly circuits: number
+  readonly bytes: number
+  /** The step, from 0, and the words of the oracle. */
+  readonly failure: { readonly step: number; readonly oracle: string } | undefined
+}
+
+/** The share of runs that have faults: the others hold the bounds that hold while nothing fails. */
+const SHARE_WITH_FAULTS = 0.75
+const FAULT_EVERY = 8
+/** Milliseconds until everything is at rest, with routers that confirm what they carry. */
+const REST_MS = 90_000
+const CONFIRM_EVERY_MS = 5000
+
+/** The script of a seed. */
+export function scriptOf(seed: number, steps: number): readonly Step[] {
+  const choices = new Choices(seed * 2 + 1)
+  const hasFaults = choices.happens(SHARE_WITH_FAULTS)
+  return Array.from({ length: steps }, () => {
+    const names = hasFaults && choices.below(FAULT_EVERY) === 0 ? FAULTS : ACTS
+    return {
+      name: weighted(names, choices),
+      seed: choices.below(2 ** 31),
+      passMs: choices.happens(0.3) ? 0 : choices.below(choices.happens(0.1) ? 3000 : 100),
+    }
+  })
+}
+
+function weighted(from: Readonly<Record<string, { readonly weight: number }>>, choices: Choices): string {
+  const entries = Object.entries(from)
+  let left = choices.below(entries.reduce((sum, [, { weight }]) => sum + weight, 0))
+  for (const [name, { weight }] of entries) {
+    left -= weight
+    if (left < 0) return name
+  }
+  return ''
+}
+
+const actOf = (name: string): Act | undefined => (ACTS[name] ?? FAULTS[name])?.act
+
+/** Plays a script over the network of a seed. */
+export async function play(seed: number, script: readonly Step[]): Promise<Outcome> {
+  const beginning = await beginningOf()
+  const world = new World(seed, beginning)
+  const { time } = world
+  drawFrom(world.choices)
+  const restore = simulateRuntime(time.runtime(world.choices))
+  let failure: Outcome['failure']
+  try {
+    await begin(world)
+    for (const [at, { name, seed: own, passMs }] of script.entries()) {
+      world.note(`step ${at} ${name}`)
+      actOf(name)?.(world, new Choices(own))
+      await time.pass(passMs)
+      const oracle = wrongNow(world)
+      if (oracle === undefined) continue
+      failure = { step: at, oracle }
+      break
+    }
+    if (failure === undefined) {
+      const oracle = await rest(world)
+      if (oracle !== undefined) failure = { step: script.length, oracle }
+    }
+    await end(world)
+  } finally {
+    restore()
+  }
+  const { trace, faults, acknowledged, streams, dialers } = world
+  const digest = createHash('sha256').update(trace.join('\n')).digest('hex')
+  const bytes = streams.reduce((sum, { received }) => sum + received.length, 0)
+  return { seed, digest, trace, faults, acknowledged, circuits: dialers.size, bytes, failure }
+}
+
+async function begin(world: World): Promise<void> {
+  const { time, processes, routers } = world
+  for (const process of processes) await time.until(process.start())
+  for (const [at, router] of routers.entries()) {
+    const process = processes[at % processes.length]
+    if (process !== undefined) await time.until(router.connect(process))
+  }
+  for (const { name } of processes) beginDevices(world, name)
+  for (const from of routers) for (const to of routers) if (from.name < to.name) from.link(to)
+  for (const router of routers) world.work(`${router.name} hosts`, router.host(world.serviceId))
+  await time.pass(3000)
+}
+
+/** Ends every fault, brings everybody back, and lets time pass; answers what is wrong then. */
+async function rest(world: World): Promise<string | undefined> {
+  const { time, wires, processes, routers } = world
+  wires.refused.clear()
+  for (const wire of wires.open) {
+    wire.silent.clear()
+    wire.slowMs = 0
+  }
+  for (const { faults } of processes) Object.assign(faults, { slowMs: 0, nextWrite: undefined, isAway: false })
+  world.note('rest')
+  for (let passed = 0; passed < REST_MS; passed += CONFIRM_EVERY_MS) {
+    await time.pass(CONFIRM_EVERY_MS)
+    for (const router of routers) {
+      const process = world.runningProcesses[router.name.charCodeAt(1) % 2] ?? world.runningProcesses[0]
+      if (!router.isConnected && process !== undefined) world.work(`${router.name} comes back`, router.connect(process))
+      else router.confirm()
+    }
+  }
+  await time.pass(3000)
+  return time.until(
+    wrongAtRest(world).catch((error: unknown) => `rest: ${error instanceof Error ? error.message : error}`),
+  )
+}
+
+async function end(world: World): Promise<void> {
+  const { time, processes, routers } = world
+  for (const router of routers) router.disconnect()
+  for (const process of processes) {
+    await Promise.race([time.until(process.close()).catch(() => undefined)])
+    process.kill()
+  }
+  await time.settle()
+}
+
+/** The shortest script found that still fails by the same oracle. */
+export async function shrunk(
+  seed: number,
+  script: readonly Step[],
+  failure: { readonly oracle: string },
+  mostRuns = 60,
+): Promise<readonly Step[]> {
+  const kind = failure.oracle.split(':', 1)[0]
+  let best = script
+  let runs = 0
+  for (let size = Math.ceil(best.length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2)) {
+    for (let from = 0; from < best.length && runs < mostRuns; ) {
+      const shorter = [...best.slice(0, from), ...best.slice(from + size)]
+      runs += 1
+      const outcome = await play(seed, shorter)
+      if (outcome.failure?.oracle.split(':', 1)[0] === kind) best = shorter
+      else from += size
+    }
+  }
+  return best
+}

@@ -1,0 +1,247 @@
+import { duplexPair } from 'node:stream'
+import {
+  type Controller,
+  createController,
+  type createPkiMaterial,
+  type Random,
+  type Scheduler,
+  type Storage,
+  SYSTEM_CALL,
+} from 'portcullis'
+import { type OpenControlListener, openControlListener } from 'portcullis/fabric'
+import { plainPasswordHasher, TEST_ADMIN } from 'portcullis/testing'
+import { channelPair } from '../../adapters/network/channel/channel-pair.ts'
+import { openOwnRouter, type RunningRouter } from '../../adapters/network/router/index.ts'
+import { inProcessIdentity } from '../../adapters/network/sdk/in-process-identity.ts'
+import type { Identity } from '../../adapters/network/sdk/index.ts'
+import type { Choices } from './choices.ts'
+import type { SimulatedTime } from './simulated-time.ts'
+import { type StorageFaults, storageOf } from './slow-storage.ts'
+import type { Wires } from './wires.ts'
+
+/** What all processes of a run share. */
+export interface Surroundings {
+  readonly time: SimulatedTime
+  readonly choices: Choices
+  readonly wires: Wires
+  readonly shared: Storage
+  readonly pki: Awaited<ReturnType<typeof createPkiMaterial>>
+  readonly trace: (line: string) => void
+  processAt(address: string): SimulatedProcess | undefined
+}
+
+interface Running {
+  isAlive: boolean
+  readonly controller: Controller
+  readonly listener: OpenControlListener
+  readonly router: RunningRouter
+  readonly identities: Map<string, Identity>
+}
+
+/** A process of the network: a controller, its control channel, and the edge router of its own. */
+export class SimulatedProcess {
+  readonly name: string
+  readonly #surroundings: Surroundings
+  /** By how much its clock is ahead, ms. */
+  aheadMs = 0
+  readonly faults: StorageFaults = { slowMs: 0, nextWrite: undefined, isAway: false }
+  #running: Running | undefined
+  #starts = 0
+  readonly #wakes = new Set<() => void>()
+  #token: string | undefined
+
+  constructor(name: string, surroundings: Surroundings) {
+    this.name = name
+    this.#surroundings = surroundings
+  }
+
+  get isRunning(): boolean {
+    return this.#running !== undefined
+  }
+
+  get running(): Running | undefined {
+    return this.#running
+  }
+
+  async start(): Promise<void> {
+    const { time, choices, wires, shared, pki } = this.#surroundings
+    const state = { isAlive: true }
+    this.#starts += 1
+    const storage = storageOf(shared, { time, choices, faults: this.faults, isAlive: () => state.isAlive })
+    const controller = await createController({
+      address: 'controller.test:1280',
+      storage,
+      pki,
+      admin: TEST_ADMIN,
+      clock: { now: () => time.now + this.aheadMs },
+      scheduler: this.#scheduler(state),
+      random: randomOf(choices),
+      passwordHasher: plainPasswordHasher,
+      logger: { info: () => undefined, warn: () => undefined, error: (message, fields) => this.#log(message, fields) },
+      rateLimits: false,
+      webhooks: false,
+    })
+    const dialProcess = async (address: string) => {
+      const other = this.#surroundings.processAt(address)
+      if (!state.isAlive || other?.running === undefined || wires.refused.has(key(this.name, other.name)))
+        throw new Error(`${address} is not reached`)
+      const [stream, near] = duplexPair()
+      const [far, theirs] = duplexPair()
+      wires.streams([this.name, other.name], near, far)
+      const binding = choices.bytes(32)
+      other.running.listener.acceptProcess({ stream: theirs, binding }, '127.0.0.1')
+      return { stream, binding }
+    }
+    const listener = await openControlListener(controller, { addresses: [addressOf(this.name)], dialProcess })
+    const ways = {
+      plane: listener.plane,
+      advertise: `${this.name}.test:3022`,
+      timer: (ms: number, work: () => void) => time.after(ms, () => state.isAlive && work()),
+      now: () => time.now + this.aheadMs,
+      monotonic: () => time.now,
+    }
+    const router = await openOwnRouter({ name: `edge-${this.name}` }, ways)
+    this.#running = Object.assign(state, { controller, listener, router, identities: new Map() })
+  }
+
+  /** Ends it at once, in whatever it does: nothing that it had begun has an effect any more. */
+  kill(): void {
+    const running = this.#running
+    if (running === undefined) return
+    running.isAlive = false
+    this.#running = undefined
+    this.#token = undefined
+    for (const wire of this.#surroundings.wires.of(this.name)) wire.reset(1)
+  }
+
+  /** Closes it as its host would. */
+  async close(): Promise<void> {
+    const running = this.#running
+    if (running === undefined) return
+    this.#running = undefined
+    await Promise.all([...running.identities.values()].map((identity) => identity.close()))
+    running.router.close()
+    await running.listener.close()
+    await running.controller.close()
+  }
+
+  /** Moves its clock. */
+  jump(ms: number): void {
+    this.aheadMs += ms
+    for (const wake of [...this.#wakes]) wake()
+  }
+
+  /** The identity of a device at this process, in whose router it hosts and dials. */
+  identity(name: string, id: string): Identity {
+    const running = this.#running
+    if (running === undefined) throw new Error(`${this.name} does not run`)
+    const known = running.identities.get(name)
+    if (known !== undefined) return known
+    const { time, wires } = this.#surroundings
+    const { controller, router } = running
+    const identity = inProcessIdentity({
+      origin: 'https://controller.test:1280',
+      router: {
+        name: router.name,
+        greet: (channel, stranger) => {
+          const [near, theirs] = channelPair()
+          wires.channels([name, this.name], channel, near)
+          router.greet(theirs, stranger)
+        },
+      },
+      timer: (ms, work) => time.after(ms, () => running.isAlive && work()),
+      now: () => time.now,
+      startSession: async () => (await controller.engine.apiSessions.startFor(SYSTEM_CALL, id)).token,
+      fetch: async (request) => controller.fetch(request),
+    })
+    running.identities.set(name, identity)
+    return identity
+  }
+
+  /** Calls an API as the administrator. */
+  async call(method: string, path: string, body?: object): Promise<unknown> {
+    const running = this.#running
+    if (running === undefined) throw new Error(`${this.name} does not run`)
+    this.#token ??= String(
+      Object(await this.#ask(running, 'POST', '/authenticate?method=password', { body: TEST_ADMIN })).token,
+    )
+    return this.#ask(running, method, path, { ...(body && { body }), token: this.#token })
+  }
+
+  async #ask(
+    running: Running,
+    method: string,
+    path: string,
+    { body, token }: { readonly body?: object; readonly token?: string },
+  ) {
+    const base = /^\/(?:fabric|portcullis)\//.test(path) ? '' : '/edge/management/v1'
+    const headers = { 'content-type': 'application/json', ...(token !== undefined && { 'zt-session': token }) }
+    const init = body === undefined ? { method, headers } : { method, headers, body: JSON.stringify(body) }
+    const response = await running.controller.fetch(new Request(`https://controller.test:1280${base}${path}`, init))
+    const text = await response.text()
+    if (response.status === 401) this.#token = undefined
+    if (!response.ok) throw new Refused(response.status, `${method} ${path}: ${response.status} ${text}`)
+    const answer: unknown = JSON.parse(text)
+    return Object(answer).data ?? answer
+  }
+
+  #scheduler(state: { readonly isAlive: boolean }): Scheduler {
+    const { time } = this.#surroundings
+    return {
+      at: (instant, work) => {
+        let cancel: () => void = () => undefined
+        const wake = () => {
+          cancel()
+          if (!state.isAlive) return void this.#wakes.delete(wake)
+          const leftMs = instant - (time.now + this.aheadMs)
+          if (leftMs > 0) cancel = time.after(leftMs, wake)
+          else {
+            this.#wakes.delete(wake)
+            void work()
+          }
+        }
+        this.#wakes.add(wake)
+        cancel = time.after(Math.max(0, instant - (time.now + this.aheadMs)), wake)
+        return () => {
+          this.#wakes.delete(wake)
+          cancel()
+        }
+      },
+    }
+  }
+
+  #log(message: string, fields?: object): void {
+    this.#surroundings.trace(`${this.name} error: ${message} ${JSON.stringify(fields ?? {})}`)
+  }
+}
+
+/** A refusal of an API. */
+export class Refused extends Error {
+  readonly status: number
+
+  constructor(status: number, message: string) {
+    super(message)
+    this.status = status
+  }
+}
+
+export function addressOf(process: string): string {
+  return `tls:${process}.test:6262`
+}
+
+/** The name of a pair of ends. */
+export function key(one: string, other: string): string {
+  return [one, other].sort().join('~')
+}
+
+const LETTERS = '0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'
+
+function randomOf(choices: Choices): Random {
+  const text = (length: number, letters: string) =>
+    Array.from({ length }, () => letters.charAt(choices.below(letters.length))).join('')
+  return {
+    id: () => text(10, LETTERS),
+    uuid: () => choices.uuid(),
+    base32: (length) => text(length, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'),
+  }
+}

@@ -1,0 +1,172 @@
+import { createPkiMaterial } from 'portcullis'
+import { type MemoryStorage, memoryStorage } from 'portcullis/memory'
+import { createTestController, type EnrolledRouter, enrollEdgeRouter } from 'portcullis/testing'
+import { simulateRuntime } from '../../src/testing.ts'
+import { Choices } from './choices.ts'
+import { KnownFacts } from './known-facts.ts'
+import { PlayedRouter } from './played-router.ts'
+import { drawFrom } from './repeatable-crypto.ts'
+import { addressOf, SimulatedProcess, type Surroundings } from './simulated-process.ts'
+import { BEGINNING, SimulatedTime } from './simulated-time.ts'
+import { Wires } from './wires.ts'
+
+const PROCESSES = ['one', 'two'] as const
+const ROUTERS = ['r0', 'r1', 'r2'] as const
+export const SERVICE = 'web'
+/** Devices that dial and host by the edge router of a process. */
+const DEVICES = { laptop: ['dials'], box: ['hosts'] } as const
+const EVERY_ROLE = ['dials', 'hosts']
+
+/** The network that every run begins with. */
+interface Beginning {
+  readonly storage: MemoryStorage
+  readonly pki: Surroundings['pki']
+  readonly routers: readonly EnrolledRouter[]
+  readonly devices: ReadonlyMap<string, string>
+  readonly serviceId: string
+  readonly policies: ReadonlyMap<string, { readonly type: 'Dial' | 'Bind'; readonly role: string }>
+}
+
+let beginning: Promise<Beginning> | undefined
+
+/** Built once in a process, from a seed of its own. */
+export function beginningOf(): Promise<Beginning> {
+  beginning ??= build()
+  return beginning
+}
+
+async function build(): Promise<Beginning> {
+  const time = new SimulatedTime()
+  const choices = new Choices(0)
+  drawFrom(choices)
+  const restore = simulateRuntime(time.runtime(choices))
+  try {
+    return await time.until(made())
+  } finally {
+    restore()
+  }
+}
+
+async function made(): Promise<Beginning> {
+  const storage = memoryStorage()
+  const pki = await createPkiMaterial({ hosts: ['controller.test'], trustDomain: 'test', now: BEGINNING })
+  const net = await createTestController({ storage: { ...storage, close: async () => undefined }, pki, now: BEGINNING })
+  const { data: session } = await net.management.call('POST /authenticate', {
+    query: { method: 'password' },
+    body: { username: 'admin', password: 'admin-password' },
+  })
+  const routers: EnrolledRouter[] = []
+  for (const name of ROUTERS) {
+    const router = await enrollEdgeRouter(net, session.token, {
+      name,
+      isTunnelerEnabled: true,
+      roleAttributes: ['all'],
+    })
+    await net.admin.call('PATCH /identities/{id}', { params: { id: router.id }, body: { roleAttributes: EVERY_ROLE } })
+    routers.push(router)
+  }
+  const service = { name: SERVICE, encryptionRequired: false, roleAttributes: [SERVICE] }
+  const serviceId = (await net.admin.call('POST /services', { body: service })).data.id
+  const everywhere = { name: 'all', semantic: 'AnyOf' as const, edgeRouterRoles: ['#all'] }
+  await net.admin.call('POST /edge-router-policies', { body: { ...everywhere, identityRoles: ['#all'] } })
+  await net.admin.call('POST /service-edge-router-policies', { body: { ...everywhere, serviceRoles: ['#all'] } })
+  const policies = new Map<string, { readonly type: 'Dial' | 'Bind'; readonly role: string }>()
+  for (const [type, role] of [
+    ['Dial', 'dials'],
+    ['Bind', 'hosts'],
+  ] as const) {
+    const roles = { serviceRoles: [`#${SERVICE}`], identityRoles: [`#${role}`] }
+    const body = { name: type, type, semantic: 'AnyOf' as const, ...roles }
+    policies.set((await net.admin.call('POST /service-policies', { body })).data.id, { type, role })
+  }
+  const devices = new Map<string, string>()
+  for (const [name, roles] of Object.entries(DEVICES)) {
+    const body = { name, type: 'Device' as const, isAdmin: false, roleAttributes: [...roles] }
+    devices.set(name, (await net.admin.call('POST /identities', { body })).data.id)
+  }
+  await net.close()
+  return { storage, pki, routers, devices, serviceId, policies }
+}
+
+/** A network of a run. */
+export class World {
+  readonly time = new SimulatedTime()
+  readonly choices: Choices
+  readonly wires: Wires
+  readonly facts = new KnownFacts()
+  readonly processes: readonly SimulatedProcess[]
+  readonly routers: readonly PlayedRouter[]
+  readonly devices: ReadonlyMap<string, string>
+  readonly serviceId: string
+  /** The dialer of each circuit that was answered. */
+  readonly dialers = new Map<string, string>()
+  readonly trace: string[] = []
+  /** How often each fault occurred. */
+  readonly faults = new Map<string, number>()
+  /** When the last fault ended, by the time of the run. */
+  faultAt = 0
+  /** An administrator waits for the answer of a change. */
+  isChanging = false
+  /** Changes that were acknowledged. */
+  acknowledged = 0
+  /** Streams of devices, open or ended. */
+  readonly streams: PlayedStream[] = []
+  /** Work that somebody waits for: it ends within a bound, whatever happens. */
+  readonly waiting = new Map<Promise<unknown>, { readonly what: string; readonly since: number }>()
+
+  constructor(seed: number, { storage, pki, routers, devices, serviceId, policies }: Beginning) {
+    this.choices = new Choices(seed)
+    this.wires = new Wires(this.time, this.choices, (line) => this.note(line))
+    const surroundings: Surroundings = {
+      ...{ time: this.time, choices: this.choices, wires: this.wires, shared: storage.fork(), pki },
+      trace: (line) => this.note(line),
+      processAt: (address) => this.processes.find(({ name }) => addressOf(name) === address),
+    }
+    this.processes = PROCESSES.map((name) => new SimulatedProcess(name, surroundings))
+    this.routers = routers.map((router, at) => new PlayedRouter(ROUTERS[at] ?? '', router, surroundings))
+    this.devices = devices
+    this.serviceId = serviceId
+    for (const { id } of routers) this.facts.roles.set(id, [EVERY_ROLE])
+    for (const [name, id] of devices) this.facts.roles.set(id, [[...Object(DEVICES)[name]]])
+    for (const [id, policy] of policies) this.facts.policies.set(id, [policy])
+  }
+
+  note(line: string): void {
+    this.trace.push(`${this.time.now - BEGINNING} ${line}`)
+  }
+
+  /** Counts a fault that occurs now. */
+  fault(kind: string, about: string): void {
+    this.faults.set(kind, (this.faults.get(kind) ?? 0) + 1)
+    this.faultAt = this.time.now
+    this.note(`fault ${kind} ${about}`)
+  }
+
+  /** Work of somebody who waits; its end is noted. */
+  work(what: string, work: Promise<unknown>): void {
+    const waiting = work
+      .then((answer) => this.note(`${what}: ${answer === undefined ? 'done' : JSON.stringify(answer)}`))
+      .catch((error: unknown) => this.note(`${what}: ${error instanceof Error ? error.message : String(error)}`))
+      .finally(() => this.waiting.delete(waiting))
+    this.waiting.set(waiting, { what, since: this.time.now })
+  }
+
+  processNamed(name: string | undefined): SimulatedProcess | undefined {
+    return this.processes.find((process) => process.name === name)
+  }
+
+  get runningProcesses(): readonly SimulatedProcess[] {
+    return this.processes.filter(({ isRunning }) => isRunning)
+  }
+}
+
+/** A stream of a device to a host, which sends everything back. */
+export interface PlayedStream {
+  readonly client: string
+  readonly process: string
+  sent: string
+  received: string
+  isOver: boolean
+  write(text: string): void
+  end(): void
+}
