@@ -1,5 +1,6 @@
-/** The words, the HTML and the style of pages for people, for the adapters that show pages beside those of the APIs. */
+/** The words, the HTML and the style of pages for people, and where logins lead back to, for the adapters that show such pages. */
 
 export { ownExplanationText } from './facts/access/explain/index.ts'
+export { DEFAULT_REDIRECT_URIS } from './facts/oidc/auth-request.rules.ts'
 export { Html, html } from './http/html.ts'
 export { PAGE_STYLE } from './http/page-style.ts'

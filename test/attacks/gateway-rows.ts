@@ -13,7 +13,7 @@ export interface Attacked extends ServedGateway {
   readonly ann: PlayedBrowser
 }
 
-/** What an attacker does, and the answer to it. */
+/** An act of an attacker, and the answer to it. */
 export type Attack = readonly [attack: string, tried: (world: Attacked) => Promise<unknown>, seen: unknown]
 
 const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n'

@@ -90,6 +90,7 @@ const OPTIONS: OptionRules<GatewayOptions> = {
   onError: 'function',
 }
 
+const DEFAULT_HOME = 'home'
 const HOUR_MS = 3_600_000
 const SWEEP_MS = 60_000
 /** Milliseconds for the headers of a request. */
@@ -112,8 +113,8 @@ export function gateway(controller: GatewayController, options: GatewayOptions):
   checkArgument('gateway', 'controller', controller, { functions: ['fetch'], isNeeded: true, hint: 'a controller' })
   checkOptions('gateway', options, OPTIONS)
   const { router, onError = warn } = options
-  const hosts = new GatewayHosts(options.hosts, options.home ?? 'home')
-  const redirectUri = `${hosts.originOf(hosts.home)}${CALLBACK_PATH}`
+  const hosts = new GatewayHosts(options.hosts, options.home ?? DEFAULT_HOME)
+  const redirectUri = gatewayRedirectUri(options.hosts, hosts.home)
   const provider = new ProviderClient(controller.fetch, redirectUri, options.issuer)
   const limits = {
     maxLogins: options.maxLogins ?? 10_000,
@@ -155,6 +156,18 @@ export function gateway(controller: GatewayController, options: GatewayOptions):
       server.on('upgrade', (incoming, socket, head) => door.upgrade(incoming, socket, head))
     },
   }
+}
+
+/**
+ * The address that a gateway has the OpenID provider send browsers back to, for `oidc.redirectUris` of a controller that is made before it.
+ *
+ * @example
+ * const oidc = { redirectUris: [gatewayRedirectUri('*.apps.example')] }
+ *
+ * @throws {TypeError} for invalid hosts.
+ */
+export function gatewayRedirectUri(hosts: string, home = DEFAULT_HOME): string {
+  return `${new GatewayHosts(hosts, home).originOf(home)}${CALLBACK_PATH}`
 }
 
 /** An identity that acts by the tokens of its login, and by nothing else: when they are void, it is over. */

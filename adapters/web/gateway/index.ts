@@ -4,4 +4,11 @@
  * @module portcullis/gateway
  */
 export type { CallerHeaders } from './forwarded-headers.ts'
-export { type Gateway, type GatewayController, type GatewayOptions, type GatewayRouter, gateway } from './gateway.ts'
+export {
+  type Gateway,
+  type GatewayController,
+  type GatewayOptions,
+  type GatewayRouter,
+  gateway,
+  gatewayRedirectUri,
+} from './gateway.ts'

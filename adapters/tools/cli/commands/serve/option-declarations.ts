@@ -54,6 +54,18 @@ export const SERVE_OPTIONS = {
     summary:
       'also run an edge router: SDKs and tunnelers dial and host at the address of --listen, or of --router-listen',
   },
+  gateway: {
+    value: '*.DOMAIN',
+    variable: true,
+    summary: 'also open dark apps to browsers, each service at its name below the domain, with --router',
+  },
+  'gateway-listen': {
+    value: 'HOST:PORT',
+    variable: true,
+    summary: 'where browsers reach the gateway; default 127.0.0.1:443',
+  },
+  'gateway-cert': { value: 'FILE', variable: true, summary: 'the certificate of the gateway with its intermediates' },
+  'gateway-key': { value: 'FILE', variable: true, summary: 'its key' },
   'router-name': {
     value: 'NAME',
     variable: true,

@@ -1,6 +1,13 @@
 import { isIP } from 'node:net'
+import { DEFAULT_REDIRECT_URIS } from '../../../../../src/browser-pages.ts'
 import { Lifetime } from '../../../../../src/concurrency/lifetime.ts'
-import { type Controller, createController, type PkiMaterial, type Storage } from '../../../../../src/index.ts'
+import {
+  type Controller,
+  createController,
+  type OpenIdOptions,
+  type PkiMaterial,
+  type Storage,
+} from '../../../../../src/index.ts'
 import {
   createListener,
   DEFAULT_MAX_CONNECTIONS,
@@ -23,6 +30,7 @@ import { openCertificates, renewServerCertificate, serverWarnings } from './cert
 import { writeEvents } from './event-writer.ts'
 import { exposureNotes } from './option-declarations.ts'
 import { ownMetrics, withProcessState } from './process-state.ts'
+import { gatewayRedirects, serveGateway } from './serve-gateway.ts'
 import type { ServeOptions } from './serve-options.ts'
 import { workerMetrics } from './worker-metrics.ts'
 
@@ -105,6 +113,7 @@ async function serveStorage(
       controller,
       warningsOf: (renewed) => serverWarnings(renewed, options.advertise ?? options.listen, Date.now()),
     })
+    const browsers = await openGateway(options, controller, server)
     const stopEvents = await writeEvents(controller, options.events)
     const lifetime = new Lifetime('the controller is not served any more')
     return {
@@ -116,12 +125,14 @@ async function serveStorage(
         ...adminNotes(controller),
         ...explorerNotes(options, server),
         ...routerNotes(options, server, address),
+        ...(browsers?.notes ?? []),
       ],
       close: () =>
         lifetime.close(
           stopRenewal,
           () => stopLooking(),
           stopEvents,
+          async () => browsers?.close(),
           () => server.close(),
           () => controller.close(),
         ),
@@ -163,6 +174,10 @@ function routerNotes({ router: place }: ServeOptions, { router }: RunningServer,
   const own = place?.advertise ?? place?.listen
   const address = own === undefined || own.port === 0 ? apis : formatAddress(own)
   return [`the edge router '${router.name}' takes SDKs, tunnelers and links at ${address}`]
+}
+
+async function openGateway({ gateway: place }: ServeOptions, controller: Controller, { router }: RunningServer) {
+  return place === undefined || router === undefined ? undefined : serveGateway(place, controller, router)
 }
 
 async function bind(
@@ -229,6 +244,7 @@ async function build(
     docs,
     explorer,
     durations,
+    gateway,
   }: ServeOptions,
   parts: Parts,
 ): Promise<Controller> {
@@ -244,7 +260,8 @@ async function build(
       webhooks,
       ...durations,
       // Clients may use the listening port, whatever address is advertised.
-      oidc: oidc === false ? false : { ports: [port], ...oidc },
+      oidc:
+        oidc === false ? false : { ports: [port], ...oidc, ...withRedirects(oidc, await gatewayRedirects(gateway)) },
       ...(admin === undefined ? {} : { admin }),
       ...(refuseUnknownMembers && { refuseUnknownMembers }),
       ...(probes && { probes }),
@@ -256,6 +273,11 @@ async function build(
   } catch (error) {
     throw naming(files, error)
   }
+}
+
+/** The addresses that a login may lead back to, with further ones. */
+function withRedirects({ redirectUris = DEFAULT_REDIRECT_URIS }: OpenIdOptions, further: readonly string[]) {
+  return further.length === 0 ? {} : { redirectUris: [...redirectUris, ...further] }
 }
 
 /** Options of the controller, as the command line calls them. */

@@ -25,6 +25,7 @@ import {
   readWebhooks,
 } from './limit-options.ts'
 import type { ServeArguments } from './option-declarations.ts'
+import { type GatewayPlace, readGateway } from './serve-gateway.ts'
 import { type Durations, type RouterPlace, readDurations, readWorkers, requireWorkable } from './worker-options.ts'
 
 /** How `portcullis serve` was asked to run. */
@@ -40,6 +41,8 @@ export interface ServeOptions {
   readonly controlOthers: readonly Address[]
   /** The edge router of the process; undefined unless the options ask for it. */
   readonly router: RouterPlace | undefined
+  /** The door for browsers; undefined unless the options ask for it. */
+  readonly gateway: GatewayPlace | undefined
   readonly storage: Setting
   readonly tables: TableOptions
   readonly pki: PkiSource
@@ -116,6 +119,11 @@ export function readServeOptions(options: ServeArguments, environment: Environme
     workers: readWorkers(setting('workers')),
     servesRouters: true,
     router: readRouter(options, advertise),
+    gateway: readGateway(options, {
+      hasRouter: options.flag('router'),
+      hasOpenId: setting('oidc')?.value !== 'off',
+      workers: readWorkers(setting('workers')),
+    }),
     controlOthers: options.settings('control-others').map((other) => readAddress(other, 1)),
   }
   requireWorkable(read)
