@@ -102,7 +102,7 @@ export const reachOperation = defineOperation(
     data: ReachData,
     errors: ['NOT_FOUND'],
   },
-  async ({ engine, call, query }): Promise<{ readonly data: Reach }> => ({
+  async ({ engine, call, query }) => ({
     data: await engine.graphs.reach(call, query),
   }),
 )
@@ -200,7 +200,7 @@ export const accessMapOperation = defineOperation(
     ),
     data: MapData,
   },
-  async ({ engine, call, query }): Promise<{ readonly data: AccessMap }> => ({
+  async ({ engine, call, query }) => ({
     data: await engine.graphs.map(call, query),
   }),
 )
@@ -225,7 +225,7 @@ export const accessMapMembersOperation = defineOperation(
     data: MembersData,
     errors: ['NOT_FOUND'],
   },
-  async ({ engine, call, query }): Promise<{ readonly data: GraphMembers }> => ({
+  async ({ engine, call, query }) => ({
     data: await engine.graphs.mapMembers(call, query),
   }),
 )
@@ -268,7 +268,7 @@ export const findingsOperation = defineOperation(
     ),
     data: FindingsData,
   },
-  async ({ engine, call, query }): Promise<{ readonly data: readonly Finding[] }> => ({
+  async ({ engine, call, query }) => ({
     data: await engine.graphs.findings(call, query),
   }),
 )

@@ -59,7 +59,7 @@ export const searchOperation = defineOperation(
     }),
     data: NamesData,
   },
-  async ({ engine, call, query }): Promise<{ readonly data: FoundNames }> => ({
+  async ({ engine, call, query }) => ({
     data: await engine.graphs.search(call, query),
   }),
 )

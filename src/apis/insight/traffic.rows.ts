@@ -118,7 +118,7 @@ export const trafficOperations = {
       ),
       data: TrafficData,
     },
-    async ({ engine, call, query }): Promise<{ readonly data: Traffic }> => ({
+    async ({ engine, call, query }) => ({
       data: await engine.traffic.read(call, query),
     }),
   ),

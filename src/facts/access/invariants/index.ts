@@ -1,15 +1,2 @@
-export { findViolation } from './find-violation.ts'
-export type {
-  EndpointPosture,
-  Exceptions,
-  GrantingPolicy,
-  IdentityRouterPolicy,
-  Invariant,
-  PolicySet,
-  PresentCheck,
-  PresentEntity,
-  ServiceRouterPolicy,
-  Violation,
-  Witness,
-} from './invariant.ts'
-export { violationText } from './invariant.ts'
+export * from './find-violation.ts'
+export * from './invariant.ts'
