@@ -65,7 +65,7 @@ export async function tokenHolder(context: EngineContext, tokens: readonly strin
   const signers = await enabledSigners(context)
   const { verified, problems } = await verifyTokens(context, tokens, signers)
   for (const token of verified) {
-    const holder = await holderOf(context, token)
+    const holder = await context.storage.read((tx) => holderIn(tx, token, context.clock.now()))
     if (holder !== undefined) return holder
   }
   throw new TokenRefused('primary', problems[0] ?? 'missing', offeredSigners(signers))
@@ -128,10 +128,6 @@ export async function signerProof(
 function names({ signer, claims }: VerifiedToken, { id, externalId }: Identity): boolean {
   const claimed = textClaim(claims, signer.claimsProperty)
   return claimed !== undefined && claimed === (signer.useExternalId ? externalId : id)
-}
-
-function holderOf(context: EngineContext, token: VerifiedToken): Promise<TokenHolder | undefined> {
-  return context.storage.read((tx) => holderIn(tx, token, context.clock.now()))
 }
 
 /** The identity that a verified token authenticates in a snapshot; undefined when its signer was changed or disabled since. */

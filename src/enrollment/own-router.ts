@@ -6,7 +6,6 @@ import { type EdgeRouters, edgeRouters } from '../facts/routers/edge-router.reso
 import { routerKeys } from '../facts/routers/router-key.resource.ts'
 import type { RecordOf } from '../kernel/declaration/resource.ts'
 import { equals } from '../kernel/filter/index.ts'
-import type { ReadTransaction } from '../ports/record-storage.ts'
 import { findOne, newRecord } from '../records/read-records.ts'
 
 import { certify, issueRouterChains } from './router-enrollment.ts'
@@ -37,7 +36,7 @@ export async function provideOwnRouter(
   willChange: (routerId: string, fingerprint: string) => void,
 ): Promise<OwnRouter> {
   const { name, roleAttributes } = request
-  const find = () => context.storage.read((tx) => knownRouter(tx, name))
+  const find = () => context.storage.read((tx) => findOne(tx, edgeRouters, 'name', name))
   let router = await find()
   if (router === undefined) {
     await createRouter({ name, roleAttributes })
@@ -46,10 +45,6 @@ export async function provideOwnRouter(
   if (router === undefined) throw new Error(`the edge router ${name} was deleted while it was made`)
   const known = await usable(context, router)
   return known ?? newlyCertified(context, router, request, willChange)
-}
-
-function knownRouter(tx: ReadTransaction, name: string): Promise<EdgeRouter | undefined> {
-  return findOne(tx, edgeRouters, 'name', name)
 }
 
 /** The router with its current key; undefined where it needs a first or a next one. */

@@ -29,7 +29,6 @@ import { ModelSubscriptions } from './model/model-subscriptions.ts'
 import { ModelValidation } from './model/model-validation.ts'
 import { ChannelTracing } from './operators/channel-tracing.ts'
 import { DeployedEvents } from './operators/deployed-events.ts'
-import { EventFeeds } from './operators/event-feeds.ts'
 import { OperatorSessions } from './operators/operator-sessions.ts'
 import { CircuitOwners } from './processes/circuit-owners.ts'
 import { Relays } from './processes/relays.ts'
@@ -98,7 +97,7 @@ export function assembleFabric(host: FabricHost, presence: Presence, options: Co
     terminators: terminatorComparisons,
   })
   const tracing = new ChannelTracing(context, routers)
-  const feeds = new EventFeeds(new DeployedEvents(context, controllerId))
+  const events = new DeployedEvents(context, controllerId)
   return {
     context,
     presence,
@@ -138,7 +137,7 @@ export function assembleFabric(host: FabricHost, presence: Presence, options: Co
     inspections,
     terminatorComparisons,
     tracing,
-    operators: new OperatorSessions({ context, inspections, validations, feeds, tracing }),
+    operators: new OperatorSessions({ context, inspections, validations, events, tracing }),
     certificates: new RouterCertificates(context),
     renewals: new RenewalRequests(context, routers, owed),
     /** Deletes a router at its own wish. */

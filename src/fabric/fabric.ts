@@ -32,7 +32,7 @@ import { removed } from './channels/peers.ts'
 import { controllerIdOf } from './controller-id.ts'
 import { fabricView } from './data-plane-view.ts'
 import { Holders } from './processes/holders.ts'
-import { SealedProofs } from './processes/process-proofs.ts'
+import { sealedProofs } from './processes/process-proofs.ts'
 import { RelayedRouters } from './processes/relayed-routers.ts'
 import { ConnectedSession } from './router-session.ts'
 import { shutOut } from './shut-out.ts'
@@ -69,7 +69,7 @@ export class Fabric implements ControlPlane {
     this.#startedAt = context.clock.now()
     this.#improvedAt = this.#startedAt
     this.#parts = assembleFabric(engine, presence, options)
-    this.proofs = new SealedProofs(context.random.uuid(), context)
+    this.proofs = sealedProofs(context.random.uuid(), context)
     this.#relayed = new RelayedRouters({ ...this.#parts, sessionOf: (router) => this.#sessionOf(router) })
     this.#holders = new Holders({
       context,

@@ -177,7 +177,7 @@ export class ResourceService<R extends Resource> {
     draft: RecordOf<R>,
     restored: Restored<R> | undefined,
   ): Promise<RecordOf<R>> {
-    if (isBlank(draft.name)) throw invalidField('name', 'name is required', '')
+    if (typeof draft.name === 'string' && draft.name.trim() === '') throw invalidField('name', 'name is required', '')
     const change =
       before === undefined
         ? ({ kind: 'create', after: draft, restored } as const)
@@ -222,10 +222,6 @@ export class ResourceService<R extends Resource> {
     ])
     return Object.fromEntries(entries) as RecordOf<R>
   }
-}
-
-function isBlank(name: unknown): boolean {
-  return typeof name === 'string' && name.trim() === ''
 }
 
 function sortedSet(values: readonly string[]): readonly string[] {

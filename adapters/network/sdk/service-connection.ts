@@ -139,7 +139,7 @@ export class ServiceConnection extends Duplex {
       const plain = this.#decryption === undefined || body.length === 0 ? body : this.#decryption.open(body)
       if (plain !== undefined && plain.length > 0) this.#give(plain, flags)
     } catch (error) {
-      this.destroy(asError(error))
+      this.destroy(error instanceof Error ? error : new Error(String(error)))
       return
     }
     if ((flags & DATA_FLAG.end) !== 0) this.#end()
@@ -278,8 +278,4 @@ export class ServiceConnection extends Duplex {
     this.#isHeld = false
     this.#line.release()
   }
-}
-
-function asError(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error))
 }

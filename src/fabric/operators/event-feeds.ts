@@ -12,28 +12,26 @@ const Request = z.object({
     .max(MOST_SUBSCRIPTIONS),
 })
 
-/** Gives operators' programs the events that they subscribe to, in the form of deployed controllers. */
-export class EventFeeds {
-  readonly #events: DeployedEvents
-
-  constructor(events: DeployedEvents) {
-    this.#events = events
+/**
+ * Gives an operator's program the events that it subscribes to, in the form of deployed controllers. Reads a request in JSON; the problem
+ * describes an invalid request.
+ */
+export function subscribeFeed(
+  events: DeployedEvents,
+  body: string,
+  tell: (kind: string, text: string) => void,
+): Subscribed {
+  const request = readRequest(body)
+  if (request === undefined) return { problem: 'the request is no list of subscriptions' }
+  if (request.format !== 'json') return { problem: `invalid format ['${request.format}']` }
+  const wanted: EventTypes = new Map(request.subscriptions.map(({ type, options }) => [type, options ?? {}]))
+  const problem = events.problemOf(wanted)
+  if (problem !== undefined) return { problem }
+  let cancel: () => void = () => undefined
+  const begin = () => {
+    cancel = events.subscribe(wanted, (event) => tell(event.namespace, JSON.stringify(event)))
   }
-
-  /** Reads a request in JSON; the problem describes an invalid request. */
-  subscribe(body: string, tell: (kind: string, text: string) => void): Subscribed {
-    const request = readRequest(body)
-    if (request === undefined) return { problem: 'the request is no list of subscriptions' }
-    if (request.format !== 'json') return { problem: `invalid format ['${request.format}']` }
-    const wanted: EventTypes = new Map(request.subscriptions.map(({ type, options }) => [type, options ?? {}]))
-    const problem = this.#events.problemOf(wanted)
-    if (problem !== undefined) return { problem }
-    let cancel: () => void = () => undefined
-    const begin = () => {
-      cancel = this.#events.subscribe(wanted, (event) => tell(event.namespace, JSON.stringify(event)))
-    }
-    return { begin, cancel: () => cancel() }
-  }
+  return { begin, cancel: () => cancel() }
 }
 
 function readRequest(body: string): z.output<typeof Request> | undefined {

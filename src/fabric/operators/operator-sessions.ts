@@ -7,7 +7,8 @@ import { currentCall } from '../../login/current-call.ts'
 import type { Inspections } from '../validations/inspections.ts'
 import type { Validations } from '../validations/validations.ts'
 import type { ChannelTracing } from './channel-tracing.ts'
-import type { EventFeeds } from './event-feeds.ts'
+import type { DeployedEvents } from './deployed-events.ts'
+import { subscribeFeed } from './event-feeds.ts'
 
 /** The right that every message needs: the channel is for callers that may do everything with the network. */
 export const OPERATING = { entity: 'ops', action: 'all' } as const
@@ -24,7 +25,7 @@ interface OperatorParts {
   readonly context: EngineContext
   readonly inspections: Inspections
   readonly validations: Validations
-  readonly feeds: EventFeeds
+  readonly events: DeployedEvents
   readonly tracing: ChannelTracing
 }
 
@@ -131,12 +132,14 @@ class ConnectedOperator implements OperatorSession {
   }
 
   async #handle(message: FromOperator): ReturnType<OperatorSession['receive']> {
-    const { inspections, validations, feeds, tracing } = this.#parts
+    const { inspections, validations, events, tracing } = this.#parts
     switch (message.type) {
       case 'inspect':
         return { reply: { type: 'inspected', ...(await inspections.inspect(message)) } }
       case 'stream-events': {
-        const subscribed = feeds.subscribe(message.body, (kind, text) => this.#tell({ type: 'event', kind, text }))
+        const subscribed = subscribeFeed(events, message.body, (kind, text) =>
+          this.#tell({ type: 'event', kind, text }),
+        )
         if ('problem' in subscribed) return { reply: { type: 'result', success: false, message: subscribed.problem } }
         this.#atEnd(subscribed.cancel)
         return { reply: { type: 'result', success: true, message: 'success' }, begin: subscribed.begin }

@@ -241,7 +241,7 @@ export class RouterModel {
     for (const kind of KIND_NAMES) {
       const entity = event[kind]
       if (entity === undefined) continue
-      const id = idOf(entity)
+      const id = 'kid' in entity ? entity.kid : entity.id
       if (kind === 'service') this.#name(id, event)
       if (event.action !== 'delete') {
         const entities = this.#entities.get(kind) ?? new Map()
@@ -308,8 +308,4 @@ function concernOf(events: readonly WireEvent[]): ModelChange {
     for (const kind of OF_RIGHTS) if (event[kind] !== undefined) concernsAll = true
   }
   return { ended, rights: concernsAll ? 'everything' : rights }
-}
-
-function idOf(entity: EntityOf<Kind>): string {
-  return 'kid' in entity ? entity.kid : entity.id
 }
