@@ -1,4 +1,4 @@
 /** Requests of the APIs and their answers, for the adapters that call a controller over HTTPS. */
 
-export { eachOf, isUntrusted, readAnswer, requestFor, unlessAborted } from './client/answer.ts'
+export { eachOf, isUntrusted, readAnswer, requestFor } from './client/answer.ts'
 export { type InvitingEngine, inviteIdentity, inviteRouter } from './enrollment/invite.ts'

@@ -144,18 +144,3 @@ export function withAdviceOnTrust(error: unknown): unknown {
   const advice = 'pass fetch: httpsFetch({ ca }) of portcullis/node'
   return new TypeError(`the controller's certificate is not trusted: ${advice}`, { cause: error.cause })
 }
-
-/**
- * Settles as `work` does, unless `signal` is aborted before: a `fetch` without a network, such as that of a controller,
- * may ignore the signal.
- */
-export async function unlessAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-  signal.throwIfAborted()
-  return new Promise((resolve, reject) => {
-    const giveUp = () => reject(signal.reason)
-    signal.addEventListener('abort', giveUp, { once: true })
-    work()
-      .then(resolve, reject)
-      .finally(() => signal.removeEventListener('abort', giveUp))
-  })
-}

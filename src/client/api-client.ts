@@ -1,4 +1,5 @@
 import { checkOptions, type OptionRules } from '../base/arguments.ts'
+import { unlessAborted } from '../concurrency/unless-aborted.ts'
 import {
   type AnyRequest,
   eachOf,
@@ -6,7 +7,6 @@ import {
   type ListRoute,
   readAnswer,
   requestFor,
-  unlessAborted,
   withAdviceOnTrust,
 } from './answer.ts'
 import { SessionToken } from './session-token.ts'

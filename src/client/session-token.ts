@@ -1,5 +1,5 @@
 import { runtime } from '../concurrency/process-runtime.ts'
-import { unlessAborted } from './answer.ts'
+import { unlessAborted } from '../concurrency/unless-aborted.ts'
 
 /** Milliseconds that a login may take. Requests that wait for it fail then, and the next one logs in anew. */
 const LOGIN_MS = 60_000
@@ -37,9 +37,10 @@ export class SessionToken {
     const used = await this.#current(signal)
     const response = await send(used.token)
     if (this.#logIn === undefined || !saysThatSessionEnded(response)) return response
-    await response.body?.cancel()
     // Another request may have logged in again while this one was on its way.
     if (this.#login === used.login) this.#login = undefined
+    // The rest of the refusal may never come.
+    response.body?.cancel().catch(() => undefined)
     return send((await this.#current(signal, true)).token)
   }
 

@@ -57,6 +57,8 @@ const MOST_OF_A_SERVICE = 10_000
 export class HostedTerminators {
   readonly #context: EngineContext
   readonly #rights: ServiceRights
+  /** Terminators that dials found dead, while that is written: whether one was registered again meanwhile. */
+  readonly #dying = new Map<string, { isBack: boolean; waiting: number }>()
 
   constructor(context: EngineContext, rights: ServiceRights) {
     this.#context = context
@@ -144,14 +146,24 @@ export class HostedTerminators {
 
   /**
    * A dial found that a router does not know a terminator: a terminator that its host registers anew is deleted, any other is tried last.
+   * The storage may take long: a terminator that was registered again meanwhile stays as it is.
    */
-  async dead({ id, binding }: Terminator): Promise<void> {
-    await this.#context.writes.run(SYSTEM_CALL, async (tx) => {
-      const known = await tx.collection(terminators).get(id)
-      if (known === undefined) return
-      if (binding === 'edge' || binding === 'tunnel') await tx.collection(terminators).delete(id)
-      else await tx.collection(terminators).update({ ...known, precedence: 'failed' })
-    })
+  async dead({ id, binding, createdAt, updatedAt }: Terminator): Promise<void> {
+    const registration = this.#dying.get(id) ?? { isBack: false, waiting: 0 }
+    this.#dying.set(id, registration)
+    registration.waiting += 1
+    try {
+      await this.#context.writes.run(SYSTEM_CALL, async (tx) => {
+        const known = await tx.collection(terminators).get(id)
+        if (known === undefined || registration.isBack) return
+        if (known.createdAt !== createdAt || known.updatedAt !== updatedAt) return
+        if (binding === 'edge' || binding === 'tunnel') await tx.collection(terminators).delete(id)
+        else await tx.collection(terminators).update({ ...known, precedence: 'failed' })
+      })
+    } finally {
+      registration.waiting -= 1
+      if (registration.waiting === 0) this.#dying.delete(id)
+    }
   }
 
   /** The host is judged in the write that stores the terminator. */
@@ -166,6 +178,8 @@ export class HostedTerminators {
       const registration = await judge(tx)
       requirePeerData(registration.peerData)
       await this.#store(tx, registration)
+      const dying = this.#dying.get(terminatorId)
+      if (dying !== undefined) dying.isBack = true
     })
     return { type: 'terminator-created', terminatorId, startTime }
   }

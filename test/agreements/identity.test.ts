@@ -73,6 +73,18 @@ describe('the session of an identity', () => {
     expect(steps).toEqual(['GET /edge/client/v1/current-api-session'])
   })
 
+  it('is begun anew once for all calls that find its end', async () => {
+    const mortal = await enrolled('api-session')
+    const params = { id: (await sessionOf(mortal)) ?? '' }
+    await mortal.net.admin.call('DELETE /api-sessions/{id}', { params })
+    const { client } = await mortal.identity()
+    const steps: string[] = []
+    mortal.faultOf = ({ name }) => void steps.push(name)
+    const calls = [1, 2, 3].map(() => client.call('GET /services'))
+    expect(await mortal.outcome(Promise.all(calls))).toBe('done')
+    expect(steps.filter((name) => name.endsWith('/authenticate'))).toHaveLength(1)
+  })
+
   it.each(['api-session', 'bearer'] as const)(
     'does not wait for ever for a login that is not answered: %s',
     async (sessions) => {

@@ -8,6 +8,13 @@ export interface Mortal {
   isDead: boolean
 }
 
+/** How a step ends its process or fails, and whether it consists of steps. */
+interface StepEnds {
+  readonly kill: () => void
+  readonly failure: () => Error
+  readonly hasSteps?: boolean
+}
+
 /** The steps of played processes, under the clock of a test: each may fail, hang or be the last one of its process. */
 export class MortalSteps {
   readonly #net: Pick<TestController, 'clock' | 'elapse'>
@@ -26,18 +33,18 @@ export class MortalSteps {
     return this.#later(ms, () => void (life.isDead || work()))
   }
 
-  /** Takes a step of a process, with its fault. `kill` ends the process. */
+  /** Takes a step of a process, with its fault. `kill` ends the process. A step that `hasSteps` of its own is settled by these. */
   async take<T>(
     life: Mortal,
     fault: Fault | undefined,
     work: () => Promise<T>,
-    { kill, failure }: { readonly kill: () => void; readonly failure: () => Error },
+    { kill, failure, hasSteps = false }: StepEnds,
   ): Promise<T> {
     if (life.isDead) return NEVER
     if (fault !== undefined && !fault.isDone) await this.#suffer(fault, kill, failure)
     // A process that died meanwhile does nothing any more.
     if (life.isDead) return NEVER
-    const answer = await this.#counted(work)
+    const answer = await (hasSteps ? work() : this.#counted(work))
     if (fault?.isDone) await this.#suffer(fault, kill, failure)
     return life.isDead && fault !== undefined ? NEVER : answer
   }

@@ -13,7 +13,7 @@ const JUDGED_MS = 0.1
 const SLICE_MS = 3
 
 /** Endpoints of a router whose model knows every identity but those of `gone`. */
-function endpoints(gone: ReadonlySet<string>) {
+function endpoints(gone: ReadonlySet<string>, damaged: ReadonlySet<string> = new Set()) {
   let now = 0
   const judged: string[] = []
   const ended: string[] = []
@@ -40,6 +40,7 @@ function endpoints(gone: ReadonlySet<string>) {
       judge: () => {
         now += JUDGED_MS
         judged.push(identityId)
+        if (damaged.has(identityId)) throw new Error('it cannot be judged')
       },
       end: () => {
         ended.push(identityId)
@@ -69,4 +70,17 @@ it('a change that comes while endpoints are judged is judged as well', async () 
   connected.changed({ ended: new Set(), rights: new Set(['i0', 'i1']) })
   while (judged.length < ENDPOINTS + 2) await new Promise((resolve) => setImmediate(resolve))
   expect(judged.slice(-2)).toEqual(['i0', 'i1'])
+})
+
+it('an endpoint that cannot be judged ends, and all others are judged, also by later changes', async () => {
+  const { connected, judged, ended } = endpoints(new Set(), new Set(['i5']))
+  for (let changes = 1; changes <= 2; changes += 1) {
+    const before = judged.length
+    connected.changed({ ended: 'everything', rights: 'everything' })
+    const expected = before + ENDPOINTS - (changes - 1)
+    for (let turns = 0; judged.length < expected && turns < 1000; turns += 1)
+      await new Promise((resolve) => setImmediate(resolve))
+    expect(judged.length).toBe(expected)
+    expect(ended).toEqual(['i5'])
+  }
 })

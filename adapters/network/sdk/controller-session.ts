@@ -45,6 +45,8 @@ export class ControllerSession {
   #stopRenewal: () => void = () => undefined
   #isClosed = false
   #lastToken = ''
+  /** The token of the session that is held; undefined while none is, or while one is being begun. */
+  #heldToken: string | undefined
 
   constructor(options: SessionOptions) {
     this.#fetch = answeredWithin(ANSWER_MS, options.fetch, options.timer)
@@ -102,17 +104,11 @@ export class ControllerSession {
     }
   }
 
-  /** The session is over: the next call begins a new one. */
-  forget(token: string): void {
-    const known = this.#session
-    known?.then(
-      (session) => {
-        if (session.token === token && this.#session === known) this.#session = undefined
-      },
-      () => undefined,
-    )
-    // An immediate call already gets the new session.
-    if (known !== undefined && this.#lastToken === token) this.#session = undefined
+  /** The session is over: the next call begins a new one. Another session that is held or being begun stays. */
+  forget(token: string | undefined = this.#heldToken): void {
+    if (token === undefined || this.#heldToken !== token) return
+    this.#heldToken = undefined
+    this.#session = undefined
   }
 
   /** Another certificate is shown from now on. Access tokens name the former certificate, so that the next call asks for other tokens. */
@@ -198,6 +194,7 @@ export class ControllerSession {
   #started(session: Session): Session {
     const isFurther = this.#lastToken !== ''
     this.#lastToken = session.token
+    this.#heldToken = session.token
     this.#renewLater(session)
     if (isFurther) this.#options.onNewSession?.()
     this.#options.onAlive?.()
@@ -244,6 +241,7 @@ export class ControllerSession {
       return
     }
     this.#lastToken = renewed.token
+    this.#heldToken = renewed.token
     this.#session = Promise.resolve(renewed)
     this.#renewLater(renewed)
     this.#options.onNewToken?.(renewed.token)

@@ -26,8 +26,8 @@ export interface Dialer {
   readonly timer: Timer
   /** The name that hosts see. */
   name(): Promise<string>
-  /** A router does not know the session of the identity. */
-  forgetSession(): Promise<void>
+  /** A router does not know the session of the identity: the next call begins another one. */
+  forgetSession(): void
 }
 
 const TIMEOUT_MS = 15_000
@@ -80,7 +80,7 @@ async function tryDial(dialer: Dialer, name: string, options: DialOptions, dial:
     if (!isWorthAnother(error)) throw error
     dialer.access.forget(name)
     dial.progress.isWithController = true
-    if (error instanceof ConnectionFailure && error.code === 'ROUTER_UNREACHABLE') await dialer.forgetSession()
+    if (error instanceof ConnectionFailure && error.code === 'ROUTER_UNREACHABLE') dialer.forgetSession()
     return dialOnce(dialer, name, options, dial)
   }
 }

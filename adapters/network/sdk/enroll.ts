@@ -1,5 +1,5 @@
 import { checkOptions, type OptionRules } from '../../../src/base/arguments.ts'
-import { createClient } from '../../../src/client/index.ts'
+import { type ApiClient, ApiError, type ClientApi, createClient } from '../../../src/client/index.ts'
 import { httpsFetch } from '../enrollment/https-fetch.ts'
 import { createSigningRequest } from '../enrollment/signing-request.ts'
 import {
@@ -49,12 +49,35 @@ export async function enroll(jwt: string, options: EnrollOptions = {}): Promise<
 }
 
 /**
+ * Whether a refusal means that an earlier enrollment succeeded and its answer was lost: the controller lets the certificate in, as the
+ * identity with the id `expected` if there is one.
+ */
+async function hasEnrolled(
+  client: ApiClient<ClientApi>,
+  expected: string | undefined,
+  refusal: unknown,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (!(refusal instanceof ApiError) || refusal.status >= 500) return false
+  try {
+    const { data } = await client.call('POST /authenticate', { query: { method: 'cert' }, body: {}, signal })
+    // A session that could not be ended ends by itself.
+    const ended = client.withToken(data.token).call('DELETE /current-api-session', { signal })
+    await ended.catch(() => undefined)
+    return expected === undefined || data.identityId === expected
+  } catch {
+    return false
+  }
+}
+
+/**
  * Enrolls by a token: makes a key and a signing request, asks the controller to prove that it signed the token, and answers key,
  * certificate and the authorities that the controller named. {@link openIdentity} takes it as it is.
  *
  * Rejects with a `TypeError` for an invalid token, and with a {@link ConnectionFailure} when the controller does not take it: `NOT_ALLOWED`
  * where it was used before or has ended, `TIMED_OUT` where it accepts the request and does not answer. When its answer is lost the token
- * may be used up: where a second try is refused the device needs another token.
+ * may be used up: where a second try is refused the device needs another token. A device that enrolls by `credentials` of its own needs
+ * none: its second try succeeds.
  *
  * @example
  * const device = await enrollDevice({ jwt: await readFile('laptop.jwt', 'utf8') })
@@ -80,12 +103,22 @@ export async function enrollDevice(enrollment: DeviceEnrollment): Promise<Enroll
       const ca = await controller.authorities()
       const { key, csr } = own === undefined ? await createSigningRequest(subject) : { key: own.key, csr: undefined }
       const client = createClient({ baseUrl: issuer.origin, fetch: httpsFetch({ ca, ...own }) })
-      const { data } = await client.call('POST /enroll', {
+      const asked = client.call('POST /enroll', {
         query: { method, ...(method !== 'ca' && { token }) },
         body: { ...(csr !== undefined && { clientCsr: csr }), ...(name !== undefined && { name }) },
         signal,
       })
-      return { controller: issuer.origin, key, cert: own?.cert ?? String(Reflect.get(data, 'cert') ?? ''), ca }
+      if (own === undefined) {
+        return { controller: issuer.origin, key, cert: String(Reflect.get((await asked).data, 'cert') ?? ''), ca }
+      }
+      const device = { controller: issuer.origin, key, cert: own.cert, ca }
+      try {
+        await asked
+      } catch (error) {
+        const expected = method === 'ca' ? undefined : subject
+        if (!(await hasEnrolled(client, expected, error, signal))) throw error
+      }
+      return device
     })
   } catch (error) {
     const task = `enrollment at ${issuer.origin}`

@@ -46,7 +46,7 @@ export interface Host {
   readonly access: ServiceAccess
   readonly routers: RouterPool
   readonly timer: Timer
-  forgetSession(): Promise<void>
+  forgetSession(): void
 }
 
 const BIND_MS = 10_000
@@ -140,8 +140,7 @@ class Hosting implements HostedService {
     } catch (error) {
       this.#lastFailure = failureOf(error, this.service)
       this.#host.access.forget(this.service)
-      // It rejects where a controller cannot be reached: the next try logs in.
-      if (this.#lastFailure.code === 'ROUTER_UNREACHABLE') await this.#host.forgetSession().catch(() => undefined)
+      if (this.#lastFailure.code === 'ROUTER_UNREACHABLE') this.#host.forgetSession()
     } finally {
       this.#isWorking = false
     }

@@ -1,5 +1,6 @@
-import { eachOf, unlessAborted } from '../../../src/api-calls.ts'
+import { eachOf } from '../../../src/api-calls.ts'
 import { type ApiClient, type ClientApi, createClient, type Fetch } from '../../../src/client/index.ts'
+import { unlessAborted } from '../../../src/concurrency/unless-aborted.ts'
 import type { ControllerSession } from './controller-session.ts'
 
 /** The client API in the session of an identity, which is begun again when it has ended. */

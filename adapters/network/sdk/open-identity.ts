@@ -239,7 +239,7 @@ export function identityOver(connections: IdentityConnections): Identity {
   const [controller = ''] = controllers
   const renewal = new CertificateRenewal({ session, controllers, certificate, keep: connections.keep, timer })
   const access = new ServiceAccess(session, (router) => connections.reaches?.(router) ?? true)
-  const forgetSession = async () => session.forget(await session.token())
+  const forgetSession = () => session.forget()
   const common = { access, routers, timer, forgetSession }
   const hosted = new Set<HostedService>()
   const dial = (service: string, options: DialOptions = {}) =>

@@ -1,5 +1,6 @@
 import { hostname, release } from 'node:os'
 import { type ApiClient, type ClientApi, createClient, type Fetch } from '../../../src/client/index.ts'
+import { unlessAborted } from '../../../src/concurrency/unless-aborted.ts'
 import { VERSION } from '../../../src/version.ts'
 import type { Timer } from '../channel/conversation.ts'
 import { type BearerLogin, type BearerTokens, logInForTokens, refreshTokens } from './bearer-login.ts'
@@ -109,16 +110,15 @@ export function within<T>(ms: number, work: Promise<T>, timer: Timer, task: stri
 
 /** The same `fetch`; its requests are given up, and reject with an `Error`, when no answer has come after `ms`. */
 export function answeredWithin(ms: number, fetch: Fetch, timer: Timer): Fetch {
-  return (request) =>
-    new Promise((resolve, reject) => {
-      const silence = new AbortController()
-      const cancel = timer(ms, () => {
-        const failure = new Error(`no answer within ${ms / 1000} s`)
-        silence.abort(failure)
-        // A controller in the same process takes no notice of signals.
-        reject(failure)
-      })
-      const signal = AbortSignal.any([request.signal, silence.signal])
-      fetch(new Request(request, { signal })).then(resolve, reject).finally(cancel)
-    })
+  return async (request) => {
+    const silence = new AbortController()
+    const cancel = timer(ms, () => silence.abort(new Error(`no answer within ${ms / 1000} s`)))
+    const signal = AbortSignal.any([request.signal, silence.signal])
+    try {
+      // A controller in the same process takes no notice of signals.
+      return await unlessAborted(silence.signal, () => fetch(new Request(request, { signal })))
+    } finally {
+      cancel()
+    }
+  }
 }

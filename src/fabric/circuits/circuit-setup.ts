@@ -34,6 +34,12 @@ interface Attempt {
   over: EarlyEnd | undefined
 }
 
+/** An attempt that failed, and the right of the dial. */
+interface FailedAttempt {
+  readonly failure: RouteFailure
+  readonly dial: DialRight
+}
+
 /** A circuit in the making. */
 interface Dialing {
   readonly id: string
@@ -144,9 +150,9 @@ export class CircuitSetup {
   async #layAs(dialing: Dialing): Promise<LaidCircuit> {
     const { context, exchange } = this.#parts
     const { id, begunAt, router, asked, record } = dialing
-    let failed: { readonly failure: RouteFailure; readonly dial: DialRight } | undefined
+    let failed: FailedAttempt | undefined
     for (let number = 0; number < ATTEMPTS && context.clock.now() - begunAt < PATIENCE_MS; number += 1) {
-      const chosen = await this.#storage.within(id, () => this.#parts.hosts.choose(router.id, asked))
+      const chosen = await this.#fromStorage(dialing, failed, () => this.#parts.hosts.choose(router.id, asked))
       const { dial, selection } = chosen
       const { service, claim } = dial
       record?.allowed(dial)
@@ -191,7 +197,7 @@ export class CircuitSetup {
         return this.#open(dialing, chosen, circuit, settled, terminator)
       }
       failed = { failure, dial }
-      await this.#noteFailure(id, settled, terminator)
+      await this.#noteFailure(dialing, failed, settled, terminator)
     }
     if (failed !== undefined) this.#tellFailure(dialing, failed.dial, 'routers-failed', failed.failure)
     const message = failed?.failure.message ?? 'routers did not lay the circuit'
@@ -228,16 +234,31 @@ export class CircuitSetup {
     return { circuit, peerData: new Map([...shared, [PEER_DATA.stickiness, stickiness]]), carrying, over }
   }
 
-  async #noteFailure(circuitId: string, { attempt }: SettledAttempt, terminator: Terminator): Promise<void> {
+  /** Asks the storage. If it fails after an attempt has failed, the dial ends by that attempt, and is reported. */
+  async #fromStorage<T>(dialing: Dialing, failed: FailedAttempt | undefined, work: () => Promise<T>): Promise<T> {
+    try {
+      return await this.#storage.within(dialing.id, work)
+    } catch (error) {
+      if (failed !== undefined) this.#tellFailure(dialing, failed.dial, 'routers-failed', failed.failure)
+      throw error
+    }
+  }
+
+  async #noteFailure(
+    dialing: Dialing,
+    failed: FailedAttempt,
+    { attempt: { path } }: SettledAttempt,
+    terminator: Terminator,
+  ): Promise<void> {
     const { context, circuits, ends, onDeadTerminator } = this.#parts
-    const { failure, path } = attempt
+    const { failure } = failed
     // Also the router that failed, for it may have reached the host before: a host that does not learn of the end waits for the client, and
     // serves no other dialer.
-    ends.unroute(circuitId, path.routers, true)
-    if (failure?.isAtTerminator !== true) return
+    ends.unroute(dialing.id, path.routers, true)
+    if (!failure.isAtTerminator) return
     circuits.noteUse(terminator.id, dialFailed(circuits.useOf(terminator.id), context.clock.now()))
     if (failure.cause === 'invalid-terminator')
-      await this.#storage.within(circuitId, () => onDeadTerminator(terminator))
+      await this.#fromStorage(dialing, failed, () => onDeadTerminator(terminator))
   }
 
   #tellFailure(

@@ -161,12 +161,22 @@ export class ConnectedEndpoints {
         toJudge === 'everything' ? this.#channels : [...toJudge].flatMap((id) => [...(this.#byIdentity.get(id) ?? [])])
       for (const channel of [...channels]) {
         if (!this.#channels.has(channel)) continue
-        if (this.#mayStay(channel)) channel.judge()
-        else channel.end()
+        this.#judgeOne(channel)
         await turn()
       }
     }
     this.#isJudging = false
+  }
+
+  /** An endpoint that cannot be judged has no rights, and ends: others are judged all the same. */
+  #judgeOne(channel: EdgeChannel): void {
+    try {
+      if (this.#mayStay(channel)) channel.judge()
+      else channel.end()
+    } catch {
+      // Its client connects again, and is judged anew.
+      channel.end()
+    }
   }
 }
 
