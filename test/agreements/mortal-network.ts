@@ -18,6 +18,8 @@ const baseUrl = 'https://controller.test:1280'
 const SECRETS_KEY = new Uint8Array(32).fill(7)
 /** Milliseconds of the clock after which something that was asked for counts as hanging. */
 const PATIENCE_MS = 600_000
+/** The same for the start of a process, which takes real time. */
+const START_MS = 12_000_000
 /** Milliseconds that pass at once: work that begins at an instant is done before the next one. */
 const PACE_MS = 5000
 
@@ -71,7 +73,7 @@ export class MortalNetwork {
       allowPrivateJwks: true,
       webhooks: false,
     })
-    const begun = await this.outcome(life, created)
+    const begun = await this.outcome(life, created, START_MS)
     if (typeof begun === 'string' || !('value' in begun)) {
       life.isDead = true
       return undefined
@@ -87,7 +89,7 @@ export class MortalNetwork {
   }
 
   /** Turns the clock until something is settled, or its process has died; answers how it ended. */
-  async outcome<T>(life: StorageProcess, asked: Promise<T>): Promise<Outcome<T>> {
+  async outcome<T>(life: StorageProcess, asked: Promise<T>, patienceMs = PATIENCE_MS): Promise<Outcome<T>> {
     let ended: Outcome<T> | undefined
     asked.then(
       (value) => {
@@ -102,7 +104,7 @@ export class MortalNetwork {
       await this.#steps.settled()
       if (ended !== undefined) return ended
       if (life.isDead) return 'dead'
-      if (this.clock.now() - begun > PATIENCE_MS) return 'hangs'
+      if (this.clock.now() - begun > patienceMs) return 'hangs'
       await this.elapse(PACE_MS)
     }
   }
