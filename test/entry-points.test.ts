@@ -107,7 +107,7 @@ describe('what an entry point loads', () => {
     expect(loaded).toContain('adapters/web/gateway/gateway.ts')
     const ofSdk = new Set(await loadedBy('portcullis/sdk'))
     const own =
-      /^(adapters\/web\/gateway\/|src\/(?:browser-pages|concurrency\/|facts\/(?:access|oidc)\/|http\/(?:html|page-style)))/
+      /^(adapters\/web\/gateway\/|src\/(?:browser-pages|context\/call|concurrency\/|facts\/(?:access|authority|oidc)\/|http\/(?:html|page-style)))/
     const others = loaded.filter((name) => !own.test(name) && !ofSdk.has(name))
     expect(others.toSorted()).toEqual([
       'adapters/network/channel/channel-pair.ts',

@@ -1,9 +1,12 @@
-import { ownExplanationText } from '../../../src/browser-pages.ts'
+import { ownExplanationText, SYSTEM_CALL } from '../../../src/browser-pages.ts'
 import type { HostEngine } from '../../../src/index.ts'
 import { ConnectionFailure, type FailureCode } from '../../network/sdk/index.ts'
 import { answerOfFailure } from './app-request.ts'
 import type { GatewayLogin } from './gateway-logins.ts'
 import type { GatewayAnswer } from './gateway-pages.ts'
+
+/** The part of a controller that explains its decisions. */
+export type ExplainingAccess = Pick<HostEngine['access'], 'explain'>
 
 /** Failures that the rules of access explain. */
 const EXPLAINED: ReadonlySet<FailureCode> = new Set([
@@ -33,7 +36,7 @@ export function isLoginEnd(error: unknown): boolean {
  * network.
  */
 export async function refusalAnswer(
-  engine: Pick<HostEngine, 'explain'>,
+  access: ExplainingAccess,
   { who, apiSessionId }: Pick<GatewayLogin, 'who' | 'apiSessionId'>,
   service: string,
   error: unknown,
@@ -47,7 +50,7 @@ export async function refusalAnswer(
   if (!EXPLAINED.has(code)) return plainly
   try {
     const options = apiSessionId === '' ? {} : { apiSessionId }
-    const explanation = await engine.explain(who.id, service, 'Dial', options)
+    const explanation = await access.explain(SYSTEM_CALL, who.id, service, 'Dial', options)
     // The state may have changed since the dial, so that nothing is left to explain.
     return explanation.allowed && status === 403 ? plainly : { ...plainly, text: ownExplanationText(explanation) }
   } catch {

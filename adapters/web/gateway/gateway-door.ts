@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
-import type { HostEngine } from '../../../src/index.ts'
-import { isLoginEnd, refusalAnswer } from './access-refusal.ts'
+import { type ExplainingAccess, isLoginEnd, refusalAnswer } from './access-refusal.ts'
 import { type AppExchange, type AppTimes, forwardRequest } from './app-request.ts'
 import { answerOn, asksForWebsocket, forwardUpgrade } from './app-upgrade.ts'
 import { type BrowserLogins, sessionCookie } from './browser-login.ts'
@@ -16,7 +15,7 @@ export interface DoorParts {
   readonly hosts: GatewayHosts
   readonly logins: GatewayLogins
   readonly browsers: BrowserLogins
-  readonly engine: Pick<HostEngine, 'explain'>
+  readonly access: ExplainingAccess
   readonly callerHeaders: CallerHeaders
   serves(service: string): boolean
   readonly maxCircuits: number
@@ -165,7 +164,7 @@ export class GatewayDoor {
     isUpgrade: boolean,
     error: unknown,
   ): Promise<GatewayAnswer> {
-    if (!isLoginEnd(error)) return refusalAnswer(this.#parts.engine, login, label, error)
+    if (!isLoginEnd(error)) return refusalAnswer(this.#parts.access, login, label, error)
     await this.#parts.logins.end(login)
     return this.#logIn(incoming, label, isUpgrade)
   }

@@ -16,7 +16,7 @@ import { type ProvidedLogin, ProviderClient } from './provider-client.ts'
 /** The parts of a controller that a gateway needs. */
 export interface GatewayController {
   readonly fetch: ControllerFetch
-  readonly engine: Pick<HostEngine, 'explain'>
+  readonly engine: { readonly access: Pick<HostEngine['access'], 'explain'> }
 }
 
 /** The router of the process, through which callers are dialed: `server.router` of `serve`. */
@@ -127,7 +127,7 @@ export function gateway(controller: GatewayController, options: GatewayOptions):
   const fetch = (request: Request) => controller.fetch(request, {})
   const browsers = new BrowserLogins({ ...parts, openIdentity: (tokens) => identityOf(tokens, fetch, router) })
   const door = new GatewayDoor({
-    ...{ ...parts, browsers, engine: controller.engine, callerHeaders: options.callerHeaders ?? {} },
+    ...{ ...parts, browsers, access: controller.engine.access, callerHeaders: options.callerHeaders ?? {} },
     serves: options.serves ?? (() => true),
     maxCircuits: options.maxCircuitsPerLogin ?? 100,
     times: { answerMs: options.answerTimeoutMs ?? 120_000, idleMs: options.idleTimeoutMs ?? 600_000 },
