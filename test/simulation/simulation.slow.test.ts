@@ -12,7 +12,7 @@ async function simulated(...options: readonly string[]) {
 }
 
 it('plays the same run from a seed in every process, byte by byte, alone and after other seeds', {
-  timeout: 120_000,
+  timeout: 600_000,
 }, async () => {
   const digests = (output: string) => output.match(/^\d+ [0-9a-f]{64} \d+$/gm)
   const [several, alone] = await Promise.all([
@@ -23,7 +23,7 @@ it('plays the same run from a seed in every process, byte by byte, alone and aft
   expect(digests(several.output)?.[2]).toBe(digests(alone.output)?.[0])
 })
 
-it('finds nothing in the first networks', { timeout: 120_000 }, async () => {
+it('finds nothing in the first networks', { timeout: 600_000 }, async () => {
   const { output, code } = await simulated('--seeds', '1..6')
   expect(output).toContain('"failed":0')
   expect(code).toBe(0)
