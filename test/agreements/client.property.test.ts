@@ -49,7 +49,7 @@ class PlayedClient {
     fetch: (request) =>
       this.#take('request', async () => {
         if (request.headers.get('zt-session') === this.#session) return new Response('{"data":[],"meta":{}}')
-        // What is left of a refusal may hang or fail like everything else.
+        // The rest of a refusal may hang or fail like everything else.
         const cancel = () => this.#take('rest', async () => undefined)
         return new Response(new ReadableStream({ cancel }), ENDED)
       }),

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer } from 'node:net'
 
-/** What happens to one connection: it is cut, or goes silent, after some pieces of data came back over it. */
+/** The fault of one connection: it is cut, or goes silent, after some pieces of data came back over it. */
 export interface ConnectionFault {
   /** Counts connections from 0. */
   readonly connection: number

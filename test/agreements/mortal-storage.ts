@@ -15,7 +15,7 @@ export interface StorageProcess extends Mortal {
 
 /**
  * The storage of one process over a store that outlives it. Each call is a step: beginning or ending a read or a write, and each question
- * or change within. A write of a process that dies in it has no effect; one that was done has its effect, whoever learns of it.
+ * or change within. A write of a process that dies in it has no effect; one that was done has its effect, also when no caller learns of it.
  */
 export function mortalStorage(
   store: Storage,
