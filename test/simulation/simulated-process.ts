@@ -6,7 +6,6 @@ import {
   type Random,
   type Scheduler,
   type Storage,
-  SYSTEM_CALL,
 } from 'portcullis'
 import { type OpenControlListener, openControlListener } from 'portcullis/fabric'
 import { plainPasswordHasher, TEST_ADMIN } from 'portcullis/testing'
@@ -151,7 +150,7 @@ export class SimulatedProcess {
       },
       timer: (ms, work) => time.after(ms, () => running.isAlive && work()),
       now: () => time.now,
-      startSession: async () => (await controller.engine.apiSessions.startFor(SYSTEM_CALL, id)).token,
+      startSession: async () => (await controller.engine.host.startSession(id)).token,
       fetch: async (request) => controller.fetch(request),
     })
     running.identities.set(name, identity)
