@@ -46,18 +46,6 @@ const product = [...sources('src'), ...sources('adapters')]
 const written = [...product, ...['test', 'examples', 'scripts', 'bench'].flatMap((folder) => sources(folder))]
 const library = product.filter(({ path }) => !path.startsWith('adapters/tools/explorer/page/'))
 
-/** Where the whole context is taken, because it is handed on to parts that are not known there. Everything else names what it takes. */
-const HANDED_ON: Readonly<Record<string, string>> = {
-  'src/engine/engine.ts': 'makes every service',
-  'src/engine/store-engine.ts': 'makes the services of the store',
-  'src/engine/entity-services.ts': 'makes a service for each resource',
-  'src/entities/entity-reader.ts': 'hands it to the computed members of any resource',
-  'src/records/behaviour.ts': 'hands it to the hooks of any resource',
-  'src/records/render.ts': 'hands it to the computed members of any resource',
-  'src/records/resource-service.ts': 'hands it to the hooks of its resource',
-  'src/oidc/token-issue.ts': 'what the OpenID provider is made of, whose parts name what they take',
-}
-
 /** Constants of the program that a module knows: schemas, documents, and a certificate that never changes. */
 const KNOWN_OF_CONSTANTS = [
   'src/http/openapi/openapi-schema.ts',
@@ -177,13 +165,6 @@ describe('the code base', () => {
     const paths = [...drawn.matchAll(/`([\w-]+(?:\/[\w.-]+)+)\/?`/g)].map(([, path = '']) => path)
     expect(paths.length).toBeGreaterThan(50)
     expect(paths.filter((path) => !/^(?:portcullis|docs|scripts)\//.test(path) && !isThere(path))).toEqual([])
-  })
-
-  it('names what it takes: the whole context is handed on where its parts are not known, and taken nowhere else', () => {
-    const takers = sources('src').filter(({ text }) => /(?::|=>|\bextends) EngineContext\b(?!\[)/.test(text))
-    expect(takers.map(({ path }) => path).sort()).toEqual(Object.keys(HANDED_ON).sort())
-    const provided = sources('src').filter(({ text }) => /: ProviderContext\b/.test(text))
-    expect(provided.map(({ path }) => path)).toEqual(['src/oidc/openid-provider.ts'])
   })
 
   it('keeps state where it is owned: no module remembers objects by itself but what it knows of constants', () => {

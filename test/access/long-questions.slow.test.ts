@@ -17,21 +17,24 @@ async function network(): Promise<TestController> {
   const controller = await createTestController()
   onTestFinished(() => controller.close())
   const { storage } = controller
-  await insert(storage, identities, IDENTITIES, (n) => ({ typeId: 'Device', roleAttributes: [`team-${n % 20}`] }))
-  await insert(storage, services, SERVICES, (n) => ({ roleAttributes: [`app-${n % 40}`] }))
+  await insert(storage, identities, (tx) => tx.collection(identities), IDENTITIES, (n) => ({ typeId: 'Device', roleAttributes: [`team-${n % 20}`] }))
+  await insert(storage, services, (tx) => tx.collection(services), SERVICES, (n) => ({ roleAttributes: [`app-${n % 40}`] }))
   const everybody = { type: 'Dial', semantic: 'AnyOf', identityRoles: ['#all'], serviceRoles: ['#all'] }
-  await insert(storage, servicePolicies, 1, () => ({ ...everybody, postureCheckRoles: [] }))
+  await insert(storage, servicePolicies, (tx) => tx.collection(servicePolicies), 1, () => ({ ...everybody, postureCheckRoles: [] }))
   return controller
 }
+
+type Transaction = Parameters<Parameters<Storage['write']>[0]>[0]
 
 async function insert(
   storage: Storage,
   resource: typeof identities | typeof services | typeof servicePolicies,
+  collectionIn: (tx: Transaction) => { insert(record: never): Promise<unknown> },
   count: number,
   of: (n: number) => object,
 ): Promise<void> {
   await storage.write(async (tx) => {
-    const collection = tx.collection(resource)
+    const collection = collectionIn(tx)
     for (const n of range(count)) {
       const id = `${resource.name}-${n}`
       const record = { ...resource.defaults, id, name: id, createdAt: 0, updatedAt: 0, tags: {}, ...of(n) }

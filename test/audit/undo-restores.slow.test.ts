@@ -166,7 +166,8 @@ function kindNamed(name: string): RecordKind {
 }
 
 async function stored(kind: string, id: string): Promise<Body | undefined> {
-  return await controller.storage.read((tx) => tx.collection(kindNamed(kind)).get(id))
+  const record = await controller.storage.read((tx) => tx.collection(kindNamed(kind)).get(id))
+  return record && { ...record }
 }
 
 /** Everything but the instants of the record itself, and what is made anew. */
@@ -306,7 +307,8 @@ describe('what no request sets', () => {
     await controller.storage.write(async (tx) => {
       const collection = tx.collection(kindNamed(kind))
       const router = (await collection.get(data.id)) ?? expect.fail()
-      await collection.update({ ...router, ...certificate, isVerified: true, authorityKeyId: 'cd'.repeat(20) })
+      const verified = { ...router, ...certificate, isVerified: true, authorityKeyId: 'cd'.repeat(20) }
+      await collection.update(verified)
     })
     const before = await stored(kind, data.id)
     await send(admin, 'DELETE', `${MANAGEMENT}/${kind}/${data.id}`)

@@ -10,7 +10,7 @@ export async function ended(world: ServedGateway, end: (ending: Ending) => Promi
   const name = `user-${count}`
   const body = { name, type: 'User' as const, isAdmin: false, roleAttributes: ['staff'] }
   const { id } = (await net.admin.call('POST /identities', { body })).data
-  const login = { method: 'updb', identityId: id, username: name, password: PASSWORD }
+  const login = { method: 'updb' as const, identityId: id, username: name, password: PASSWORD }
   await net.admin.call('POST /authenticators', { body: login })
   const browser = world.browser()
   await browser.logIn(`${origin('home')}/`, { username: name, password: PASSWORD })

@@ -1,6 +1,6 @@
 import { randomFrom } from '../support/seeded-random.ts'
 
-/** What chance decides in a run: everything follows from the seed. */
+/** The choices of chance in a run: all of them follow from the seed. */
 export class Choices {
   readonly #random: () => number
 

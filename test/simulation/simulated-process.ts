@@ -8,17 +8,17 @@ import {
   type Storage,
 } from 'portcullis'
 import { type OpenControlListener, openControlListener } from 'portcullis/fabric'
+import type { Identity } from 'portcullis/sdk'
 import { plainPasswordHasher, TEST_ADMIN } from 'portcullis/testing'
 import { channelPair } from '../../adapters/network/channel/channel-pair.ts'
 import { openOwnRouter, type RunningRouter } from '../../adapters/network/router/index.ts'
 import { inProcessIdentity } from '../../adapters/network/sdk/in-process-identity.ts'
-import type { Identity } from '../../adapters/network/sdk/index.ts'
 import type { Choices } from './choices.ts'
 import type { SimulatedTime } from './simulated-time.ts'
 import { type StorageFaults, storageOf } from './slow-storage.ts'
 import type { Wires } from './wires.ts'
 
-/** What all processes of a run share. */
+/** The parts that all processes of a run share. */
 export interface Surroundings {
   readonly time: SimulatedTime
   readonly choices: Choices
