@@ -28,28 +28,40 @@ export type Cancel = () => void
 /** The most bytes that the system draws at once. */
 const DRAWN_AT_ONCE = 65_536
 
+/** The functions of Node that other hosts lack. */
+const NODE: {
+  queueMicrotask(work: () => void): void
+  setImmediate?(work: () => void): unknown
+  process?: { nextTick(work: () => void): void }
+} = globalThis
+
+/** Lets the process end before a timer. Other hosts than Node answer a number, which keeps no process alive either. */
+function release(timer: unknown): void {
+  if (typeof timer === 'object' && timer !== null && 'unref' in timer && typeof timer.unref === 'function')
+    timer.unref()
+}
+
 /** The runtime of the host. */
 const HOST: Runtime = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
   timer(ms, work, holdsProcess = false) {
     const timer = setTimeout(work, ms)
-    // Other runtimes than Node answer a number, which does not keep the process alive either.
-    if (!holdsProcess && typeof timer === 'object') timer.unref()
+    if (!holdsProcess) release(timer)
     return () => clearTimeout(timer)
   },
   interval(ms, work, holdsProcess = false) {
     const timer = setInterval(work, ms)
-    if (!holdsProcess && typeof timer === 'object') timer.unref()
+    if (!holdsProcess) release(timer)
     return () => clearInterval(timer)
   },
   // `setImmediate` of Node handles input before the callback. The fallback, a timer, waits a millisecond at least.
   later(work) {
-    if ('setImmediate' in globalThis) setImmediate(work)
-    else setTimeout(work, 0)
+    if (NODE.setImmediate === undefined) setTimeout(work, 0)
+    else NODE.setImmediate(work)
   },
   // Node calls the ticks that microtasks ask for when no microtask is left. Elsewhere the work is another microtask.
-  soon: (work) => queueMicrotask('process' in globalThis ? () => process.nextTick(work) : work),
+  soon: (work) => queueMicrotask(() => (NODE.process === undefined ? work() : NODE.process.nextTick(work))),
   fraction: () => Math.random(),
   uuid: () => crypto.randomUUID(),
   bytes(length) {

@@ -17,10 +17,28 @@ async function network(): Promise<TestController> {
   const controller = await createTestController()
   onTestFinished(() => controller.close())
   const { storage } = controller
-  await insert(storage, identities, (tx) => tx.collection(identities), IDENTITIES, (n) => ({ typeId: 'Device', roleAttributes: [`team-${n % 20}`] }))
-  await insert(storage, services, (tx) => tx.collection(services), SERVICES, (n) => ({ roleAttributes: [`app-${n % 40}`] }))
+  await insert(
+    storage,
+    identities,
+    (tx) => tx.collection(identities),
+    IDENTITIES,
+    (n) => ({ typeId: 'Device', roleAttributes: [`team-${n % 20}`] }),
+  )
+  await insert(
+    storage,
+    services,
+    (tx) => tx.collection(services),
+    SERVICES,
+    (n) => ({ roleAttributes: [`app-${n % 40}`] }),
+  )
   const everybody = { type: 'Dial', semantic: 'AnyOf', identityRoles: ['#all'], serviceRoles: ['#all'] }
-  await insert(storage, servicePolicies, (tx) => tx.collection(servicePolicies), 1, () => ({ ...everybody, postureCheckRoles: [] }))
+  await insert(
+    storage,
+    servicePolicies,
+    (tx) => tx.collection(servicePolicies),
+    1,
+    () => ({ ...everybody, postureCheckRoles: [] }),
+  )
   return controller
 }
 
