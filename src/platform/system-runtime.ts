@@ -1,4 +1,5 @@
-import { LoopTurns, runtime } from '../concurrency/process-runtime.ts'
+import { LoopTurns } from '../concurrency/loop-turns.ts'
+import { runtime } from '../concurrency/process-runtime.ts'
 import type { Digest } from '../ports/credentials.ts'
 import type { Clock, Random, Scheduler, Turns } from '../ports/runtime.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 // Internals: the queue alone, so that the test decides who waits and who leaves.
-import { LoopTurns } from '../../src/concurrency/process-runtime.ts'
+import { LoopTurns } from '../../src/concurrency/loop-turns.ts'
 
 /** Milliseconds of long work in one turn of the event loop. */
 const SLICE_MS = 3

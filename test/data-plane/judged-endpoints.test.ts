@@ -4,7 +4,7 @@ import type { EdgeChannel } from '../../adapters/network/router/edge/edge-channe
 import type { EdgePosture } from '../../adapters/network/router/edge/edge-posture.ts'
 import type { RouterModel } from '../../adapters/network/router/state/router-model.ts'
 // Internals: values of the wire that routers send and no entry point exports.
-import { LoopTurns } from '../../src/concurrency/process-runtime.ts'
+import { LoopTurns } from '../../src/concurrency/loop-turns.ts'
 
 const ENDPOINTS = 1000
 /** Milliseconds that the judgement of an endpoint takes here. */

@@ -2,7 +2,7 @@ import { SYSTEM_CALL } from 'portcullis'
 import { createTestController } from 'portcullis/testing'
 import { afterEach, expect, it, vi } from 'vitest'
 // Internals: the turns of the event loop, which the test counts.
-import { LoopTurns } from '../../src/concurrency/process-runtime.ts'
+import { LoopTurns } from '../../src/concurrency/loop-turns.ts'
 import { adminToken } from '../support/delegate.ts'
 
 const PAGE = 500

@@ -1,4 +1,4 @@
-import type { LoopTurns } from '../../../../src/concurrency/process-runtime.ts'
+import type { LoopTurns } from '../../../../src/concurrency/loop-turns.ts'
 import { runtime } from '../../../../src/concurrency/process-runtime.ts'
 import type { FromRouter } from '../../../../src/control-channel.ts'
 import type { Frame } from '../../channel/frame.ts'
