@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { rolldown } from 'rolldown'
+import { explorerForms } from './explorer-forms.ts'
 
 const root = join(import.meta.dirname, '..')
 const folder = join(root, 'adapters/tools/explorer/page')
@@ -40,6 +41,7 @@ export async function bundleExplorer(): Promise<ReadonlyMap<string, Uint8Array>>
       'index.html',
       encoder.encode(document.replace('./page.js', `./${script}`).replace('./page.css', `./${styleName}`)),
     ],
+    ['forms.json', encoder.encode(explorerForms())],
     ['icon.svg', await readFile(join(folder, 'icon.svg'))],
   ])
 }

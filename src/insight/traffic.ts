@@ -15,7 +15,7 @@ import {
 import { services } from '../facts/services/service.resource.ts'
 import { terminators } from '../facts/services/terminator.resource.ts'
 import { readRequest } from '../kernel/declaration/read-body.ts'
-import { ids } from '../kernel/filter/index.ts'
+import { equals, ids } from '../kernel/filter/index.ts'
 import type { ReadTransaction } from '../ports/record-storage.ts'
 
 /** The most of each that are answered: the offline and the most used first. */
@@ -41,7 +41,8 @@ export class TrafficReading {
     requireReading(call, ['ops', 'router', 'identity', 'service'])
     const { dataPlane, presence, storage } = this.#context
     const before = cursor === undefined ? undefined : readCursor(cursor)
-    const circuits = ((await dataPlane.view?.circuits({})) ?? []).filter((one) => isOf(one, wanted))
+    const hosted = await storage.read((tx) => terminatorsOf(tx, wanted.identity))
+    const circuits = ((await dataPlane.view?.circuits({})) ?? []).filter((one) => isOf(one, wanted, hosted))
     const use = await this.#useOf(circuits)
     const page = newestBefore(circuits, before).slice(0, limit + 1)
     const shown = page.slice(0, limit)
@@ -126,9 +127,19 @@ export class TrafficReading {
 
 type Wanted = Pick<z.output<typeof TrafficRequest>, 'identity' | 'service' | 'router'>
 
-function isOf({ clientId, serviceId, path }: CircuitView, { identity, service, router }: Wanted): boolean {
+/** The terminators of an identity; empty without one. */
+async function terminatorsOf(tx: ReadTransaction, identity: string | undefined): Promise<ReadonlySet<string>> {
+  if (identity === undefined) return new Set()
+  return new Set(await tx.collection(terminators).findIds({ where: equals('hostId', identity) }))
+}
+
+function isOf(
+  { clientId, serviceId, terminatorId, path }: CircuitView,
+  { identity, service, router }: Wanted,
+  hosted: ReadonlySet<string>,
+): boolean {
   return (
-    (identity === undefined || clientId === identity) &&
+    (identity === undefined || clientId === identity || hosted.has(terminatorId)) &&
     (service === undefined || serviceId === service) &&
     (router === undefined || path.routers.includes(router))
   )

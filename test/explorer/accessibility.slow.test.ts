@@ -92,7 +92,7 @@ describe.skipIf(!HAS_BROWSER)('the explorer for who does not see it, or sees it 
       await page.getByText('Show QR code').click()
       found.push(...(await foundOn(page, 'enrollment')))
       await look('#/manage?kind=posture-checks&new=true', () => page.getByText('one in a line').waitFor())
-      await look(`#/json?kind=identities&id=${laptop}`, () => page.locator('.json-text').waitFor())
+      await look(`#/json?kind=identities&id=${laptop}&as=json`, () => page.locator('.json-text').waitFor())
       expect(found).toEqual([])
     },
     120_000,

@@ -55,7 +55,7 @@ describe.skipIf(!HAS_BROWSER)('the explorer for who sees it for the first time',
     await page.locator('.path svg').waitFor()
     const hidden = "(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector('.path'))"
     expect(await page.evaluate<number>(hidden)).toBe(0)
-    await page.evaluate('location.hash = "#/changes"')
+    await page.evaluate('location.hash = "#/changes?of=all"')
     await page.getByText('not shown').first().waitFor()
     expect(await page.locator('main').textContent()).not.toContain('sha256:')
   }, 60_000)

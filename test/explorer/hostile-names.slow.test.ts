@@ -58,7 +58,7 @@ describe.skipIf(!HAS_BROWSER)('the explorer over a network of hostile names', ()
     for (const kind of ['identities', 'services', 'service-policies']) await look(`#/manage?kind=${kind}`, '<img')
     await look(`#/manage?kind=identities&id=${identity?.id}`, 'Enrollment')
     await look('#/json?kind=services', '<img')
-    await look(`#/json?kind=identities&id=${identity?.id}`, 'Copy')
+    await look(`#/json?kind=identities&id=${identity?.id}&as=json`, 'Copy')
     // The text of the address is text as well.
     await look('#/json?kind=<img src=x onerror=globalThis.harmed=1>&id=<script>', 'All kinds')
     expect(await page.evaluate('globalThis.harmed')).toBeUndefined()

@@ -69,6 +69,8 @@ describe('GET /traffic', () => {
     const { api, idOf } = await scene()
     const counted = async (query: object) => (await api.call('GET /traffic', { query })).data.counts.circuits
     expect(await counted({ identity: await idOf('GET /identities', 'anna') })).toBe(2)
+    // A host has the traffic of its clients.
+    expect(await counted({ identity: await idOf('GET /identities', 'host') })).toBe(3)
     expect(await counted({ service: await idOf('GET /services', 'payroll') })).toBe(1)
     expect(await counted({ router: 'unknown' })).toBe(0)
     const seen: string[] = []

@@ -109,7 +109,7 @@ export const trafficOperations = {
           cursor: PageCursor.optional(),
         }),
         {
-          identity: 'Only circuits of this identity, by id.',
+          identity: 'Only circuits that this identity dialed or hosts, by id.',
           service: 'Only circuits to this service, by id.',
           router: 'Only circuits that pass this router, and its links, by id.',
           limit: 'How many circuits to answer at most, up to 200; 50 by default.',

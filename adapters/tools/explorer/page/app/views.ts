@@ -39,7 +39,7 @@ export const VIEWS: readonly View[] = [
   { name: 'live', label: 'Live', show: LiveView },
   { name: 'changes', label: 'Changes', show: ChangesView },
   { name: 'manage', label: 'Manage', show: ManageView },
-  { name: 'json', label: 'JSON', show: JsonView },
+  { name: 'json', label: 'Set up', show: JsonView },
   ...Object.entries(ENTITY_VIEWS).map(([name, label]) => ({
     name,
     label,

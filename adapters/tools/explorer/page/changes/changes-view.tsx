@@ -15,24 +15,33 @@ const SPANS = [
 /** The kinds of entities whose changes decide access. */
 const ACCESS_KINDS = ['identities', 'services', 'service-policies', 'posture-checks']
 
+/** Kinds whose entities the controller writes and deletes by itself, as identities use the network. */
+const BOOKKEEPING = ['api-sessions', 'sessions', 'terminators', 'enrollments', 'posture-data']
+
+function listOf(kinds: readonly string[]): string {
+  return `[${kinds.map((kind) => JSON.stringify(kind)).join(', ')}]`
+}
+
 /** The changes of the audit trail, each with its actor, old values and new values. */
 export function ChangesView({ apis }: { apis: Apis }) {
   const { about } = place.value
   const hours = SPANS.find((span) => String(span.hours) === about.get('hours'))?.hours ?? 1
   const isAccess = about.get('of') === 'access'
+  const isWhole = about.get('of') === 'all'
   const [before, setBefore] = useState<string>()
   const answer = useAnswer(
     async (signal) => {
       const since = new Date(Date.now() - hours * 3_600_000).toISOString()
-      const kinds = isAccess ? ` and kind in [${ACCESS_KINDS.map((kind) => JSON.stringify(kind)).join(', ')}]` : ''
+      const others = isWhole ? '' : ` and not (kind in ${listOf(BOOKKEEPING)})`
+      const kinds = isAccess ? ` and kind in ${listOf(ACCESS_KINDS)}` : others
       const filter = `at >= datetime(${since}) and type in ["entity.created", "entity.updated", "entity.deleted"]${kinds}`
       const query = { filter, limit: 100, ...(before !== undefined && { before }) }
       return (await apis.portcullis.call('GET /audit', { query, signal })).data
     },
-    [apis, hours, isAccess, before],
+    [apis, hours, isAccess, isWhole, before],
   )
   const show = (changed: { hours?: string; of?: string | undefined }) =>
-    stay('changes', { hours: String(hours), of: isAccess ? 'access' : undefined, ...changed })
+    stay('changes', { hours: String(hours), of: about.get('of') ?? undefined, ...changed })
   return (
     <section class="reading">
       <div class="bar">
@@ -54,6 +63,14 @@ export function ChangesView({ apis }: { apis: Apis }) {
             onChange={({ currentTarget }) => show({ of: currentTarget.checked ? 'access' : undefined })}
           />
           only of what decides access
+        </label>
+        <label class="toggle">
+          <input
+            type="checkbox"
+            checked={isWhole}
+            onChange={({ currentTarget }) => show({ of: currentTarget.checked ? 'all' : undefined })}
+          />
+          with sessions, terminators and enrollments
         </label>
         <span class="muted">Times are {zoneText()}.</span>
       </div>

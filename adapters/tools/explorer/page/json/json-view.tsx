@@ -1,21 +1,44 @@
 import type { Apis } from '../api/apis.ts'
-import { hrefOf, place } from '../navigation/place.ts'
+import { COLLECTIONS } from '../api/collections.ts'
+import { deleteOf, readJson, readList } from '../api/read-json.ts'
+import { EntityForm } from '../forms/entity-form.tsx'
+import { type KindForm, readForms, type Values } from '../forms/form-schemas.ts'
+import { parsedJson } from '../forms/schema-field.tsx'
+import { go, hrefOf, place } from '../navigation/place.ts'
+import { ConfirmedButton } from '../parts/confirmed-button.tsx'
 import { CopyButton } from '../parts/copy-button.tsx'
+import { hrefOfEntity } from '../parts/entity-link.tsx'
+import { kindName } from '../parts/kind-names.ts'
 import { Name } from '../parts/name.tsx'
 import { numberText } from '../parts/number-text.ts'
+import { useAction } from '../parts/use-action.ts'
 import { useAnswer } from '../parts/use-answer.ts'
-import { COLLECTIONS } from './collections.ts'
-import { readJson, readList } from './read-json.ts'
+import { may } from '../session/session.ts'
 
-/** Everything that the management API lists, as it answers it. */
+/** The steps by which a network is brought up, in order. */
+const STEPS: readonly (readonly [kind: string, why: string])[] = [
+  ['edge-routers', 'carries the traffic; its page has the token by which it enrolls'],
+  ['edge-router-policies', 'says which identities use which edge routers'],
+  ['service-edge-router-policies', 'says which services use which edge routers'],
+  ['configs', 'say where a service is intercepted (intercept.v1) and where its host finds it (host.v1)'],
+  ['services', 'is what identities reach; it has configs'],
+  ['identities', 'is a person, a device or a host; its page invites it'],
+  ['service-policies', 'says who dials and who hosts a service'],
+]
+
+/** Every kind of the management API: its entities, each by fields and as JSON, created, changed and deleted. */
 export function JsonView({ apis }: { apis: Apis }) {
   const { about } = place.value
   const kind = COLLECTIONS.find((name) => name === about.get('kind'))
   const id = about.get('id') ?? undefined
+  const isNew = about.has('new')
+  const forms = useAnswer(readForms, [])
+  const form = kind && forms.data?.[kind]
+  const isCreatable = form?.create !== undefined && may(form.permission, 'create')
   return (
     <section class="json">
       <div class="bar">
-        <h1>JSON</h1>
+        <h1>{kind === undefined ? 'Set up' : isNew ? `New ${kindName(kind)}` : kind.replaceAll('-', ' ')}</h1>
         <p class="crumbs">
           <a href={hrefOf('json')}>All kinds</a>
           {kind && (
@@ -26,21 +49,59 @@ export function JsonView({ apis }: { apis: Apis }) {
           )}
           {kind && id && ` / ${id}`}
         </p>
+        {kind && !id && !isNew && isCreatable && (
+          <a class="button primary" href={hrefOf('json', { kind, new: 'true' })}>
+            New {kindName(kind)}
+          </a>
+        )}
       </div>
       <div class="json-body">
-        {!kind && (
-          <ul class="collections">
-            {COLLECTIONS.map((name) => (
-              <li key={name}>
-                <a href={hrefOf('json', { kind: name })}>{name}</a>
-              </li>
-            ))}
-          </ul>
+        {forms.problem && <p class="problem">{forms.problem}</p>}
+        {!kind && <Kinds forms={forms.data} />}
+        {kind && isNew && form?.create && isCreatable && (
+          <EntityForm
+            key={kind}
+            apis={apis}
+            kind={kind}
+            schema={form.create}
+            given={givenIn(about.get('with'))}
+            onDone={(made) => go('json', { kind, id: made })}
+          />
         )}
-        {kind && !id && <Collection apis={apis} kind={kind} />}
-        {kind && id && <Entity apis={apis} kind={kind} id={id} />}
+        {kind && isNew && form && !isCreatable && <p class="empty">You may not create it.</p>}
+        {kind && !id && !isNew && <Collection apis={apis} kind={kind} />}
+        {kind && id && forms.data && <Entity key={`${kind} ${id}`} apis={apis} kind={kind} id={id} form={form} />}
       </div>
     </section>
+  )
+}
+
+function Kinds({ forms }: { forms: Readonly<Record<string, KindForm>> | undefined }) {
+  const mayCreate = (kind: string) => forms?.[kind]?.create !== undefined && may(forms[kind].permission, 'create')
+  return (
+    <>
+      <h2>A network, step by step</h2>
+      <ol class="steps">
+        {STEPS.map(([kind, why]) => (
+          <li key={kind}>
+            <a href={hrefOf('json', { kind })}>{kind.replaceAll('-', ' ')}</a> <span class="muted">{why}</span>
+            {mayCreate(kind) && (
+              <a class="button" aria-label={`New ${kindName(kind)}`} href={hrefOf('json', { kind, new: 'true' })}>
+                New
+              </a>
+            )}
+          </li>
+        ))}
+      </ol>
+      <h2>All kinds</h2>
+      <ul class="collections">
+        {COLLECTIONS.map((name) => (
+          <li key={name}>
+            <a href={hrefOf('json', { kind: name })}>{name}</a>
+          </li>
+        ))}
+      </ul>
+    </>
   )
 }
 
@@ -70,15 +131,100 @@ function Collection({ apis, kind }: { apis: Apis; kind: string }) {
   )
 }
 
-function Entity({ apis, kind, id }: { apis: Apis; kind: string; id: string }) {
+interface EntityProps {
+  readonly apis: Apis
+  readonly kind: string
+  readonly id: string
+  readonly form: KindForm | undefined
+}
+
+/** One entity: its fields, its JSON, and what can be done with it. */
+function Entity({ apis, kind, id, form }: EntityProps) {
   const answer = useAnswer((signal) => readJson(apis, kind, id, signal), [apis, kind, id])
+  const action = useAction()
   if (answer.problem) return <p class="problem">{answer.problem}</p>
   if (answer.data === undefined) return <p class="empty">Reading…</p>
+  const entity: Values = typeof answer.data === 'object' && answer.data !== null ? { ...answer.data } : {}
+  const change = form?.change !== undefined && may(form.permission, 'update') ? form.change : undefined
+  const isJson = change === undefined || place.value.about.get('as') === 'json'
   const text = JSON.stringify(answer.data, null, 2)
+  const remove = async () => {
+    if (await action.run('Deleted.', () => deleteOf(apis, kind, id))) go('json', { kind })
+  }
+  const page = hrefOfEntity(kind, id)
   return (
     <>
-      <textarea class="code json-text" aria-label={`${kind} ${id} as JSON`} readOnly spellcheck={false} value={text} />
-      <CopyButton text={text} />
+      <p class="tabs">
+        {change && (
+          <a href={hrefOf('json', { kind, id })} aria-current={isJson ? undefined : 'true'}>
+            Change
+          </a>
+        )}
+        <a href={hrefOf('json', { kind, id, as: 'json' })} aria-current={isJson ? 'true' : undefined}>
+          All of it as JSON
+        </a>
+        {!page.startsWith('#/json') && <a href={page}>Its page</a>}
+      </p>
+      {typeof entity.enrollmentJwt === 'string' && <Token name={String(entity.name)} jwt={entity.enrollmentJwt} />}
+      {isJson || change === undefined ? (
+        <>
+          <textarea
+            class="code json-text"
+            aria-label={`${kind} ${id} as JSON`}
+            readOnly
+            spellcheck={false}
+            value={text}
+          />
+          <CopyButton text={text} />
+        </>
+      ) : (
+        <EntityForm
+          key={String(entity.updatedAt)}
+          apis={apis}
+          kind={kind}
+          schema={change}
+          entity={entity}
+          onDone={answer.reload}
+        />
+      )}
+      {form?.isDeleted && may(form.permission, 'delete') && (
+        <ConfirmedButton
+          label="Delete"
+          question="Delete it for good?"
+          disabled={action.isBusy}
+          onConfirm={() => void remove()}
+        />
+      )}
+      {action.problem && (
+        <p class="problem" role="alert">
+          {action.problem}
+        </p>
+      )}
     </>
   )
+}
+
+/** The token by which a router enrolls. */
+function Token({ name, jwt }: { name: string; jwt: string }) {
+  return (
+    <section class="card" aria-label="Enrollment token">
+      <h2>It has not enrolled yet</h2>
+      <p class="muted">
+        Save the token where the router runs, then <code>portcullis router enroll {name}.jwt</code>, or{' '}
+        <code>ziti router enroll</code> for a deployed one.
+      </p>
+      <p class="row">
+        <a class="button" download={`${name}.jwt`} href={`data:text/plain;charset=utf-8,${encodeURIComponent(jwt)}`}>
+          Save {name}.jwt
+        </a>
+        <CopyButton text={jwt} label="Copy token" />
+      </p>
+    </section>
+  )
+}
+
+/** The members of a new entity that the address fills in. */
+function givenIn(text: string | null): Values {
+  const value = parsedJson(text ?? '')?.value
+  return typeof value === 'object' && value !== null ? { ...value } : {}
 }

@@ -39,7 +39,8 @@ export function EntityPanel({ apis, kind, id, onChange }: Props) {
         {kind !== 'posture-checks' && (
           <a href={hrefOf('what-if', { change: 'edit', of: kind, id })}>Try a change of it</a>
         )}
-        <a href={hrefOf('json', { kind, id })}>All of it as JSON</a>
+        <a href={hrefOf('json', { kind, id })}>Change its fields</a>
+        <a href={hrefOf('json', { kind, id, as: 'json' })}>All of it as JSON</a>
       </section>
       <section>
         {may(permission, 'delete') && (

@@ -30,7 +30,7 @@ export function ManageView({ apis }: { apis: Apis }) {
               {managed.label}
             </a>
           ))}
-          <a href={hrefOf('json')}>Everything else</a>
+          <a href={hrefOf('json')}>All kinds</a>
         </div>
         {may(permission, 'create') && (
           <a

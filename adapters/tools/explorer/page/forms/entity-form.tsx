@@ -1,0 +1,155 @@
+import { useState } from 'preact/hooks'
+import type { Apis } from '../api/apis.ts'
+import { changeBy, createFrom, readJson } from '../api/read-json.ts'
+import { useAction } from '../parts/use-action.ts'
+import { useAnswer } from '../parts/use-answer.ts'
+import { blankOf, changedOf, type FormSchema, type Values, valuesOf } from './form-schemas.ts'
+import { JsonField, ObjectFields, parsedJson } from './schema-field.tsx'
+
+interface Props {
+  readonly apis: Apis
+  readonly kind: string
+  readonly schema: FormSchema
+  /** The entity that is changed; undefined for a new one. */
+  readonly entity?: Values
+  /** Members of a new entity that are filled in. */
+  readonly given?: Values
+  readonly onDone: (id: string) => void
+}
+
+/** Creates an entity of a kind, or changes one, by fields that follow from the schema of the request, or by its JSON. */
+export function EntityForm({ apis, kind, schema, entity, given = {}, onDone }: Props) {
+  const before = entity === undefined ? {} : valuesOf(schema, entity)
+  const [values, setValues] = useState<Values>(entity === undefined ? { ...blankOf(schema), ...given } : before)
+  const [isJson, setJson] = useState(false)
+  const action = useAction()
+  const body = entity === undefined ? withoutEmpty(values) : changedOf(before, values)
+  const isUnchanged = entity !== undefined && Object.keys(body).length === 0
+  const onSubmit = async (event: SubmitEvent) => {
+    event.preventDefault()
+    let id = String(entity?.id ?? '')
+    const isDone = await action.run(entity === undefined ? 'Created.' : 'Saved.', async () => {
+      if (entity === undefined) id = await createFrom(apis, kind, body)
+      else await changeBy(apis, kind, id, body)
+    })
+    if (isDone) onDone(id)
+  }
+  const data = schema.properties?.data
+  const withData = kind === 'configs' && data !== undefined
+  const rest = withData ? { ...schema, properties: withoutData(schema.properties ?? {}) } : schema
+  const shown = { apis, kind, root: schema, entity: entity ?? {} }
+  return (
+    <form class="fields entity-form" onSubmit={onSubmit}>
+      <p class="tabs">
+        <button type="button" class="quiet" aria-pressed={!isJson} onClick={() => setJson(false)}>
+          Form
+        </button>
+        <button type="button" class="quiet" aria-pressed={isJson} onClick={() => setJson(true)}>
+          JSON
+        </button>
+      </p>
+      {isJson ? (
+        <BodyText values={values} onChange={setValues} />
+      ) : (
+        <>
+          <ObjectFields {...shown} schema={rest} value={values} onChange={(now) => setValues(valuesIn(now))} />
+          {withData && (
+            <ConfigData
+              {...shown}
+              schema={data}
+              typeId={String(values.configTypeId ?? entity?.configTypeId ?? '')}
+              value={values.data}
+              onChange={(now) => setValues({ ...values, data: now })}
+            />
+          )}
+        </>
+      )}
+      {action.problem && (
+        <p class="problem" role="alert">
+          {action.problem}
+        </p>
+      )}
+      <button type="submit" class="primary" disabled={action.isBusy || isUnchanged}>
+        {entity === undefined ? 'Create' : 'Save'}
+      </button>
+    </form>
+  )
+}
+
+/** The body of the request as text. */
+function BodyText({ values, onChange }: { values: Values; onChange: (values: Values) => void }) {
+  const [text, setText] = useState(JSON.stringify(values, null, 2))
+  return (
+    <textarea
+      class="code"
+      aria-label="The request as JSON"
+      rows={Math.min(30, text.split('\n').length + 1)}
+      spellcheck={false}
+      value={text}
+      onInput={({ currentTarget }) => {
+        setText(currentTarget.value)
+        const parsed = parsedJson(currentTarget.value)?.value
+        const isObject = typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)
+        currentTarget.setCustomValidity(isObject ? '' : 'This is no JSON object.')
+        if (isObject) onChange(valuesIn(parsed))
+      }}
+    />
+  )
+}
+
+interface DataProps {
+  readonly apis: Apis
+  readonly kind: string
+  readonly root: FormSchema
+  readonly schema: FormSchema
+  readonly entity: Values
+  readonly typeId: string
+  readonly value: unknown
+  readonly onChange: (value: unknown) => void
+}
+
+/** The settings of a config, by the fields of its type's schema. */
+function ConfigData({ apis, typeId, schema, ...props }: DataProps) {
+  const answer = useAnswer(
+    (signal) => (typeId === '' ? undefined : readJson(apis, 'config-types', typeId, signal)),
+    [apis, typeId],
+  )
+  const of = schemaIn(answer.data)
+  const field = { ...props, apis, name: 'data', isRequired: true }
+  if (answer.problem) return <p class="problem">{answer.problem}</p>
+  if (typeId === '') return <p class="hint">Choose a config type: its fields follow.</p>
+  if (answer.data === undefined) return null
+  if (of?.properties === undefined) return <JsonField {...field} schema={schema} />
+  return (
+    <fieldset class="nested">
+      <legend>Settings</legend>
+      <ObjectFields {...field} schema={of} root={of} />
+    </fieldset>
+  )
+}
+
+function schemaIn(type: unknown): FormSchema | undefined {
+  const schema: unknown = typeof type === 'object' && type !== null ? Reflect.get(type, 'schema') : undefined
+  return typeof schema === 'object' && schema !== null ? schema : undefined
+}
+
+function valuesIn(value: unknown): Values {
+  return typeof value === 'object' && value !== null ? { ...value } : {}
+}
+
+function withoutData(properties: NonNullable<FormSchema['properties']>): NonNullable<FormSchema['properties']> {
+  const { data: _, ...others } = properties
+  return others
+}
+
+/** Members without an input are left to the defaults of the controller. */
+function withoutEmpty(values: Values): Values {
+  return Object.fromEntries(
+    Object.entries(values)
+      .filter(([, value]) => value !== '' && value !== undefined)
+      .map(([name, value]) => {
+        const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
+        return [name, isObject ? withoutEmpty(valuesIn(value)) : value]
+      }),
+  )
+}

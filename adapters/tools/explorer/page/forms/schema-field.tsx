@@ -1,0 +1,308 @@
+import { useId, useState } from 'preact/hooks'
+import type { Apis } from '../api/apis.ts'
+import { attributeChip } from '../parts/chip.ts'
+import { ChipsField } from '../parts/chips-field.tsx'
+import { blankOf, type FormSchema, resolved, typesOf, type Values } from './form-schemas.ts'
+import { ReferenceField, referenceOf } from './reference-field.tsx'
+
+export interface FieldProps {
+  readonly apis: Apis
+  readonly name: string
+  readonly schema: FormSchema
+  /** The schema whose definitions the field refers to. */
+  readonly root: FormSchema
+  readonly value: unknown
+  readonly isRequired: boolean
+  /** The kind of the entity. */
+  readonly kind: string
+  /** The members of the entity, which name what role lists select. */
+  readonly entity: Values
+  readonly onChange: (value: unknown) => void
+  readonly depth?: number
+}
+
+/** Objects within objects that have fields of their own; anything deeper is written as JSON. */
+const DEEPEST = 5
+/** Texts that may be longer have several lines. */
+const LONG_TEXT = 65_536
+
+/** The field for a value of a schema. */
+export function SchemaField(props: FieldProps) {
+  const { name, root, depth = 0 } = props
+  const schema = resolved(props.schema, root)
+  const value = props.value ?? schema.default ?? undefined
+  const [type = ''] = typesOf(schema)
+  const own = { ...props, schema, value }
+  const label = wordsOf(name)
+  if (type === 'object' && schema.properties && depth < DEEPEST) return <ObjectField {...own} />
+  if (type === 'array') return <ListField {...own} />
+  if (referenceOf(name) && type === 'string') return <ReferenceField {...own} label={label} />
+  if (type === 'boolean') {
+    return (
+      <div class="field">
+        <label class="toggle">
+          <input
+            type="checkbox"
+            checked={value === true}
+            onChange={({ currentTarget }) => props.onChange(currentTarget.checked)}
+          />
+          {label}
+        </label>
+        <Hint of={schema} />
+      </div>
+    )
+  }
+  if (type === 'string' || type === 'integer' || type === 'number')
+    return <TextField {...own} isText={type === 'string'} />
+  return <JsonField {...own} />
+}
+
+/** A field for a text, a number, or one of some texts. */
+function TextField({ name, schema, value, isRequired, isText, onChange }: FieldProps & { readonly isText: boolean }) {
+  const id = useId()
+  const text = typeof value === 'string' || typeof value === 'number' ? String(value) : ''
+  const common = { id, name, required: isRequired, value: text }
+  const onText = ({ currentTarget }: { currentTarget: { value: string } }) => onChange(currentTarget.value)
+  const isLong = (schema.maxLength ?? 0) >= LONG_TEXT
+  return (
+    <div class="field">
+      <label for={id}>{wordsOf(name)}</label>
+      {schema.enum && (
+        <select {...common} onChange={onText}>
+          {!isRequired && <option value="" />}
+          {schema.enum
+            .filter((one) => typeof one === 'string')
+            .map((one) => (
+              <option key={one} value={one}>
+                {one}
+              </option>
+            ))}
+        </select>
+      )}
+      {!schema.enum && isText && isLong && <textarea {...common} class="code" rows={6} onInput={onText} />}
+      {!schema.enum && isText && !isLong && name !== 'password' && (
+        <input {...common} type="text" autocomplete="off" onInput={onText} />
+      )}
+      {name === 'password' && <input {...common} type="password" autocomplete="new-password" onInput={onText} />}
+      {!isText && (
+        <input
+          {...common}
+          type="number"
+          min={schema.minimum}
+          max={schema.maximum}
+          onInput={({ currentTarget: { value: typed } }) => onChange(typed === '' ? undefined : Number(typed))}
+        />
+      )}
+      <Hint of={schema} />
+    </div>
+  )
+}
+
+/** The fields of the members of an object; the required ones first. */
+export function ObjectFields(props: Omit<FieldProps, 'name' | 'isRequired'>) {
+  const { schema, value, depth = 0, onChange } = props
+  const values: Values = typeof value === 'object' && value !== null ? { ...value } : {}
+  const required = new Set(schema.required)
+  const members = Object.entries(schema.properties ?? {}).toSorted(
+    ([one], [other]) => Number(required.has(other)) - Number(required.has(one)),
+  )
+  return (
+    <>
+      {members.map(([name, of]) => (
+        <SchemaField
+          key={name}
+          {...props}
+          name={name}
+          schema={of}
+          depth={depth + 1}
+          value={values[name]}
+          isRequired={required.has(name)}
+          onChange={(changed) => onChange({ ...values, [name]: changed })}
+        />
+      ))}
+    </>
+  )
+}
+
+/** An object that may be left out has fields once it is added. */
+function ObjectField(props: FieldProps) {
+  const { name, schema, value, isRequired, onChange } = props
+  const isThere = isRequired || (value !== undefined && value !== null)
+  return (
+    <fieldset class="nested">
+      <legend>{wordsOf(name)}</legend>
+      <Hint of={schema} />
+      {isThere && <ObjectFields {...props} />}
+      {!isRequired && (
+        <button type="button" onClick={() => onChange(isThere ? undefined : blankOf(schema))}>
+          {isThere ? 'Take away' : 'Add'}
+        </button>
+      )}
+    </fieldset>
+  )
+}
+
+/** The kinds that role lists select. */
+const SELECTED: Readonly<Record<string, string>> = {
+  identityRoles: 'identities',
+  serviceRoles: 'services',
+  edgeRouterRoles: 'edge-routers',
+  postureCheckRoles: 'posture-checks',
+}
+
+function ListField(props: FieldProps) {
+  const { apis, name, kind, schema, root, entity, value, onChange } = props
+  const list: readonly unknown[] = Array.isArray(value) ? value : []
+  const texts = list.filter((one) => typeof one === 'string')
+  const label = wordsOf(name)
+  const items = resolved(schema.items ?? {}, root)
+  const [chosen, setChosen] = useState<ReadonlyMap<string, string>>(() => shownNames(entity[`${name}Display`]))
+  const selected = kind === 'cas' ? undefined : SELECTED[name]
+  if (selected !== undefined || name === 'roleAttributes' || name === 'identityRoles') {
+    const of = selected === undefined ? 'attributes' : 'roles'
+    const chips = texts.map((one) =>
+      of === 'attributes' ? attributeChip(one) : { value: one, name: chosen.get(one) ?? one },
+    )
+    return (
+      <div class="field">
+        <ChipsField
+          apis={apis}
+          label={label}
+          chips={chips}
+          kind={selected ?? (name === 'identityRoles' ? 'identities' : kind)}
+          of={of}
+          onChange={(now) => {
+            setChosen(new Map([...chosen, ...now.map((chip) => [chip.value, chip.name] as const)]))
+            onChange(now.map((chip) => chip.value))
+          }}
+        />
+        <Hint of={schema} />
+      </div>
+    )
+  }
+  if (referenceOf(name)) return <ReferenceField {...props} label={label} isList />
+  if (typesOf(items)[0] === 'object' && items.properties) {
+    return (
+      <fieldset class="nested">
+        <legend>{label}</legend>
+        <Hint of={schema} />
+        {list.map((one, at) => (
+          <div class="nested" key={at}>
+            <ObjectFields
+              {...props}
+              schema={items}
+              value={one}
+              onChange={(changed) => onChange(list.with(at, changed))}
+            />
+            <button type="button" onClick={() => onChange(list.toSpliced(at, 1))}>
+              Take away
+            </button>
+          </div>
+        ))}
+        <button type="button" onClick={() => onChange([...list, {}])}>
+          Add
+        </button>
+      </fieldset>
+    )
+  }
+  if (typesOf(items)[0] !== 'string') return <JsonField {...props} />
+  if (items.enum) {
+    const options = items.enum.filter((one) => typeof one === 'string')
+    return (
+      <fieldset class="nested choices">
+        <legend>{label}</legend>
+        <Hint of={schema} />
+        {options.map((one) => (
+          <label key={one} class="toggle">
+            <input
+              type="checkbox"
+              checked={texts.includes(one)}
+              onChange={({ currentTarget }) =>
+                onChange(currentTarget.checked ? [...texts, one] : texts.filter((text) => text !== one))
+              }
+            />
+            {one}
+          </label>
+        ))}
+      </fieldset>
+    )
+  }
+  return (
+    <div class="field">
+      <label>
+        {label}, one a line
+        <textarea
+          class="code"
+          rows={Math.min(8, texts.length + 1)}
+          value={texts.join('\n')}
+          onChange={({ currentTarget }) =>
+            onChange(
+              currentTarget.value
+                .split('\n')
+                .map((line) => line.trim())
+                .filter((line) => line !== ''),
+            )
+          }
+        />
+      </label>
+      <Hint of={schema} />
+    </div>
+  )
+}
+
+/** A value that has no fields of its own. Text that is no JSON keeps the form from being sent. */
+export function JsonField({ name, schema, value, isRequired, onChange }: FieldProps) {
+  const [text, setText] = useState(value === undefined ? '' : JSON.stringify(value, null, 2))
+  return (
+    <div class="field">
+      <label>
+        {wordsOf(name)}, as JSON
+        <textarea
+          class="code"
+          rows={Math.min(12, text.split('\n').length + 1)}
+          spellcheck={false}
+          required={isRequired}
+          value={text}
+          onInput={({ currentTarget }) => {
+            setText(currentTarget.value)
+            const parsed = parsedJson(currentTarget.value)
+            currentTarget.setCustomValidity(parsed === undefined ? 'This is no JSON.' : '')
+            if (parsed !== undefined) onChange(parsed.value)
+          }}
+        />
+      </label>
+      <Hint of={schema} />
+    </div>
+  )
+}
+
+function Hint({ of: { description } }: { of: FormSchema }) {
+  return description ? <p class="hint">{description}</p> : null
+}
+
+/** The value of a JSON text, undefined inside for an empty text; no answer for a text that is no JSON. */
+export function parsedJson(text: string): { readonly value: unknown } | undefined {
+  if (text.trim() === '') return { value: undefined }
+  try {
+    return { value: JSON.parse(text) }
+  } catch {
+    return undefined
+  }
+}
+
+/** `edgeRouterRoles` is `Edge router roles`. */
+export function wordsOf(name: string): string {
+  const words = name.replace(/([a-z0-9])([A-Z])/g, '$1 $2').toLowerCase()
+  return words.charAt(0).toUpperCase() + words.slice(1)
+}
+
+function shownNames(display: unknown): ReadonlyMap<string, string> {
+  const entries: readonly unknown[] = Array.isArray(display) ? display : []
+  return new Map(
+    entries.flatMap((entry) => {
+      if (typeof entry !== 'object' || entry === null) return []
+      const [role, name] = [Reflect.get(entry, 'role'), Reflect.get(entry, 'name')]
+      return typeof role === 'string' && typeof name === 'string' ? [[role, name] as const] : []
+    }),
+  )
+}
