@@ -57,7 +57,14 @@ module.exports = {
     layer(
       'client-knows-operations',
       ['^src/client/'],
-      ['^src/client/', '^src/base/', '^src/concurrency/process-runtime[.]ts$', ...KERNEL, ...FACTS, ...OPERATIONS],
+      [
+        '^src/client/',
+        '^src/base/',
+        '^src/concurrency/(process-runtime|unless-aborted)[.]ts$',
+        ...KERNEL,
+        ...FACTS,
+        ...OPERATIONS,
+      ],
     ),
     layer('platform-implements-ports', PLATFORM, [
       ...PLATFORM,

@@ -2,7 +2,6 @@ export { ChangeRefused, type Progress } from './apply-changes.ts'
 export type { Coverage, CoveredKind, TestCase, TestResult, TouchedAccess } from './check-invariant.ts'
 export { coverageText, lowestShare } from './coverage.ts'
 export {
-  type AccessAnswer,
   type AccessQuestion,
   type EntityDoor,
   type NetworkDoor,

@@ -10,8 +10,6 @@ export interface Seen {
   readonly body: string
 }
 
-export type Sent = Readonly<Record<string, string | readonly string[]>>
-
 const NAVIGATION = { accept: 'text/html', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' }
 
 /** A browser as far as a gateway can tell: cookies of one host each, redirects, and the metadata of its requests. */

@@ -7,7 +7,7 @@ import { LoginFailed, type ProvidedLogin, type ProviderClient } from './provider
 import { isSecret, LoginSeal, newSecret } from './sealed-login.ts'
 
 /** The cookie of a login, on one host. Browsers take the prefix from no other host, and not without TLS. */
-export const SESSION_COOKIE = '__Host-portcullis-gateway'
+const SESSION_COOKIE = '__Host-portcullis-gateway'
 /** The cookie of a browser that logs in. */
 const LOGIN_COOKIE = '__Host-portcullis-gateway-login'
 const ATTRIBUTES = 'Path=/; Secure; HttpOnly; SameSite=Lax'

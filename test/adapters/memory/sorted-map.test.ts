@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+// Internals: the order of records in memory, held to a sorted list.
 import { SortedMap } from '../../../src/platform/memory/sorted-map.ts'
 
 type Step =

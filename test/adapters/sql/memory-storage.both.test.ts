@@ -2,6 +2,7 @@ import type { Storage } from 'portcullis'
 import { memoryStorage } from 'portcullis/memory'
 import { describe, expect, it } from 'vitest'
 import { insertAll, machine, machines, ticket, tickets, where } from '../../../adapters/storage/contract/kinds.ts'
+// Internals: the change feed of the memory storage, whose bound no storage shows.
 import { ChangeFeed } from '../../../src/platform/memory/state.ts'
 import { describeStorageContract } from '../../contract/storage.ts'
 

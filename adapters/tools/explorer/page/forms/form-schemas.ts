@@ -53,7 +53,7 @@ export function typesOf({ type = [] }: FormSchema): readonly string[] {
   return [type].flat().filter((one) => one !== 'null')
 }
 
-/** What a new entity has before the first input: the required members without a default that have an evident value. */
+/** The members of a new entity before the first input: the required members without a default that have an evident value. */
 export function blankOf(schema: FormSchema): Values {
   const required = new Set(schema.required)
   return Object.fromEntries(

@@ -27,7 +27,7 @@ const DEEPEST = 5
 const LONG_TEXT = 65_536
 
 /** The field for a value of a schema. */
-export function SchemaField(props: FieldProps) {
+function SchemaField(props: FieldProps) {
   const { name, root, depth = 0 } = props
   const schema = resolved(props.schema, root)
   const value = props.value ?? schema.default ?? undefined
@@ -291,7 +291,7 @@ export function parsedJson(text: string): { readonly value: unknown } | undefine
 }
 
 /** `edgeRouterRoles` is `Edge router roles`. */
-export function wordsOf(name: string): string {
+function wordsOf(name: string): string {
   const words = name.replace(/([a-z0-9])([A-Z])/g, '$1 $2').toLowerCase()
   return words.charAt(0).toUpperCase() + words.slice(1)
 }
