@@ -57,14 +57,7 @@ module.exports = {
     layer(
       'client-knows-operations',
       ['^src/client/'],
-      [
-        '^src/client/',
-        '^src/base/',
-        '^src/concurrency/(process-runtime|unless-aborted)[.]ts$',
-        ...KERNEL,
-        ...FACTS,
-        ...OPERATIONS,
-      ],
+      ['^src/client/', '^src/base/', '^src/concurrency/unless-aborted[.]ts$', ...KERNEL, ...FACTS, ...OPERATIONS],
     ),
     layer('platform-implements-ports', PLATFORM, [
       ...PLATFORM,

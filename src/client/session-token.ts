@@ -1,4 +1,3 @@
-import { runtime } from '../concurrency/process-runtime.ts'
 import { unlessAborted } from '../concurrency/unless-aborted.ts'
 
 /** Milliseconds that a login may take. Requests that wait for it fail then, and the next one logs in anew. */
@@ -67,8 +66,8 @@ export class SessionToken {
   #begin(logIn: Login): PendingLogin {
     const abort = new AbortController()
     const failure = new DOMException(`no login within ${LOGIN_MS / 1000} s`, 'TimeoutError')
-    const cancel = runtime.timer(LOGIN_MS, () => abort.abort(failure), true)
-    const token = unlessAborted(abort.signal, () => logIn(abort.signal)).finally(cancel)
+    const limit = setTimeout(() => abort.abort(failure), LOGIN_MS)
+    const token = unlessAborted(abort.signal, () => logIn(abort.signal)).finally(() => clearTimeout(limit))
     // Requests that gave up do not look at the promise.
     token.catch(() => undefined)
     return { token, abort, waiting: 0 }

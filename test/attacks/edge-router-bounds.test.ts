@@ -99,13 +99,13 @@ describe('an endpoint that is let in', () => {
     return { world, host, client }
   }
 
-  it('sends messages of 1 MiB, and none beyond', async () => {
+  it('sends messages of 16 MiB, and none beyond', async () => {
     const { world, client } = await open()
     const socket = await admitted(world, client)
     const connection: [number, Uint8Array][] = [[EDGE_HEADER.connection, uint32Header(1)]]
-    socket.mine.write(bytesOf(EDGE_TYPE.data, 8, MIB, connection))
+    socket.mine.write(bytesOf(EDGE_TYPE.data, 8, 16 * MIB, connection))
     expect(await answers(socket)).toBe(true)
-    socket.mine.write(bytesOf(EDGE_TYPE.data, 8, MIB + 1, connection).subarray(0, 20))
+    socket.mine.write(bytesOf(EDGE_TYPE.data, 8, 16 * MIB + 1, connection).subarray(0, 20))
     await until(() => socket.isClosed())
   })
 

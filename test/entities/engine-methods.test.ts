@@ -350,11 +350,13 @@ it('lists every method that the engine has at run time', async () => {
     )
     expect(Object.keys(Reflect.get(CASES, name) ?? {}).sort(), name).toEqual(methods.sort())
   }
-  const ofEntities: object = Object.getPrototypeOf(ControllerEngine.prototype)
-  const own = [ControllerEngine.prototype, ofEntities].map((one) => Object.getOwnPropertyNames(one).sort())
+  const ofStore: object = Object.getPrototypeOf(ControllerEngine.prototype)
+  const ofEntities: object = Object.getPrototypeOf(ofStore)
+  const own = [ControllerEngine.prototype, ofStore, ofEntities].map((one) => Object.getOwnPropertyNames(one).sort())
   // The findings are asked for with nothing that could be wrong.
   expect(own).toEqual([
     ['constructor', 'explain', 'findings', 'prepareReach', 'simulate', 'traceDial'],
+    ['constructor'],
     ['constructor', 'of'],
   ])
   expect(Object.getPrototypeOf(ofEntities)).toBe(Object.prototype)

@@ -65,7 +65,7 @@ describe.skipIf(!HAS_BROWSER)('a network that is set up in the explorer', () => 
     await page.getByRole('link', { name: 'phone' }).waitFor()
     const { data: left } = await net.admin.call('GET /identities')
     expect(left.map(({ name }) => name)).not.toContain('notebook')
-    // What the controller keeps by itself is folded away among the changes.
+    // Records that the controller keeps by itself are folded away among the changes.
     await page.evaluate('location.hash = "#/changes"')
     await page.getByText('deleted identity').first().waitFor()
     expect(await page.locator('main').textContent()).not.toContain('enrollment 0')

@@ -156,7 +156,7 @@ async function issueTo(
       ...(names.length === 0 ? [] : [new x509.SubjectAlternativeNameExtension(names)]),
     ]),
   }
-  return issueCertificate(template, by.key)
+  return issueCertificate(library, template, by.key)
 }
 
 function authorityUsage({ x509 }: Library): x509.Extension {

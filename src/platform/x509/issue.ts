@@ -1,5 +1,4 @@
 import type * as x509 from '@peculiar/x509'
-import { runtime } from '../../concurrency/process-runtime.ts'
 import type { SignatureAlgorithm } from '../../ports/credentials.ts'
 import type { IssuedRouterCertificates, Pki } from '../../ports/pki.ts'
 import type { Library } from './asn1-structures.ts'
@@ -41,10 +40,11 @@ const SIGNATURE_ALGORITHMS: Readonly<Record<SignatureAlgorithm, Uint8Array>> = {
  * encoded, and are concatenated as they are.
  */
 export async function issueCertificate(
+  library: Pick<Library, 'crypto'>,
   template: CertificateTemplate,
   key: Pick<SigningKey, 'algorithm' | 'jwa' | 'sign'>,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  const serial = runtime.bytes(20)
+  const serial = library.crypto.getRandomValues(new Uint8Array(20))
   // Positive, and without a leading zero that an encoder would drop.
   serial[0] = ((serial[0] ?? 0) & 0x7f) | 0x40
   const algorithm = SIGNATURE_ALGORITHMS[key.jwa]
@@ -105,7 +105,7 @@ export async function issueRouterCertificates(
     const extensions = routerExtensions(library, purpose, { names: accepted.requestedNames(), spiffeId, signing })
     const issuer = signing.subjectDer
     const template = { issuer, subject, publicKey: accepted.publicKey, extensions, ...validityOf(now, 1) }
-    return readCertificate(library, await issueCertificate(template, signer))
+    return readCertificate(library, await issueCertificate(library, template, signer))
   }
   if (namesItself && client.subject.commonName !== routerId)
     return { issued: false, of: 'client', problem: 'wrong-name' }

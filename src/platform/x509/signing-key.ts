@@ -1,5 +1,4 @@
 import type { webcrypto } from 'node:crypto'
-import { runtime } from '../../concurrency/process-runtime.ts'
 import type { KeySigner, SignatureAlgorithm } from '../../ports/credentials.ts'
 import type { Library } from './asn1-structures.ts'
 import { DER_TAGS, readSequence, type Signed, writeDer } from './der.ts'
@@ -54,7 +53,7 @@ export async function loadSigningKey(
     typeof held === 'string'
       ? await pemSigner(library, held, publicKey, algorithm)
       : signerOf(library, held, algorithm, jwa)
-  const probe = runtime.bytes(32)
+  const probe = library.crypto.getRandomValues(new Uint8Array(32))
   const signed = await sign(probe)
   const signature = algorithm.name === 'ECDSA' ? ecdsaToDer(signed) : signed
   if (!(await publicKey.verifies(hash, probe, signature))) throw new Error('does not match its certificate')

@@ -85,7 +85,7 @@ export async function createX509Pki(source: PkiSource, options: X509PkiOptions =
       ...year,
       notAfter,
     }
-    const der = await issueCertificate(template, issuer.signer)
+    const der = await issueCertificate(library, template, issuer.signer)
     const pem = writePem('CERTIFICATE', der)
     // The issued contents are known without parsing the certificate.
     const leaf = {

@@ -47,7 +47,7 @@ describe('an invariant about who never reaches what', () => {
       present: undefined,
     })
     expect(violation && violationText(neverConfidential, violation)).toBe(
-      "An identity with the role attributes 'contractor' and 'staff' can dial a service with the role attribute 'confidential', by the service policy 'staff'. Nobody who is there can yet.",
+      "An identity with the role attributes 'contractor' and 'staff' can dial a service with the role attribute 'confidential', by the service policy 'staff'. No present identity can yet.",
     )
   })
 
