@@ -301,9 +301,12 @@ describe('what no request sets', () => {
     expect((await stored('identities', data.id))?.disabledAt).toBeNull()
   })
 
-  it.each(['edge-routers', 'transit-routers'])('comes back: a router of %s has its certificate', async (kind) => {
+  it.each([
+    ['edge-routers', 'ab'],
+    ['transit-routers', 'ba'],
+  ])('comes back: a router of %s has its certificate', async (kind, byte) => {
     const { data } = await send(admin, 'POST', `${MANAGEMENT}/${kind}`, { name: `verified-${kind}` })
-    const certificate = { certPem: pemOf(await newAuthority('router')), fingerprint: 'ab'.repeat(20) }
+    const certificate = { certPem: pemOf(await newAuthority('router')), fingerprint: byte.repeat(20) }
     await controller.storage.write(async (tx) => {
       const collection = tx.collection(kindNamed(kind))
       const router = (await collection.get(data.id)) ?? expect.fail()
