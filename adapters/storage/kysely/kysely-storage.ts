@@ -61,6 +61,7 @@ export interface KyselyStorage<DB = unknown> extends JoinableStorage {
    * @throws {StorageUnavailable} `busy` at a deadlock, a lock that is not free in time, or after `timeoutMs`.
    *
    * @example
+   * const storage = await sqliteStorage<{ tenants: { name: string } }>('network.sqlite')
    * await storage.together(async ({ transaction, controller }) => {
    *   await transaction.insertInto('tenants').values({ name: 'acme' }).execute()
    *   await controller.engine.identities.create(SYSTEM_CALL, { name: 'acme-admin', type: 'User', isAdmin: false })

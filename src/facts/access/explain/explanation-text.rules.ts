@@ -43,7 +43,8 @@ const NOT_OPEN: readonly Reason[] = ['service-unknown', 'no-policy-for-pair', 'o
  * check admits. A service that the identity may not reach reads like a service that does not exist.
  *
  * @example
- * console.log(ownExplanationText(await controller.engine.explain('ann', 'payroll', 'Dial')))
+ * const explanation = await controller.engine.access.explain(SYSTEM_CALL, 'ann', 'payroll', 'Dial')
+ * console.log(ownExplanationText(explanation))
  */
 export function ownExplanationText(explanation: Explanation): string {
   const { asked, identity, policies, reason, type } = explanation
