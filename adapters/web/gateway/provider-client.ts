@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { isMap, memberOf } from '../../../src/base/members.ts'
 import type { ControllerFetch } from '../../../src/index.ts'
 import type { SessionTokens } from '../../network/sdk/in-process-identity.ts'
 
@@ -79,7 +80,8 @@ export class ProviderClient {
     if (this.#issuer !== undefined) return this.#issuer
     const answer = await this.#fetch(new Request('https://localhost/version'), {})
     const { data } = members(await answer.text())
-    const issuer = at(data, 'apiVersions', 'edge-oidc', 'v1', 'apiBaseUrls', 0)
+    const path = ['apiVersions', 'edge-oidc', 'v1', 'apiBaseUrls', 0]
+    const issuer = path.reduce<unknown>(memberOf, data)
     if (typeof issuer !== 'string') throw new LoginFailed('the controller has no OpenID provider')
     return issuer
   }
@@ -89,8 +91,7 @@ export class ProviderClient {
 function members(text: string): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse(text)
-    // An object from JSON has members of any kind.
-    return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {}
+    return isMap(value) ? value : {}
   } catch {
     return {}
   }
@@ -98,10 +99,4 @@ function members(text: string): Readonly<Record<string, unknown>> {
 
 function claimsOf(token: string): Readonly<Record<string, unknown>> {
   return members(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8'))
-}
-
-function at(value: unknown, ...path: readonly (string | number)[]): unknown {
-  let found = value
-  for (const name of path) found = typeof found === 'object' && found !== null ? Reflect.get(found, name) : undefined
-  return found
 }
