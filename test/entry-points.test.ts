@@ -113,6 +113,7 @@ describe('what an entry point loads', () => {
       'adapters/network/channel/channel-pair.ts',
       'adapters/network/sdk/in-process-identity.ts',
       'src/base/collections.ts',
+      'src/base/members.ts',
     ])
   })
 

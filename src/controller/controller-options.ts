@@ -30,7 +30,7 @@ export interface ControllerOptions extends Partial<Leniency> {
   /** `host:port` under which devices reach the controller, an IPv6 host in brackets; it stands in enrollment tokens. */
   readonly address: string
   /**
-   * The network as a model describes it (`portcullis/model`): a file name, a text in YAML, or an object. The start applies it as
+   * The network as a model describes it (`portcullis/model`): the name of a YAML or JSON file, a text in YAML, or an object. The start applies it as
    * `Controller.apply` does, and rejects with `ModelError` or `AssertionsFailed`, a line for each mistake, where that cannot be done. Later
    * starts change what differs from it. Processes over one store take turns. Default: the network stays as it is.
    *

@@ -17,7 +17,28 @@ import type { Resource } from '../kernel/declaration/resource.ts'
  * The members of a model file that hold entities. An entity comes after the entities that it refers to; signers and auth policies may refer
  * to each other.
  */
-const RESOURCE_OF = {
+export const MODEL_KEYS = [
+  'externalJwtSigners',
+  'authPolicies',
+  'cas',
+  'configTypes',
+  'configs',
+  'postureChecks',
+  'services',
+  'edgeRouters',
+  'transitRouters',
+  'identities',
+  'servicePolicies',
+  'edgeRouterPolicies',
+  'serviceEdgeRouterPolicies',
+  'webhooks',
+] as const
+
+/** A member of a model file that holds entities. */
+export type ModelKey = (typeof MODEL_KEYS)[number]
+
+// The type of the keys stands apart from the declarations of resources: editors of hosts would read all of them otherwise.
+const RESOURCE_OF: Readonly<Record<ModelKey, Resource>> = {
   externalJwtSigners,
   authPolicies,
   cas,
@@ -32,10 +53,7 @@ const RESOURCE_OF = {
   edgeRouterPolicies,
   serviceEdgeRouterPolicies,
   webhooks,
-} as const satisfies Readonly<Record<string, Resource>>
-
-/** A member of a model file that holds entities. */
-export type ModelKey = keyof typeof RESOURCE_OF
+}
 
 /** A place where an entity names others: a single name, several, `@name` in a role list, or the keys of a map. */
 export interface Link {
@@ -69,12 +87,9 @@ const DEEPER_LINKS: Partial<Record<ModelKey, readonly Link[]>> = {
   ],
 }
 
-// `Object.keys` loses the type of the keys.
-export const MODEL_KEYS = Object.keys(RESOURCE_OF) as readonly ModelKey[]
-
 /** Every kind of entity that a model file holds, in the order in which entities are created. */
 export const MODEL_KINDS: readonly ModelKind[] = MODEL_KEYS.map((key) => {
-  const resource: Resource = RESOURCE_OF[key]
+  const resource = RESOURCE_OF[key]
   const links = [...declaredLinks(resource), ...(DEEPER_LINKS[key] ?? [])]
   return { key, resource, links, assumed: ASSUMED[key] ?? {} }
 })

@@ -1,11 +1,11 @@
 import type { ControllerEngine } from '../engine/engine.ts'
 import { contextOf } from '../engine/entity-services.ts'
 import { engineWithin } from '../engine/store-engine.ts'
-import type { AppliedModel, ModelInput } from '../model/index.ts'
+import { type AppliedModel, ModelError, type ModelInput } from '../model/index.ts'
 import { StorageUnavailable } from '../ports/record-storage.ts'
 import { engineDoor } from './engine-door.ts'
 import { AssertionsFailed, carryOut, type PlanOptions, planFor } from './plan-model.ts'
-import { readModel } from './read-model.ts'
+import { readModelBy } from './read-model.ts'
 
 /** Attempts while other processes write. A storage waits some seconds for each. */
 const MOST_ATTEMPTS = 12
@@ -19,7 +19,13 @@ export async function applyInOneCommit(
   input: ModelInput,
   options: PlanOptions,
 ): Promise<AppliedModel> {
-  const model = await readModel(input)
+  const model = await readModelBy(
+    async (file) => {
+      // Platforms that run a controller from one file load no module by a computed name.
+      throw ModelError.ofFile(file, 'is a program: import it, and give its default export as the model')
+    },
+    [input],
+  )
   const revision = () => contextOf(engine).storage.read(async (tx) => tx.revision)
   const before = await revision()
   let plan = await planFor(engineDoor(engine), model, options)

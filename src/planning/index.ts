@@ -9,7 +9,7 @@ export {
   type ServiceConfigIds,
 } from './network-door.ts'
 export { AssertionsFailed, carryOut, PLAN_OPTIONS, type Plan, type PlanOptions, planFor } from './plan-model.ts'
-export { readModel } from './read-model.ts'
+export { readModelBy } from './read-model.ts'
 export { readNetwork as readNetworkOf } from './read-network.ts'
 export { modelNetwork, testModel, testNetwork } from './test-model.ts'
 export { yamlPackage } from './yaml-source.ts'

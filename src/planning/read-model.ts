@@ -3,28 +3,26 @@ import { moduleSource } from './module-source.ts'
 import { yamlPackage, yamlSource } from './yaml-source.ts'
 
 /**
- * Reads model files, texts or objects as one model: each may refer to entities of the others. Files end in `.yaml`, `.yml` (with the
- * package `yaml` installed), `.json`, or `.ts`, `.mts`, `.js`, `.mjs` with the model as default export. Rejects with {@link ModelError},
- * which lists every mistake with file, line and column, and why a file cannot be read.
- *
- * @example
- * const model = await readModel('network.yaml', 'assertions.yaml')
+ * Reads model files, texts or objects as one model: each may refer to entities of the others. The model of a module (`.ts`, `.mts`, `.js`,
+ * `.mjs`) is its default export, by `load`. Rejects with {@link ModelError}, which lists every mistake, and why a file cannot be read.
  */
-export async function readModel(...inputs: readonly ModelInput[]): Promise<Model> {
+export async function readModelBy(
+  load: (file: string) => Promise<unknown>,
+  inputs: readonly ModelInput[],
+): Promise<Model> {
   const sources: Source[] = []
-  for (const input of inputs) sources.push(await sourceOf(input))
+  for (const input of inputs) sources.push(await sourceOf(input, load))
   return readSources(sources)
 }
 
-async function sourceOf(input: ModelInput): Promise<Source> {
+async function sourceOf(input: ModelInput, load: (file: string) => Promise<unknown>): Promise<Source> {
   if (typeof input !== 'string') return isText(input) ? yamlText(input.name, input.text) : plainSource('model', input)
   if (isYaml(input)) return yamlText('model', input)
   const extension = /\.[^./\\]+$/.exec(input)?.[0].toLowerCase() ?? ''
   const file = await import('./model-file.ts')
   if (extension === '.yaml' || extension === '.yml') return yamlText(input, await file.textIn(input))
   if (extension === '.json') return jsonText(input, await file.textIn(input))
-  if (/^\.[cm]?[jt]s$/.test(extension))
-    return moduleSource(input, await file.textIn(input), await file.defaultExport(input))
+  if (/^\.[cm]?[jt]s$/.test(extension)) return moduleSource(input, await file.textIn(input), await load(input))
   throw ModelError.ofFile(input, 'is no model file: its name must end in .yaml, .yml, .json, .ts, .mts, .js or .mjs')
 }
 

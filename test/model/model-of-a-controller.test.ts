@@ -140,6 +140,13 @@ describe('a controller with a model', () => {
     expect((await engine.edgeRouters.list(SYSTEM_CALL)).totalCount).toBe(0)
   })
 
+  it('is imported where a program makes it: a controller loads no module by its name', async () => {
+    const file = join(tmpdir(), `network-${crypto.randomUUID()}.mts`)
+    await writeFile(file, 'export default { services: [] }')
+    ends.push(() => rm(file))
+    await expect(begin({ model: file })).rejects.toThrow('is a program: import it')
+  })
+
   it('is applied by one process at a time: two that start at once over one store make one network', async () => {
     const open = await fileStorage()
     const started = await Promise.all([

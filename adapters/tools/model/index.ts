@@ -51,7 +51,6 @@ export {
   type Plan,
   type PlanOptions,
   type Progress,
-  readModel,
   type TestCase,
   type TestResult,
   type TouchedAccess,
@@ -59,6 +58,7 @@ export {
 } from '../../../src/planning/index.ts'
 export { checkMoved, leadsTo } from './check-moved.ts'
 export type { AdminOptions } from './model-connection.ts'
+export { readModel } from './model-module.ts'
 export { modelSchema } from './model-schema.ts'
 export { modelObject, modelText } from './model-text.ts'
 export { applyModel, applyPlan, planModel, readNetwork, testController } from './plan-remote.ts'
