@@ -49,7 +49,8 @@ export class PlayedRouter {
       chain: readonly Uint8Array[],
       from: string | undefined,
     ) => {
-      const [near, far] = duplexPair()
+      // As sockets: the end of the other side closes.
+      const [near, far] = duplexPair({ allowHalfOpen: false })
       wires.streams([this.name, process.name], theirs, near)
       running.listener.accept(far, chain, from)
     }

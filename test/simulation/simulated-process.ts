@@ -84,8 +84,9 @@ export class SimulatedProcess {
       const other = this.#surroundings.processAt(address)
       if (!state.isAlive || other?.running === undefined || wires.refused.has(key(this.name, other.name)))
         throw new Error(`${address} is not reached`)
-      const [stream, near] = duplexPair()
-      const [far, theirs] = duplexPair()
+      // As sockets: the end of the other side closes.
+      const [stream, near] = duplexPair({ allowHalfOpen: false })
+      const [far, theirs] = duplexPair({ allowHalfOpen: false })
       wires.streams([this.name, other.name], near, far)
       const binding = choices.bytes(32)
       other.running.listener.acceptProcess({ stream: theirs, binding }, '127.0.0.1')

@@ -41,6 +41,8 @@ export class WebSocketStream extends Duplex {
     this.#pinging = runtime.interval(PING_MS, () => this.#ping())
     socket.on('data', (bytes: Uint8Array) => this.#take(bytes))
     socket.on('error', () => undefined)
+    // A server of plain HTTP leaves its half open.
+    socket.once('end', () => this.#end(NORMAL))
     socket.once('close', () => this.destroy())
     if (head.length > 0) this.#take(head)
   }
