@@ -3,9 +3,9 @@ import { SYSTEM_CALL } from '../context/call.ts'
 import type { ControllerEngine } from '../engine/engine.ts'
 import type { StoreEngine } from '../engine/store-engine.ts'
 import { explanationText } from '../facts/access/explain/index.ts'
+import { postureResponses } from '../facts/access/posture/rules/index.ts'
 import { serviceConfigs } from '../facts/configs/config.resource.ts'
 import { resourceNamed } from '../facts/resources/index.ts'
-import { postureResponses } from '../policy.ts'
 import { type AccessQuestion, listAll, type NetworkDoor, RefusedRequest } from './network-door.ts'
 
 /** The network of an engine, with the rights of the system. Only a whole controller explains access. */

@@ -1,5 +1,3 @@
-import { assembleController } from '../controller/create-controller.ts'
-import { engineOf } from '../controller/guarded-engine.ts'
 import {
   type Body,
   type Model,
@@ -10,7 +8,6 @@ import {
   pathOf,
   pathText,
 } from '../model/index.ts'
-import { memoryStorage } from '../platform/memory/memory-storage.ts'
 import type { PasswordHasher } from '../ports/credentials.ts'
 import { applyChanges, ChangeRefused } from './apply-changes.ts'
 import { engineDoor } from './engine-door.ts'
@@ -76,8 +73,11 @@ const NO_HASHER: PasswordHasher = {
   needsRehash: () => false,
 }
 
-/** Makes an empty controller in memory; it decides as every other controller does. */
+/** Makes an empty controller in memory; it decides as every other controller does. The controller is loaded for a model that is tried out. */
 export async function createScratchController(): Promise<ScratchController> {
+  const { assembleController } = await import('../controller/create-controller.ts')
+  const { engineOf } = await import('../controller/guarded-engine.ts')
+  const { memoryStorage } = await import('../platform/memory/memory-storage.ts')
   const controller = await assembleController(
     {
       address: 'scratch.invalid:1280',

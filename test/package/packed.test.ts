@@ -46,11 +46,11 @@ const NODES = ['20.19.0', '22', '24']
 /** Bytes, gzipped, of what an entry point loads of the package by itself; it may grow, but not unnoticed. */
 const SIZES: Readonly<Record<string, number>> = {
   '.': 33_000,
-  './client': 5_500,
+  './client': 5_600,
   './policy': 31_500,
   './storage': 47_000,
   './storage/contract': 25_500,
-  './model': 97_000,
+  './model': 105_000,
   './memory': 8_500,
   './node': 41_000,
   './fabric': 40_000,
@@ -75,7 +75,7 @@ const DECLARATIONS: Readonly<Record<string, number>> = {
   '.': 290_000,
   './client': 139_000,
   './policy': 66_000,
-  './sdk': 197_000,
+  './sdk': 199_000,
 }
 
 /** Every entry point whose types need no other package; that of storages in databases needs kysely, and no database's. */
