@@ -32,6 +32,8 @@ const MOST_GOOD = 16
 const MOST_ENDED = 16
 /** Days within which a certificate is about to end. */
 const ENDING_DAYS = 30
+/** Milliseconds after which devices that could not be asked are asked again. */
+const ASK_AGAIN_MS = 60_000
 /** How many holders of earlier certificates are answered at most. */
 const MOST_HOLDERS = 500
 
@@ -39,12 +41,13 @@ const MOST_HOLDERS = 500
 export class KeyRotation {
   readonly #context: EngineContext
   readonly #stored: StoredKeys
-  /** The authorities for which devices are being asked, or were, by this process. */
-  readonly #asking = new Set<string>()
+  /** Whether this process is asking devices, and is to look again afterwards. */
+  #asking: 'no' | 'once' | 'again' = 'no'
 
   constructor(context: EngineContext) {
     this.#context = context
-    this.#stored = new StoredKeys(context)
+    // Another process may have died while it asked devices, and a storage may have failed.
+    this.#stored = new StoredKeys(context, () => this.#ask())
     context.events.on('pki.changed', () => void this.#ask())
   }
 
@@ -121,7 +124,6 @@ export class KeyRotation {
         ...(begins && { issuesFrom: this.#issuesFrom(now), askedAt: null }),
         updatedAt: now,
       })
-      if (begins) this.#asking.delete(id)
       if (begins) await endFormer(tx, known, authority.id, now + KEEP_MS, now)
     })
     return this.status()
@@ -227,18 +229,23 @@ export class KeyRotation {
     return now + 2 * (this.#context.settings.lookForKeysMs ?? 0)
   }
 
-  /** A failure is followed by another try at the next start. Devices that were asked stay asked. */
+  /** Asks devices if the storage does not say that all were asked. A failure is followed by another try. Asked devices stay asked. */
   async #ask(): Promise<void> {
     const { clock, logger, storage } = this.#context
+    const isFirst = this.#asking === 'no'
+    this.#asking = isFirst ? 'once' : 'again'
+    if (!isFirst) return
     try {
       const latest = await storage.read(async (tx) => (await StoredKeys.authorities(tx)).at(-1))
       const isDue = latest?.issuesFrom == null || latest.issuesFrom <= clock.now()
-      if (latest === undefined || latest.askedAt !== null || !isDue || this.#asking.has(latest.id)) return
-      this.#asking.add(latest.id)
-      await askForRenewal(this.#context, latest)
+      if (latest !== undefined && latest.askedAt === null && isDue) await askForRenewal(this.#context, latest)
     } catch (error) {
       logFailure(logger, 'devices could not be asked to renew their certificates', error)
+      this.#stored.lookWithin(ASK_AGAIN_MS)
     }
+    const isAskedAgain = this.#asking === 'again'
+    this.#asking = 'no'
+    if (isAskedAgain) await this.#ask()
   }
 }
 

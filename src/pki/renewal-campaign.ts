@@ -41,7 +41,8 @@ export async function askForRenewal(context: EngineContext, { id, keyId, issuesF
   }
   await writes.run(SYSTEM_CALL, async (tx) => {
     const authority = await tx.collection(networkAuthorities).get(id)
-    if (authority !== undefined && authority.askedAt === null)
+    // It may have begun to sign meanwhile: devices that renewed in between are asked again.
+    if (authority?.issuesFrom === issuesFrom && authority.askedAt === null)
       await tx.collection(networkAuthorities).update({ ...authority, askedAt: clock.now() })
   })
 }

@@ -33,6 +33,7 @@ interface Stored {
  */
 export class StoredKeys {
   readonly #context: EngineContext
+  readonly #afterLook: () => Promise<void>
   readonly #steps = new Gate(1)
   #inUse = ''
   /** Authorities whose sessions were ended by this process. */
@@ -40,8 +41,10 @@ export class StoredKeys {
   /** The keys that listeners know of; undefined before the first. */
   #announced: string | undefined
 
-  constructor(context: EngineContext) {
+  /** `afterLook` follows each look, and does not reject. */
+  constructor(context: EngineContext, afterLook: () => Promise<void>) {
     this.#context = context
+    this.#afterLook = afterLook
     const { timetable, writes } = context
     timetable.onDue('keys', () => this.#look())
     writes.follow(() => this.take(), [networkAuthorities])
@@ -75,12 +78,19 @@ export class StoredKeys {
     } finally {
       this.#lookAgain()
     }
+    // It may take long: no look waits for it.
+    void this.#afterLook()
+  }
+
+  /** Looks again after some milliseconds at the latest. */
+  lookWithin(ms: number): void {
+    const { clock, timetable } = this.#context
+    timetable.notLater('keys', 'look', clock.now() + ms)
   }
 
   #lookAgain(): void {
-    const { clock, settings, timetable } = this.#context
-    const { lookForKeysMs } = settings
-    if (lookForKeysMs !== undefined) timetable.notLater('keys', 'look', clock.now() + lookForKeysMs)
+    const { lookForKeysMs } = this.#context.settings
+    if (lookForKeysMs !== undefined) this.lookWithin(lookForKeysMs)
   }
 
   async #take(renews: boolean): Promise<void> {
