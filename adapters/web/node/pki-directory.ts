@@ -4,6 +4,7 @@ import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
 import { checkArgument, checkOptions, type OptionRules } from '../../../src/base/arguments.ts'
 import { createPkiMaterial, type PkiMaterial } from '../../../src/index.ts'
+import { synced } from '../../network/enrollment/index.ts'
 import { errorCode, PkiFileError, type PkiFiles, readPkiFiles, reasonOf } from './pki-files.ts'
 
 /** The hosts and names that a PKI is created for when the directory has none; an existing PKI stays as it is. */
@@ -182,6 +183,7 @@ async function makeDirectory(directory: string): Promise<void> {
       await makeDirectory(dirname(directory))
       await make()
     })
+    await synced(dirname(directory))
   } catch (error) {
     if (errorCode(error) !== 'EEXIST') throw error
   }
@@ -214,7 +216,9 @@ async function storeNew(directory: string, material: Required<PkiMaterial>): Pro
       // Flushed, so that a file whose name survives a power failure has its content too.
       await writeFile(join(unfinished, name), material[part], { mode, flag: 'wx', flush: true })
     }
+    await synced(unfinished)
     await rename(unfinished, join(directory, CREATED))
+    await synced(directory)
     return true
   } catch (error) {
     await rm(unfinished, { recursive: true, force: true })
@@ -229,6 +233,7 @@ async function moveIntoPlace(directory: string): Promise<void> {
   for (const [, name] of partsAndNames()) {
     await tolerating('ENOENT', () => rename(join(directory, CREATED, name), join(directory, name)))
   }
+  await synced(directory)
   // Not empty when a third process has put a PKI there in this moment: it is put aside, for this one is in place.
   await tolerating('ENOENT', () => tolerating('ENOTEMPTY', () => rmdir(join(directory, CREATED))))
 }

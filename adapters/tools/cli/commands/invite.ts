@@ -1,7 +1,7 @@
-import { writeFile } from 'node:fs/promises'
 import { type InvitingEngine, inviteIdentity, inviteRouter } from '../../../../src/api-calls.ts'
 import type { ApiClient, ManagementApi } from '../../../../src/client/index.ts'
 import { ControllerError, type Invitation, type RouterInvitation } from '../../../../src/index.ts'
+import { writeDurably, writeNewDurably } from '../../../network/enrollment/index.ts'
 import { parseAddress } from '../../../web/node/index.ts'
 import { type Answer, type CommandCall, defineCommand } from '../command-line/command.ts'
 import { UsageError } from '../command-line/usage.ts'
@@ -51,9 +51,6 @@ program cannot follow: what an identity holds stays good until it ends; the cert
 
 type InviteCall = CommandCall<keyof typeof INVITE_OPTIONS>
 type Management = ApiClient<ManagementApi>
-
-/** Tokens are for their owner: anybody who has one can enroll with it. */
-const OWNER_ONLY = 0o600
 
 /** Makes the invited identity or router unless it exists, and gives out its enrollment token. Throws {@link UsageError}. */
 async function invite(call: InviteCall): Promise<Answer> {
@@ -153,8 +150,16 @@ function attributesOf(text: string | undefined): string[] {
   return (text ?? '').split(',').flatMap((name) => name.trim().replace(/^#/, '') || [])
 }
 
-async function writeNew(file: string, text: string, { terminal }: InviteCall): Promise<void> {
-  await withoutMistakes(() => writeFile(file, text, { mode: OWNER_ONLY }))
+/** Writes a file for its owner alone: anybody who has a token can enroll with it. Throws {@link UsageError}. */
+async function writeNew(file: string, text: string, { options, terminal }: InviteCall): Promise<void> {
+  // A file that came meanwhile is not replaced unless the caller means it.
+  const write = options.flag('force') ? writeDurably : writeNewDurably
+  try {
+    await withoutMistakes(() => write(file, text))
+  } catch (error) {
+    terminal.tell('the invitation is good all the same: portcullis invite gives its token out again')
+    throw error
+  }
   terminal.tell(`wrote ${file}`)
 }
 

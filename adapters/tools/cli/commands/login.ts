@@ -6,6 +6,7 @@ import { logInByPassword, readControllerUrl } from '../connection/connect.ts'
 import { readTrustBundle, type TrustBundle, trustingFetch } from '../connection/https-fetch.ts'
 import { DEFAULT_PROFILE, Profiles } from '../connection/profiles.ts'
 import { PASSWORD_OPTIONS, readPassword } from '../input/admin-credentials.ts'
+import { withoutMistakes } from './model/model-files.ts'
 
 const PROFILE = { value: 'NAME', variable: true, summary: 'which login; default: default' } as const
 
@@ -67,7 +68,7 @@ async function logIn(call: CommandCall<LoginOption>): Promise<Answer> {
   if (data.authQueries.length > 0) await answerSecondFactor(client.withToken(data.token), call)
   const name = options.value('profile') ?? DEFAULT_PROFILE
   const profile = { url, ...(trusted && { caPem: trusted.pem }), username, token: data.token }
-  const file = await new Profiles(environment).write(name, profile)
+  const file = await withoutMistakes(() => new Profiles(environment).write(name, profile))
   return { text: `logged in to ${url} as ${username}, kept in ${file}`, value: { profile: name, url, username, file } }
 }
 

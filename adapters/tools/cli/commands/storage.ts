@@ -1,4 +1,6 @@
 import { existsSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { synced } from '../../../network/enrollment/index.ts'
 import { type Answer, type CommandCall, defineCommand } from '../command-line/command.ts'
 import { UsageError } from '../command-line/usage.ts'
 import { readTables, withoutPasswords } from '../input/open-storage.ts'
@@ -69,6 +71,8 @@ function copyStorage(
         terminal.progress(`${command}: ${Math.floor((100 * copied) / Math.max(total, 1))} %`),
     }
     await (command === 'snapshot' ? snapshotSqlite(file, other, copying) : restoreSqlite(other, file, copying))
+    // The copy is on the disk; so is its name then.
+    await synced(dirname(target))
     const text = command === 'snapshot' ? `copied ${file} to ${other}` : `restored ${file} from ${other}`
     return { text, value: { storage: `sqlite:${file}`, copy: other } }
   })

@@ -1,6 +1,7 @@
-import { chmod, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
+import { writeDurably } from '../../../network/enrollment/index.ts'
 import { type Environment, UsageError } from '../command-line/usage.ts'
 
 /** A kept login: the controller and the API session. No password is kept. */
@@ -43,15 +44,11 @@ export class Profiles {
     return content
   }
 
-  /** Keeps a profile, whole or not at all; answers its file. */
+  /** Keeps a profile, whole or not at all; answers its file, which is on the disk. */
   async write(name: string, profile: Profile): Promise<string> {
     const file = this.#fileOf(name)
     await mkdir(this.#directory, { recursive: true, mode: 0o700 })
-    const unfinished = `${file}.${process.pid}`
-    await writeFile(unfinished, `${JSON.stringify(profile, null, 2)}\n`, { mode: 0o600 })
-    // The mode above is that of a new file only.
-    await chmod(unfinished, 0o600)
-    await rename(unfinished, file)
+    await writeDurably(file, `${JSON.stringify(profile, null, 2)}\n`)
     return file
   }
 

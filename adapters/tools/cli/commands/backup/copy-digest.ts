@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { open, readFile, rename } from 'node:fs/promises'
-import { basename, dirname } from 'node:path'
+import { readFile } from 'node:fs/promises'
+import { basename } from 'node:path'
+import { synced, writeDurably } from '../../../../network/enrollment/index.ts'
 
 /** The file beside a copy that holds its SHA-256, in the form of `sha256sum`. */
 export function digestFileOf(copy: string): string {
@@ -10,18 +11,8 @@ export function digestFileOf(copy: string): string {
 
 /** Writes the digest of a copy beside it; both survive a loss of power when this resolves. */
 export async function writeDigest(copy: string, named = copy): Promise<void> {
-  const file = digestFileOf(named)
   await synced(copy)
-  const unfinished = `${file}.unfinished`
-  const handle = await open(unfinished, 'w', 0o600)
-  try {
-    await handle.writeFile(`${await digestOf(copy)}  ${basename(named)}\n`)
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
-  await rename(unfinished, file)
-  await syncedFolder(dirname(file))
+  await writeDurably(digestFileOf(named), `${await digestOf(copy)}  ${basename(named)}\n`)
 }
 
 /**
@@ -37,21 +28,6 @@ export async function changedSinceMade(copy: string): Promise<string | undefined
   const [digest = ''] = text.split(' ')
   if (digest === (await digestOf(copy))) return undefined
   return `the copy is not as it was made: its SHA-256 is not the one in ${digestFileOf(copy)}`
-}
-
-/** Makes the entries of a folder survive a loss of power. */
-export async function syncedFolder(folder: string): Promise<void> {
-  // Windows opens no folders, and needs none of this.
-  if (process.platform !== 'win32') await synced(folder)
-}
-
-async function synced(path: string): Promise<void> {
-  const handle = await open(path, 'r')
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
 }
 
 async function digestOf(file: string): Promise<string> {

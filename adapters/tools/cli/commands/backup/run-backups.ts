@@ -2,12 +2,13 @@ import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openOperator, type Storage } from '../../../../../src/index.ts'
+import { synced } from '../../../../network/enrollment/index.ts'
 import type { Answer, CommandCall } from '../../command-line/command.ts'
 import { defineCommand } from '../../command-line/command.ts'
 import { UsageError } from '../../command-line/usage.ts'
 import { readKeep } from '../../input/durations.ts'
 import { DEFAULT_STORAGE, STORAGE_OPTIONS } from '../../input/open-storage.ts'
-import { digestFileOf, syncedFolder, writeDigest } from './copy-digest.ts'
+import { digestFileOf, writeDigest } from './copy-digest.ts'
 
 /** `portcullis backup run`. */
 export const BACKUP_RUN = defineCommand({
@@ -107,7 +108,7 @@ async function makeCopy(file: string, folder: string, keep: number): Promise<Mad
     // The digest first: a copy without a digest would count as a copy that cannot be compared.
     await writeDigest(unfinished, join(folder, name))
     await rename(unfinished, join(folder, name))
-    await syncedFolder(folder)
+    await synced(folder)
   } finally {
     for (const rest of ['', '-wal', '-shm']) await rm(unfinished + rest, { force: true })
   }

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
-import { writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { writeDurably } from '../../../../network/enrollment/index.ts'
 import { type Model, ModelError, problemText, readModel } from '../../../model/index.ts'
 import { UsageError } from '../../command-line/usage.ts'
 import type { Style, Terminal } from '../../output.ts'
@@ -38,7 +38,7 @@ export function requireFree(file: string | undefined, force: boolean): void {
 /** Writes a text to a file, which ends the answer; without a file the text is the answer. */
 export async function written(text: string, file: string | undefined, terminal: Terminal): Promise<string> {
   if (file === undefined) return text.replace(/\n$/, '')
-  await withoutMistakes(() => writeFile(file, text))
+  await withoutMistakes(() => writeDurably(file, text, { isPublic: true }))
   terminal.tell(`wrote ${file}`)
   return ''
 }
