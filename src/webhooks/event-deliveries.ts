@@ -95,15 +95,21 @@ export class EventDeliveries {
     }
     this.#hosted.set(id, subscriber)
     const now = this.#context.clock.now()
-    await this.#context.writes.run(SYSTEM_CALL, async (tx) => {
-      if ((await tx.collection(eventCursors).get(id)) !== undefined) return
-      await tx.collection(eventCursors).insert(newCursor(id, null, await lastRecordId(tx), now))
-    })
-    this.#look()
-    return () => {
+    const end = () => {
       if (this.#hosted.get(id) === subscriber) this.#hosted.delete(id)
       this.#look()
     }
+    try {
+      await this.#context.writes.run(SYSTEM_CALL, async (tx) => {
+        if ((await tx.collection(eventCursors).get(id)) !== undefined) return
+        await tx.collection(eventCursors).insert(newCursor(id, null, await lastRecordId(tx), now))
+      })
+    } catch (error) {
+      end()
+      throw error
+    }
+    this.#look()
+    return end
   }
 
   /** Ends attempts that are under way, and lets other processes go on, which make the remaining deliveries. */

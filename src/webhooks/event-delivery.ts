@@ -38,6 +38,8 @@ export class EventDelivery {
   /** Unwanted records are passed over in memory for a while. */
   #passed = { position: '', count: 0 }
   #triedAt = 0
+  /** The attempts of a round whose outcome is not stored yet. */
+  #unsettled: readonly [Work, readonly Settled[]] | undefined
   subscriber: Subscriber
 
   constructor(context: EngineContext, processId: string, subscriber: Subscriber) {
@@ -52,6 +54,8 @@ export class EventDelivery {
    */
   async round(closing: AbortSignal): Promise<number | undefined> {
     const { clock, storage } = this.#context
+    // The storage may have failed after events were delivered: they are not delivered again.
+    await this.#settle()
     const startedAt = clock.now()
     const { subscriber } = this
     const known = { subscriber, processId: this.#processId, passedTo: this.#passed.position, triedAt: this.#triedAt }
@@ -65,8 +69,8 @@ export class EventDelivery {
       return work.looked > 0 ? startedAt : work.nextAt
     }
     if (!(await this.#hold(work.cursor, startedAt))) return startedAt + 1
-    const settled = await this.#attempt(work, closing, startedAt)
-    await this.#settle(work, settled)
+    this.#unsettled = [work, await this.#attempt(work, closing, startedAt)]
+    await this.#settle()
     return clock.now()
   }
 
@@ -120,14 +124,19 @@ export class EventDelivery {
     return this.subscriber.deliver(message, closing)
   }
 
-  /** Stores the outcome of the events, unless the lease went to another process meanwhile: that process does all of it again. */
-  async #settle(work: Work, settled: readonly Settled[]): Promise<void> {
+  /**
+   * Stores the outcome of a round once, also if a write was done and failed. A process that took the lease meanwhile makes the attempts
+   * again.
+   */
+  async #settle(): Promise<void> {
+    if (this.#unsettled === undefined) return
+    const [work, settled] = this.#unsettled
     const { clock, logger, writes } = this.#context
     const { id, webhookId } = this.subscriber
     await writes.run(SYSTEM_CALL, async (tx) => {
       const now = clock.now()
       const cursor = await tx.collection(eventCursors).get(id)
-      if (cursor?.holder !== this.#processId) return
+      if (cursor?.holder !== this.#processId || cursor.updatedAt !== work.cursor.updatedAt) return
       const delivered = settled.filter(({ outcome }) => outcome !== 'put-aside' && outcome.isDelivered).length
       const failed = settled.flatMap(({ outcome }) => (outcome === 'put-aside' || outcome.isDelivered ? [] : [outcome]))
       if (failed.length > 0 && cursor.failingSince === null) {
@@ -139,7 +148,8 @@ export class EventDelivery {
         ...cursor,
         position: work.position,
         heldUntil: now + LEASE_MS,
-        updatedAt: now,
+        // The instant names the round: two rounds of one millisecond have two.
+        updatedAt: Math.max(now, cursor.updatedAt + 1),
         delivered: cursor.delivered + delivered - lost.length,
         ...(isWorking && { deliveredAt: now }),
         failuresInRow: isWorking ? 0 : cursor.failuresInRow + failed.length,
@@ -153,6 +163,7 @@ export class EventDelivery {
       // A subscriber that was down and answers again gets waiting events at once.
       if (isWorking && isDown(cursor.failuresInRow)) await retryNow(tx, id, now)
     })
+    this.#unsettled = undefined
   }
 
   async #settleOne(tx: WriteTransaction, { item, outcome }: Settled, webhookId: string | null, now: number) {
