@@ -26,6 +26,7 @@ import type { Events } from '../facts/network/events.ts'
 import type { EdgeRouters } from '../facts/routers/edge-router.resource.ts'
 import type { TransitRouters } from '../facts/routers/transit-router.resource.ts'
 import { type ControllerFetch, type PlainFetch, webFetch } from '../http/exchange.ts'
+import { ownedPaths } from '../http/owned-paths.ts'
 import { withCors } from '../http/pipeline/cors.ts'
 import { answerHeaders } from '../http/pipeline/envelope.ts'
 import { createHandler, type OpenIdApi } from '../http/pipeline/handler.ts'
@@ -80,6 +81,18 @@ export interface HostEvents extends Pick<Events, 'on'> {
 export interface Controller extends AsyncDisposable {
   /** Answers requests of both APIs; mount it in any framework. */
   readonly fetch: ControllerFetch
+  /**
+   * Reports whether the path of a request is the controller's, for a framework that answers unknown paths itself. Its own are all
+   * paths below `/edge`, `/fabric`, `/portcullis` and, where the OpenID provider is on, `/oidc`; the probes where they are on; and
+   * at the root the operations of the client API that need no session, such as `/version`, `/enroll` and
+   * `/.well-known/est/cacerts`. `/` is the application's. Method, query and empty segments do not matter. Below a prefix, pass
+   * the URL without it.
+   *
+   * @example
+   * const handler = expressHandler(controller)
+   * app.use((request, response, next) => (controller.owns(request) ? handler(request, response, next) : next()))
+   */
+  owns(request: { readonly url?: string | undefined }): boolean
   /** The headers of every answer; an adapter sends them with a refusal that the controller never sees. */
   readonly answerHeaders: Readonly<Record<string, string>>
   /** The operations of the APIs, for a host that calls them directly. */
@@ -234,6 +247,7 @@ export async function assembleController(options: ControllerOptions, applyModel:
     )
   return {
     fetch: webFetch(referred, readWebBody),
+    owns: ownedPaths(APIS.client, { probes: Boolean(options.probes), oidc: options.oidc !== false }),
     answerHeaders: answerHeaders(identity),
     engine: engineForHost(engine),
     as: (who) => engineForCall(engine, who),

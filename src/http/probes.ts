@@ -2,6 +2,9 @@ import { TooManyAttempts } from '../base/errors.ts'
 import type { PlainAnswer, PlainFetch } from './exchange.ts'
 import { answerOf } from './pipeline/envelope.ts'
 
+/** The paths of probes. */
+export const PROBE_PATHS = { alive: '/healthz', ready: '/readyz', figures: '/metrics' } as const
+
 /** The sources that probes are answered from. */
 export interface ProbeSource {
   /** Reports whether the controller was closed. */
@@ -48,11 +51,11 @@ export function withProbes(fetch: PlainFetch, source: ProbeSource): PlainFetch {
   return async (request, connection) => {
     if (request.method !== 'GET') return fetch(request, connection)
     switch (new URL(request.url).pathname) {
-      case '/healthz':
+      case PROBE_PATHS.alive:
         return source.isClosed() ? plain(503, 'closed\n') : plain(200, 'ok\n')
-      case '/readyz':
+      case PROBE_PATHS.ready:
         return readiness()
-      case '/metrics':
+      case PROBE_PATHS.figures:
         return figures(connection?.remoteAddress)
       default:
         return fetch(request, connection)

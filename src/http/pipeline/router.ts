@@ -40,6 +40,23 @@ export class Router {
 
   /** Errors: `NOT_FOUND` for an unknown path, `METHOD_NOT_ALLOWED` for a known one with another verb. */
   match(method: string, path: string): Match {
+    const { node, params } = this.#find(path) ?? {}
+    if (node === undefined || params === undefined) throw new UnknownPath(path)
+    const operation = node.operations.get(method)
+    if (operation === undefined) {
+      const allowed = [...node.operations.keys()].join(',')
+      const message = `method ${method} is not allowed, but [${allowed}] are`
+      throw new ControllerError('METHOD_NOT_ALLOWED', { code: 'UNHANDLED', message })
+    }
+    return { operation, params }
+  }
+
+  /** Reports whether an operation has the path, with any method. */
+  has(path: string): boolean {
+    return this.#find(path) !== undefined
+  }
+
+  #find(path: string): { readonly node: Node; readonly params: Record<string, string> } | undefined {
     const params: Record<string, string> = {}
     let node = this.#root
     for (const segment of segmentsOf(path)) {
@@ -49,18 +66,11 @@ export class Router {
         continue
       }
       const value = node.parameter && decoded(segment)
-      if (node.parameter === undefined || value === undefined) throw new UnknownPath(path)
+      if (node.parameter === undefined || value === undefined) return undefined
       params[node.parameter.name] = value
       node = node.parameter.node
     }
-    if (node.operations.size === 0) throw new UnknownPath(path)
-    const operation = node.operations.get(method)
-    if (operation === undefined) {
-      const allowed = [...node.operations.keys()].join(',')
-      const message = `method ${method} is not allowed, but [${allowed}] are`
-      throw new ControllerError('METHOD_NOT_ALLOWED', { code: 'UNHANDLED', message })
-    }
-    return { operation, params }
+    return node.operations.size === 0 ? undefined : { node, params }
   }
 
   #add(operation: Operation): void {
