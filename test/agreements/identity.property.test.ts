@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { patience, runs } from '../support/property-runs.ts'
 import { MortalIdentity } from './mortal-identity.ts'
-import { anyFaultAt, faultsAt } from './placed-fault.ts'
+import { anyFaultAt, faultsAt, type PlacedFault } from './placed-fault.ts'
 
 const MINUTE_MS = 60_000
 /** Steps by which two parties come to agree. */
@@ -10,6 +10,13 @@ const AGREEMENTS = ['/extend', '/extend-verify', 'keep', '/authenticate', '/oidc
 const anyFault = anyFaultAt(AGREEMENTS)
 const anyDeed = fc.constantFrom('call', 'renew', 'is asked to renew', 'waits', 'starts again')
 const anySessions = fc.constantFrom('api-session', 'bearer')
+
+const REFUSED_EXTENSION: PlacedFault = {
+  place: { of: '/extend', at: 0 },
+  way: 'fails',
+  isDone: false,
+  forMs: 1000,
+}
 
 type Deed = 'call' | 'renew' | 'is asked to renew' | 'waits' | 'starts again'
 
@@ -61,7 +68,11 @@ it(
           }
         },
       ),
-      runs(200, 15),
+      {
+        ...runs(200, 15),
+        // A listener of the session that replaced a refused one began another session beside it.
+        examples: [['bearer', false, ['call', 'renew', 'waits'], [REFUSED_EXTENSION]]],
+      },
     )
   },
   patience(600_000),

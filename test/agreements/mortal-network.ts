@@ -68,6 +68,8 @@ export class MortalNetwork {
       admin: TEST_ADMIN,
       random: seededRandom(1 + 1000 * this.#controllers.length),
       passwordHasher: plainPasswordHasher,
+      // Longer than any process hangs here.
+      enrollmentDurationMs: 7 * 86_400_000,
       logger: recordingLogger(),
       rateLimits: false,
       allowPrivateJwks: true,

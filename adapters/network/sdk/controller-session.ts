@@ -75,13 +75,12 @@ export class ControllerSession {
    * that gave up by `signal` says nothing about the session.
    */
   async plain<T>(work: (api: ApiClient<ClientApi>) => Promise<T>, signal?: AbortSignal): Promise<T> {
-    const held = this.#current()
-    const session = await held
+    const session = await this.#current()
     let failure: unknown
     for (const origin of this.#inOrder(session.origin)) {
       try {
         const answer = await work(this.#apiOf({ ...session, origin }))
-        if (origin !== session.origin) this.#goOnAt(held, { ...session, origin })
+        if (origin !== session.origin) this.#goOnAt({ ...session, origin })
         return answer
       } catch (error) {
         failure = error
@@ -194,11 +193,17 @@ export class ControllerSession {
   #started(session: Session): Session {
     const isFurther = this.#lastToken !== ''
     this.#lastToken = session.token
-    this.#heldToken = session.token
+    this.#hold(session)
     this.#renewLater(session)
     if (isFurther) this.#options.onNewSession?.()
     this.#options.onAlive?.()
     return session
+  }
+
+  /** Calls use the session from now on, also those of a listener that is called next. */
+  #hold(session: Session): void {
+    this.#heldToken = session.token
+    this.#session = Promise.resolve(session)
   }
 
   #renewLater(session: Session): void {
@@ -237,12 +242,12 @@ export class ControllerSession {
     if (this.#isClosed || this.#lastToken !== session.token) return
     if (renewed === undefined) {
       // Calls use the former session until the next session has begun.
-      this.#session = Promise.resolve(await this.#begin())
+      if (this.#session === undefined) await this.#current()
+      else await this.#begin()
       return
     }
     this.#lastToken = renewed.token
-    this.#heldToken = renewed.token
-    this.#session = Promise.resolve(renewed)
+    this.#hold(renewed)
     this.#renewLater(renewed)
     this.#options.onNewToken?.(renewed.token)
     this.#options.onAlive?.()
@@ -274,8 +279,8 @@ export class ControllerSession {
   }
 
   /** Another controller answered in the session that is held: it is asked first from now on. A login that began meanwhile counts more. */
-  #goOnAt(held: Promise<Session>, session: Session): void {
-    if (this.#session === held) this.#session = Promise.resolve(session)
+  #goOnAt(session: Session): void {
+    if (this.#heldToken === session.token) this.#hold(session)
   }
 
   async #end(session: Session, fetch = this.#fetch): Promise<void> {
