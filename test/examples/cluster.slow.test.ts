@@ -15,5 +15,5 @@ describe.each([
     expect([lost, stale]).toEqual([0, 0])
     expect(acknowledged).toBeGreaterThan(30)
     expect(told).toHaveLength(5)
-  }, 60_000)
+  }, 180_000)
 })
