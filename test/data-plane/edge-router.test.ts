@@ -1,5 +1,7 @@
+import { queryObjects } from 'node:v8'
 import type { PolicySide } from 'portcullis/fabric'
-import { describe, expect, it } from 'vitest'
+import { createTestController } from 'portcullis/testing'
+import { describe, expect, it, vi } from 'vitest'
 import { writePayload } from '../../adapters/network/channel/circuit-frames.ts'
 import { processTimer } from '../../adapters/network/channel/conversation.ts'
 import {
@@ -14,6 +16,7 @@ import type { Frame } from '../../adapters/network/channel/frame.ts'
 import { readText, readUint32, textHeader, uint32Header } from '../../adapters/network/channel/header-values.ts'
 import { modelCodec } from '../../adapters/network/fabric/messages/model-codec.ts'
 import { claimIn } from '../../adapters/network/router/edge/edge-admission.ts'
+import { EdgeConnection } from '../../adapters/network/router/edge/edge-connection.ts'
 import { RouterModel } from '../../adapters/network/router/state/router-model.ts'
 import { adminToken } from '../support/delegate.ts'
 import { type EdgeWorld, edgeWorld, type PlayedEndpoint, until } from '../support/edge-world.ts'
@@ -354,4 +357,33 @@ it('an address that several hosts share is of the identity that registered it fi
     `sibling terminator ${id} with shared identity shared belongs to different identity`,
   )
   expect(closed && readUint32(closed.headers, EDGE_HEADER.errorCode)).toBe(13)
+})
+
+describe('a circuit that an endpoint ended', () => {
+  it('leaves no connection in the memory of the router, however long the endpoints stay', async () => {
+    await using net = await createTestController({
+      router: true,
+      model: {
+        services: [{ name: 'wiki' }],
+        identities: [
+          { name: 'client', roleAttributes: ['clients'] },
+          { name: 'host', roleAttributes: ['hosts'] },
+        ],
+        servicePolicies: [
+          { name: 'dial', type: 'Dial', semantic: 'AnyOf', identityRoles: ['#clients'], serviceRoles: ['#all'] },
+          { name: 'bind', type: 'Bind', semantic: 'AnyOf', identityRoles: ['#hosts'], serviceRoles: ['#all'] },
+        ],
+      },
+    })
+    const count = () => queryObjects(EdgeConnection, { format: 'count' })
+    const before = count()
+    const [host, client] = [await net.as('host'), await net.as('client')]
+    await host.host('wiki', (connection) => void connection.pipe(connection))
+    for (let dials = 0; dials < 50; dials += 1) {
+      const connection = await client.dial('wiki')
+      connection.end('once')
+      for await (const bytes of connection) expect(String(bytes)).toBe('once')
+    }
+    await vi.waitFor(() => expect(count() - before).toBeLessThan(10))
+  })
 })

@@ -142,8 +142,15 @@ export class EdgeChannel implements Endpoint<Entry> {
   }
 
   release(id: number, entry: Entry): boolean {
-    if (entry.kind === 'connection') this.#circuits[entry.side].delete(entry.circuitId)
+    this.#leaveCircuit(entry)
     return this.#table.release(id, entry)
+  }
+
+  /** Later messages of the circuit lead to no connection. A connection of a further dial for the circuit stays. */
+  #leaveCircuit(entry: Entry): void {
+    if (entry.kind !== 'connection') return
+    const { side, circuitId } = entry
+    if (this.#circuits[side].get(circuitId) === entry) this.#circuits[side].delete(circuitId)
   }
 
   entered(id: number, circuitId: string): void {
@@ -299,6 +306,7 @@ export class EdgeChannel implements Endpoint<Entry> {
 
   #closedByEndpoint(id: number): void {
     const closed = this.#table.close(id)
+    if (closed !== undefined) this.#leaveCircuit(closed.value)
     if (closed?.value.kind === 'bound') this.#parts.hosted.remove([closed.value])
     else if (closed?.state === 'open') closed.value.left()
   }
