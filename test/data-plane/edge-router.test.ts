@@ -1,3 +1,4 @@
+import type { Duplex } from 'node:stream'
 import { queryObjects } from 'node:v8'
 import type { PolicySide } from 'portcullis/fabric'
 import { createTestController } from 'portcullis/testing'
@@ -378,7 +379,7 @@ describe('a circuit that an endpoint ended', () => {
     const count = () => queryObjects(EdgeConnection, { format: 'count' })
     const before = count()
     const [host, client] = [await net.as('host'), await net.as('client')]
-    await host.host('wiki', (connection) => void connection.pipe(connection))
+    await host.host('wiki', (connection: Duplex) => void connection.pipe(connection))
     for (let dials = 0; dials < 50; dials += 1) {
       const connection = await client.dial('wiki')
       connection.end('once')
