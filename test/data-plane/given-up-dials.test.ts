@@ -42,6 +42,7 @@ async function slowDial() {
     world,
     time,
     host,
+    client,
     traced,
     end: new PlayedEnd(client, KINDS[0], 'initiator', { id: CLIENT_ID, circuitId }),
   }
@@ -49,7 +50,10 @@ async function slowDial() {
 
 it('a dial whose client gave up before the answer came is followed to its end at the client', async () => {
   const { world, time, traced } = await slowDial()
-  time.pass(5100)
+  time.pass(200)
+  // The client is asked whether it still waits, and says nothing.
+  await new Promise((resolve) => setTimeout(resolve, 300))
+  time.pass(5000)
   const { outcome, stoppedAt, text } = await traced
   expect({ outcome, stoppedAt }).toEqual({ outcome: 'stopped', stoppedAt: 'client' })
   expect(text).toMatch(/at the client: it had given up before the answer came, and did not start the circuit\.$/)
@@ -64,4 +68,20 @@ it('a slow dial whose client starts the circuit got through', async () => {
   await world.controller.elapse(7000)
   expect(await traced).toMatchObject({ outcome: 'connected', stoppedAt: null })
   expect(await circuits(world)).toBe(1)
+})
+
+it.each([
+  ['does not know the connection any more', 0, 0],
+  ['still knows it', 1, 1],
+])('a circuit that its client does not start goes when the client %s, at once', async (_what, kind, left) => {
+  const { world, time, client } = await slowDial()
+  client.onMessage((message) => {
+    if (message.contentType !== EDGE_TYPE.inspect) return
+    const headers = [[EDGE_HEADER.connectionKind, Uint8Array.of(kind)]] as const
+    client.reply(message, edgeMessage(EDGE_TYPE.inspected, CLIENT_ID, headers))
+  })
+  time.pass(200)
+  await until(() => client.heard.some(({ contentType }) => contentType === EDGE_TYPE.inspect))
+  await new Promise((resolve) => setTimeout(resolve, 300))
+  expect(await circuits(world)).toBe(left)
 })

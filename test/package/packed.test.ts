@@ -314,7 +314,9 @@ describe('the packed package in an empty project', () => {
     const env = { ...process.env, PORTCULLIS_INSTALLED_IN: project, PORTCULLIS_PACKAGE: '', NO_COLOR: '1' }
     const vitest = join(root, 'node_modules/vitest/vitest.mjs')
     const { stdout } = await run(process.execPath, [vitest, 'run'], { cwd: root, env, maxBuffer: 10_000_000 }).catch(
-      ({ stdout: text }) => Promise.reject(new Error(String(text).slice(-8000))),
+      // Vitest tells what failed on its standard error.
+      ({ stdout: text, stderr }) =>
+        Promise.reject(new Error(`${String(stderr).slice(0, 8000)}\n${String(text).slice(-200)}`)),
     )
     expect(stdout).toMatch(/\d{3,} passed, 0 failed/)
   }, 900_000)

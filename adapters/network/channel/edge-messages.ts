@@ -120,6 +120,9 @@ export const CIRCUIT_HEADER = {
   sentAt: 2260,
 } as const
 
+/** The kinds of connections by which an endpoint answers a router that inspects an id. */
+export const CONNECTION_KIND = { unknown: 0, dial: 1, bind: 2 } as const
+
 /** The flags of a data message. */
 export const DATA_FLAG = {
   /** The sender sends nothing more. */

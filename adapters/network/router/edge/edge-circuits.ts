@@ -7,6 +7,10 @@ import type { ConnectionCircuits, EdgeConnection, EdgeSide } from './edge-connec
 
 /** Milliseconds within which a client starts its circuit once it has the answer to its dial. */
 const START_MS = 5000
+/** Milliseconds after which a client that did not start its circuit is asked whether it still waits: a host may serve nobody meanwhile. */
+const ASK_MS = 100
+/** Milliseconds of a dial after which its client is asked at once: many dialers have given up by then. */
+const LATE_DIAL_MS = 1000
 /** The same for a client at another router, ms: the host's router learns of the client before the circuit is laid. */
 const FAR_START_MS = 30_000
 /** Milliseconds within which a circuit is laid whose host has answered. */
@@ -63,8 +67,13 @@ export class EdgeCircuits implements ConnectionCircuits {
     if (!isClientHere && connection.usesXgress) this.#watchStart(connection, FAR_START_MS)
   }
 
-  /** A client's dial succeeded, and it has the answer. */
-  dialed(connection: EdgeConnection, circuitId: string, address: string): void {
+  /** Milliseconds of a clock that only goes forward. */
+  get now(): number {
+    return this.#parts.now()
+  }
+
+  /** A client's dial succeeded `tookMs` milliseconds after it began, and the client has the answer. */
+  dialed(connection: EdgeConnection, circuitId: string, address: string, tookMs: number): void {
     connection.enter(circuitId, address)
     const host = this.#waiting.get(circuitId)
     this.#waiting.delete(circuitId)
@@ -78,7 +87,7 @@ export class EdgeCircuits implements ConnectionCircuits {
       if (connection.usesXgress) this.#attach(connection)
       else this.#keep(connection)
     }
-    if (connection.usesXgress) this.#watchStart(connection, START_MS)
+    if (connection.usesXgress) this.#awaitStart(connection, tookMs > LATE_DIAL_MS ? 0 : ASK_MS)
     if (host?.hasLeft === true) host.leave()
   }
 
@@ -129,6 +138,22 @@ export class EdgeCircuits implements ConnectionCircuits {
   close(): void {
     for (const stop of this.#unstarted.values()) stop()
     this.#ends.close()
+  }
+
+  /** Watches the start of a circuit by a client of this router. A client that says that it knows no such connection gave its dial up. */
+  #awaitStart(connection: EdgeConnection, askAfterMs: number): void {
+    this.#watchStart(connection, START_MS)
+    const stopWatch = this.#unstarted.get(connection)
+    const stopAsking = this.#parts.timer(askAfterMs, () => void this.#askForStart(connection))
+    this.#unstarted.set(connection, () => {
+      stopWatch?.()
+      stopAsking()
+    })
+  }
+
+  async #askForStart(connection: EdgeConnection): Promise<void> {
+    const isUnknown = await connection.isUnknownToEndpoint(START_MS)
+    if (isUnknown && this.#unstarted.has(connection)) connection.cut(NOT_STARTED, true)
   }
 
   /** Ends a circuit that its client does not start: a dialer that gave up is silent, and a waiting host serves no other dialer. */

@@ -1,7 +1,7 @@
 import { PAYLOAD_ITEM, type Reading } from '../../../../src/data-plane.ts'
 import type { CircuitEnd } from '../../channel/circuit-ends.ts'
 import { forwarded } from '../../channel/circuit-frames.ts'
-import { bodyOf, DATA_FLAG, EDGE_HEADER, EDGE_TYPE, edgeMessage } from '../../channel/edge-messages.ts'
+import { bodyOf, CONNECTION_KIND, DATA_FLAG, EDGE_HEADER, EDGE_TYPE, edgeMessage } from '../../channel/edge-messages.ts'
 import type { Frame } from '../../channel/frame.ts'
 import { uint32Header } from '../../channel/header-values.ts'
 import type { Destination, Forwarder } from '../forwarder.ts'
@@ -12,7 +12,10 @@ import type { Endpoint, Room } from './endpoint.ts'
 export type EdgeSide = 'ingress' | 'egress'
 
 /** The part of an endpoint that its connections need. */
-type Way = Pick<Endpoint<EdgeConnection>, 'send' | 'queuedBytes' | 'whenDrained' | 'holdFor' | 'release' | 'entered'>
+type Way = Pick<
+  Endpoint<EdgeConnection>,
+  'send' | 'ask' | 'queuedBytes' | 'whenDrained' | 'holdFor' | 'release' | 'entered'
+>
 
 /** The circuits of a router, as its connections reach them. */
 export interface ConnectionCircuits {
@@ -121,6 +124,12 @@ export class EdgeConnection implements Destination {
     this.#circuitId = circuitId
     this.#address = address
     this.#endpoint.entered(this.id, circuitId)
+  }
+
+  /** Asks the endpoint whether it knows the connection. False also where it does not say within `withinMs` milliseconds. */
+  async isUnknownToEndpoint(withinMs: number): Promise<boolean> {
+    const answer = await this.#endpoint.ask(edgeMessage(EDGE_TYPE.inspect, this.id), withinMs).catch(() => undefined)
+    return answer?.headers.get(EDGE_HEADER.connectionKind)?.[0] === CONNECTION_KIND.unknown
   }
 
   /** All data goes straight to a connection at this router. */

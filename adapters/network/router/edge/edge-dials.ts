@@ -59,6 +59,7 @@ export class EdgeDials {
       const text = problem === 'taken' ? `connection id ${id} is in use` : 'too many connections'
       return this.#refuse(message, id, { text, hint: 'too-busy' })
     }
+    const begunAt = circuits.now
     const answer = await this.#createCircuit(message, serviceId)
     const isWanted = this.#table.open(id, connection)
     if (answer.type === 'refused') {
@@ -73,7 +74,7 @@ export class EdgeDials {
       return this.#refuse(message, id, { text: 'the circuit ended while it was laid' }, created.circuitId)
     }
     this.#endpoint.reply(message, connected(message, connection, created, controller), 'data')
-    circuits.dialed(connection, created.circuitId, created.address)
+    circuits.dialed(connection, created.circuitId, created.address, circuits.now - begunAt)
   }
 
   async #createCircuit(message: Frame, serviceId: string) {

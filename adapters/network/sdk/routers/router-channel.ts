@@ -2,7 +2,15 @@ import { runtime } from '../../../../src/concurrency/process-runtime.ts'
 import type { EndpointFacts } from '../../../../src/policy.ts'
 import type { Channel } from '../../channel/channel.ts'
 import { Conversation, NoAnswer, type Timer } from '../../channel/conversation.ts'
-import { bodyOf, EDGE_HEADER, EDGE_TYPE, edgeMessage, TRUE, textIn } from '../../channel/edge-messages.ts'
+import {
+  bodyOf,
+  CONNECTION_KIND,
+  EDGE_HEADER,
+  EDGE_TYPE,
+  edgeMessage,
+  TRUE,
+  textIn,
+} from '../../channel/edge-messages.ts'
 import type { Frame } from '../../channel/frame.ts'
 import { readBool, readText, readUint32, textHeader } from '../../channel/header-values.ts'
 import { writeReports } from '../../channel/posture-messages.ts'
@@ -255,9 +263,10 @@ export class RouterChannel {
     this.#bindings.ended(id, message)
   }
 
-  /** The router asks whether a service is still hosted. */
+  /** The router asks whether a connection is known, or a service is still hosted. */
   #inspected(id: number, message: Frame): void {
-    const kind = this.#bindings.has(id) ? 2 : this.#connections.has(id) ? 1 : 0
+    const { bind, dial, unknown } = CONNECTION_KIND
+    const kind = this.#bindings.has(id) ? bind : this.#connections.has(id) ? dial : unknown
     this.#talk.reply(message, edgeMessage(EDGE_TYPE.inspected, id, [[EDGE_HEADER.connectionKind, Uint8Array.of(kind)]]))
   }
 
