@@ -10,6 +10,7 @@ import {
   type PolicyKind,
   type SlotSet,
 } from '../facts/access/index/index.ts'
+import { isInForce, mayGrant, nextPhaseAt, PHASES, type TermInPhase } from '../facts/access/policy-term.rules.ts'
 import { resourceNamed } from '../facts/resources/index.ts'
 import type { RecordOf, Resource } from '../kernel/declaration/resource.ts'
 import { type Change, DamagedRecord, type HistoryPoint, type ReadTransaction } from '../ports/record-storage.ts'
@@ -33,6 +34,14 @@ export interface AccessChange {
   readonly change: 'gained' | 'lost'
 }
 
+/** The terms of service policies, as the index meets them. */
+export interface PolicyTerms {
+  /** Epoch ms. */
+  now(): number
+  /** A policy begins or ends at an instant (epoch ms), whichever process wrote it. */
+  due(at: number): void
+}
+
 /**
  * The access index, level with the store.
  */
@@ -41,6 +50,7 @@ export class AccessFeed implements AccessIndexFeed {
   readonly #tell: (change: AccessChange) => void
   readonly #level: StoreLevel
   readonly #moves: AccessMoves | undefined
+  readonly #terms: PolicyTerms
   #index = new AccessIndex()
   #unreadableChecks: readonly string[] = []
   #stands = false
@@ -49,16 +59,18 @@ export class AccessFeed implements AccessIndexFeed {
 
   /**
    * `turns` shares the thread during long reads. `tell` is called with the access that a change of an identity's own
-   * role attributes gives and takes. `latest` asks the store for its place, in a snapshot of its own. `moves` remembers
+   * role attributes gives and takes. `terms` knows the time. `latest` asks the store for its place, in a snapshot of its own. `moves` remembers
    * the identities that gained or lost access.
    */
   constructor(
     turns: Turns,
+    terms: PolicyTerms,
     tell: (change: AccessChange) => void = () => undefined,
     latest?: () => Promise<HistoryPoint>,
     moves?: AccessMoves,
   ) {
     this.#turns = turns
+    this.#terms = terms
     this.#moves = moves
     this.#tell = tell
     this.#level = new StoreLevel((tx, changes) => this.#catchUp(tx, changes), latest)
@@ -98,9 +110,12 @@ export class AccessFeed implements AccessIndexFeed {
   async #build(tx: ReadTransaction): Promise<void> {
     this.#stands = false
     this.#recordsRead = 0
-    const { index, unreadableChecks } = await buildIndex(tx, this.#turns, () => {
+    const asPolicy = (resource: Resource, record: RecordOf<Resource>, checks: readonly string[]) =>
+      this.#indexed(resource, record, checks)
+    const onRecord = () => {
       this.#recordsRead += 1
-    })
+    }
+    const { index, unreadableChecks } = await buildIndex(tx, this.#turns, asPolicy, onRecord)
     this.#index = index
     this.#unreadableChecks = unreadableChecks
     this.#stands = true
@@ -134,11 +149,17 @@ export class AccessFeed implements AccessIndexFeed {
         else this.#putEntity(entityKind, indexedEntity(record))
       } else if (policyKind !== undefined) {
         if (record === undefined) this.#index.removePolicy(policyKind, id)
-        else this.#index.putPolicy(policyKind, indexedPolicy(resource, record, this.#unreadableChecks))
+        else this.#index.putPolicy(policyKind, this.#indexed(resource, record, this.#unreadableChecks))
       }
     }
     if (this.#moves === undefined) put()
     else this.#moves.during(this.#index, { kind, id }, put)
+  }
+
+  #indexed(resource: Resource, record: RecordOf<Resource>, unreadableChecks: readonly string[]): IndexedPolicy {
+    const next = nextPhaseAt(termOf(record))
+    if (next !== undefined) this.#terms.due(next)
+    return indexedPolicy(resource, record, unreadableChecks, (term) => isInForce(term, this.#terms.now()))
   }
 
   #putEntity(kind: EntityKind, entity: IndexedEntity): void {
@@ -177,7 +198,12 @@ interface BuiltIndex {
  * Unreadable entities stand in the index with their readable parts; unreadable policies grant nothing. A posture check
  * with unreadable role attributes counts as selected by every policy that selects any check by attribute.
  */
-async function buildIndex(tx: ReadTransaction, turns: Turns, onRecord: () => void): Promise<BuiltIndex> {
+async function buildIndex(
+  tx: ReadTransaction,
+  turns: Turns,
+  asPolicy: (resource: Resource, record: RecordOf<Resource>, unreadableChecks: readonly string[]) => IndexedPolicy,
+  onRecord: () => void,
+): Promise<BuiltIndex> {
   const index = new AccessIndex()
   const unreadableChecks: string[] = []
   const turn = turns.begin()
@@ -198,7 +224,7 @@ async function buildIndex(tx: ReadTransaction, turns: Turns, onRecord: () => voi
     const resource = resourceNamed(kind)
     const { items } = await tx.collection(resource).find()
     for (const record of items) {
-      index.putPolicy(kind, indexedPolicy(resource, record, unreadableChecks))
+      index.putPolicy(kind, asPolicy(resource, record, unreadableChecks))
       onRecord()
       await turn()
     }
@@ -210,11 +236,15 @@ export function indexedEntity(record: { readonly id: string; readonly roleAttrib
   return { id: record.id, roleAttributes: textList(record.roleAttributes) }
 }
 
-/** `unreadableChecks` are selected where any posture check is selected by attribute. */
+/**
+ * `unreadableChecks` are selected where any posture check is selected by attribute. `grants` judges the term of a service policy: by
+ * default also a policy that begins later grants, as plans and simulations count it.
+ */
 export function indexedPolicy(
   resource: Resource,
   record: RecordOf<Resource>,
   unreadableChecks: readonly string[] = [],
+  grants: (term: TermInPhase) => boolean = mayGrant,
 ): IndexedPolicy {
   const sides = Object.entries(resource.definition.selects ?? {})
   const rolesIn = (field: string, kind: string) => {
@@ -230,6 +260,16 @@ export function indexedPolicy(
     semantic: semantic === 'AnyOf' ? 'AnyOf' : 'AllOf',
     roles,
     ...(type === 'Dial' || type === 'Bind' ? { type } : {}),
+    ...(grants(termOf(record)) ? {} : { isDormant: true }),
+  }
+}
+
+/** The term of a policy; open for a policy of a kind without terms. */
+function termOf({ from, until, phase }: RecordOf<Resource>): TermInPhase {
+  return {
+    from: typeof from === 'number' ? from : null,
+    until: typeof until === 'number' ? until : null,
+    phase: PHASES.find((name) => name === phase) ?? null,
   }
 }
 

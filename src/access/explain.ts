@@ -9,6 +9,7 @@ import {
 import {
   type Explanation,
   explainAccess,
+  type GivenTerm,
   type HostExplanation,
   type PolicyUnderReview,
   type RouterState,
@@ -16,6 +17,7 @@ import {
 } from '../facts/access/explain/index.ts'
 import type { AccessIndex, AccessType } from '../facts/access/index/index.ts'
 import { servicePolicies } from '../facts/access/policy.resource.ts'
+import { phaseAt, phaseNow } from '../facts/access/policy-term.rules.ts'
 import {
   applyResponses,
   type PostureData,
@@ -97,7 +99,12 @@ export async function explain(
       identity: identity && { ...identity, isDisabled: isDisabled(identity, at) },
       service,
       policies:
-        identity && service ? await policiesUnderReview(context, tx, index, identity.id, service.id, resolved) : [],
+        identity && service
+          ? await policiesUnderReview(context, tx, index, identity.id, service.id, resolved, {
+              at,
+              isOfNow: options.at === undefined,
+            })
+          : [],
       posture: await postureAt(tx, identity?.id, apiSessionId, { posture: responses, mfa }, at),
       apiSessionId,
       identityRouters: identityRouters.flatMap((id) => routers.get(id) ?? []),
@@ -139,6 +146,12 @@ async function policiesOf(
   ]
 }
 
+/** The instant of a question (epoch ms), and whether it is the present. */
+interface AskedInstant {
+  readonly at: number
+  readonly isOfNow: boolean
+}
+
 /** The service policies that select the identity or the service. Checks are read for policies that select both. */
 async function policiesUnderReview(
   context: EngineContext,
@@ -147,6 +160,7 @@ async function policiesUnderReview(
   identityId: string,
   serviceId: string,
   resolved: ResolvedChanges | undefined,
+  question: AskedInstant,
 ): Promise<readonly PolicyUnderReview[]> {
   const ofIdentity = index.policiesSelecting('service-policies', 'identities', identityId)
   const ofService = index.policiesSelecting('service-policies', 'services', serviceId)
@@ -154,11 +168,22 @@ async function policiesUnderReview(
   const asked = { index, posture: 'brought', everyPolicy: true } as const
   const [facts] = await factsFor(context, tx, [{ identityId, serviceId }], asked)
   const checked = new Map(facts?.grants.map((grant) => [grant.policyId, grant]))
-  return items.flatMap(({ id, name, type, semantic, identityRoles, serviceRoles }) =>
-    type === 'Invalid'
-      ? []
-      : [{ id, name, type, semantic, identityRoles, serviceRoles, checks: checked.get(id)?.checks ?? [] }],
-  )
+  return items.flatMap((policy) => {
+    const { id, name, type, semantic, identityRoles, serviceRoles } = policy
+    if (type === 'Invalid') return []
+    const checks = checked.get(id)?.checks ?? []
+    return [{ id, name, type, semantic, identityRoles, serviceRoles, checks, term: termOf(policy, question) }]
+  })
+}
+
+/** The term of a service policy as the question meets it; undefined for a policy without term and reason. */
+function termOf(policy: RecordOf<typeof servicePolicies>, { at, isOfNow }: AskedInstant): GivenTerm | undefined {
+  // A policy as it would be after changes has no phase, and may lack the members.
+  const { from = null, until = null, reason = null, givenBy = null, phase = null } = policy
+  if (from === null && until === null && reason === null) return undefined
+  const term = { from, until, phase: phase ?? phaseAt({ from, until }, at) }
+  const reached = isOfNow ? phaseNow(term, at) : phaseAt(term, at)
+  return { from, until, reason, givenBy, phase: reached ?? 'in-force' }
 }
 
 async function routerStates(

@@ -1,21 +1,33 @@
 import { ControllerError, invalidField } from '../base/errors.ts'
+import { instant } from '../base/time.ts'
+import { knownCaller } from '../context/call.ts'
 import {
   type EdgeRouterPolicies,
   edgeRouterPolicies,
   type ServicePolicies,
   servicePolicies,
 } from '../facts/access/policy.resource.ts'
+import { phaseAt } from '../facts/access/policy-term.rules.ts'
 import type { Behaviour } from '../records/behaviour.ts'
 
 /** A service policy grants Dial or Bind; `Invalid` exists in the vocabulary only. */
 export const servicePolicyBehaviour: Behaviour<ServicePolicies> = {
   resource: servicePolicies,
 
-  async guard(_context, _tx, _call, change) {
-    if (change.after?.type === 'Invalid') {
+  async guard(_context, _tx, call, change) {
+    if (change.kind === 'delete') return undefined
+    const { before, after } = change
+    if (after.type === 'Invalid') {
       throw invalidField('policyType', "invalid policy type. valid types are 'Dial' and 'Bind'", 'Invalid')
     }
-    return change.after
+    const { from, until, reason } = after
+    if (from !== null && until !== null && until <= from) {
+      throw invalidField('until', 'until must be later than from', instant(until).toISOString())
+    }
+    const isAsBefore = before?.from === from && before.until === until && before.reason === reason
+    const isGiven = from !== null || until !== null || reason !== null
+    const giver = isGiven ? (knownCaller(call)?.identity.name ?? null) : null
+    return { ...after, phase: phaseAt(after, after.updatedAt), givenBy: isAsBefore ? before.givenBy : giver }
   },
 }
 

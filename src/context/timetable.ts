@@ -22,6 +22,9 @@ const BULK: OccasionFacts = { lane: 'bulk', retryMs: RETRY_MS }
 /** Other processes consider a process dead that is silent for half a minute. */
 const LIFE_SIGN: OccasionFacts = { lane: 'prompt', retryMs: 5000 }
 
+/** Access goes on that should have ended, or has not begun. */
+const TERM: OccasionFacts = { lane: 'prompt', retryMs: 1000 }
+
 /** The occasions of the timetable. Each has turns of its own: a slow occasion does not delay another. */
 const OCCASIONS = {
   /** A session has expired. */
@@ -30,6 +33,8 @@ const OCCASIONS = {
   withdrawn: BULK,
   /** A change of access could not be enforced: every session is judged again. */
   access: BULK,
+  /** A service policy begins or ends. */
+  'policy-term': TERM,
   /** The unknown connection state of an identity becomes offline. */
   'identity-connection': PROMPT,
   /** Other processes may have changed routers that are connected to this process. */

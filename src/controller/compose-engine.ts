@@ -94,6 +94,7 @@ export async function composeEngine(options: ControllerOptions) {
   const turns = createLoopTurns()
   const access = new AccessFeed(
     turns,
+    { now: () => clock.now(), due: (at) => timetable.notLater('policy-term', 'next', at) },
     (change) => events.emit('access.changed', { ...change, at: clock.now() }),
     latest,
     profile.tellsPassingAccess ? new AccessMoves() : undefined,

@@ -1,4 +1,5 @@
 import { isIndexed } from '../access/access-feed.ts'
+import { followTerms } from '../access/policy-terms.ts'
 import { endOverdueSessions, enforceAccess, resume } from '../access/service-sessions/enforcement.ts'
 import { containRights } from '../authority/containment.ts'
 import { keepAnAdministrator } from '../authority/last-administrator.ts'
@@ -10,6 +11,8 @@ import { changesTo, type RecordedChange } from '../context/recorded-changes.ts'
 import type { EndReasons, RecordedWrite } from '../context/writes.ts'
 import { requireValidSession } from '../credentials/api-session-validity.ts'
 import { completedEnrollments } from '../enrollment/enrollment.ts'
+import { servicePolicies } from '../facts/access/policy.resource.ts'
+import { nextPhaseAt } from '../facts/access/policy-term.rules.ts'
 import { endpointStates, postureData } from '../facts/access/posture/posture-data.resource.ts'
 import { sessions } from '../facts/access/session.resource.ts'
 import { enrollments } from '../facts/enrollment/enrollment.resource.ts'
@@ -45,6 +48,7 @@ export function followWrites(context: EngineContext, apiSessions: ApiSessions, r
   writes.follow(({ changes }) => presence.follow(changes), [edgeRouters, transitRouters])
   writes.follow((write) => revocations.follow(write), [revocationRecords])
   writes.follow(({ changes }) => noteDue(context, changes), [apiSessionRecords, sessions])
+  writes.follow(({ changes }) => noteTerms(context, changes), [servicePolicies])
   writes.follow((write) => apiSessions.follow(write))
   writes.follow(({ changes }) => enforceAccess(context, changes))
   if (context.settings.profile.tellsPassingAccess) writes.follow(({ changes }) => seeEachChange(context, changes))
@@ -71,6 +75,7 @@ export function followTime(context: EngineContext, apiSessions: ApiSessions, rev
   const { timetable } = context
   timetable.onDue('overdue', () => endOverdue(context, apiSessions))
   timetable.onDue('access', () => resume(context))
+  timetable.onDue('policy-term', () => followTerms(context))
   timetable.onDue('withdrawn', () => apiSessions.endAllWithdrawn())
   timetable.onDue('revocation', (ids) => revocations.forgetExpired(ids))
 }
@@ -91,6 +96,14 @@ async function endOverdue(context: EngineContext, apiSessions: ApiSessions): Pro
 function noteDue({ timetable }: EngineContext, changes: readonly RecordedChange[]): void {
   for (const { after } of [...changesTo(changes, apiSessionRecords), ...changesTo(changes, sessions)]) {
     if (after !== undefined && after.dueAt !== NEVER) timetable.notLater('overdue', 'next', after.dueAt)
+  }
+}
+
+/** The timetable looks when a service policy of the write begins or ends. */
+function noteTerms({ timetable }: EngineContext, changes: readonly RecordedChange[]): void {
+  for (const { after } of changesTo(changes, servicePolicies)) {
+    const next = after && nextPhaseAt(after)
+    if (next !== undefined) timetable.notLater('policy-term', 'next', next)
   }
 }
 

@@ -18,11 +18,14 @@ async function storeOf(...ids: readonly string[]): Promise<Storage> {
   return storage
 }
 
+/** No policy of these stores has a term. */
+const TERMS = { now: () => 0, due: () => undefined }
+
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
 it('starts afresh when the store is restored to an earlier revision', async () => {
   let storage = await storeOf('a', 'b', 'c')
-  const feed = new AccessFeed(createLoopTurns(), undefined, () =>
+  const feed = new AccessFeed(createLoopTurns(), TERMS, undefined, () =>
     storage.read(async ({ revision, line }) => ({ revision, line })),
   )
   const knows = (id: string) => storage.read(async (tx) => (await feed.at(tx)).has('identities', id))
@@ -34,7 +37,7 @@ it('starts afresh when the store is restored to an earlier revision', async () =
 })
 
 it('starts afresh when the store lost commits and counted them again', async () => {
-  const feed = new AccessFeed(createLoopTurns())
+  const feed = new AccessFeed(createLoopTurns(), TERMS)
   const known = async (storage: Storage, id: string) =>
     storage.read(async (tx) => (await feed.at(tx)).has('identities', id))
   const [lost, found, further] = [await storeOf('a', 'b'), await storeOf('a', 'x'), await storeOf('a', 'y', 'z')]
@@ -46,7 +49,7 @@ it('starts afresh when the store lost commits and counted them again', async () 
 it('keeps its index for a snapshot that only began early', async () => {
   const storage = await storeOf('a')
   let asked = 0
-  const feed = new AccessFeed(createLoopTurns(), undefined, () => {
+  const feed = new AccessFeed(createLoopTurns(), TERMS, undefined, () => {
     asked += 1
     return storage.read(async ({ revision, line }) => ({ revision, line }))
   })

@@ -68,6 +68,7 @@ function onTheWire(explanation: Explanation) {
     policies: policies.map((policy) => ({
       ...policy,
       checks: policy.checks.map((check) => ({ ...check, holdsUntil: instant(check.holdsUntil) })),
+      term: policy.term && { ...policy.term, from: instant(policy.term.from), until: instant(policy.term.until) },
     })),
     wire: wire && {
       ...wire,

@@ -8,6 +8,7 @@ import {
   SUGGESTION_KINDS,
   WIRE_OBSTACLES,
 } from '../../facts/access/explain/index.ts'
+import { PHASES } from '../../facts/access/policy-term.rules.ts'
 import { POSTURE_CHECK_TYPE_IDS } from '../../facts/access/posture/rules/index.ts'
 import { described } from '../../kernel/declaration/words.ts'
 
@@ -58,6 +59,22 @@ const Check = described(
     holdsUntil: 'When it fails by itself, RFC 3339; null when it does not.',
   },
 )
+const Term = described(
+  z.object({
+    phase: z.enum(PHASES),
+    from: z.iso.datetime().nullable(),
+    until: z.iso.datetime().nullable(),
+    reason: z.string().nullable(),
+    givenBy: z.string().nullable(),
+  }),
+  {
+    phase: 'Whether the policy grants at the instant of the question.',
+    from: 'When it begins to grant, RFC 3339; null where it grants at once.',
+    until: 'When it ends to grant, RFC 3339; null where it does not end by itself.',
+    reason: 'Why the access is given, for people; null without a reason.',
+    givenBy: 'The name of the identity that gave it; null for the controller and its host.',
+  },
+)
 const Policy = described(
   Named.extend({
     type: AccessType,
@@ -67,6 +84,7 @@ const Policy = described(
     applies: z.boolean(),
     grants: z.boolean(),
     checks: z.array(Check),
+    term: Term.nullable(),
   }),
   {
     id: 'The id of the service policy.',
@@ -75,9 +93,10 @@ const Policy = described(
     semantic: 'Whether its role lists ask for all attributes or any.',
     identitySide: 'Its identity roles, held against the identity.',
     serviceSide: 'Its service roles, held against the service.',
-    applies: 'Whether it selects both and is of the type in question: it decides then.',
+    applies: 'Whether it selects both, is of the type in question and is in force: it decides then.',
     grants: 'Whether it applies and all its posture checks pass.',
     checks: 'Its posture checks, when it selects both.',
+    term: 'Its term and the reason of its giver; null for a policy without either.',
   },
 )
 const Suggestion = described(

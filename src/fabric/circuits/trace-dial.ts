@@ -59,6 +59,7 @@ const NOBODY_ASKS: Readonly<Partial<Record<Explanation['reason'], DialStation>>>
   'identity-disabled': 'policies',
   'no-policy-for-pair': 'policies',
   'only-other-type': 'policies',
+  'no-policy-in-force': 'policies',
   'no-edge-router-for-identity': 'edge-routers',
   'no-edge-router-for-service': 'edge-routers',
   'no-common-edge-router': 'edge-routers',

@@ -1,6 +1,7 @@
 import { normalPostureCheckOf } from '../../access/posture/posture-checks.ts'
 import type { EngineContext } from '../../context/context.ts'
 import { servicePolicies } from '../../facts/access/policy.resource.ts'
+import { isInForce } from '../../facts/access/policy-term.rules.ts'
 import { postureChecks } from '../../facts/access/posture/posture-check.resource.ts'
 import { isDisabled } from '../../facts/authority/authority.rules.ts'
 import { configs, configTypes, serviceConfigs } from '../../facts/configs/config.resource.ts'
@@ -42,8 +43,10 @@ export const MODEL_KINDS: readonly ModelKind[] = [
     type: 'posture-check',
     check: normalPostureCheckOf(record),
   })),
-  kind(servicePolicies, 'service-policy', async (_tx, { id, name, type: policyType }) => {
-    return policyType === 'Invalid' ? undefined : { type: 'service-policy', id, name, policyType }
+  kind(servicePolicies, 'service-policy', async (_tx, policy, now) => {
+    const { id, name, type: policyType } = policy
+    if (policyType === 'Invalid' || !isInForce(policy, now)) return undefined
+    return { type: 'service-policy', id, name, policyType }
   }),
   kind(revocations, 'revocation', async (_tx, { id, type, expiresAt, updatedAt }) => {
     const issuedBefore = type === 'IDENTITY' ? updatedAt : undefined

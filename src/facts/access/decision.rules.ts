@@ -20,6 +20,8 @@ export type Reason =
   | 'no-policy-for-pair'
   /** Service policies select both, but only for the other access type. */
   | 'only-other-type'
+  /** Service policies of the type select both, and the term of each has not begun or is over. */
+  | 'no-policy-in-force'
   /** Service policies grant it, and each of them has a posture check that fails. */
   | 'posture-failing'
   /** No edge router policy gives the identity an edge router. */
@@ -42,6 +44,7 @@ export const REASONS = [
   'identity-disabled',
   'no-policy-for-pair',
   'only-other-type',
+  'no-policy-in-force',
   'posture-failing',
   'no-edge-router-for-identity',
   'no-edge-router-for-service',
@@ -95,6 +98,8 @@ export interface DecisionFacts {
   readonly hasService: boolean
   /** The grants of service policies of either type that select both. */
   readonly grants: readonly GuardedGrant[]
+  /** True when a service policy of the type selects both, but not within its term; only explanations look. */
+  readonly hasPolicyOutOfTerm?: boolean | undefined
   /** Undefined when posture does not matter: every policy passes. */
   readonly posture: SessionReport | undefined
   /** Undefined when edge routers do not matter. */
@@ -142,6 +147,7 @@ const STANDS_IN_THE_WAY: Readonly<Record<Obstacle, (asked: Asked) => boolean>> =
   'api-session-over': ({ facts }) => facts.party?.lack === 'api-session-over',
   'factor-missing': ({ facts }) => facts.party?.lack === 'factor-missing',
   'service-session-over': ({ facts }) => facts.party?.lack === 'service-session-over',
+  'no-policy-in-force': ({ facts, ofType }) => ofType.length === 0 && facts.hasPolicyOutOfTerm === true,
   'no-policy-for-pair': ({ facts }) => facts.grants.length === 0,
   'only-other-type': ({ ofType }) => ofType.length === 0,
   'posture-failing': ({ facts, carrying }) => carrying === undefined && facts.party?.isJudgedThere !== true,
@@ -152,7 +158,7 @@ const STANDS_IN_THE_WAY: Readonly<Record<Obstacle, (asked: Asked) => boolean>> =
     party !== undefined && routers !== undefined && !routers.common.includes(party.routerId),
 }
 
-const POLICIES = ['no-policy-for-pair', 'only-other-type'] as const
+const POLICIES = ['no-policy-in-force', 'no-policy-for-pair', 'only-other-type'] as const
 const ROUTERS = ['no-edge-router-for-identity', 'no-edge-router-for-service', 'no-common-edge-router'] as const
 
 /** The order in which callers of the APIs learn of obstacles. */

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { defineResource } from '../../kernel/declaration/define-resource.ts'
-import { Name, Roles, Semantic } from '../../kernel/declaration/fields.ts'
+import { Instant, Name, Roles, Semantic, Text } from '../../kernel/declaration/fields.ts'
 import { type Resource, type ResourceDefinition, selectedBy } from '../../kernel/declaration/resource.ts'
+import { PHASES } from './policy-term.rules.ts'
 
 const SEMANTIC_WORDS = 'Whether an entity needs all role attributes of a list (`AllOf`) or any one of them (`AnyOf`).'
 
@@ -21,12 +22,19 @@ const SERVICE_POLICIES_DEFINITION = {
     identityRoles: Roles.default([]),
     postureCheckRoles: Roles.default([]),
     serviceRoles: Roles.default([]),
+    from: Instant.nullable().default(null),
+    until: Instant.nullable().default(null),
+    reason: Text.nullable().default(null),
   },
+  system: { phase: z.enum(PHASES).nullable(), givenBy: z.string().nullable() },
+  undo: { phase: 'computed', givenBy: 'computed' },
   quirks: {
     nullWhenEmpty: ['identityRoles', 'postureCheckRoles', 'serviceRoles'],
+    mayBeAbsent: ['from', 'until', 'reason', 'phase', 'givenBy'],
   },
   required: ['name', 'semantic', 'type'],
   unique: ['name'],
+  indexed: ['phase'],
   selects: { identityRoles: 'identities', postureCheckRoles: 'posture-checks', serviceRoles: 'services' },
   links: ['identities', 'posture-checks', 'services'],
   computed: { identities: selectedBy('identities'), services: selectedBy('services') },
@@ -42,6 +50,12 @@ export const servicePolicies: ServicePolicies = defineResource(SERVICE_POLICIES_
   postureCheckRoles:
     'Which posture checks must pass for the policy to grant anything: `#attribute`, `#all`, or `@` and an id. A set, sorted; without any it always grants.',
   serviceRoles: rolesWords('services'),
+  from: 'When the policy begins to grant, RFC 3339; absent where it grants at once.',
+  until: 'When the policy ends to grant, RFC 3339; absent where it does not end by itself.',
+  reason: 'Why the access is given, for people; absent without a reason.',
+  phase:
+    'Whether a policy with `from` or `until` grants: `coming`, `in-force` or `over`; absent for a policy without either.',
+  givenBy: 'The name of the identity that gave the policy its present `from`, `until` and `reason`; absent without.',
 })
 
 const EDGE_ROUTER_POLICIES_DEFINITION = {

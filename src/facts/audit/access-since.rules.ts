@@ -29,7 +29,7 @@ type GrantState = Readonly<Record<GrantingKind, Fields | undefined>>
 const DECIDING_FIELDS: Readonly<Record<GrantingKind, readonly string[]>> = {
   identities: ['id', 'roleAttributes', 'disabledAt', 'disabledUntil'],
   services: ['id', 'roleAttributes'],
-  'service-policies': ['id', 'type', 'semantic', 'identityRoles', 'serviceRoles'],
+  'service-policies': ['id', 'type', 'semantic', 'identityRoles', 'serviceRoles', 'phase'],
 }
 
 /** The question of when a grant of a service policy began. */
@@ -85,6 +85,7 @@ function commitsOf(records: readonly DecidingRecord[]): readonly (readonly Decid
 function grants(state: GrantState, type: string, at: number): boolean {
   const { identities: identity, services: service, 'service-policies': policy } = state
   if (identity === undefined || service === undefined || policy === undefined || policy.type !== type) return false
+  if (policy.phase === 'coming' || policy.phase === 'over') return false
   const semantic: Semantic = policy.semantic === 'AllOf' ? 'AllOf' : 'AnyOf'
   return (
     !isDisabled(disablingOf(identity), at) &&

@@ -101,10 +101,12 @@ async function policyLinks(tx: ReadTransaction, kinds: readonly string[]): Promi
 
 async function servicePolicyLinks(tx: ReadTransaction): Promise<readonly GraphPolicy[]> {
   const { items } = await tx.collection(servicePolicies).find()
-  return items.flatMap(({ id, name, type, semantic, identityRoles: from, serviceRoles: to, postureCheckRoles }) =>
-    type === 'Dial' || type === 'Bind'
-      ? [{ id, name, type, semantic, from, to, isGuarded: postureCheckRoles.length > 0 }]
-      : [],
+  return items.flatMap(
+    ({ id, name, type, semantic, phase, identityRoles: from, serviceRoles: to, postureCheckRoles }) =>
+      // Each phase is written when it begins, and the graph follows what is written.
+      type === 'Invalid' || phase === 'coming' || phase === 'over'
+        ? []
+        : [{ id, name, type, semantic, from, to, isGuarded: postureCheckRoles.length > 0 }],
   )
 }
 

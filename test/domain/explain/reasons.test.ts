@@ -15,6 +15,8 @@ interface Row {
 
 const alice = { id: 'i1', name: 'alice', roleAttributes: ['users'], isDisabled: false }
 
+const OVER = { phase: 'over', from: null, until: 0, reason: null, givenBy: null } as const
+
 const ROWS: readonly Row[] = [
   {
     reason: 'identity-unknown',
@@ -45,6 +47,12 @@ const ROWS: readonly Row[] = [
     change: { policies: [policy({ type: 'Bind' })] },
     suggests: ['create-service-policy'],
     says: "'alice' may not dial 'web': service policies select both, but only for the other of Dial and Bind.",
+  },
+  {
+    reason: 'no-policy-in-force',
+    change: { policies: [policy({ term: OVER })] },
+    suggests: ['change-term'],
+    says: "'alice' may not dial 'web': service policies select both, but none of them is in force.",
   },
   {
     reason: 'posture-failing',

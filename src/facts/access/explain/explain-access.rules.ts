@@ -1,5 +1,6 @@
 import { type RoleSelector, readRoles } from '../../../base/roles.ts'
 import { type DecisionFacts, decideAccess, type Reason } from '../decision.rules.ts'
+import type { AccessType } from '../index/index.ts'
 import {
   evaluateCheck,
   explainFailure,
@@ -53,7 +54,7 @@ export function explainAccess(facts: AccessFacts): Explanation {
     hosts: facts.hosts ?? null,
     wire: facts.wire ? worksNow(allowed, type, edgeRouters, facts.wire) : null,
     holdsUntil,
-    changesAt: identity?.isDisabled ? (identity.disabledUntil ?? null) : holdsUntil,
+    changesAt: identity?.isDisabled ? (identity.disabledUntil ?? null) : (holdsUntil ?? nextBeginning(policies, type)),
     // The current facts do not tell the past.
     since: null,
   }
@@ -86,16 +87,18 @@ function explainEdgeRouters({ identityRouters, serviceRouters }: AccessFacts): E
 
 /** Picks the facts of the decision from the facts of the explanation. */
 function decisionFacts(
-  { identity, service, posture, apiSessionId = NO_API_SESSION, policies, hosts }: AccessFacts,
+  { type: asked, identity, service, posture, apiSessionId = NO_API_SESSION, policies, hosts }: AccessFacts,
   explained: readonly PolicyExplanation[],
   { ofIdentity, ofService, common, online }: EdgeRouterExplanation,
 ): DecisionFacts {
   const selecting = explained.filter(({ identitySide, serviceSide }) => identitySide.selects && serviceSide.selects)
   const checksOf = new Map(policies.map(({ id, checks }) => [id, checks]))
+  const inForce = selecting.filter(isWithinTerm)
   return {
     identity,
     hasService: service !== undefined,
-    grants: selecting.map(({ id, type }) => ({ policyId: id, type, checks: checksOf.get(id) ?? [] })),
+    grants: inForce.map(({ id, type }) => ({ policyId: id, type, checks: checksOf.get(id) ?? [] })),
+    hasPolicyOutOfTerm: selecting.some((policy) => policy.type === asked && !isWithinTerm(policy)),
     posture: { data: posture, apiSessionId },
     routers: {
       ofIdentity: ofIdentity.length,
@@ -108,13 +111,32 @@ function decisionFacts(
   }
 }
 
-/** The instant at which the last granting policy fails, each by its first check; null if a policy has no check that ends. */
+function isWithinTerm({ term }: PolicyExplanation): boolean {
+  return term === null || term.phase === 'in-force'
+}
+
+/** The instant at which the first policy of a type begins that selects both; null without such a policy. */
+function nextBeginning(policies: readonly PolicyExplanation[], asked: AccessType): number | null {
+  const coming = policies.filter(
+    ({ type, identitySide, serviceSide }) => type === asked && identitySide.selects && serviceSide.selects,
+  )
+  const first = Math.min(
+    ...coming.flatMap(({ term }) => (term?.phase === 'coming' && term.from !== null ? term.from : [])),
+  )
+  return Number.isFinite(first) ? first : null
+}
+
+/** The instant at which the last granting policy ends, each by its term or its first failing check; null if a policy does not end. */
 function lastEnd(policies: readonly PolicyExplanation[]): number | null {
   const ends = policies
     .filter(({ grants }) => grants)
-    .map(({ checks }) => Math.min(...checks.flatMap(({ holdsUntil }) => holdsUntil ?? [])))
+    .map(({ checks, term }) => Math.min(...[...checks.map(({ holdsUntil }) => holdsUntil), term?.until].map(orNever)))
   const last = Math.max(...ends)
   return Number.isFinite(last) ? last : null
+}
+
+function orNever(at: number | null | undefined): number {
+  return at ?? Number.POSITIVE_INFINITY
 }
 
 /** No API session has this id: posture of an API session is then unknown. */
@@ -131,9 +153,10 @@ function explainPolicy(
   const identitySide = explainSide({ roles: policy.identityRoles, semantic }, identity)
   const serviceSide = explainSide({ roles: policy.serviceRoles, semantic }, service)
   const selectsBoth = identitySide.selects && serviceSide.selects
-  const applies = selectsBoth && type === facts.type
+  const term = policy.term ?? null
+  const applies = selectsBoth && type === facts.type && (term === null || term.phase === 'in-force')
   const checks = selectsBoth ? policy.checks.map((check) => explainCheck(check, facts)) : []
-  return { id, name, type, semantic, identitySide, serviceSide, applies, grants: false, checks }
+  return { id, name, type, semantic, identitySide, serviceSide, applies, grants: false, checks, term }
 }
 
 function explainCheck(

@@ -1,5 +1,5 @@
 import { counted, fewOf, listed, quoted } from '../../../base/text.ts'
-import { instant } from '../../../base/time.ts'
+import { instant, instantText } from '../../../base/time.ts'
 import type { Reason } from '../decision.rules.ts'
 import { kindOf, type MissingPosture } from '../posture/rules/index.ts'
 import type {
@@ -29,14 +29,15 @@ export function explanationText(explanation: Explanation): string {
     ...hostLines(explanation),
     ...(explanation.wire === null ? [] : worksNowLines(explanation.wire, explanation.edgeRouters)),
   ]
-  const { holdsUntil, suggestions } = explanation
-  if (holdsUntil !== null)
-    lines.push(`Unless the endpoint reports anew, this ends at ${instant(holdsUntil).toISOString()} at the latest.`)
+  const { holdsUntil, policies, suggestions } = explanation
+  const isByTerm = policies.some(({ grants, term }) => grants && term?.until === holdsUntil)
+  if (holdsUntil !== null && !isByTerm)
+    lines.push(`Unless the endpoint reports anew, this ends at ${instantText(holdsUntil)} at the latest.`)
   return [...lines, ...suggestions.map(({ text }) => text)].join('\n')
 }
 
 /** Reasons that a refused identity cannot tell apart, so that it learns nothing of services that it may not reach. */
-const NOT_OPEN: readonly Reason[] = ['service-unknown', 'no-policy-for-pair', 'only-other-type']
+const NOT_OPEN: readonly Reason[] = ['service-unknown', 'no-policy-for-pair', 'only-other-type', 'no-policy-in-force']
 
 /**
  * Renders an explanation as sentences for the identity itself. They name no policy, attribute, router, check or host, and no value that a
@@ -82,6 +83,7 @@ const BECAUSE: Readonly<Record<Reason, string>> = {
   'identity-disabled': 'the identity is disabled',
   'no-policy-for-pair': 'no service policy selects both',
   'only-other-type': 'service policies select both, but only for the other of Dial and Bind',
+  'no-policy-in-force': 'service policies select both, but none of them is in force',
   'posture-failing': 'every service policy that selects both has a posture check that fails',
   'no-edge-router-for-identity': 'no edge router policy gives the identity an edge router',
   'no-edge-router-for-service': 'no service edge router policy gives the service an edge router',
@@ -113,6 +115,7 @@ function policyLines(explanation: Explanation): readonly string[] {
   const selectingBoth = policies.filter(({ identitySide, serviceSide }) => identitySide.selects && serviceSide.selects)
   const lines = selectingBoth.flatMap((policy) => [
     selectingBothText(policy, explanation),
+    ...termLines(policy),
     ...policy.checks.map((check) => `  ${checkText(check)}`),
   ])
   if (selectingBoth.length > 0) return lines
@@ -122,15 +125,30 @@ function policyLines(explanation: Explanation): readonly string[] {
   ]
 }
 
-function selectingBothText(policy: PolicyExplanation, { identity, service }: Explanation): string {
+function selectingBothText(policy: PolicyExplanation, { type, identity, service }: Explanation): string {
   const sides = `${sideText(identity?.name, policy.identitySide)} and ${sideText(service?.name, policy.serviceSide)}`
   const beginning = `The ${policy.type} policy ${quoted(policy.name)} selects ${sides}`
-  if (!policy.applies) return `${beginning}, but is of the other type.`
+  if (policy.type !== type) return `${beginning}, but is of the other type.`
+  if (!policy.applies) return `${beginning}, but is not in force.`
   if (policy.checks.length === 0) return `${beginning}; it asks for no posture.`
   const failing = policy.checks.filter(({ isPassing }) => !isPassing).length
   const total = counted(policy.checks.length, 'posture check')
   if (failing === 0) return `${beginning}; its ${total} pass${policy.checks.length === 1 ? 'es' : ''}.`
   return `${beginning}; of its ${total} ${failing} fail${failing === 1 ? 's' : ''}:`
+}
+
+/** The term of a policy as a sentence: when it grants, who gave it, and why. */
+function termLines({ term }: PolicyExplanation): readonly string[] {
+  if (term === null) return []
+  const { phase, from, until, givenBy, reason } = term
+  const verb = { coming: 'will grant', 'in-force': 'grants', over: 'granted' }[phase]
+  const parts = [
+    ...(from === null ? [] : [`from ${instantText(from)}`]),
+    ...(until === null ? [] : [`until ${instantText(until)}`]),
+  ]
+  const given = givenBy === null ? '' : `, given by ${quoted(givenBy)}`
+  const why = reason === null ? '' : `, because: ${quoted(reason)}`
+  return [`  It ${[verb, ...parts].join(' ')}${given}${why}.`]
 }
 
 function sideText(name: string | undefined, { matched }: SideExplanation): string {

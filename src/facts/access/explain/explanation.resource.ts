@@ -7,6 +7,7 @@ type Reason =
   | 'identity-disabled'
   | 'no-policy-for-pair'
   | 'only-other-type'
+  | 'no-policy-in-force'
   | 'posture-failing'
   | 'no-edge-router-for-identity'
   | 'no-edge-router-for-service'
@@ -19,6 +20,7 @@ type SuggestionKind =
   | 'enable-identity'
   | 'add-role-attributes'
   | 'create-service-policy'
+  | 'change-term'
   | 'fulfil-posture-check'
   | 'pass-mfa'
   | 'assign-edge-router-to-identity'
@@ -95,11 +97,20 @@ export interface ExplainedPolicy extends Named {
   readonly semantic: 'AllOf' | 'AnyOf'
   readonly identitySide: ExplainedSide
   readonly serviceSide: ExplainedSide
-  /** True when it selects both and has the type in question. */
+  /** True when it selects both, has the type in question, and is in force. */
   readonly applies: boolean
   /** True when it applies and all its posture checks pass. */
   readonly grants: boolean
   readonly checks: readonly ExplainedCheck[]
+  /** Its term at the instant of the question, instants RFC 3339; null for a policy without term and reason. */
+  readonly term: {
+    readonly phase: 'coming' | 'in-force' | 'over'
+    readonly from: string | null
+    readonly until: string | null
+    readonly reason: string | null
+    /** The name of the identity that gave it; null for the controller and its host. */
+    readonly givenBy: string | null
+  } | null
 }
 
 /** An edge router in an explanation. */
@@ -166,7 +177,7 @@ export interface ExplanationAnswer {
   } | null
   /** Null without an open data plane, and for a question about another instant or about changes. */
   readonly wire: ExplainedWire | null
-  /** The instant at which posture ends the access without new reports; null when it does not. */
+  /** The instant at which posture without new reports, or a term, ends the access; null when neither does. */
   readonly holdsUntil: string | null
   /** The instant at which the answer may change by itself; null when it cannot. */
   readonly changesAt: string | null

@@ -1,6 +1,7 @@
 import type { Semantic } from '../../../base/roles.ts'
 import type { Reason } from '../decision.rules.ts'
 import type { AccessType } from '../index/index.ts'
+import type { PolicyPhase, PolicyTerm } from '../policy-term.rules.ts'
 import type { CheckFailure, MissingPosture, PostureCheck, PostureData } from '../posture/rules/index.ts'
 import type { DialFailure, ServiceReach } from './service-reach.rules.ts'
 
@@ -36,6 +37,14 @@ export interface CheckExplanation {
   readonly holdsUntil: number | null
 }
 
+/** The term of a service policy at the instant of a question, and the reason that its giver wrote. */
+export interface GivenTerm extends PolicyTerm {
+  readonly phase: PolicyPhase
+  readonly reason: string | null
+  /** The name of the identity that gave it; null for the controller and its host. */
+  readonly givenBy: string | null
+}
+
 /** One service policy that selects the identity, the service, or both. */
 export interface PolicyExplanation {
   readonly id: string
@@ -44,12 +53,14 @@ export interface PolicyExplanation {
   readonly semantic: Semantic
   readonly identitySide: SideExplanation
   readonly serviceSide: SideExplanation
-  /** True when it selects both and has the type in question. */
+  /** True when it selects both, has the type in question, and is in force. */
   readonly applies: boolean
   /** True when it applies and all its posture checks pass. */
   readonly grants: boolean
   /** Its posture checks, when it selects both. */
   readonly checks: readonly CheckExplanation[]
+  /** Null for a policy without term and reason. */
+  readonly term: GivenTerm | null
 }
 
 /** Edge routers of the identity, of the service and of both. `online` lists the connected common routers. */
@@ -115,11 +126,11 @@ export interface Explanation {
   readonly hosts: HostExplanation | null
   /** The check whether a connection works now; null without an open data plane, and for a question about another state. */
   readonly wire: WireExplanation | null
-  /** The latest instant at which posture ends the access without new reports; null when it does not. */
+  /** The latest instant at which posture without new reports, or a term, ends the access; null when neither does. */
   readonly holdsUntil: number | null
   /**
-   * The next instant at which the answer may change by itself: `holdsUntil` of an allowed access, or the end of the identity's disabling.
-   * Null when only an action can change it.
+   * The next instant at which the answer may change by itself: `holdsUntil` of an allowed access, the end of the identity's disabling, or
+   * the beginning of a policy's term. Null when only an action can change it.
    */
   readonly changesAt: number | null
   /** The beginning of the grant; null for a refusal, and for a question about another state than the current one. */
@@ -143,6 +154,8 @@ export interface PolicyUnderReview {
   readonly identityRoles: readonly string[]
   readonly serviceRoles: readonly string[]
   readonly checks: readonly PostureCheck[]
+  /** Undefined for a policy without term and reason. */
+  readonly term?: GivenTerm | undefined
 }
 
 export interface RouterState {
@@ -224,6 +237,8 @@ export const SUGGESTION_KINDS = [
   'add-role-attributes',
   /** Create a service policy of the type for the pair. */
   'create-service-policy',
+  /** Let a service policy that selects both begin earlier or end later. */
+  'change-term',
   /** Let the endpoint fulfil a posture check, or relax the check. */
   'fulfil-posture-check',
   /** Let the user prove a second factor. */

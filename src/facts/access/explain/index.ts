@@ -6,6 +6,7 @@ export type {
   CheckExplanation,
   EdgeRouterExplanation,
   Explanation,
+  GivenTerm,
   HostExplanation,
   NamedEntity,
   PolicyExplanation,

@@ -27,6 +27,8 @@ export function suggestionsFor(explanation: Omit<Explanation, 'suggestions'>): r
       const text = `Create a ${type} service policy that selects ${quoted(who.name)} and ${quoted(what.name)}.`
       return [...nearMisses(explanation, who, what), { kind: 'create-service-policy', entities: [who, what], text }]
     }
+    case 'no-policy-in-force':
+      return terms(explanation.policies, type)
     case 'posture-failing':
       return failingChecks(explanation.policies, who.name)
     case 'no-edge-router-for-identity': {
@@ -61,6 +63,18 @@ type Entity = Suggestion['entities'][number]
 function hosting(service: Entity): Suggestion {
   const text = `Let an identity that may bind ${quoted(service.name)} host it, or give it a terminator at a router.`
   return { kind: 'host-service', entities: [service], text }
+}
+
+/** Policies of the type that select both and are not in force. */
+function terms(policies: readonly PolicyExplanation[], asked: PolicyExplanation['type']): readonly Suggestion[] {
+  return policies
+    .filter(({ type, identitySide, serviceSide }) => type === asked && identitySide.selects && serviceSide.selects)
+    .slice(0, MAX_POLICIES)
+    .map(({ id, name, term }) => {
+      const change = term?.phase === 'coming' ? 'begin earlier' : 'end later'
+      const text = `Let the policy ${quoted(name)} ${change}, or create another ${asked} service policy.`
+      return { kind: 'change-term', entities: [{ kind: 'service-policies', id, name }], text }
+    })
 }
 
 /** Policies of the type that select one side and would select the other side with more role attributes. */

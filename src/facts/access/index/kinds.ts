@@ -21,6 +21,8 @@ export interface IndexedPolicy {
   readonly semantic: Semantic
   /** Service policies only. */
   readonly type?: AccessType
+  /** True for a service policy that selects and grants nothing now: its term has not begun, or is over. */
+  readonly isDormant?: boolean
   readonly roles: Partial<Record<EntityKind, readonly string[]>>
 }
 

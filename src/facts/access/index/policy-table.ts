@@ -9,6 +9,7 @@ export class PolicyTable {
   readonly #table = new SlotTable()
   protected readonly sides: ReadonlyMap<EntityKind, SideTable>
   readonly #ofType: Readonly<Record<AccessType, SlotSet>> = { Dial: new SlotSet(), Bind: new SlotSet() }
+  readonly #dormant = new SlotSet()
 
   constructor(sides: readonly EntityKind[], populations: Readonly<Record<EntityKind, Population>>) {
     this.sides = new Map(sides.map((kind) => [kind, new SideTable(populations[kind])]))
@@ -18,7 +19,8 @@ export class PolicyTable {
   put(policy: IndexedPolicy): number {
     const slot = this.#table.take(policy.id)
     this.#clear(slot)
-    if (policy.type !== undefined) this.#ofType[policy.type].add(slot)
+    if (policy.isDormant === true) this.#dormant.add(slot)
+    else if (policy.type !== undefined) this.#ofType[policy.type].add(slot)
     for (const [kind, side] of this.sides) {
       side.put(slot, { roles: policy.roles[kind] ?? [], semantic: policy.semantic })
     }
@@ -66,11 +68,17 @@ export class PolicyTable {
     return this.sides.get(kind)?.membersOf(this.#table.slotOf(id)) ?? new SlotSet()
   }
 
-  /** The policies that select the entity, of one type or of any. */
+  /** The policies that select the entity, of one type or of any. A dormant policy links nothing, and does not count. */
   selecting(kind: EntityKind, entity: number, type?: AccessType): SlotSet {
-    const policies = this.sides.get(kind)?.policiesSelecting(entity) ?? new SlotSet()
+    const policies = this.selectingEver(kind, entity)
     if (type !== undefined) policies.retainAll(this.ofType(type))
+    else if (this.#dormant.size > 0) policies.removeAll(this.#dormant)
     return policies
+  }
+
+  /** The policies that select the entity, dormant policies included. */
+  selectingEver(kind: EntityKind, entity: number): SlotSet {
+    return this.sides.get(kind)?.policiesSelecting(entity) ?? new SlotSet()
   }
 
   /** Reports whether one of the policies selects the entity. */
@@ -109,6 +117,7 @@ export class PolicyTable {
   #clear(slot: number): void {
     this.#ofType.Dial.delete(slot)
     this.#ofType.Bind.delete(slot)
+    this.#dormant.delete(slot)
     for (const side of this.sides.values()) side.remove(slot)
   }
 }

@@ -150,7 +150,7 @@ export class Selections {
     const slot = this.entities[entityKind].slotOf(entityId)
     if (slot === undefined) return []
     const policies = this.policies[policyKind]
-    return policies.idsOf(policies.selecting(entityKind, slot))
+    return policies.idsOf(policies.selectingEver(entityKind, slot))
   }
 }
 

@@ -48,6 +48,8 @@ function Since({ since: { by, at, policy, change } }: { since: NonNullable<Expla
 
 /** When time alone changes the answer. */
 function changesText({ holdsUntil, changesAt, policies, allowed }: Explanation): string {
+  if (allowed && holdsUntil !== null && policies.some(({ grants, term }) => grants && term?.until === holdsUntil))
+    return `Ends ${untilText(holdsUntil)} by the term of the policy.`
   if (allowed && holdsUntil !== null)
     return `Ends ${untilText(holdsUntil)} unless the endpoint proves itself anew${byWhom(policies)}.`
   if (changesAt !== null) return `May change by itself ${untilText(changesAt)}.`

@@ -1,0 +1,46 @@
+/** Of a service policy with a term: before it, within it, after it. */
+export const PHASES = ['coming', 'in-force', 'over'] as const
+export type PolicyPhase = (typeof PHASES)[number]
+
+/** The term of a service policy: the instants (epoch ms) between which it grants. Null leaves an end open. */
+export interface PolicyTerm {
+  readonly from: number | null
+  readonly until: number | null
+}
+
+/** A term, and the phase that a write gave its policy. The phase is null for a policy without a term. */
+export interface TermInPhase extends PolicyTerm {
+  readonly phase: PolicyPhase | null
+}
+
+/** Answers the phase of a term at `now` (epoch ms). It includes `from` and excludes `until`. Null for an open term. */
+export function phaseAt({ from, until }: PolicyTerm, now: number): PolicyPhase | null {
+  if (from === null && until === null) return null
+  if (until !== null && until <= now) return 'over'
+  return from !== null && now < from ? 'coming' : 'in-force'
+}
+
+/** Answers the phase that counts at `now` (epoch ms): the phase that was written, and `over` from `until` on. */
+export function phaseNow(term: TermInPhase, now: number): PolicyPhase | null {
+  return term.phase === 'over' || phaseAt(term, now) === 'over' ? 'over' : term.phase
+}
+
+/** Answers the instant (epoch ms) at which the next phase begins; undefined for the last phase and for an open term. */
+export function nextPhaseAt({ from, until, phase }: TermInPhase): number | undefined {
+  if (phase === 'coming') return from ?? until ?? undefined
+  return phase === 'in-force' ? (until ?? undefined) : undefined
+}
+
+/**
+ * Reports whether a policy grants at `now` (epoch ms). It grants from the write that begins its term. It does not grant at `until` or
+ * later, also where the write that ends its term is late.
+ */
+export function isInForce(term: TermInPhase, now: number): boolean {
+  const phase = phaseNow(term, now)
+  return phase === null || phase === 'in-force'
+}
+
+/** Reports whether a policy grants now or will grant: plans, simulations and invariants count it. */
+export function mayGrant({ phase }: Pick<TermInPhase, 'phase'>): boolean {
+  return phase !== 'over'
+}
