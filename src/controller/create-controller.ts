@@ -89,6 +89,7 @@ export interface Controller extends AsyncDisposable {
    * the URL without it.
    *
    * @example
+   * const app = express()
    * const handler = expressHandler(controller)
    * app.use((request, response, next) => (controller.owns(request) ? handler(request, response, next) : next()))
    */

@@ -63,7 +63,7 @@ describe('routers of ours on machines of their own', () => {
     await until(() => network.links(), ['dialing->accepting'])
     await dialing.close()
     await until(() => network.links(), [])
-    expect(accepting.router.links.all).toEqual([])
+    await until(async () => accepting.router.links.all, [])
   })
 
   it('close a link that an operator deletes, and dial it again', async () => {

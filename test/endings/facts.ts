@@ -59,16 +59,22 @@ export function mayUse(facts: Facts, identityId: string, serviceId: string, type
 }
 
 /** Whether a policy of a type relates an identity to a service. */
-export function isGranted({ of }: Facts, identityId: string, serviceId: string, type: 'Dial' | 'Bind'): boolean {
+export function isGranted({ of, now }: Facts, identityId: string, serviceId: string, type: 'Dial' | 'Bind'): boolean {
   const identity = of.identities.get(identityId)
   const service = of.services.get(serviceId)
   if (identity === undefined || service === undefined) return false
   return [...of['service-policies'].values()].some(
     (policy) =>
       policy.type === type &&
+      isWithin(policy, now) &&
       selects(policy.identityRoles, policy.semantic, identity) &&
       selects(policy.serviceRoles, policy.semantic, service),
   )
+}
+
+/** Whether an instant is within the term of a policy, if it has one. */
+function isWithin({ from, until }: Entity, now: number): boolean {
+  return (from === undefined || Date.parse(from) <= now) && (until === undefined || now < Date.parse(until))
 }
 
 /** Whether an identity and a service, if they are there, may both use a router. */

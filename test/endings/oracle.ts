@@ -14,6 +14,8 @@ export type Fiat =
   | `session-${Made}`
   | 'begun'
   | 'credential'
+  /** The authority of the certificate, and of the next one if its holder extended it before. */
+  | 'authority'
   | 'time'
   | 'clients'
   | 'locked'
@@ -299,7 +301,8 @@ export class Judge {
     const { identity, policy } = this.#parts(facts)
     if (identity === undefined || policy === undefined || identity.disabled) return false
     const { updb, cert, extJwt } = policy.primary
-    if (this.#fiats.has('credential') && !isKept && facts !== this.#history[0]) return false
+    const isReplaced = this.#fiats.has('credential') && !isKept
+    if ((isReplaced || this.#fiats.has('authority')) && facts !== this.#history[0]) return false
     switch (this.#subject.way) {
       case 'password':
       case 'totp':

@@ -52,6 +52,24 @@ export const ACCESS_ENDINGS: readonly Ending[] = [
     end: (stage) => remove(stage, `/service-policies/${stage.subject.hosts.policyId}`),
   },
   {
+    name: 'Dial policy over by its term',
+    ways: WAYS,
+    end: async ({ admin, elapse, two, subject }) => {
+      const until = new Date(two.now() + 1000).toISOString()
+      await admin('PATCH', `/service-policies/${subject.dials.policyId}`, { until })
+      await elapse(1000)
+    },
+  },
+  {
+    name: 'Bind policy over by its term',
+    ways: ['password'],
+    end: async ({ admin, elapse, two, subject }) => {
+      const until = new Date(two.now() + 1000).toISOString()
+      await admin('PATCH', `/service-policies/${subject.hosts.policyId}`, { until })
+      await elapse(1000)
+    },
+  },
+  {
     name: 'Dial policy narrowed to others',
     ways: ['password'],
     end: ({ admin, subject }) =>

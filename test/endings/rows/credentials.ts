@@ -118,7 +118,7 @@ export const CREDENTIAL_ENDINGS: readonly Ending[] = [
   {
     name: 'authority that issued the certificate ended',
     ways: ['cert'],
-    ends: ['credential'],
+    ends: ['credential', 'authority'],
     end: async (stage) => {
       const keys = '/portcullis/v1/pki'
       await stage.admin('POST', `${keys}/rotations`, { what: 'signing' })
