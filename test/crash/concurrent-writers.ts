@@ -8,17 +8,32 @@ export type Ledger = Map<string, Known>
 
 const WRITERS = 6
 
+/** Called with each acknowledged write. */
+type OnAcknowledged = () => void
+
 /**
  * Lets several writers create, change and delete until the process that they write to is gone, noting each answer before the
  * next request. Devices are identities with an enrollment; gateways are tunneler-enabled edge routers. Resolves with how many
  * writes were acknowledged.
  */
-export async function writeUntilGone(controller: ServedController, prefix: string, ledger: Ledger): Promise<number> {
-  const writers = Array.from({ length: WRITERS }, (_, index) => runWriter(controller, `${prefix}w${index}-`, ledger))
+export async function writeUntilGone(
+  controller: ServedController,
+  prefix: string,
+  ledger: Ledger,
+  onAcknowledged: OnAcknowledged,
+): Promise<number> {
+  const writers = Array.from({ length: WRITERS }, (_, index) =>
+    runWriter(controller, `${prefix}w${index}-`, ledger, onAcknowledged),
+  )
   return (await Promise.all(writers)).reduce((a, b) => a + b)
 }
 
-async function runWriter({ ask }: ServedController, prefix: string, ledger: Ledger): Promise<number> {
+async function runWriter(
+  { ask }: ServedController,
+  prefix: string,
+  ledger: Ledger,
+  onAcknowledged: OnAcknowledged,
+): Promise<number> {
   let acknowledged = 0
   /** Answers undefined when the process is gone: then the outcome stays open. */
   const attempt = async (name: string, after: Known, method: string, path: string, body?: object) => {
@@ -28,6 +43,7 @@ async function runWriter({ ask }: ServedController, prefix: string, ledger: Ledg
     if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer)}`)
     ledger.set(name, after)
     acknowledged += 1
+    onAcknowledged()
     return answer
   }
   for (let turn = 0; ; turn += 1) {
