@@ -98,6 +98,14 @@ export const COMMANDS: readonly CommandGroup[] = [
     ],
   },
   {
+    title: 'Grant',
+    commands: [
+      ...listed(() => import('./grant.ts'), {
+        GRANT: ['grant', 'give access that ends by itself'],
+      }),
+    ],
+  },
+  {
     title: 'Ask',
     commands: [
       ...listed(() => import('./explain.ts'), {

@@ -1,0 +1,119 @@
+import type { ApiClient, ManagementApi } from '../../../../src/client/index.ts'
+import { type Answer, type CommandCall, defineCommand } from '../command-line/command.ts'
+import { UsageError } from '../command-line/usage.ts'
+import { CONNECTION_DETAILS, CONNECTION_OPTIONS, withConnection } from '../connection/connect.ts'
+import { readDuration } from '../input/durations.ts'
+
+/** The options of `portcullis grant`. */
+export const GRANT_OPTIONS = {
+  ...CONNECTION_OPTIONS,
+  for: { value: 'DURATION', summary: 'how long the access lasts, such as 30m, 2h or 7d' },
+  until: { value: 'INSTANT', summary: 'when it ends, RFC 3339, instead of --for' },
+  from: { value: 'INSTANT', summary: 'when it begins, RFC 3339; default: at once' },
+  reason: { value: 'TEXT', summary: 'why, for people: explain and the audit trail show it' },
+  posture: { value: 'ROLES', summary: 'posture checks that must pass, such as #corp, with commas between' },
+  name: { value: 'NAME', summary: 'of the service policy; default: the grant and its end' },
+} as const
+
+/** `portcullis grant`. */
+export const GRANT = defineCommand({
+  operands: 'IDENTITY|#ATTRIBUTE dial|bind SERVICE|#ATTRIBUTE',
+  words: ['dial', 'bind'],
+  options: GRANT_OPTIONS,
+  hasJson: true,
+  details: `Gives access that ends by itself: makes a service policy with a term. At its end the sessions and circuits by it end too,
+whether or not this machine runs. To end it earlier, delete the policy; to move its end, patch its until. ${CONNECTION_DETAILS}`,
+  examples: [
+    "portcullis grant laptop dial prod-db --for 2h --reason 'INC-7'",
+    "portcullis grant '#on-call' dial '#prod' --from 2026-12-24T18:00:00Z --until 2026-12-27T08:00:00Z",
+  ],
+  run: grant,
+})
+
+type GrantCall = CommandCall<keyof typeof GRANT_OPTIONS>
+type Management = ApiClient<ManagementApi>
+
+/** The term of a grant, RFC 3339. */
+interface Term {
+  readonly from: string | undefined
+  readonly until: string
+}
+
+/** Makes the service policy of a grant. Throws {@link UsageError}. */
+async function grant(call: GrantCall): Promise<Answer> {
+  const { options, operands } = call
+  const [who, type, what] = operands
+  if (who === undefined || what === undefined || operands.length !== 3 || (type !== 'dial' && type !== 'bind')) {
+    throw new UsageError(
+      'grant takes IDENTITY dial|bind SERVICE, such as: portcullis grant laptop dial prod-db --for 2h',
+    )
+  }
+  const { from, until } = termOf(call)
+  const reason = options.typed('reason')
+  const postureCheckRoles =
+    options
+      .typed('posture')
+      ?.split(',')
+      .map((role) => role.trim()) ?? []
+  const granted = await withConnection(call, async ({ management }) => {
+    const body = {
+      name: options.typed('name') ?? `grant ${who} ${type} ${what} until ${until}`,
+      type: type === 'dial' ? ('Dial' as const) : ('Bind' as const),
+      semantic: 'AnyOf' as const,
+      identityRoles: [await roleOf(management, 'identities', who)],
+      serviceRoles: [await roleOf(management, 'services', what)],
+      postureCheckRoles,
+      until,
+      ...(from !== undefined && { from }),
+      ...(reason !== undefined && { reason }),
+    }
+    const { id } = (await management.call('POST /service-policies', { body })).data
+    return { id, ...body }
+  })
+  const begin = from === undefined ? '' : ` from ${from}`
+  call.terminal.tell(
+    `${who} may ${type} ${what}${begin} until ${until}. To end it: portcullis service-policies delete ${granted.id}`,
+  )
+  return { text: granted.id, value: granted }
+}
+
+/** Reads the term that the options give. Throws {@link UsageError} for a term that is over, or ends before it begins. */
+function termOf({ options }: GrantCall): Term {
+  const now = Date.now()
+  const lasting = options.typed('for')
+  const typed = options.typed('until')
+  if ((lasting === undefined) === (typed === undefined)) {
+    throw new UsageError('grant needs --for or --until, such as --for 2h: access that does not end is a service policy')
+  }
+  const from = instantOf('--from', options.typed('from'))
+  const begin = from ?? now
+  const until =
+    lasting === undefined ? instantOf('--until', typed) : begin + readDuration({ name: '--for', value: lasting })
+  if (until === undefined || until <= now) throw new UsageError(`--until is past: ${typed}`)
+  if (until <= begin) throw new UsageError('--until must be later than --from')
+  return { from: from === undefined ? undefined : new Date(from).toISOString(), until: new Date(until).toISOString() }
+}
+
+/** The epoch ms of an instant with its offset; undefined where none was given. Throws {@link UsageError}. */
+function instantOf(name: string, typed: string | undefined): number | undefined {
+  if (typed === undefined) return undefined
+  const at = /T.*(Z|[+-]\d\d:\d\d)$/.test(typed) ? Date.parse(typed) : Number.NaN
+  if (Number.isNaN(at)) throw new UsageError(`${name} takes an instant such as 2026-12-24T18:00:00Z, not '${typed}'`)
+  return at
+}
+
+/** The role entry of an attribute, or of the entity of a name or id. Throws {@link UsageError} for an unknown name. */
+async function roleOf(management: Management, kind: 'identities' | 'services', named: string): Promise<string> {
+  if (named.startsWith('#')) return named
+  const text = JSON.stringify(named)
+  const query = { filter: `name = ${text} or id = ${text}`, limit: 1 }
+  const { data } =
+    kind === 'identities'
+      ? await management.call('GET /identities', { query })
+      : await management.call('GET /services', { query })
+  const [found] = data
+  if (found === undefined) {
+    throw new UsageError(`there is no ${kind === 'identities' ? 'identity' : 'service'} of the name or id '${named}'`)
+  }
+  return `@${found.id}`
+}
