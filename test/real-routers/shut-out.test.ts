@@ -245,6 +245,25 @@ describe.skipIf(ziti === undefined)('real routers carry nothing of what is disab
   )
 
   it(
+    'a stream ends at the instant at which the term of its policy ends, and not before',
+    async () => {
+      const lastsMs = 4000
+      const until = Date.now() + lastsMs
+      await admin.call('PATCH', `/service-policies/${dialPolicy}`, { until: new Date(until).toISOString() })
+      const clock = await hearClock()
+      await sleep(until - Date.now() - 300)
+      expect(clock.isTicking()).toBe(true)
+      await expect.poll(() => clock.isTicking(), { timeout: 300 + SOON_MS, interval: 20 }).toBe(false)
+      console.log(`the stream was seen to end ${Date.now() - until} ms after the instant`)
+      expect(await comesThrough()).toBe(false)
+      await admin.call('PATCH', `/service-policies/${dialPolicy}`, { until: '2990-01-01T00:00:00Z' })
+      await startClient()
+      await fetchFile(byProxy, MINUTE)
+    },
+    3 * MINUTE,
+  )
+
+  it(
     'a stream ends with the right of the host to bind, and with the identity of the host',
     async () => {
       const bind = await idNamed('/service-policies', 'hosts bind web')
