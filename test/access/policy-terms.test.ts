@@ -183,4 +183,25 @@ describe('a service policy with a term', () => {
     await net.elapse(HOUR)
     expect(await simulated()).toBe(0)
   })
+
+  it('is part of a model, which changes nothing when it is applied again, and is judged by what it will grant', async () => {
+    const net = await createTestController(await withSharedPki())
+    const text = `
+services: [{ name: wiki }]
+identities: [{ name: laptop, type: Device, roleAttributes: [staff] }]
+servicePolicies:
+  - name: night
+    type: Dial
+    semantic: AnyOf
+    identityRoles: ['#staff']
+    serviceRoles: ['@wiki']
+    from: 2026-02-01T18:00:00Z
+    until: 2026-02-02T06:00:00+01:00
+    reason: maintenance
+`
+    expect((await net.apply(text)).changes.map(({ name }) => name)).toContain('night')
+    expect((await net.apply(text)).changes).toEqual([])
+    const never = `${text}assertions:\n  - never: { identity: ['#staff'], dial: ['@wiki'] }\n`
+    await expect(net.apply(never)).rejects.toThrow(/1 of 1 assertions would fail/)
+  })
 })

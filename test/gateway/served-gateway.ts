@@ -50,14 +50,14 @@ export interface ServedGateway {
 /** Serves a gateway until it is closed. */
 export async function servedGateway(
   options: Partial<GatewayOptions> = {},
-  controllerOptions: TestControllerOptions = {},
+  { oidc, ...more }: TestControllerOptions = {},
 ): Promise<ServedGateway> {
   const [port, loginPort] = [await freePort(), await freePort()]
   const net = await createTestController({
     ...(await withSharedPki({})),
     ...{ clock: 'live', model: MODEL, address: `login.test:${loginPort}` },
-    oidc: { redirectUris: [`https://home.apps.test:${port}/.portcullis/callback`] },
-    ...controllerOptions,
+    oidc: { redirectUris: [`https://home.apps.test:${port}/.portcullis/callback`], ...(oidc || {}) },
+    ...more,
     router: true,
   })
   for (const username of ['ann', 'bob']) {
