@@ -1,4 +1,7 @@
-// Plays networks from seeds: `npm run simulate -- --seed 7`, `--seeds 1..1000`, `--steps 60`, `--minutes 10`, `--trace`, `--digests`.
+// Plays networks from seeds: `npm run simulate -- --seed 7`, `--seeds 1..1000`, `--steps 60`, `--minutes 10`, `--cores 2`, `--trace`,
+// `--digests`.
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
 import { argv } from 'node:process'
 import { parseArgs } from 'node:util'
 import { makeCryptoRepeatable } from './repeatable-crypto.ts'
@@ -12,54 +15,97 @@ const { values } = parseArgs({
     seeds: { type: 'string', default: '1..100' },
     steps: { type: 'string', default: '60' },
     minutes: { type: 'string' },
+    cores: { type: 'string', default: '1' },
+    // This process plays only the seeds of one core, and reports its total to the process that began it.
+    core: { type: 'string' },
     trace: { type: 'boolean', default: false },
     digests: { type: 'boolean', default: false },
   },
 })
 
+/** What was played, in sum. */
+interface Total {
+  runs: number
+  failed: number
+  acknowledged: number
+  circuits: number
+  bytes: number
+  readonly faults: Record<string, number>
+}
+
 const clock = performance.now.bind(performance)
 const begun = clock()
 const [from = 1, to = from] = (values.seed ?? values.seeds).split('..').map(Number)
 const steps = Number(values.steps)
+const cores = Number(values.cores)
 const most = values.minutes === undefined ? Number.POSITIVE_INFINITY : Number(values.minutes) * 60_000
-const faults = new Map<string, number>(Object.keys(FAULTS).map((name) => [name, 0]))
-const total = { runs: 0, failed: 0, acknowledged: 0, circuits: 0, bytes: 0 }
 
-makeCryptoRepeatable()
-// The first run loads what later ones find loaded: its trace counts for nothing.
-await play(0, scriptOf(0, 20))
+const nothing = (): Total => ({ runs: 0, failed: 0, acknowledged: 0, circuits: 0, bytes: 0, faults: {} })
 
-for (let seed = from; seed <= to && clock() - begun < most; seed += 1) {
-  const script = scriptOf(seed, steps)
-  const outcome = await play(seed, script)
-  total.runs += 1
-  total.acknowledged += outcome.acknowledged
-  total.circuits += outcome.circuits
-  total.bytes += outcome.bytes
-  for (const [kind, count] of outcome.faults) faults.set(kind, (faults.get(kind) ?? 0) + count)
-  if (values.digests) console.log(`${seed} ${outcome.digest} ${outcome.trace.length}`)
-  if (values.trace) console.log(outcome.trace.join('\n'))
-  if (outcome.failure !== undefined) {
-    total.failed += 1
-    const { step, oracle } = outcome.failure
-    console.log(`seed ${seed}, step ${step} of ${steps}: ${oracle}`)
-    const shortest = await shrunk(seed, script.slice(0, step + 1), outcome.failure)
-    console.log(
-      `  ${shortest.length} steps suffice: ${shortest.map(({ name, seed: own, passMs }) => `${name} (${own}) +${passMs}`).join(', ')}`,
-    )
-    for (const line of outcome.trace.slice(-12)) console.log(`  ${line}`)
+function add(total: Total, other: Total): void {
+  for (const name of ['runs', 'failed', 'acknowledged', 'circuits', 'bytes'] as const) total[name] += other[name]
+  for (const [kind, count] of Object.entries(other.faults)) total.faults[kind] = (total.faults[kind] ?? 0) + count
+}
+
+/** Plays each seed that falls to a core. */
+async function playSeeds(core: number): Promise<Total> {
+  makeCryptoRepeatable()
+  // The first run loads what later ones find loaded: its trace counts for nothing.
+  await play(0, scriptOf(0, 20))
+  const total = nothing()
+  for (let seed = from + core; seed <= to && clock() - begun < most; seed += cores) {
+    add(total, await playSeed(seed))
+    if (total.runs % 50 === 0) console.error(`${total.runs} runs, ${perSecond(total)} a second, ${total.failed} failed`)
   }
-  if (total.runs % 50 === 0) console.error(`${total.runs} runs, ${perSecond()} a second, ${total.failed} failed`)
+  return total
 }
 
-function perSecond(): string {
-  return (total.runs / ((clock() - begun) / 1000)).toFixed(1)
+async function playSeed(seed: number): Promise<Total> {
+  const script = scriptOf(seed, steps)
+  const { failure, digest, trace, faults, ...counts } = await play(seed, script)
+  if (values.digests) console.log(`${seed} ${digest} ${trace.length}`)
+  if (values.trace) console.log(trace.join('\n'))
+  if (failure !== undefined) {
+    const shortest = await shrunk(seed, script.slice(0, failure.step + 1), failure)
+    const named = shortest.map(({ name, seed: own, passMs }) => `${name} (${own}) +${passMs}`)
+    const lines = [
+      `seed ${seed}, step ${failure.step} of ${steps}: ${failure.oracle}`,
+      `  ${shortest.length} steps suffice: ${named.join(', ')}`,
+      ...trace.slice(-12).map((line) => `  ${line}`),
+    ]
+    console.log(lines.join('\n'))
+  }
+  return { ...counts, runs: 1, failed: failure === undefined ? 0 : 1, faults: Object.fromEntries(faults) }
 }
 
-const missing = [...faults].filter(([, count]) => count === 0).map(([name]) => name)
-console.log(`${total.runs} runs, ${perSecond()} a second: ${JSON.stringify(total)}`)
-console.log(`faults: ${JSON.stringify(Object.fromEntries(faults))}`)
-// A fault that never occurs was not tried; a few runs cannot have them all.
-const isIncomplete = total.runs >= 50 && missing.length > 0
-if (isIncomplete) console.log(`these faults never occurred: ${missing.join(', ')}`)
-process.exitCode = total.failed > 0 || isIncomplete ? 1 : 0
+/** Plays the seeds on several cores, in a process for each. */
+async function playOnCores(): Promise<Total> {
+  const total = nothing()
+  const playing = Array.from({ length: cores }, async (_, core) => {
+    const child = fork(import.meta.filename, [...argv.slice(2), '--core', String(core)])
+    child.on('message', (message) => add(total, message as Total))
+    const [code] = await once(child, 'close')
+    if (code !== 0) throw new Error(`the process of core ${core} ended with ${code}`)
+  })
+  await Promise.all(playing)
+  return total
+}
+
+function perSecond({ runs }: Total): string {
+  return (runs / ((clock() - begun) / 1000)).toFixed(1)
+}
+
+function report(total: Total): void {
+  const { faults: occurred, ...counts } = total
+  const faults = Object.fromEntries(Object.keys(FAULTS).map((name) => [name, occurred[name] ?? 0]))
+  console.log(`${total.runs} runs, ${perSecond(total)} a second: ${JSON.stringify(counts)}`)
+  console.log(`faults: ${JSON.stringify(faults)}`)
+  const missing = Object.keys(faults).filter((name) => faults[name] === 0)
+  // A fault that never occurs is not tried; a few runs cannot have them all.
+  const isIncomplete = total.runs >= 50 && missing.length > 0
+  if (isIncomplete) console.log(`these faults never occurred: ${missing.join(', ')}`)
+  process.exitCode = total.failed > 0 || isIncomplete ? 1 : 0
+}
+
+if (values.core !== undefined) process.send?.(await playSeeds(Number(values.core)), () => process.disconnect())
+else report(cores > 1 ? await playOnCores() : await playSeeds(0))

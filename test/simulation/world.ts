@@ -41,13 +41,13 @@ async function build(): Promise<Beginning> {
   drawFrom(choices)
   const restore = simulateRuntime(time.runtime(choices))
   try {
-    return await time.until(made())
+    return await time.until(made(time, choices))
   } finally {
     restore()
   }
 }
 
-async function made(): Promise<Beginning> {
+async function made(time: SimulatedTime, choices: Choices): Promise<Beginning> {
   const storage = memoryStorage()
   const pki = await createPkiMaterial({ hosts: ['controller.test'], trustDomain: 'test', now: BEGINNING })
   const net = await createTestController({ storage: { ...storage, close: async () => undefined }, pki, now: BEGINNING })
@@ -85,6 +85,14 @@ async function made(): Promise<Beginning> {
     devices.set(name, (await net.admin.call('POST /identities', { body })).data.id)
   }
   await net.close()
+  // The edge router of each process is enrolled once and not in every run.
+  const wires = new Wires(time, choices, () => undefined)
+  const alone = { time, choices, wires, shared: storage, pki, trace: () => undefined, processAt: () => undefined }
+  for (const name of PROCESSES) {
+    const process = new SimulatedProcess(name, alone)
+    await process.start()
+    await process.close()
+  }
   return { storage, pki, routers, devices, serviceId, policies }
 }
 
