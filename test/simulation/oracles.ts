@@ -1,3 +1,4 @@
+import { wrongEvidence } from './evidence.ts'
 import type { SimulatedProcess } from './simulated-process.ts'
 import type { World } from './world.ts'
 
@@ -63,8 +64,11 @@ export async function wrongAtRest(world: World): Promise<string | undefined> {
     (await sameLinks(world, first)) ??
     (await samePresence(world, first)) ??
     (await keptWrites(world, first)) ??
-    (await worksAsGranted(world, first)) ??
-    (await isWhole(first))
+    (await worksAsGranted(world)) ??
+    (await explainedWrongly(world, first)) ??
+    (await isWhole(first)) ??
+    (await wrongEvidence(world, first)) ??
+    (await lockedOut(world, first))
   )
 }
 
@@ -118,7 +122,7 @@ async function keptWrites({ facts }: World, process: SimulatedProcess): Promise<
 }
 
 /** A router dials exactly where the facts let it, when a host is there. */
-async function worksAsGranted(world: World, process: SimulatedProcess): Promise<string | undefined> {
+async function worksAsGranted(world: World): Promise<string | undefined> {
   const { facts, routers, serviceId } = world
   const host = routers.find(({ id, isConnected }) => isConnected && facts.grants(id, 'Bind') === 'yes')
   if (host === undefined) return undefined
@@ -131,13 +135,32 @@ async function worksAsGranted(world: World, process: SimulatedProcess): Promise<
     if (granted === 'yes' && circuitId === undefined)
       return `works: ${router.name} may dial, and is refused: ${refused}`
     if (granted === 'no' && circuitId !== undefined) return `works: ${router.name} may not dial, and got ${circuitId}`
-    const explained = Object(
-      await process.call('POST', '/portcullis/v1/explain', { identity: router.id, service: serviceId, type: 'Dial' }),
-    )
-    if (explained.allowed !== undefined && explained.allowed !== (granted === 'yes'))
-      return `explain: says ${explained.allowed} of ${router.name}, the facts say ${granted}`
   }
   return undefined
+}
+
+/** Explanations say of every identity what the facts say. */
+async function explainedWrongly({ facts, serviceId }: World, process: SimulatedProcess): Promise<string | undefined> {
+  for (const identity of facts.roles.keys()) {
+    for (const type of ['Dial', 'Bind'] as const) {
+      const granted = facts.grants(identity, type)
+      const question = { identity, service: serviceId, type }
+      const { allowed } = Object(await process.call('POST', '/portcullis/v1/explain', question))
+      if (granted !== 'unknown' && allowed !== (granted === 'yes'))
+        return `explain: says ${allowed} of ${identity} (${type}), the facts say ${granted}`
+    }
+  }
+  return undefined
+}
+
+/** Every router is let in with the certificate that it has, whatever keys were changed. */
+async function lockedOut({ routers }: World, process: SimulatedProcess): Promise<string | undefined> {
+  for (const router of routers) {
+    if (!(await router.connect(process))) return `enroll: ${router.name} is let in no more`
+  }
+  const listed = Object.values(Object(await process.call('GET', '/edge-routers?limit=500')))
+  const offline = listed.find((router) => Object(router).isOnline !== true)
+  return offline === undefined ? undefined : `enroll: ${Object(offline).name} does not come back`
 }
 
 /** The integrity check finds nothing. */

@@ -33,6 +33,8 @@ const FAULT_EVERY = 8
 /** Milliseconds until everything is at rest, with routers that confirm what they carry. */
 const REST_MS = 90_000
 const CONFIRM_EVERY_MS = 5000
+/** Milliseconds within which processes close, and single timers end after that. */
+const CLOSED_WITHIN_MS = 30_000
 
 /** The script of a seed. */
 export function scriptOf(seed: number, steps: number): readonly Step[] {
@@ -83,13 +85,15 @@ export async function play(seed: number, script: readonly Step[]): Promise<Outco
       const oracle = await rest(world)
       if (oracle !== undefined) failure = { step: script.length, oracle }
     }
-    await end(world)
+    const left = await end(world)
+    if (failure === undefined && left !== undefined) failure = { step: script.length, oracle: left }
   } finally {
     restore()
   }
-  const { trace, faults, acknowledged, streams, dialers } = world
+  const { trace, faults, asked, streams, dialers } = world
   const digest = createHash('sha256').update(trace.join('\n')).digest('hex')
   const bytes = streams.reduce((sum, { received }) => sum + received.length, 0)
+  const { length: acknowledged } = asked.filter(({ outcome }) => outcome === 'acknowledged')
   return { seed, digest, trace, faults, acknowledged, circuits: dialers.size, bytes, failure }
 }
 
@@ -114,6 +118,7 @@ async function rest(world: World): Promise<string | undefined> {
     wire.silent.clear()
     wire.slowMs = 0
   }
+  world.receiver.mood = undefined
   for (const { faults } of processes) Object.assign(faults, { slowMs: 0, nextWrite: undefined, isAway: false })
   world.note('rest')
   for (let passed = 0; passed < REST_MS; passed += CONFIRM_EVERY_MS) {
@@ -130,14 +135,22 @@ async function rest(world: World): Promise<string | undefined> {
   )
 }
 
-async function end(world: World): Promise<void> {
-  const { time, processes, routers } = world
+/** Closes everything; answers what is left then. */
+async function end(world: World): Promise<string | undefined> {
+  const { time, wires, processes, routers } = world
   for (const router of routers) router.disconnect()
   for (const process of processes) {
-    await Promise.race([time.until(process.close()).catch(() => undefined)])
-    process.kill()
+    const closed = process.close().catch((error: unknown) => world.note(`close: ${error}`))
+    const isClosed = closed.then(() => true)
+    const givenUp = new Promise<boolean>((resolve) => time.after(CLOSED_WITHIN_MS, () => resolve(false)))
+    if (!(await time.until(Promise.race([isClosed, givenUp])))) return `leftover: ${process.name} does not close`
   }
-  await time.settle()
+  await time.pass(CLOSED_WITHIN_MS)
+  const open = [...wires.open].map(({ ends }) => ends.join('~'))
+  if (open.length > 0) return `leftover: the connections ${open} are open after all was closed`
+  // A process that was killed cleared nothing away.
+  if (world.faults.has('process killed') || time.pending === 0) return undefined
+  return `leftover: ${time.pending} timers are left after all was closed`
 }
 
 /** The shortest script found that still fails by the same oracle. */

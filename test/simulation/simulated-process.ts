@@ -14,6 +14,7 @@ import { channelPair } from '../../adapters/network/channel/channel-pair.ts'
 import { openOwnRouter, type RunningRouter } from '../../adapters/network/router/index.ts'
 import { inProcessIdentity } from '../../adapters/network/sdk/in-process-identity.ts'
 import type { Choices } from './choices.ts'
+import type { Receiver } from './receiver.ts'
 import type { SimulatedTime } from './simulated-time.ts'
 import { type StorageFaults, storageOf } from './slow-storage.ts'
 import type { Wires } from './wires.ts'
@@ -25,6 +26,7 @@ export interface Surroundings {
   readonly wires: Wires
   readonly shared: Storage
   readonly pki: Awaited<ReturnType<typeof createPkiMaterial>>
+  readonly receiver: Receiver
   readonly trace: (line: string) => void
   processAt(address: string): SimulatedProcess | undefined
 }
@@ -63,7 +65,7 @@ export class SimulatedProcess {
   }
 
   async start(): Promise<void> {
-    const { time, choices, wires, shared, pki } = this.#surroundings
+    const { time, choices, wires, shared, pki, receiver } = this.#surroundings
     const state = { isAlive: true }
     this.#starts += 1
     const storage = storageOf(shared, { time, choices, faults: this.faults, isAlive: () => state.isAlive })
@@ -78,8 +80,10 @@ export class SimulatedProcess {
       passwordHasher: plainPasswordHasher,
       logger: { info: () => undefined, warn: () => undefined, error: (message, fields) => this.#log(message, fields) },
       rateLimits: false,
-      webhooks: false,
     })
+    await controller.events.subscribe('receiver', (event) =>
+      state.isAlive ? receiver.take(event) : new Promise<never>(() => undefined),
+    )
     const dialProcess = async (address: string) => {
       const other = this.#surroundings.processAt(address)
       if (!state.isAlive || other?.running === undefined || wires.refused.has(key(this.name, other.name)))

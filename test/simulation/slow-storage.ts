@@ -32,7 +32,6 @@ export function storageOf(
     faults.slowMs === 0 ? undefined : new Promise<void>((resolve) => time.after(choices.below(faults.slowMs), resolve))
   const unreachable = (when: string) => new StorageUnavailable('unreachable', `the simulation asked for it ${when}`)
   return {
-    isVolatile: true,
     async read(work, options) {
       if (!isAlive()) return dead()
       await wait()

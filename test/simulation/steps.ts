@@ -1,4 +1,5 @@
 import type { Choices } from './choices.ts'
+import type { AskedChange } from './evidence.ts'
 import { key, Refused } from './simulated-process.ts'
 import { SERVICE, type World } from './world.ts'
 
@@ -88,9 +89,13 @@ export const ACTS: Readonly<Record<string, { readonly weight: number; readonly a
     weight: 5,
     act: (world, choices) => {
       const id = choices.pick([...world.facts.roles.keys()]) ?? ''
-      const roles = ATTRIBUTES.filter(() => choices.happens(0.7))
+      // The mark makes each change different from the roles before.
+      const mark = `m${choices.uuid()}`
+      const roles = [...ATTRIBUTES.filter(() => choices.happens(0.7)), mark]
       const before = world.facts.roles.get(id) ?? []
+      const asked = ['entity.updated', mark] as const
       change(world, choices, `roles of ${id} are ${roles}`, ['PATCH', `/identities/${id}`, { roleAttributes: roles }], {
+        asked,
         begins: () => world.facts.roles.set(id, [...before, roles]),
         done: () => world.facts.roles.set(id, [roles]),
         refused: () => world.facts.roles.set(id, before),
@@ -105,6 +110,7 @@ export const ACTS: Readonly<Record<string, { readonly weight: number; readonly a
       if (id === undefined) return
       const before = world.facts.policies.get(id) ?? []
       change(world, choices, `policy ${id} goes`, ['DELETE', `/service-policies/${id}`], {
+        asked: ['entity.deleted', id],
         begins: () => world.facts.policies.set(id, [...before, undefined]),
         done: () => world.facts.policies.delete(id),
         // It is gone already where an earlier answer was lost.
@@ -125,6 +131,7 @@ export const ACTS: Readonly<Record<string, { readonly weight: number; readonly a
         `${type} comes`,
         ['POST', '/service-policies', { name, type, semantic: 'AnyOf', ...roles }],
         {
+          asked: ['entity.created', name],
           begins: () => world.facts.policies.set(name, [undefined, { type, role }]),
           done: (answer) => {
             world.facts.policies.delete(name)
@@ -148,6 +155,17 @@ export const ACTS: Readonly<Record<string, { readonly weight: number; readonly a
         begins: () => world.facts.enabled.set(id, [...before, isEnabled]),
         done: () => world.facts.enabled.set(id, [isEnabled]),
         refused: () => world.facts.enabled.set(id, before),
+      })
+    },
+  },
+  'keys rotate': {
+    weight: 1,
+    act: (world, choices) => {
+      const what = choices.pick(['signing', 'root', 'server'])
+      change(world, choices, `${what} rotates`, ['POST', '/portcullis/v1/pki/rotations', { what }], {
+        begins: () => undefined,
+        done: () => undefined,
+        refused: (status) => world.note(`rotation refused: ${status}`),
       })
     },
   },
@@ -287,7 +305,7 @@ export const FAULTS: Readonly<Record<string, { readonly weight: number; readonly
     act: (world, choices) => failNextWrite(world, choices, 'after'),
   },
   'storage away': {
-    weight: 1,
+    weight: 2,
     act: (world, choices) => {
       const process = choices.pick(world.processes)
       if (process === undefined) return
@@ -306,6 +324,16 @@ export const FAULTS: Readonly<Record<string, { readonly weight: number; readonly
       if (process === undefined) return
       world.fault('clock jumps', process.name)
       process.jump(choices.below(2000) - process.aheadMs)
+    },
+  },
+  'receiver fails': {
+    weight: 2,
+    act: (world, choices) => {
+      world.fault('receiver fails', world.receiver.changeMood(choices))
+      world.time.after(choices.below(LONG_MS), () => {
+        world.receiver.mood = undefined
+        world.faultAt = world.time.now
+      })
     },
   },
   'hostile frame': {
@@ -330,6 +358,8 @@ function failNextWrite(world: World, choices: Choices, when: 'before' | 'after')
 type Request = readonly [method: string, path: string, body?: object]
 
 interface Outcome {
+  /** The type of the audit record that a change leaves, and a text that no other record of the type has. */
+  readonly asked?: readonly [type: string, mark: string]
   /** The change may have happened from now on. */
   begins(): void
   done(answer: unknown): void
@@ -344,19 +374,25 @@ function change(world: World, choices: Choices, what: string, [method, path, bod
   world.isChanging = true
   world.facts.changedAt = world.time.now
   outcome.begins()
-  const asked = process.call(method, path, body).then(
+  const [type = '', mark = ''] = outcome.asked ?? []
+  const asked: AskedChange = { type, mark, outcome: 'lost' }
+  if (outcome.asked !== undefined) world.asked.push(asked)
+  const answered = process.call(method, path, body).then(
     (answer) => {
       outcome.done(answer)
-      world.acknowledged += 1
+      asked.outcome = 'acknowledged'
     },
     (error: unknown) => {
-      if (error instanceof Refused && error.status < 500) outcome.refused(error.status)
+      if (error instanceof Refused && error.status < 500) {
+        asked.outcome = 'refused'
+        outcome.refused(error.status)
+      }
       throw error
     },
   )
   // An administrator gives up after a while, and does not know then.
   const givenUp = new Promise<void>((resolve) => world.time.after(10_000, resolve))
-  const over = Promise.race([asked, givenUp]).finally(() => {
+  const over = Promise.race([answered, givenUp]).finally(() => {
     world.isChanging = false
     world.facts.changedAt = world.time.now
   })

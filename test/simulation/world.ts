@@ -1,10 +1,12 @@
-import { createPkiMaterial } from 'portcullis'
+import { createPkiMaterial, type Storage } from 'portcullis'
 import { type MemoryStorage, memoryStorage } from 'portcullis/memory'
 import { createTestController, type EnrolledRouter, enrollEdgeRouter } from 'portcullis/testing'
 import { simulateRuntime } from '../../src/testing.ts'
 import { Choices } from './choices.ts'
+import type { AskedChange } from './evidence.ts'
 import { KnownFacts } from './known-facts.ts'
 import { PlayedRouter } from './played-router.ts'
+import { Receiver } from './receiver.ts'
 import { drawFrom } from './repeatable-crypto.ts'
 import { addressOf, SimulatedProcess, type Surroundings } from './simulated-process.ts'
 import { BEGINNING, SimulatedTime } from './simulated-time.ts'
@@ -87,7 +89,16 @@ async function made(time: SimulatedTime, choices: Choices): Promise<Beginning> {
   await net.close()
   // The edge router of each process is enrolled once and not in every run.
   const wires = new Wires(time, choices, () => undefined)
-  const alone = { time, choices, wires, shared: storage, pki, trace: () => undefined, processAt: () => undefined }
+  const alone = {
+    time,
+    choices,
+    wires,
+    shared: storage,
+    pki,
+    receiver: new Receiver(),
+    trace: () => undefined,
+    processAt: () => undefined,
+  }
   for (const name of PROCESSES) {
     const process = new SimulatedProcess(name, alone)
     await process.start()
@@ -102,6 +113,9 @@ export class World {
   readonly choices: Choices
   readonly wires: Wires
   readonly facts = new KnownFacts()
+  readonly receiver = new Receiver()
+  /** The store of all processes. */
+  readonly shared: Storage
   readonly processes: readonly SimulatedProcess[]
   readonly routers: readonly PlayedRouter[]
   readonly devices: ReadonlyMap<string, string>
@@ -115,8 +129,8 @@ export class World {
   faultAt = 0
   /** An administrator waits for the answer of a change. */
   isChanging = false
-  /** Changes that were acknowledged. */
-  acknowledged = 0
+  /** The changes that administrators asked for, in their order. */
+  readonly asked: AskedChange[] = []
   /** Streams of devices, open or ended. */
   readonly streams: PlayedStream[] = []
   /** Work that somebody waits for: it ends within a bound, whatever happens. */
@@ -125,8 +139,10 @@ export class World {
   constructor(seed: number, { storage, pki, routers, devices, serviceId, policies }: Beginning) {
     this.choices = new Choices(seed)
     this.wires = new Wires(this.time, this.choices, (line) => this.note(line))
+    this.shared = storage.fork()
     const surroundings: Surroundings = {
-      ...{ time: this.time, choices: this.choices, wires: this.wires, shared: storage.fork(), pki },
+      ...{ time: this.time, choices: this.choices, wires: this.wires, shared: this.shared, pki },
+      receiver: this.receiver,
       trace: (line) => this.note(line),
       processAt: (address) => this.processes.find(({ name }) => addressOf(name) === address),
     }

@@ -215,7 +215,11 @@ class Listener implements OpenControlListener {
     const group = new RouterGroup(facts, times, () => {
       if (this.#groups.get(id) === group) this.#groups.delete(id)
     })
-    const session = await this.plane.connect(greeting, verified, group)
+    const session = await this.plane.connect(greeting, verified, group).catch((error: unknown) => {
+      // A storage that is away fails here: the group would beat for ever.
+      group.close()
+      throw error
+    })
     if (typeof session === 'string') {
       group.close()
       return session

@@ -1,0 +1,96 @@
+import { openOperator } from 'portcullis'
+import type { SimulatedProcess } from './simulated-process.ts'
+import type { World } from './world.ts'
+
+/** A change that an administrator asked for: the type of its audit record, and a text that stands in this record alone. */
+export interface AskedChange {
+  readonly type: string
+  readonly mark: string
+  /** `lost` until there is an answer. */
+  outcome: 'lost' | 'acknowledged' | 'refused'
+}
+
+interface Entry {
+  readonly id: string
+  readonly type: string
+  /** The id of its entity, and the values after it. */
+  readonly text: string
+}
+
+/** What is wrong at rest with the audit trail, or with the events that a receiver took. */
+export async function wrongEvidence(world: World, process: SimulatedProcess): Promise<string | undefined> {
+  const entries = await entriesOf(process)
+  return (
+    countedWrongly(world.asked, entries) ??
+    untoldOf(world, entries) ??
+    toldInDisorder(world) ??
+    (await isUnproven(world))
+  )
+}
+
+async function entriesOf(process: SimulatedProcess): Promise<readonly Entry[]> {
+  const found: Entry[] = []
+  for (let before: unknown = ''; before !== null; ) {
+    const page = Object(await process.call('GET', `/portcullis/v1/audit?limit=500${before && `&before=${before}`}`))
+    for (const { id, type, entity, changes } of Object.values<Record<string, unknown>>(Object(page.entries))) {
+      const after = Object.values(Object(changes)).map((change) => Object(change).after)
+      found.push({ id: String(id), type: String(type), text: JSON.stringify([Object(entity).id, after]) })
+    }
+    before = page.next
+  }
+  return found
+}
+
+const isOf = ({ type, mark }: AskedChange, entry: Entry): boolean =>
+  entry.type === type && entry.text.includes(JSON.stringify(mark))
+
+/** Each acknowledged change has one record, a lost one at most one, and a refused one none. */
+function countedWrongly(asked: readonly AskedChange[], entries: readonly Entry[]): string | undefined {
+  for (const change of asked) {
+    const same = asked.filter(({ type, mark }) => type === change.type && mark === change.mark)
+    const least = same.filter(({ outcome }) => outcome === 'acknowledged').length
+    const most = same.filter(({ outcome }) => outcome !== 'refused').length
+    const { length: count } = entries.filter((entry) => isOf(change, entry))
+    if (count < least || count > most)
+      return `audit: ${count} records of ${change.type} ${change.mark}, ${least} to ${most} are due`
+  }
+  return undefined
+}
+
+/** The receiver was told of every acknowledged change. */
+function untoldOf({ asked, receiver }: World, entries: readonly Entry[]): string | undefined {
+  const told = new Set(receiver.taken.map(({ id }) => id))
+  const due = asked.filter(({ outcome }) => outcome === 'acknowledged')
+  const untold = entries.find((entry) => !told.has(entry.id) && due.some((change) => isOf(change, entry)))
+  return untold && `events: ${untold.type} ${untold.id} was not told`
+}
+
+/** Events of one entity come in order, repeated ones aside. */
+function toldInDisorder({ receiver }: World): string | undefined {
+  const latest = new Map<string, string>()
+  const known = new Set<string>()
+  for (const { id, subject } of receiver.taken) {
+    if (known.has(id)) continue
+    known.add(id)
+    const before = latest.get(subject) ?? ''
+    if (id < before) return `events: ${id} of ${subject} came after ${before}`
+    latest.set(subject, id)
+  }
+  return undefined
+}
+
+/** The chain of the trail is whole, and its records explain every entity. */
+async function isUnproven({ shared }: World): Promise<string | undefined> {
+  const quiet = () => undefined
+  const storage = { ...shared, close: async () => undefined }
+  const operator = await openOperator({ storage, logger: { info: quiet, warn: quiet, error: quiet } })
+  try {
+    const { isWhole, tampering, unsealed } = await operator.verifyAudit()
+    if (!isWhole) return `audit: the chain is not whole, ${JSON.stringify(tampering)}`
+    if (unsealed > 0) return `audit: ${unsealed} records have no seal`
+    const { entities } = await operator.unexplained()
+    return entities[0] && `audit: no record explains ${JSON.stringify(entities[0])}`
+  } finally {
+    await operator.close()
+  }
+}
