@@ -1,4 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks'
+import { EventSentence } from '../live/event-sentence.tsx'
+import { liveState, othersChange } from '../live/network-news.ts'
 import { hrefOf, place } from '../navigation/place.ts'
 import { announced } from '../parts/announcements.ts'
 import { Name } from '../parts/name.tsx'
@@ -47,9 +49,39 @@ export function Shell({ session }: { session: OpenSession }) {
         {isUnknown && <p class="note">There is no view of the name {place.value.view}.</p>}
         {open && <open.show key={open.name} apis={session.apis} />}
       </main>
+      <News />
       <p class="unseen" aria-live="polite">
         {announced.value}
       </p>
+    </div>
+  )
+}
+
+/** Milliseconds during which a change was made just now. */
+const JUST_NOW_MS = 30_000
+
+/** That somebody else changed what is in sight, or that nothing is heard of such changes. */
+function News() {
+  const event = othersChange.value
+  const at = place.value
+  useEffect(() => {
+    othersChange.value = undefined
+  }, [at])
+  useEffect(() => {
+    const timer = setTimeout(() => {
+      othersChange.value = undefined
+    }, JUST_NOW_MS)
+    return () => clearTimeout(timer)
+  }, [event])
+  const { problem } = liveState.value
+  return (
+    <div class="news" role="status">
+      {problem !== undefined && <p class="news-away">Not live, trying again.</p>}
+      {event && (
+        <p>
+          <EventSentence event={event} />, just now
+        </p>
+      )}
     </div>
   )
 }

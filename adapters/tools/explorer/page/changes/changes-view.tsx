@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { Apis } from '../api/apis.ts'
+import { isChange, isOfNetwork } from '../live/network-event.ts'
 import { place, stay } from '../navigation/place.ts'
 import { Loaded } from '../parts/loaded.tsx'
 import { zoneText } from '../parts/time-text.ts'
@@ -39,6 +40,7 @@ export function ChangesView({ apis }: { apis: Apis }) {
       return (await apis.portcullis.call('GET /audit', { query, signal })).data
     },
     [apis, hours, isAccess, isWhole, before],
+    isWhole ? isChange : isOfNetwork,
   )
   const show = (changed: { hours?: string; of?: string | undefined }) =>
     stay('changes', { hours: String(hours), of: about.get('of') ?? undefined, ...changed })

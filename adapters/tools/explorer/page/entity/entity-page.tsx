@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import type { Apis } from '../api/apis.ts'
 import { AuditList } from '../changes/audit-list.tsx'
+import type { Concern } from '../live/network-event.ts'
 import { hrefOf } from '../navigation/place.ts'
 import { AttributeLink } from '../parts/attribute-link.tsx'
 import { CopyButton } from '../parts/copy-button.tsx'
@@ -26,12 +27,14 @@ interface Props<T> {
     readonly data: T
   }>
   readonly head: (entity: T) => Head
+  /** The events that may change the answer; changes of the network unless given. */
+  readonly concerns?: Concern
   readonly children: (entity: T) => ComponentChildren
 }
 
 /** The page of one entity: its head, its facts, and its changes, the latest first. */
-export function EntityPage<T>({ apis, kind, id, read, head, children }: Props<T>) {
-  const answer = useAnswer(async (signal) => (await read({ params: { id }, signal })).data, [apis, id])
+export function EntityPage<T>({ apis, kind, id, read, head, concerns, children }: Props<T>) {
+  const answer = useAnswer(async (signal) => (await read({ params: { id }, signal })).data, [apis, id], concerns)
   return (
     <Loaded answer={answer}>
       {(entity) => (

@@ -1,4 +1,5 @@
 import type { Apis } from '../api/apis.ts'
+import { isOfAny, isOfIdentity, isOfNetwork } from '../live/network-event.ts'
 import { hrefOf } from '../navigation/place.ts'
 import { EntityLink } from '../parts/entity-link.tsx'
 import { Loaded } from '../parts/loaded.tsx'
@@ -26,6 +27,7 @@ export function IdentityPage({ apis, id }: Props) {
       kind="identities"
       id={id}
       read={(request) => management.call('GET /identities/{id}', request)}
+      concerns={isOfAny(isOfNetwork, isOfIdentity(id))}
       head={(identity) => ({
         name: identity.name,
         state: `${identity.typeId}${identity.isAdmin ? ', administrator' : ''} · ${stateOf(identity)}`,
@@ -73,6 +75,7 @@ function Refused({ apis: { management }, id }: Props) {
     async (signal) =>
       (await management.call('GET /identities/{id}/failed-service-requests', { params: { id }, signal })).data,
     [management, id],
+    isOfIdentity(id),
   )
   return (
     <Part title="Refused lately by posture">
@@ -129,6 +132,7 @@ function ApiSessions({ apis: { management }, id }: Props) {
       return (await management.call('GET /api-sessions', { query, signal })).data
     },
     [management, id],
+    isOfIdentity(id),
   )
   return (
     <Part title="API sessions">

@@ -1,5 +1,6 @@
 import { visibleLine } from '../../../../../src/base/text.ts'
 import type { Apis } from '../api/apis.ts'
+import { isOfIdentity } from '../live/network-event.ts'
 import { Loaded } from '../parts/loaded.tsx'
 import { timeText } from '../parts/time-text.ts'
 import { useAnswer } from '../parts/use-answer.ts'
@@ -11,6 +12,7 @@ export function PosturePart({ apis, id }: { apis: Apis; id: string }) {
     async (signal) =>
       (await apis.management.call('GET /identities/{id}/posture-data', { params: { id }, signal })).data,
     [apis, id],
+    isOfIdentity(id),
   )
   return (
     <Part title="Posture as reported">

@@ -1,4 +1,5 @@
 import type { Apis } from '../api/apis.ts'
+import { isOfAny, isOfKind, isOfNetwork } from '../live/network-event.ts'
 import { hrefOf } from '../navigation/place.ts'
 import { EntityLink } from '../parts/entity-link.tsx'
 import { Loaded } from '../parts/loaded.tsx'
@@ -81,6 +82,7 @@ function Hosts({ apis: { management }, id }: { apis: Apis; id: string }) {
         })
       ).data,
     [management, id],
+    isOfAny(isOfNetwork, isOfKind('terminators')),
   )
   return (
     <Part title="Hosts">

@@ -1,10 +1,10 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Apis } from '../api/apis.ts'
 import { changeBy, createFrom, readJson } from '../api/read-json.ts'
 import { useAction } from '../parts/use-action.ts'
 import { useAnswer } from '../parts/use-answer.ts'
 import { blankOf, changedOf, type FormSchema, type Values, valuesOf } from './form-schemas.ts'
-import { JsonField, ObjectFields, parsedJson } from './schema-field.tsx'
+import { JsonField, jsonText, ObjectFields, parsedJson, useTyped, wordsOf } from './schema-field.tsx'
 
 interface Props {
   readonly apis: Apis
@@ -19,8 +19,21 @@ interface Props {
 
 /** Creates an entity of a kind, or changes one, by fields that follow from the schema of the request, or by its JSON. */
 export function EntityForm({ apis, kind, schema, entity, given = {}, onDone }: Props) {
-  const before = entity === undefined ? {} : valuesOf(schema, entity)
-  const [values, setValues] = useState<Values>(entity === undefined ? { ...blankOf(schema), ...given } : before)
+  const present = entity === undefined ? {} : valuesOf(schema, entity)
+  const [before, setBefore] = useState<Values>(present)
+  const [values, setValues] = useState<Values>(entity === undefined ? { ...blankOf(schema), ...given } : present)
+  const [taken, setTaken] = useState<readonly string[]>([])
+  const isSaved = useRef(false)
+  // Fields that others change meanwhile are taken over, but for the fields that the user has changed.
+  useEffect(() => {
+    const theirs = changedOf(before, present)
+    const mine = isSaved.current ? {} : changedOf(before, values)
+    isSaved.current = false
+    setBefore(present)
+    if (entity !== undefined) setValues({ ...present, ...mine })
+    const left = changedOf(present, mine)
+    setTaken([...new Set([...taken, ...Object.keys(theirs)])].filter((name) => name in left))
+  }, [JSON.stringify([present, entity?.updatedAt])])
   const [isJson, setJson] = useState(false)
   const action = useAction()
   const body = entity === undefined ? withoutEmpty(values) : changedOf(before, values)
@@ -32,6 +45,7 @@ export function EntityForm({ apis, kind, schema, entity, given = {}, onDone }: P
       if (entity === undefined) id = await createFrom(apis, kind, body)
       else await changeBy(apis, kind, id, body)
     })
+    isSaved.current = isDone
     if (isDone) onDone(id)
   }
   const data = schema.properties?.data
@@ -64,6 +78,11 @@ export function EntityForm({ apis, kind, schema, entity, given = {}, onDone }: P
           )}
         </>
       )}
+      {taken.length > 0 && (
+        <p class="note" role="status">
+          Somebody else changed {taken.map(wordsOf).join(', ')} meanwhile; to save writes what stands here.
+        </p>
+      )}
       {action.problem && (
         <p class="problem" role="alert">
           {action.problem}
@@ -78,7 +97,7 @@ export function EntityForm({ apis, kind, schema, entity, given = {}, onDone }: P
 
 /** The body of the request as text. */
 function BodyText({ values, onChange }: { values: Values; onChange: (values: Values) => void }) {
-  const [text, setText] = useState(JSON.stringify(values, null, 2))
+  const [text, setText] = useTyped(values, jsonText, (typed) => parsedJson(typed)?.value)
   return (
     <textarea
       class="code"

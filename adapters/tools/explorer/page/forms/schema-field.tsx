@@ -1,4 +1,4 @@
-import { useId, useState } from 'preact/hooks'
+import { useEffect, useId, useState } from 'preact/hooks'
 import type { Apis } from '../api/apis.ts'
 import { attributeChip } from '../parts/chip.ts'
 import { ChipsField } from '../parts/chips-field.tsx'
@@ -156,12 +156,13 @@ function ListField(props: FieldProps) {
   const texts = list.filter((one) => typeof one === 'string')
   const label = wordsOf(name)
   const items = resolved(schema.items ?? {}, root)
-  const [chosen, setChosen] = useState<ReadonlyMap<string, string>>(() => shownNames(entity[`${name}Display`]))
+  const [chosen, setChosen] = useState<ReadonlyMap<string, string>>(new Map())
+  const names = new Map([...shownNames(entity[`${name}Display`]), ...chosen])
   const selected = kind === 'cas' ? undefined : SELECTED[name]
   if (selected !== undefined || name === 'roleAttributes' || name === 'identityRoles') {
     const of = selected === undefined ? 'attributes' : 'roles'
     const chips = texts.map((one) =>
-      of === 'attributes' ? attributeChip(one) : { value: one, name: chosen.get(one) ?? one },
+      of === 'attributes' ? attributeChip(one) : { value: one, name: names.get(one) ?? one },
     )
     return (
       <div class="field">
@@ -227,22 +228,24 @@ function ListField(props: FieldProps) {
       </fieldset>
     )
   }
+  return <LinesField {...props} value={texts} />
+}
+
+/** A list of texts, each in a line. */
+function LinesField({ name, schema, value, onChange }: FieldProps) {
+  const [text, setText] = useTyped(value, (lines) => (Array.isArray(lines) ? lines.join('\n') : ''), linesOf)
   return (
     <div class="field">
       <label>
-        {label}, one a line
+        {wordsOf(name)}, one a line
         <textarea
           class="code"
-          rows={Math.min(8, texts.length + 1)}
-          value={texts.join('\n')}
-          onChange={({ currentTarget }) =>
-            onChange(
-              currentTarget.value
-                .split('\n')
-                .map((line) => line.trim())
-                .filter((line) => line !== ''),
-            )
-          }
+          rows={Math.min(8, text.split('\n').length + 1)}
+          value={text}
+          onInput={({ currentTarget }) => {
+            setText(currentTarget.value)
+            onChange(linesOf(currentTarget.value))
+          }}
         />
       </label>
       <Hint of={schema} />
@@ -250,9 +253,33 @@ function ListField(props: FieldProps) {
   )
 }
 
+function linesOf(text: string): readonly string[] {
+  const lines = text.split('\n').map((line) => line.trim())
+  return lines.filter((line) => line !== '')
+}
+
+/** The text of a value as the user writes it; written anew where another value comes from outside. */
+export function useTyped(
+  value: unknown,
+  print: (value: unknown) => string,
+  read: (text: string) => unknown,
+): readonly [string, (text: string) => void] {
+  const [text, setText] = useState(() => print(value))
+  const present = JSON.stringify(value)
+  useEffect(() => {
+    if (JSON.stringify(read(text)) !== present) setText(print(value))
+  }, [present])
+  return [text, setText]
+}
+
+/** A value as JSON for people; nothing for none. */
+export function jsonText(value: unknown): string {
+  return value === undefined ? '' : JSON.stringify(value, null, 2)
+}
+
 /** A value that has no fields of its own. Text that is no JSON keeps the form from being sent. */
 export function JsonField({ name, schema, value, isRequired, onChange }: FieldProps) {
-  const [text, setText] = useState(value === undefined ? '' : JSON.stringify(value, null, 2))
+  const [text, setText] = useTyped(value, jsonText, (typed) => parsedJson(typed)?.value)
   return (
     <div class="field">
       <label>
@@ -291,7 +318,7 @@ export function parsedJson(text: string): { readonly value: unknown } | undefine
 }
 
 /** `edgeRouterRoles` is `Edge router roles`. */
-function wordsOf(name: string): string {
+export function wordsOf(name: string): string {
   const words = name.replace(/([a-z0-9])([A-Z])/g, '$1 $2').toLowerCase()
   return words.charAt(0).toUpperCase() + words.slice(1)
 }

@@ -4,6 +4,7 @@ import { deleteOf, readJson, readList } from '../api/read-json.ts'
 import { EntityForm } from '../forms/entity-form.tsx'
 import { type KindForm, readForms, type Values } from '../forms/form-schemas.ts'
 import { parsedJson } from '../forms/schema-field.tsx'
+import { isOfKind, isOfNothing } from '../live/network-event.ts'
 import { go, hrefOf, place } from '../navigation/place.ts'
 import { ConfirmedButton } from '../parts/confirmed-button.tsx'
 import { CopyButton } from '../parts/copy-button.tsx'
@@ -32,7 +33,7 @@ export function JsonView({ apis }: { apis: Apis }) {
   const kind = COLLECTIONS.find((name) => name === about.get('kind'))
   const id = about.get('id') ?? undefined
   const isNew = about.has('new')
-  const forms = useAnswer(readForms, [])
+  const forms = useAnswer(readForms, [], isOfNothing)
   const form = kind && forms.data?.[kind]
   const isCreatable = form?.create !== undefined && may(form.permission, 'create')
   return (
@@ -107,7 +108,7 @@ function Kinds({ forms }: { forms: Readonly<Record<string, KindForm>> | undefine
 
 function Collection({ apis, kind }: { apis: Apis; kind: string }) {
   const offset = Number(place.value.about.get('offset') ?? '0') || 0
-  const answer = useAnswer((signal) => readList(apis, kind, offset, signal), [apis, kind, offset])
+  const answer = useAnswer((signal) => readList(apis, kind, offset, signal), [apis, kind, offset], isOfKind(kind))
   const list = answer.data
   return (
     <>
@@ -140,7 +141,7 @@ interface EntityProps {
 
 /** One entity: its fields, its JSON, and what can be done with it. */
 function Entity({ apis, kind, id, form }: EntityProps) {
-  const answer = useAnswer((signal) => readJson(apis, kind, id, signal), [apis, kind, id])
+  const answer = useAnswer((signal) => readJson(apis, kind, id, signal), [apis, kind, id], isOfKind(kind))
   const action = useAction()
   if (answer.problem) return <p class="problem">{answer.problem}</p>
   if (answer.data === undefined) return <p class="empty">Reading…</p>
@@ -178,14 +179,7 @@ function Entity({ apis, kind, id, form }: EntityProps) {
           <CopyButton text={text} />
         </>
       ) : (
-        <EntityForm
-          key={String(entity.updatedAt)}
-          apis={apis}
-          kind={kind}
-          schema={change}
-          entity={entity}
-          onDone={answer.reload}
-        />
+        <EntityForm apis={apis} kind={kind} schema={change} entity={entity} onDone={answer.reload} />
       )}
       {form?.isDeleted && may(form.permission, 'delete') && (
         <ConfirmedButton

@@ -3,6 +3,7 @@ import type { Apis } from '../api/apis.ts'
 import { AuditList } from '../changes/audit-list.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { useAnswer } from '../parts/use-answer.ts'
+import { isOfNothing } from './network-event.ts'
 
 const PAGE_SIZE = 20
 
@@ -35,6 +36,7 @@ function EarlierRecords({ apis, before }: { apis: Apis; before: string }) {
       return (await apis.portcullis.call('GET /audit', { query, signal })).data
     },
     [apis, before, place],
+    isOfNothing,
   )
   return (
     <Loaded answer={answer} isEmpty={({ entries }) => entries.length === 0} empty="Nothing is kept of before.">

@@ -31,10 +31,10 @@ export async function* followEvents(
   let last = after
   let wait = FIRST_WAIT_MS
   while (!signal.aborted) {
+    const began = Date.now()
     let problem = 'The controller ended the stream.'
     try {
       for await (const message of readOnce(apis, last, signal, () => onState({ isOpen: true, problem: undefined }))) {
-        wait = FIRST_WAIT_MS
         last = message.id ?? last
         yield message
       }
@@ -42,7 +42,10 @@ export async function* followEvents(
       if (signal.aborted) return
       problem = problemText(error)
     }
+    if (signal.aborted) return
     onState({ isOpen: false, problem })
+    // A stream that ends again and again is one too many of its identity: the pages would end those of each other.
+    if (Date.now() - began > LONGEST_WAIT_MS) wait = FIRST_WAIT_MS
     await pause(wait, signal)
     wait = Math.min(LONGEST_WAIT_MS, wait * 2)
   }

@@ -9,9 +9,6 @@ import { isBookkeeping, TOPICS, type Topic, topicOf } from './network-event.ts'
 import { type LiveEvents, useEvents } from './use-events.ts'
 import { useRecords } from './use-records.ts'
 
-/** The topics of events that change the state. */
-const STATE_TOPICS: ReadonlySet<Topic> = new Set<Topic>(['routers', 'circuits'])
-
 /** The network as it is now, and its events: earlier events and new events as they happen. */
 export function LiveView({ apis }: { apis: Apis }) {
   const live = useEvents(apis)
@@ -40,7 +37,7 @@ export function LiveView({ apis }: { apis: Apis }) {
       </div>
       <div class="live-body">
         <div class="stack" data-results>
-          <TrafficNow apis={apis} happened={live.events.findLast((event) => STATE_TOPICS.has(topicOf(event)))?.id} />
+          <TrafficNow apis={apis} />
         </div>
         <div class="stack">
           <section class="card" aria-label="Events">

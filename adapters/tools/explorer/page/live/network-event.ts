@@ -55,3 +55,37 @@ export function isBookkeeping({ type, facts }: NetworkEvent): boolean {
 export function sayingOf({ type, author, identity, facts }: NetworkEvent): string {
   return JSON.stringify([type, author?.id, identity?.id, facts.operation, facts.kind, facts.reason, facts.change])
 }
+
+/** Whether an event may have changed an answer of the controller, which then is asked for again. */
+export type Concern = (event: NetworkEvent) => boolean
+
+/** Changes of records of any kind. */
+export const isChange: Concern = ({ type }) => type === 'entity.changed'
+
+/** Changes of what a network consists of, its routers coming and going, and access that was gained or lost. */
+export const isOfNetwork: Concern = (event) =>
+  (isChange(event) && !isBookkeeping(event)) || event.type === 'access.changed' || event.type === 'router.connection'
+
+/** Changes of routers, links and circuits. */
+export const isOfTraffic: Concern = (event) => topicOf(event) === 'routers' || topicOf(event) === 'circuits'
+
+/** Changes of the records of some kinds. */
+export function isOfKind(...kinds: readonly string[]): Concern {
+  return (event) => isChange(event) && kinds.includes(String(event.facts.kind))
+}
+
+/** Events about one identity that are not changes: sessions, posture, refusals. */
+export function isOfIdentity(id: string | undefined): Concern {
+  return ({ identity }) => identity !== undefined && identity.id === id
+}
+
+/** API sessions that begin and end. */
+export const isOfLogins: Concern = ({ type }) => type.startsWith('api-session.')
+
+/** For answers that stay as they were asked for. */
+export const isOfNothing: Concern = () => false
+
+/** Events that any of some concerns names. */
+export function isOfAny(...concerns: readonly Concern[]): Concern {
+  return (event) => concerns.some((concerns) => concerns(event))
+}

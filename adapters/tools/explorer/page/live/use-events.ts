@@ -1,10 +1,12 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
+import { ApiError } from '../../../../../src/client/index.ts'
 import type { Apis } from '../api/apis.ts'
 import { problemText } from '../api/problem-text.ts'
-import { FIRST_WAIT_MS, followEvents, LONGEST_WAIT_MS, type StreamState } from './event-stream.ts'
-import type { NetworkEvent, Timeline } from './network-event.ts'
+import { FIRST_WAIT_MS, LONGEST_WAIT_MS, type StreamState } from './event-stream.ts'
+import type { NetworkEvent } from './network-event.ts'
+import { liveState, onNews } from './network-news.ts'
 import { pause } from './pause.ts'
-import { readEvent, readTimeline } from './read-timeline.ts'
+import { readTimeline } from './read-timeline.ts'
 
 /** How many events a page keeps. */
 const MOST_KEPT = 3000
@@ -19,52 +21,54 @@ export interface LiveEvents extends StreamState {
   readonly heardAt: string | undefined
 }
 
-/** Reads recent events, and from then on follows new ones, also after the controller was away. */
+/** Reads recent events, and adds the events of the page's stream from then on. */
 export function useEvents(apis: Apis): LiveEvents {
-  const [live, setLive] = useState<LiveEvents>({ events: [], isOpen: false, problem: undefined, heardAt: undefined })
-  const waiting = useRef<NetworkEvent[]>([])
+  const [events, setEvents] = useState<readonly NetworkEvent[]>([])
+  const [problem, setProblem] = useState<string>()
   useEffect(() => {
     const asked = new AbortController()
-    const { signal } = asked
+    const came: NetworkEvent[] = []
+    let known: ReadonlySet<string> | undefined
+    const stop = onNews((news) => news !== 'again' && came.push(news === 'cut' ? missingEvents() : news))
     const show = () => {
-      if (waiting.current.length === 0) return
-      const came = waiting.current
-      waiting.current = []
-      setLive((before) => ({ ...before, events: [...before.events, ...came].slice(-MOST_KEPT) }))
+      const before = known
+      if (before === undefined || came.length === 0) return
+      const fresh = came.splice(0).filter(({ id }) => !before.has(id))
+      setEvents((shown) => [...shown, ...fresh].slice(-MOST_KEPT))
     }
     const timer = setInterval(show, SHOWN_EVERY_MS)
-    const onState = (state: StreamState) =>
-      setLive((before) => ({ ...before, ...state, heardAt: state.isOpen ? new Date().toISOString() : before.heardAt }))
-    const follow = async () => {
-      const { events, next } = await readPatiently(apis, onState, signal)
-      setLive((before) => ({ ...before, events }))
-      for await (const message of followEvents(apis, next, onState, signal)) {
-        const event = message.event === 'cut' ? missingEvents() : readEvent(message.data)
-        if (event) waiting.current.push(event)
-      }
-    }
-    // A rejection here means that the user left the view.
-    follow().catch(() => undefined)
+    readPatiently(apis, setProblem, asked.signal).then(
+      (recent) => {
+        known = new Set(recent.map(({ id }) => id))
+        setProblem(undefined)
+        setEvents(recent)
+      },
+      // A rejection here means that the user left the view.
+      () => undefined,
+    )
     return () => {
+      stop()
       clearInterval(timer)
       asked.abort()
     }
   }, [apis])
-  return live
+  const state = liveState.value
+  return { ...state, problem: problem ?? state.problem, events }
 }
 
-/** Reads recent events; while they are not available, it shows the reason and asks again. */
+/** Reads recent events; while they are not available, it reports the reason and asks again, unless they were refused. */
 async function readPatiently(
   apis: Apis,
-  onState: (state: StreamState) => void,
+  onProblem: (problem: string) => void,
   signal: AbortSignal,
-): Promise<Timeline> {
+): Promise<readonly NetworkEvent[]> {
   for (let wait = FIRST_WAIT_MS; ; wait = Math.min(LONGEST_WAIT_MS, wait * 2)) {
     try {
-      return await readTimeline(apis, signal)
+      return (await readTimeline(apis, signal)).events
     } catch (error) {
       signal.throwIfAborted()
-      onState({ isOpen: false, problem: problemText(error) })
+      onProblem(problemText(error))
+      if (error instanceof ApiError && error.status === 401) throw error
     }
     await pause(wait, signal)
     signal.throwIfAborted()

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { Apis } from '../api/apis.ts'
+import { isOfAny, isOfLogins, isOfNetwork } from '../live/network-event.ts'
 import { hrefOf } from '../navigation/place.ts'
 import { RoleLinks } from '../parts/attribute-link.tsx'
 import { Name } from '../parts/name.tsx'
@@ -25,6 +26,7 @@ export function EntityList({ apis, kind, selected, version }: Props) {
   const answer = useAnswer(
     (signal) => readPage(apis, kind, settled, offset, signal),
     [apis, kind, settled, offset, version],
+    isOfAny(isOfNetwork, isOfLogins),
   )
   const { rows = [], total = 0 } = answer.data ?? answer.earlier ?? {}
   const onText = (value: string) => {

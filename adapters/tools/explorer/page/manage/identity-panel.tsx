@@ -1,4 +1,5 @@
 import type { Apis } from '../api/apis.ts'
+import { isOfAny, isOfIdentity, isOfNetwork } from '../live/network-event.ts'
 import { AttributeLink } from '../parts/attribute-link.tsx'
 import { ConfirmedButton } from '../parts/confirmed-button.tsx'
 import { timeText } from '../parts/time-text.ts'
@@ -21,6 +22,7 @@ export function IdentityPanel({ apis, id, onChange }: Props) {
   const answer = useAnswer(
     async (signal) => (await management.call('GET /identities/{id}', { params, signal })).data,
     [apis, id],
+    isOfAny(isOfNetwork, isOfIdentity(id)),
   )
   const action = useAction()
   const identity = answer.data

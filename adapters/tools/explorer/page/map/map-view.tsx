@@ -1,3 +1,4 @@
+import { useEffect, useRef } from 'preact/hooks'
 import type { Apis } from '../api/apis.ts'
 import { go, hrefOf, place, stay } from '../navigation/place.ts'
 import { Loaded } from '../parts/loaded.tsx'
@@ -26,6 +27,19 @@ export function MapView({ apis }: { apis: Apis }) {
     text === undefined ? undefined : { side: side === 'services' ? 'services' : 'identities', place: Number(text) }
   const choose = (choice: Choice | undefined) =>
     go('graph', { ...where, group: choice && `${choice.side}-${choice.place}` })
+  // Groups change places when the network changes.
+  const known = useRef<{ readonly group: string | null; readonly scope: string | undefined }>({
+    group: null,
+    scope: undefined,
+  })
+  const groups = chosen && answer.data?.sides[chosen.side].groups
+  useEffect(() => {
+    if (groups === undefined || chosen === undefined) return
+    const { group, scope } = known.current
+    const now = group === about.get('group') ? groups.findIndex((one) => one.scope === scope) : chosen.place
+    known.current = { group: now < 0 ? null : `${chosen.side}-${now}`, scope: groups[now]?.scope }
+    if (now !== chosen.place) stay('graph', { ...where, group: now < 0 ? undefined : `${chosen.side}-${now}` })
+  }, [groups, about.get('group')])
   const isNarrow = useIsNarrow()
   return (
     <section class="graph">

@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useState } from 'preact/hooks'
 import { grouped } from '../../../../../src/base/collections.ts'
 import type { Options } from '../api/search.ts'
+import { isOfNothing } from '../live/network-event.ts'
 import { useAnswer } from './use-answer.ts'
 import { useSettled } from './use-settled.ts'
 
@@ -49,7 +50,11 @@ export function Combobox<T>({
   const settled = useSettled(typed)
   // A user who pressed Enter and went on to the next field still wants the choice.
   const isAsking = (isOpen || isPicked) && settled.trim() !== ''
-  const answer = useAnswer((signal) => (isAsking ? search(settled.trim(), signal) : undefined), [settled, isAsking])
+  const answer = useAnswer(
+    (signal) => (isAsking ? search(settled.trim(), signal) : undefined),
+    [settled, isAsking],
+    isOfNothing,
+  )
   const isAnswered = isAsking && settled === typed && (answer.data !== undefined || answer.problem !== undefined)
   const found = isAnswered ? (answer.data?.options ?? []) : []
   const isPartial = isAnswered && answer.data?.isPartial === true

@@ -1,5 +1,8 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { ApiError } from '../../../../../src/client/index.ts'
 import { problemText } from '../api/problem-text.ts'
+import { type Concern, isOfNetwork, type NetworkEvent } from '../live/network-event.ts'
+import { isOthers, type News, onNews, othersChange } from '../live/network-news.ts'
 
 /** An answer that was asked for, as far as it is there. */
 export interface Answer<T> {
@@ -20,26 +23,48 @@ interface Known<T> {
   readonly problem?: string
 }
 
-/** Asks once, and again when one of `reasons` changes; an outdated question is given up. */
+/** Milliseconds between an event and the question that it causes: the events of one change are one question. */
+const SETTLED_MS = 100
+/** Milliseconds between two questions that events cause; longer where answers take long. */
+const PAUSE_MS = 1000
+/** Answers that take long are asked for during a quarter of the time at most. */
+const PATIENCE = 4
+
+/**
+ * Asks once, and again when one of `reasons` changes; an outdated question is given up. An event that `concerns` the answer has it asked
+ * for again at most once a second: what is in sight stays until the new answer is there, and also where the controller is away.
+ */
 export function useAnswer<T>(
   ask: (signal: AbortSignal) => Promise<T> | undefined,
   reasons: readonly unknown[],
+  concerns: Concern = isOfNetwork,
 ): Answer<T> {
   const [known, setKnown] = useState<Known<T>>()
   const [isAsking, setAsking] = useState(true)
   const [round, setRound] = useState(0)
+  const quiet = useQuietQuestions(concerns, () => setRound((before) => before + 1))
+  const shown = useRef<Known<T> | undefined>(undefined)
   useEffect(() => {
     const asked = new AbortController()
+    const { onSettled, ...began } = quiet.begin()
+    const isQuiet = began.isQuiet && shown.current !== undefined && areSame(shown.current.of, reasons)
     const answer = ask(asked.signal)
-    setAsking(answer !== undefined)
-    const settle = (settled: Known<T>) => {
+    if (!isQuiet) setAsking(answer !== undefined)
+    const settle = (settled: Known<T> | undefined) => {
       if (asked.signal.aborted) return
-      setKnown(settled)
+      const isChanged = settled !== undefined && !isSameAnswer(shown.current, settled)
+      if (isChanged) {
+        shown.current = settled
+        setKnown(settled)
+      }
       setAsking(false)
+      onSettled(isChanged)
     }
+    if (answer === undefined) onSettled(false)
     answer?.then(
       (data) => settle({ of: reasons, data }),
-      (error: unknown) => settle({ of: reasons, problem: problemText(error) }),
+      (error: unknown) =>
+        settle(isQuiet && isPassing(error) ? undefined : { of: reasons, problem: problemText(error) }),
     )
     return () => asked.abort()
   }, [...reasons, round])
@@ -51,6 +76,75 @@ export function useAnswer<T>(
     isLoading: isAsking,
     reload: () => setRound((before) => before + 1),
   }
+}
+
+/** Follows the news, and has a question asked again for those that concern its answer. */
+function useQuietQuestions(concerns: Concern, again: () => void) {
+  const state = useRef({ concerns, again, isQuiet: false, isAsked: false, isWanted: false, began: 0, took: 0 })
+  state.current.concerns = concerns
+  state.current.again = again
+  const cause = useRef<NetworkEvent | undefined>(undefined)
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined)
+  const schedule = () => {
+    const { isAsked, began, took } = state.current
+    // A question that is on its way is not given up: under many changes none would ever be answered.
+    state.current.isWanted = isAsked
+    if (isAsked || timer.current !== undefined) return
+    const rest = began + Math.max(PAUSE_MS, PATIENCE * took) - Date.now()
+    timer.current = setTimeout(
+      () => {
+        timer.current = undefined
+        state.current.isQuiet = true
+        state.current.again()
+      },
+      Math.max(SETTLED_MS, rest),
+    )
+  }
+  useEffect(() => {
+    const stop = onNews((news: News) => {
+      const isEvent = typeof news === 'object'
+      if (document.hidden || (isEvent && !state.current.concerns(news))) return
+      if (isEvent && isOthers(news)) cause.current = news
+      schedule()
+    })
+    return () => {
+      stop()
+      clearTimeout(timer.current)
+    }
+  }, [])
+  const begin = () => {
+    const { isQuiet } = state.current
+    const caused = cause.current
+    cause.current = undefined
+    clearTimeout(timer.current)
+    timer.current = undefined
+    const began = Date.now()
+    Object.assign(state.current, { isQuiet: false, isAsked: true, isWanted: false, began })
+    const onSettled = (isChanged: boolean) => {
+      Object.assign(state.current, { isAsked: false, took: Date.now() - began })
+      if (isChanged && isQuiet && caused) othersChange.value = caused
+      if (state.current.isWanted) schedule()
+    }
+    return { isQuiet, onSettled }
+  }
+  return { begin }
+}
+
+/** The controller is away or has too much to do: its answer of before is as good as any. */
+function isPassing(error: unknown): boolean {
+  return error instanceof TypeError || (error instanceof ApiError && (error.status === 429 || error.status >= 500))
+}
+
+function isSameAnswer(one: Known<unknown> | undefined, other: Known<unknown>): boolean {
+  return (
+    one !== undefined && areSame(one.of, other.of) && one.problem === other.problem && textOf(one) === textOf(other)
+  )
+}
+
+function textOf({ data }: Known<unknown>): string {
+  return JSON.stringify(data, (_, value: unknown) =>
+    value instanceof Set || value instanceof Map ? [...value] : value,
+  )
 }
 
 function areSame(some: readonly unknown[], others: readonly unknown[]): boolean {

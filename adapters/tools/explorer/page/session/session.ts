@@ -25,11 +25,23 @@ export const session = signal<OpenSession | undefined>(undefined)
 /** Why the last login ended, for the login view. */
 export const farewell = signal<string | undefined>(undefined)
 
+/** Questions that are asked by `POST`. */
+const QUESTIONS = /\/(explain|simulate)$/
+/** Milliseconds within which the events of a change come. */
+const HEARD_MS = 3000
+let wroteAt = Number.NEGATIVE_INFINITY
+
+/** Reports whether this page changed something a moment ago. */
+export function hasJustWritten(): boolean {
+  return Date.now() - wroteAt < HEARD_MS
+}
+
 /** Clients that sign every request, and end the session of the page when the controller says that it has ended. */
 export function apisBy(first: Credential): Apis {
   let last = first
   return apisThrough(async (request) => {
     const headers = new Headers(request.headers)
+    if (request.method !== 'GET' && !QUESTIONS.test(request.url)) wroteAt = Date.now()
     last = heldCredential() ?? last
     const credential = await renewed(last)
     if (credential.kind === 'session') headers.set('zt-session', credential.token)

@@ -1,6 +1,6 @@
 import type { Apis } from '../api/apis.ts'
 import { EventSentence } from '../live/event-sentence.tsx'
-import { isLoss, type NetworkEvent, sayingOf } from '../live/network-event.ts'
+import { isLoss, isOfTraffic, type NetworkEvent, sayingOf } from '../live/network-event.ts'
 import { readTimeline } from '../live/read-timeline.ts'
 import { hrefOf } from '../navigation/place.ts'
 import { foldRuns } from '../parts/fold-runs.ts'
@@ -14,10 +14,11 @@ const MOST_SHOWN = 5
 
 /** The state in numbers, the identities that were refused or lost access in the last hour, and links to the changes. */
 export function Recent({ apis }: { apis: Apis }) {
-  const answer = useAnswer((signal) => readTimeline(apis, signal), [apis])
+  const answer = useAnswer((signal) => readTimeline(apis, signal), [apis], isLoss)
   const traffic = useAnswer(
     async (signal) => (await apis.portcullis.call('GET /traffic', { query: { limit: '1' }, signal })).data.counts,
     [apis],
+    isOfTraffic,
   )
   const counts = traffic.data
   return (

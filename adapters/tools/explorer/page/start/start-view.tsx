@@ -1,5 +1,6 @@
 import type { AnswerOf, PortcullisApi } from '../../../../../src/client/index.ts'
 import type { Apis } from '../api/apis.ts'
+import { isOfAny, isOfKind, isOfNetwork } from '../live/network-event.ts'
 import { MapPreview } from '../map/map-preview.tsx'
 import { hrefOf, place } from '../navigation/place.ts'
 import { EntityLink } from '../parts/entity-link.tsx'
@@ -66,8 +67,15 @@ const URGENT: ReadonlySet<FindingKind> = new Set<FindingKind>([
   'identities-without-edge-routers',
 ])
 
+/** A service without a host is one that has no terminator. */
+const isOfFindings = isOfAny(isOfNetwork, isOfKind('terminators'))
+
 function Overview({ apis }: { apis: Apis }) {
-  const answer = useAnswer(async (signal) => (await apis.portcullis.call('GET /findings', { signal })).data, [apis])
+  const answer = useAnswer(
+    async (signal) => (await apis.portcullis.call('GET /findings', { signal })).data,
+    [apis],
+    isOfFindings,
+  )
   const isNarrow = useIsNarrow()
   return (
     <section class="reading">
@@ -127,6 +135,7 @@ function FindingList({ apis, kind }: { apis: Apis; kind: FindingKind }) {
       return (await apis.portcullis.call('GET /findings', { query, signal })).data[0]
     },
     [apis, kind, cursor],
+    isOfFindings,
   )
   return (
     <section class="reading">

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { AnswerOf, PortcullisApi } from '../../../../../src/client/index.ts'
 import type { Apis } from '../api/apis.ts'
+import { isOfTraffic } from '../live/network-event.ts'
 import { ConfirmedButton } from '../parts/confirmed-button.tsx'
 import { EntityLink } from '../parts/entity-link.tsx'
 import { Loaded } from '../parts/loaded.tsx'
@@ -37,6 +38,7 @@ export function CircuitsPart({ apis, of = {}, version = 0 }: Props) {
       return (await apis.portcullis.call('GET /traffic', { query, signal })).data
     },
     [apis, identity, service, router, cursor, cut, version],
+    isOfTraffic,
   )
   const count = (answer.data ?? answer.earlier)?.counts.circuits
   const title = count === undefined ? 'Circuits now' : `Circuits now: ${numberText(count)}`

@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { Apis } from '../api/apis.ts'
+import { isOfTraffic } from '../live/network-event.ts'
 import { AndMore } from '../parts/and-more.tsx'
 import { EntityLink } from '../parts/entity-link.tsx'
 import { Loaded } from '../parts/loaded.tsx'
@@ -12,25 +13,20 @@ import { MOST_IN_COLUMN, TrafficDrawing } from './traffic-drawing.tsx'
 
 /** Milliseconds between two readings of the state without events: routers of other processes send no events here. */
 const READ_EVERY_MS = 15_000
-/** Milliseconds within which several changes cause one reading. */
-const SETTLED_MS = 400
 
-/** Routers, links and circuits as they are now, drawn and as tables; `happened` changes when an event says that they changed. */
-export function TrafficNow({ apis, happened }: { apis: Apis; happened: string | undefined }) {
+/** Routers, links and circuits as they are now, drawn and as tables. */
+export function TrafficNow({ apis }: { apis: Apis }) {
   const [version, setVersion] = useState(0)
   const isNarrow = useIsNarrow()
   useEffect(() => {
     const again = () => setVersion((before) => before + 1)
-    const soon = setTimeout(again, SETTLED_MS)
     const timer = setInterval(again, READ_EVERY_MS)
-    return () => {
-      clearTimeout(soon)
-      clearInterval(timer)
-    }
-  }, [happened])
+    return () => clearInterval(timer)
+  }, [])
   const answer = useAnswer(
     async (signal) => (await apis.portcullis.call('GET /traffic', { query: { limit: '1' }, signal })).data,
     [apis, version],
+    isOfTraffic,
   )
   return (
     <Loaded answer={answer} isQuiet>

@@ -10,7 +10,7 @@ export function Suggestions({ apis, explanation }: { apis: Apis; explanation: Ex
   const { suggestions, allowed, reason, identity, service, type } = explanation
   const gains = useAnswer(
     (signal) => Promise.all(suggestions.map((suggestion) => readGain(apis, suggestion, explanation, signal))),
-    [apis, explanation],
+    [apis, JSON.stringify([identity?.id, service?.id, type, suggestions])],
   )
   const steps = suggestions
     .map((suggestion, place) => ({ suggestion, gain: gains.data?.[place] }))

@@ -1,5 +1,6 @@
 import type { Apis } from '../api/apis.ts'
 import { explain } from '../api/explanation.ts'
+import { isOfAny, isOfIdentity, isOfKind, isOfNetwork } from '../live/network-event.ts'
 import { aboutNow, go, hrefOf, place } from '../navigation/place.ts'
 import { Finder } from '../parts/finder.tsx'
 import { useAnswer } from '../parts/use-answer.ts'
@@ -16,6 +17,7 @@ export function WhyView({ apis }: { apis: Apis }) {
   const answer = useAnswer(
     (signal) => (identity && service ? explain(apis, { identity, service, type }, signal) : undefined),
     [apis, identity, service, type],
+    isOfAny(isOfNetwork, isOfKind('terminators'), isOfIdentity(identity)),
   )
   const names = useNames(apis, identity, service)
   const ask = (changed: { identity?: string; service?: string; type?: string }) =>
