@@ -126,7 +126,7 @@ describe.skipIf(!HAS_BROWSER)('the explorer for who does not see it, or sees it 
       const wide: string[] = []
       for (const hash of hashes) {
         await page.evaluate(`location.hash = ${JSON.stringify(hash)}`)
-        await page.waitForLoadState('networkidle')
+        await page.locator('main section').first().waitFor()
         await expect.poll(() => page.locator('main .skeleton').count(), { timeout: 20_000 }).toBe(0)
         found.push(...(await foundOn(page, hash.slice(0, 40))))
         const isWide = '(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)(document.querySelector("main"))'

@@ -39,7 +39,7 @@ export function AuditList({ apis, entries, onUndone }: AuditListProps) {
   return (
     <ol class="audit" data-results>
       {foldRuns(entries, sayingOf).map((run) => (
-        <RecordRun key={run.first.id} apis={apis} run={run} onUndone={onUndone} />
+        <RecordRun key={run.last.id} apis={apis} run={run} onUndone={onUndone} />
       ))}
     </ol>
   )
