@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks'
+import { liveState, othersChange } from '../events/network-news.ts'
 import { EventSentence } from '../live/event-sentence.tsx'
-import { liveState, othersChange } from '../live/network-news.ts'
 import { hrefOf, place } from '../navigation/place.ts'
 import { announced } from '../parts/announcements.ts'
 import { Name } from '../parts/name.tsx'

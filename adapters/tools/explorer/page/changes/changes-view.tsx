@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { Apis } from '../api/apis.ts'
-import { isChange, isOfNetwork } from '../live/network-event.ts'
+import { isChange, isOfNetwork } from '../events/network-event.ts'
 import { place, stay } from '../navigation/place.ts'
 import { Loaded } from '../parts/loaded.tsx'
 import { zoneText } from '../parts/time-text.ts'

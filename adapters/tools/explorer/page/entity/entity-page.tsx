@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import type { Apis } from '../api/apis.ts'
 import { AuditList } from '../changes/audit-list.tsx'
-import type { Concern } from '../live/network-event.ts'
+import type { Concern } from '../events/network-event.ts'
 import { hrefOf } from '../navigation/place.ts'
 import { AttributeLink } from '../parts/attribute-link.tsx'
 import { CopyButton } from '../parts/copy-button.tsx'

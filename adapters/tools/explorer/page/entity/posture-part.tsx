@@ -1,6 +1,6 @@
 import { visibleLine } from '../../../../../src/base/text.ts'
 import type { Apis } from '../api/apis.ts'
-import { isOfIdentity } from '../live/network-event.ts'
+import { isOfIdentity } from '../events/network-event.ts'
 import { Loaded } from '../parts/loaded.tsx'
 import { timeText } from '../parts/time-text.ts'
 import { useAnswer } from '../parts/use-answer.ts'

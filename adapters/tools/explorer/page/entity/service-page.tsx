@@ -1,5 +1,5 @@
 import type { Apis } from '../api/apis.ts'
-import { isOfAny, isOfKind, isOfNetwork } from '../live/network-event.ts'
+import { isOfAny, isOfKind, isOfNetwork } from '../events/network-event.ts'
 import { hrefOf } from '../navigation/place.ts'
 import { EntityLink } from '../parts/entity-link.tsx'
 import { Loaded } from '../parts/loaded.tsx'

@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks'
 import type { Apis } from '../api/apis.ts'
 import { AuditList } from '../changes/audit-list.tsx'
+import { isOfNothing } from '../events/network-event.ts'
 import { Loaded } from '../parts/loaded.tsx'
 import { useAnswer } from '../parts/use-answer.ts'
-import { isOfNothing } from './network-event.ts'
 
 const PAGE_SIZE = 20
 

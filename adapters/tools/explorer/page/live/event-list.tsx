@@ -1,12 +1,12 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { FieldChanges } from '../changes/audit-list.tsx'
+import { isLoss, type NetworkEvent, sayingOf, topicOf } from '../events/network-event.ts'
 import { hrefOf } from '../navigation/place.ts'
 import { foldRuns, type Run } from '../parts/fold-runs.ts'
 import { numberText } from '../parts/number-text.ts'
 import { Time } from '../parts/time.tsx'
 import { EventSentence } from './event-sentence.tsx'
-import { isLoss, type NetworkEvent, sayingOf, topicOf } from './network-event.ts'
 import type { RecordOf } from './use-records.ts'
 
 /** As many lines are listed; the timeline above goes back further. */

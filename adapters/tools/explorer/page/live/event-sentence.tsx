@@ -1,6 +1,6 @@
 import { visibleLine } from '../../../../../src/base/text.ts'
+import type { NetworkEvent } from '../events/network-event.ts'
 import { EntityLink } from '../parts/entity-link.tsx'
-import type { NetworkEvent } from './network-event.ts'
 
 /** An event as a sentence in which everything that has a name leads to its page. */
 export function EventSentence({ event }: { event: NetworkEvent }) {

@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks'
 import type { Apis } from '../api/apis.ts'
+import { isBookkeeping, TOPICS, type Topic, topicOf } from '../events/network-event.ts'
 import { timeText, zoneText } from '../parts/time-text.ts'
 import { TrafficNow } from '../traffic/traffic-now.tsx'
 import { Earlier } from './earlier.tsx'
 import { EventList } from './event-list.tsx'
 import { Histogram } from './histogram.tsx'
-import { isBookkeeping, TOPICS, type Topic, topicOf } from './network-event.ts'
 import { type LiveEvents, useEvents } from './use-events.ts'
 import { useRecords } from './use-records.ts'
 

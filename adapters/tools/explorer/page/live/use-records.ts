@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Apis } from '../api/apis.ts'
 import type { AuditEntry } from '../changes/consequences.tsx'
-import type { NetworkEvent } from './network-event.ts'
+import type { NetworkEvent } from '../events/network-event.ts'
 
 /** Finds the audit record of a change. */
 export type RecordOf = (event: NetworkEvent) => AuditEntry | undefined

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { Apis } from '../api/apis.ts'
-import { isOfAny, isOfLogins, isOfNetwork } from '../live/network-event.ts'
+import { isOfAny, isOfLogins, isOfNetwork } from '../events/network-event.ts'
 import { hrefOf } from '../navigation/place.ts'
 import { RoleLinks } from '../parts/attribute-link.tsx'
 import { Name } from '../parts/name.tsx'

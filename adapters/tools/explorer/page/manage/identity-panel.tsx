@@ -1,5 +1,5 @@
 import type { Apis } from '../api/apis.ts'
-import { isOfAny, isOfIdentity, isOfNetwork } from '../live/network-event.ts'
+import { isOfAny, isOfIdentity, isOfNetwork } from '../events/network-event.ts'
 import { AttributeLink } from '../parts/attribute-link.tsx'
 import { ConfirmedButton } from '../parts/confirmed-button.tsx'
 import { timeText } from '../parts/time-text.ts'

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useState } from 'preact/hooks'
 import { grouped } from '../../../../../src/base/collections.ts'
 import type { Options } from '../api/search.ts'
-import { isOfNothing } from '../live/network-event.ts'
+import { isOfNothing } from '../events/network-event.ts'
 import { useAnswer } from './use-answer.ts'
 import { useSettled } from './use-settled.ts'
 

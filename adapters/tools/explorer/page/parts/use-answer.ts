@@ -1,8 +1,8 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { ApiError } from '../../../../../src/client/index.ts'
 import { problemText } from '../api/problem-text.ts'
-import { type Concern, isOfNetwork, type NetworkEvent } from '../live/network-event.ts'
-import { isOthers, type News, onNews, othersChange } from '../live/network-news.ts'
+import { type Concern, isOfNetwork, type NetworkEvent } from '../events/network-event.ts'
+import { isOthers, type News, onNews, othersChange } from '../events/network-news.ts'
 
 /** An answer that was asked for, as far as it is there. */
 export interface Answer<T> {

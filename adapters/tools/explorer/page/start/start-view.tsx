@@ -1,6 +1,6 @@
 import type { AnswerOf, PortcullisApi } from '../../../../../src/client/index.ts'
 import type { Apis } from '../api/apis.ts'
-import { isOfAny, isOfKind, isOfNetwork } from '../live/network-event.ts'
+import { isOfAny, isOfKind, isOfNetwork } from '../events/network-event.ts'
 import { MapPreview } from '../map/map-preview.tsx'
 import { hrefOf, place } from '../navigation/place.ts'
 import { EntityLink } from '../parts/entity-link.tsx'

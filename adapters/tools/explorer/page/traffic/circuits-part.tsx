@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { AnswerOf, PortcullisApi } from '../../../../../src/client/index.ts'
 import type { Apis } from '../api/apis.ts'
-import { isOfTraffic } from '../live/network-event.ts'
+import { isOfTraffic } from '../events/network-event.ts'
 import { ConfirmedButton } from '../parts/confirmed-button.tsx'
 import { EntityLink } from '../parts/entity-link.tsx'
 import { Loaded } from '../parts/loaded.tsx'

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { Apis } from '../api/apis.ts'
-import { isOfTraffic } from '../live/network-event.ts'
+import { isOfTraffic } from '../events/network-event.ts'
 import { AndMore } from '../parts/and-more.tsx'
 import { EntityLink } from '../parts/entity-link.tsx'
 import { Loaded } from '../parts/loaded.tsx'

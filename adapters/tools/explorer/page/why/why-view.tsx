@@ -1,6 +1,6 @@
 import type { Apis } from '../api/apis.ts'
 import { explain } from '../api/explanation.ts'
-import { isOfAny, isOfIdentity, isOfKind, isOfNetwork } from '../live/network-event.ts'
+import { isOfAny, isOfIdentity, isOfKind, isOfNetwork } from '../events/network-event.ts'
 import { aboutNow, go, hrefOf, place } from '../navigation/place.ts'
 import { Finder } from '../parts/finder.tsx'
 import { useAnswer } from '../parts/use-answer.ts'
