@@ -78,7 +78,7 @@ export function useAnswer<T>(
   }
 }
 
-/** Follows the news, and has a question asked again for those that concern its answer. */
+/** Follows the news, and has a question asked again where news concern its answer. */
 function useQuietQuestions(concerns: Concern, again: () => void) {
   const state = useRef({ concerns, again, isQuiet: false, isAsked: false, isWanted: false, began: 0, took: 0 })
   state.current.concerns = concerns

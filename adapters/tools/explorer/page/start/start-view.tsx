@@ -67,7 +67,7 @@ const URGENT: ReadonlySet<FindingKind> = new Set<FindingKind>([
   'identities-without-edge-routers',
 ])
 
-/** A service without a host is one that has no terminator. */
+/** A service without a host has no terminator. */
 const isOfFindings = isOfAny(isOfNetwork, isOfKind('terminators'))
 
 function Overview({ apis }: { apis: Apis }) {
