@@ -1,4 +1,7 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import express from 'express'
+import { apiDocuments, VERSION } from 'portcullis'
 import { expressHandler } from 'portcullis/express'
 import { httpsFetch, serve } from 'portcullis/node'
 import { createTestController } from 'portcullis/testing'
@@ -45,6 +48,28 @@ it.each([
   const net = await createTestController()
   expect(net.owns({ url })).toBe(isOwned)
   if (url !== '*') expect(net.owns(new Request(`https://ctrl.example${url}`))).toBe(isOwned)
+})
+
+it('owns the paths of the guide and no other path of its APIs', async () => {
+  const guide = readFileSync(join(import.meta.dirname, '../../docs/mounting.md'), 'utf8')
+  const [, section = ''] = guide.split('## Paths of the controller\n')
+  const listed = [
+    ...section
+      .split('\n## ', 1)
+      .join()
+      .matchAll(/`(\/[^`]*)`/g),
+  ].map(([, path = '']) => path)
+  const covers = (entry: string, path: string) =>
+    entry.endsWith('/*') ? path.startsWith(entry.slice(0, -1)) : path === entry
+  const net = await createTestController({ probes: true })
+  const bases = ['', '/edge/client/v1', '/edge/management/v1', '/fabric/v1', '/portcullis/v1']
+  const apis = Object.values(await apiDocuments(VERSION))
+  const routes = apis.flatMap((api) => Object.keys(api.paths ?? {}))
+  const served = bases.flatMap((base) => routes.map((route) => `${base}${route}`))
+  const paths = [...served, '/', '/oidc/keys', '/healthz', '/readyz', '/metrics']
+  const owned = new Set(paths.filter((url) => net.owns({ url })))
+  expect(paths.filter((path) => owned.has(path) !== listed.some((entry) => covers(entry, path)))).toEqual([])
+  expect(listed.filter((entry) => ![...owned].some((path) => covers(entry, path)))).toEqual([])
 })
 
 it('owns the probes and the OpenID provider where they are on', async () => {

@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
-import { cp, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { cp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { rolldown } from 'rolldown'
@@ -9,6 +8,7 @@ import ts from 'typescript'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { freePort } from '../support/free-port.ts'
 import { loadedBy } from './loaded-by.ts'
+import { install, newProject, whyNotInstalled } from './new-project.ts'
 
 const run = promisify(execFile)
 const root = resolve(import.meta.dirname, '../..')
@@ -163,27 +163,16 @@ async function bytesBelow(folder: string): Promise<number> {
 /** Installs what a runtime needs, with the programs that are tried on it; answers why it is not there, if it is not. */
 async function installed(...packages: readonly string[]): Promise<string | undefined> {
   await cp(join(import.meta.dirname, 'runtimes'), project, { recursive: true })
-  try {
-    await run('npm', ['install', ...packages, '--no-audit', '--no-fund', '--loglevel=error'], { cwd: project })
-    return undefined
-  } catch (error) {
-    const reason = `${packages.join(', ')} cannot be installed: ${String(error).slice(0, 200)}`
-    process.stdout.write(`${reason}\n`)
-    return reason
-  }
+  return whyNotInstalled(project, ...packages)
 }
 
 beforeAll(async () => {
-  project = await mkdtemp(join(tmpdir(), 'portcullis-packed-'))
-  await run('npm', ['pack', '--pack-destination', project, '--loglevel=error'], { cwd: root })
-  tarball = join(project, (await readdir(project)).find((name) => name.endsWith('.tgz')) ?? '')
-  await writeFile(join(project, 'package.json'), JSON.stringify({ name: 'new-user', private: true, type: 'module' }))
-  await run('npm', ['install', tarball, '--no-audit', '--no-fund', '--loglevel=error'], { cwd: project })
+  ;({ folder: project, tarball } = await newProject())
   // The files of the package itself are counted before anything else is there.
   lock = JSON.parse(await readFile(join(project, 'package-lock.json'), 'utf8'))
   bytesInstalled = await bytesBelow(join(project, 'node_modules'))
   const nodes = NODES.map((version) => `node-${version.split('.')[0]}@npm:node@${version}`)
-  await run('npm', ['install', ...nodes, '--no-audit', '--no-fund', '--loglevel=error'], { cwd: project })
+  await install(project, ...nodes)
 }, 400_000)
 
 afterAll(() => rm(project, { recursive: true, force: true }))
@@ -219,7 +208,7 @@ describe('the packed package in an empty project', () => {
   })
 
   it('has matchers for jest', async () => {
-    await run('npm', ['install', 'jest@30', '--no-audit', '--no-fund', '--loglevel=error'], { cwd: project })
+    await install(project, 'jest@30')
     await writeFile(join(project, 'access.test.mjs'), JEST_TEST)
     const flags = [
       '--experimental-vm-modules',
@@ -285,9 +274,7 @@ describe('the packed package in an empty project', () => {
   })
 
   it('brings examples that run where they are copied to', async () => {
-    await run('npm', ['install', 'express', 'kysely', 'yaml', '--no-audit', '--no-fund', '--loglevel=error'], {
-      cwd: project,
-    })
+    await install(project, 'express', 'kysely', 'yaml')
     await cp(join(project, 'node_modules/portcullis/examples'), join(project, 'examples'), { recursive: true })
     const flags = ['--no-warnings', 'examples/express/main.ts']
     const env = { ...process.env, PORT: '0', ADMIN_PASSWORD: 'a-long-password' }
@@ -310,7 +297,7 @@ describe('the packed package in an empty project', () => {
 
   it('passes the tests that import it by its name', async () => {
     const peers = ['express@5', 'fastify@5', 'hono@4', 'kysely', 'pg', 'yaml', '@opentelemetry/api']
-    await run('npm', ['install', ...peers, '--no-audit', '--no-fund', '--loglevel=error'], { cwd: project })
+    await install(project, ...peers)
     const env = { ...process.env, PORTCULLIS_INSTALLED_IN: project, PORTCULLIS_PACKAGE: '', NO_COLOR: '1' }
     const vitest = join(root, 'node_modules/vitest/vitest.mjs')
     const { stdout } = await run(process.execPath, [vitest, 'run'], { cwd: root, env, maxBuffer: 10_000_000 }).catch(

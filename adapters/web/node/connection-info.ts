@@ -16,7 +16,7 @@ const KNOWN = new WeakMap<TLSSocket, readonly Uint8Array[]>()
  *   await sendResponse(await controller.fetch(await toRequest(incoming), connectionInfo(incoming)), outgoing)
  * })
  */
-export function connectionInfo(incoming: IncomingMessage): ConnectionInfo {
+export function connectionInfo(incoming: Pick<IncomingMessage, 'socket'>): ConnectionInfo {
   const { socket } = incoming
   const clientCertificates = peerCertificates(socket)
   return {
