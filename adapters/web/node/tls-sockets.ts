@@ -64,12 +64,15 @@ const CIPHERS = [
  * - TLS 1.2 with ECDHE and AES-GCM or ChaCha20-Poly1305, and TLS 1.3.
  * - Renegotiation is off: nothing needs it, and the client certificate stays that of the first handshake.
  *
- * `protocols` are those of ALPN, in the order in which they are chosen.
+ * `protocols` are those of ALPN, in the order in which they are chosen. No `SNICallback` is set: the options of NestJS narrow its type.
  *
  * @example
  * createServer(tlsOptions(controller.tls()), createListener(controller.fetch)).listen(1280)
  */
-export function tlsOptions({ key, cert }: ServerCertificate, protocols: readonly string[] = ['http/1.1']): TlsOptions {
+export function tlsOptions(
+  { key, cert }: ServerCertificate,
+  protocols: readonly string[] = ['http/1.1'],
+): Omit<TlsOptions, 'SNICallback'> {
   return {
     key,
     cert,
