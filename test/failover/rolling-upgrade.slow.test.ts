@@ -33,7 +33,7 @@ async function replace(place: Replaced, project?: string): Promise<void> {
   place.state = 'stopping'
   place.served.process.kill('SIGTERM')
   const { code, stderr } = await place.served.process.ended
-  expect({ code, stderr }).toMatchObject({ code: 0 })
+  expect(code, stderr).toBe(0)
   place.state = 'away'
   place.served = await serveWorkers({ ...place.at, ...(project !== undefined && { project }) })
   place.state = 'serving'

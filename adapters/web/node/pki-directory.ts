@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { mkdir, readdir, rename, rm, rmdir, writeFile } from 'node:fs/promises'
+import { link, mkdir, readdir, rename, rm, rmdir, unlink, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
 import { checkArgument, checkOptions, type OptionRules } from '../../../src/base/arguments.ts'
@@ -231,12 +231,29 @@ async function storeNew(directory: string, material: Required<PkiMaterial>): Pro
 /** Moves the files of {@link CREATED} to their places; another process may be doing the same. */
 async function moveIntoPlace(directory: string): Promise<void> {
   for (const [, name] of partsAndNames()) {
-    await tolerating('ENOENT', () => rename(join(directory, CREATED, name), join(directory, name)))
+    await tolerating('ENOENT', () => place(join(directory, CREATED, name), join(directory, name)))
   }
   await synced(directory)
   // Not empty when a third process has put a PKI there in this moment: it is put aside, for this one is in place.
   await tolerating('ENOENT', () => tolerating('ENOTEMPTY', () => rmdir(join(directory, CREATED))))
 }
+
+/**
+ * Moves a file to its place, unless a file is there. The process may have slept since it looked: the PKI that it saw may be in place by
+ * now, and another PKI, which is to be put aside, where that was. A rename would mix the two.
+ */
+async function place(from: string, to: string): Promise<void> {
+  try {
+    await tolerating('EEXIST', () => link(from, to))
+  } catch (error) {
+    if (!NO_LINKS.includes(errorCode(error) ?? '')) throw error
+    return rename(from, to)
+  }
+  await unlink(from)
+}
+
+/** Errors of file systems without hard links: there, processes that begin in the same moment may still mix two PKIs. */
+const NO_LINKS = ['EPERM', 'ENOTSUP', 'ENOSYS', 'EOPNOTSUPP', 'EMLINK']
 
 /** Runs work that may fail with one code. */
 async function tolerating(code: string, work: () => Promise<void>): Promise<void> {

@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { createRequire, syncBuiltinESMExports } from 'node:module'
 import { hostname, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { type ControllerOptions, createController, createPkiMaterial } from 'portcullis'
@@ -55,7 +56,49 @@ describe('openPkiDirectory', () => {
     expect(opened.filter(({ created }) => created)).toHaveLength(1)
     expect((await readdir(directory)).sort()).toEqual(ALL_FILES)
   })
+
+  it('mixes nothing where one of several first runs sleeps while the others finish, and a late one left its PKI', async () => {
+    const directory = fresh()
+    const created = join(directory, '.created')
+    await mkdir(directory, { recursive: true })
+    await cp(join(folder, 'whole'), created, { recursive: true })
+    const { asleep, wake } = sleepsAt(join(created, 'signing.pem'))
+    const sleeper = open(directory).then((opened) => opened)
+    await asleep
+    const first = await open(directory)
+    expect(existsSync(created)).toBe(false)
+    const late = fresh()
+    await open(late)
+    await cp(late, created, { recursive: true })
+    wake()
+    expect(await sleeper).toEqual(first)
+    expect(await open(directory)).toEqual(first)
+    expect((await readdir(directory)).sort()).toEqual(ALL_FILES)
+  })
 })
+
+/** Holds the first move of a file until it is woken. */
+function sleepsAt(file: string) {
+  const files = createRequire(import.meta.url)('node:fs/promises')
+  const { link, rename } = files
+  const asleep = Promise.withResolvers<void>()
+  const woken = Promise.withResolvers<void>()
+  const held = (move: typeof rename) => async (from: string, to: string) => {
+    if (from === file) {
+      restore()
+      asleep.resolve()
+      await woken.promise
+    }
+    return move(from, to)
+  }
+  const put = (moves: object) => {
+    Object.assign(files, moves)
+    syncBuiltinESMExports()
+  }
+  const restore = () => put({ link, rename })
+  put({ link: held(link), rename: held(rename) })
+  return { asleep: asleep.promise, wake: () => woken.resolve() }
+}
 
 describe('openPkiDirectory with defaults', () => {
   it('is a PKI for this machine, as a controller takes it: without waiting', async () => {
