@@ -26,7 +26,7 @@ const [[, shared] = ['', []], ...recipes] = readFileSync(join(root, 'docs/recipe
     return [section.split('\n', 1).join(), programs] as const
   })
 
-/** What a project of SvelteKit has by itself, and a route. */
+/** The files that a project of SvelteKit has by itself, and its routes. */
 const SVELTEKIT = {
   'package.json': '{ "private": true, "type": "module", "dependencies": { "portcullis": "*" } }',
   'vite.config.js': `
@@ -84,7 +84,7 @@ async function recipe(heading: string, others: Readonly<Record<string, string>> 
   return { folder, paths: [...shared, ...programs].map(({ path }) => join(folder, path)) }
 }
 
-/** What the compiler complains about in programs, with the types that users of these frameworks install beside them. */
+/** The complaints of the compiler about programs, with the types that users of these frameworks install beside them. */
 function complaints(paths: readonly string[]): readonly string[] {
   const types = join(root, 'node_modules/@types')
   const program = ts.createProgram(
