@@ -91,7 +91,7 @@ describe.skipIf(!HAS_BROWSER)('Live as a state', () => {
     }
     const line = page.locator('.event', { hasText: 'changed service wiki' })
     await line.getByRole('button', { name: 'and 2 more like it' }).waitFor()
-    await expect.poll(() => line.first().textContent(), PATIENT).toMatch(/roleAttributes− second \+ third/)
+    await expect.poll(() => line.first().textContent(), PATIENT).toMatch(/Role attributes− second \+ third/)
     expect(await line.count()).toBe(1)
     await line.first().getByRole('link', { name: 'wiki' }).waitFor()
     await line.getByRole('button', { name: 'and 2 more like it' }).click()

@@ -68,10 +68,10 @@ describe.skipIf(!HAS_BROWSER)('a network that is set up in the explorer', () => 
     // Records that the controller keeps by itself are folded away among the changes.
     await page.evaluate('location.hash = "#/changes"')
     await page.getByText('deleted identity').first().waitFor()
-    expect(await page.locator('main').textContent()).not.toContain('enrollment 0')
-    await page.getByLabel('with sessions, terminators and enrollments').check()
+    expect(await page.locator('main').textContent()).not.toContain('Bookkeeping')
+    await page.getByLabel('with sessions and terminators').check()
     await page
-      .getByText(/created enrollment/)
+      .getByText(/^Bookkeeping of the controller: \d+ API sessions?/)
       .first()
       .waitFor()
   }, 120_000)

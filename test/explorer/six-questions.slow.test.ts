@@ -117,7 +117,7 @@ describe.skipIf(!HAS_BROWSER)('an operator with six questions', () => {
       await hand.click('link', 'what was changed, and by whom')
       const change = page.getByRole('listitem').filter({ hasText: 'money' }).first()
       await change.getByRole('link', { name: 'Default Admin' }).waitFor()
-      expect(await change.textContent()).toMatch(/changed.*serviceRoles.*− #books.*\+ #elsewhere/)
+      expect(await change.textContent()).toMatch(/changed.*Service roles.*− #books.*\+ #elsewhere/)
       hand.answered('what was changed, and who did it')
 
       await hand.begin()

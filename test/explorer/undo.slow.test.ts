@@ -41,6 +41,32 @@ describe.skipIf(!HAS_BROWSER)('the page of changes', () => {
     expect(problems.filter((problem) => !problem.includes('400'))).toEqual([])
   })
 
+  it('has a line for each request, in words, with an undo only where it is possible', async () => {
+    const { net, url } = await serveExplorer({ model: NETWORK })
+    const idOf = async (name: string) =>
+      (await net.admin.call('GET /identities', { query: { filter: `name = "${name}"` } })).data[0]?.id ?? ''
+    const [laptop, phone] = [await idOf('laptop'), await idOf('phone')]
+    await net.admin.call('POST /identities/{id}/disable', { params: { id: phone }, body: { durationMinutes: 0 } })
+    await net.admin.call('DELETE /identities/{id}', { params: { id: laptop } })
+    const { page, problems } = await openPage(`${url}#/changes?of=all`)
+    await logIn(page)
+    const lines = page.locator('.audit > li')
+    // The enrollment went with the identity, in the same request.
+    const deleted = lines.filter({ hasText: 'deleted identity laptop' })
+    await deleted.getByRole('button', { name: 'with 1 enrollment' }).waitFor()
+    expect(await deleted.count()).toBe(1)
+    expect(await deleted.textContent()).toContain('Role attributes')
+    await deleted.getByRole('button', { name: 'undo…' }).waitFor()
+    const disabled = lines.filter({ hasText: 'changed identity phone' })
+    expect(await disabled.textContent()).toContain('Disabled at')
+    expect(await disabled.getByRole('button', { name: 'undo…' }).count()).toBe(0)
+    // The login of this page is bookkeeping.
+    const kept = lines.filter({ hasText: 'Bookkeeping of the controller' }).first()
+    await kept.getByRole('button', { name: 'each of them' }).or(kept.getByText('1 API session')).first().waitFor()
+    expect(await kept.textContent()).not.toContain('undo')
+    expect(problems).toEqual([])
+  }, 60_000)
+
   it('says since when access exists, and by whose change', async () => {
     const { net, url } = await serveExplorer({ model: NETWORK })
     const { page } = await openPage(url)

@@ -1,16 +1,19 @@
+import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import { visibleLine } from '../../../../../src/base/text.ts'
 import type { Apis } from '../api/apis.ts'
-import { RoleLinks } from '../parts/attribute-link.tsx'
+import { isOfNothing } from '../events/network-event.ts'
+import { readForms } from '../forms/form-schemas.ts'
 import { EntityLink } from '../parts/entity-link.tsx'
 import { foldRuns, type Run } from '../parts/fold-runs.ts'
-import { kindName } from '../parts/kind-names.ts'
+import { kindName, pluralName } from '../parts/kind-names.ts'
 import { Name } from '../parts/name.tsx'
 import { numberText } from '../parts/number-text.ts'
 import { Time } from '../parts/time.tsx'
-import { timeText } from '../parts/time-text.ts'
+import { useAnswer } from '../parts/use-answer.ts'
+import { type ChangeGroup, countsText, deedsOf, groupsOf } from './change-groups.ts'
 import { type AuditEntry, Consequences } from './consequences.tsx'
-import { Undo } from './undo.tsx'
+import { FieldChanges, movedOf } from './field-changes.tsx'
+import { mayUndo, Undo } from './undo.tsx'
 
 const DONE: Readonly<Record<string, string>> = {
   'entity.created': 'created',
@@ -32,61 +35,78 @@ interface AuditListProps {
 }
 
 /**
- * Records of the audit trail as sentences: the actor, the action, and the old and the new value of each field. A run of equal actions on
- * several entities is one record that opens.
+ * Records of the audit trail as sentences: the actor, the action, and the old and the new value of each field. The records of one request
+ * are one line that opens, and so are equal actions on several entities, and bookkeeping.
  */
 export function AuditList({ apis, entries, onUndone }: AuditListProps) {
+  const forms = useAnswer(readForms, [], isOfNothing).data
+  const undoOf = (entry: AuditEntry) => mayUndo(entry, forms) && <Undo apis={apis} entry={entry} onDone={onUndone} />
   return (
     <ol class="audit" data-results>
-      {foldRuns(entries, sayingOf).map((run) => (
-        <RecordRun key={run.last.id} apis={apis} run={run} onUndone={onUndone} />
+      {foldRuns(groupsOf(entries), sayingOf).map((run) => (
+        <GroupRun key={run.last.entries.at(-1)?.id} apis={apis} run={run} undoOf={undoOf} />
       ))}
     </ol>
   )
 }
 
-/** A text that is equal for records of one actor with the same change of several entities of a kind. */
-function sayingOf({ type, actor, author, entity, changes }: AuditEntry): string {
-  // They differ in their names only.
-  const { name: _, ...others } = changes
-  const moves = Object.entries(others).map(([field, change]) => [field, movedOf(change) ?? change])
-  return JSON.stringify([type, actor?.id, author, entity?.kind, moves])
+/** A text that is equal for requests of one actor with the same change of several entities of a kind. */
+function sayingOf({ main }: ChangeGroup): string {
+  return JSON.stringify(
+    main.map(({ type, actor, author, entity, changes }) => {
+      // They differ in their names only.
+      const { name: _, ...others } = changes
+      const moves = Object.entries(others).map(([field, change]) => [field, movedOf(change) ?? change])
+      return [type, actor?.id, author, entity?.kind, moves]
+    }),
+  )
 }
 
-interface RunProps extends Pick<AuditListProps, 'apis' | 'onUndone'> {
-  readonly run: Run<AuditEntry>
+interface RunProps {
+  readonly apis: Apis
+  readonly run: Run<ChangeGroup>
+  readonly undoOf: (entry: AuditEntry) => ComponentChildren
 }
 
-function RecordRun({ apis, run: { first, events }, onUndone }: RunProps) {
+function GroupRun({ apis, run: { first, events }, undoOf }: RunProps) {
   const [isOpen, setOpen] = useState(false)
-  const others = events.length - 1
-  const undoOf = (entry: AuditEntry) => <Undo apis={apis} entry={entry} onDone={onUndone} />
+  const { main, beside, isBookkeeping } = first
+  const [latest] = first.entries
+  const [only] = main.length === 1 && !isBookkeeping ? main : []
+  const all = events.flatMap(({ entries }) => entries)
+  if (latest === undefined) return null
   return (
     <>
-      <li>
-        <Time at={String(first.at)} />
+      <li class={isBookkeeping ? 'is-bookkeeping' : undefined}>
+        <Time at={String(latest.at)} />
         <div>
-          <Sentence entry={first} />
-          {others > 0 && (
+          <p>{isBookkeeping ? <>Bookkeeping of the controller: {countsText(main)}</> : <Sentence entries={main} />}</p>
+          {all.length > 1 && (
             <button type="button" class="link" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-              {`and the same of ${numberText(others)} more`}
+              {events.length > 1
+                ? `and the same of ${numberText(events.length - 1)} more`
+                : beside.length > 0
+                  ? `with ${countsText(beside)}`
+                  : 'each of them'}
             </button>
           )}
-          <FieldChanges changes={first.changes} />
-          <Consequences apis={apis} entries={events} />
-          {/* One of them is taken back where it stands by itself. */}
-          {(others === 0 || isOpen) && undoOf(first)}
+          {only && <FieldChanges entry={only} />}
+          {!isBookkeeping && <Consequences apis={apis} entries={all} />}
+          {/* One of several is taken back where it stands by itself. */}
+          {only && events.length === 1 && undoOf(only)}
         </div>
       </li>
       {isOpen &&
-        events.slice(1).map((entry) => (
-          <li key={entry.id}>
+        all.map((entry) => (
+          <li key={entry.id} class="is-below">
             <Time at={String(entry.at)} />
             <div>
-              <Sentence entry={entry} />
-              <FieldChanges changes={entry.changes} />
-              <Consequences apis={apis} entries={[entry]} />
-              {undoOf(entry)}
+              <p>
+                <Sentence entries={[entry]} />
+              </p>
+              <FieldChanges entry={entry} />
+              {all.length > 1 && !isBookkeeping && <Consequences apis={apis} entries={[entry]} />}
+              {(entry !== only || events.length > 1) && undoOf(entry)}
             </div>
           </li>
         ))}
@@ -94,134 +114,32 @@ function RecordRun({ apis, run: { first, events }, onUndone }: RunProps) {
   )
 }
 
-function Sentence({ entry }: { entry: AuditEntry }) {
+/** The actor and its deeds: the entity where there is one of a kind, and else how many. */
+function Sentence({ entries }: { entries: readonly AuditEntry[] }) {
+  const deeds = deedsOf(entries)
   return (
-    <p>
-      <Actor entry={entry} /> {DONE[entry.type] ?? entry.type}{' '}
-      {entry.entity && (
-        <>
-          {kindName(entry.entity.kind)} <EntityLink {...entry.entity} />
-        </>
-      )}
-    </p>
+    <>
+      {entries[0] && <Actor entry={entries[0]} />}
+      {deeds.map((of, place) => {
+        const { type = '', entity = null } = of[0] ?? {}
+        return (
+          <span key={`${type} ${entity?.kind}`}>
+            {place === 0 ? ' ' : place === deeds.length - 1 ? ' and ' : ', '}
+            {DONE[type] ?? type}{' '}
+            {entity && of.length === 1 && (
+              <>
+                {kindName(entity.kind)} <EntityLink {...entity} />
+              </>
+            )}
+            {entity && of.length > 1 && `${numberText(of.length)} ${pluralName(entity.kind, of.length)}`}
+          </span>
+        )
+      })}
+    </>
   )
 }
 
 function Actor({ entry: { actor, author } }: { entry: AuditEntry }) {
   if (actor) return <EntityLink kind="identities" {...actor} />
   return <Name of={author?.name ?? (author?.by === 'operator' ? 'an operator' : 'the controller')} />
-}
-
-/** The greatest number of fields beside an event, and of their characters. */
-const MOST_BRIEF = 4
-const LONGEST_BRIEF = 100
-
-/** The fields of a change with old and new values; short where the sentence before names the entity. */
-export function FieldChanges({ changes, isBrief = false }: { changes: AuditEntry['changes']; isBrief?: boolean }) {
-  const fields = Object.entries(changes)
-  const brief = fields.filter(
-    ([field, change]) => field !== 'name' && JSON.stringify(change).length <= LONGEST_BRIEF && !isDigest(change.after),
-  )
-  return (
-    <dl class="diff">
-      {(isBrief ? brief.slice(0, MOST_BRIEF) : fields).map(([field, change]) => (
-        <Field key={field} field={field} change={change} />
-      ))}
-    </dl>
-  )
-}
-
-/** The trail has only a digest of a secret or of a long value, which says nothing to a reader. */
-function isDigest(value: unknown): boolean {
-  return typeof value === 'string' && value.startsWith('sha256:')
-}
-
-function Field({ field, change }: { field: string; change: { before?: unknown; after?: unknown } }) {
-  const moved = movedOf(change)
-  if (moved !== undefined) {
-    const { gone, come } = moved
-    return (
-      <>
-        <dt>{field}</dt>
-        <dd>
-          {gone.map((one) => (
-            <span key={`gone ${one}`} class="loss">
-              − <Entry field={field} value={one} />{' '}
-            </span>
-          ))}
-          {come.map((one) => (
-            <span key={`come ${one}`} class="gain">
-              + <Entry field={field} value={one} />{' '}
-            </span>
-          ))}
-        </dd>
-      </>
-    )
-  }
-  return (
-    <>
-      <dt>{field}</dt>
-      <dd>
-        {change.before !== undefined && (
-          <span class="loss">
-            <Value field={field} value={change.before} />
-          </span>
-        )}{' '}
-        {change.after !== undefined && (
-          <span class="gain">
-            → <Value field={field} value={change.after} />
-          </span>
-        )}
-      </dd>
-    </>
-  )
-}
-
-/** The kinds that fields name by id, and that role lists select from. */
-const KIND_OF: Readonly<Record<string, string>> = {
-  identityId: 'identities',
-  serviceId: 'services',
-  edgeRouterId: 'edge-routers',
-  routerId: 'edge-routers',
-  authPolicyId: 'auth-policies',
-  configTypeId: 'config-types',
-  identityRoles: 'identities',
-  serviceRoles: 'services',
-  edgeRouterRoles: 'edge-routers',
-  postureCheckRoles: 'posture-checks',
-}
-
-/** An entry of a list. An entry of a role list links to the page of its entity or role attribute. */
-function Entry({ field, value }: { field: string; value: string }) {
-  const kind = KIND_OF[field]
-  if (kind === undefined || !/^[#@]/.test(value)) return <Name of={value} />
-  return <RoleLinks kind={kind} roles={[{ role: value, name: value }]} />
-}
-
-function Value({ field, value }: { field: string; value: unknown }) {
-  if (isDigest(value)) return <>not shown</>
-  const kind = KIND_OF[field]
-  if (kind !== undefined && typeof value === 'string' && value !== '')
-    return <EntityLink kind={kind} id={value} name={value} />
-  if (/At$/.test(field) && typeof value === 'number' && value > 0) return <>{timeText(new Date(value).toISOString())}</>
-  return <>{shown(value)}</>
-}
-
-/** The entries that left a list and the entries that came into it; undefined where neither side is a list. */
-function movedOf({ before, after }: { before?: unknown; after?: unknown }) {
-  const [earlier, later] = [listOf(before), listOf(after)]
-  if (earlier === undefined && later === undefined) return undefined
-  return {
-    gone: (earlier ?? []).filter((one) => !(later ?? []).includes(one)),
-    come: (later ?? []).filter((one) => !(earlier ?? []).includes(one)),
-  }
-}
-
-function listOf(value: unknown): readonly string[] | undefined {
-  return Array.isArray(value) && value.every((one) => typeof one === 'string') ? value : undefined
-}
-
-function shown(value: unknown): string {
-  const text = typeof value === 'string' ? value : JSON.stringify(value)
-  return visibleLine(text.length > 120 ? `${text.slice(0, 120)}…` : text)
 }

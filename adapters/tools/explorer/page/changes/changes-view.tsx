@@ -17,7 +17,7 @@ const SPANS = [
 const ACCESS_KINDS = ['identities', 'services', 'service-policies', 'posture-checks']
 
 /** Kinds whose entities the controller writes and deletes by itself, as identities use the network. */
-const BOOKKEEPING = ['api-sessions', 'sessions', 'terminators', 'enrollments', 'posture-data']
+const BOOKKEEPING = ['api-sessions', 'sessions', 'terminators', 'posture-data', 'revocations']
 
 function listOf(kinds: readonly string[]): string {
   return `[${kinds.map((kind) => JSON.stringify(kind)).join(', ')}]`
@@ -72,7 +72,7 @@ export function ChangesView({ apis }: { apis: Apis }) {
             checked={isWhole}
             onChange={({ currentTarget }) => show({ of: currentTarget.checked ? 'all' : undefined })}
           />
-          with sessions, terminators and enrollments
+          with sessions and terminators
         </label>
         <span class="muted">Times are {zoneText()}.</span>
       </div>

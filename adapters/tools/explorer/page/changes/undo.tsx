@@ -2,7 +2,9 @@ import { useState } from 'preact/hooks'
 import type { AnswerOf, PortcullisApi } from '../../../../../src/client/index.ts'
 import type { Apis } from '../api/apis.ts'
 import { problemText } from '../api/problem-text.ts'
+import type { KindForm } from '../forms/form-schemas.ts'
 import { announce } from '../parts/announcements.ts'
+import { may } from '../session/session.ts'
 import type { AuditEntry } from './consequences.tsx'
 
 type Plan = AnswerOf<PortcullisApi['GET /audit/{id}/undo']>['data']
@@ -18,7 +20,6 @@ export function Undo({ apis: { portcullis }, entry, onDone }: Props) {
   const [plan, setPlan] = useState<Plan>()
   const [isBusy, setBusy] = useState(false)
   const [problem, setProblem] = useState<string>()
-  if (entry.entity === null || !entry.type.startsWith('entity.')) return null
   const params = { id: entry.id }
   const doing = async (work: () => Promise<void>) => {
     setBusy(true)
@@ -73,4 +74,19 @@ export function Undo({ apis: { portcullis }, entry, onDone }: Props) {
       )}
     </>
   )
+}
+
+/** Reports whether a change can be taken back by a request of the API that the logged in user may make. */
+export function mayUndo(
+  { type, entity, changes }: AuditEntry,
+  forms: Readonly<Record<string, KindForm>> = {},
+): boolean {
+  const form = entity === null ? undefined : forms[entity.kind]
+  if (form === undefined) return false
+  const { permission, create, change, isDeleted } = form
+  if (type === 'entity.created') return isDeleted && may(permission, 'delete')
+  if (type === 'entity.deleted') return create !== undefined && may(permission, 'create')
+  const fields = change?.properties ?? {}
+  const isWritable = Object.keys(changes).some((field) => field in fields || field.replace(/Id$/, '') in fields)
+  return type === 'entity.updated' && isWritable && may(permission, 'update')
 }

@@ -3,8 +3,9 @@ import type { Apis } from '../api/apis.ts'
 import { changeBy, createFrom, readJson } from '../api/read-json.ts'
 import { useAction } from '../parts/use-action.ts'
 import { useAnswer } from '../parts/use-answer.ts'
+import { wordsOf } from '../parts/words.ts'
 import { blankOf, changedOf, type FormSchema, type Values, valuesOf } from './form-schemas.ts'
-import { JsonField, jsonText, ObjectFields, parsedJson, useTyped, wordsOf } from './schema-field.tsx'
+import { JsonField, jsonText, ObjectFields, parsedJson, useTyped } from './schema-field.tsx'
 
 interface Props {
   readonly apis: Apis

@@ -2,6 +2,7 @@ import { useEffect, useId, useState } from 'preact/hooks'
 import type { Apis } from '../api/apis.ts'
 import { attributeChip } from '../parts/chip.ts'
 import { ChipsField } from '../parts/chips-field.tsx'
+import { wordsOf } from '../parts/words.ts'
 import { blankOf, type FormSchema, resolved, typesOf, type Values } from './form-schemas.ts'
 import { ReferenceField, referenceOf } from './reference-field.tsx'
 
@@ -315,12 +316,6 @@ export function parsedJson(text: string): { readonly value: unknown } | undefine
   } catch {
     return undefined
   }
-}
-
-/** `edgeRouterRoles` is `Edge router roles`. */
-export function wordsOf(name: string): string {
-  const words = name.replace(/([a-z0-9])([A-Z])/g, '$1 $2').toLowerCase()
-  return words.charAt(0).toUpperCase() + words.slice(1)
 }
 
 function shownNames(display: unknown): ReadonlyMap<string, string> {

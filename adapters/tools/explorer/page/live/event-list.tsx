@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import { FieldChanges } from '../changes/audit-list.tsx'
+import { FieldChanges } from '../changes/field-changes.tsx'
 import { isLoss, type NetworkEvent, sayingOf, topicOf } from '../events/network-event.ts'
 import { hrefOf } from '../navigation/place.ts'
 import { foldRuns, type Run } from '../parts/fold-runs.ts'
@@ -62,7 +62,7 @@ function Line({ event, recordOf, children }: LineProps) {
           <a href={hrefOf('why', { identity: event.identity.id, service: event.service.id })}>why</a>
         )}{' '}
         {children}
-        {record && <FieldChanges changes={record.changes} isBrief />}
+        {record && <FieldChanges entry={record} isBrief />}
       </div>
     </li>
   )

@@ -10,9 +10,17 @@ export const KIND_NAMES: Readonly<Record<string, string>> = {
   'posture-checks': 'posture check',
   configs: 'config',
   authenticators: 'authenticator',
+  'api-sessions': 'API session',
 }
 
 /** A kind in words, in the singular, also for kinds without a page. */
 export function kindName(kind: string): string {
   return KIND_NAMES[kind] ?? kind.replaceAll('-', ' ').replace(/ies$/, 'y').replace(/s$/, '')
+}
+
+/** A kind in words, in the number of `count`. */
+export function pluralName(kind: string, count: number): string {
+  const name = kindName(kind)
+  if (count === 1) return name
+  return name.endsWith('y') ? `${name.slice(0, -1)}ies` : `${name}s`
 }

@@ -1,0 +1,80 @@
+import { pluralName } from '../parts/kind-names.ts'
+import { numberText } from '../parts/number-text.ts'
+import type { AuditEntry } from './consequences.tsx'
+
+/** The records of one request, or a run of bookkeeping. */
+export interface ChangeGroup {
+  /** All records, the latest first. */
+  readonly entries: readonly AuditEntry[]
+  /** The records that the request was about. */
+  readonly main: readonly AuditEntry[]
+  /** The records that came with them. */
+  readonly beside: readonly AuditEntry[]
+  /** Whether nobody did it: the controller writes such records as identities use the network. */
+  readonly isBookkeeping: boolean
+}
+
+/** Kinds whose records come and go with identities, services and logins. */
+const BESIDE = new Set([
+  'api-sessions',
+  'sessions',
+  'terminators',
+  'posture-data',
+  'enrollments',
+  'authenticators',
+  'revocations',
+])
+/** Kinds whose records nobody makes on purpose. */
+const BOOKKEEPING = new Set(['api-sessions', 'sessions', 'terminators', 'posture-data', 'revocations', 'controllers'])
+
+/** Groups records by the request that wrote them; bookkeeping that follows each other is one group. */
+export function groupsOf(entries: readonly AuditEntry[]): readonly ChangeGroup[] {
+  const groups: { key: string; entries: AuditEntry[] }[] = []
+  for (const entry of entries) {
+    const last = groups.at(-1)
+    const key = requestOf(entry)
+    if (last?.key === key) last.entries.push(entry)
+    else groups.push({ key, entries: [entry] })
+  }
+  const joined: AuditEntry[][] = []
+  for (const group of groups) {
+    const last = joined.at(-1)
+    if (last !== undefined && isBookkeeping(last) && isBookkeeping(group.entries)) last.push(...group.entries)
+    else joined.push(group.entries)
+  }
+  return joined.map((of) => {
+    const isOnlyBeside = of.every(isBeside)
+    return {
+      entries: of,
+      main: isOnlyBeside ? of : of.filter((entry) => !isBeside(entry)),
+      beside: isOnlyBeside ? [] : of.filter(isBeside),
+      isBookkeeping: isBookkeeping(of),
+    }
+  })
+}
+
+/** Readers who are no administrators get no id of the request: records of one instant and actor are of one request then. */
+function requestOf({ requestId, at, actor }: AuditEntry): string {
+  return requestId ?? `${at} ${actor?.id}`
+}
+
+function isBeside({ entity }: AuditEntry): boolean {
+  return entity !== null && BESIDE.has(entity.kind)
+}
+
+function isBookkeeping(entries: readonly AuditEntry[]): boolean {
+  return entries.every(
+    ({ entity, author }) => author?.by === 'system' || (entity !== null && BOOKKEEPING.has(entity.kind)),
+  )
+}
+
+/** Records by what was done, and to which kind. */
+export function deedsOf(entries: readonly AuditEntry[]): readonly (readonly AuditEntry[])[] {
+  return [...Map.groupBy(entries, ({ type, entity }) => `${type} ${entity?.kind}`).values()]
+}
+
+/** Counts records by kind: `2 enrollments, 1 authenticator`. */
+export function countsText(entries: readonly AuditEntry[]): string {
+  const kinds = [...Map.groupBy(entries, ({ entity }) => entity?.kind ?? '').entries()]
+  return kinds.map(([kind, of]) => `${numberText(of.length)} ${pluralName(kind, of.length)}`).join(', ')
+}

@@ -1,0 +1,33 @@
+import { visibleLine } from '../../../../../src/base/text.ts'
+import { timeText } from './time-text.ts'
+
+/** The name of a field in words: `edgeRouterRoles` is `Edge router roles`. */
+export function wordsOf(name: string): string {
+  const words = name.replace(/([a-z0-9])([A-Z])/g, '$1 $2').toLowerCase()
+  return words.charAt(0).toUpperCase() + words.slice(1)
+}
+
+const LONGEST = 120
+/** Instants after the year 9999 are none, epoch milliseconds. */
+const NEVER = 253_402_300_800_000
+
+/** The value of a field in words, short enough for a line. */
+export function valueText(field: string, value: unknown): string {
+  const text = wordsOfValue(field, value)
+  return visibleLine(text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text)
+}
+
+function wordsOfValue(field: string, value: unknown): string {
+  if (value === null || value === undefined || value === '') return 'nothing'
+  if (typeof value === 'boolean') return value ? 'yes' : 'no'
+  if (typeof value === 'number') {
+    if (!/At$/.test(field) || value <= 0) return String(value)
+    return value < NEVER ? timeText(new Date(value).toISOString()) : 'never'
+  }
+  if (Array.isArray(value)) return value.map((one) => wordsOfValue(field, one)).join(', ') || 'nothing'
+  if (typeof value !== 'object') return String(value)
+  const members = Object.entries(value).map(
+    ([name, one]) => `${wordsOf(name).toLowerCase()} ${wordsOfValue(name, one)}`,
+  )
+  return members.join(', ') || 'nothing'
+}
