@@ -68,10 +68,10 @@ describe.skipIf(!HAS_BROWSER)('a network that is set up in the explorer', () => 
     // Records that the controller keeps by itself are folded away among the changes.
     await page.evaluate('location.hash = "#/changes"')
     await page.getByText('deleted identity').first().waitFor()
-    expect(await page.locator('main').textContent()).not.toContain('Bookkeeping')
-    await page.getByLabel('with sessions and terminators').check()
+    expect(await page.locator('main').textContent()).not.toContain('enrollment 0')
+    await page.getByRole('button', { name: 'with 1 enrollment' }).first().click()
     await page
-      .getByText(/^Bookkeeping of the controller: \d+ API sessions?/)
+      .getByText(/deleted enrollment/)
       .first()
       .waitFor()
   }, 120_000)

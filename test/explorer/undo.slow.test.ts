@@ -39,7 +39,7 @@ describe.skipIf(!HAS_BROWSER)('the page of changes', () => {
     await expect.poll(attributes).toEqual([...(before ?? []), 'later'].sort())
     await expect.poll(() => undo.count()).toBeGreaterThan(2)
     expect(problems.filter((problem) => !problem.includes('400'))).toEqual([])
-  })
+  }, 90_000)
 
   it('has a line for each request, in words, with an undo only where it is possible', async () => {
     const { net, url } = await serveExplorer({ model: NETWORK })
@@ -60,10 +60,6 @@ describe.skipIf(!HAS_BROWSER)('the page of changes', () => {
     const disabled = lines.filter({ hasText: 'changed identity phone' })
     expect(await disabled.textContent()).toContain('Disabled at')
     expect(await disabled.getByRole('button', { name: 'undo…' }).count()).toBe(0)
-    // The login of this page is bookkeeping.
-    const kept = lines.filter({ hasText: 'Bookkeeping of the controller' }).first()
-    await kept.getByRole('button', { name: 'each of them' }).or(kept.getByText('1 API session')).first().waitFor()
-    expect(await kept.textContent()).not.toContain('undo')
     expect(problems).toEqual([])
   }, 60_000)
 

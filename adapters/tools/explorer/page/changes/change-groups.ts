@@ -68,7 +68,7 @@ function isBookkeeping(entries: readonly AuditEntry[]): boolean {
   )
 }
 
-/** Records by what was done, and to which kind. */
+/** Records by their action and their kind. */
 export function deedsOf(entries: readonly AuditEntry[]): readonly (readonly AuditEntry[])[] {
   return [...Map.groupBy(entries, ({ type, entity }) => `${type} ${entity?.kind}`).values()]
 }

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
 import type { Apis } from '../api/apis.ts'
 import { AuditList } from '../changes/audit-list.tsx'
 import type { Concern } from '../events/network-event.ts'
@@ -8,6 +9,7 @@ import { CopyButton } from '../parts/copy-button.tsx'
 import { KIND_NAMES } from '../parts/kind-names.ts'
 import { Loaded } from '../parts/loaded.tsx'
 import { Name } from '../parts/name.tsx'
+import { numberText } from '../parts/number-text.ts'
 import { useAnswer } from '../parts/use-answer.ts'
 
 /** The head of a page: the name, and facts beside it. */
@@ -55,8 +57,12 @@ interface FrameProps extends Head {
   readonly children: ComponentChildren
 }
 
+/** The head of a page shows as many role attributes until all are asked for. */
+const MOST_CHIPS = 24
+
 /** A page about one subject: the name, the state and the role attributes, then its facts. */
 export function Frame({ one, kind, name, state, roleAttributes, links = [], json, children }: FrameProps) {
+  const [isWhole, setWhole] = useState(false)
   return (
     <section class="entity-page">
       <header class={`entity-head head-${kind}`}>
@@ -69,9 +75,14 @@ export function Frame({ one, kind, name, state, roleAttributes, links = [], json
           {roleAttributes && (
             <p class="chips">
               {roleAttributes.length === 0 && <span class="muted">no role attribute</span>}
-              {roleAttributes.map((attribute) => (
+              {roleAttributes.slice(0, isWhole ? undefined : MOST_CHIPS).map((attribute) => (
                 <AttributeLink key={attribute} kind={kind} attribute={attribute} />
               ))}
+              {!isWhole && roleAttributes.length > MOST_CHIPS && (
+                <button type="button" class="link" onClick={() => setWhole(true)}>
+                  and {numberText(roleAttributes.length - MOST_CHIPS)} more
+                </button>
+              )}
             </p>
           )}
         </div>

@@ -1,9 +1,9 @@
-import { visibleLine } from '../../../../../src/base/text.ts'
 import type { Apis } from '../api/apis.ts'
 import { isOfIdentity } from '../events/network-event.ts'
 import { Loaded } from '../parts/loaded.tsx'
 import { timeText } from '../parts/time-text.ts'
 import { useAnswer } from '../parts/use-answer.ts'
+import { valueText, wordsOf } from '../parts/words.ts'
 import { Part } from './entity-page.tsx'
 
 /** The state that endpoints of an identity reported, and how old each report is. */
@@ -27,7 +27,7 @@ export function PosturePart({ apis, id }: { apis: Apis; id: string }) {
               <>
                 <dt>{name}</dt>
                 <dd>
-                  {value} {at && <span class="muted">{timeText(at)}</span>}
+                  {value} <span class="muted">{timeText(at)}</span>
                 </dd>
               </>
             ))}
@@ -41,16 +41,21 @@ export function PosturePart({ apis, id }: { apis: Apis; id: string }) {
 interface Report {
   readonly name: string
   readonly value: string
-  readonly at: string | undefined
+  readonly at: string
 }
 
-/** The reported parts, each in one line: the shape of a report depends on its type. */
+/** Members that say of a report what its instant says too. */
+const NOT_REPORTED = new Set(['lastUpdatedAt', 'postureCheckId', 'timedOut'])
+
+/** The reported parts, each in one line: the shape of a report depends on its type. A part without an instant was never reported. */
 function reportsOf(data: object): readonly Report[] {
-  return Object.entries(data).flatMap(([name, value]: [string, unknown]): Report[] => {
-    const isEmpty = value === null || value === '' || (typeof value === 'object' && Object.keys(value).length === 0)
-    if (isEmpty) return []
-    const at: unknown = typeof value === 'object' ? Reflect.get(Object(value), 'lastUpdatedAt') : undefined
-    const text = visibleLine(JSON.stringify(value)).slice(0, 200)
-    return [{ name, value: text, at: typeof at === 'string' ? at : undefined }]
-  })
+  return Object.entries(data).flatMap(([name, part]: [string, unknown]) =>
+    [part].flat().flatMap((value: unknown): Report[] => {
+      if (typeof value !== 'object' || value === null) return []
+      const at: unknown = Reflect.get(value, 'lastUpdatedAt')
+      if (typeof at !== 'string') return []
+      const members = Object.entries(value).filter(([member, one]) => !NOT_REPORTED.has(member) && one !== null)
+      return [{ name: wordsOf(name), value: valueText(name, Object.fromEntries(members)), at }]
+    }),
+  )
 }

@@ -10,6 +10,7 @@ import { ConfirmedButton } from '../parts/confirmed-button.tsx'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { hrefOfEntity } from '../parts/entity-link.tsx'
 import { kindName } from '../parts/kind-names.ts'
+import { Problem } from '../parts/loaded.tsx'
 import { Name } from '../parts/name.tsx'
 import { numberText } from '../parts/number-text.ts'
 import { useAction } from '../parts/use-action.ts'
@@ -57,7 +58,7 @@ export function JsonView({ apis }: { apis: Apis }) {
         )}
       </div>
       <div class="json-body">
-        {forms.problem && <p class="problem">{forms.problem}</p>}
+        <Problem of={forms} />
         {!kind && <Kinds forms={forms.data} />}
         {kind && isNew && form?.create && isCreatable && (
           <EntityForm
@@ -112,7 +113,7 @@ function Collection({ apis, kind }: { apis: Apis; kind: string }) {
   const list = answer.data
   return (
     <>
-      {answer.problem && <p class="problem">{answer.problem}</p>}
+      <Problem of={answer} />
       {list?.items.length === 0 && <p class="empty">None.</p>}
       <ul class="members" data-results>
         {list?.items.map(({ id, name }) => (
@@ -143,7 +144,7 @@ interface EntityProps {
 function Entity({ apis, kind, id, form }: EntityProps) {
   const answer = useAnswer((signal) => readJson(apis, kind, id, signal), [apis, kind, id], isOfKind(kind))
   const action = useAction()
-  if (answer.problem) return <p class="problem">{answer.problem}</p>
+  if (answer.problem) return <Problem of={answer} />
   if (answer.data === undefined) return <p class="empty">Reading…</p>
   const entity: Values = typeof answer.data === 'object' && answer.data !== null ? { ...answer.data } : {}
   const change = form?.change !== undefined && may(form.permission, 'update') ? form.change : undefined

@@ -3,12 +3,16 @@ import type { Apis } from '../api/apis.ts'
 import { isOfAny, isOfLogins, isOfNetwork } from '../events/network-event.ts'
 import { hrefOf } from '../navigation/place.ts'
 import { RoleLinks } from '../parts/attribute-link.tsx'
+import { Problem } from '../parts/loaded.tsx'
 import { Name } from '../parts/name.tsx'
 import { OffsetPager } from '../parts/pager.tsx'
 import { useAnswer } from '../parts/use-answer.ts'
 import { useSettled } from '../parts/use-settled.ts'
 import type { ManagedKind } from './kinds.ts'
 import { PAGE_SIZE, ROLE_TITLES, readPage } from './read-page.ts'
+
+/** A cell shows as many chips; the others stand on the page of the entity. */
+const MOST_CHIPS = 4
 
 interface Props {
   readonly apis: Apis
@@ -42,7 +46,7 @@ export function EntityList({ apis, kind, selected, version }: Props) {
         value={text}
         onInput={({ currentTarget }) => onText(currentTarget.value)}
       />
-      {answer.problem && <p class="problem">{answer.problem}</p>}
+      <Problem of={answer} />
       {answer.data && rows.length === 0 && (
         <p class="empty">{settled === '' ? 'None yet.' : 'Nothing is called so.'}</p>
       )}
@@ -71,7 +75,7 @@ export function EntityList({ apis, kind, selected, version }: Props) {
                 <td key={list.kind} class="muted">
                   {list.entries.length > 0 && (
                     <span class="chips">
-                      <RoleLinks kind={list.kind} roles={list.entries} />
+                      <RoleLinks kind={list.kind} roles={list.entries} most={MOST_CHIPS} />
                     </span>
                   )}
                 </td>

@@ -13,16 +13,7 @@ interface Props<T> {
 
 /** An answer in its place: a line while it is on its way, the problem with a way to ask again, or its content. */
 export function Loaded<T>({ answer, empty = 'None.', isEmpty, isQuiet = false, children }: Props<T>) {
-  if (answer.problem !== undefined) {
-    return (
-      <p class="problem" role="alert">
-        {answer.problem}{' '}
-        <button type="button" onClick={answer.reload}>
-          Try again
-        </button>
-      </p>
-    )
-  }
+  if (answer.problem !== undefined) return <Problem of={answer} />
   const data = answer.data ?? answer.earlier
   if (data === undefined) return <p class="skeleton">Reading…</p>
   if (isEmpty?.(data)) return <p class="muted">{empty}</p>
@@ -30,5 +21,18 @@ export function Loaded<T>({ answer, empty = 'None.', isEmpty, isQuiet = false, c
     <div class="loaded" aria-busy={!isQuiet && answer.data === undefined}>
       {children(data)}
     </div>
+  )
+}
+
+/** Why an answer is not there, with a way to ask again; nothing without a problem. */
+export function Problem({ of: { problem, reload } }: { of: Pick<Answer<unknown>, 'problem' | 'reload'> }) {
+  if (problem === undefined) return null
+  return (
+    <p class="problem" role="alert">
+      {problem}{' '}
+      <button type="button" onClick={reload}>
+        Try again
+      </button>
+    </p>
   )
 }

@@ -45,7 +45,8 @@ export function Recent({ apis }: { apis: Apis }) {
                       routers online
                     </a>
                     <a class="count" href={hrefOf('live')}>
-                      <strong>{numberText(counts.circuits)}</strong> circuits over {numberText(counts.links)} links
+                      <strong>{numberText(counts.circuits)}</strong> {counts.circuits === 1 ? 'circuit' : 'circuits'}{' '}
+                      over {numberText(counts.links)} {counts.links === 1 ? 'link' : 'links'}
                     </a>
                   </>
                 )}

@@ -13,17 +13,17 @@ import { Recent } from './recent.tsx'
 type Findings = AnswerOf<PortcullisApi['GET /findings']>['data']
 type FindingKind = Findings[number]['finding']
 
-/** A finding in a sentence that begins with its number. */
-const WORDS: Readonly<Record<FindingKind, string>> = {
-  'edge-routers-offline': 'edge routers are offline',
-  'services-without-terminators': 'services have no host',
-  'services-without-edge-routers': 'services have no edge router',
-  'services-without-identities': 'services are reached by nobody',
-  'identities-without-services': 'identities reach nothing',
-  'identities-without-edge-routers': 'identities have no edge router',
-  'policies-without-effect': 'policies select nothing',
-  'invitations-ended': 'invitations ran out',
-  'invitations-ending': 'invitations run out within a day',
+/** A finding in a sentence that begins with its number: of one, and of several. */
+const WORDS: Readonly<Record<FindingKind, readonly [one: string, several: string]>> = {
+  'edge-routers-offline': ['edge router is offline', 'edge routers are offline'],
+  'services-without-terminators': ['service has no host', 'services have no host'],
+  'services-without-edge-routers': ['service has no edge router', 'services have no edge router'],
+  'services-without-identities': ['service is reached by nobody', 'services are reached by nobody'],
+  'identities-without-services': ['identity reaches nothing', 'identities reach nothing'],
+  'identities-without-edge-routers': ['identity has no edge router', 'identities have no edge router'],
+  'policies-without-effect': ['policy selects nothing', 'policies select nothing'],
+  'invitations-ended': ['invitation ran out', 'invitations ran out'],
+  'invitations-ending': ['invitation runs out within a day', 'invitations run out within a day'],
 }
 
 /** The consequence of a finding, and the way out of it. */
@@ -105,7 +105,7 @@ function Findings({ findings }: { findings: Findings }) {
         {found.map(({ finding: one, count, entities }) => (
           <li key={one} class={URGENT.has(one) ? 'is-urgent' : undefined}>
             <a href={hrefOf('start', { finding: one })}>
-              <strong>{numberText(count)}</strong> {WORDS[one]}
+              <strong>{numberText(count)}</strong> {WORDS[one][count === 1 ? 0 : 1]}
             </a>
             <p class="muted">
               {entities.slice(0, 3).map((entity, position) => (
@@ -141,7 +141,7 @@ function FindingList({ apis, kind }: { apis: Apis; kind: FindingKind }) {
     <section class="reading">
       <div class="bar">
         <h1>
-          {answer.data && numberText(answer.data.count)} {WORDS[kind]}
+          {answer.data && numberText(answer.data.count)} {WORDS[kind][answer.data?.count === 1 ? 0 : 1]}
         </h1>
         <a href={hrefOf('start')}>Overview</a>
       </div>

@@ -3,6 +3,7 @@ import { explain } from '../api/explanation.ts'
 import { isOfAny, isOfIdentity, isOfKind, isOfNetwork } from '../events/network-event.ts'
 import { aboutNow, go, hrefOf, place } from '../navigation/place.ts'
 import { Finder } from '../parts/finder.tsx'
+import { Problem } from '../parts/loaded.tsx'
 import { useAnswer } from '../parts/use-answer.ts'
 import { PathDrawing } from './path-drawing.tsx'
 import { Suggestions } from './suggestions.tsx'
@@ -49,7 +50,7 @@ export function WhyView({ apis }: { apis: Apis }) {
           onPick={({ id }) => ask({ service: id })}
         />
       </div>
-      {answer.problem && <p class="problem">{answer.problem}</p>}
+      <Problem of={answer} />
       {!(identity && service) && (
         <div class="why-body">
           <section class="card">
