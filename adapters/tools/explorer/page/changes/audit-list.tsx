@@ -75,6 +75,7 @@ function GroupRun({ apis, run: { first, events }, undoOf }: RunProps) {
   const [only] = main.length === 1 && !isBookkeeping ? main : []
   const all = events.flatMap(({ entries }) => entries)
   if (latest === undefined) return null
+  const others = all.filter((entry) => entry !== only)
   return (
     <>
       <li class={isBookkeeping ? 'is-bookkeeping' : undefined}>
@@ -93,11 +94,11 @@ function GroupRun({ apis, run: { first, events }, undoOf }: RunProps) {
           {only && <FieldChanges entry={only} />}
           {!isBookkeeping && <Consequences apis={apis} entries={all} />}
           {/* One of several is taken back where it stands by itself. */}
-          {only && events.length === 1 && undoOf(only)}
+          {only && (events.length === 1 || isOpen) && undoOf(only)}
         </div>
       </li>
       {isOpen &&
-        all.map((entry) => (
+        others.map((entry) => (
           <li key={entry.id} class="is-below">
             <Time at={String(entry.at)} />
             <div>
@@ -105,8 +106,8 @@ function GroupRun({ apis, run: { first, events }, undoOf }: RunProps) {
                 <Sentence entries={[entry]} />
               </p>
               <FieldChanges entry={entry} />
-              {all.length > 1 && !isBookkeeping && <Consequences apis={apis} entries={[entry]} />}
-              {(entry !== only || events.length > 1) && undoOf(entry)}
+              {!isBookkeeping && <Consequences apis={apis} entries={[entry]} />}
+              {undoOf(entry)}
             </div>
           </li>
         ))}
