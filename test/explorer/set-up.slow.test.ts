@@ -76,6 +76,19 @@ describe.skipIf(!HAS_BROWSER)('a network that is set up in the explorer', () => 
       .waitFor()
   }, 120_000)
 
+  it('lists an identity of many role attributes in one row, four of them and how many more', async () => {
+    const roleAttributes = Array.from({ length: 30 }, (_, number) => `attribute-${number}`)
+    const { url } = await serveExplorer({
+      model: { identities: [{ name: 'laptop', type: 'Device', isAdmin: false, roleAttributes }] },
+    })
+    const { page } = await openPage(`${url}#/manage?kind=identities`, { viewport: { width: 1280, height: 800 } })
+    await logIn(page)
+    const row = page.getByRole('row', { name: /^laptop/ })
+    await row.getByText('+26', { exact: true }).waitFor()
+    expect(await row.getByRole('link').count()).toBe(5)
+    expect((await row.boundingBox())?.height).toBeLessThan(50)
+  }, 60_000)
+
   it('has a form for every kind that the API creates', async () => {
     const { url } = await serveExplorer({ model: NETWORK })
     const { page, problems } = await openPage(`${url}#/json`, { viewport: { width: 1280, height: 900 } })

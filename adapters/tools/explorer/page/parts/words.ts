@@ -8,7 +8,7 @@ export function wordsOf(name: string): string {
 }
 
 const LONGEST = 120
-/** Instants after the year 9999 are none, epoch milliseconds. */
+/** Instants from the year 10,000 on stand for never, epoch milliseconds. */
 const NEVER = 253_402_300_800_000
 
 /** The value of a field in words, short enough for a line. */
