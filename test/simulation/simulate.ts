@@ -1,5 +1,5 @@
 // Plays networks from seeds: `npm run simulate -- --seed 7`, `--seeds 1..1000`, `--steps 60`, `--minutes 10`, `--cores 2`, `--trace`,
-// `--digests`.
+// `--digests`, `--no-shrink`.
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { argv } from 'node:process'
@@ -10,6 +10,7 @@ import { FAULTS } from './steps.ts'
 
 const { values } = parseArgs({
   args: argv.slice(2),
+  allowNegative: true,
   options: {
     seed: { type: 'string' },
     seeds: { type: 'string', default: '1..100' },
@@ -18,6 +19,7 @@ const { values } = parseArgs({
     cores: { type: 'string', default: '1' },
     // This process plays only the seeds of one core, and reports its total to the process that began it.
     core: { type: 'string' },
+    shrink: { type: 'boolean', default: true },
     trace: { type: 'boolean', default: false },
     digests: { type: 'boolean', default: false },
   },
@@ -66,7 +68,8 @@ async function playSeed(seed: number): Promise<Total> {
   if (values.digests) console.log(`${seed} ${digest} ${trace.length}`)
   if (values.trace) console.log(trace.join('\n'))
   if (failure !== undefined) {
-    const shortest = await shrunk(seed, script.slice(0, failure.step + 1), failure)
+    const tried = script.slice(0, failure.step + 1)
+    const shortest = values.shrink ? await shrunk(seed, tried, failure) : tried
     const named = shortest.map(({ name, seed: own, passMs }) => `${name} (${own}) +${passMs}`)
     const lines = [
       `seed ${seed}, step ${failure.step} of ${steps}: ${failure.oracle}`,

@@ -46,12 +46,13 @@ export function storageOf(
       if (faults.isAway) throw unreachable('of a write')
       faults.nextWrite = undefined
       if (nextWrite === 'before') throw unreachable('before the commit')
-      const answer = await shared.write(async (tx) => {
+      const written = shared.write(async (tx) => {
         const done = await work(tx)
-        // A process that was killed in the middle commits nothing.
-        if (!isAlive()) return dead()
+        // A process that was killed in the middle commits nothing, and its transaction ends with its connection.
+        if (!isAlive()) throw unreachable('by a process that is gone')
         return done
       })
+      const answer = await written.catch((error: unknown) => (isAlive() ? Promise.reject(error) : dead()))
       if (nextWrite === 'after') throw unreachable('after the commit')
       await wait()
       return isAlive() ? answer : dead()

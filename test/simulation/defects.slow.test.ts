@@ -1,0 +1,96 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+
+interface Defect {
+  readonly what: string
+  readonly file: string
+  /** Text of the file that a defective one has in other words. */
+  readonly good: string
+  readonly bad: string
+  readonly seed: number
+  readonly steps: number
+  /** The words of the oracle begin with this. */
+  readonly oracle: string
+}
+
+/** Defects that this product had, or that an oracle is there for, each with a seed that finds it. */
+const DEFECTS: readonly Defect[] = [
+  {
+    what: 'a router that connects while the storage is away leaves a timer',
+    file: 'adapters/network/fabric/control-listener.ts',
+    good: '      group.close()\n      throw error',
+    bad: '      throw error',
+    ...{ seed: 9, steps: 30, oracle: 'leftover' },
+  },
+  {
+    what: 'a router that comes back is not told which circuits ended while it was away',
+    file: 'src/fabric/fabric.ts',
+    good: '    ends.settle(router)\n',
+    bad: '',
+    ...{ seed: 34, steps: 60, oracle: 'access' },
+  },
+  {
+    what: 'changes of service policies leave no audit record',
+    file: 'src/audit/audited-changes.ts',
+    good: '=== enrollments.name)) return changed',
+    bad: "=== enrollments.name)) return changed.some(({ kind }) => kind === 'service-policies') ? [] : changed",
+    ...{ seed: 1, steps: 30, oracle: 'audit' },
+  },
+  {
+    what: 'an event that a receiver refused counts as delivered',
+    file: 'src/webhooks/event-delivery.ts',
+    good: "    if (outcome !== 'put-aside' && outcome.isDelivered) {",
+    bad: "    if (outcome !== 'put-aside') {",
+    ...{ seed: 7, steps: 30, oracle: 'events' },
+  },
+  {
+    what: 'an explanation does not look whether the identity is disabled',
+    file: 'src/facts/access/explain/explain-access.rules.ts',
+    good: "const allowed = decision.verdict === 'allowed'",
+    bad: "const allowed = decision.verdict === 'allowed' || identity?.isDisabled === true",
+    ...{ seed: 2, steps: 30, oracle: 'explain' },
+  },
+  {
+    what: 'a change of keys ends the certificates of before at once',
+    file: 'src/pki/key-rotation.ts',
+    good: 'endFormer(tx, before, next.id, keepUntil, now)',
+    bad: 'endFormer(tx, before, next.id, now, now)',
+    ...{ seed: 2, steps: 30, oracle: 'enroll' },
+  },
+]
+
+const ROOT = join(import.meta.dirname, '../..')
+let copy: string
+
+beforeAll(async () => {
+  copy = await mkdtemp(join(tmpdir(), 'defects-'))
+  for (const part of ['src', 'adapters', 'test/simulation', 'test/support', 'package.json'])
+    await cp(join(ROOT, part), join(copy, part), { recursive: true })
+  await symlink(join(ROOT, 'node_modules'), join(copy, 'node_modules'))
+})
+
+afterAll(() => rm(copy, { recursive: true, force: true }))
+
+it.each(DEFECTS)('a seed finds it: $what', { timeout: 300_000 }, async (defect) => {
+  const path = join(copy, defect.file)
+  const whole = await readFile(path, 'utf8')
+  expect(whole.split(defect.good), 'the code of the defect has moved').toHaveLength(2)
+  await writeFile(
+    path,
+    whole.replace(defect.good, () => defect.bad),
+  )
+  try {
+    const program = join(copy, 'test/simulation/simulate.ts')
+    const options = ['--seed', `${defect.seed}`, '--steps', `${defect.steps}`, '--no-shrink']
+    const process_ = spawn(process.execPath, ['--conditions=portcullis-source', program, ...options])
+    const [output] = await Promise.all([text(process_.stdout), once(process_, 'close')])
+    expect(output).toMatch(new RegExp(`^seed ${defect.seed}, step \\d+ of ${defect.steps}: ${defect.oracle}: `, 'm'))
+  } finally {
+    await writeFile(path, whole)
+  }
+})
