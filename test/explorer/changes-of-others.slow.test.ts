@@ -5,7 +5,7 @@ import { closeBrowser, HAS_BROWSER, logIn, openPage, type ServedExplorer, serveE
 import { freePort } from '../support/free-port.ts'
 import { NETWORK } from './network.ts'
 
-/** What a change of somebody else takes until it is in sight, at most. */
+/** The longest time (ms) until a change of somebody else is in sight. */
 const SOON = { timeout: 2000, interval: 50 }
 /** A busy machine takes its time where no promise is made. */
 const PATIENT = { timeout: 20_000 }

@@ -25,7 +25,7 @@ const { values } = parseArgs({
   },
 })
 
-/** What was played, in sum. */
+/** The sum of a run. */
 interface Total {
   runs: number
   failed: number

@@ -60,14 +60,20 @@ export function sayingOf({ type, author, identity, facts }: NetworkEvent): strin
 export type Concern = (event: NetworkEvent) => boolean
 
 /** Changes of records of any kind. */
-export const isChange: Concern = ({ type }) => type === 'entity.changed'
+export function isChange({ type }: NetworkEvent): boolean {
+  return type === 'entity.changed'
+}
 
 /** Changes of what a network consists of, its routers coming and going, and access that was gained or lost. */
-export const isOfNetwork: Concern = (event) =>
-  (isChange(event) && !isBookkeeping(event)) || event.type === 'access.changed' || event.type === 'router.connection'
+export function isOfNetwork(event: NetworkEvent): boolean {
+  const isShown = isChange(event) && !isBookkeeping(event)
+  return isShown || event.type === 'access.changed' || event.type === 'router.connection'
+}
 
 /** Changes of routers, links and circuits. */
-export const isOfTraffic: Concern = (event) => topicOf(event) === 'routers' || topicOf(event) === 'circuits'
+export function isOfTraffic(event: NetworkEvent): boolean {
+  return topicOf(event) === 'routers' || topicOf(event) === 'circuits'
+}
 
 /** Changes of the records of some kinds. */
 export function isOfKind(...kinds: readonly string[]): Concern {
@@ -80,10 +86,14 @@ export function isOfIdentity(id: string | undefined): Concern {
 }
 
 /** API sessions that begin and end. */
-export const isOfLogins: Concern = ({ type }) => type.startsWith('api-session.')
+export function isOfLogins({ type }: NetworkEvent): boolean {
+  return type.startsWith('api-session.')
+}
 
 /** For answers that stay as they were asked for. */
-export const isOfNothing: Concern = () => false
+export function isOfNothing(): boolean {
+  return false
+}
 
 /** Events that any of some concerns names. */
 export function isOfAny(...concerns: readonly Concern[]): Concern {

@@ -65,7 +65,7 @@ effect(() => {
 })
 
 /** Reports whether the controller sends events to an identity: it does to administrators, and to identities with a permission. */
-export function mayHear({ isAdmin, permissions }: OpenSession): boolean {
+function mayHear({ isAdmin, permissions }: OpenSession): boolean {
   return isAdmin || permissions.length > 0
 }
 

@@ -68,13 +68,13 @@ const URGENT: ReadonlySet<FindingKind> = new Set<FindingKind>([
 ])
 
 /** A service without a host has no terminator. */
-const isOfFindings = isOfAny(isOfNetwork, isOfKind('terminators'))
+const FINDINGS_MAY_CHANGE = isOfAny(isOfNetwork, isOfKind('terminators'))
 
 function Overview({ apis }: { apis: Apis }) {
   const answer = useAnswer(
     async (signal) => (await apis.portcullis.call('GET /findings', { signal })).data,
     [apis],
-    isOfFindings,
+    FINDINGS_MAY_CHANGE,
   )
   const isNarrow = useIsNarrow()
   return (
@@ -135,7 +135,7 @@ function FindingList({ apis, kind }: { apis: Apis; kind: FindingKind }) {
       return (await apis.portcullis.call('GET /findings', { query, signal })).data[0]
     },
     [apis, kind, cursor],
-    isOfFindings,
+    FINDINGS_MAY_CHANGE,
   )
   return (
     <section class="reading">
