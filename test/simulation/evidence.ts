@@ -17,7 +17,7 @@ interface Entry {
   readonly text: string
 }
 
-/** The faults, at rest, of the audit trail, or with the events that a receiver took. */
+/** The faults, at rest, of the audit trail, or of the events that a receiver took. */
 export async function wrongEvidence(world: World, process: SimulatedProcess): Promise<string | undefined> {
   const entries = await entriesOf(process)
   return (
