@@ -64,9 +64,19 @@ export class SimulatedProcess {
     return this.#running
   }
 
+  /** Starts it. A start that fails ends the process. */
   async start(): Promise<void> {
-    const { time, choices, wires, shared, pki, receiver } = this.#surroundings
     const state = { isAlive: true }
+    try {
+      await this.#start(state)
+    } catch (error) {
+      state.isAlive = false
+      throw error
+    }
+  }
+
+  async #start(state: { isAlive: boolean }): Promise<void> {
+    const { time, choices, wires, shared, pki, receiver } = this.#surroundings
     this.#starts += 1
     const storage = storageOf(shared, { time, choices, faults: this.faults, isAlive: () => state.isAlive })
     const controller = await createController({

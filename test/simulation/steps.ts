@@ -8,6 +8,7 @@ export type Act = (world: World, choices: Choices) => void
 
 const ATTRIBUTES = ['dials', 'hosts']
 const LONG_MS = 3000
+const START_AGAIN_MS = 1000
 /** The type of a message that a controller reads, with a body that it cannot read. */
 const HOSTILE_TYPE = 1001
 
@@ -272,15 +273,20 @@ export const FAULTS: Readonly<Record<string, { readonly weight: number; readonly
       if (process === undefined || world.runningProcesses.length < world.processes.length) return
       world.fault('process killed', process.name)
       process.kill()
-      world.time.after(500 + choices.below(10_000), () => {
+      const start = () => {
         process.faults.isAway = false
         process.faults.nextWrite = undefined
         world.faultAt = world.time.now
         void process
           .start()
           .then(() => beginDevices(world, process.name))
-          .catch((error: unknown) => world.note(`start: ${error}`))
-      })
+          .catch((error: unknown) => {
+            world.note(`start: ${error}`)
+            // As a supervisor does: another fault may come while it starts.
+            world.time.after(START_AGAIN_MS, start)
+          })
+      }
+      world.time.after(500 + choices.below(10_000), start)
     },
   },
   'storage late': {
