@@ -70,15 +70,15 @@ interface RunProps {
 
 function GroupRun({ apis, run: { first, events }, undoOf }: RunProps) {
   const [isOpen, setOpen] = useState(false)
-  const { main, beside, isBookkeeping } = first
+  const { main, beside, isBookkeeping, isFolded } = first
   const [latest] = first.entries
-  const [only] = main.length === 1 && !isBookkeeping ? main : []
+  const [only] = main.length === 1 && !isFolded ? main : []
   const all = events.flatMap(({ entries }) => entries)
   if (latest === undefined) return null
   const others = all.filter((entry) => entry !== only)
   return (
     <>
-      <li class={isBookkeeping ? 'is-bookkeeping' : undefined}>
+      <li class={isFolded ? 'is-bookkeeping' : undefined}>
         <Time at={String(latest.at)} />
         <div>
           <p>{isBookkeeping ? <>Bookkeeping of the controller: {countsText(main)}</> : <Sentence entries={main} />}</p>
@@ -86,13 +86,13 @@ function GroupRun({ apis, run: { first, events }, undoOf }: RunProps) {
             <button type="button" class="link" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
               {events.length > 1
                 ? `and the same of ${numberText(events.length - 1)} more`
-                : beside.length > 0
+                : beside.length > 0 && !isFolded
                   ? `with ${countsText(beside)}`
                   : 'each of them'}
             </button>
           )}
           {only && <FieldChanges entry={only} />}
-          {!isBookkeeping && <Consequences apis={apis} entries={all} />}
+          {!isFolded && <Consequences apis={apis} entries={all} />}
           {/* One of several is taken back where it stands by itself. */}
           {only && (events.length === 1 || isOpen) && undoOf(only)}
         </div>

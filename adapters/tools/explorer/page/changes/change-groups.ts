@@ -10,7 +10,9 @@ export interface ChangeGroup {
   readonly main: readonly AuditEntry[]
   /** The records that came with them. */
   readonly beside: readonly AuditEntry[]
-  /** Whether nobody did it: the controller writes such records as identities use the network. */
+  /** Whether the controller or its host wrote all of them: nobody asked for them by a request. */
+  readonly isFolded: boolean
+  /** Whether they are of kinds that the controller writes as identities use the network. */
   readonly isBookkeeping: boolean
 }
 
@@ -39,7 +41,7 @@ export function groupsOf(entries: readonly AuditEntry[]): readonly ChangeGroup[]
   const joined: AuditEntry[][] = []
   for (const group of groups) {
     const last = joined.at(-1)
-    if (last !== undefined && isBookkeeping(last) && isBookkeeping(group.entries)) last.push(...group.entries)
+    if (last !== undefined && isFolded(last) && isFolded(group.entries)) last.push(...group.entries)
     else joined.push(group.entries)
   }
   return joined.map((of) => {
@@ -48,7 +50,8 @@ export function groupsOf(entries: readonly AuditEntry[]): readonly ChangeGroup[]
       entries: of,
       main: isOnlyBeside ? of : of.filter((entry) => !isBeside(entry)),
       beside: isOnlyBeside ? [] : of.filter(isBeside),
-      isBookkeeping: isBookkeeping(of),
+      isFolded: isFolded(of),
+      isBookkeeping: of.every(isKept),
     }
   })
 }
@@ -62,10 +65,12 @@ function isBeside({ entity }: AuditEntry): boolean {
   return entity !== null && BESIDE.has(entity.kind)
 }
 
-function isBookkeeping(entries: readonly AuditEntry[]): boolean {
-  return entries.every(
-    ({ entity, author }) => author?.by === 'system' || (entity !== null && BOOKKEEPING.has(entity.kind)),
-  )
+function isFolded(entries: readonly AuditEntry[]): boolean {
+  return entries.every((entry) => entry.author?.by === 'system' || isKept(entry))
+}
+
+function isKept({ entity }: AuditEntry): boolean {
+  return entity !== null && BOOKKEEPING.has(entity.kind)
 }
 
 /** Records by their action and their kind. */
