@@ -265,9 +265,9 @@ export function indexedPolicy(
 }
 
 /** The term of a policy; open for a policy of a kind without terms. */
-function termOf({ from, until, phase }: RecordOf<Resource>): TermInPhase {
+function termOf({ startsAt, until, phase }: RecordOf<Resource>): TermInPhase {
   return {
-    from: typeof from === 'number' ? from : null,
+    startsAt: typeof startsAt === 'number' ? startsAt : null,
     until: typeof until === 'number' ? until : null,
     phase: PHASES.find((name) => name === phase) ?? null,
   }

@@ -179,11 +179,11 @@ async function policiesUnderReview(
 /** The term of a service policy as the question meets it; undefined for a policy without term and reason. */
 function termOf(policy: RecordOf<typeof servicePolicies>, { at, isOfNow }: AskedInstant): GivenTerm | undefined {
   // A policy as it would be after changes has no phase, and may lack the members.
-  const { from = null, until = null, reason = null, givenBy = null, phase = null } = policy
-  if (from === null && until === null && reason === null) return undefined
-  const term = { from, until, phase: phase ?? phaseAt({ from, until }, at) }
+  const { startsAt = null, until = null, reason = null, givenBy = null, phase = null } = policy
+  if (startsAt === null && until === null && reason === null) return undefined
+  const term = { startsAt, until, phase: phase ?? phaseAt({ startsAt, until }, at) }
   const reached = isOfNow ? phaseNow(term, at) : phaseAt(term, at)
-  return { from, until, reason, givenBy, phase: reached ?? 'in-force' }
+  return { startsAt, until, reason, givenBy, phase: reached ?? 'in-force' }
 }
 
 async function routerStates(

@@ -20,12 +20,12 @@ export const servicePolicyBehaviour: Behaviour<ServicePolicies> = {
     if (after.type === 'Invalid') {
       throw invalidField('policyType', "invalid policy type. valid types are 'Dial' and 'Bind'", 'Invalid')
     }
-    const { from, until, reason } = after
-    if (from !== null && until !== null && until <= from) {
-      throw invalidField('until', 'until must be later than from', instant(until).toISOString())
+    const { startsAt, until, reason } = after
+    if (startsAt !== null && until !== null && until <= startsAt) {
+      throw invalidField('until', 'until must be later than startsAt', instant(until).toISOString())
     }
-    const isAsBefore = before?.from === from && before.until === until && before.reason === reason
-    const isGiven = from !== null || until !== null || reason !== null
+    const isAsBefore = before?.startsAt === startsAt && before.until === until && before.reason === reason
+    const isGiven = startsAt !== null || until !== null || reason !== null
     const giver = isGiven ? (knownCaller(call)?.identity.name ?? null) : null
     return { ...after, phase: phaseAt(after, after.updatedAt), givenBy: isAsBefore ? before.givenBy : giver }
   },

@@ -10,10 +10,10 @@ import type { ReadTransaction } from '../ports/record-storage.ts'
 const IN_ONE_WRITE = 100
 /** The instants by which a policy leaves a phase. */
 const ENDS = [
-  { phase: 'coming', field: 'from' },
+  { phase: 'coming', field: 'startsAt' },
   { phase: 'coming', field: 'until' },
   { phase: 'in-force', field: 'until' },
-] as const satisfies readonly { readonly phase: PolicyPhase; readonly field: 'from' | 'until' }[]
+] as const satisfies readonly { readonly phase: PolicyPhase; readonly field: 'startsAt' | 'until' }[]
 
 /**
  * Begins and ends the service policies whose instant has come, whichever process made them. Each is an ordinary write: sessions and

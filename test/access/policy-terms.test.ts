@@ -39,8 +39,8 @@ const mayDial = async (net: TestController) => (await explained(net)).policies.s
 describe('a service policy with a term', () => {
   it('grants from its beginning to its end, in either direction of time', async () => {
     const { net, at, grant, shown, mayDial } = await network()
-    const id = await grant({ from: at(HOUR), until: at(3 * HOUR), reason: 'INC-7' })
-    expect(await shown(id)).toMatchObject({ phase: 'coming', from: at(HOUR), until: at(3 * HOUR), reason: 'INC-7' })
+    const id = await grant({ startsAt: at(HOUR), until: at(3 * HOUR), reason: 'INC-7' })
+    expect(await shown(id)).toMatchObject({ phase: 'coming', startsAt: at(HOUR), until: at(3 * HOUR), reason: 'INC-7' })
     expect(await mayDial()).toBe(false)
     await net.elapse(HOUR - 1)
     expect(await mayDial()).toBe(false)
@@ -53,17 +53,17 @@ describe('a service policy with a term', () => {
   })
 
   it.each([
-    ['from alone', { from: HOUR }, [false, true, true]],
+    ['startsAt alone', { startsAt: HOUR }, [false, true, true]],
     ['until alone', { until: HOUR }, [true, false, false]],
     ['an instant that is past', { until: -HOUR }, [false, false, false]],
-    ['a beginning that is past', { from: -HOUR }, [true, true, true]],
+    ['a beginning that is past', { startsAt: -HOUR }, [true, true, true]],
     ['a reason alone', { reason: 'INC-7' }, [true, true, true]],
   ])(
     'may have %s',
-    async (_what, { from, until, reason }: { from?: number; until?: number; reason?: string }, granted) => {
+    async (_what, { startsAt, until, reason }: { startsAt?: number; until?: number; reason?: string }, granted) => {
       const { net, at, grant, mayDial } = await network()
       const instants = {
-        ...(from && { from: at(from) }),
+        ...(startsAt && { startsAt: at(startsAt) }),
         ...(until && { until: at(until) }),
         ...(reason && { reason }),
       }
@@ -117,7 +117,7 @@ describe('a service policy with a term', () => {
 
   it('is refused where it would end before it begins, and the answer names the field', async () => {
     const { at, grant } = await network()
-    await expect(grant({ from: at(2 * HOUR), until: at(HOUR) })).rejects.toMatchObject({
+    await expect(grant({ startsAt: at(2 * HOUR), until: at(HOUR) })).rejects.toMatchObject({
       status: 400,
       message: expect.stringContaining('until'),
     })
@@ -125,7 +125,7 @@ describe('a service policy with a term', () => {
 
   it('is explained: until when, by whom, because of what', async () => {
     const { net, at, grant } = await network()
-    await grant({ from: at(HOUR), until: at(2 * HOUR), reason: 'two hours of prod-db' })
+    await grant({ startsAt: at(HOUR), until: at(2 * HOUR), reason: 'two hours of prod-db' })
     const coming = await explained(net)
     expect(coming).toMatchObject({ allowed: false, reason: 'no-policy-in-force', changesAt: Date.parse(at(HOUR)) })
     expect(coming.suggestions).toMatchObject([{ kind: 'change-term' }])
@@ -142,7 +142,7 @@ describe('a service policy with a term', () => {
 
   it('is audited at both ends, as work of the controller', async () => {
     const { net, at, grant } = await network()
-    const id = await grant({ from: at(HOUR), until: at(2 * HOUR) })
+    const id = await grant({ startsAt: at(HOUR), until: at(2 * HOUR) })
     await net.elapse(HOUR)
     await net.elapse(HOUR)
     const { entries } = (await ownApi(net, await adminToken(net)).call('GET /audit', { query: { entity: id } })).data
@@ -173,7 +173,7 @@ describe('a service policy with a term', () => {
 
   it('counts for invariants and simulations before it begins, and not after its end', async () => {
     const { net, at, grant } = await network()
-    const id = await grant({ from: at(HOUR), until: at(2 * HOUR) })
+    const id = await grant({ startsAt: at(HOUR), until: at(2 * HOUR) })
     const simulated = async () => {
       const changes = [{ kind: 'service-policies', action: 'delete', id }] as const
       return (await net.engine.access.simulate(SYSTEM_CALL, changes)).pairs.length
@@ -195,7 +195,7 @@ servicePolicies:
     semantic: AnyOf
     identityRoles: ['#staff']
     serviceRoles: ['@wiki']
-    from: 2026-02-01T18:00:00Z
+    startsAt: 2026-02-01T18:00:00Z
     until: 2026-02-02T06:00:00+01:00
     reason: maintenance
 `

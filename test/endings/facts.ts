@@ -73,8 +73,8 @@ export function isGranted({ of, now }: Facts, identityId: string, serviceId: str
 }
 
 /** Whether an instant is within the term of a policy, if it has one. */
-function isWithin({ from, until }: Entity, now: number): boolean {
-  return (from === undefined || Date.parse(from) <= now) && (until === undefined || now < Date.parse(until))
+function isWithin({ startsAt, until }: Entity, now: number): boolean {
+  return (startsAt === undefined || Date.parse(startsAt) <= now) && (until === undefined || now < Date.parse(until))
 }
 
 /** Whether an identity and a service, if they are there, may both use a router. */

@@ -68,7 +68,11 @@ function onTheWire(explanation: Explanation) {
     policies: policies.map((policy) => ({
       ...policy,
       checks: policy.checks.map((check) => ({ ...check, holdsUntil: instant(check.holdsUntil) })),
-      term: policy.term && { ...policy.term, from: instant(policy.term.from), until: instant(policy.term.until) },
+      term: policy.term && {
+        ...policy.term,
+        startsAt: instant(policy.term.startsAt),
+        until: instant(policy.term.until),
+      },
     })),
     wire: wire && {
       ...wire,

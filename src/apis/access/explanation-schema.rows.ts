@@ -62,14 +62,14 @@ const Check = described(
 const Term = described(
   z.object({
     phase: z.enum(PHASES),
-    from: z.iso.datetime().nullable(),
+    startsAt: z.iso.datetime().nullable(),
     until: z.iso.datetime().nullable(),
     reason: z.string().nullable(),
     givenBy: z.string().nullable(),
   }),
   {
     phase: 'Whether the policy grants at the instant of the question.',
-    from: 'When it begins to grant, RFC 3339; null where it grants at once.',
+    startsAt: 'When it begins to grant, RFC 3339; null where it grants at once.',
     until: 'When it ends to grant, RFC 3339; null where it does not end by itself.',
     reason: 'Why the access is given, for people; null without a reason.',
     givenBy: 'The name of the identity that gave it; null for the controller and its host.',

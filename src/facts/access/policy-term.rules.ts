@@ -4,7 +4,7 @@ export type PolicyPhase = (typeof PHASES)[number]
 
 /** The term of a service policy: the instants (epoch ms) between which it grants. Null leaves an end open. */
 export interface PolicyTerm {
-  readonly from: number | null
+  readonly startsAt: number | null
   readonly until: number | null
 }
 
@@ -13,11 +13,11 @@ export interface TermInPhase extends PolicyTerm {
   readonly phase: PolicyPhase | null
 }
 
-/** Answers the phase of a term at `now` (epoch ms). It includes `from` and excludes `until`. Null for an open term. */
-export function phaseAt({ from, until }: PolicyTerm, now: number): PolicyPhase | null {
-  if (from === null && until === null) return null
+/** Answers the phase of a term at `now` (epoch ms). It includes `startsAt` and excludes `until`. Null for an open term. */
+export function phaseAt({ startsAt, until }: PolicyTerm, now: number): PolicyPhase | null {
+  if (startsAt === null && until === null) return null
   if (until !== null && until <= now) return 'over'
-  return from !== null && now < from ? 'coming' : 'in-force'
+  return startsAt !== null && now < startsAt ? 'coming' : 'in-force'
 }
 
 /** Answers the phase that counts at `now` (epoch ms): the phase that was written, and `over` from `until` on. */
@@ -26,8 +26,8 @@ export function phaseNow(term: TermInPhase, now: number): PolicyPhase | null {
 }
 
 /** Answers the instant (epoch ms) at which the next phase begins; undefined for the last phase and for an open term. */
-export function nextPhaseAt({ from, until, phase }: TermInPhase): number | undefined {
-  if (phase === 'coming') return from ?? until ?? undefined
+export function nextPhaseAt({ startsAt, until, phase }: TermInPhase): number | undefined {
+  if (phase === 'coming') return startsAt ?? until ?? undefined
   return phase === 'in-force' ? (until ?? undefined) : undefined
 }
 

@@ -22,7 +22,7 @@ const SERVICE_POLICIES_DEFINITION = {
     identityRoles: Roles.default([]),
     postureCheckRoles: Roles.default([]),
     serviceRoles: Roles.default([]),
-    from: Instant.nullable().default(null),
+    startsAt: Instant.nullable().default(null),
     until: Instant.nullable().default(null),
     reason: Text.nullable().default(null),
   },
@@ -30,7 +30,7 @@ const SERVICE_POLICIES_DEFINITION = {
   undo: { phase: 'computed', givenBy: 'computed' },
   quirks: {
     nullWhenEmpty: ['identityRoles', 'postureCheckRoles', 'serviceRoles'],
-    mayBeAbsent: ['from', 'until', 'reason', 'phase', 'givenBy'],
+    mayBeAbsent: ['startsAt', 'until', 'reason', 'phase', 'givenBy'],
   },
   required: ['name', 'semantic', 'type'],
   unique: ['name'],
@@ -50,12 +50,13 @@ export const servicePolicies: ServicePolicies = defineResource(SERVICE_POLICIES_
   postureCheckRoles:
     'Which posture checks must pass for the policy to grant anything: `#attribute`, `#all`, or `@` and an id. A set, sorted; without any it always grants.',
   serviceRoles: rolesWords('services'),
-  from: 'When the policy begins to grant, RFC 3339; absent where it grants at once.',
+  startsAt: 'When the policy begins to grant, RFC 3339; absent where it grants at once.',
   until: 'When the policy ends to grant, RFC 3339; absent where it does not end by itself.',
   reason: 'Why the access is given, for people; absent without a reason.',
   phase:
-    'Whether a policy with `from` or `until` grants: `coming`, `in-force` or `over`; absent for a policy without either.',
-  givenBy: 'The name of the identity that gave the policy its present `from`, `until` and `reason`; absent without.',
+    'Whether a policy with `startsAt` or `until` grants: `coming`, `in-force` or `over`; absent for a policy without either.',
+  givenBy:
+    'The name of the identity that gave the policy its present `startsAt`, `until` and `reason`; absent without.',
 })
 
 const EDGE_ROUTER_POLICIES_DEFINITION = {

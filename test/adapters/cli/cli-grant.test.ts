@@ -37,7 +37,7 @@ describe('portcullis grant', () => {
     const [policy] = await policies()
     expect(policy).toMatchObject({
       ...{ name: 'on call', type: 'Bind', phase: 'coming', postureCheckRoles: ['#corp', '#mfa'] },
-      ...{ from: '2990-12-24T18:00:00.000Z', until: '2990-12-27T07:00:00.000Z' },
+      ...{ startsAt: '2990-12-24T18:00:00.000Z', until: '2990-12-27T07:00:00.000Z' },
     })
   })
 

@@ -15,7 +15,7 @@ interface Row {
 
 const alice = { id: 'i1', name: 'alice', roleAttributes: ['users'], isDisabled: false }
 
-const OVER = { phase: 'over', from: null, until: 0, reason: null, givenBy: null } as const
+const OVER = { phase: 'over', startsAt: null, until: 0, reason: null, givenBy: null } as const
 
 const ROWS: readonly Row[] = [
   {

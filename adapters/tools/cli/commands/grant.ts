@@ -64,7 +64,7 @@ async function grant(call: GrantCall): Promise<Answer> {
       serviceRoles: [await roleOf(management, 'services', what)],
       postureCheckRoles,
       until,
-      ...(from !== undefined && { from }),
+      ...(from !== undefined && { startsAt: from }),
       ...(reason !== undefined && { reason }),
     }
     const { id } = (await management.call('POST /service-policies', { body })).data

@@ -121,7 +121,7 @@ function nextBeginning(policies: readonly PolicyExplanation[], asked: AccessType
     ({ type, identitySide, serviceSide }) => type === asked && identitySide.selects && serviceSide.selects,
   )
   const first = Math.min(
-    ...coming.flatMap(({ term }) => (term?.phase === 'coming' && term.from !== null ? term.from : [])),
+    ...coming.flatMap(({ term }) => (term?.phase === 'coming' && term.startsAt !== null ? term.startsAt : [])),
   )
   return Number.isFinite(first) ? first : null
 }

@@ -140,10 +140,10 @@ function selectingBothText(policy: PolicyExplanation, { type, identity, service 
 /** The term of a policy as a sentence: when it grants, who gave it, and why. */
 function termLines({ term }: PolicyExplanation): readonly string[] {
   if (term === null) return []
-  const { phase, from, until, givenBy, reason } = term
+  const { phase, startsAt, until, givenBy, reason } = term
   const verb = { coming: 'will grant', 'in-force': 'grants', over: 'granted' }[phase]
   const parts = [
-    ...(from === null ? [] : [`from ${instantText(from)}`]),
+    ...(startsAt === null ? [] : [`from ${instantText(startsAt)}`]),
     ...(until === null ? [] : [`until ${instantText(until)}`]),
   ]
   const given = givenBy === null ? '' : `, given by ${quoted(givenBy)}`

@@ -105,7 +105,7 @@ export interface ExplainedPolicy extends Named {
   /** Its term at the instant of the question, instants RFC 3339; null for a policy without term and reason. */
   readonly term: {
     readonly phase: 'coming' | 'in-force' | 'over'
-    readonly from: string | null
+    readonly startsAt: string | null
     readonly until: string | null
     readonly reason: string | null
     /** The name of the identity that gave it; null for the controller and its host. */
