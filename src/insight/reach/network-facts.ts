@@ -104,9 +104,9 @@ async function servicePolicyLinks(tx: ReadTransaction): Promise<readonly GraphPo
   return items.flatMap(
     ({ id, name, type, semantic, phase, identityRoles: from, serviceRoles: to, postureCheckRoles }) =>
       // Each phase is written when it begins, and the graph follows what is written.
-      type === 'Invalid' || phase === 'coming' || phase === 'over'
-        ? []
-        : [{ id, name, type, semantic, from, to, isGuarded: postureCheckRoles.length > 0 }],
+      (type === 'Dial' || type === 'Bind') && phase !== 'coming' && phase !== 'over'
+        ? [{ id, name, type, semantic, from, to, isGuarded: postureCheckRoles.length > 0 }]
+        : [],
   )
 }
 
