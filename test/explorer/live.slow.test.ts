@@ -73,7 +73,7 @@ describe.skipIf(!HAS_BROWSER)('Live', () => {
     await page.getByText('The controller was not reached.').waitFor()
     await page.unroute('**/portcullis/v1/events*')
     await expect.poll(() => page.locator('.live-state').textContent(), { timeout: 20_000 }).toContain('as it happens')
-    expect(await page.getByText('The controller was not reached.').count()).toBe(0)
+    await expect.poll(() => page.getByText('The controller was not reached.').count(), { timeout: 5000 }).toBe(0)
   }, 60_000)
 
   it('says where events are missing', async () => {
