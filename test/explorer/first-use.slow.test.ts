@@ -56,7 +56,9 @@ describe.skipIf(!HAS_BROWSER)('the explorer for who sees it for the first time',
     const hidden = "(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector('.path'))"
     expect(await page.evaluate<number>(hidden)).toBe(0)
     await page.evaluate('location.hash = "#/changes?of=all"')
-    for (const each of await page.getByRole('button', { name: /^(each of them|with )/ }).all()) await each.click()
+    const lines = page.getByRole('button', { name: /^(each of them|with )/ })
+    await lines.first().waitFor()
+    for (const line of await lines.all()) await line.click()
     await page.getByText('not shown').or(page.getByText('created authenticator')).first().waitFor()
     expect(await page.locator('main').textContent()).not.toContain('sha256:')
   }, 60_000)
