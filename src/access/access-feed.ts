@@ -59,8 +59,8 @@ export class AccessFeed implements AccessIndexFeed {
 
   /**
    * `turns` shares the thread during long reads. `tell` is called with the access that a change of an identity's own
-   * role attributes gives and takes. `terms` knows the time. `latest` asks the store for its place, in a snapshot of its own. `moves` remembers
-   * the identities that gained or lost access.
+   * role attributes gives and takes. `terms` knows the time. `latest` asks the store for its place, in a snapshot of
+   * its own. `moves` remembers the identities that gained or lost access.
    */
   constructor(
     turns: Turns,

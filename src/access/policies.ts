@@ -1,5 +1,5 @@
 import { ControllerError, invalidField } from '../base/errors.ts'
-import { instant } from '../base/time.ts'
+import { instantText } from '../base/time.ts'
 import { knownCaller } from '../context/call.ts'
 import {
   type EdgeRouterPolicies,
@@ -22,7 +22,7 @@ export const servicePolicyBehaviour: Behaviour<ServicePolicies> = {
     }
     const { startsAt, until, reason } = after
     if (startsAt !== null && until !== null && until <= startsAt) {
-      throw invalidField('until', 'until must be later than startsAt', instant(until).toISOString())
+      throw invalidField('until', 'until must be later than startsAt', instantText(until))
     }
     const isAsBefore = before?.startsAt === startsAt && before.until === until && before.reason === reason
     const isGiven = startsAt !== null || until !== null || reason !== null

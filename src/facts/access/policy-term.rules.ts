@@ -36,8 +36,12 @@ export function nextPhaseAt({ startsAt, until, phase }: TermInPhase): number | u
  * later, also where the write that ends its term is late.
  */
 export function isInForce(term: TermInPhase, now: number): boolean {
-  const phase = phaseNow(term, now)
-  return phase === null || phase === 'in-force'
+  return isInForceBy(phaseNow(term, now))
+}
+
+/** Reports whether a policy grants by a phase alone, as the graph and the audit trail know it; undefined without a term, too. */
+export function isInForceBy(phase: unknown): boolean {
+  return phase !== 'coming' && phase !== 'over'
 }
 
 /** Reports whether a policy grants now or will grant: plans, simulations and invariants count it. */

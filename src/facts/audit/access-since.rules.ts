@@ -3,6 +3,7 @@ import { textsIn } from '../../base/members.ts'
 import { type Semantic, selects } from '../../base/roles.ts'
 import { canonicalJson } from '../../base/text.ts'
 import type { AccessSince } from '../access/explain/explanation.rules.ts'
+import { isInForceBy } from '../access/policy-term.rules.ts'
 import { isDisabled } from '../authority/authority.rules.ts'
 import { commitOf } from './audit-trail.rules.ts'
 
@@ -85,7 +86,7 @@ function commitsOf(records: readonly DecidingRecord[]): readonly (readonly Decid
 function grants(state: GrantState, type: string, at: number): boolean {
   const { identities: identity, services: service, 'service-policies': policy } = state
   if (identity === undefined || service === undefined || policy === undefined || policy.type !== type) return false
-  if (policy.phase === 'coming' || policy.phase === 'over') return false
+  if (!isInForceBy(policy.phase)) return false
   const semantic: Semantic = policy.semantic === 'AllOf' ? 'AllOf' : 'AnyOf'
   return (
     !isDisabled(disablingOf(identity), at) &&

@@ -4,6 +4,7 @@ import type { EngineContext } from '../../context/context.ts'
 import { changesAfter, placeOf } from '../../context/store-level.ts'
 import type { AccessIndex, Roster } from '../../facts/access/index/index.ts'
 import { edgeRouterPolicies, serviceEdgeRouterPolicies, servicePolicies } from '../../facts/access/policy.resource.ts'
+import { isInForceBy } from '../../facts/access/policy-term.rules.ts'
 import { identities } from '../../facts/identities/identity.resource.ts'
 import type { GraphPolicy, GroupedKind } from '../../facts/insight/graph/index.ts'
 import { edgeRouters } from '../../facts/routers/edge-router.resource.ts'
@@ -104,7 +105,7 @@ async function servicePolicyLinks(tx: ReadTransaction): Promise<readonly GraphPo
   return items.flatMap(
     ({ id, name, type, semantic, phase, identityRoles: from, serviceRoles: to, postureCheckRoles }) =>
       // Each phase is written when it begins, and the graph follows what is written.
-      (type === 'Dial' || type === 'Bind') && phase !== 'coming' && phase !== 'over'
+      (type === 'Dial' || type === 'Bind') && isInForceBy(phase)
         ? [{ id, name, type, semantic, from, to, isGuarded: postureCheckRoles.length > 0 }]
         : [],
   )
