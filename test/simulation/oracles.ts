@@ -25,13 +25,16 @@ function endless({ waiting, time }: World): string | undefined {
   return late && `wait: ${late.what} waits for ${time.now - late.since} ms`
 }
 
-/** No circuit runs that the facts do not grant. */
+/** No circuit runs that the facts do not grant. A router that comes back first hears what was cut while it was away. */
 function ungranted(world: World): string | undefined {
   const { facts, time, faultAt, routers } = world
   if (time.now - facts.changedAt < CUT_WITHIN_MS || time.now - faultAt < AFTER_FAULTS_MS) return undefined
+  const informed = routers.filter(
+    ({ isConnected, acceptedAt = time.now }) => isConnected && time.now - acceptedAt >= CUT_WITHIN_MS,
+  )
   return ungrantedCircuits(
     world,
-    routers.filter(({ isConnected }) => isConnected).flatMap(({ carried }) => [...carried.keys()]),
+    informed.flatMap(({ carried }) => [...carried.keys()]),
   )
 }
 

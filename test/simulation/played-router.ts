@@ -25,6 +25,8 @@ export class PlayedRouter {
   readonly #surroundings: Surroundings
   #channel: FakeRouter | undefined
   home: string | undefined
+  /** Since when it is connected, by the time of the run; undefined while it connects. */
+  acceptedAt: number | undefined
   #count = 0
 
   constructor(name: string, enrolled: EnrolledRouter, surroundings: Surroundings) {
@@ -60,6 +62,7 @@ export class PlayedRouter {
     this.home = process.name
     const { accepted } = await channel.connect()
     if (!accepted || this.#channel !== channel) return false
+    this.acceptedAt = this.#surroundings.time.now
     this.reportLinks(true)
     return true
   }
@@ -67,6 +70,7 @@ export class PlayedRouter {
   disconnect(): void {
     this.#channel?.close()
     this.#channel = undefined
+    this.acceptedAt = undefined
   }
 
   link(target: PlayedRouter): void {

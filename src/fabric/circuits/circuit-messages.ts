@@ -59,19 +59,22 @@ export class CircuitMessages {
   routeResult(result: Message<'route-result'>): undefined {
     const { exchange, circuits } = this.#parts
     const { circuitId } = result
-    if (exchange.answered(this.#router.id, result) || exchange.isAt(this.#router.id, circuitId)) return
+    if (exchange.answered(this.#router.id, result)) return
     const circuit = circuits.get(circuitId)
-    if (circuit === undefined || !passes(circuit.course, this.#router.id)) this.#unroute(circuitId)
+    if (circuit === undefined || !passes(circuit.course, this.#router.id)) this.#forget(circuitId)
   }
 
-  /** A circuit ended at one of its ends, or a router has no way for it; `ids` are separated by blanks for the latter. */
+  /**
+   * A circuit ended at one of its ends, or a router has no way for it; `ids` are separated by blanks for the latter. A router of a circuit in
+   * the making may see bytes of it before its own route: that route is on its way.
+   */
   fault(subject: FaultSubject, ids: string, isUnstarted = false): { readonly hasForeign: boolean } {
     const { circuits, ends, rerouting, setup, traces } = this.#parts
     let hasForeign = false
     for (const id of ids.split(' ')) {
       const circuit = circuits.get(id)
       if (circuit === undefined) {
-        if (subject === 'forward') this.#unroute(id)
+        if (subject === 'forward') this.#forget(id)
         else if (subject === 'egress') setup.endEarly(this.#router.id, id, 'host-closed')
       } else if (!passes(circuit.course, this.#router.id)) hasForeign = true
       else if (isUnstarted && (subject === 'ingress' || subject === 'egress')) {
@@ -84,13 +87,16 @@ export class CircuitMessages {
     return { hasForeign }
   }
 
-  /** The router lists circuits without traffic: a circuit ends that the controller does not know or that is idle for too long. */
+  /**
+   * The router lists circuits without traffic: it forgets a circuit that the controller does not know, and a circuit that is idle for too long
+   * ends.
+   */
   async confirm({ circuitIds, idleTimes }: Message<'circuit-confirmation'>): Promise<undefined> {
     const { circuits, ends, context } = this.#parts
     const own: Circuit[] = []
     for (const id of circuitIds) {
       const circuit = circuits.get(id)
-      if (circuit === undefined || !passes(circuit.course, this.#router.id)) this.#unroute(id)
+      if (circuit === undefined || !passes(circuit.course, this.#router.id)) this.#forget(id)
       else own.push(circuit)
     }
     if (own.length === 0) return
@@ -158,7 +164,9 @@ export class CircuitMessages {
     return firstRouter(path) === this.#router.id || lastRouter(path) === this.#router.id
   }
 
-  #unroute(circuitId: string): void {
-    this.#parts.ends.unroute(circuitId, [this.#router.id], true)
+  /** The router forgets a circuit that it has no part of, unless the circuit is being laid over it. */
+  #forget(circuitId: string): void {
+    const { ends, exchange } = this.#parts
+    if (!exchange.isAt(this.#router.id, circuitId)) ends.unroute(circuitId, [this.#router.id], true)
   }
 }

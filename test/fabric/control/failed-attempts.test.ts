@@ -85,3 +85,32 @@ it('a circuit whose move to a better path comes to nothing is laid again where i
   expect(world.told('circuit.closed')).toEqual([])
   expect(world.told('circuit.moved')).toMatchObject([{ path: [client.id, server.id] }])
 })
+
+it.each([
+  [
+    'lists it as quiet',
+    (router: FakeRouter, circuitId: string) =>
+      router.send(
+        CONTENT_TYPE.circuitConfirmation,
+        routerSide.CircuitConfirmation.encode({ circuitIds: [circuitId], idleTimes: new Map() }),
+      ),
+  ],
+  [
+    'gets bytes of it before its route',
+    (router: FakeRouter, circuitId: string) =>
+      router.send(CONTENT_TYPE.fault, routerSide.Fault.encode({ subject: 'forward', id: circuitId })),
+  ],
+] as const)('a router of a circuit in the making keeps it when it %s', async (_, tell) => {
+  const { held, onRoute } = heldReplies()
+  const { world, client } = await pair({ server: { onRoute } })
+  const answer = dial(client)
+  await vi.waitFor(() => expect(held).toHaveLength(1))
+  tell(client, routesOf(client)[0]?.circuitId ?? '')
+  // The router learns of an unknown circuit that it must forget it: what it said before is answered then.
+  tell(client, 'unknown-circuit')
+  await vi.waitFor(() => expect(unroutesOf(client)).toEqual([{ circuitId: 'unknown-circuit', now: true }]))
+  held[0]?.({ success: true })
+  expect((await answer).refused).toBeUndefined()
+  expect(world.told('router.misbehaved')).toEqual([])
+  expect(toldOf(client)).toEqual(['route', 'unroute'])
+})
