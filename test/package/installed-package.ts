@@ -5,7 +5,7 @@ const root = resolve(import.meta.dirname, '../..')
 
 /** Topics whose tests run the sources in processes of their own, are about the repository, or last long: they say nothing of a package. */
 const ELSEWHERE =
-  /^test\/(adapters\/(cli|sql|explorer)|attacks|clients|crash|documents|endings|examples|explorer|fabric|failover|laws|package|races|real-routers|reference|types|webhooks)\b|^test\/(architecture|entry-points)|processes[.]test|node-(limits|fairness)|sdk\/(identity|slow-readers)/
+  /^test\/(adapters\/(cli|sql|explorer)|attacks|clients|crash|documents|endings|examples|explorer|fabric|failover|laws|package|races|real-routers|reference|simulation|types|webhooks)\b|^test\/(architecture|entry-points)|processes[.]test|node-(limits|fairness)|sdk\/(identity|slow-readers)/
 
 /** The test files that import the package by its name alone, with what they import: they may run against a package that is installed. */
 export function testsByName(): readonly string[] {

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { sqliteStorage } from 'portcullis/kysely'
 import { entries, machines, tickets } from '../../../adapters/storage/contract/kinds.ts'
 import { describeStorageContract } from '../../contract/storage.ts'
+import { IS_SHORT } from '../../support/suite.ts'
 
 const kinds = [machines, tickets, entries]
 
@@ -19,7 +20,9 @@ describeStorageContract('SQLite file', async () => {
   }
 })
 
-describeStorageContract('SQLite :memory:', async () => {
-  const storage = await sqliteStorage(':memory:', { kinds })
-  return { storage, dispose: () => storage.close() }
-})
+// The short run has the file alone: both are one driver.
+if (!IS_SHORT)
+  describeStorageContract('SQLite :memory:', async () => {
+    const storage = await sqliteStorage(':memory:', { kinds })
+    return { storage, dispose: () => storage.close() }
+  })
