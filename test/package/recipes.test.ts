@@ -1,4 +1,4 @@
-// The programs of docs/recipes.md, taken from the guide and run with the frameworks themselves.
+// The programs of docs/recipes.md and docs/agents.md, taken from the guides and run with the frameworks themselves.
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
@@ -17,14 +17,18 @@ const root = resolve(import.meta.dirname, '../..')
 const ACCOUNT = { username: 'admin', password: 'a-long-password' }
 const SHOWN_PORT = '1280'
 
-/** The programs of the guide by the headings above them, each with the path that its fence names. */
-const [[, shared] = ['', []], ...recipes] = readFileSync(join(root, 'docs/recipes.md'), 'utf8')
+const textOf = (guide: string) => readFileSync(join(root, 'docs', guide), 'utf8')
+
+/** The programs of a text, each with the path that its fence names. */
+function programsIn(text: string) {
+  const blocks = text.matchAll(/^```[jt]s (\S+)\n([\s\S]*?)^```$/gm)
+  return [...blocks].map(([, path = '', code = '']) => ({ path, code }))
+}
+
+/** The programs of the recipes by the headings above them. */
+const [[, shared] = ['', []], ...recipes] = textOf('recipes.md')
   .split(/^## /m)
-  .map((section) => {
-    const blocks = section.matchAll(/^```[jt]s (\S+)\n([\s\S]*?)^```$/gm)
-    const programs = [...blocks].map(([, path = '', code = '']) => ({ path, code }))
-    return [section.split('\n', 1).join(), programs] as const
-  })
+  .map((section) => [section.split('\n', 1).join(), programsIn(section)] as const)
 
 /** The files that a project of SvelteKit has by itself, and its routes. */
 const SVELTEKIT = {
@@ -73,15 +77,21 @@ afterAll(() => rm(project, { recursive: true, force: true }))
 
 /** Writes a recipe, and what else its project needs, into a folder of its own, for a port that is free. */
 async function recipe(heading: string, others: Readonly<Record<string, string>> = {}) {
-  const folder = join(project, heading)
+  const programs = [...shared, ...(recipes.find(([name]) => name === heading)?.[1] ?? [])]
+  const files = [...programs, ...Object.entries(others).map(([path, code]) => ({ path, code }))]
+  const folder = await written(heading, files)
+  return { folder, paths: programs.map(({ path }) => join(folder, path)) }
+}
+
+/** Writes files into a folder of the project, for a port that is free; resolves to the folder. */
+async function written(name: string, files: ReturnType<typeof programsIn>): Promise<string> {
+  const folder = join(project, name)
   const port = await freePort()
-  const programs = recipes.find(([name]) => name === heading)?.[1] ?? []
-  const files = [...shared, ...programs, ...Object.entries(others).map(([path, code]) => ({ path, code }))]
   for (const { path, code } of files) {
     await mkdir(dirname(join(folder, path)), { recursive: true })
     await writeFile(join(folder, path), code.replaceAll(SHOWN_PORT, String(port)))
   }
-  return { folder, paths: [...shared, ...programs].map(({ path }) => join(folder, path)) }
+  return folder
 }
 
 /** The complaints of the compiler about programs, with the types that users of these frameworks install beside them. */
@@ -276,4 +286,15 @@ describe('the recipe for', () => {
     expect((await asked(routed, '/names')).text).toBe('["wiki"]')
     expect((await asked(routed, '/version')).status).toBe(404)
   })
+})
+
+it('agents reach tools as docs/agents.md says, until their grant ends', { timeout: 200_000 }, async ({ skip }) => {
+  const reason = await whyNotInstalled(project, '@modelcontextprotocol/sdk@1', 'express@5', 'zod@4')
+  skip(reason !== undefined, reason)
+  const guide = textOf('agents.md')
+  const programs = programsIn(guide)
+  const folder = await written('agents', programs)
+  expect(complaints(programs.map(({ path }) => join(folder, path)))).toEqual([])
+  const { stdout } = await promisify(execFile)(process.execPath, ['--no-warnings', 'agent.ts'], { cwd: folder })
+  expect(stdout).toBe(/^```text\n([\s\S]*?)^```$/m.exec(guide)?.[1])
 })
