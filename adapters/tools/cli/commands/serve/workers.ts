@@ -144,11 +144,17 @@ class Supervisor {
   /** Lets each worker finish its answers; false when a worker did not end by itself. */
   async stop(): Promise<boolean> {
     this.#isStopping = true
-    const running = [...this.#workers.values()].filter((worker) => !worker.isDead())
-    const ended = Promise.all(running.map((worker) => once(worker, 'exit')))
-    for (const worker of running) if (worker.isConnected()) worker.send(STOP)
+    const running = [...this.#workers].filter(([, worker]) => !worker.isDead())
+    const ended = Promise.all(running.map(([, worker]) => once(worker, 'exit')))
+    for (const [, worker] of running) if (worker.isConnected()) worker.send(STOP)
     const codes = await Promise.race([ended, delay(STOP_WITHIN_MS, undefined)])
-    for (const worker of running) if (!worker.isDead()) worker.process.kill('SIGKILL')
+    for (const [index, worker] of running) {
+      if (worker.isDead()) continue
+      this.#tell(
+        `worker ${index + 1} (process ${worker.process.pid}) did not end within ${STOP_WITHIN_MS} ms and is killed`,
+      )
+      worker.process.kill('SIGKILL')
+    }
     return codes?.every(([code]) => code === 0) ?? false
   }
 }
