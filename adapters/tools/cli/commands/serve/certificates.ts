@@ -1,12 +1,11 @@
 import { readFile } from 'node:fs/promises'
-import type { Controller, PkiMaterial } from '../../../../../src/index.ts'
+import type { PkiMaterial } from '../../../../../src/index.ts'
 import {
   type Address,
   isWildcardHost,
   openPkiDirectory,
   type PkiFiles,
   pkiFilesIn,
-  type RunningServer,
   readPkiFiles,
   readServerFiles,
   serverCertificateFacts,
@@ -74,19 +73,21 @@ const LOOK_EVERY_MS = 1000
 
 type ServerPart = Pick<PkiMaterial, 'serverCertPem' | 'serverKeyPem'>
 
-/** The parts that a renewed server certificate is put into. */
-export interface Renewed {
-  readonly server: RunningServer
-  readonly controller: Controller
-  /** Lists remarks on a certificate for the operator, one line each. */
-  warningsOf(material: ServerPart): readonly string[]
+type ServerFiles = Pick<PkiFiles, 'serverCertPem' | 'serverKeyPem'>
+
+/** The use of a certificate for TLS. */
+export interface CertificateUse {
+  /** Its name in messages, such as "server certificate". */
+  readonly what: string
+  /** Puts a pair in use; answers remarks on it for the operator, one line each. */
+  put(renewed: ServerPart): Promise<readonly string[]> | readonly string[]
 }
 
 /**
- * Puts the server certificate in use whenever its files change, and says so. Unusable files are reported once, and the certificate in use
- * stays. Two looks in a row must see the same content: a renewal writes one file after the other. Answers a function that stops it.
+ * Puts a certificate in use whenever its files change, and says so. Unusable files are reported once, and the certificate in use stays. Two
+ * looks in a row must see the same content: a renewal writes one file after the other. Answers a function that stops it.
  */
-export function renewServerCertificate(files: PkiFiles, inUse: ServerPart, renewed: Renewed): () => void {
+export function followCertificate(files: ServerFiles, inUse: ServerPart, use: CertificateUse): () => void {
   let last = textOf(inUse.serverCertPem, inUse.serverKeyPem)
   let settled = last
   const look = async () => {
@@ -95,27 +96,25 @@ export function renewServerCertificate(files: PkiFiles, inUse: ServerPart, renew
     last = seen
     if (!isRenewed) return
     settled = seen
-    await putInUse(files, renewed)
+    await putInUse(files, use)
   }
   const looking = setInterval(() => void look(), LOOK_EVERY_MS).unref()
   return () => clearInterval(looking)
 }
 
-async function putInUse(files: PkiFiles, { server, controller, warningsOf }: Renewed): Promise<void> {
+async function putInUse(files: ServerFiles, { what, put }: CertificateUse): Promise<void> {
   try {
-    const material = await readServerFiles(files)
-    await controller.replaceServerCertificate(material)
-    server.replaceCertificate({ cert: material.serverCertPem, key: material.serverKeyPem })
-    tell(`put the renewed server certificate of ${files.serverCertPem} in use`)
-    for (const warning of warningsOf(material)) tell(warning)
+    const warnings = await put(await readServerFiles(files))
+    tell(`put the renewed ${what} of ${files.serverCertPem} in use`)
+    for (const warning of warnings) tell(warning)
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
-    tell(`the renewed server certificate cannot be used, the one before stays in use: ${reason}`)
+    tell(`the renewed ${what} cannot be used, the one before stays in use: ${reason}`)
   }
 }
 
 /** Both files as one text; a file that cannot be read counts as empty, which differs from the content in use. */
-async function read({ serverCertPem, serverKeyPem }: PkiFiles): Promise<string> {
+async function read({ serverCertPem, serverKeyPem }: ServerFiles): Promise<string> {
   const [cert, key] = await Promise.all(
     [serverCertPem, serverKeyPem].map((file) => readFile(file, 'utf8').catch(() => '')),
   )

@@ -26,7 +26,7 @@ import { ADMIN_PASSWORD, ADMIN_USERNAME } from '../../input/admin-credentials.ts
 import { storageOnDemand } from '../../input/storage-on-demand.ts'
 import { tell } from '../../output.ts'
 import { fewDescriptors } from '../examine-runtime.ts'
-import { openCertificates, renewServerCertificate, serverWarnings } from './certificates.ts'
+import { followCertificate, openCertificates, serverWarnings } from './certificates.ts'
 import { writeEvents } from './event-writer.ts'
 import { exposureNotes } from './option-declarations.ts'
 import { ownMetrics, withProcessState } from './process-state.ts'
@@ -108,10 +108,13 @@ async function serveStorage(
     showStored()
     controller.events.on('pki.changed', showStored)
     await server.openFabric(controller)
-    const stopRenewal = renewServerCertificate(files, material, {
-      server,
-      controller,
-      warningsOf: (renewed) => serverWarnings(renewed, options.advertise ?? options.listen, Date.now()),
+    const stopRenewal = followCertificate(files, material, {
+      what: 'server certificate',
+      put: async (renewed) => {
+        await controller.replaceServerCertificate(renewed)
+        server.replaceCertificate({ cert: renewed.serverCertPem, key: renewed.serverKeyPem })
+        return serverWarnings(renewed, options.advertise ?? options.listen, Date.now())
+      },
     })
     const browsers = await openGateway(options, controller, server)
     const stopEvents = await writeEvents(controller, options.events)

@@ -1,10 +1,11 @@
 import { createServer } from 'node:https'
-import type { Controller } from '../../../../../src/index.ts'
+import type { Controller, PkiMaterial } from '../../../../../src/index.ts'
 import type { Gateway, GatewayRouter } from '../../../../web/gateway/index.ts'
 import { type Address, formatAddress, readServerFiles, tlsOptions } from '../../../../web/node/index.ts'
 import { UsageError } from '../../command-line/usage.ts'
 import { readAddress } from '../../input/address.ts'
 import { tell } from '../../output.ts'
+import { followCertificate } from './certificates.ts'
 import type { ServeArguments } from './option-declarations.ts'
 
 /** A door for browsers to dark apps: its hosts, where it listens, and the files of its certificate. */
@@ -27,8 +28,6 @@ interface Surroundings {
   readonly hasOpenId: boolean
   readonly workers: number
 }
-
-const RELOAD_MS = 60_000
 
 /** Reads the options of `--gateway`. Throws {@link UsageError}. */
 export function readGateway(
@@ -64,7 +63,7 @@ export async function gatewayRedirects(place: GatewayPlace | undefined): Promise
   }
 }
 
-/** Serves a gateway. A certificate that is renewed in its files is put in use within a minute. Throws {@link UsageError}. */
+/** Serves a gateway. A certificate that is renewed in its files is put in use within seconds. Throws {@link UsageError}. */
 export async function serveGateway(
   { hosts, listen, cert: certFile, key: keyFile }: GatewayPlace,
   controller: Controller,
@@ -72,14 +71,10 @@ export async function serveGateway(
 ): Promise<ServedGateway> {
   const { gateway } = await import('../../../../web/gateway/index.ts')
   const files = { serverCertPem: certFile, serverKeyPem: keyFile }
-  const read = async () => {
-    const { serverCertPem: cert, serverKeyPem: key } = await readServerFiles(files)
-    return { cert, key }
-  }
-  let shown = await read()
+  const inUse = await readServerFiles(files)
   const onError = (error: unknown) => tell(`the gateway: ${error instanceof Error ? error.message : String(error)}`)
   const door: Gateway = gateway(controller, { hosts, router, onError })
-  const server = createServer(tlsOptions(shown))
+  const server = createServer(tlsOf(inUse))
   door.attach(server)
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
@@ -89,22 +84,25 @@ export async function serveGateway(
       cause: error,
     })
   })
-  const reload = setInterval(async () => {
-    const next = await read().catch(() => shown)
-    if (next.cert === shown.cert && next.key === shown.key) return
-    shown = next
-    server.setSecureContext(tlsOptions(next))
-    tell(`put the renewed certificate of ${certFile} in use`)
-  }, RELOAD_MS)
-  reload.unref()
+  const stopRenewal = followCertificate(files, inUse, {
+    what: 'certificate of the gateway',
+    put: (renewed) => {
+      server.setSecureContext(tlsOf(renewed))
+      return []
+    },
+  })
   return {
     notes: [`the gateway opens apps to browsers at ${door.home}`],
     close: async () => {
-      clearInterval(reload)
+      stopRenewal()
       await door.close()
       const closed = new Promise((resolve) => server.close(resolve))
       server.closeAllConnections()
       await closed
     },
   }
+}
+
+function tlsOf({ serverCertPem: cert, serverKeyPem: key }: Pick<PkiMaterial, 'serverCertPem' | 'serverKeyPem'>) {
+  return tlsOptions({ cert, key })
 }
