@@ -41,7 +41,9 @@ export interface NetworkModel {
   readonly transitRouters?: readonly TransitRouterCreate[]
   readonly identities?: readonly ModelIdentity[]
   readonly servicePolicies?: readonly ServicePolicyCreate[]
+  /** Which edge routers identities may use. A model that lists neither these nor `serviceEdgeRouterPolicies` means all with all. */
   readonly edgeRouterPolicies?: readonly EdgeRouterPolicyCreate[]
+  /** Which edge routers carry services. `[]` means none. */
   readonly serviceEdgeRouterPolicies?: readonly ServiceEdgeRouterPolicyCreate[]
   /** Assertions that must hold in the network. */
   readonly assertions?: readonly Assertion[]

@@ -46,7 +46,7 @@ export interface EntityDifference {
 
 /**
  * Compares the entities of a model with a network. `desired` has them as a controller would keep them. With `prune`, entities that the
- * model does not hold are deleted, of the kinds that it holds any of. The controller's own entities and the entities that `isProtected`
+ * model does not hold are deleted, of the kinds that it lists. The controller's own entities and the entities that `isProtected`
  * names stay. Throws {@link ModelError} for a difference in a member that is settled at creation.
  */
 export function entityDifference(
@@ -106,16 +106,15 @@ function settledProblems(entity: ModelEntity, members: readonly MemberChange[]):
     }))
 }
 
-/** The deletions of all entities that a model does not hold, of the kinds that it holds any of. */
+/** The deletions of all entities that a model does not hold, of the kinds that it lists. */
 export function pruned(
   model: Model,
   current: Network,
   isProtected: (entity: NetworkEntity) => boolean,
 ): readonly PlannedChange[] {
-  const held = new Set(model.entities.map(({ key }) => key))
   const names = new Set(model.entities.map(({ key, name }) => `${key} ${name}`))
   return current.entities
-    .filter((entity) => held.has(entity.key) && !names.has(`${entity.key} ${entity.name}`))
+    .filter((entity) => model.listed.has(entity.key) && !names.has(`${entity.key} ${entity.name}`))
     .filter((entity) => !entity.isKept && !isProtected(entity))
     .toSorted((a, b) => MODEL_KEYS.indexOf(b.key) - MODEL_KEYS.indexOf(a.key))
     .map(({ key, name, id }) => ({ action: 'delete', key, name, id }))

@@ -47,7 +47,13 @@ export {
   type Source,
 } from './model-problem.ts'
 export type { Model, ModelAssertion, ModelEntity } from './network-model.ts'
-export { Network, type NetworkEntity } from './network-model.ts'
+export {
+  assumedRouterPolicies,
+  isRouterPolicy,
+  Network,
+  type NetworkEntity,
+  withRouterPolicies,
+} from './network-model.ts'
 export { compact, replacement, sameValue } from './read-entity.ts'
 export { readSources, requireLinks } from './read-sources.ts'
 export { svg } from './svg.ts'

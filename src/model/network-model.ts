@@ -1,6 +1,7 @@
 import type { TriedAssertion } from './assertions.ts'
 import type { Body, ModelKey } from './managed-kinds.ts'
 import type { Path, Place } from './model-problem.ts'
+import { sameValue } from './read-entity.ts'
 
 /** One entity that a model holds. */
 export interface ModelEntity {
@@ -22,6 +23,40 @@ export interface ModelAssertion {
 export interface Model {
   readonly entities: readonly ModelEntity[]
   readonly assertions: readonly ModelAssertion[]
+  /** The kinds that a file lists. An empty list is listed too: the model has no entity of that kind. */
+  readonly listed: ReadonlySet<ModelKey>
+}
+
+const ALL = { name: 'all', semantic: 'AnyOf', edgeRouterRoles: ['#all'] }
+
+/** Every identity and every service may use every edge router. */
+const ALL_WITH_ALL: readonly Pick<ModelEntity, 'key' | 'name' | 'body'>[] = [
+  { key: 'edgeRouterPolicies', name: ALL.name, body: { ...ALL, identityRoles: ['#all'] } },
+  { key: 'serviceEdgeRouterPolicies', name: ALL.name, body: { ...ALL, serviceRoles: ['#all'] } },
+]
+
+/** Reports whether a kind says which edge routers identities and services may use. */
+export function isRouterPolicy(key: ModelKey): boolean {
+  return ALL_WITH_ALL.some((policy) => policy.key === key)
+}
+
+/** The router policies of a model that lists none: all with all. A model that lists either kind, if only an empty list, has its own. */
+export function assumedRouterPolicies({ listed }: Pick<Model, 'listed'>): typeof ALL_WITH_ALL {
+  return ALL_WITH_ALL.some(({ key }) => listed.has(key)) ? [] : ALL_WITH_ALL
+}
+
+/**
+ * The model with the router policies that it leaves to the controller: it has a service or an identity, and neither the model nor the
+ * network has router policies of its own.
+ */
+export function withRouterPolicies(model: Model, network: Network): Model {
+  const user = model.entities.find(({ key }) => key === 'services' || key === 'identities')
+  const assumed = assumedRouterPolicies(model)
+  const isAssumed = ({ key, name, body }: NetworkEntity) =>
+    assumed.some((policy) => policy.key === key && policy.name === name && sameValue(policy.body, body))
+  const hasOwn = network.entities.some((entity) => isRouterPolicy(entity.key) && !entity.isKept && !isAssumed(entity))
+  if (user === undefined || hasOwn) return model
+  return { ...model, entities: [...model.entities, ...assumed.map((policy) => ({ ...policy, place: user.place }))] }
 }
 
 /** An entity of a controller, in the form of a model file: references by name, and no default values. */

@@ -1,7 +1,7 @@
 import { didYouMean } from '../base/arguments.ts'
 import { isMap } from '../base/members.ts'
 import { readAssertion } from './assertions.ts'
-import { kindOfKey, linksOf, MODEL_KEYS, type ModelKind } from './managed-kinds.ts'
+import { kindOfKey, linksOf, MODEL_KEYS, type ModelKey, type ModelKind } from './managed-kinds.ts'
 import { ModelError, type Path, type Problem, pathText, placeText, type Source } from './model-problem.ts'
 import type { Model, ModelAssertion, ModelEntity } from './network-model.ts'
 import { entityProblems } from './read-entity.ts'
@@ -14,6 +14,7 @@ export function readSources(sources: readonly Source[]): Model {
   const problems: Problem[] = []
   const entities: ModelEntity[] = []
   const assertions: ModelAssertion[] = []
+  const listed = new Set<ModelKey>()
   for (const source of sources) {
     if (source.value === null || source.value === undefined) {
       problems.push({ place: source.place([]), subject: '', message: 'is empty: write {} for a model of nothing' })
@@ -26,6 +27,7 @@ export function readSources(sources: readonly Source[]): Model {
     problems.push(...unknownKeys(source, source.value))
     for (const key of MODEL_KEYS) {
       const kind = kindOfKey(key)
+      if (Array.isArray(Reflect.get(source.value, key))) listed.add(key)
       for (const [path, value] of listIn(source, source.value, key, problems)) {
         const entity = readEntity(kind, source, path, value, problems)
         if (entity !== undefined) entities.push(entity)
@@ -46,7 +48,7 @@ export function readSources(sources: readonly Source[]): Model {
   }
   problems.push(...doubled(entities))
   if (problems.length > 0) throw new ModelError(problems)
-  return { entities, assertions }
+  return { entities, assertions, listed }
 }
 
 function unknownKeys(source: Source, value: object): readonly Problem[] {

@@ -15,6 +15,7 @@ import {
   pruned,
   renameLinks,
   requireLinks,
+  withRouterPolicies,
 } from '../model/index.ts'
 import { applyChanges, ChangeRefused, type Progress } from './apply-changes.ts'
 import { checkAssertions } from './check-assertions.ts'
@@ -25,7 +26,7 @@ import { createScratchController, refusalIn, tryOut } from './scratch-controller
 
 /** How a model is compared with a controller. */
 export interface PlanOptions {
-  /** True to delete entities that the model lacks, of every kind that it has. */
+  /** True to delete entities that the model lacks, of every kind that it lists. */
   readonly prune?: boolean
   /** How many of the pairs that gain or lose access are named at most; all are counted. 1000 by default. */
   readonly accessLimit?: number
@@ -50,8 +51,9 @@ export interface Plan {
 }
 
 /** Computes the changes of applying a model to a network. Nothing is written. */
-export async function planFor(door: NetworkDoor, model: Model, plan: PlanOptions = {}): Promise<Plan> {
+export async function planFor(door: NetworkDoor, given: Model, plan: PlanOptions = {}): Promise<Plan> {
   const current = await readNetwork(door)
+  const model = withRouterPolicies(given, current)
   const prune = plan.prune === true ? { isProtected: isProtected(current) } : undefined
   const leaving = new Set((prune === undefined ? [] : pruned(model, current, prune.isProtected)).map(known))
   const staying = current.entities.filter((entity) => !leaving.has(known(entity)))

@@ -1,4 +1,4 @@
-import { type Model, type ModelEntity, type Network, requireLinks } from '../model/index.ts'
+import { assumedRouterPolicies, type Model, type Network, requireLinks } from '../model/index.ts'
 import { checkAssertions } from './check-assertions.ts'
 import type { TestResult } from './check-invariant.ts'
 import { coverageOf } from './coverage.ts'
@@ -38,7 +38,8 @@ export async function testModel(model: Model): Promise<TestResult> {
 export async function modelNetwork(model: Model): Promise<Network> {
   const scratch = await createScratchController()
   try {
-    return await tryOut(scratch.door, withKnownLinks(model, await readNetwork(scratch.door)))
+    const known = withKnownLinks(model, await readNetwork(scratch.door))
+    return await tryOut(scratch.door, known, assumedRouterPolicies(model))
   } finally {
     await scratch.close()
   }
@@ -59,17 +60,11 @@ function withKnownLinks(model: Model, builtIn: Network): Model {
   return model
 }
 
-const ROUTER_KEYS: readonly ModelEntity['key'][] = ['edgeRouters', 'edgeRouterPolicies', 'serviceEdgeRouterPolicies']
-
 /** A model without routers is about policies and posture alone. */
-function routersFor({ entities }: Model, notes: string[]): readonly OtherEntity[] {
-  if (entities.some(({ key }) => ROUTER_KEYS.includes(key))) return []
+function routersFor(model: Model, notes: string[]): readonly OtherEntity[] {
+  const policies = assumedRouterPolicies(model)
+  if (policies.length === 0 || model.listed.has('edgeRouters')) return policies
   notes.push('the model has no edge routers: a router that everybody may use is assumed')
   const name = 'any edge router'
-  const policy = { name, semantic: 'AnyOf', edgeRouterRoles: ['#all'] }
-  return [
-    { key: 'edgeRouters', name, body: { name } },
-    { key: 'edgeRouterPolicies', name, body: { ...policy, identityRoles: ['#all'] } },
-    { key: 'serviceEdgeRouterPolicies', name, body: { ...policy, serviceRoles: ['#all'] } },
-  ]
+  return [{ key: 'edgeRouters', name, body: { name } }, ...policies]
 }

@@ -140,6 +140,48 @@ describe('a controller with a model', () => {
     expect((await engine.edgeRouters.list(SYSTEM_CALL)).totalCount).toBe(0)
   })
 
+  it('without router policies has all with all, by two policies that are planned like any other and written once', async () => {
+    const { engine, apply } = await begin()
+    const model = { services: [{ name: 'wiki' }], edgeRouters: [{ name: 'router' }] }
+    const { changes } = await apply(model)
+    expect(changes.map(({ action, key, name }) => `${action} ${key} ${name}`)).toEqual([
+      'create services wiki',
+      'create edgeRouters router',
+      'create edgeRouterPolicies all',
+      'create serviceEdgeRouterPolicies all',
+    ])
+    expect(await apply(model, { prune: true })).toMatchObject({ changes: [], unchanged: 4 })
+    const [policy] = (await engine.edgeRouterPolicies.list(SYSTEM_CALL, { filter: 'name = "all"' })).items
+    expect(policy).toMatchObject({ semantic: 'AnyOf', identityRoles: ['#all'], edgeRouterRoles: ['#all'] })
+  })
+
+  it('has none where it says so by an empty list, and with prune takes away those that are there', async () => {
+    const { apply } = await begin({ model: { services: [{ name: 'wiki' }], edgeRouterPolicies: [] } })
+    const made = await apply({ identities: [{ name: 'laptop' }] })
+    expect(made.changes.map(({ key }) => key)).toEqual([
+      'identities',
+      'edgeRouterPolicies',
+      'serviceEdgeRouterPolicies',
+    ])
+    const none = { edgeRouterPolicies: [], serviceEdgeRouterPolicies: [] }
+    expect((await apply(none)).changes).toEqual([])
+    expect((await apply(none, { prune: true })).changes.map(({ action, key }) => `${action} ${key}`)).toEqual([
+      'delete serviceEdgeRouterPolicies',
+      'delete edgeRouterPolicies',
+    ])
+  })
+
+  it('leaves a network with router policies of its own as it is, with and without prune', async () => {
+    const office = { name: 'all', semantic: 'AnyOf' as const, edgeRouterRoles: ['#office'], identityRoles: ['#staff'] }
+    const { apply } = await begin({ model: { edgeRouterPolicies: [office] } })
+    expect((await apply({ services: [{ name: 'wiki' }] }, { prune: true })).changes.map(({ key }) => key)).toEqual([
+      'services',
+    ])
+    // A model of something else says nothing about routers.
+    const other = await begin({ model: { configTypes: [{ name: 'own.v1' }] } })
+    expect((await other.engine.edgeRouterPolicies.list(SYSTEM_CALL)).totalCount).toBe(0)
+  })
+
   it('is imported where a program makes it: a controller loads no module by its name', async () => {
     const file = join(tmpdir(), `network-${crypto.randomUUID()}.mts`)
     await writeFile(file, 'export default { services: [] }')

@@ -157,7 +157,7 @@ identities:
     serviceHostingCosts: { web: 10 }
     serviceConfigs: [{ service: web, config: host-own }]`
     const model = await yaml(text)
-    expect((await applyModel(admin, model)).changes).toHaveLength(5)
+    expect((await applyModel(admin, model)).changes).toHaveLength(7)
     expect((await planModel(admin, model)).changes).toEqual([])
     const network = await readNetwork(admin)
     expect(network.named('externalJwtSigners', 'idp')?.body).toMatchObject({

@@ -88,77 +88,92 @@ function model(ca: string): fc.Arbitrary<NetworkModel> {
     const common = { roleAttributes: attributes, tags }
     const roles = { identities: rolesFor(identities), services: rolesFor(services), routers: rolesFor(routers) }
     const transit = transits.filter((one) => !routers.includes(one))
-    return fc.record({
-      cas: fc.constantFrom(
-        [],
-        [
-          {
-            name: 'our ca',
-            certPem: ca,
-            isAuthEnabled: true,
-            isAutoCaEnrollmentEnabled: false,
-            isOttCaEnrollmentEnabled: true,
-            identityRoles: ['b', 'a'],
-          },
-        ],
-      ),
-      configs: each(
-        configs,
-        fc.record({
-          configTypeId: fc.constant('host.v1'),
-          data: fc.record({
-            address: fc.constant('h'),
-            port: fc.nat(60_000).map((port) => port + 1),
-            protocol: fc.constant('tcp'),
+    // A model that lists no router policies has those of all with all; an empty list is another model.
+    const orLeftOut = <T>(list: fc.Arbitrary<T[]>) => fc.oneof(list, fc.constant([]), fc.constant(undefined))
+    return fc
+      .record({
+        cas: fc.constantFrom(
+          [],
+          [
+            {
+              name: 'our ca',
+              certPem: ca,
+              isAuthEnabled: true,
+              isAutoCaEnrollmentEnabled: false,
+              isOttCaEnrollmentEnabled: true,
+              identityRoles: ['b', 'a'],
+            },
+          ],
+        ),
+        configs: each(
+          configs,
+          fc.record({
+            configTypeId: fc.constant('host.v1'),
+            data: fc.record({
+              address: fc.constant('h'),
+              port: fc.nat(60_000).map((port) => port + 1),
+              protocol: fc.constant('tcp'),
+            }),
+            tags,
           }),
-          tags,
-        }),
-      ),
-      postureChecks: each(checks, check),
-      services: each(
-        services,
-        fc.record({
-          ...common,
-          encryptionRequired: fc.boolean(),
-          terminatorStrategy: fc.constantFrom('random' as const, 'smartrouting' as const),
-          configs: fc.subarray([...configs], { maxLength: 1 }),
-        }),
-      ),
-      edgeRouters: each(routers, fc.record({ ...common, isTunnelerEnabled: fc.boolean(), cost: fc.nat(100) })),
-      transitRouters: each(transit, fc.record({ tags })),
-      identities: each(
-        identities.filter((one) => !routers.includes(one)),
-        fc.record({
-          ...common,
-          type: fc.constantFrom('Device' as const, 'User' as const),
-          isAdmin: fc.boolean(),
-          appData: tags,
-          serviceHostingCosts: fc
-            .subarray([...services])
-            .map((some) => Object.fromEntries(some.map((one) => [one, 7]))),
-          serviceConfigs: fc
-            .subarray([...services])
-            .map((some) => some.flatMap((service) => configs.slice(0, 1).map((config) => ({ service, config })))),
-        }),
-      ),
-      servicePolicies: each(
-        policies,
-        fc.record({
-          type: fc.constantFrom('Dial' as const, 'Bind' as const),
-          semantic,
-          identityRoles: rolesFor(identities.filter((one) => !routers.includes(one))),
-          serviceRoles: roles.services,
-          postureCheckRoles: rolesFor(checks),
-          tags,
-        }),
-      ),
-      edgeRouterPolicies: each(policies, fc.record({ semantic, edgeRouterRoles: roles.routers })),
-      serviceEdgeRouterPolicies: each(
-        policies,
-        fc.record({ semantic, edgeRouterRoles: roles.routers, serviceRoles: roles.services }),
-      ),
-    })
+        ),
+        postureChecks: each(checks, check),
+        services: each(
+          services,
+          fc.record({
+            ...common,
+            encryptionRequired: fc.boolean(),
+            terminatorStrategy: fc.constantFrom('random' as const, 'smartrouting' as const),
+            configs: fc.subarray([...configs], { maxLength: 1 }),
+          }),
+        ),
+        edgeRouters: each(routers, fc.record({ ...common, isTunnelerEnabled: fc.boolean(), cost: fc.nat(100) })),
+        transitRouters: each(transit, fc.record({ tags })),
+        identities: each(
+          identities.filter((one) => !routers.includes(one)),
+          fc.record({
+            ...common,
+            type: fc.constantFrom('Device' as const, 'User' as const),
+            isAdmin: fc.boolean(),
+            appData: tags,
+            serviceHostingCosts: fc
+              .subarray([...services])
+              .map((some) => Object.fromEntries(some.map((one) => [one, 7]))),
+            serviceConfigs: fc
+              .subarray([...services])
+              .map((some) => some.flatMap((service) => configs.slice(0, 1).map((config) => ({ service, config })))),
+          }),
+        ),
+        servicePolicies: each(
+          policies,
+          fc.record({
+            type: fc.constantFrom('Dial' as const, 'Bind' as const),
+            semantic,
+            identityRoles: rolesFor(identities.filter((one) => !routers.includes(one))),
+            serviceRoles: roles.services,
+            postureCheckRoles: rolesFor(checks),
+            tags,
+          }),
+        ),
+        edgeRouterPolicies: orLeftOut(each(policies, fc.record({ semantic, edgeRouterRoles: roles.routers }))),
+        serviceEdgeRouterPolicies: orLeftOut(
+          each(policies, fc.record({ semantic, edgeRouterRoles: roles.routers, serviceRoles: roles.services })),
+        ),
+      })
+      .map(withoutLeftOut)
   })
+}
+
+type OrLeftOut<T> = { [Key in keyof T]: T[Key] | undefined }
+type RouterPolicies = Required<Pick<NetworkModel, 'edgeRouterPolicies' | 'serviceEdgeRouterPolicies'>>
+
+function withoutLeftOut(model: Omit<NetworkModel, keyof RouterPolicies> & OrLeftOut<RouterPolicies>): NetworkModel {
+  const { edgeRouterPolicies, serviceEdgeRouterPolicies, ...rest } = model
+  return {
+    ...rest,
+    ...(edgeRouterPolicies && { edgeRouterPolicies }),
+    ...(serviceEdgeRouterPolicies && { serviceEdgeRouterPolicies }),
+  }
 }
 
 describe('a round trip', () => {

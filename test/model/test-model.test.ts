@@ -109,6 +109,18 @@ describe('testing a model', () => {
     expect(result.cases.map(({ passed }) => passed)).toEqual([true, true, true, false])
   })
 
+  it('lets everybody use the edge routers of a model without router policies, and nobody where the list is empty', async () => {
+    const text = `
+      services: [{ name: vault }]
+      identities: [{ name: anna }]
+      edgeRouters: [{ name: r1 }]
+      servicePolicies: [{ name: p, type: Dial, semantic: AnyOf, identityRoles: ['#all'], serviceRoles: ['#all'] }]
+      assertions: [{ as: anna, dial: { allow: vault }, via: r1 }]`
+    const read = (more: string) => readModel({ name: 'm.yaml', text: `${text}\n      ${more}` })
+    expect(await testModel(await read(''))).toMatchObject({ passed: 1, failed: 0, notes: [] })
+    expect(await testModel(await read('edgeRouterPolicies: []'))).toMatchObject({ passed: 0, failed: 1 })
+  })
+
   it('tells what only a controller can judge at the line where it stands', async () => {
     const text = `
 configs:

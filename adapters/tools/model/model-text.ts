@@ -1,10 +1,10 @@
 import { hidesText, visible } from '../../../src/base/text.ts'
-import { MODEL_KINDS, type Network } from '../../../src/model/index.ts'
+import { isRouterPolicy, MODEL_KINDS, type Network } from '../../../src/model/index.ts'
 import { yamlPackage } from '../../../src/planning/index.ts'
 
 /**
  * A network as the text of a model file that describes it: references by name, nothing that is as by default, and nothing
- * that the controller makes itself. Entities of a kind are in the order of their names.
+ * that the controller makes itself. A network without router policies has empty lists of them. Entities of a kind are in the order of their names.
  *
  * @example
  * await writeFile('network.yaml', await modelText(await readNetwork(admin)))
@@ -36,10 +36,11 @@ export async function modelText(network: Network, format: 'yaml' | 'json' = 'yam
  * await writeFile('network.json', JSON.stringify(modelObject(await readNetwork(admin))))
  */
 export function modelObject(network: Network): Readonly<Record<string, readonly object[]>> {
-  const members = MODEL_KINDS.map(({ key }) => {
+  const members = MODEL_KINDS.flatMap(({ key }) => {
     const held = network.all(key).filter(({ isKept }) => !isKept)
     const sorted = held.toSorted((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
-    return [key, sorted.map(({ body }) => body)] as const
+    // A model that lists no router policies would have those that every model has by default.
+    return held.length === 0 && !isRouterPolicy(key) ? [] : [[key, sorted.map(({ body }) => body)] as const]
   })
-  return Object.fromEntries(members.filter(([, entities]) => entities.length > 0))
+  return Object.fromEntries(members)
 }

@@ -4,7 +4,7 @@ import { CONNECTION_DETAILS, CONNECTION_OPTIONS, withConnection } from '../../co
 import { coloured, readModelFiles, withoutMistakes } from './model-files.ts'
 
 /** Whether entities that the files lack are deleted. */
-const PRUNE = { summary: 'delete what the files do not hold, of the kinds that they hold any of' } as const
+const PRUNE = { summary: 'delete what the files do not hold, of the kinds that they list' } as const
 
 /** `portcullis plan`. */
 export const PLAN = defineCommand({
