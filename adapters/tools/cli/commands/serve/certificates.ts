@@ -11,7 +11,15 @@ import {
   serverCertificateFacts,
 } from '../../../../web/node/index.ts'
 import { tell } from '../../output.ts'
-import type { ServeOptions } from './serve-options.ts'
+import type { PkiSource } from './limit-options.ts'
+
+/** The options that say where certificates are, and what new ones are for. */
+interface CertificateOptions {
+  readonly pki: PkiSource
+  readonly listen: Address
+  readonly advertise: Address | undefined
+  readonly trustDomain: string | undefined
+}
 
 /** Certificates and keys, and the files that they were read from. */
 export interface Certificates {
@@ -27,7 +35,7 @@ const DEFAULT_TRUST_DOMAIN = 'portcullis.internal'
  * Opens the PKI of the options; creates it in a directory without a PKI. `now` is in milliseconds. Throws `PkiFileError` naming the file
  * that cannot be used.
  */
-export async function openCertificates(options: ServeOptions, now: number): Promise<Certificates> {
+export async function openCertificates(options: CertificateOptions, now: number): Promise<Certificates> {
   const { pki, listen, advertise = listen } = options
   const hosts = [advertise.host, listen.host, 'localhost', '127.0.0.1', '::1'].filter((host) => !isWildcardHost(host))
   const request = {
