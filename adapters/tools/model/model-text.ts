@@ -39,7 +39,7 @@ export function modelObject(network: Network): Readonly<Record<string, readonly 
   const members = MODEL_KINDS.flatMap(({ key }) => {
     const held = network.all(key).filter(({ isKept }) => !isKept)
     const sorted = held.toSorted((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
-    // A model that lists no router policies would have those that every model has by default.
+    // Left out, the list would mean all with all.
     return held.length === 0 && !isRouterPolicy(key) ? [] : [[key, sorted.map(({ body }) => body)] as const]
   })
   return Object.fromEntries(members)
