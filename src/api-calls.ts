@@ -2,3 +2,4 @@
 
 export { eachOf, isUntrusted, readAnswer, requestFor } from './client/answer.ts'
 export { type InvitingEngine, inviteIdentity, inviteRouter } from './enrollment/invite.ts'
+export { policyOfGrant } from './facts/access/access-request.rules.ts'

@@ -1,5 +1,6 @@
 /** Our own API, beyond both edge APIs. API sessions of both are valid here. The exports are its rows; only exported rows are served. */
 
+export { accessRequestOperations } from './access/access-requests.rows.ts'
 export { explainOperation } from './access/explain.rows.ts'
 export { simulateOperation } from './access/simulate.rows.ts'
 export { auditHeadOperation, auditOperation } from './audit/audit.rows.ts'

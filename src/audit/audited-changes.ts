@@ -2,6 +2,7 @@ import { type Call, isAdminCall, knownCaller } from '../context/call.ts'
 import { changesTo, type RecordedChange } from '../context/recorded-changes.ts'
 import type { EndReasons, RecordedWrite } from '../context/writes.ts'
 import { completedEnrollments } from '../enrollment/enrollment.ts'
+import { accessRequests } from '../facts/access/access-request.resource.ts'
 import type { AuditAuthor, AuditContent, AuditType } from '../facts/audit/audit-record.resource.ts'
 import { type AuditedFields, fieldChanges } from '../facts/audit/audit-trail.rules.ts'
 import { authenticators } from '../facts/credentials/authenticator.resource.ts'
@@ -128,6 +129,8 @@ function isTold(change: RecordedChange): boolean {
 }
 
 const TYPES = { insert: 'entity.created', update: 'entity.updated', delete: 'entity.deleted' } as const
+/** Each change of an access request is the request itself or its decision. */
+const TYPES_OF_REQUESTS = { insert: 'access.requested', update: 'access.decided', delete: 'entity.deleted' } as const
 
 function observationOf(
   change: RecordedChange,
@@ -138,6 +141,7 @@ function observationOf(
 ): Observation {
   const { operation, kind, id, before, after } = change
   const entity = after ?? before
+  const types = kind === accessRequests.name ? TYPES_OF_REQUESTS : TYPES
   const name: unknown = entity === undefined ? undefined : Reflect.get(entity, 'name')
   const changes = fieldChanges(FIELDS.get(kind) ?? NOTHING_KNOWN, before, after, sha256)
   const reason = operation === 'delete' ? endReason(kind, id, call, reasons) : undefined
@@ -145,7 +149,7 @@ function observationOf(
   const begun = login?.after
   const told = begun === undefined || author.by === 'caller' ? author : { ...author, ...proofOf(begun) }
   return {
-    type: begun === undefined ? TYPES[operation] : 'login.succeeded',
+    type: begun === undefined ? types[operation] : 'login.succeeded',
     kind,
     entityId: id,
     actorId: knownCaller(call)?.identity.id ?? begun?.identityId ?? null,

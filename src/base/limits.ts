@@ -37,6 +37,10 @@ export interface Limits {
   readonly identitiesPerSigner: number
   /** Terminators of one service. */
   readonly terminatorsPerService: number
+  /** Open access requests of one identity; a further request is refused. */
+  readonly openAccessRequestsPerIdentity: number
+  /** Open access requests of all identities; a further request is refused. */
+  readonly openAccessRequests: number
   /** Bytes of one posture response request. */
   readonly postureReportBytes: number
   /** Bytes kept of the processes that endpoints of one identity reported; new reports displace the oldest. */
@@ -82,6 +86,8 @@ export const DEFAULT_LIMITS: Limits = {
   identitiesPerCa: 1_000_000,
   identitiesPerSigner: 1_000_000,
   terminatorsPerService: 10_000,
+  openAccessRequestsPerIdentity: 10,
+  openAccessRequests: 10_000,
   postureReportBytes: 128 * KIB,
   reportedProcessBytes: 512 * KIB,
   failedRequestBytes: 16 * KIB,

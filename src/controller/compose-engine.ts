@@ -71,7 +71,8 @@ export async function composeEngine(options: ControllerOptions) {
   const events = createEvents(logger, () => writes.tellCommitted())
   const { hooks = {} } = options
   if (hooks.afterChange !== undefined) events.on('entity.changed', (change) => hooks.afterChange?.(change))
-  const timetable = new Timetable({ clock, logger, scheduler: options.scheduler ?? createScheduler(clock) })
+  const scheduler = options.scheduler ?? createScheduler(clock)
+  const timetable = new Timetable({ clock, logger, scheduler })
   // Distinguishes this process from others over the same store.
   const processId = random.uuid()
   const presence = new Presence({ storage, writes, clock, events, logger, timetable, processId, elsewhere })
@@ -127,7 +128,7 @@ export async function composeEngine(options: ControllerOptions) {
     presence,
     events,
     logger,
-    host: askedHost(hooks, logger),
+    host: askedHost(hooks, { logger, clock, scheduler }),
     rateLimiters: createRateLimiters(options.rateLimits ?? {}, clock, profile.allowUnlimitedLogins),
     access,
     credentials: new CredentialsFeed(latest),

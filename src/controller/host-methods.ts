@@ -4,6 +4,7 @@ import type { ControllerEngine } from '../engine/engine.ts'
 import { OFFERED } from '../engine/entity-services.ts'
 import type { CallEngine, HostEngine, HostMethods } from '../engine/host-engine.ts'
 import type { HostEntities, HostEntityServices, HostReader } from '../engine/host-entities.ts'
+import { accessRequests } from '../facts/access/access-request.resource.ts'
 import { sessions } from '../facts/access/session.resource.ts'
 import { authenticators } from '../facts/credentials/authenticator.resource.ts'
 import { enrollments } from '../facts/enrollment/enrollment.resource.ts'
@@ -42,6 +43,27 @@ export const METHODS: RowsOf<Pick<HostEngine, keyof CallEngine>> = {
   access: {
     explain: [['portcullis POST /explain'], (engine, _call, ...question) => engine.explain(...question)],
     simulate: [['portcullis POST /simulate'], (engine, _call, ...question) => engine.simulate(...question)],
+  },
+  accessRequests: {
+    ...reading('portcullis', 'access-requests'),
+    create: [
+      ['portcullis POST /access-requests'],
+      async (engine, call, request) =>
+        shown(engine, call, accessRequests, await engine.accessRequests.create(call, request)),
+    ],
+    approve: [
+      ['portcullis POST /access-requests/{id}/approve'],
+      async (engine, ...given) =>
+        shown(engine, given[0], accessRequests, await engine.accessRequests.approve(...given)),
+    ],
+    refuse: [
+      ['portcullis POST /access-requests/{id}/refuse'],
+      async (engine, ...given) => shown(engine, given[0], accessRequests, await engine.accessRequests.refuse(...given)),
+    ],
+    withdraw: [
+      ['portcullis POST /access-requests/{id}/withdraw'],
+      async (engine, call, id) => shown(engine, call, accessRequests, await engine.accessRequests.withdraw(call, id)),
+    ],
   },
   apiSessions: {
     ...reading('management', 'api-sessions'),

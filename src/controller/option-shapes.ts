@@ -28,7 +28,7 @@ export const CONTROLLER_OPTIONS: OptionRules<ControllerOptions> = {
   reportedVersion: 'string',
   presence: 'object',
   authorize: 'function',
-  hooks: { members: ['beforeLogin', 'beforeEnroll', 'afterChange'] },
+  hooks: { members: ['beforeLogin', 'beforeEnroll', 'beforeGrant', 'afterChange'] },
   refuseUnknownMembers: 'boolean',
   rateLimits: { members: ['anonymous', 'identity', 'passwordsByAddress', 'passwordsByUsername'], or: [false] },
   limits: { members: Object.keys(DEFAULT_LIMITS) },

@@ -1,4 +1,5 @@
 import { Access } from '../access/access.ts'
+import { AccessRequestService } from '../access/access-requests.ts'
 import { type ExplainOptions, explain } from '../access/explain.ts'
 import { type NetworkFinding, networkFindings } from '../access/network-findings.ts'
 import { Posture } from '../access/posture/posture-reports.ts'
@@ -55,6 +56,7 @@ import { StoreEngine } from './store-engine.ts'
  */
 export class ControllerEngine extends StoreEngine {
   readonly #context = contextOf(this)
+  readonly accessRequests = new AccessRequestService(this.#context)
   readonly administratorRecovery = new AdministratorRecovery(this.#context)
   /** The audit trail, as it is written. */
   readonly auditTrail = new AuditTrail(this.#context)

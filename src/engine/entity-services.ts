@@ -1,3 +1,4 @@
+import { accessRequestBehaviour } from '../access/access-requests.ts'
 import { edgeRouterPolicyBehaviour, servicePolicyBehaviour } from '../access/policies.ts'
 import { postureCheckBehaviour, postureCheckTypeBehaviour } from '../access/posture/posture-checks.ts'
 import { sessionBehaviour } from '../access/service-sessions/session-members.ts'
@@ -87,6 +88,7 @@ export const EntityServices =
 
 /** Every resource that is special in some way; the rest follow from their declarations alone. */
 const BEHAVIOURS: readonly { readonly resource: Resource }[] = [
+  accessRequestBehaviour,
   apiSessionBehaviour,
   authPolicyBehaviour,
   authenticatorBehaviour,

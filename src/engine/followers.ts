@@ -1,4 +1,5 @@
 import { isIndexed } from '../access/access-feed.ts'
+import { expireAccessRequests } from '../access/access-requests.ts'
 import { followTerms } from '../access/policy-terms.ts'
 import { endOverdueSessions, enforceAccess, resume } from '../access/service-sessions/enforcement.ts'
 import { containRights } from '../authority/containment.ts'
@@ -11,6 +12,7 @@ import { changesTo, type RecordedChange } from '../context/recorded-changes.ts'
 import type { EndReasons, RecordedWrite } from '../context/writes.ts'
 import { requireValidSession } from '../credentials/api-session-validity.ts'
 import { completedEnrollments } from '../enrollment/enrollment.ts'
+import { accessRequests } from '../facts/access/access-request.resource.ts'
 import { servicePolicies } from '../facts/access/policy.resource.ts'
 import { nextPhaseAt } from '../facts/access/policy-term.rules.ts'
 import { endpointStates, postureData } from '../facts/access/posture/posture-data.resource.ts'
@@ -47,7 +49,7 @@ export function followWrites(context: EngineContext, apiSessions: ApiSessions, r
   const { clock, events, presence, writes } = context
   writes.follow(({ changes }) => presence.follow(changes), [edgeRouters, transitRouters])
   writes.follow((write) => revocations.follow(write), [revocationRecords])
-  writes.follow(({ changes }) => noteDue(context, changes), [apiSessionRecords, sessions])
+  writes.follow(({ changes }) => noteDue(context, changes), [accessRequests, apiSessionRecords, sessions])
   writes.follow(({ changes }) => noteTerms(context, changes), [servicePolicies])
   writes.follow((write) => apiSessions.follow(write))
   writes.follow(({ changes }) => enforceAccess(context, changes))
@@ -57,6 +59,7 @@ export function followWrites(context: EngineContext, apiSessions: ApiSessions, r
   writes.tell((write) => tellEntities(events, write, clock.now()))
   writes.tell((write) => tellApiSessions(events, write, clock.now()), [apiSessionRecords])
   writes.tell((write) => tellSessions(events, write, clock.now()), [sessions])
+  writes.tell((write) => tellAccessRequests(events, write, clock.now()), [accessRequests])
   writes.tell((write) => tellTerminators(events, write, clock.now()), [terminators])
   writes.tell((write) => tellEnrollments(events, write, clock.now()), [enrollments])
   writes.tell((write) => tellPosture(events, write, clock.now()), [postureData, endpointStates])
@@ -81,20 +84,25 @@ export function followTime(context: EngineContext, apiSessions: ApiSessions, rev
 }
 
 /**
- * Ends the sessions that are over by time, whichever process began them: it may be gone. The timetable looks again when
- * the next of the store is due.
+ * Ends the sessions and access requests that are over by time, whichever process began them: it may be gone. The timetable
+ * looks again when the next of the store is due.
  */
 async function endOverdue(context: EngineContext, apiSessions: ApiSessions): Promise<void> {
   const note = (next: number | undefined) => {
     if (next !== undefined) context.timetable.notLater('overdue', 'next', next)
   }
-  const works = [async () => note(await apiSessions.endOverdue()), async () => note(await endOverdueSessions(context))]
-  await runEach(works, (error) => logFailure(context.logger, 'neither kind of session could be ended in time', error))
+  const works = [
+    async () => note(await apiSessions.endOverdue()),
+    async () => note(await endOverdueSessions(context)),
+    async () => note(await expireAccessRequests(context)),
+  ]
+  await runEach(works, (error) => logFailure(context.logger, 'more than one kind could not be ended in time', error))
 }
 
-/** The timetable looks when a session of the write is due. */
+/** The timetable looks when a session or an access request of the write is due. */
 function noteDue({ timetable }: EngineContext, changes: readonly RecordedChange[]): void {
-  for (const { after } of [...changesTo(changes, apiSessionRecords), ...changesTo(changes, sessions)]) {
+  const timed = [accessRequests, apiSessionRecords, sessions] as const
+  for (const { after } of timed.flatMap((resource) => changesTo(changes, resource))) {
     if (after !== undefined && after.dueAt !== NEVER) timetable.notLater('overdue', 'next', after.dueAt)
   }
 }
@@ -148,6 +156,20 @@ function tellSessions(events: Events, { changes, reasons }: RecordedWrite, at: n
     if (operation !== 'delete' || before === undefined) continue
     const given = typeof reasons.sessions === 'string' ? reasons.sessions : reasons.sessions?.get(before.id)
     events.emit('session.ended', { ...sessionFacts(before, at), reason: given ?? sessionEnd(before, isDeleted) })
+  }
+}
+
+function tellAccessRequests(events: Events, { call, changes }: RecordedWrite, at: number): void {
+  for (const { operation, id: requestId, after } of changesTo(changes, accessRequests)) {
+    if (after === undefined) continue
+    const { identityId, serviceId, service, type, durationMs, reason, state, policyId, until } = after
+    const facts = { requestId, identityId, serviceId: serviceId ?? undefined, service, type, at }
+    if (operation === 'insert') events.emit('access-request.made', { ...facts, durationMs, reason })
+    else if (state !== 'open') {
+      const author = knownCaller(call)?.identity.id
+      const granted = { policyId: policyId ?? undefined, until: until ?? undefined }
+      events.emit('access-request.decided', { ...facts, ...granted, state, author })
+    }
   }
 }
 

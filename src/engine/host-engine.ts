@@ -4,6 +4,7 @@ import type { SimulatedCircumstances, SimulationPage, SimulationResult } from '.
 import type { SimulatedChange } from '../access/simulation/resolve-changes.ts'
 import type { TrustAnchor } from '../authority/trust.ts'
 import type { Call, Caller } from '../context/call.ts'
+import type { AccessApproval, AccessRefusal, AccessRequestCreate } from '../facts/access/access-request.resource.ts'
 import type { Explanation } from '../facts/access/explain/index.ts'
 import type { PostureResponse, ServiceTimeout } from '../facts/access/posture/rules/index.ts'
 import type { SessionCreate } from '../facts/access/session.resource.ts'
@@ -67,6 +68,17 @@ interface HostWebhooks extends HostEntities<wire.Webhook, wire.WebhookCreate, wi
   resend(call: Call, id: string, request?: DeliverySelectionRequest): Promise<{ readonly count: number }>
   /** Drops dead letters, some or all; answers how many. */
   drop(call: Call, id: string, request?: DeliverySelectionRequest): Promise<{ readonly count: number }>
+}
+
+/** Requests for access that ends by itself. */
+interface HostAccessRequests extends HostReader<wire.AccessRequest> {
+  /** By a caller for itself. The rule of the host is asked at once. */
+  create(call: Call, request: AccessRequestCreate): Promise<wire.AccessRequest>
+  /** Makes the service policy that grants it, in the same write. */
+  approve(call: Call, id: string, approval?: AccessApproval): Promise<wire.AccessRequest>
+  refuse(call: Call, id: string, refusal?: AccessRefusal): Promise<wire.AccessRequest>
+  /** By the identity that made it. */
+  withdraw(call: Call, id: string): Promise<wire.AccessRequest>
 }
 
 /** The sessions of callers. */
@@ -135,6 +147,7 @@ interface HostSessions extends HostReader<wire.Session> {
  * const { items } = await controller.engine.services.list(SYSTEM_CALL, { filter: 'name contains "web"' })
  */
 export interface HostEngine extends HostEntityServices {
+  readonly accessRequests: HostAccessRequests
   readonly apiSessions: HostApiSessions
   readonly authenticators: HostAuthenticators
   readonly edgeRouters: HostEdgeRouters

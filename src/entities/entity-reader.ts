@@ -2,6 +2,7 @@ import { ControllerError, notFound } from '../base/errors.ts'
 import type { Call } from '../context/call.ts'
 import type { AccessIndexFeed, EngineContext } from '../context/context.ts'
 import type { WireTexts } from '../context/wire-texts.ts'
+import { accessRequests } from '../facts/access/access-request.resource.ts'
 import type { AccessIndex, EntityKind, OrderedIds } from '../facts/access/index/index.ts'
 import { sessions } from '../facts/access/session.resource.ts'
 import { identities } from '../facts/identities/identity.resource.ts'
@@ -23,6 +24,9 @@ import { refuseUnreadable } from './resolve-filter.ts'
 import { roleAttributesOf, roleAttributeUses } from './role-attributes.ts'
 
 type EdgeRouter = RecordOf<typeof edgeRouters>
+
+/** The kinds that end by time. */
+const ENDED_BY_TIME: readonly string[] = [accessRequests.name, apiSessions.name, sessions.name]
 
 /** Reads entities in their wire form, each answer from one consistent snapshot. */
 export class EntityReader {
@@ -105,9 +109,9 @@ export class EntityReader {
     return this.#context.storage.read((tx) => this.#one<R>(tx, call, resource, record), { mayBeginAgain: true })
   }
 
-  /** A session that time has ended is not shown, even when the process that would have ended it is gone. */
+  /** A session or request that time has ended is not shown as if it were open, even when the process that would have ended it is gone. */
   async #endOverdue({ name }: Resource): Promise<void> {
-    if (name !== apiSessions.name && name !== sessions.name) return
+    if (!ENDED_BY_TIME.includes(name)) return
     try {
       await this.#context.timetable.look('overdue')
     } catch (error) {

@@ -2,8 +2,8 @@ import mitt from 'mitt'
 import { checkArgument, didYouMean } from '../base/arguments.ts'
 import { callIsolated } from '../concurrency/call-isolated.ts'
 import { type ControllerEvents, EVENT_NAMES, type Events } from '../facts/network/events.ts'
-import type { HostHooks, HostRules } from '../facts/network/host-rules.ts'
-import type { Logger } from '../ports/runtime.ts'
+import { GRANT_RULE_MS, type GrantDecision, type HostHooks, type HostRules } from '../facts/network/host-rules.ts'
+import type { Clock, Logger, Scheduler } from '../ports/runtime.ts'
 
 /**
  * Events within this process. Listeners run one after the other. The failure of a listener is logged and does not affect other listeners.
@@ -32,8 +32,14 @@ export function createEvents(logger: Logger, before: () => void): Events {
   }
 }
 
-/** Asks the hooks of the host. A hook that fails counts as a refusal. */
-export function askedHost(hooks: HostHooks, logger: Logger): HostRules {
+interface HostPorts {
+  readonly logger: Logger
+  readonly clock: Clock
+  readonly scheduler: Scheduler
+}
+
+/** Asks the hooks of the host. A hook that fails counts as a refusal; of an access request it decides nothing. */
+export function askedHost(hooks: HostHooks, { logger, clock, scheduler }: HostPorts): HostRules {
   const asked = async (
     hook: 'beforeLogin' | 'beforeEnroll',
     ask: () => boolean | Promise<boolean> | undefined,
@@ -48,5 +54,30 @@ export function askedHost(hooks: HostHooks, logger: Logger): HostRules {
   return {
     admitsLogin: (attempt) => asked('beforeLogin', () => hooks.beforeLogin?.(attempt)),
     admitsEnrollment: (attempt) => asked('beforeEnroll', () => hooks.beforeEnroll?.(attempt)),
+    decidesGrant: async (request) => {
+      if (hooks.beforeGrant === undefined) return undefined
+      let cancel = () => {}
+      const late = new Promise<never>((_resolve, reject) => {
+        const giveUp = async () => reject(new Error(`it took longer than ${GRANT_RULE_MS} ms`))
+        cancel = scheduler.at(clock.now() + GRANT_RULE_MS, giveUp)
+      })
+      try {
+        return decisionOf(await Promise.race([hooks.beforeGrant(request), late]))
+      } catch (error) {
+        const failed = { hook: 'beforeGrant', request: request.requestId, error: String(error) }
+        logger.error('a hook of the host failed: the access request stays open', failed)
+        return undefined
+      } finally {
+        cancel()
+      }
+    },
   }
+}
+
+/** The answer of a host in one form. Throws a `TypeError` for any other value, which JavaScript may answer. */
+function decisionOf(answer: GrantDecision): Exclude<GrantDecision, string> {
+  if (answer === undefined) return undefined
+  const decided = typeof answer === 'object' ? answer : { decision: answer }
+  if (decided?.decision === 'approve' || decided?.decision === 'refuse') return decided
+  throw new TypeError("beforeGrant answers 'approve', 'refuse', an object with such a decision, or undefined")
 }

@@ -194,6 +194,11 @@ describe('the API of our own', () => {
     expect(Object.keys(portcullis.paths ?? {}).sort()).toEqual([
       '/access-map',
       '/access-map/members',
+      '/access-requests',
+      '/access-requests/{id}',
+      '/access-requests/{id}/approve',
+      '/access-requests/{id}/refuse',
+      '/access-requests/{id}/withdraw',
       '/audit',
       '/audit/head',
       '/audit/{id}/undo',

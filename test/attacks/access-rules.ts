@@ -80,6 +80,12 @@ const PARTS: ReadonlySet<string> = new Set([
 
 /** Our own operations ask for the permission to read what they speak of. */
 const OWN: Readonly<Record<string, AccessRule>> = {
+  'POST /access-requests': 'auth',
+  'GET /access-requests': 'auth',
+  'GET /access-requests/{id}': 'auth',
+  'POST /access-requests/{id}/approve': { permission: 'service-policy.create' },
+  'POST /access-requests/{id}/refuse': { permission: 'service-policy.create' },
+  'POST /access-requests/{id}/withdraw': 'auth',
   'POST /explain': 'reader',
   'POST /trace-dial': 'reader',
   'POST /simulate': 'reader',

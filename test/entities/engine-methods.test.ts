@@ -65,6 +65,12 @@ const CASES: { readonly [P in PartOf<ControllerEngine>]: { readonly [M in Method
     resend: { taken: { id: 'x', input: { events: ['x'] } } },
     drop: { taken: { id: 'x', input: { events: ['x'] } } },
   },
+  accessRequests: {
+    create: { taken: { input: { service: 'x', type: 'Bind', durationMs: 60_000, reason: 'y' } }, by: 'caller' },
+    approve: { taken: { id: 'x', input: { durationMs: 60_000, note: 'y', postureCheckRoles: ['#x'] } } },
+    refuse: { taken: { id: 'x', input: { note: 'y' } } },
+    withdraw: { ...ID, by: 'caller' },
+  },
   apiSessions: {
     ownMembers: INNER,
     startFor: {

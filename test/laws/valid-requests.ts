@@ -112,6 +112,11 @@ const SPECIAL: Readonly<
     body: selfSigned(newKey(), '/CN=unknown'),
     headers: { 'content-type': 'text/plain' },
   }),
+  // Requests are made by identities for themselves, of which this file makes none.
+  'POST /access-requests': (_admin, _name, service) => ({
+    path: '/access-requests',
+    body: { service, durationMs: 60_000, reason: 'x' },
+  }),
   'POST /explain': async (admin, name, serviceId) => ({
     path: '/explain',
     body: { identity: await made(admin, 'identities', name), service: serviceId },

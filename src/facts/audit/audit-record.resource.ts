@@ -14,6 +14,8 @@ export const AUDIT_TYPES = [
   'enrollment.completed',
   'request.refused',
   'service.refused',
+  'access.requested',
+  'access.decided',
   'operator.command',
   'audit.left-out',
   'audit.rebuilt',

@@ -1,3 +1,4 @@
+import type { RequestState } from '../access/access-request.rules.ts'
 import type { CircuitFailure, DialFailureCause } from '../access/explain/service-reach.rules.ts'
 import type { ChannelRefusal, Misbehaviour, RouterAlert } from '../fabric/messages/index.ts'
 import type { CircuitEnd } from '../fabric/rules/index.ts'
@@ -32,6 +33,18 @@ export interface ControllerEvents {
     readonly serviceId: string
     readonly type: 'Dial' | 'Bind'
     readonly at: number
+  }
+  /** An identity asked for access to a service for some time. `service` is its text; `serviceId` is undefined for an unknown service. */
+  'access-request.made': AccessRequestFacts & { readonly durationMs: number; readonly reason: string }
+  /** An access request ceased to be open: by a decision, by its identity, or because its time was over. */
+  'access-request.decided': AccessRequestFacts & {
+    readonly state: Exclude<RequestState, 'open'>
+    /** The service policy of an approval. */
+    readonly policyId: string | undefined
+    /** The end of approved access, epoch ms. */
+    readonly until: number | undefined
+    /** The id of the identity that decided; undefined for the rule of the host, and for an expired request. */
+    readonly author: string | undefined
   }
   /** An authentication began an API session. */
   'api-session.started': {
@@ -181,6 +194,15 @@ export interface ControllerEvents {
  */
 export type SessionEnd = 'removed' | 'api-session-ended' | 'service-deleted' | 'access-lost' | 'posture-failed'
 
+interface AccessRequestFacts {
+  readonly requestId: string
+  readonly identityId: string
+  readonly serviceId: string | undefined
+  readonly service: string
+  readonly type: 'Dial' | 'Bind'
+  readonly at: number
+}
+
 interface CircuitFacts {
   readonly circuitId: string
   readonly identityId: string
@@ -218,6 +240,8 @@ const NAMES: Readonly<Record<EventName, true>> = {
   'entity.changed': true,
   'authentication.attempted': true,
   'service.refused': true,
+  'access-request.made': true,
+  'access-request.decided': true,
   'api-session.started': true,
   'api-session.refreshed': true,
   'api-session.ended': true,

@@ -1,3 +1,4 @@
+import type { AccessApproval, AccessRefusal } from '../access/access-request.resource.ts'
 import type { ControllerEvents } from './events.ts'
 
 /** A login with valid credentials. */
@@ -23,6 +24,33 @@ export interface EnrollmentAttempt {
   readonly remoteAddress: string | undefined
 }
 
+/** Milliseconds that the host may take to decide an access request; the request stays open then. */
+export const GRANT_RULE_MS = 5000
+
+/** An access request that was just made. */
+export interface GrantRequest {
+  readonly requestId: string
+  readonly identityId: string
+  readonly identityName: string
+  /** The name or the id of the service, as the identity wrote it. */
+  readonly service: string
+  /** Undefined where there is no such service: an answer that depends on it tells the identity so. */
+  readonly serviceId: string | undefined
+  readonly type: 'Dial' | 'Bind'
+  /** Milliseconds for which the access is asked for. */
+  readonly durationMs: number
+  readonly reason: string
+  readonly remoteAddress: string | undefined
+}
+
+/** The decision of a host about an access request. `undefined` leaves it open for a person. */
+export type GrantDecision =
+  | 'approve'
+  | 'refuse'
+  | ({ readonly decision: 'approve' } & AccessApproval)
+  | ({ readonly decision: 'refuse' } & AccessRefusal)
+  | undefined
+
 /**
  * Rules of the host for logins and enrollments, and its reaction to changes. A rule answers true to permit, at once or later. A rule that
  * fails counts as a refusal, and is logged.
@@ -32,6 +60,13 @@ export interface HostHooks {
   beforeLogin?(attempt: LoginAttempt): boolean | Promise<boolean>
   /** Called once the token or certificate of an enrollment is valid, before any write. After a refusal the token stays valid. */
   beforeEnroll?(attempt: EnrollmentAttempt): boolean | Promise<boolean>
+  /**
+   * Called once an access request is made. It may take 5 s. A rule that fails or answers later leaves the request open, and is logged.
+   *
+   * @example
+   * const beforeGrant: HostHooks['beforeGrant'] = ({ durationMs }) => (durationMs <= 3_600_000 ? 'approve' : undefined)
+   */
+  beforeGrant?(request: GrantRequest): GrantDecision | Promise<GrantDecision>
   /** Called after the commit for each entity that was created, changed or deleted. Its failures are logged. */
   afterChange?(change: ControllerEvents['entity.changed']): void | Promise<void>
 }
@@ -40,4 +75,6 @@ export interface HostHooks {
 export interface HostRules {
   admitsLogin(attempt: LoginAttempt): Promise<boolean>
   admitsEnrollment(attempt: EnrollmentAttempt): Promise<boolean>
+  /** Undefined where the host decides nothing, fails, or takes too long. */
+  decidesGrant(request: GrantRequest): Promise<Exclude<GrantDecision, string>>
 }

@@ -1,5 +1,6 @@
 import type { Resource } from '../../kernel/declaration/resource.ts'
 import type { RecordKind } from '../../ports/record-storage.ts'
+import { accessRequests } from '../access/access-request.resource.ts'
 import { edgeRouterPolicies, serviceEdgeRouterPolicies, servicePolicies } from '../access/policy.resource.ts'
 import { postureChecks, postureCheckTypes } from '../access/posture/posture-check.resource.ts'
 import {
@@ -76,6 +77,7 @@ const UNSEEN: KindTraits = { ...BOOKKEEPING, lists: 'nobody' }
 
 /** Every kind of record that a controller keeps, each with all of its facts. */
 const KINDS: readonly (readonly [Resource, KindTraits])[] = [
+  kind(accessRequests, { ...OF_ENDPOINTS, before: true, lists: 'nobody' }),
   kind(apiSessionCertificates, OF_ENDPOINTS),
   kind(apiSessions, { ...OF_ENDPOINTS, before: true, circuits: 'session', lists: 'nobody', readers: true }),
   kind(auditRecords, UNSEEN),

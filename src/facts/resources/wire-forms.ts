@@ -19,6 +19,7 @@ interface Forms<Shown, Create = never, Replace = never, Patch = never> {
  * `services` is the member of 'services', `edgeRouters` of 'edge-routers'.
  */
 export interface FormsByName {
+  readonly 'access-requests': Forms<wire.AccessRequest>
   readonly 'api-session-certificates': Forms<wire.ApiSessionCertificate>
   readonly 'api-sessions': Forms<wire.ApiSession>
   readonly 'auth-policies': Forms<wire.AuthPolicy, wire.AuthPolicyCreate, wire.AuthPolicyReplace, wire.AuthPolicyPatch>

@@ -5,6 +5,7 @@
 import type { z } from 'zod'
 import type { EntityRef, JsonObject as Json, Links, NamedRole } from '../../kernel/declaration/fields.ts'
 import type { SimulatedChanges } from '../access/access-questions.resource.ts'
+import type { AccessRequests } from '../access/access-request.resource.ts'
 import type { EdgeRouterPolicies, ServiceEdgeRouterPolicies, ServicePolicies } from '../access/policy.resource.ts'
 import type { PostureCheckTypeId } from '../access/posture/checks/index.ts'
 import type {
@@ -103,6 +104,7 @@ export type ReportedEntity = { readonly id: string; readonly name: string | null
 /** A role of a policy, with its name for people. */
 export type RoleName = z.input<typeof NamedRole>
 
+export type AccessRequest = ShownForm<AccessRequests['definition']>
 export type ApiSession = ShownForm<ApiSessions['definition']>
 /** An API session as its holder sees it. */
 export type CurrentApiSession = Flat<

@@ -59,6 +59,7 @@ const TOPICS: readonly (readonly [name: string, description: string, words: stri
   ['Webhooks', 'Whom the controller tells of events.', 'webhooks'],
   ['Keys', "The keys of the network's own authorities and of its server, and how they change.", 'pki'],
   ['Trust', 'Which third parties may let in identities with rights.', 'trust-anchors'],
+  ['Access requests', 'Access that identities ask for, and the decisions.', 'access-requests'],
   ['Explanations', 'Why access is as it is, and what changes would do to it.', 'explain simulate trace-dial'],
   [
     'Explorer',

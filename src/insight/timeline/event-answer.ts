@@ -1,4 +1,4 @@
-import { visibleLine } from '../../base/text.ts'
+import { quoted, visibleLine } from '../../base/text.ts'
 import { type Call, mayRead } from '../../context/call.ts'
 import { identities } from '../../facts/identities/identity.resource.ts'
 import type { TimelineEvent } from '../../facts/insight/timeline.resource.ts'
@@ -86,6 +86,10 @@ const SENTENCES: Readonly<Record<string, (event: EventFacts) => string>> = {
     `${nameOf(identity) ?? 'somebody'} ${facts.success === true ? 'logged in' : 'failed to log in'} by ${facts.method}`,
   'service.refused': ({ identity, service, facts }) =>
     `${who(identity)} was refused ${facts.access} of ${what(service)}`,
+  'access-request.made': ({ identity, facts }) =>
+    `${who(identity)} asks for ${facts.access} of ${quoted(String(facts.service))}`,
+  'access-request.decided': ({ identity, facts }) =>
+    `the request of ${who(identity)} for ${facts.access} of ${quoted(String(facts.service))} is ${facts.state}`,
   'api-session.started': ({ identity }) => `an API session of ${who(identity)} began`,
   'api-session.ended': ({ identity, facts }) => `an API session of ${who(identity)} ended: ${facts.reason}`,
   'session.created': ({ identity, service, facts }) =>

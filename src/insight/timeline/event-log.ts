@@ -68,6 +68,8 @@ const READERS: Readonly<Partial<Record<EventName, Reader>>> = {
   'entity.changed': undefined,
   'authentication.attempted': 'ops',
   'service.refused': 'identity',
+  'access-request.made': 'service-policy',
+  'access-request.decided': 'service-policy',
   'api-session.started': 'ops',
   'api-session.ended': 'ops',
   'session.created': 'ops',

@@ -1,3 +1,4 @@
+import { policyOfGrant } from '../../../../src/api-calls.ts'
 import type { ApiClient, ManagementApi } from '../../../../src/client/index.ts'
 import { type Answer, type CommandCall, defineCommand } from '../command-line/command.ts'
 import { UsageError } from '../command-line/usage.ts'
@@ -56,17 +57,12 @@ async function grant(call: GrantCall): Promise<Answer> {
       ?.split(',')
       .map((role) => role.trim()) ?? []
   const granted = await withConnection(call, async ({ management }) => {
-    const body = {
-      name: options.typed('name') ?? `grant ${who} ${type} ${what} until ${until}`,
-      type: type === 'dial' ? ('Dial' as const) : ('Bind' as const),
-      semantic: 'AnyOf' as const,
-      identityRoles: [await roleOf(management, 'identities', who)],
-      serviceRoles: [await roleOf(management, 'services', what)],
-      postureCheckRoles,
-      until,
-      ...(from !== undefined && { startsAt: from }),
-      ...(reason !== undefined && { reason }),
-    }
+    const policy = policyOfGrant({
+      ...{ who, what, type: type === 'dial' ? 'Dial' : 'Bind', postureCheckRoles, startsAt: from, until, reason },
+      identityRole: await roleOf(management, 'identities', who),
+      serviceRole: await roleOf(management, 'services', what),
+    })
+    const body = { ...policy, name: options.typed('name') ?? policy.name }
     const { id } = (await management.call('POST /service-policies', { body })).data
     return { id, ...body }
   })
