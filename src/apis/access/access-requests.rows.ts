@@ -19,7 +19,7 @@ export const accessRequestOperations = [
       route: 'POST /access-requests',
       summary: 'Asks for access of the caller itself to a service, for some time',
       description:
-        'Whoever may make service policies decides it, or a rule of the host at once. An open request ends by itself after a day. The answer is the same whether or not there is such a service.',
+        'A caller with the right to make service policies decides it, or a rule of the host at once. An open request ends by itself after a day. The answer is the same whether or not there is such a service.',
       access: 'authenticated',
       body: AccessRequestCreation,
       data: wireSchema(accessRequests),
@@ -35,7 +35,7 @@ export const accessRequestOperations = [
       route: 'GET /access-requests',
       summary: 'Lists the access requests of the caller; of every identity where it may decide them',
       description:
-        'Those of every identity for who may make or read service policies. `state = "open"` are those to decide.',
+        'A caller that may make or read service policies gets the requests of every identity. The filter `state = "open"` selects the requests to decide.',
       access: 'authenticated',
       data: wireSchema(accessRequests),
       symbols: accessRequests.symbols,

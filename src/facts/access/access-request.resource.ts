@@ -58,7 +58,7 @@ export const accessRequests: AccessRequests = defineResource(DEFINITION, {
     'Where the request stands: `open`, `approved`, `refused`, `withdrawn` by the identity, or `expired` without a decision.',
   expiresAt: 'When an open request ends by itself, RFC 3339.',
   decidedAt: 'When the request ceased to be open, RFC 3339; null before.',
-  note: 'What the decision says to the identity; null without a note.',
+  note: 'The note of the decision to the identity; null without a note.',
   until: 'When the approved access ends, RFC 3339; null unless it was approved.',
   serviceFound:
     'The service, for callers that may decide the request; null for every other caller, and where there is no such service.',
