@@ -1,4 +1,11 @@
-import { type ApiClient, ApiError, type ClientApi, createClient, type Fetch } from '../../../src/client/index.ts'
+import {
+  type ApiClient,
+  ApiError,
+  type ClientApi,
+  type ClientOptions,
+  createClient,
+  type Fetch,
+} from '../../../src/client/index.ts'
 import { runtime, timeoutSignal } from '../../../src/concurrency/process-runtime.ts'
 import { pauseAfter, renewAfter } from '../../../src/data-plane.ts'
 import type { Timer } from '../channel/conversation.ts'
@@ -74,12 +81,17 @@ export class ControllerSession {
    * The same; rejects with the error of the client API as it is, and with a {@link ConnectionFailure} where there is no session. A caller
    * that gave up by `signal` says nothing about the session.
    */
-  async plain<T>(work: (api: ApiClient<ClientApi>) => Promise<T>, signal?: AbortSignal): Promise<T> {
+  plain<T>(work: (api: ApiClient<ClientApi>) => Promise<T>, signal?: AbortSignal): Promise<T> {
+    return this.within((options) => work(createClient(options)), signal)
+  }
+
+  /** The same for a client of any API of the controller. */
+  async within<T>(work: (options: ClientOptions) => Promise<T>, signal?: AbortSignal): Promise<T> {
     const session = await this.#current()
     let failure: unknown
     for (const origin of this.#inOrder(session.origin)) {
       try {
-        const answer = await work(this.#apiOf({ ...session, origin }))
+        const answer = await work(this.#optionsOf({ ...session, origin }))
         if (origin !== session.origin) this.#goOnAt({ ...session, origin })
         return answer
       } catch (error) {
@@ -91,7 +103,7 @@ export class ControllerSession {
     // If no controller answers, the session may still be valid: its connections go on.
     if (!(failure instanceof ApiError)) throw failure
     this.forget(session.token)
-    return work(this.#apiOf(await this.#current()))
+    return work(this.#optionsOf(await this.#current()))
   }
 
   /** Begins a new session if the controller reports the end of this session; without a controller the session stays. */
@@ -297,8 +309,12 @@ export class ControllerSession {
     return error instanceof ApiError ? error.status === 401 : this.#options.controllers.length > 1
   }
 
-  #apiOf({ origin, token }: Session, fetch = this.#fetch): ApiClient<ClientApi> {
-    return createClient({ baseUrl: origin, fetch, token })
+  #apiOf(session: Session, fetch = this.#fetch): ApiClient<ClientApi> {
+    return createClient(this.#optionsOf(session, fetch))
+  }
+
+  #optionsOf({ origin, token }: Session, fetch = this.#fetch): ClientOptions {
+    return { baseUrl: origin, fetch, token }
   }
 }
 

@@ -1,21 +1,50 @@
 import { eachOf } from '../../../src/api-calls.ts'
-import { type ApiClient, type ClientApi, createClient, type Fetch } from '../../../src/client/index.ts'
+import {
+  type ApiClient,
+  type ClientApi,
+  type ClientOptions,
+  createClient,
+  createPortcullisClient,
+  type PortcullisApi,
+} from '../../../src/client/index.ts'
 import { unlessAborted } from '../../../src/concurrency/unless-aborted.ts'
 import type { ControllerSession } from './controller-session.ts'
 
+/** Makes a client of one API of a controller. */
+type MakeClient<Client> = (options: ClientOptions) => Client
+
 /** The client API in the session of an identity, which is begun again when it has ended. */
-export function clientIn(session: ControllerSession, baseUrl: string, fetch: Fetch): ApiClient<ClientApi> {
-  const call: ApiClient<ClientApi>['call'] = (route, ...request) => {
-    const signal = request[0]?.signal
-    const answer = () => session.plain((api) => api.call(route, ...request), signal)
-    return signal === undefined ? answer() : unlessAborted(signal, answer)
-  }
+export function clientIn(session: ControllerSession, access: ClientOptions): ApiClient<ClientApi> {
+  const call: ApiClient<ClientApi>['call'] = (route, ...request) =>
+    answerIn(session, createClient, (api) => api.call(route, ...request), request[0]?.signal)
   return {
     call,
     // Each page is a call of this route.
     listAll: (route, request) => eachOf((page) => call(route, ...([page] as never)), request),
-    withToken: (token) => createClient({ baseUrl, fetch, token }),
+    withToken: (token) => createClient({ ...access, token }),
   }
+}
+
+/** Portcullis's own API in the same session. */
+export function portcullisIn(session: ControllerSession, access: ClientOptions): ApiClient<PortcullisApi> {
+  const call: ApiClient<PortcullisApi>['call'] = (route, ...request) =>
+    answerIn(session, createPortcullisClient, (api) => api.call(route, ...request), request[0]?.signal)
+  return {
+    call,
+    // As above.
+    listAll: (route, request) => eachOf((page) => call(route, ...([page] as never)), request),
+    withToken: (token) => createPortcullisClient({ ...access, token }),
+  }
+}
+
+function answerIn<Client, T>(
+  session: ControllerSession,
+  make: MakeClient<Client>,
+  ask: (client: Client) => Promise<T>,
+  signal: AbortSignal | undefined,
+): Promise<T> {
+  const answer = () => session.within((options) => ask(make(options)), signal)
+  return signal === undefined ? answer() : unlessAborted(signal, answer)
 }
 
 /** The second factor of an identity: an authenticator app that shows codes. */

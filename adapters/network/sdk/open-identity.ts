@@ -1,6 +1,6 @@
 import type { Agent } from 'node:http'
 import { checkArgument, checkOptions, type OptionRules } from '../../../src/base/arguments.ts'
-import type { ApiClient, ClientApi, Fetch, RequestOf } from '../../../src/client/index.ts'
+import type { ApiClient, ClientApi, Fetch, PortcullisApi, RequestOf } from '../../../src/client/index.ts'
 import { runtime } from '../../../src/concurrency/process-runtime.ts'
 import type { RouterOffer } from '../../../src/data-plane.ts'
 import { type EndpointFacts, postureResponses } from '../../../src/policy.ts'
@@ -14,7 +14,7 @@ import { type DialOptions, dialService } from './dialing.ts'
 import { HeldCertificate } from './held-certificate.ts'
 import { appServer, type HostedApp, type HostedAppOptions } from './hosted-app.ts'
 import { type HostedService, type HostOptions, hostService } from './hosting.ts'
-import { clientIn, type SecondFactor, secondFactorOf } from './identity-client.ts'
+import { clientIn, portcullisIn, type SecondFactor, secondFactorOf } from './identity-client.ts'
 import {
   type CertifiedKey,
   type Credentials,
@@ -92,6 +92,15 @@ export interface Identity extends AsyncDisposable {
    * when the controller refuses, and with a `ConnectionFailure` when no session can begin.
    */
   readonly client: ApiClient<ClientApi>
+  /**
+   * Portcullis's own API as the identity, in the same session. A deployed controller has none of it, and answers 404.
+   *
+   * @example
+   * const laptop = await openIdentity('laptop.json')
+   * const body = { service: 'prod-db', durationMs: 7_200_000, reason: 'INC-7' }
+   * await laptop.portcullis.call('POST /access-requests', { body })
+   */
+  readonly portcullis: ApiClient<PortcullisApi>
   /**
    * Gives the identity a new key and certificate; connections go on. `keep` is called twice: with both pairs, the new pair as `pending`,
    * before its arrival is confirmed to the controller, and with the new pair alone once the former pair is void. If the program or the
@@ -294,7 +303,8 @@ export function identityOver(connections: IdentityConnections): Identity {
     services: () => access.list(),
     report: (facts) => session.call('posture', (api) => report(api, facts)),
     mfa: secondFactorOf(session),
-    client: clientIn(session, controller, fetchController),
+    client: clientIn(session, { baseUrl: controller, fetch: fetchController }),
+    portcullis: portcullisIn(session, { baseUrl: controller, fetch: fetchController }),
     renew: async (keep) => {
       checkArgument('renew', 'keep', keep, { shape: 'function', isNeeded: true })
       await renewal.renew(keep)

@@ -103,6 +103,13 @@ export const COMMANDS: readonly CommandGroup[] = [
       ...listed(() => import('./grant.ts'), {
         GRANT: ['grant', 'give access that ends by itself'],
       }),
+      ...listed(() => import('./access-requests.ts'), {
+        REQUEST: ['request', 'ask for access of oneself to a service, for some time'],
+        REQUESTS: ['requests', 'list the requests for access that are open'],
+        APPROVE: ['approve', 'approve a request for access, for as long as was asked for or shorter'],
+        REFUSE: ['refuse', 'refuse a request for access'],
+        WITHDRAW: ['withdraw', 'withdraw a request of oneself'],
+      }),
     ],
   },
   {

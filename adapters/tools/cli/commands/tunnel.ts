@@ -4,9 +4,10 @@ import { connect, createServer, type Server, type Socket } from 'node:net'
 import { pipeline } from 'node:stream'
 import { listen as bind } from '../../../network/channel/index.ts'
 import { writeNewDurably } from '../../../network/enrollment/index.ts'
-import { enroll, type Identity, openIdentity, type ServiceConnection } from '../../../network/sdk/index.ts'
+import { enroll, type Identity, type ServiceConnection } from '../../../network/sdk/index.ts'
 import { type Answer, type CommandCall, defineCommand } from '../command-line/command.ts'
 import { UsageError } from '../command-line/usage.ts'
+import { openedIdentity } from '../connection/opened-identity.ts'
 import { readAddress } from '../input/address.ts'
 import { tell } from '../output.ts'
 import { stopSignal } from './serve/serve-until-stopped.ts'
@@ -134,21 +135,11 @@ async function withIdentity(
   const file = options.value('identity')
   if (file === undefined) throw new UsageError('--identity FILE says who dials or hosts')
   const stopped = stopSignal()
-  await using identity = await opened(file)
+  await using identity = await openedIdentity(file)
   const end = await begin(identity)
   tell(`stopping on ${await stopped}: a second signal ends connections at once`)
   await end()
   return 0
-}
-
-async function opened(file: string): Promise<Identity> {
-  if (!existsSync(file))
-    throw new UsageError(`--identity: there is no file ${file}: portcullis tunnel enroll writes one`)
-  try {
-    return await openIdentity(file)
-  } catch (error) {
-    throw new UsageError(`--identity: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
-  }
 }
 
 async function listen(identity: Identity, service: string, host: string, port: number): Promise<Server> {
