@@ -21,7 +21,15 @@ type Authenticator = RecordOf<typeof authenticators>
 type Signer = RecordOf<typeof externalJwtSigners>
 
 /** Fields of an identity that decide whether an administrator can log in. */
-const DECISIVE = ['isAdmin', 'isDefaultAdmin', 'disabledAt', 'disabledUntil', 'authPolicyId', 'externalId'] as const
+const DECISIVE = [
+  'isAdmin',
+  'isDefaultAdmin',
+  'rightsUntil',
+  'disabledAt',
+  'disabledUntil',
+  'authPolicyId',
+  'externalId',
+] as const
 
 /** How soon (ms) a locked password must open again to count as a way to log in, and for how long a certificate must still be valid. */
 export const SOON_MS = 3_600_000
@@ -51,7 +59,7 @@ export async function keepAnAdministrator(
 /**
  * Reports whether some administrator has a way to log in. A disabled administrator has none, however soon that ends:
  * until then nobody can administer the network. A password that wrong guesses locked counts when it opens soon, so that
- * guessing stops no request. A certificate or a signer that ends soon does not count.
+ * guessing stops no request. A certificate or a signer that ends soon does not count, nor an administrator whose rights end.
  */
 export async function hasAdministratorWhoLogsIn(facts: LoginFacts): Promise<boolean> {
   for (const identity of await administrators(facts.tx)) if (await canLogIn(facts, identity)) return true
@@ -72,7 +80,7 @@ function mayShutOut({ changes }: RecordedWrite): boolean {
 
 async function canLogIn(facts: LoginFacts, identity: Identity): Promise<boolean> {
   const { tx, now } = facts
-  if (isDisabled(identity, now)) return false
+  if (isDisabled(identity, now) || identity.rightsUntil !== null) return false
   const readPolicy = () => tx.collection(authPolicies).get(identity.authPolicyId)
   const policy = await ifReadable(readPolicy)
   if (policy === undefined) return isStored(readPolicy)

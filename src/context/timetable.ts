@@ -27,7 +27,7 @@ const TERM: OccasionFacts = { lane: 'prompt', retryMs: 1000 }
 
 /** The occasions of the timetable. Each has turns of its own: a slow occasion does not delay another. */
 const OCCASIONS = {
-  /** A session has expired. */
+  /** A session has expired, or the rights of an identity have. */
   overdue: BULK,
   /** A withdrawal of credentials could not be enforced: every API session is judged again. */
   withdrawn: BULK,

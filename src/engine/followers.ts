@@ -18,6 +18,7 @@ import { nextPhaseAt } from '../facts/access/policy-term.rules.ts'
 import { endpointStates, postureData } from '../facts/access/posture/posture-data.resource.ts'
 import { sessions } from '../facts/access/session.resource.ts'
 import { enrollments } from '../facts/enrollment/enrollment.resource.ts'
+import { identities } from '../facts/identities/identity.resource.ts'
 import { apiSessions as apiSessionRecords } from '../facts/login/api-session.resource.ts'
 import { revocations as revocationRecords } from '../facts/login/revocation.resource.ts'
 import type { ControllerEvents, SessionEnd } from '../facts/network/events.ts'
@@ -25,6 +26,7 @@ import { traitsOf } from '../facts/resources/index.ts'
 import { edgeRouters } from '../facts/routers/edge-router.resource.ts'
 import { transitRouters } from '../facts/routers/transit-router.resource.ts'
 import { terminators } from '../facts/services/terminator.resource.ts'
+import { endRights } from '../identities/rights-terms.ts'
 import type { RecordOf } from '../kernel/declaration/resource.ts'
 import { isSessionUse } from '../login/api-session-ends.ts'
 import type { ApiSessions } from '../login/api-sessions.ts'
@@ -50,6 +52,7 @@ export function followWrites(context: EngineContext, apiSessions: ApiSessions, r
   writes.follow(({ changes }) => presence.follow(changes), [edgeRouters, transitRouters])
   writes.follow((write) => revocations.follow(write), [revocationRecords])
   writes.follow(({ changes }) => noteDue(context, changes), [accessRequests, apiSessionRecords, sessions])
+  writes.follow(({ changes }) => noteRights(context, changes), [identities])
   writes.follow(({ changes }) => noteTerms(context, changes), [servicePolicies])
   writes.follow((write) => apiSessions.follow(write))
   writes.follow(({ changes }) => enforceAccess(context, changes))
@@ -84,7 +87,7 @@ export function followTime(context: EngineContext, apiSessions: ApiSessions, rev
 }
 
 /**
- * Ends the sessions and access requests that are over by time, whichever process began them: it may be gone. The timetable
+ * Ends the sessions, access requests and rights that are over by time, whichever process began them: it may be gone. The timetable
  * looks again when the next of the store is due.
  */
 async function endOverdue(context: EngineContext, apiSessions: ApiSessions): Promise<void> {
@@ -95,6 +98,7 @@ async function endOverdue(context: EngineContext, apiSessions: ApiSessions): Pro
     async () => note(await apiSessions.endOverdue()),
     async () => note(await endOverdueSessions(context)),
     async () => note(await expireAccessRequests(context)),
+    async () => note(await endRights(context)),
   ]
   await runEach(works, (error) => logFailure(context.logger, 'more than one kind could not be ended in time', error))
 }
@@ -104,6 +108,13 @@ function noteDue({ timetable }: EngineContext, changes: readonly RecordedChange[
   const timed = [accessRequests, apiSessionRecords, sessions] as const
   for (const { after } of timed.flatMap((resource) => changesTo(changes, resource))) {
     if (after !== undefined && after.dueAt !== NEVER) timetable.notLater('overdue', 'next', after.dueAt)
+  }
+}
+
+/** The timetable looks when the rights of an identity of the write end. */
+function noteRights({ timetable }: EngineContext, changes: readonly RecordedChange[]): void {
+  for (const { after } of changesTo(changes, identities)) {
+    if (after !== undefined && after.rightsUntil !== null) timetable.notLater('overdue', 'next', after.rightsUntil)
   }
 }
 

@@ -1,9 +1,10 @@
 import { mayHaveBeenSeen } from '../authority/invitation-secrets.ts'
 import { ControllerError, invalidField, notFound } from '../base/errors.ts'
+import { instantText } from '../base/time.ts'
 import { type Call, isAdminCall, knownCaller } from '../context/call.ts'
 import { type Invitation, inviteToEnroll } from '../credentials/enrollment-tokens.ts'
 import { endApiSessions, endLoginsUnderWay } from '../credentials/login-basis.ts'
-import { covers, isAdministrator } from '../facts/authority/authority.rules.ts'
+import { covers, givesRights, hasRights, isAdministrator, isLater } from '../facts/authority/authority.rules.ts'
 import { authenticatorIdOfSigner, NO_AUTHENTICATOR } from '../facts/credentials/login-basis.rules.ts'
 import { cas } from '../facts/enrollment/ca.resource.ts'
 import { enrollments } from '../facts/enrollment/enrollment.resource.ts'
@@ -50,12 +51,13 @@ export const identityBehaviour: Behaviour<Identities> = {
     }
     const externalId = change.after.externalId?.trim() === '' ? null : change.after.externalId
     const typeId = settings.profile.knowsDefaultTypeAlone ? deployedTypeOf(change) : change.after.typeId
+    const rightsUntil = rightsUntilOf(call, change)
     const authPolicyId = change.after.authPolicyId === '' ? 'default' : change.after.authPolicyId
     if (change.kind === 'update') {
       refuseRouterIdentityChange(change.before, change.after)
     }
     await checkHostedServices(tx, change)
-    return { ...change.after, externalId, authPolicyId, typeId }
+    return { ...change.after, externalId, authPolicyId, typeId, rightsUntil }
   },
 
   /**
@@ -117,6 +119,31 @@ function refuseEscalation(change: PendingChange<typeof identities>): void {
   if (change.after.permissions.join() !== change.before.permissions.join()) {
     throw refuse('non-admins may not modify the identity field permissions')
   }
+  if (change.after.rightsUntil !== change.before.rightsUntil) {
+    throw refuse('non-admins may not modify the identity field rightsUntil')
+  }
+}
+
+/**
+ * The instant at which the rights of an identity end. Rights that have ended take their instant along. A caller whose rights
+ * end gives no lasting rights.
+ */
+function rightsUntilOf(call: Call, { before, after }: Exclude<PendingChange<Identities>, { readonly kind: 'delete' }>) {
+  const { rightsUntil } = after
+  const shown = rightsUntil === null ? '' : instantText(rightsUntil)
+  const isNew = rightsUntil !== null && rightsUntil !== before?.rightsUntil
+  if (isNew && rightsUntil <= after.updatedAt)
+    throw invalidField('rightsUntil', 'rightsUntil must be in the future', shown)
+  if (isNew && after.isDefaultAdmin) throw invalidField('rightsUntil', 'the default admin keeps its rights', shown)
+  if (isNew && !hasRights(after)) {
+    throw invalidField('rightsUntil', 'rightsUntil is for an identity with isAdmin or permissions', shown)
+  }
+  const own = knownCaller(call)?.identity.rightsUntil ?? null
+  if (givesRights(before, after) && isLater(rightsUntil, own)) {
+    const message = 'an identity whose rights end may not give rights that last longer'
+    throw new ControllerError('UNAUTHORIZED', { code: 'UNHANDLED', message })
+  }
+  return hasRights(after) ? rightsUntil : null
 }
 
 async function refuseDeletion(tx: WriteTransaction, identity: Identity): Promise<void> {

@@ -53,6 +53,28 @@ export function isAdministrator(identity: { readonly isAdmin: boolean; readonly 
   return identity.isAdmin || identity.isDefaultAdmin
 }
 
+/** The rights of an identity, and the instant (epoch ms) at which they end by themselves; null where they last. */
+export interface TermedRights extends RightsHolder {
+  readonly rightsUntil: number | null
+}
+
+/** Answers a holder with the rights that it has at `now` (epoch ms): none from `rightsUntil` on. */
+export function withRightsAt<T extends TermedRights>(holder: T, now: number): T {
+  if (holder.rightsUntil === null || now < holder.rightsUntil) return holder
+  return { ...holder, isAdmin: false, permissions: [] }
+}
+
+/** Reports whether a write gives a holder rights, or more time with them. */
+export function givesRights(before: TermedRights | undefined, after: TermedRights): boolean {
+  if (!hasRights(after)) return false
+  return before === undefined || !covers(before, after) || isLater(after.rightsUntil, before.rightsUntil)
+}
+
+/** Reports whether one end of rights is later than another. Null is no end. */
+export function isLater(end: number | null, other: number | null): boolean {
+  return other !== null && (end === null || end > other)
+}
+
 /** Reports whether an identity is disabled at `now` (ms): from `disabledAt` on, until `disabledUntil` or indefinitely. */
 export function isDisabled(
   identity: { readonly disabledAt: number | null; readonly disabledUntil: number | null },

@@ -88,6 +88,7 @@ const DEFINITION = {
     serviceHostingCosts: z.record(z.string(), Cost).default({}),
     serviceHostingPrecedences: z.record(z.string(), Precedence).default({}),
     permissions: z.array(z.enum(PERMISSIONS)).default([]),
+    rightsUntil: Instant.nullable().default(null),
   },
   createRequest: {
     enrollment: described(
@@ -175,6 +176,7 @@ const DEFINITION = {
   searchedInside: ['serviceHostingCosts', 'serviceHostingPrecedences'],
   quirks: {
     nullWhenEmpty: ['permissions'],
+    mayBeAbsent: ['rightsUntil'],
     inputNames: { typeId: 'type' },
   },
   operations: ['list', 'get', 'create', 'replace', 'patch', 'delete'],
@@ -196,6 +198,8 @@ export const identities: Identities = defineResource(DEFINITION, {
   serviceHostingPrecedences: 'The same for single services: service id to precedence.',
   permissions:
     'The rights of the identity in the management API without being an admin: `admin_readonly`, a kind of entity, or a kind and an action as `service.read`.',
+  rightsUntil:
+    'When `isAdmin` and `permissions` end by themselves, RFC 3339; absent where they last. Only an admin writes it.',
   enrollment:
     'In a request, which enrollment to issue at once; in an answer, the outstanding ones by method, empty where the reader is no admin and the identity is one.',
   isDefaultAdmin: 'True for the admin with whom the network began. It cannot be deleted.',
@@ -226,6 +230,7 @@ export const PLAIN_IDENTITY = {
   serviceHostingCosts: {},
   serviceHostingPrecedences: {},
   permissions: [],
+  rightsUntil: null,
   disabledAt: null,
   disabledUntil: null,
   envInfo: {},
