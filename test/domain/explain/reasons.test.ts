@@ -107,6 +107,21 @@ describe('the reason of an explanation', () => {
     expect(explanationText(explanation).split('\n')[0]).toBe(says)
   })
 
+  it('comes with steps against all obstacles at once, in the order of the checks', () => {
+    const hosts = { terminatorCount: 0, hosts: [], mayBindCount: 0 }
+    const change = { identity: { ...alice, isDisabled: true }, identityRouters: [], serviceRouters: [], hosts }
+    const { reason, suggestions } = explained({ ...change, policies: [policy({ checks: [CORP] })] })
+    expect([reason, ...suggestions.map(({ kind }) => kind)]).toEqual([
+      'identity-disabled',
+      'enable-identity',
+      'fulfil-posture-check',
+      'assign-edge-router-to-identity',
+      'assign-edge-router-to-service',
+      'host-service',
+    ])
+    expect(suggestions.at(-1)?.text).toContain('Create a Bind service policy')
+  })
+
   it.each(REASONS.map((reason, position) => [reason, REASONS.slice(position + 1)] as const))(
     '%s comes before %j',
     (reason, later) => {

@@ -7,63 +7,79 @@ const MAX_POLICIES = 3
 /** The most edge routers that a suggestion names. */
 const MAX_NAMES = 5
 
-/** Suggests steps against the reason, most helpful first; empty without an obstacle. */
+/**
+ * Suggests steps against every obstacle, in the order of the checks; empty without an obstacle. Steps that help against one obstacle follow
+ * each other, the most helpful first.
+ */
 export function suggestionsFor(explanation: Omit<Explanation, 'suggestions'>): readonly Suggestion[] {
-  const { reason, asked, type, identity, service, edgeRouters, hosts } = explanation
+  const { reason, asked, identity, service } = explanation
   if (reason === 'identity-unknown' || reason === 'service-unknown') {
     const [kind, name] = reason === 'identity-unknown' ? ['identity', asked.identity] : ['service', asked.service]
     return [
       { kind: 'check-spelling', entities: [], text: `Check the ${kind}: none has the id or name ${quoted(name)}.` },
     ]
   }
-  if (identity === null || service === null) return []
+  if (identity === null || service === null || reason === 'granted') return []
   const who = { kind: 'identities', ...identity }
   const what = { kind: 'services', ...service }
-  switch (reason) {
-    case 'identity-disabled':
-      return [{ kind: 'enable-identity', entities: [who], text: `Enable ${quoted(who.name)}.` }]
-    case 'no-policy-for-pair':
-    case 'only-other-type': {
-      const text = `Create a ${type} service policy that selects ${quoted(who.name)} and ${quoted(what.name)}.`
-      return [...nearMisses(explanation, who, what), { kind: 'create-service-policy', entities: [who, what], text }]
-    }
-    case 'no-policy-in-force':
-      return terms(explanation.policies, type)
-    case 'posture-failing':
-      return failingChecks(explanation.policies, who.name)
-    case 'no-edge-router-for-identity': {
-      const text = `Let an edge router policy select ${quoted(who.name)}.`
-      return [{ kind: 'assign-edge-router-to-identity', entities: [who], text }]
-    }
-    case 'no-edge-router-for-service': {
-      const text = `Let a service edge router policy select ${quoted(what.name)}.`
-      return [{ kind: 'assign-edge-router-to-service', entities: [what], text }]
-    }
-    case 'no-common-edge-router': {
-      const text = `Let one edge router serve both ${quoted(who.name)} and ${quoted(what.name)}.`
-      return [{ kind: 'share-edge-router', entities: [who, what], text }]
-    }
-    case 'all-common-edge-routers-offline': {
-      const routers = edgeRouters.common.map(({ id, name }) => ({ kind: 'edge-routers', id, name }))
-      const names = routers.map(({ name }) => quoted(name))
-      const text = `Bring one of these edge routers online: ${fewOf(names, MAX_NAMES)}.`
-      const isHosted = type === 'Bind' || hosts === null || hosts.terminatorCount > 0
-      return [{ kind: 'bring-edge-router-online', entities: routers, text }, ...(isHosted ? [] : [hosting(what)])]
-    }
-    case 'no-terminators': {
-      return [hosting(what)]
-    }
-    case 'granted':
-      return []
+  const disabled: Suggestion = { kind: 'enable-identity', entities: [who], text: `Enable ${quoted(who.name)}.` }
+  return [
+    ...(reason === 'identity-disabled' ? [disabled] : []),
+    ...policySteps(explanation, who, what),
+    ...routerSteps(explanation, who, what),
+    ...hostSteps(explanation, what),
+  ]
+}
+
+type Asked = Omit<Explanation, 'suggestions'>
+
+/** Steps towards a service policy that grants the access: a policy, a term, or posture. */
+function policySteps({ policies, type }: Asked, who: Entity, what: Entity): readonly Suggestion[] {
+  const applying = policies.filter(({ applies }) => applies)
+  if (applying.some(({ checks }) => checks.every(({ isPassing }) => isPassing))) return []
+  if (applying.length > 0) return failingChecks(applying, who.name)
+  const later = terms(policies, type)
+  if (later.length > 0) return later
+  const text = `Create a ${type} service policy that selects ${quoted(who.name)} and ${quoted(what.name)}.`
+  return [...nearMisses({ policies, type }, who, what), { kind: 'create-service-policy', entities: [who, what], text }]
+}
+
+/** Steps towards an online edge router that both may use. */
+function routerSteps({ edgeRouters }: Asked, who: Entity, what: Entity): readonly Suggestion[] {
+  const { ofIdentity, ofService, common, online } = edgeRouters
+  if (online.length > 0) return []
+  if (common.length > 0) {
+    const routers = common.map(({ id, name }) => ({ kind: 'edge-routers', id, name }))
+    const names = routers.map(({ name }) => quoted(name))
+    const text = `Bring one of these edge routers online: ${fewOf(names, MAX_NAMES)}.`
+    return [{ kind: 'bring-edge-router-online', entities: routers, text }]
   }
+  const steps: Suggestion[] = []
+  if (ofIdentity.length === 0) {
+    const text = `Let an edge router policy select ${quoted(who.name)}.`
+    steps.push({ kind: 'assign-edge-router-to-identity', entities: [who], text })
+  }
+  if (ofService.length === 0) {
+    const text = `Let a service edge router policy select ${quoted(what.name)}.`
+    steps.push({ kind: 'assign-edge-router-to-service', entities: [what], text })
+  }
+  if (steps.length > 0) return steps
+  const text = `Let one edge router serve both ${quoted(who.name)} and ${quoted(what.name)}.`
+  return [{ kind: 'share-edge-router', entities: [who, what], text }]
+}
+
+/** Steps towards a host of a service that is dialed. */
+function hostSteps({ type, hosts }: Asked, what: Entity): readonly Suggestion[] {
+  if (type === 'Bind' || hosts === null || hosts.terminatorCount > 0) return []
+  const name = quoted(what.name)
+  const text =
+    hosts.mayBindCount === 0
+      ? `Create a Bind service policy that selects ${name} and the identity that hosts it, or give it a terminator at a router.`
+      : `Let an identity that may bind ${name} host it, or give it a terminator at a router.`
+  return [{ kind: 'host-service', entities: [what], text }]
 }
 
 type Entity = Suggestion['entities'][number]
-
-function hosting(service: Entity): Suggestion {
-  const text = `Let an identity that may bind ${quoted(service.name)} host it, or give it a terminator at a router.`
-  return { kind: 'host-service', entities: [service], text }
-}
 
 /** Policies of the type that select both and are not in force. */
 function terms(policies: readonly PolicyExplanation[], asked: PolicyExplanation['type']): readonly Suggestion[] {
@@ -97,7 +113,6 @@ function nearMisses({ policies, type }: Pick<Explanation, 'policies' | 'type'>, 
 /** A single passing policy is enough, so suggestions help the policy with the fewest failing checks. */
 function failingChecks(policies: readonly PolicyExplanation[], identityName: string): readonly Suggestion[] {
   const failing = policies
-    .filter(({ applies }) => applies)
     .map((policy) => ({ policy, checks: policy.checks.filter(({ isPassing }) => !isPassing) }))
     .sort((a, b) => a.checks.length - b.checks.length)
   const [nearest] = failing

@@ -1,37 +1,47 @@
+import { grouped } from '../../../../../src/base/collections.ts'
 import type { Apis } from '../api/apis.ts'
 import type { Explanation, Suggestion } from '../api/explanation.ts'
 import { hrefOf } from '../navigation/place.ts'
+import { hrefOfEntity } from '../parts/entity-link.tsx'
 import { numberText } from '../parts/number-text.ts'
 import { useAnswer } from '../parts/use-answer.ts'
+import { may } from '../session/session.ts'
 import { readAttributes } from '../what-if/read-entity.ts'
 
-/** Shows the steps that would help, each with a way to try it first. The step that gives least to others comes first. */
+/** Shows every obstacle in order, with the steps against it and an act for each. Of several steps, the step that gives least to others comes first. */
 export function Suggestions({ apis, explanation }: { apis: Apis; explanation: Explanation }) {
   const { suggestions, allowed, reason, identity, service, type } = explanation
   const gains = useAnswer(
     (signal) => Promise.all(suggestions.map((suggestion) => readGain(apis, suggestion, explanation, signal))),
     [apis, JSON.stringify([identity?.id, service?.id, type, suggestions])],
   )
-  const steps = suggestions
-    .map((suggestion, place) => ({ suggestion, gain: gains.data?.[place] }))
-    .sort((a, b) => (a.gain ?? Number.POSITIVE_INFINITY) - (b.gain ?? Number.POSITIVE_INFINITY))
+  const steps = suggestions.map((suggestion, place) => ({ suggestion, gain: gains.data?.[place] }))
+  const obstacles = [...grouped(steps, ({ suggestion }) => obstacleOf(suggestion)).values()].map((of) =>
+    of.toSorted((a, b) => (a.gain ?? Number.POSITIVE_INFINITY) - (b.gain ?? Number.POSITIVE_INFINITY)),
+  )
   const untold = nearCount(explanation) - suggestions.filter(({ kind }) => kind === 'add-role-attributes').length
   return (
     <section class="card">
-      <h2>{allowed && reason !== 'granted' ? 'What would let it connect' : 'What is missing'}</h2>
+      <h2>
+        {allowed && reason !== 'granted' ? 'What would let it connect' : 'What is missing'}
+        {obstacles.length > 1 && `: ${numberText(obstacles.length)} steps`}
+      </h2>
       {suggestions.length === 0 && (
         <p class="muted">{allowed ? 'Nothing.' : 'Nothing that a change of policies would give.'}</p>
       )}
       <ul class="suggestions" aria-busy={gains.isLoading}>
-        {steps.map(({ suggestion, gain }) => {
-          const href = hrefOfTrial(suggestion, identity?.id, service?.id, type)
-          return (
-            <li key={suggestion.text}>
-              {suggestion.text} {href && <a href={href}>Try it</a>}{' '}
-              {gain !== undefined && <span class={gain > 1 ? 'reach reach-wide' : 'reach'}>{gainText(gain)}</span>}
-            </li>
-          )
-        })}
+        {obstacles.map((of, number) =>
+          of.map(({ suggestion, gain }, place) => {
+            const act = actOf(suggestion, explanation)
+            return (
+              <li key={suggestion.text}>
+                {obstacles.length > 1 && <span class="step">{place === 0 ? `${numberText(number + 1)}.` : 'or'}</span>}
+                {suggestion.text} {act && <a href={act.href}>{act.label}</a>}{' '}
+                {gain !== undefined && <span class={gain > 1 ? 'reach reach-wide' : 'reach'}>{gainText(gain)}</span>}
+              </li>
+            )
+          }),
+        )}
       </ul>
       {untold > 0 && (
         <p class="muted">
@@ -50,6 +60,12 @@ export function Suggestions({ apis, explanation }: { apis: Apis; explanation: Ex
   )
 }
 
+/** Steps against one obstacle have the same text: any of them is enough. The checks of a policy must all pass. */
+function obstacleOf({ kind, text }: Suggestion): string {
+  const isOfPolicies = kind === 'add-role-attributes' || kind === 'create-service-policy' || kind === 'change-term'
+  return isOfPolicies ? 'policies' : text
+}
+
 /** The number of policies that would select both, if either had other role attributes; few of them are suggested. */
 function nearCount({ policies, type, reason }: Explanation): number {
   if (reason !== 'no-policy-for-pair' && reason !== 'only-other-type') return 0
@@ -63,28 +79,65 @@ function gainText(gain: number): string {
   return gain <= 1 ? 'gives this access and no other' : `+${numberText(gain - 1)} other${gain === 2 ? '' : 's'}`
 }
 
-/** Where a suggestion can be tried; undefined where trying it is not a change of the network. */
-function hrefOfTrial(
+interface Act {
+  readonly label: string
+  readonly href: string
+}
+
+/** The act of a suggestion: a trial, a form that is filled in, or a page; undefined without one. */
+function actOf(
   { kind, entities, roleAttributes }: Suggestion,
-  identity: string | undefined,
-  service: string | undefined,
-  type: string,
-): string | undefined {
+  { identity, service, type, hosts }: Explanation,
+): Act | undefined {
   const [first] = entities
-  const asked = { identity, service, type }
-  if (kind === 'add-role-attributes' && first && roleAttributes)
-    return hrefOf('what-if', {
-      ...asked,
-      change: 'attributes',
-      of: first.kind,
-      id: first.id,
-      add: roleAttributes.join(','),
-    })
-  if (kind === 'create-service-policy') return hrefOf('what-if', { ...asked, change: 'policy' })
-  if (kind === 'pass-mfa') return hrefOf('what-if', { ...asked, change: 'posture' })
-  if (kind === 'fulfil-posture-check') return hrefOf('what-if', { ...asked, change: 'posture' })
-  if (kind === 'host-service' && first) return hrefOf('service', { id: first.id, tab: 'hosts' })
-  return undefined
+  if (first === undefined) return undefined
+  const asked = { identity: identity?.id, service: service?.id, type }
+  const trial = (about: Readonly<Record<string, string>>) => ({
+    label: 'Try it',
+    href: hrefOf('what-if', { ...asked, ...about }),
+  })
+  const open = { label: 'Open it', href: hrefOfEntity(first.kind, first.id) }
+  const name = first.name
+  switch (kind) {
+    case 'add-role-attributes':
+      return trial({ change: 'attributes', of: first.kind, id: first.id, add: (roleAttributes ?? []).join(',') })
+    case 'create-service-policy':
+      return trial({ change: 'policy' })
+    case 'pass-mfa':
+    case 'fulfil-posture-check':
+      return trial({ change: 'posture' })
+    case 'enable-identity':
+      return { label: 'Open it', href: hrefOf('manage', { kind: 'identities', id: first.id }) }
+    case 'assign-edge-router-to-identity':
+    case 'share-edge-router':
+      return form('edge-router-policies', {
+        name: `edge routers of ${name}`,
+        identityRoles: [`@${first.id}`],
+        edgeRouterRoles: ['#all'],
+      })
+    case 'assign-edge-router-to-service':
+      return form('service-edge-router-policies', {
+        name: `edge routers of ${name}`,
+        serviceRoles: [`@${first.id}`],
+        edgeRouterRoles: ['#all'],
+      })
+    case 'host-service':
+      if (hosts?.mayBindCount !== 0) return { ...open, href: hrefOf('service', { id: first.id, tab: 'hosts' }) }
+      return form('service-policies', { name: `hosts of ${name}`, type: 'Bind', serviceRoles: [`@${first.id}`] })
+    case 'change-term':
+      return { ...open, href: hrefOf('json', { kind: first.kind, id: first.id }) }
+    case 'bring-edge-router-online':
+      return open
+    default:
+      return undefined
+  }
+}
+
+/** The form for a new policy with some fields filled in; undefined for a user who may not create it. */
+function form(kind: 'service-policies' | 'edge-router-policies' | 'service-edge-router-policies', fields: object) {
+  if (!may(kind.replace(/ies$/, 'y'), 'create')) return undefined
+  const given = JSON.stringify({ semantic: 'AnyOf', ...fields })
+  return { label: 'Fill in the form', href: hrefOf('json', { kind, new: 'true', with: given }) }
 }
 
 /** Reads how many pairs of identity and service a suggested step would give; undefined for steps that change no policies. */
