@@ -57,6 +57,13 @@ describe('GET /access-map/members', () => {
 })
 
 describe('GET /search', () => {
+  it('finds what is called exactly so before what begins so, whatever its kind', async () => {
+    const identities = [{ name: 'wiki-host', type: 'Service' as const, isAdmin: false }]
+    const { api } = await network({ model: { identities, services: [{ name: 'Wiki' }] } })
+    const { data } = await api.call('GET /search', { query: { q: 'wiki' } })
+    expect(data.entities.map(({ name }) => name)).toEqual(['Wiki', 'wiki-host'])
+  })
+
   it('finds names in any case, those that begin so first', async () => {
     const { api } = await network({ model: MODEL })
     const { data } = await api.call('GET /search', { query: { q: 'A' } })

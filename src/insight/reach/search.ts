@@ -14,7 +14,7 @@ const PIECE = 64
 
 /**
  * Searches the entities and role attributes that a caller may read: entities by name, at most `most` of each kind, and role
- * attributes, at most as many. Entities that are called exactly so come first, then those whose names begin so. A text that begins with `#` finds role attributes alone.
+ * attributes, at most as many. Entities that are called exactly so come first. A text that begins with `#` finds role attributes alone.
  */
 export async function search(
   context: EngineContext,
@@ -45,7 +45,7 @@ export async function search(
     roleAttributes.push(...(await searchAttributes(index, kind, wanted, most - roleAttributes.length, turns)))
   }
   const wanted = foldName(text)
-  const rankOf = ({ name }: FoundName) => (foldName(name) === wanted ? 0 : foldName(name).startsWith(wanted) ? 1 : 2)
+  const rankOf = ({ name }: FoundName) => (foldName(name) === wanted ? 0 : 1)
   return { entities: entities.sort((a, b) => rankOf(a) - rankOf(b)), roleAttributes, isPartial }
 }
 

@@ -1,0 +1,39 @@
+import { afterAll, describe, expect, it } from 'vitest'
+import { closeBrowser, HAS_BROWSER, logIn, openPage, serveExplorer } from '../support/explorer.ts'
+import { NETWORK } from './network.ts'
+
+describe.skipIf(!HAS_BROWSER)('obstacles between an identity and a service', () => {
+  afterAll(closeBrowser)
+
+  it('are all named by Why, in order, each with a form or a trial', async () => {
+    const { net, url } = await serveExplorer({
+      model: { ...NETWORK, servicePolicies: NETWORK.servicePolicies.slice(0, 1) },
+    })
+    for (const kind of ['edge-router-policies', 'service-edge-router-policies'] as const) {
+      for (const { id } of (await net.admin.call(`GET /${kind}`)).data) {
+        await net.admin.call(`DELETE /${kind}/{id}`, { params: { id } })
+      }
+    }
+    const idOf = async (kind: 'identities' | 'services', name: string) =>
+      (await net.admin.call(`GET /${kind}`, { query: { filter: `name = "${name}"` } })).data[0]?.id ?? ''
+    const about = `identity=${await idOf('identities', 'laptop')}&service=${await idOf('services', 'payroll')}`
+    const { page, problems } = await openPage(`${url}#/why?${about}`)
+    await logIn(page)
+    const steps = page.locator('.suggestions li')
+    await page.getByRole('heading', { name: 'What is missing: 4 steps' }).waitFor()
+    expect(await steps.allTextContents()).toEqual([
+      expect.stringMatching(/^1\..*posture check 'company-domain'.*Try it/),
+      expect.stringMatching(/^2\.Let an edge router policy select 'laptop'. Fill in the form/),
+      expect.stringMatching(/^3\.Let a service edge router policy select 'payroll'. Fill in the form/),
+      expect.stringMatching(/^4\.Create a Bind service policy that selects 'payroll'.*Fill in the form/),
+    ])
+    // The form is filled in, and what it makes takes the obstacle away.
+    await steps.nth(1).getByRole('link').click()
+    expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('edge routers of laptop')
+    await page.getByRole('button', { name: 'Create' }).click()
+    await page.getByRole('link', { name: 'Its page' }).waitFor()
+    await page.evaluate(`location.hash = "#/why?${about}"`)
+    await page.getByRole('heading', { name: 'What is missing: 3 steps' }).waitFor()
+    expect(problems).toEqual([])
+  }, 60_000)
+})
