@@ -2,6 +2,7 @@ import { apiDocuments } from 'portcullis'
 import { ApiError, createPortcullisClient } from 'portcullis/client'
 import { describe, expect, it } from 'vitest'
 import { delegate } from '../support/delegate.ts'
+import { network } from '../support/network.ts'
 import { world } from '../support/world.ts'
 
 /** Alice may dial web once her endpoint is in the domain; the token is the admin's. */
@@ -90,6 +91,27 @@ describe('POST /explain', () => {
 })
 
 describe('POST /simulate', () => {
+  it('says of each gained pair what stands in its way, where that is asked', async () => {
+    const { api, controller } = await network({
+      model: {
+        identities: [{ name: 'alice', type: 'User', isAdmin: false }],
+        services: [{ name: 'web' }],
+        postureChecks: [{ name: 'corp', typeId: 'DOMAIN', domains: ['corp.example'], roleAttributes: ['corp'] }],
+      },
+    })
+    const policy = { type: 'Dial', semantic: 'AnyOf', identityRoles: ['#all'], serviceRoles: ['#all'] } as const
+    const obstaclesOf = async (postureCheckRoles: string[], at = api) => {
+      const body = { name: 'new', ...policy, postureCheckRoles }
+      const changes = [{ kind: 'service-policies' as const, action: 'create' as const, body }]
+      const { pairs } = (await at.call('POST /simulate', { body: { changes, obstacles: true } })).data
+      return pairs.filter(({ identity }) => identity.name === 'alice').map(({ obstacle }) => obstacle)
+    }
+    expect(await obstaclesOf(['#corp'])).toEqual(['posture-failing'])
+    expect(await obstaclesOf([])).toEqual(['all-common-edge-routers-offline'])
+    const blind = await delegate(controller, 'mallory', ['service-policy.read', 'identity.read', 'service.read'])
+    await expect(obstaclesOf([], blind.api)).rejects.toMatchObject({ status: 401 })
+  })
+
   it('tells who would gain and lose what, in the words of the resources, and writes nothing', async () => {
     const { api, alice, web, policy, admin } = await scene()
     const changes = [

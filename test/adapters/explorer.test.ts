@@ -86,6 +86,37 @@ describe('the access explorer', () => {
     }
   })
 
+  it('compresses long answers of the APIs that it calls, and no others', async () => {
+    const { controller, ask } = await scene()
+    const { token } = (
+      await controller.management.call('POST /authenticate', {
+        query: { method: 'password' },
+        body: { username: 'admin', password: 'admin-password' },
+      })
+    ).data
+    const coding = async (path: string, accepted: string) => {
+      const answer = await ask(path, { headers: { 'accept-encoding': accepted, 'zt-session': token } })
+      const bytes = Buffer.from(await answer.arrayBuffer())
+      const code = answer.headers.get('content-encoding')
+      const text = code === 'br' ? brotliDecompressSync(bytes) : code === 'gzip' ? gunzipSync(bytes) : bytes
+      return [answer.status, code, typeof JSON.parse(text.toString())]
+    }
+    expect(await coding('/edge/management/v1/config-types', 'gzip, br')).toEqual([200, 'br', 'object'])
+    expect(await coding('/edge/management/v1/config-types', 'gzip')).toEqual([200, 'gzip', 'object'])
+    expect(await coding('/edge/management/v1/config-types', 'identity')).toEqual([200, null, 'object'])
+    expect(await coding('/edge/management/v1/summary', 'br')).toEqual([200, null, 'object'])
+    expect(await coding('/edge/client/v1/version', 'br')).toEqual([200, null, 'object'])
+    // Adapters for Node ask in plain values.
+    const headers = { 'content-type': 'application/json', vary: 'origin' }
+    const plain = async () => ({ status: 200, headers, body: JSON.stringify('ä'.repeat(5000)) })
+    const { fetch } = withExplorer({ fetch: Object.assign(async () => new Response(), { plain }) })
+    const url = 'https://controller.test/portcullis/v1/audit'
+    const asked = { method: 'GET', url, headers: new Headers({ 'accept-encoding': 'br' }), readBody: () => undefined }
+    const answer = await fetch.plain?.(asked)
+    expect(answer?.headers).toMatchObject({ 'content-encoding': 'br', vary: 'origin, accept-encoding' })
+    expect(JSON.parse(brotliDecompressSync(answer?.body as Uint8Array).toString())).toBe('ä'.repeat(5000))
+  })
+
   it('leads nowhere else, and takes nothing', async () => {
     const { ask } = await scene()
     const paths = [

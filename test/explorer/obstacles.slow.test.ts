@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import { closeBrowser, HAS_BROWSER, logIn, openPage, serveExplorer } from '../support/explorer.ts'
+import { closeBrowser, HAS_BROWSER, logIn, openPage, pick, serveExplorer } from '../support/explorer.ts'
 import { NETWORK } from './network.ts'
 
 describe.skipIf(!HAS_BROWSER)('obstacles between an identity and a service', () => {
@@ -34,6 +34,31 @@ describe.skipIf(!HAS_BROWSER)('obstacles between an identity and a service', () 
     await page.getByRole('link', { name: 'Its page' }).waitFor()
     await page.evaluate(`location.hash = "#/why?${about}"`)
     await page.getByRole('heading', { name: 'What is missing: 3 steps' }).waitFor()
+    expect(problems).toEqual([])
+  }, 60_000)
+
+  it('are said of what a change would give: devices and services, with what would connect', async () => {
+    const identities = Array.from({ length: 9 }, (_, n) => ({
+      name: `tablet-${n}`,
+      type: 'Device' as const,
+      isAdmin: false,
+      roleAttributes: ['tablets'],
+    }))
+    const { url } = await serveExplorer({ model: { ...NETWORK, identities: [...NETWORK.identities, ...identities] } })
+    const { page, problems } = await openPage(`${url}#/what-if?change=empty-policy`)
+    await logIn(page)
+    await pick(page, 'Identity roles', '#tablets')
+    await pick(page, 'Service roles', '#internal')
+    await pick(page, 'Service roles', '#confidential')
+    await page.getByText('9 identities, 2 services; of what is gained 18 with all edge routers offline.').waitFor()
+    expect(await page.locator('.count-warn').textContent()).toContain('+18')
+    // One row: every one of them gains both.
+    const row = page.getByRole('row', { name: /Dial/ })
+    expect(await row.textContent()).toMatch(
+      /tablet-0, tablet-1, tablet-2, tablet-3 and 5 more(payroll, wiki|wiki, payroll)why now/,
+    )
+    await row.getByRole('button', { name: 'and 5 more' }).click()
+    await row.getByRole('link', { name: 'tablet-8' }).waitFor()
     expect(problems).toEqual([])
   }, 60_000)
 })

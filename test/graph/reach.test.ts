@@ -99,6 +99,9 @@ describe('GET /findings', () => {
     await net.admin.call('POST /enrollments', { body: { identityId, method: 'ott', expiresAt } })
     const named = async (finding: 'invitations-ending' | 'invitations-ended') =>
       (await api.call('GET /findings', { query: { finding } })).data[0]?.entities.map(({ name }) => name)
+    // A new invitation that is short by intent is no finding.
+    expect([await named('invitations-ending'), await named('invitations-ended')]).toEqual([[], []])
+    await net.elapse(400_000)
     expect([await named('invitations-ending'), await named('invitations-ended')]).toEqual([['late'], []])
     await net.elapse(1_200_000)
     expect([await named('invitations-ending'), await named('invitations-ended')]).toEqual([[], ['late']])

@@ -5,6 +5,7 @@
  */
 import { checkArgument } from '../../../src/base/arguments.ts'
 import type { ConnectionInfo, ControllerFetch } from '../../../src/index.ts'
+import { compressed, compressedResponse } from './compression.ts'
 import { EXPLORER_PATH, openSite } from './site.ts'
 
 export { EXPLORER_PATH }
@@ -12,7 +13,7 @@ export { EXPLORER_PATH }
 /**
  * A controller that also answers `/portcullis/explorer/` with the access explorer: a static page without rights of its own. Its visitors
  * log in and see what the APIs show them. Mount or serve the result in place of the controller. The answers to the first view are worked
- * out at once, in slices of a few milliseconds.
+ * out at once, in slices of a few milliseconds. Long answers of the management and the Portcullis API are compressed for callers that take that.
  *
  * @example
  * await serve(withExplorer(controller), { port: 1280 })
@@ -34,14 +35,14 @@ export function withExplorer<
   const { plain } = fetch
   const web = async (request: Request, connection?: ConnectionInfo): Promise<Response> => {
     const own = await site(request)
-    if (own === undefined) return fetch(request, connection)
+    if (own === undefined) return compressedResponse(request, await fetch(request, connection))
     const { status, headers, body } = own
     return new Response(body instanceof Uint8Array ? new Uint8Array(body) : null, { status, headers })
   }
   if (plain === undefined) return withFetch(controller, web)
   const both = Object.assign(web, {
     plain: async (...[request, connection]: Parameters<typeof plain>) =>
-      (await site(request)) ?? plain(request, connection),
+      (await site(request)) ?? compressed(request, await plain(request, connection)),
   })
   return withFetch(controller, both)
 }

@@ -4,6 +4,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { brotliCompress, gzip } from 'node:zlib'
 import type { PlainAnswer } from '../../../src/index.ts'
+import { type CODINGS, codingFor } from './compression.ts'
 
 /** Below this path of a controller the page is. */
 export const EXPLORER_PATH = '/portcullis/explorer'
@@ -57,7 +58,7 @@ export function openSite(): (request: AskedFor) => Promise<PlainAnswer | undefin
     if (assets === undefined) return plainText(503, 'the files of the explorer cannot be read')
     const asset = assets.get(pathname.slice(EXPLORER_PATH.length + 1) || 'index.html')
     if (asset === undefined) return plainText(404, 'the explorer has no such file')
-    const coding = CODINGS.find((one) => takes(headers.get('accept-encoding'), one))
+    const coding = codingFor(headers)
     const bytes = (coding && asset.coded[coding]) ?? asset.bytes
     const etag = bytes === asset.bytes ? `"${asset.digest}"` : `"${asset.digest}-${coding}"`
     const own = { ...HEADERS, 'cache-control': asset.caching, etag, vary: 'accept-encoding' }
@@ -65,20 +66,6 @@ export function openSite(): (request: AskedFor) => Promise<PlainAnswer | undefin
     const type = { 'content-type': asset.type, ...(coding && bytes !== asset.bytes && { 'content-encoding': coding }) }
     return { status: 200, headers: { ...own, ...type }, body: method === 'HEAD' ? null : bytes }
   }
-}
-
-/** In which forms files are kept, the smallest first. */
-const CODINGS = ['br', 'gzip'] as const
-
-/** Reports whether `accept-encoding` takes a coding: it is named, and not with the weight 0. */
-function takes(accepted: string | null, coding: string): boolean {
-  return (accepted ?? '').split(',').some((one) => {
-    const [name = '', weight = ''] = one
-      .trim()
-      .toLowerCase()
-      .split(/\s*;\s*/)
-    return name === coding && !/^q=0(\.0*)?$/.test(weight)
-  })
 }
 
 function isKnown(tags: string | null, tag: string): boolean {

@@ -1,4 +1,5 @@
 import { invalidField } from '../../base/errors.ts'
+import type { Reason } from '../../facts/access/decision.rules.ts'
 import {
   type AccessIndex,
   type AccessType,
@@ -140,6 +141,8 @@ export interface SimulationPage {
   readonly limit?: number | undefined
   /** `nextCursor` of the page before. It names a pair, so it stays valid when the network changes meanwhile. */
   readonly cursor?: string | undefined
+  /** True to say of each gained pair what would stand in the way of a connection; posture, edge routers and terminators are those of now. */
+  readonly obstacles?: boolean | undefined
 }
 
 /** Circumstances under which posture counts too: access as it is now is compared with access as it would be. */
@@ -166,6 +169,8 @@ export interface ChangedPair {
   readonly service: Named
   readonly type: AccessType
   readonly change: 'gained' | 'lost'
+  /** What would stand in the way of a gained pair; null without an obstacle. Undefined unless it was asked for. */
+  readonly obstacle?: Reason | null | undefined
 }
 
 /** How many pairs would gain and lose one type of access. */

@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import { Gate } from '../../concurrency/gate.ts'
 import type { EngineContext } from '../../context/context.ts'
 import { PairCursor, PairLimit, SimulatedChanges } from '../../facts/access/access-questions.resource.ts'
@@ -16,9 +17,8 @@ import {
   type SimulationPage,
   type SimulationResult,
 } from './audience-changes.ts'
-
+import { gainedObstacles } from './gained-obstacles.ts'
 import { judgedSimulation, withNames } from './judged-simulation.ts'
-
 import { resolveChanges, type SimulatedChange } from './resolve-changes.ts'
 
 /** How many pairs are on one page unless more or fewer are asked for. */
@@ -52,12 +52,13 @@ export class Simulation {
     const known = readRequest(SimulatedChanges, changes) as readonly SimulatedChange[]
     const limit = readValue('limit', PairLimit.default(DEFAULT_PAIRS), page.limit)
     const cursor = readValue('cursor', PairCursor.optional(), page.cursor)
+    const obstacles = readValue('obstacles', z.boolean().optional(), page.obstacles)
     if (circumstances !== undefined) {
       return this.#runs.run(() => judgedSimulation(this.#context, known, circumstances, { limit, cursor }))
     }
     return this.#runs.run(async () => {
       try {
-        return await this.#context.storage.read((tx) => this.#simulate(tx, known, limit, cursor))
+        return await this.#context.storage.read((tx) => this.#simulate(tx, known, limit, cursor, obstacles))
       } catch (error) {
         this.#mirror.discard()
         throw error
@@ -70,6 +71,7 @@ export class Simulation {
     changes: readonly SimulatedChange[],
     limit: number,
     cursor: string | undefined,
+    isWithObstacles = false,
   ): Promise<SimulationResult> {
     const after = cursor === undefined ? undefined : readCursor(cursor)
     const resolved = await resolveChanges(tx, changes, this.#context.turns)
@@ -77,10 +79,12 @@ export class Simulation {
     const { counts, keys } = await this.#compare(index, resolved.indexChanges, after, limit)
     const shown = keys.slice(0, limit)
     const last = shown.at(-1)
+    const named = await withNames(tx, resolved, shown)
+    const obstacles = isWithObstacles ? await gainedObstacles(this.#context, tx, resolved, shown) : undefined
     return {
       revision: tx.revision,
       counts: after === undefined ? counts : null,
-      pairs: await withNames(tx, resolved, shown),
+      pairs: obstacles === undefined ? named : named.map((pair, place) => ({ ...pair, obstacle: obstacles[place] })),
       nextCursor: keys.length > limit && last !== undefined ? cursorOf(last) : null,
     }
   }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { SimulatedChange } from '../../access/simulation/resolve-changes.ts'
+import { requireReading } from '../../context/call.ts'
 import {
   AssumedPosture,
   ChangedPair,
@@ -54,6 +55,7 @@ export const simulateOperation = defineOperation(
         changes: SimulatedChanges,
         limit: PairLimit.optional(),
         cursor: PairCursor.optional(),
+        obstacles: z.boolean().optional(),
         identities: SimulatedIdentities.optional(),
         posture: AssumedPosture.optional(),
         mfa: z.boolean().optional(),
@@ -63,6 +65,9 @@ export const simulateOperation = defineOperation(
         changes: 'The changes, made in this order; at most 500.',
         limit: 'How many pairs to answer at most, up to 500; 100 by default.',
         cursor: 'The `nextCursor` of the page before; absent for the first page.',
+        obstacles:
+          'True to say of each gained pair why it would not connect, by posture, edge routers and terminators of now. ' +
+          'It takes the right to read posture checks and edge routers, and is for questions without circumstances.',
         identities: 'Whose access is judged by posture, by id or name, at most 100; everybody is when absent.',
         posture: 'Posture responses that are taken as if every endpoint had reported them; nothing is kept.',
         mfa: 'True to judge as if every second factor was proved then; nothing is kept.',
@@ -72,12 +77,14 @@ export const simulateOperation = defineOperation(
     data: SimulationData,
     errors: ['NOT_FOUND'],
   },
-  async ({ engine, request, body }) => {
+  async ({ engine, call, request, body }) => {
     const { changes, limit, cursor } = request
+    const { obstacles } = body
+    if (obstacles === true) requireReading(call, ['posture-check', 'router'])
     const { identities, mfa, at } = body
     const isJudged = [identities, body.posture, mfa, at].some((one) => one !== undefined)
     const circumstances = isJudged ? { identities, posture: body.posture, mfa, at } : undefined
-    return { data: await engine.simulate(asSimulated(changes), { limit, cursor }, circumstances) }
+    return { data: await engine.simulate(asSimulated(changes), { limit, cursor, obstacles }, circumstances) }
   },
 )
 

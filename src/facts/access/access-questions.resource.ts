@@ -4,6 +4,7 @@ import type { Resource } from '../../kernel/declaration/resource.ts'
 import { described } from '../../kernel/declaration/words.ts'
 import { identities } from '../identities/identity.resource.ts'
 import { services } from '../services/service.resource.ts'
+import { REASONS } from './decision.rules.ts'
 import { servicePolicies } from './policy.resource.ts'
 import { PostureResponse } from './posture/posture-check.resource.ts'
 
@@ -93,11 +94,15 @@ export const ChangedPair = described(
     service: Named,
     type: z.enum(['Dial', 'Bind']),
     change: z.enum(['gained', 'lost']),
+    obstacle: z.enum(REASONS).nullable().optional(),
   }),
   {
     identity: 'The identity.',
     service: 'The service.',
     type: 'Which access it is.',
     change: 'Whether it would be gained or lost.',
+    obstacle:
+      'The reason why a gained pair would not connect, as the reason of POST /explain; null without an obstacle, and of a lost pair. ' +
+      'Absent unless it was asked for.',
   },
 )

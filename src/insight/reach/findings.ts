@@ -11,12 +11,20 @@ import {
   type FindingsRequest,
 } from '../../facts/insight/reach/reach.resource.ts'
 import { terminators } from '../../facts/services/terminator.resource.ts'
+import type { RecordOf } from '../../kernel/declaration/resource.ts'
 import { pageOfIds } from './member-pages.ts'
 import type { Names } from './names.ts'
 import { inSlices, type Partition, type SelectingPolicies } from './partition.ts'
 
-/** An invitation that ends within this time (ms) is about to end. */
+/** An invitation is about to end within this time (ms), and within the last half of its life: a new one is not. */
 const SOON_MS = 86_400_000
+
+function isEnding(
+  { createdAt, expiresAt }: Pick<RecordOf<typeof enrollments>, 'createdAt' | 'expiresAt'>,
+  now: number,
+) {
+  return expiresAt > now && expiresAt - now <= Math.min(SOON_MS, (expiresAt - createdAt) / 2)
+}
 
 /** The kind of entity that a finding is about, and the permissions that it takes. */
 interface FindingFacts {
@@ -108,9 +116,9 @@ async function idsOf(
       const isEnded = finding === 'invitations-ended'
       return storage.read(async (tx) => {
         const ids = new Set<string>()
-        for await (const { items } of tx.collection(enrollments).scan(['identityId', 'expiresAt'])) {
-          for (const { identityId, expiresAt } of items) {
-            const isMeant = isEnded ? expiresAt <= now : expiresAt > now && expiresAt <= now + SOON_MS
+        for await (const { items } of tx.collection(enrollments).scan(['identityId', 'expiresAt', 'createdAt'])) {
+          for (const { identityId, ...invitation } of items) {
+            const isMeant = isEnded ? invitation.expiresAt <= now : isEnding(invitation, now)
             if (isMeant && identityId !== null && names.get('identities')?.get(identityId)) ids.add(identityId)
           }
         }

@@ -203,6 +203,8 @@ export interface SimulationAnswer {
     readonly service: Named
     readonly type: 'Dial' | 'Bind'
     readonly change: 'gained' | 'lost'
+    /** Why a gained pair would not connect; absent unless it was asked for. */
+    readonly obstacle?: Reason | null | undefined
   }[]
   readonly nextCursor: string | null
 }

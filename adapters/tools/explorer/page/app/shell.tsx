@@ -5,15 +5,16 @@ import { hrefOf, place } from '../navigation/place.ts'
 import { announced } from '../parts/announcements.ts'
 import { Name } from '../parts/name.tsx'
 import { SearchBox } from '../parts/search-box.tsx'
-import { logOut, type OpenSession } from '../session/session.ts'
-import { VIEWS } from './views.ts'
+import { logOut, mayRead, type OpenSession, session } from '../session/session.ts'
+import { VIEWS, type View } from './views.ts'
 
 /** The navigation, the open view, and its announcements for screen readers. */
-export function Shell({ session }: { session: OpenSession }) {
+export function Shell({ session: user }: { session: OpenSession }) {
   const open = VIEWS.find(({ name }) => name === place.value.view) ?? VIEWS[0]
   const isUnknown = place.value.view !== '' && open?.name !== place.value.view
   const main = useRef<HTMLElement>(null)
   const label = open?.label ?? ''
+  const lacked = open && lackedBy(open)
   useEffect(() => {
     document.title = `${label} · Portcullis explorer`
   }, [label])
@@ -28,18 +29,18 @@ export function Shell({ session }: { session: OpenSession }) {
           <span>Portcullis</span>
         </span>
         <nav aria-label="Views">
-          {VIEWS.filter(({ isHidden }) => isHidden !== true).map(({ name, label }) => (
+          {VIEWS.filter((view) => view.isHidden !== true && lackedBy(view) === undefined).map(({ name, label }) => (
             <a key={name} href={hrefOf(name)} aria-current={name === open?.name ? 'page' : undefined}>
               {label}
             </a>
           ))}
         </nav>
-        <SearchBox apis={session.apis} />
+        <SearchBox apis={user.apis} />
         <span class="who">
-          <span class="who-name" title={session.isAdmin ? 'Administrator' : 'Sees what its permissions allow'}>
-            <Name of={session.name} />
+          <span class="who-name" title={user.isAdmin ? 'Administrator' : 'Sees what its permissions allow'}>
+            <Name of={user.name} />
           </span>
-          {!session.isAdmin && !session.permissions.some(isWriting) && <span class="badge">read-only</span>}
+          {!user.isAdmin && !user.permissions.some(isWriting) && <span class="badge">read-only</span>}
           <button type="button" class="quiet" onClick={logOut}>
             Log out
           </button>
@@ -47,7 +48,8 @@ export function Shell({ session }: { session: OpenSession }) {
       </header>
       <main id="view" ref={main} tabIndex={-1} aria-label={label}>
         {isUnknown && <p class="note">There is no view of the name {place.value.view}.</p>}
-        {open && <open.show key={open.name} apis={session.apis} />}
+        {lacked !== undefined && <p class="empty">{lacked}</p>}
+        {open && lacked === undefined && <open.show key={open.name} apis={user.apis} />}
       </main>
       <News />
       <p class="unseen" aria-live="polite">
@@ -84,6 +86,18 @@ function News() {
       )}
     </div>
   )
+}
+
+/** Why the logged in user sees nothing in a view; undefined for a user who may read what it is made of. */
+function lackedBy({ label, reads }: View): string | undefined {
+  if (reads === undefined || reads.length === 0) {
+    const { isAdmin = false, permissions = [] } = session.value ?? {}
+    const isOpen = reads === undefined || isAdmin || permissions.length > 0
+    return isOpen ? undefined : `${label} takes any permission, and you have none. An administrator can give it.`
+  }
+  const missing = reads.filter((kind) => !mayRead(kind)).map((kind) => `${kind}.read`)
+  if (missing.length === 0) return undefined
+  return `${label} takes the ${missing.length === 1 ? 'permission' : 'permissions'} ${missing.join(', ')}. An administrator can give you that.`
 }
 
 /** Every permission except read permissions allows some writes. */

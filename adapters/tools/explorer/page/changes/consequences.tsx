@@ -1,8 +1,9 @@
 import { useState } from 'preact/hooks'
 import { type AnswerOf, type PortcullisApi, takingBack } from '../../../../../src/client/index.ts'
 import type { Apis } from '../api/apis.ts'
-import { EntityLink } from '../parts/entity-link.tsx'
+import { distinct, foldPairs, type Pair } from '../parts/fold-pairs.ts'
 import { Loaded } from '../parts/loaded.tsx'
+import { Names } from '../parts/names.tsx'
 import { numberText } from '../parts/number-text.ts'
 import { useAnswer } from '../parts/use-answer.ts'
 
@@ -31,7 +32,7 @@ export function Consequences({ apis, entries }: { apis: Apis; entries: readonly 
 function Difference({ apis, undone }: { apis: Apis; undone: readonly Change[] }) {
   const answer = useAnswer(
     async (signal) => {
-      const body = { changes: [...undone], limit: 50 }
+      const body = { changes: [...undone], limit: 500 }
       return (await apis.portcullis.call('POST /simulate', { body, signal })).data
     },
     [apis, JSON.stringify(undone)],
@@ -40,17 +41,19 @@ function Difference({ apis, undone }: { apis: Apis; undone: readonly Change[] })
     <Loaded answer={answer} isEmpty={({ pairs }) => pairs.length === 0} empty="Nobody.">
       {({ pairs, counts }) => (
         <>
-          {counts && (
-            <p>
-              <span class="loss">− {numberText(counts.dial.gained + counts.bind.gained)} lost</span>{' '}
-              <span class="gain">+ {numberText(counts.dial.lost + counts.bind.lost)} gained</span>
-            </p>
-          )}
+          {(['gained', 'lost'] as const).map((change) => {
+            const all = counts ? counts.dial[change] + counts.bind[change] : 0
+            const of = pairs.filter((pair) => pair.change === change)
+            return all > 0 && <p key={change}>{sumText(of, all, change)}</p>
+          })}
           <ul class="plain">
-            {pairs.map(({ identity, service, type, change }) => (
-              <li key={`${identity.id} ${service.id} ${type}`} class={change === 'gained' ? 'loss' : 'gain'}>
-                {change === 'gained' ? '−' : '+'} <EntityLink kind="identities" {...identity} /> {type}{' '}
-                <EntityLink kind="services" {...service} />
+            {foldPairs(pairs).map(({ key, identities, services, type, change }) => (
+              <li key={key}>
+                <span class={change === 'gained' ? 'loss' : 'gain'}>
+                  {change === 'gained' ? '− ' : '+ '}
+                  {type}
+                </span>{' '}
+                <Names kind="identities" of={identities} /> → <Names kind="services" of={services} />
               </li>
             ))}
           </ul>
@@ -58,4 +61,12 @@ function Difference({ apis, undone }: { apis: Apis; undone: readonly Change[] })
       )}
     </Loaded>
   )
+}
+
+/** What undoing would give was lost: `11 identities lost 96 services`; with the number of pairs where not all of them are known. */
+function sumText(pairs: readonly Pair[], all: number, change: Pair['change']): string {
+  const verb = change === 'gained' ? 'lost' : 'gained'
+  if (pairs.length < all) return `${numberText(all)} accesses were ${verb}; these are some of them.`
+  const [people, things] = [distinct(pairs, 'identity').length, distinct(pairs, 'service').length]
+  return `${numberText(people)} ${people === 1 ? 'identity' : 'identities'} ${verb} ${numberText(things)} ${things === 1 ? 'service' : 'services'}.`
 }

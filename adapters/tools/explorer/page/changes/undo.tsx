@@ -4,7 +4,7 @@ import type { Apis } from '../api/apis.ts'
 import { problemText } from '../api/problem-text.ts'
 import type { KindForm } from '../forms/form-schemas.ts'
 import { announce } from '../parts/announcements.ts'
-import { may } from '../session/session.ts'
+import { may, session } from '../session/session.ts'
 import type { AuditEntry } from './consequences.tsx'
 
 type Plan = AnswerOf<PortcullisApi['GET /audit/{id}/undo']>['data']
@@ -83,6 +83,8 @@ export function mayUndo(
 ): boolean {
   const form = entity === null ? undefined : forms[entity.kind]
   if (form === undefined) return false
+  // The controller keeps the credential by which its caller logs in.
+  if (entity?.kind === 'authenticators' && changes.identityId?.after === session.value?.id) return false
   const { permission, create, change, isDeleted } = form
   if (type === 'entity.created') return isDeleted && may(permission, 'delete')
   if (type === 'entity.deleted') return create !== undefined && may(permission, 'create')

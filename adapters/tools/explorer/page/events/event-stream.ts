@@ -15,6 +15,12 @@ export interface StreamState {
 export const FIRST_WAIT_MS = 500
 export const LONGEST_WAIT_MS = 15_000
 
+/** A stream that the host refuses is asked for again after this time, in milliseconds. */
+const REFUSED_WAIT_MS = 300_000
+
+/** The host of the controller allows no stream. */
+class RefusedByHost extends Error {}
+
 /** The controller sends a byte every 15 s at least. A stream that is silent for longer than this, in milliseconds, is dead. */
 const SILENCE_MS = 30_000
 
@@ -41,11 +47,12 @@ export async function* followEvents(
     } catch (error) {
       if (signal.aborted) return
       problem = problemText(error)
+      if (error instanceof RefusedByHost) wait = REFUSED_WAIT_MS
     }
     if (signal.aborted) return
     onState({ isOpen: false, problem })
     // A stream that ends again and again is one too many of its identity: the pages would end those of each other.
-    if (Date.now() - began > LONGEST_WAIT_MS) wait = FIRST_WAIT_MS
+    if (Date.now() - began > LONGEST_WAIT_MS && wait < REFUSED_WAIT_MS) wait = FIRST_WAIT_MS
     await pause(wait, signal)
     wait = Math.min(LONGEST_WAIT_MS, wait * 2)
   }
@@ -67,6 +74,7 @@ async function* readOnce(
     const headers = { accept: 'text/event-stream', ...(after !== undefined && { 'last-event-id': after }) }
     const url = `${controllerUrl()}/portcullis/v1/events`
     const response = await send(new Request(url, { headers, signal: given.signal }))
+    if (response.status === 403) throw new RefusedByHost('The host of the controller does not allow it.')
     if (!response.ok || response.body === null) throw new Error(`The events were refused (${response.status}).`)
     onOpen()
     const came: EventSourceMessage[] = []

@@ -68,7 +68,7 @@ async function readPatiently(
     } catch (error) {
       signal.throwIfAborted()
       onProblem(problemText(error))
-      if (error instanceof ApiError && error.status === 401) throw error
+      if (error instanceof ApiError && (error.status === 401 || error.status === 403)) throw error
     }
     await pause(wait, signal)
     signal.throwIfAborted()

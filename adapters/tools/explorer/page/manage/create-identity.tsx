@@ -1,6 +1,10 @@
 import { useState } from 'preact/hooks'
+import type { ManagementApi, RequestOf } from '../../../../../src/client/index.ts'
 import type { Apis } from '../api/apis.ts'
+import { endIn, LifetimeField, USUAL_HOURS } from './enrollment.tsx'
 import { NewEntityForm } from './new-entity-form.tsx'
+
+type Invitation = NonNullable<RequestOf<ManagementApi['POST /enrollments']>['body']>
 
 const TYPES = ['Device', 'User', 'Service'] as const
 
@@ -13,6 +17,7 @@ interface Props {
 export function CreateIdentity({ apis, onCreated }: Props) {
   const [type, setType] = useState<(typeof TYPES)[number]>('Device')
   const [method, setMethod] = useState<'ott' | 'updb' | 'none'>('ott')
+  const [hours, setHours] = useState<number>(USUAL_HOURS)
   const [isAdmin, setAdmin] = useState(false)
   return (
     <NewEntityForm
@@ -20,9 +25,13 @@ export function CreateIdentity({ apis, onCreated }: Props) {
       kind="identities"
       onCreated={onCreated}
       create={async (named) => {
-        const enrollment = { ott: { ott: true }, updb: { updb: named.name }, none: {} }[method]
-        const body = { ...named, type, isAdmin, enrollment }
-        return (await apis.management.call('POST /identities', { body })).data.id
+        const body = { ...named, type, isAdmin }
+        const { id: identityId } = (await apis.management.call('POST /identities', { body })).data
+        const invitation = { identityId, expiresAt: endIn(hours) }
+        const invite = (body: Invitation) => apis.management.call('POST /enrollments', { body })
+        if (method === 'ott') await invite({ ...invitation, method })
+        if (method === 'updb') await invite({ ...invitation, method, username: named.name })
+        return identityId
       }}
     >
       <label>
@@ -47,6 +56,7 @@ export function CreateIdentity({ apis, onCreated }: Props) {
           <option value="none">none yet</option>
         </select>
       </label>
+      {method !== 'none' && <LifetimeField hours={hours} onChange={setHours} />}
       <label class="toggle">
         <input type="checkbox" checked={isAdmin} onChange={({ currentTarget }) => setAdmin(currentTarget.checked)} />
         Administrator, who may do everything

@@ -9,17 +9,48 @@ import { may } from '../session/session.ts'
 
 type Identity = AnswerOf<ManagementApi['GET /identities/{id}']>['data']
 
-/** For how long an invitation is good, in milliseconds. */
-const GOOD_FOR_MS = 24 * 3_600_000
+const HOUR_MS = 3_600_000
+
+/** How long an invitation may be good, in hours. */
+const LIFETIMES = [
+  { hours: 1, label: 'an hour' },
+  { hours: 24, label: 'a day' },
+  { hours: 168, label: 'a week' },
+  { hours: 720, label: '30 days' },
+] as const
+
+export const USUAL_HOURS = 24
+
+/** The end of an invitation that is made now and is good for some hours, RFC 3339. */
+export function endIn(hours: number): string {
+  return new Date(Date.now() + hours * HOUR_MS).toISOString()
+}
+
+/** Chooses for how long an invitation is good. */
+export function LifetimeField({ hours, onChange }: { hours: number; onChange: (hours: number) => void }) {
+  return (
+    <label>
+      Invitation is good for
+      <select value={String(hours)} onChange={({ currentTarget }) => onChange(Number(currentTarget.value))}>
+        {LIFETIMES.map((one) => (
+          <option key={one.hours} value={String(one.hours)}>
+            {one.label}
+          </option>
+        ))}
+      </select>
+    </label>
+  )
+}
 
 /** The invitation of an identity: as a QR code for phones, as a token for everything else. */
 export function Enrollment({ apis, identity, onChange }: { apis: Apis; identity: Identity; onChange: () => void }) {
   const [isShown, setShown] = useState(false)
+  const [hours, setHours] = useState<number>(USUAL_HOURS)
   const action = useAction()
   const { enrollment, authenticators } = identity
   const open = enrollment.ott ?? enrollment.updb ?? enrollment.ottca
   const invite = async () => {
-    const expiresAt = new Date(Date.now() + GOOD_FOR_MS).toISOString()
+    const expiresAt = endIn(hours)
     await action.run('Invited.', () =>
       open
         ? apis.management.call('POST /enrollments/{id}/refresh', { params: { id: open.id }, body: { expiresAt } })
@@ -29,6 +60,7 @@ export function Enrollment({ apis, identity, onChange }: { apis: Apis; identity:
   }
   const known = [authenticators.cert && 'a certificate', authenticators.updb && 'a password'].filter(Boolean)
   const isVoid = open !== undefined && Date.parse(open.expiresAt) < Date.now()
+  const mayInvite = may('enrollment', open ? 'update' : 'create')
   return (
     <section>
       <h3>Enrollment</h3>
@@ -48,14 +80,26 @@ export function Enrollment({ apis, identity, onChange }: { apis: Apis; identity:
           ) : null}
         </>
       )}
+      {mayInvite && <LifetimeField hours={hours} onChange={setHours} />}
       <div class="actions">
         {open && !isVoid && !isShown && (
           <button type="button" class="primary" onClick={() => setShown(true)}>
             Show QR code and token
           </button>
         )}
-        {open && isShown && <CopyButton text={open.jwt} label="Copy token" />}
-        {(!open || isVoid) && may('enrollment', open ? 'update' : 'create') && (
+        {open && isShown && (
+          <>
+            <CopyButton text={open.jwt} label="Copy token" />
+            <a
+              class="button"
+              download={`${identity.name}.jwt`}
+              href={`data:text/plain;charset=utf-8,${encodeURIComponent(open.jwt)}`}
+            >
+              Save as a file
+            </a>
+          </>
+        )}
+        {mayInvite && (
           <button type="button" disabled={action.isBusy} onClick={invite}>
             {open ? 'Invite anew' : 'Invite'}
           </button>

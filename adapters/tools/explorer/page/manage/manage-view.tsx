@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { Apis } from '../api/apis.ts'
 import { hrefOf, place } from '../navigation/place.ts'
-import { may } from '../session/session.ts'
+import { may, mayRead } from '../session/session.ts'
 import { CreateForm } from './create-form.tsx'
 import { EntityList } from './entity-list.tsx'
 import { EntityPanel } from './entity-panel.tsx'
@@ -21,7 +21,7 @@ export function ManageView({ apis }: { apis: Apis }) {
       <div class="bar">
         <h1>Manage</h1>
         <div class="tabs">
-          {MANAGED_KINDS.map((managed) => (
+          {MANAGED_KINDS.filter((managed) => mayRead(managed.permission)).map((managed) => (
             <a
               key={managed.kind}
               href={hrefOf('manage', { kind: managed.kind })}

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import { REFUSED } from '../api/problem-text.ts'
 import type { Answer } from './use-answer.ts'
 
 interface Props<T> {
@@ -27,6 +28,8 @@ export function Loaded<T>({ answer, empty = 'None.', isEmpty, isQuiet = false, c
 /** Why an answer is not there, with a way to ask again; nothing without a problem. */
 export function Problem({ of: { problem, reload } }: { of: Pick<Answer<unknown>, 'problem' | 'reload'> }) {
   if (problem === undefined) return null
+  // Asking again helps nobody without the right.
+  if (problem.startsWith(REFUSED)) return <p class="muted refused">{problem}</p>
   return (
     <p class="problem" role="alert">
       {problem}{' '}

@@ -92,6 +92,12 @@ export function may(entity: string, action: Action): boolean {
   return isAdmin || permissions.includes(entity) || permissions.includes(`${entity}.${action}`)
 }
 
+/** Reports whether the logged in user may read entities of a kind, for example `service-policy`. */
+export function mayRead(entity: string): boolean {
+  const { isAdmin = false, permissions = [] } = session.value ?? {}
+  return isAdmin || [entity, `${entity}.read`, 'admin_readonly'].some((one) => permissions.includes(one))
+}
+
 const ENDINGS = new Set<() => void>()
 
 /** Registers data that is forgotten at logout, so that the next user does not see it. */

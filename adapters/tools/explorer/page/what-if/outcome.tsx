@@ -3,14 +3,16 @@ import type { Apis } from '../api/apis.ts'
 import { hrefOf, place } from '../navigation/place.ts'
 import { announce } from '../parts/announcements.ts'
 import { CopyButton } from '../parts/copy-button.tsx'
+import { distinct, type Pair } from '../parts/fold-pairs.ts'
 import { numberText } from '../parts/number-text.ts'
 import { useAnswer } from '../parts/use-answer.ts'
 import { useSettled } from '../parts/use-settled.ts'
+import { mayRead } from '../session/session.ts'
 import { Apply, madeText } from './apply.tsx'
 import { type Change, simulated } from './change.ts'
 import { CopyAs } from './copy-as.tsx'
 import { linkOf } from './draft-link.ts'
-import { type Pair, Pairs } from './pairs.tsx'
+import { Pairs, worksText } from './pairs.tsx'
 
 /** Shows the gains and losses of the changes, and the ways to use them. */
 export function Outcome({ apis, changes }: { apis: Apis; changes: readonly Change[] }) {
@@ -19,6 +21,7 @@ export function Outcome({ apis, changes }: { apis: Apis; changes: readonly Chang
   const [earlier, setEarlier] = useState<readonly Pair[]>([])
   const [counts, setCounts] = useState<Counts | null>(null)
   const [written, setWritten] = useState<number>()
+  const mayExplain = mayRead('posture-check') && mayRead('router')
   const asked = JSON.stringify(tried.flatMap(simulated))
   useEffect(() => {
     setCursor(undefined)
@@ -31,7 +34,7 @@ export function Outcome({ apis, changes }: { apis: Apis; changes: readonly Chang
   const answer = useAnswer(
     async (signal) => {
       if (tried.length === 0) return undefined
-      const body = { changes: tried.flatMap(simulated), ...(cursor && { cursor }) }
+      const body = { changes: tried.flatMap(simulated), obstacles: mayExplain, ...(cursor && { cursor }) }
       const { data } = await apis.portcullis.call('POST /simulate', { body, signal })
       if (data.counts) {
         setCounts(data.counts)
@@ -57,6 +60,8 @@ export function Outcome({ apis, changes }: { apis: Apis; changes: readonly Chang
     )
   }
   const page = answer.data ?? (cursor === undefined ? answer.earlier : undefined)
+  const pairs = [...earlier, ...(page?.pairs ?? [])]
+  const works = pairs.length === 0 || pairs.some(({ change, obstacle }) => change === 'gained' && !obstacle)
   const more = () => {
     if (!page?.nextCursor) return
     setEarlier([...earlier, ...page.pairs])
@@ -69,12 +74,13 @@ export function Outcome({ apis, changes }: { apis: Apis; changes: readonly Chang
       {counts && (page || earlier.length > 0) && !answer.problem && (
         <>
           <dl class="counts">
-            <Count label="gain Dial" count={counts.dial.gained} tone="good" sign="+" />
+            <Count label="gain Dial" count={counts.dial.gained} tone={works ? 'good' : 'warn'} sign="+" />
             <Count label="lose Dial" count={counts.dial.lost} tone="bad" sign="−" />
-            <Count label="gain Bind" count={counts.bind.gained} tone="good" sign="+" />
+            <Count label="gain Bind" count={counts.bind.gained} tone={works ? 'good' : 'warn'} sign="+" />
             <Count label="lose Bind" count={counts.bind.lost} tone="bad" sign="−" />
           </dl>
-          <Pairs pairs={[...earlier, ...(page?.pairs ?? [])]} />
+          <p class="muted">{summaryOf(pairs, counts)}</p>
+          <Pairs pairs={pairs} />
           {page?.nextCursor && (
             <button type="button" onClick={more} disabled={answer.isLoading}>
               Show more
@@ -106,6 +112,18 @@ export function Outcome({ apis, changes }: { apis: Apis; changes: readonly Chang
 interface Counts {
   readonly dial: { readonly gained: number; readonly lost: number }
   readonly bind: { readonly gained: number; readonly lost: number }
+}
+
+/** The identities and services behind the numbers, and what of it would connect; of the first pairs where there are more. */
+function summaryOf(pairs: readonly Pair[], { dial, bind }: Counts): string {
+  if (pairs.length === 0) return ''
+  const all = dial.gained + dial.lost + bind.gained + bind.lost
+  const sides = (['identity', 'service'] as const).map((side) => distinct(pairs, side).length)
+  const [people = 0, things = 0] = sides
+  const whom = `${numberText(people)} ${people === 1 ? 'identity' : 'identities'}, ${numberText(things)} ${things === 1 ? 'service' : 'services'}`
+  const works = worksText(pairs)
+  const start = pairs.length < all ? `Of the first ${numberText(pairs.length)}: ${whom}` : whom
+  return `${start}${works && `; of what is gained ${works}`}.`
 }
 
 function Count({ label, count, tone, sign }: { label: string; count: number; tone: string; sign: string }) {

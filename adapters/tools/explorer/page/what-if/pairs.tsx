@@ -1,24 +1,13 @@
 import { hrefOf } from '../navigation/place.ts'
-import { EntityLink } from '../parts/entity-link.tsx'
+import { foldPairs, type Pair } from '../parts/fold-pairs.ts'
+import { Names } from '../parts/names.tsx'
+import { numberText } from '../parts/number-text.ts'
 
-interface Named {
-  readonly id: string
-  readonly name: string
-}
-
-/** An identity that would gain or lose a service. */
-export interface Pair {
-  readonly identity: Named
-  readonly service: Named
-  readonly type: 'Dial' | 'Bind'
-  readonly change: 'gained' | 'lost'
-}
-
-/** The pairs of identity and service that would gain or lose access, one by one. */
+/** The identities and services that would gain or lose access; those with the same change are one row. */
 export function Pairs({ pairs }: { pairs: readonly Pair[] }) {
   if (pairs.length === 0) return <p class="empty">Nobody would gain or lose anything.</p>
   return (
-    <table class="list" data-results>
+    <table class="list pairs" data-results>
       <thead>
         <tr>
           <th scope="col">Change</th>
@@ -30,25 +19,45 @@ export function Pairs({ pairs }: { pairs: readonly Pair[] }) {
         </tr>
       </thead>
       <tbody>
-        {pairs.map(({ identity, service, type, change }) => (
-          <tr key={`${identity.id} ${service.id} ${type} ${change}`}>
+        {foldPairs(pairs).map(({ key, identities, services, type, change, obstacle }) => (
+          <tr key={key}>
             <td>
-              <span class={change === 'gained' ? 'gain' : 'loss'}>
+              <span class={change === 'lost' ? 'loss' : obstacle ? 'doubt' : 'gain'}>
                 {change === 'gained' ? '+' : '−'} {type}
               </span>
+              {obstacle && <span class="muted obstacle">{obstacleText(obstacle)}</span>}
             </td>
             <td>
-              <EntityLink kind="identities" {...identity} />
+              <Names kind="identities" of={identities} />
             </td>
             <td>
-              <EntityLink kind="services" {...service} />
+              <Names kind="services" of={services} />
             </td>
             <td>
-              <a href={hrefOf('why', { identity: identity.id, service: service.id, type })}>why now</a>
+              <a href={hrefOf('why', { identity: identities[0]?.id, service: services[0]?.id, type })}>why now</a>
             </td>
           </tr>
         ))}
       </tbody>
     </table>
   )
+}
+
+const OBSTACLES: Readonly<Record<string, string>> = {
+  'identity-disabled': 'for a disabled identity',
+  'posture-failing': 'if posture passes',
+  'no-terminators': 'without a host',
+  'all-common-edge-routers-offline': 'with all edge routers offline',
+}
+
+/** What stands in the way of a gained pair, in a few words. */
+function obstacleText(obstacle: string): string {
+  return OBSTACLES[obstacle] ?? 'without an edge router'
+}
+
+/** How many of the gained pairs would connect, in words: `1 would connect now, 2 if posture passes`. Empty where that is not known. */
+export function worksText(pairs: readonly Pair[]): string {
+  const gained = pairs.filter(({ change, obstacle }) => change === 'gained' && obstacle !== undefined)
+  const counts = Map.groupBy(gained, ({ obstacle }) => (obstacle ? obstacleText(obstacle) : 'would connect now'))
+  return [...counts].map(([words, of]) => `${numberText(of.length)} ${words}`).join(', ')
 }

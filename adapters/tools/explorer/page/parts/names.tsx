@@ -1,0 +1,30 @@
+import { useState } from 'preact/hooks'
+import { EntityLink } from './entity-link.tsx'
+import { numberText } from './number-text.ts'
+
+const MOST_NAMED = 4
+
+/** Names that lead to their pages: a few of them, and the number of the others, which opens. */
+export function Names({ kind, of }: { kind: string; of: readonly { readonly id: string; readonly name: string }[] }) {
+  const [isOpen, setOpen] = useState(false)
+  const more = of.length - MOST_NAMED
+  const shown = isOpen || more <= 1 ? of : of.slice(0, MOST_NAMED)
+  return (
+    <>
+      {shown.map((one, place) => (
+        <span key={one.id}>
+          {place > 0 && ', '}
+          <EntityLink kind={kind} {...one} />
+        </span>
+      ))}
+      {shown.length < of.length && (
+        <>
+          {' '}
+          <button type="button" class="link" onClick={() => setOpen(true)}>
+            and {numberText(more)} more
+          </button>
+        </>
+      )}
+    </>
+  )
+}
