@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import express from 'express'
 import { Hono } from 'hono'
+import type { PlainFetch } from 'portcullis'
 import { withExplorer } from 'portcullis/explorer'
 import { expressHandler } from 'portcullis/express'
 import { honoHandler } from 'portcullis/hono'
@@ -108,13 +109,17 @@ describe('the access explorer', () => {
     expect(await coding('/edge/client/v1/version', 'br')).toEqual([200, null, 'object'])
     // Adapters for Node ask in plain values.
     const headers = { 'content-type': 'application/json', vary: 'origin' }
-    const plain = async () => ({ status: 200, headers, body: JSON.stringify('ä'.repeat(5000)) })
+    const plain: PlainFetch = async () => ({ status: 200, headers, body: JSON.stringify('ä'.repeat(5000)) })
     const { fetch } = withExplorer({ fetch: Object.assign(async () => new Response(), { plain }) })
     const url = 'https://controller.test/portcullis/v1/audit'
     const asked = { method: 'GET', url, headers: new Headers({ 'accept-encoding': 'br' }), readBody: () => undefined }
     const answer = await fetch.plain?.(asked)
     expect(answer?.headers).toMatchObject({ 'content-encoding': 'br', vary: 'origin, accept-encoding' })
-    expect(JSON.parse(brotliDecompressSync(answer?.body as Uint8Array).toString())).toBe('ä'.repeat(5000))
+    expect(
+      JSON.parse(
+        brotliDecompressSync(new Uint8Array(answer?.body instanceof Uint8Array ? answer.body : [])).toString(),
+      ),
+    ).toBe('ä'.repeat(5000))
   })
 
   it('leads nowhere else, and takes nothing', async () => {

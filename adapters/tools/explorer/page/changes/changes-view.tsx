@@ -1,11 +1,15 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import type { Apis } from '../api/apis.ts'
+import { COLLECTIONS } from '../api/collections.ts'
 import { isChange, isOfNetwork } from '../events/network-event.ts'
-import { place, stay } from '../navigation/place.ts'
+import { aboutNow, hrefOf, place, stay } from '../navigation/place.ts'
+import { Finder } from '../parts/finder.tsx'
+import { pluralName } from '../parts/kind-names.ts'
 import { Loaded } from '../parts/loaded.tsx'
 import { zoneText } from '../parts/time-text.ts'
 import { useAnswer } from '../parts/use-answer.ts'
 import { AuditList } from './audit-list.tsx'
+import { ChangeSummary, MOST_COUNTED } from './change-summary.tsx'
 
 const SPANS = [
   { hours: 1, label: 'the last hour' },
@@ -29,21 +33,27 @@ export function ChangesView({ apis }: { apis: Apis }) {
   const hours = SPANS.find((span) => String(span.hours) === about.get('hours'))?.hours ?? 1
   const isAccess = about.get('of') === 'access'
   const isWhole = about.get('of') === 'all'
+  const kind = COLLECTIONS.find((one) => one === about.get('kind'))
+  const [actor, entity] = [about.get('actor') ?? undefined, about.get('entity') ?? undefined]
   const [before, setBefore] = useState<string>()
+  const asked = JSON.stringify([hours, isAccess, isWhole, kind, actor, entity])
+  useEffect(() => setBefore(undefined), [asked])
   const answer = useAnswer(
     async (signal) => {
       const since = new Date(Date.now() - hours * 3_600_000).toISOString()
       const others = isWhole ? '' : ` and not (kind in ${listOf(BOOKKEEPING)})`
-      const kinds = isAccess ? ` and kind in ${listOf(ACCESS_KINDS)}` : others
+      const wide = isAccess ? ` and kind in ${listOf(ACCESS_KINDS)}` : others
+      const kinds = kind === undefined ? wide : ` and kind = ${JSON.stringify(kind)}`
       const filter = `at >= datetime(${since}) and type in ["entity.created", "entity.updated", "entity.deleted"]${kinds}`
-      const query = { filter, limit: 100, ...(before !== undefined && { before }) }
-      return (await apis.portcullis.call('GET /audit', { query, signal })).data
+      const query = { filter, ...(actor && { actor }), ...(entity && { entity }), ...(before && { before }) }
+      const { data } = await apis.portcullis.call('GET /audit', { query: { ...query, limit: MOST_COUNTED }, signal })
+      return { ...data, since }
     },
-    [apis, hours, isAccess, isWhole, before],
+    [apis, asked, before],
     isWhole ? isChange : isOfNetwork,
   )
-  const show = (changed: { hours?: string; of?: string | undefined }) =>
-    stay('changes', { hours: String(hours), of: about.get('of') ?? undefined, ...changed })
+  const show = (changed: Readonly<Record<string, string | undefined>>) =>
+    stay('changes', { ...aboutNow('of', 'kind', 'actor', 'by', 'entity', 'name'), hours: String(hours), ...changed })
   return (
     <section class="reading">
       <div class="bar">
@@ -76,9 +86,40 @@ export function ChangesView({ apis }: { apis: Apis }) {
         </label>
         <span class="muted">Times are {zoneText()}.</span>
       </div>
+      <div class="row narrowing">
+        <Finder
+          apis={apis}
+          label="Changed by"
+          placeholder="Anybody"
+          kinds={['identities']}
+          text={actor && (about.get('by') ?? actor)}
+          onPick={({ id, name }) => show({ actor: id, by: name })}
+        />
+        <label>
+          Kind
+          <select value={kind ?? ''} onChange={({ currentTarget }) => show({ kind: currentTarget.value || undefined })}>
+            <option value="">Any kind</option>
+            {COLLECTIONS.map((one) => (
+              <option key={one} value={one}>
+                {pluralName(one, 2)}
+              </option>
+            ))}
+          </select>
+        </label>
+        <Finder
+          apis={apis}
+          label="Of"
+          placeholder="Anything"
+          kinds={[]}
+          text={entity && (about.get('name') ?? entity)}
+          onPick={({ id, name }) => show({ entity: id, name })}
+        />
+        {(actor || kind || entity) && <a href={hrefOf('changes', { hours: String(hours) })}>Everything</a>}
+      </div>
       <Loaded answer={answer} isEmpty={({ entries }) => entries.length === 0} empty="Nothing was changed in that time.">
-        {({ entries, next }) => (
+        {({ entries, next, since }) => (
           <>
+            <ChangeSummary apis={apis} entries={entries} since={since} />
             <AuditList apis={apis} entries={entries} onUndone={answer.reload} />
             {next !== null && (
               <button type="button" onClick={() => setBefore(next)}>

@@ -12,9 +12,12 @@ import type { RecordOf } from './use-records.ts'
 /** As many lines are listed; the timeline above goes back further. */
 const MOST_LISTED = 200
 
+/** Events that are alike are one line across this many other lines. */
+const MOST_BETWEEN = 5
+
 /** Events, the newest first; repeated events are one line that opens. */
 export function EventList({ events, recordOf }: { events: readonly NetworkEvent[]; recordOf: RecordOf }) {
-  const shown = foldRuns(events, sayingOf).slice(-MOST_LISTED).toReversed()
+  const shown = foldRuns(events, sayingOf, MOST_BETWEEN).slice(-MOST_LISTED).toReversed()
   return (
     <ol class="events" aria-label="Events, the newest first">
       {shown.map((run) => (

@@ -10,7 +10,7 @@ interface Props<T> {
   readonly label: string
   readonly placeholder?: string
   /** The text of the field until the user types. */
-  readonly text?: string
+  readonly text?: string | undefined
   /** Finds the choices for a text; called once the user pauses. */
   readonly search: (text: string, signal: AbortSignal) => Promise<Options<T>>
   readonly keyOf: (option: T) => string

@@ -11,7 +11,7 @@ interface Props {
   /** The kinds to search; empty for all. */
   readonly kinds: readonly string[]
   /** The text that stands in the field at first. */
-  readonly text?: string
+  readonly text?: string | undefined
   readonly onPick: (found: Found) => void
 }
 

@@ -1,4 +1,4 @@
-/** Events that are alike and follow each other, with nothing between. */
+/** Events that are alike and follow each other. */
 export interface Run<T> {
   readonly first: T
   readonly last: T
@@ -6,16 +6,23 @@ export interface Run<T> {
   readonly events: readonly T[]
 }
 
-/** Joins consecutive entries with the same text. */
-export function foldRuns<T>(events: readonly T[], sayingOf: (event: T) => string): readonly Run<T>[] {
+/**
+ * Joins entries with the same text that follow each other, with at most `between` other runs between them: a session that ends and a refusal
+ * alternate for hours. A run stands where its last entry was.
+ */
+export function foldRuns<T>(events: readonly T[], sayingOf: (event: T) => string, between = 0): readonly Run<T>[] {
   const runs: { first: T; last: T; events: T[]; saying: string }[] = []
   for (const event of events) {
-    const run = runs.at(-1)
     const saying = sayingOf(event)
-    if (run !== undefined && run.saying === saying) {
-      run.last = event
-      run.events.push(event)
-    } else runs.push({ first: event, last: event, events: [event], saying })
+    const at = runs.findLastIndex((run, place) => place >= runs.length - 1 - between && run.saying === saying)
+    const [run] = at < 0 ? [] : runs.splice(at, 1)
+    if (run === undefined) {
+      runs.push({ first: event, last: event, events: [event], saying })
+      continue
+    }
+    run.last = event
+    run.events.push(event)
+    runs.push(run)
   }
   return runs
 }
