@@ -41,7 +41,7 @@ export type { ExplainOptions } from './access/explain.ts'
 export { type Explanation, explanationText, type Reason, type Suggestion } from './facts/access/explain/index.ts'
 export type { SimulationPage, SimulationResult } from './access/simulation/audience-changes.ts'
 export type { SimulatedChange } from './access/simulation/resolve-changes.ts'
-export type { NetworkFinding } from './access/network-findings.ts'
+export type { NetworkFinding } from './insight/reach/network-findings.ts'
 export type { PostureResponse } from './facts/access/posture/rules/index.ts'
 
 // To hear of it.

@@ -1,5 +1,5 @@
 import type { ExplainOptions } from '../access/explain.ts'
-import type { NetworkFinding } from '../access/network-findings.ts'
+import type { NetworkFinding } from '../insight/reach/network-findings.ts'
 import { type UnexplainedFinding, unexplained } from '../audit/audit-explanation.ts'
 import type { AuditFinding } from '../audit/audit-verification.ts'
 import { checkOptions, type OptionRules } from '../base/arguments.ts'

@@ -1,7 +1,6 @@
 import { Access } from '../access/access.ts'
 import { AccessRequestService } from '../access/access-requests.ts'
 import { type ExplainOptions, explain } from '../access/explain.ts'
-import { type NetworkFinding, networkFindings } from '../access/network-findings.ts'
 import { Posture } from '../access/posture/posture-reports.ts'
 import { Sessions } from '../access/service-sessions/sessions.ts'
 import type { SimulatedCircumstances, SimulationPage, SimulationResult } from '../access/simulation/audience-changes.ts'
@@ -25,6 +24,7 @@ import { DataPlaneService } from '../fabric/data-plane-entities.ts'
 import type { Explanation } from '../facts/access/explain/index.ts'
 import type { AccessType } from '../facts/access/index/index.ts'
 import { Traces } from '../identities/traces.ts'
+import { type NetworkFinding, networkFindings } from '../insight/reach/network-findings.ts'
 import { NetworkGraphs } from '../insight/reach/network-graphs.ts'
 import { Timelines } from '../insight/timeline/timelines.ts'
 import { TrafficReading } from '../insight/traffic.ts'
@@ -138,7 +138,7 @@ export class ControllerEngine extends StoreEngine {
 
   /** Finds oddities of the network: no administrator who can log in, policies that select nothing, services without routers. */
   findings(): Promise<readonly NetworkFinding[]> {
-    return networkFindings(this.#context)
+    return networkFindings(this.#context, this.graphs)
   }
 
   /**

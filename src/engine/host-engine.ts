@@ -1,5 +1,4 @@
 import type { ExplainOptions } from '../access/explain.ts'
-import type { NetworkFinding } from '../access/network-findings.ts'
 import type { SimulatedCircumstances, SimulationPage, SimulationResult } from '../access/simulation/audience-changes.ts'
 import type { SimulatedChange } from '../access/simulation/resolve-changes.ts'
 import type { TrustAnchor } from '../authority/trust.ts'
@@ -13,6 +12,7 @@ import type { EnrollmentCreate } from '../facts/enrollment/enrollment.resource.t
 import type * as wire from '../facts/resources/wire-names.ts'
 import type { DeliveryReport, DeliverySelectionRequest } from '../facts/webhooks/delivery-questions.resource.ts'
 import type { Trace } from '../identities/traces.ts'
+import type { NetworkFinding } from '../insight/reach/network-findings.ts'
 import type { PasswordReset, PasswordResetReport } from '../login/administrator-recovery.ts'
 import type { ClientInfo } from '../login/api-session-start.ts'
 import type { HostEntities, HostEntityServices, HostReader } from './host-entities.ts'

@@ -23,7 +23,7 @@ describe.skipIf(!HAS_BROWSER)('the changes of a network', () => {
     await expect.poll(() => sum.textContent()).toMatch(/^1 person deleted 1 service;? ?/)
     expect(await page.locator('.audit').textContent()).not.toContain('identity')
     await page.getByRole('link', { name: 'Everything' }).click()
-    await pick(page, 'Of', 'phone')
+    await pick(page, 'Entity', 'phone')
     await expect.poll(() => sum.textContent()).toMatch(/^1 person changed 1 identity/)
     await page.getByRole('link', { name: 'Everything' }).click()
     await pick(page, 'Changed by', 'laptop')

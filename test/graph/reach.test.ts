@@ -1,5 +1,6 @@
 import { createTestController } from 'portcullis/testing'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { issueAuthority, pemOf } from '../support/certificates/certificates.ts'
 import { adminToken, ownApi } from '../support/delegate.ts'
 import { network } from '../support/network.ts'
 import { withSharedPki } from '../support/shared-pki.ts'
@@ -88,6 +89,25 @@ describe('GET /findings', () => {
     const [page] = (await api.call('GET /findings', { query })).data
     const [next] = (await api.call('GET /findings', { query: { ...query, cursor: page?.nextCursor ?? '' } })).data
     expect([page?.count, page?.entities.length, next?.entities.map(({ name }) => name)]).toEqual([4, 3, ['wiki']])
+  })
+
+  it('finds certificates that end, administrators with a password alone, and policies that are over', async () => {
+    const { controller: net, api } = await network({ model: MODEL })
+    const named = async (finding: 'policies-over' | 'certificates-ending' | 'administrators-without-second-factor') =>
+      (await api.call('GET /findings', { query: { finding } })).data[0]?.entities.map(
+        ({ kind, name }) => `${kind} ${name}`,
+      )
+    const until = new Date(net.clock.now() + 600_000).toISOString()
+    const [money] = (await net.admin.call('GET /service-policies', { query: { filter: 'name = "money"' } })).data
+    await net.admin.call('PATCH /service-policies/{id}', { params: { id: money?.id ?? '' }, body: { until } })
+    const certPem = pemOf(await issueAuthority({ notAfter: net.clock.now() + 30 * 86_400_000 + 600_000 }))
+    const rules = { isAuthEnabled: true, isAutoCaEnrollmentEnabled: false, isOttCaEnrollmentEnabled: false }
+    await net.admin.call('POST /cas', { body: { name: 'company', certPem, identityRoles: [], ...rules } })
+    expect(await named('administrators-without-second-factor')).toEqual(['identities Default Admin'])
+    expect([await named('policies-over'), await named('certificates-ending')]).toEqual([[], []])
+    await net.elapse(1_200_000)
+    expect(await named('policies-over')).toEqual(['service-policies money'])
+    expect(await named('certificates-ending')).toEqual(['cas company'])
   })
 
   it('tells invitations that ended, and those that end within a day', async () => {

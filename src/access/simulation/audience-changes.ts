@@ -169,7 +169,7 @@ export interface ChangedPair {
   readonly service: Named
   readonly type: AccessType
   readonly change: 'gained' | 'lost'
-  /** What would stand in the way of a gained pair; null without an obstacle. Undefined unless it was asked for. */
+  /** The obstacle to a connection of a gained pair; null without an obstacle. Undefined unless it was asked for. */
   readonly obstacle?: Reason | null | undefined
 }
 

@@ -1,7 +1,12 @@
 import type { z } from 'zod'
+import { administrators } from '../../authority/trust.ts'
 import type { NameEntry, NameOrder } from '../../base/name-order.ts'
 import { type Call, mayRead } from '../../context/call.ts'
 import type { EngineContext } from '../../context/context.ts'
+import { servicePolicies } from '../../facts/access/policy.resource.ts'
+import { isDisabled } from '../../facts/authority/authority.rules.ts'
+import { authenticators } from '../../facts/credentials/authenticator.resource.ts'
+import { cas } from '../../facts/enrollment/ca.resource.ts'
 import { enrollments } from '../../facts/enrollment/enrollment.resource.ts'
 import type { GraphPolicy, GroupedKind, LinkType } from '../../facts/insight/graph/index.ts'
 import {
@@ -10,40 +15,86 @@ import {
   type FindingKind,
   type FindingsRequest,
 } from '../../facts/insight/reach/reach.resource.ts'
-import { terminators } from '../../facts/services/terminator.resource.ts'
+import { mfas } from '../../facts/login/mfa.resource.ts'
+import { endOfCertificate } from '../../facts/pki/certificate-end.rules.ts'
+import { edgeRouters } from '../../facts/routers/edge-router.resource.ts'
 import type { RecordOf } from '../../kernel/declaration/resource.ts'
+import { both, equals, isIn } from '../../kernel/filter/index.ts'
+import type { HostedServices } from './hosted-services.ts'
 import { pageOfIds } from './member-pages.ts'
 import type { Names } from './names.ts'
 import { inSlices, type Partition, type SelectingPolicies } from './partition.ts'
 
-/** An invitation is about to end within this time (ms), and within the last half of its life: a new one is not. */
-const SOON_MS = 86_400_000
+const DAY_MS = 86_400_000
+/** A certificate ends soon within this time (ms): long enough to bring a new one to where it is used. */
+const CERTIFICATE_SOON_MS = 30 * DAY_MS
+/** Invitations of one finding that are listed at most. */
+const MOST_INVITATIONS = 1000
 
-function isEnding(
-  { createdAt, expiresAt }: Pick<RecordOf<typeof enrollments>, 'createdAt' | 'expiresAt'>,
-  now: number,
-) {
-  return expiresAt > now && expiresAt - now <= Math.min(SOON_MS, (expiresAt - createdAt) / 2)
+/** The sources of findings. */
+interface Sources {
+  readonly context: EngineContext
+  readonly partition: Partition
+  readonly names: Names
+  readonly hosted: HostedServices
 }
 
-/** The kind of entity that a finding is about, and the permissions that it takes. */
+/** The kinds of entity that a finding is about, the permissions that it takes, and how it is found. */
 interface FindingFacts {
-  readonly kind: string
+  readonly kinds: readonly string[]
   readonly reads: readonly string[]
+  readonly find: (sources: Sources) => Promise<readonly string[]>
 }
 
 const POLICY_KINDS = ['service-policies', 'edge-router-policies', 'service-edge-router-policies'] as const
 
+/** Every finding is decided by one function. */
 const FACTS: Readonly<Record<FindingKind, FindingFacts>> = {
-  'edge-routers-offline': { kind: 'edge-routers', reads: ['router'] },
-  'services-without-terminators': { kind: 'services', reads: ['service', 'terminator'] },
-  'services-without-edge-routers': { kind: 'services', reads: ['service', 'router', 'service-edge-router-policy'] },
-  'services-without-identities': { kind: 'services', reads: ['service', 'identity', 'service-policy'] },
-  'identities-without-services': { kind: 'identities', reads: ['service', 'identity', 'service-policy'] },
-  'identities-without-edge-routers': { kind: 'identities', reads: ['identity', 'router', 'edge-router-policy'] },
-  'policies-without-effect': { kind: 'policies', reads: ['identity', 'service', 'router', 'service-policy'] },
-  'invitations-ended': { kind: 'identities', reads: ['identity', 'enrollment'] },
-  'invitations-ending': { kind: 'identities', reads: ['identity', 'enrollment'] },
+  'edge-routers-offline': { kinds: ['edge-routers'], reads: ['router'], find: offlineRouters },
+  'services-without-terminators': { kinds: ['services'], reads: ['service', 'terminator'], find: unhostedServices },
+  'services-without-edge-routers': {
+    kinds: ['services'],
+    reads: ['service', 'router', 'service-edge-router-policy'],
+    find: (sources) => leftOutBy(sources, 'services-without-edge-routers'),
+  },
+  'certificates-ending': { kinds: ['edge-routers', 'cas'], reads: ['router', 'ca'], find: endingCertificates },
+  'administrators-without-second-factor': {
+    kinds: ['identities'],
+    reads: ['identity', 'authenticator'],
+    find: onePasswordAdministrators,
+  },
+  'services-without-identities': {
+    kinds: ['services'],
+    reads: ['service', 'identity', 'service-policy'],
+    find: (sources) => leftOutBy(sources, 'services-without-identities'),
+  },
+  'identities-without-services': {
+    kinds: ['identities'],
+    reads: ['service', 'identity', 'service-policy'],
+    find: (sources) => leftOutBy(sources, 'identities-without-services'),
+  },
+  'identities-without-edge-routers': {
+    kinds: ['identities'],
+    reads: ['identity', 'router', 'edge-router-policy'],
+    find: (sources) => leftOutBy(sources, 'identities-without-edge-routers'),
+  },
+  'policies-without-effect': {
+    kinds: POLICY_KINDS,
+    reads: ['identity', 'service', 'router', 'service-policy'],
+    find: (sources) => leftOutBy(sources, 'policies-without-effect'),
+  },
+  'policies-over': { kinds: ['service-policies'], reads: ['service-policy'], find: policiesOver },
+  'edge-routers-behind': { kinds: ['edge-routers'], reads: ['router'], find: routersBehind },
+  'invitations-ended': {
+    kinds: ['identities'],
+    reads: ['identity', 'enrollment'],
+    find: (sources) => invitations(sources, 0, () => true),
+  },
+  'invitations-ending': {
+    kinds: ['identities'],
+    reads: ['identity', 'enrollment'],
+    find: (sources) => invitations(sources, DAY_MS, isEnding),
+  },
 }
 
 /**
@@ -51,24 +102,22 @@ const FACTS: Readonly<Record<FindingKind, FindingFacts>> = {
  * The entities that policies leave out are computed once for a revision of the network.
  */
 export async function findings(
-  context: EngineContext,
+  sources: Sources,
   call: Call,
-  partition: Partition,
-  names: Names,
   { finding: wanted, limit, cursor }: z.output<typeof FindingsRequest>,
 ): Promise<readonly Finding[]> {
+  const { context, names } = sources
   const readable = FINDING_KINDS.filter((kind) => FACTS[kind].reads.every((permission) => mayRead(call, permission)))
   const asked = wanted === undefined ? readable : readable.filter((kind) => kind === wanted)
   const found: Finding[] = []
   for (const finding of asked) {
-    const { kind } = FACTS[finding]
-    const ids = await idsOf(context, partition, names, finding)
-    const orders = kind === 'policies' ? POLICY_KINDS : [kind]
-    const order = joined(orders.flatMap((one) => names.get(one) ?? []))
+    const { kinds, find } = FACTS[finding]
+    const ids = await find(sources)
+    const order = joined(kinds.flatMap((one) => names.get(one) ?? []))
     const page = { text: '', limit, ...(wanted !== undefined && { cursor }) }
     const { entries, nextCursor } = await pageOfIds(ids, order, page, context.turns)
     const entities = entries.map(({ id, name }) => ({
-      kind: orders.find((one) => names.get(one)?.get(id) !== undefined) ?? kind,
+      kind: kinds.find((one) => names.get(one)?.get(id) !== undefined) ?? '',
       id,
       name,
     }))
@@ -88,66 +137,117 @@ function joined(orders: readonly NameOrder[]): Pick<NameOrder, 'get'> {
   }
 }
 
-async function idsOf(
-  { storage, clock, presence, turns }: EngineContext,
-  partition: Partition,
-  names: Names,
-  finding: FindingKind,
-): Promise<readonly string[]> {
-  switch (finding) {
-    case 'edge-routers-offline': {
-      const ids = everybody(partition, 'edge-routers')
-      return storage.read(async (tx) => {
-        const routers = await presence.at(tx)
-        return ids.filter((id) => routers.connectionOf(id) === undefined)
-      })
-    }
-    case 'services-without-terminators':
-      return storage.read(async (tx) => {
-        const hosted = new Set<string>()
-        for await (const { items } of tx.collection(terminators).scan(['serviceId'])) {
-          for (const { serviceId } of items) hosted.add(serviceId)
-        }
-        return everybody(partition, 'services').filter((id) => !hosted.has(id))
-      })
-    case 'invitations-ended':
-    case 'invitations-ending': {
-      const now = clock.now()
-      const isEnded = finding === 'invitations-ended'
-      return storage.read(async (tx) => {
-        const ids = new Set<string>()
-        for await (const { items } of tx.collection(enrollments).scan(['identityId', 'expiresAt', 'createdAt'])) {
-          for (const { identityId, ...invitation } of items) {
-            const isMeant = isEnded ? invitation.expiresAt <= now : isEnding(invitation, now)
-            if (isMeant && identityId !== null && names.get('identities')?.get(identityId)) ids.add(identityId)
-          }
-        }
-        return [...ids]
-      })
-    }
-    default:
-      return partition.remembered(finding, async () =>
-        inSlices(turns, leftOut(partition, finding, await partition.selecting(turns))),
-      )
-  }
+function offlineRouters({ context: { storage, presence }, partition }: Sources): Promise<readonly string[]> {
+  return storage.read(async (tx) => {
+    const routers = await presence.at(tx)
+    return everybody(partition, 'edge-routers').filter((id) => routers.connectionOf(id) === undefined)
+  })
 }
 
-type Structural = Exclude<
-  FindingKind,
-  'edge-routers-offline' | 'services-without-terminators' | 'invitations-ended' | 'invitations-ending'
->
+function unhostedServices({ context: { storage }, partition, hosted }: Sources): Promise<readonly string[]> {
+  return storage.read(async (tx) => {
+    const isHosted = await hosted.at(tx)
+    return everybody(partition, 'services').filter((id) => !isHosted(id))
+  })
+}
+
+/** Routers and certificate authorities whose certificate ends soon, or has ended. */
+function endingCertificates({ context: { storage, clock, turns } }: Sources): Promise<readonly string[]> {
+  return storage.read(async (tx) => {
+    const turn = turns.begin()
+    const ids: string[] = []
+    const look = async ({ id, certPem }: { readonly id: string; readonly certPem: string | null }) => {
+      const endsAt = certPem === null ? undefined : endOfCertificate(certPem)
+      if (endsAt !== undefined && endsAt <= clock.now() + CERTIFICATE_SOON_MS) ids.push(id)
+      await turn()
+    }
+    for await (const { items } of tx.collection(edgeRouters).scan(['certPem'])) for (const one of items) await look(one)
+    for await (const { items } of tx.collection(cas).scan(['certPem'])) for (const one of items) await look(one)
+    return ids
+  })
+}
+
+/** Administrators that log in by a password alone. They are found by an index; a network has few. */
+function onePasswordAdministrators({ context: { storage, clock } }: Sources): Promise<readonly string[]> {
+  return storage.read(async (tx) => {
+    const enabled = (await administrators(tx)).filter((one) => !isDisabled(one, clock.now()))
+    const where = isIn('identityId', new Set(enabled.map(({ id }) => id)))
+    const passwords = (await tx.collection(authenticators).find({ where })).items.filter((one) => one.method === 'updb')
+    const proved = (await tx.collection(mfas).find({ where })).items.filter(({ isVerified }) => isVerified)
+    const safe = new Set(proved.map(({ identityId }) => identityId))
+    return [...new Set(passwords.map(({ identityId }) => identityId))].filter((id) => !safe.has(id))
+  })
+}
+
+/** Service policies whose term is over, by the index of phases. */
+function policiesOver({ context: { storage } }: Sources): Promise<readonly string[]> {
+  return storage.read(async (tx) => tx.collection(servicePolicies).findIds({ where: equals('phase', 'over') }))
+}
+
+/** Connected edge routers whose software is older than that of another. */
+function routersBehind({ context: { storage, presence }, partition }: Sources): Promise<readonly string[]> {
+  return storage.read(async (tx) => {
+    const routers = await presence.at(tx)
+    const known = everybody(partition, 'edge-routers').flatMap((id) => {
+      const numbers = versionOf(routers.connectionOf(id)?.versionInfo?.version ?? '')
+      return numbers === undefined ? [] : [{ id, numbers }]
+    })
+    const newest = known.reduce<readonly number[]>((most, { numbers }) => later(most, numbers), [])
+    return known.filter(({ numbers }) => later(numbers, newest) !== numbers).map(({ id }) => id)
+  })
+}
+
+/** The numbers of a release such as `v1.6.2`; undefined for a development build. */
+function versionOf(text: string): readonly number[] | undefined {
+  const [, ...numbers] = /^v?(\d+)\.(\d+)\.(\d+)$/.exec(text) ?? []
+  return numbers.length === 0 || numbers.every((number) => number === '0') ? undefined : numbers.map(Number)
+}
+
+/** The later of two versions; the first where they are equal. */
+function later(one: readonly number[], other: readonly number[]): readonly number[] {
+  const place = other.findIndex((number, at) => number !== one[at])
+  return place >= 0 && (other[place] ?? 0) > (one[place] ?? -1) ? other : one
+}
+
+/** Identities with an invitation that ends by a time, as the storage finds them: at most a thousand. */
+function invitations(
+  { context: { storage, clock }, names }: Sources,
+  withinMs: number,
+  isMeant: (one: RecordOf<typeof enrollments>, now: number) => boolean,
+): Promise<readonly string[]> {
+  const now = clock.now()
+  const operand = { kind: 'field', field: 'expiresAt' } as const
+  const ofIdentities = { kind: 'not', of: equals('identityId', null) } as const
+  const where = both(ofIdentities, { kind: 'compare', operand, operator: '<=', value: now + withinMs })
+  return storage.read(async (tx) => {
+    const { items } = await tx.collection(enrollments).find({ ...(where && { where }), limit: MOST_INVITATIONS })
+    const ids = items.flatMap((one) => (isMeant(one, now) && one.identityId !== null ? [one.identityId] : []))
+    return [...new Set(ids)].filter((id) => names.get('identities')?.get(id) !== undefined)
+  })
+}
+
+/** An invitation is about to end within its last half: a new invitation is not. */
+function isEnding({ createdAt, expiresAt }: RecordOf<typeof enrollments>, now: number): boolean {
+  return expiresAt > now && expiresAt - now <= (expiresAt - createdAt) / 2
+}
+
+function leftOutBy({ context: { turns }, partition }: Sources, finding: Structural): Promise<readonly string[]> {
+  return partition.remembered(finding, async () =>
+    inSlices(turns, leftOut(partition, finding, await partition.selecting(turns))),
+  )
+}
+
+type Structural = keyof typeof LACKING | 'policies-without-effect'
 
 const SERVICE_ACCESS: readonly LinkType[] = ['Dial', 'Bind']
 
 /** Findings of entities of a kind that no policy of these types links with an entity of the other kind. */
-const LACKING: Readonly<
-  Record<Exclude<Structural, 'policies-without-effect'>, { kind: GroupedKind; types: readonly LinkType[]; side: 0 | 1 }>
-> = {
+const LACKING = {
   'services-without-edge-routers': { kind: 'services', types: ['service-edge-router'], side: 0 },
   'services-without-identities': { kind: 'services', types: ['Dial'], side: 1 },
   'identities-without-services': { kind: 'identities', types: SERVICE_ACCESS, side: 0 },
   'identities-without-edge-routers': { kind: 'identities', types: ['edge-router'], side: 0 },
-}
+} as const satisfies Readonly<Record<string, { kind: GroupedKind; types: readonly LinkType[]; side: 0 | 1 }>>
 
 /** The entities, or policies, that are linked with nothing. It yields between small pieces of work. */
 function* leftOut(
@@ -163,7 +263,8 @@ function* leftOut(
   const others = selecting[side === 0 ? 1 : 0]
   const classified = partition.kinds.get(kind)
   if (classified === undefined) return []
-  const isLinking = (place: number) => others.has(place) && types.includes(partition.policies[place]?.type ?? 'Dial')
+  const isLinking = (place: number) =>
+    others.has(place) && types.some((type) => type === (partition.policies[place]?.type ?? 'Dial'))
   const ids: string[][] = []
   for (const [at, { policies }] of classified.classes.entries()) {
     if (at % PIECE === 0) yield

@@ -4,6 +4,7 @@ import { changesAfter, placeOf } from '../../context/store-level.ts'
 import { edgeRouterPolicies, serviceEdgeRouterPolicies, servicePolicies } from '../../facts/access/policy.resource.ts'
 import { postureChecks } from '../../facts/access/posture/posture-check.resource.ts'
 import { configs } from '../../facts/configs/config.resource.ts'
+import { cas } from '../../facts/enrollment/ca.resource.ts'
 import { identities } from '../../facts/identities/identity.resource.ts'
 import { edgeRouters } from '../../facts/routers/edge-router.resource.ts'
 import { services } from '../../facts/services/service.resource.ts'
@@ -21,6 +22,7 @@ export const NAMED: readonly Resource[] = [
   serviceEdgeRouterPolicies,
   postureChecks,
   configs,
+  cas,
 ]
 
 /** The names of each kind, in order. */

@@ -20,6 +20,7 @@ import {
 import { readRequest } from '../../kernel/declaration/read-body.ts'
 import { accessMap, scopeMembers } from './access-map.ts'
 import { findings } from './findings.ts'
+import { HostedServices } from './hosted-services.ts'
 import { NameIndex } from './names.ts'
 import { Partitions } from './partition.ts'
 import { reachOf } from './reach.ts'
@@ -30,11 +31,13 @@ export class NetworkGraphs {
   readonly #context: EngineContext
   readonly #partitions: Partitions
   readonly #names: NameIndex
+  readonly #hosted: HostedServices
 
   constructor(context: EngineContext) {
     this.#context = context
     this.#partitions = new Partitions(context)
     this.#names = new NameIndex(context)
+    this.#hosted = new HostedServices(context)
   }
 
   /**
@@ -95,7 +98,8 @@ export class NetworkGraphs {
     const request = readRequest(FindingsRequest, input)
     const context = this.#context
     const partition = await this.#partitions.of(call, context.turns)
-    return findings(context, call, partition, await this.#names.current(context.turns), request)
+    const names = await this.#names.current(context.turns)
+    return findings({ context, partition, names, hosted: this.#hosted }, call, request)
   }
 
   /** Searches the entities that the caller may read by name. */

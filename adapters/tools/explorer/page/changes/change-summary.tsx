@@ -17,7 +17,7 @@ interface Props {
   readonly since: string
 }
 
-/** What happened in a time, in a sentence: people, the entities that they changed by kind, and the identities that lost access. */
+/** The changes of a time in a sentence: people, the entities that they changed by kind, and the identities that lost access. */
 export function ChangeSummary({ apis, entries, since }: Props) {
   const lost = useAnswer((signal) => readLosers(apis, since, signal), [apis, entries.length], isOfNothing).data ?? 0
   const text = summaryText(entries)

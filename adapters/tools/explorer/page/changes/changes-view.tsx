@@ -108,7 +108,7 @@ export function ChangesView({ apis }: { apis: Apis }) {
         </label>
         <Finder
           apis={apis}
-          label="Of"
+          label="Entity"
           placeholder="Anything"
           kinds={[]}
           text={entity && (about.get('name') ?? entity)}

@@ -63,7 +63,7 @@ function Difference({ apis, undone }: { apis: Apis; undone: readonly Change[] })
   )
 }
 
-/** What undoing would give was lost: `11 identities lost 96 services`; with the number of pairs where not all of them are known. */
+/** The sum of lost or gained access: `11 identities lost 96 services`; with the number of pairs where not all of them are known. */
 function sumText(pairs: readonly Pair[], all: number, change: Pair['change']): string {
   const verb = change === 'gained' ? 'lost' : 'gained'
   if (pairs.length < all) return `${numberText(all)} accesses were ${verb}; these are some of them.`

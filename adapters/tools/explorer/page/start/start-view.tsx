@@ -18,10 +18,17 @@ const WORDS: Readonly<Record<FindingKind, readonly [one: string, several: string
   'edge-routers-offline': ['edge router is offline', 'edge routers are offline'],
   'services-without-terminators': ['service has no host', 'services have no host'],
   'services-without-edge-routers': ['service has no edge router', 'services have no edge router'],
+  'certificates-ending': ['certificate ends within 30 days', 'certificates end within 30 days'],
+  'administrators-without-second-factor': [
+    'administrator has no second factor',
+    'administrators have no second factor',
+  ],
   'services-without-identities': ['service is reached by nobody', 'services are reached by nobody'],
   'identities-without-services': ['identity reaches nothing', 'identities reach nothing'],
   'identities-without-edge-routers': ['identity has no edge router', 'identities have no edge router'],
   'policies-without-effect': ['policy selects nothing', 'policies select nothing'],
+  'policies-over': ['policy is over', 'policies are over'],
+  'edge-routers-behind': ['edge router runs older software', 'edge routers run older software'],
   'invitations-ended': ['invitation ran out', 'invitations ran out'],
   'invitations-ending': ['invitation runs out within a day', 'invitations run out within a day'],
 }
@@ -31,10 +38,14 @@ const MEANING: Readonly<Record<FindingKind, string>> = {
   'edge-routers-offline': 'Nothing passes through them until they connect to the controller.',
   'services-without-terminators': 'Every dial of them is refused: no identity that may bind them hosts them now.',
   'services-without-edge-routers': 'No service edge router policy selects them together with an edge router.',
+  'certificates-ending': 'Routers and certificate authorities: what they vouch for ends with them. Renew them before.',
+  'administrators-without-second-factor': 'A password alone lets them in: let them enroll a second factor.',
   'services-without-identities': 'No Dial policy selects them together with an identity.',
   'identities-without-services': 'No service policy selects them together with a service.',
   'identities-without-edge-routers': 'No edge router policy selects them together with an edge router.',
   'policies-without-effect': 'One of their sides selects nothing, or both do.',
+  'policies-over': 'Their term has ended and they grant nothing: give them a new term or delete them.',
+  'edge-routers-behind': 'Another edge router of the network runs a later version.',
   'invitations-ended': 'They need a new invitation before they can enroll.',
   'invitations-ending': 'They need a new invitation unless they enroll until then.',
 }
@@ -44,10 +55,14 @@ const ABSENT: Readonly<Record<FindingKind, string>> = {
   'edge-routers-offline': 'every edge router is online',
   'services-without-terminators': 'every service has a host',
   'services-without-edge-routers': 'every service has an edge router',
+  'certificates-ending': 'no certificate of a router or an authority ends within 30 days',
+  'administrators-without-second-factor': 'every administrator with a password has a second factor',
   'services-without-identities': 'every service is reached by somebody',
   'identities-without-services': 'every identity reaches something',
   'identities-without-edge-routers': 'every identity has an edge router',
   'policies-without-effect': 'every policy selects something',
+  'policies-over': 'no policy is over',
+  'edge-routers-behind': 'every edge router runs the same version',
   'invitations-ended': 'no invitation ran out',
   'invitations-ending': 'no invitation runs out within a day',
 }
@@ -65,6 +80,7 @@ const URGENT: ReadonlySet<FindingKind> = new Set<FindingKind>([
   'services-without-terminators',
   'services-without-edge-routers',
   'identities-without-edge-routers',
+  'certificates-ending',
 ])
 
 /** A service without a host has no terminator. */

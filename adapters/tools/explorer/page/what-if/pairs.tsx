@@ -50,7 +50,7 @@ const OBSTACLES: Readonly<Record<string, string>> = {
   'all-common-edge-routers-offline': 'with all edge routers offline',
 }
 
-/** What stands in the way of a gained pair, in a few words. */
+/** The obstacle of a gained pair in a few words. */
 function obstacleText(obstacle: string): string {
   return OBSTACLES[obstacle] ?? 'without an edge router'
 }
