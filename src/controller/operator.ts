@@ -1,5 +1,4 @@
 import type { ExplainOptions } from '../access/explain.ts'
-import type { NetworkFinding } from '../insight/reach/network-findings.ts'
 import { type UnexplainedFinding, unexplained } from '../audit/audit-explanation.ts'
 import type { AuditFinding } from '../audit/audit-verification.ts'
 import { checkOptions, type OptionRules } from '../base/arguments.ts'
@@ -13,6 +12,7 @@ import type { UndoPlan } from '../facts/audit/change-undo.rules.ts'
 import type { AuthorityChange, PkiStatus, RenewalHolder, RotationRequest } from '../facts/pki/pki-requests.resource.ts'
 import { resourceNamed } from '../facts/resources/index.ts'
 import { eventDeliveries } from '../facts/webhooks/delivery.resource.ts'
+import type { NetworkFinding } from '../insight/reach/network-findings.ts'
 import type { PasswordReset, PasswordResetReport } from '../login/administrator-recovery.ts'
 import {
   type ImportedEntity,
