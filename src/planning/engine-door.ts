@@ -1,12 +1,21 @@
 import { ControllerError } from '../base/errors.ts'
 import { SYSTEM_CALL } from '../context/call.ts'
 import type { ControllerEngine } from '../engine/engine.ts'
+import type { HostEngine } from '../engine/host-engine.ts'
 import type { StoreEngine } from '../engine/store-engine.ts'
 import { explanationText } from '../facts/access/explain/index.ts'
 import { postureResponses } from '../facts/access/posture/rules/index.ts'
 import { serviceConfigs } from '../facts/configs/config.resource.ts'
 import { resourceNamed } from '../facts/resources/index.ts'
+import type { Network } from '../model/index.ts'
 import { type AccessQuestion, listAll, type NetworkDoor, RefusedRequest } from './network-door.ts'
+import { readNetwork } from './read-network.ts'
+
+/** The network of a controller in this process, with the rights of the system. */
+export async function networkOf({ engine }: { readonly engine: HostEngine }): Promise<Network> {
+  const { engineOf } = await import('../controller/guarded-engine.ts')
+  return readNetwork(engineDoor(engineOf(engine)))
+}
 
 /** The network of an engine, with the rights of the system. Only a whole controller explains access. */
 export function engineDoor(engine: StoreEngine, explaining?: ControllerEngine): NetworkDoor {

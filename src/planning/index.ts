@@ -1,6 +1,7 @@
 export { ChangeRefused, type Progress } from './apply-changes.ts'
 export type { Coverage, CoveredKind, TestCase, TestResult, TouchedAccess } from './check-invariant.ts'
 export { coverageText, lowestShare } from './coverage.ts'
+export { networkOf } from './engine-door.ts'
 export {
   type AccessQuestion,
   type EntityDoor,

@@ -1,5 +1,5 @@
 import { hidesText, visible } from '../../../src/base/text.ts'
-import { isRouterPolicy, MODEL_KINDS, type Network } from '../../../src/model/index.ts'
+import { isRouterPolicy, MODEL_KINDS, type Network, type NetworkModel } from '../../../src/model/index.ts'
 import { yamlPackage } from '../../../src/planning/index.ts'
 
 /**
@@ -35,12 +35,13 @@ export async function modelText(network: Network, format: 'yaml' | 'json' = 'yam
  * @example
  * await writeFile('network.json', JSON.stringify(modelObject(await readNetwork(admin))))
  */
-export function modelObject(network: Network): Readonly<Record<string, readonly object[]>> {
+export function modelObject(network: Network): NetworkModel {
   const members = MODEL_KINDS.flatMap(({ key }) => {
     const held = network.all(key).filter(({ isKept }) => !isKept)
     const sorted = held.toSorted((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
     // Left out, the list would mean all with all.
     return held.length === 0 && !isRouterPolicy(key) ? [] : [[key, sorted.map(({ body }) => body)] as const]
   })
+  // The bodies are what the API shows, in the form of its requests.
   return Object.fromEntries(members)
 }

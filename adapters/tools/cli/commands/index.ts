@@ -4,6 +4,14 @@ import { ENTITY_COMMANDS } from './entities/entities.ts'
 /** Every command of the program, as help lists it. The file of a command is loaded when the command is asked for. */
 export const COMMANDS: readonly CommandGroup[] = [
   {
+    title: 'Begin',
+    commands: [
+      ...listed(() => import('./up/up.ts'), {
+        UP: ['up', 'bring services up for other machines: a network, a router, a host and invitations, in one command'],
+      }),
+    ],
+  },
+  {
     title: 'Serve',
     commands: [
       ...listed(() => import('./init.ts'), {

@@ -164,7 +164,7 @@ async function writeNew(file: string, text: string, { options, terminal }: Invit
 }
 
 /** A QR code of blocks, dark on light, with the margin that cameras need. */
-async function qrCode(text: string): Promise<string> {
+export async function qrCode(text: string): Promise<string> {
   const { renderUnicodeCompact } = await import('uqr')
   return renderUnicodeCompact(text, { border: 2 })
 }

@@ -36,6 +36,8 @@ import { workerMetrics } from './worker-metrics.ts'
 
 /** A controller that answers over HTTPS. */
 export interface ServedController {
+  readonly controller: Controller
+  readonly server: RunningServer
   /** The line that announces this to programs and people. */
   readonly readyLine: string
   /** Remarks for the operator, one line each. */
@@ -120,6 +122,8 @@ async function serveStorage(
     const stopEvents = await writeEvents(controller, options.events)
     const lifetime = new Lifetime('the controller is not served any more')
     return {
+      controller,
+      server,
       readyLine: `portcullis ready at ${server.url}, advertised as ${address}, storage ${storageName()}`,
       notes: [
         ...notes,

@@ -62,7 +62,8 @@ export function returnUnusedMemory(): void {
   if (typeof collect === 'function') collect({ type: 'major', execution: 'sync', flavor: 'last-resort' })
 }
 
-async function started(options: ServeOptions, isWorker: boolean): Promise<ServedController> {
+/** Resolves when the controller answers. Throws {@link UsageError} for unusable options. */
+export async function started(options: ServeOptions, isWorker: boolean): Promise<ServedController> {
   try {
     return await serveController(options, isWorker)
   } catch (error) {
