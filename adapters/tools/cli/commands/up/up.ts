@@ -225,7 +225,7 @@ async function serving(folder: string, at: Address): Promise<ServedController> {
   }
 }
 
-/** What `portcullis serve` would be asked. Variables for it say nothing here. */
+/** The options for `portcullis serve`. Its variables of the environment do not count. */
 function serveOptions(folder: string, at: Address) {
   const isOwn = at.host === 'localhost' || at.host === '::1' || at.host.startsWith('127.')
   const where = isOwn
