@@ -103,7 +103,7 @@ function called(owner: object, { part, method }: MethodRights, given: readonly u
 }
 
 /** The methods by which somebody does something for itself: the system is nobody. */
-const OF_SOMEBODY = new Set(['posture.submit', 'sessions.deleteOwn'])
+const OF_SOMEBODY = new Set(['accessRequests.withdraw', 'posture.submit', 'sessions.deleteOwn'])
 
 const NOTHING = ['nothing', 'nothing', 'nothing']
 

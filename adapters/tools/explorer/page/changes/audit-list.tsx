@@ -25,6 +25,8 @@ const DONE: Readonly<Record<string, string>> = {
   'enrollment.completed': 'enrolled:',
   'request.refused': 'was refused a request:',
   'service.refused': 'was refused the use of',
+  'access.requested': 'asked for access:',
+  'access.decided': 'decided',
 }
 
 interface AuditListProps {

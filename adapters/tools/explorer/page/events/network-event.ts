@@ -27,6 +27,7 @@ const TOPIC_OF: Readonly<Record<string, Topic>> = {
   identity: 'sessions',
   service: 'refused',
   access: 'access',
+  'access-request': 'access',
   posture: 'posture',
   router: 'routers',
   link: 'routers',

@@ -8,6 +8,7 @@ import { Loaded } from '../parts/loaded.tsx'
 import { numberText } from '../parts/number-text.ts'
 import { useAnswer } from '../parts/use-answer.ts'
 import { useIsNarrow } from '../parts/use-narrow.ts'
+import { OpenRequests } from '../requests/open-requests.tsx'
 import { Recent } from './recent.tsx'
 
 type Findings = AnswerOf<PortcullisApi['GET /findings']>['data']
@@ -103,6 +104,7 @@ function Overview({ apis }: { apis: Apis }) {
           </p>
         )}
       </div>
+      <OpenRequests apis={apis} />
       <Recent apis={apis} />
       <Loaded answer={answer} isEmpty={(data) => data.length === 0} empty="You may not see what this is made of.">
         {(data) => <Findings findings={data} />}
