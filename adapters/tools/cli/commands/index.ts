@@ -9,6 +9,9 @@ export const COMMANDS: readonly CommandGroup[] = [
       ...listed(() => import('./up/up.ts'), {
         UP: ['up', 'bring services up for other machines: a network, a router, a host and invitations, in one command'],
       }),
+      ...listed(() => import('./new.ts'), {
+        NEW: ['new', 'write a project: express, hono, fastify, a dark app, a server or a test'],
+      }),
     ],
   },
   {

@@ -1,0 +1,27 @@
+import { mkdirSync } from 'node:fs'
+import { createController } from 'portcullis'
+import { sqliteStorage } from 'portcullis/kysely'
+import { openPkiDirectory, serve } from 'portcullis/node'
+import network from '../shared/network.ts'
+import { payroll } from './app.ts'
+
+const port = Number(process.env.PORT ?? 1280)
+// The data holds keys and invitations: the folder is for its owner alone.
+mkdirSync('data', { recursive: true, mode: 0o700 })
+const controller = await createController({
+  storage: await sqliteStorage('data/network.sqlite'),
+  address: `localhost:${port}`,
+  pki: openPkiDirectory('data/pki'),
+  model: network,
+})
+
+const server = await serve(controller, { port, fabric: true, router: true })
+await server.router?.as('app-server').host('payroll', payroll)
+console.log(`payroll is hosted; the only open port is that of https://localhost:${port}`)
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, async () => {
+    await server.close()
+    await controller.close()
+  })
+}

@@ -1,0 +1,15 @@
+import { defineModel } from 'portcullis/model'
+
+/** The whole network: staff dial payroll, the app server hosts it, and nobody else reaches it. */
+export default defineModel({
+  services: [{ name: 'payroll', encryptionRequired: true }],
+  identities: [
+    { name: 'app-server', type: 'Service' },
+    { name: 'laptop', type: 'Device', roleAttributes: ['staff'] },
+  ],
+  servicePolicies: [
+    { name: 'staff', type: 'Dial', semantic: 'AnyOf', identityRoles: ['#staff'], serviceRoles: ['@payroll'] },
+    { name: 'host', type: 'Bind', semantic: 'AnyOf', identityRoles: ['@app-server'], serviceRoles: ['@payroll'] },
+  ],
+  assertions: [{ never: { identity: ['#contractor'], dial: ['@payroll'] }, unless: { identity: ['#staff'] } }],
+})
