@@ -113,7 +113,7 @@ describe('rights until an instant', () => {
     expect(await replaced(anna, short, { permissions: ['service'] })).toBe('UNAUTHORIZED')
     expect(await changed(anna, short, { rightsUntil: at(HOUR) })).toBe('done')
     expect(await changed(anna, ben, { isAdmin: true, rightsUntil: at(HOUR) })).toBe('done')
-    // What has lasting rights keeps them, whatever else of it is changed.
+    // Lasting rights stay, whatever else of the identity is changed.
     expect(await changed(anna, lasting, { name: 'clea' })).toBe('done')
     const body = { name: 'eve', type: 'User', isAdmin: true } as const
     expect(await outcome(anna.call('POST /identities', { body }))).toBe('UNAUTHORIZED')

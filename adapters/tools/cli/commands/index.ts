@@ -6,10 +6,10 @@ export const COMMANDS: readonly CommandGroup[] = [
   {
     title: 'Begin',
     commands: [
-      ...listed(() => import('./up/up.ts'), {
+      ...listed(() => import('./begin/up.ts'), {
         UP: ['up', 'bring services up for other machines: a network, a router, a host and invitations, in one command'],
       }),
-      ...listed(() => import('./new.ts'), {
+      ...listed(() => import('./begin/new.ts'), {
         NEW: ['new', 'write a project: express, hono, fastify, a dark app, a server or a test'],
       }),
     ],
@@ -17,7 +17,7 @@ export const COMMANDS: readonly CommandGroup[] = [
   {
     title: 'Serve',
     commands: [
-      ...listed(() => import('./init.ts'), {
+      ...listed(() => import('./begin/init.ts'), {
         INIT: ['init', 'make the folder of a new controller: certificates, keys, storage and its admin'],
       }),
       ...listed(() => import('./serve/serve.ts'), {

@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { relative } from 'node:path'
-import { ControllerError, openOperator } from '../../../../src/index.ts'
-import { type Answer, type CommandCall, defineCommand } from '../command-line/command.ts'
-import { UsageError } from '../command-line/usage.ts'
-import { PASSWORD_OPTIONS, readPassword, requireLengths } from '../input/admin-credentials.ts'
-import { DEFAULT_STORAGE, DEFAULT_STORAGE_FILE, openStorage } from '../input/open-storage.ts'
-import { CERTIFICATE_OPTIONS, certificateHosts, createPkiIn } from './create-pki.ts'
+import { ControllerError, openOperator } from '../../../../../src/index.ts'
+import { type Answer, type CommandCall, defineCommand } from '../../command-line/command.ts'
+import { UsageError } from '../../command-line/usage.ts'
+import { PASSWORD_OPTIONS, readPassword, requireLengths } from '../../input/admin-credentials.ts'
+import { DEFAULT_STORAGE, DEFAULT_STORAGE_FILE, openStorage } from '../../input/open-storage.ts'
+import { CERTIFICATE_OPTIONS, certificateHosts, createPkiIn } from '../create-pki.ts'
 
 /** `portcullis init`. */
 export const INIT = defineCommand({

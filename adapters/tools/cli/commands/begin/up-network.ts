@@ -93,9 +93,17 @@ function isHosted({ roleAttributes }: { readonly roleAttributes?: readonly strin
   return roleAttributes?.includes(HOSTED) === true
 }
 
-const dialing = (service: string) => `${service} dial`
-const hosting = (service: string) => `${service} host`
-const interception = (service: string) => `${service} intercept`
+function dialing(service: string): string {
+  return `${service} dial`
+}
+
+function hosting(service: string): string {
+  return `${service} host`
+}
+
+function interception(service: string): string {
+  return `${service} intercept`
+}
 
 /** How hosts answer a service, and by which address tunnelers offer it to programs of their machines. */
 function configsOf({ service, host, port }: AnsweredService) {

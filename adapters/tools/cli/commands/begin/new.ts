@@ -2,9 +2,9 @@ import { readdirSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { basename, dirname, join, resolve } from 'node:path'
-import { VERSION } from '../../../../src/version.ts'
-import { type Answer, type CommandCall, defineCommand } from '../command-line/command.ts'
-import { UsageError } from '../command-line/usage.ts'
+import { VERSION } from '../../../../../src/version.ts'
+import { type Answer, type CommandCall, defineCommand } from '../../command-line/command.ts'
+import { UsageError } from '../../command-line/usage.ts'
 
 interface Template {
   readonly about: string
