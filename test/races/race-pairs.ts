@@ -217,6 +217,28 @@ const lastAdministrators: Prepare = async (world, name) => {
   }
 }
 
+/** Of two decisions about one access request only one is made, and an approval makes one policy. */
+const decidedTwice =
+  (other: 'approve' | 'refuse', serviceId: string): Prepare =>
+  async (world, name) => {
+    const who = await bob(world, name)
+    const path = '/portcullis/v1/access-requests'
+    const wish = { service: serviceId, durationMs: 60_000, reason: name }
+    const asked = await world.as(0, who.token)('POST', path, wish)
+    const id = textIn(asked.data, 'id')
+    const decide = (process: 0 | 1, decision: string) => world.admin(process)('POST', `${path}/${id}/${decision}`, {})
+    return {
+      acts: [() => decide(0, 'approve'), () => decide(1, other)],
+      async check(told) {
+        exactlyOne(told)
+        const isApproved = told[0].status === 200 || other === 'approve'
+        const filter = `reason = "${name}"`
+        expect(await count(who.admin, '/service-policies', filter)).toBe(isApproved ? 1 : 0)
+        await who.admin('DELETE', `/identities/${who.id}`)
+      },
+    }
+  }
+
 /** Every pair of operations that contradict each other. */
 export function racePairs(serviceId: string): readonly (readonly [string, Prepare])[] {
   return [
@@ -229,6 +251,8 @@ export function racePairs(serviceId: string): readonly (readonly [string, Prepar
     ['an auth policy deleted and used', policyInUse],
     ['a terminator of a service that is deleted', terminatorOfDeleted],
     ['a session by a policy that is lost', sessionOfLostPolicy(serviceId)],
+    ['an access request approved twice', decidedTwice('approve', serviceId)],
+    ['an access request approved and refused', decidedTwice('refuse', serviceId)],
     ['changes by an administrator who is demoted', demoted],
     ['two administrators who disable each other', lastAdministrators],
   ]

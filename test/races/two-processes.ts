@@ -12,7 +12,7 @@ export interface Told {
 export type Send = (method: string, path: string, body?: object) => Promise<Told>
 
 export interface TwoProcesses {
-  /** Speaks to a process with an API session, or without one; paths are below `/edge`. */
+  /** Speaks to a process with an API session, or without one; paths are below `/edge`, except those of `/portcullis`. */
   as(process: 0 | 1, token?: string): Send
   /** The management API as the admin, whose session may change. */
   admin(process: 0 | 1): Send
@@ -29,6 +29,8 @@ export interface Credentials {
   readonly password: string
 }
 
+const isOfOwnApi = (path: string) => path.startsWith('/portcullis/')
+
 /** Two `portcullis serve` processes over one storage. */
 export async function twoProcesses(storage: string, cwd: string): Promise<TwoProcesses> {
   const first = await serveOn(storage, cwd)
@@ -40,7 +42,11 @@ export async function twoProcesses(storage: string, cwd: string): Promise<TwoPro
     async (method, path, body) => {
       const headers = { 'content-type': 'application/json', ...(token !== undefined && { 'zt-session': token }) }
       const sent = body === undefined ? {} : { body: JSON.stringify(body) }
-      const response = await processes[process].fetch(`/edge${path}`, { method, headers, ...sent })
+      const response = await processes[process].fetch(isOfOwnApi(path) ? path : `/edge${path}`, {
+        method,
+        headers,
+        ...sent,
+      })
       const text = await response.text()
       const envelope: unknown = text.startsWith('{') ? JSON.parse(text) : {}
       const meta = Object(Reflect.get(Object(envelope), 'meta'))
@@ -51,7 +57,7 @@ export async function twoProcesses(storage: string, cwd: string): Promise<TwoPro
   const admin =
     (process: 0 | 1): Send =>
     (method, path, body) =>
-      as(process, adminToken)(method, `/management/v1${path}`, body)
+      as(process, adminToken)(method, isOfOwnApi(path) ? path : `/management/v1${path}`, body)
   const login = async (process: 0 | 1, credentials: Credentials) => {
     const told = await as(process)('POST', '/client/v1/authenticate?method=password', credentials)
     expect(told.status, told.text).toBe(200)
