@@ -111,10 +111,10 @@ export const COMMANDS: readonly CommandGroup[] = [
   {
     title: 'Grant',
     commands: [
-      ...listed(() => import('./grant.ts'), {
+      ...listed(() => import('./access/grant.ts'), {
         GRANT: ['grant', 'give access that ends by itself'],
       }),
-      ...listed(() => import('./access-requests.ts'), {
+      ...listed(() => import('./access/request-access.ts'), {
         REQUEST: ['request', 'ask for access of oneself to a service, for some time'],
         REQUESTS: ['requests', 'list the requests for access that are open'],
         APPROVE: ['approve', 'approve a request for access, for as long as was asked for or shorter'],
@@ -126,7 +126,7 @@ export const COMMANDS: readonly CommandGroup[] = [
   {
     title: 'Ask',
     commands: [
-      ...listed(() => import('./explain.ts'), {
+      ...listed(() => import('./access/explain.ts'), {
         EXPLAIN: ['explain', 'tell whether an identity may dial or bind a service, and why'],
       }),
       ...listed(() => import('./trace-dial.ts'), {

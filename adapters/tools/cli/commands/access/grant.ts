@@ -1,9 +1,9 @@
-import { policyOfGrant } from '../../../../src/api-calls.ts'
-import type { ApiClient, ManagementApi } from '../../../../src/client/index.ts'
-import { type Answer, type CommandCall, defineCommand } from '../command-line/command.ts'
-import { UsageError } from '../command-line/usage.ts'
-import { CONNECTION_DETAILS, CONNECTION_OPTIONS, withConnection } from '../connection/connect.ts'
-import { readDuration } from '../input/durations.ts'
+import { policyOfGrant } from '../../../../../src/api-calls.ts'
+import type { ApiClient, ManagementApi } from '../../../../../src/client/index.ts'
+import { type Answer, type CommandCall, defineCommand } from '../../command-line/command.ts'
+import { UsageError } from '../../command-line/usage.ts'
+import { CONNECTION_DETAILS, CONNECTION_OPTIONS, withConnection } from '../../connection/connect.ts'
+import { readDuration } from '../../input/durations.ts'
 
 /** The options of `portcullis grant`. */
 export const GRANT_OPTIONS = {

@@ -1,9 +1,9 @@
-import { didYouMean } from '../../../../src/base/arguments.ts'
-import { type Explanation, explanationText } from '../../../../src/index.ts'
-import { type Answer, type CommandCall, defineCommand, EXIT_NO, EXIT_UNUSABLE } from '../command-line/command.ts'
-import { UsageError } from '../command-line/usage.ts'
-import { CONNECTION_OPTIONS, withConnection } from '../connection/connect.ts'
-import { readsStorage, STORAGE_OPTIONS, withOperator } from '../input/open-storage.ts'
+import { didYouMean } from '../../../../../src/base/arguments.ts'
+import { type Explanation, explanationText } from '../../../../../src/index.ts'
+import { type Answer, type CommandCall, defineCommand, EXIT_NO, EXIT_UNUSABLE } from '../../command-line/command.ts'
+import { UsageError } from '../../command-line/usage.ts'
+import { CONNECTION_OPTIONS, withConnection } from '../../connection/connect.ts'
+import { readsStorage, STORAGE_OPTIONS, withOperator } from '../../input/open-storage.ts'
 
 /** The options of `portcullis explain`. */
 export const EXPLAIN_OPTIONS = {

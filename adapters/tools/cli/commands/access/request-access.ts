@@ -1,10 +1,10 @@
-import { visibleLine } from '../../../../src/base/text.ts'
-import type { AccessRequest, ApiClient, PortcullisApi } from '../../../../src/client/index.ts'
-import { type Answer, type CommandCall, defineCommand } from '../command-line/command.ts'
-import { UsageError } from '../command-line/usage.ts'
-import { CONNECTION_DETAILS, CONNECTION_OPTIONS, withConnection } from '../connection/connect.ts'
-import { openedIdentity } from '../connection/opened-identity.ts'
-import { readDuration } from '../input/durations.ts'
+import { visibleLine } from '../../../../../src/base/text.ts'
+import type { AccessRequest, ApiClient, PortcullisApi } from '../../../../../src/client/index.ts'
+import { type Answer, type CommandCall, defineCommand } from '../../command-line/command.ts'
+import { UsageError } from '../../command-line/usage.ts'
+import { CONNECTION_DETAILS, CONNECTION_OPTIONS, withConnection } from '../../connection/connect.ts'
+import { openedIdentity } from '../../connection/opened-identity.ts'
+import { readDuration } from '../../input/durations.ts'
 
 const ASKER_OPTIONS = {
   ...CONNECTION_OPTIONS,
