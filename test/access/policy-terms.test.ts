@@ -128,7 +128,7 @@ describe('a service policy with a term', () => {
     await grant({ startsAt: at(HOUR), until: at(2 * HOUR), reason: 'two hours of prod-db' })
     const coming = await explained(net)
     expect(coming).toMatchObject({ allowed: false, reason: 'no-policy-in-force', changesAt: Date.parse(at(HOUR)) })
-    expect(coming.suggestions).toMatchObject([{ kind: 'change-term' }])
+    expect(coming.suggestions[0]).toMatchObject({ kind: 'change-term' })
     const text = async () => explanationText(await explained(net))
     const [from, until] = [at(HOUR), at(2 * HOUR)]
     const given = `given by 'Default Admin', because: 'two hours of prod-db'`
