@@ -2,6 +2,7 @@ import { useId } from 'preact/hooks'
 import type { Apis } from '../api/apis.ts'
 import { readList } from '../api/read-json.ts'
 import { useAnswer } from '../parts/use-answer.ts'
+import { plainly } from '../parts/words.ts'
 
 /** The kinds whose entities members name by id. */
 const REFERENCES: Readonly<Record<string, string>> = {
@@ -86,7 +87,7 @@ export function ReferenceField({ apis, name, label, value, isRequired, isList = 
         </select>
       )}
       {answer.problem && <p class="problem">{answer.problem}</p>}
-      {schema.description && <p class="hint">{schema.description}</p>}
+      {schema.description && <p class="hint">{plainly(schema.description)}</p>}
     </div>
   )
 }

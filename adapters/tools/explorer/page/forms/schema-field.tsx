@@ -2,7 +2,7 @@ import { useEffect, useId, useState } from 'preact/hooks'
 import type { Apis } from '../api/apis.ts'
 import { attributeChip } from '../parts/chip.ts'
 import { ChipsField } from '../parts/chips-field.tsx'
-import { wordsOf } from '../parts/words.ts'
+import { plainly, wordsOf } from '../parts/words.ts'
 import { blankOf, type FormSchema, resolved, typesOf, type Values } from './form-schemas.ts'
 import { ReferenceField, referenceOf } from './reference-field.tsx'
 
@@ -305,7 +305,7 @@ export function JsonField({ name, schema, value, isRequired, onChange }: FieldPr
 }
 
 function Hint({ of: { description } }: { of: FormSchema }) {
-  return description ? <p class="hint">{description}</p> : null
+  return description ? <p class="hint">{plainly(description)}</p> : null
 }
 
 /** The value of a JSON text, undefined inside for an empty text; no answer for a text that is no JSON. */

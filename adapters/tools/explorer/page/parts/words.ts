@@ -7,6 +7,11 @@ export function wordsOf(name: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1)
 }
 
+/** A description of the API without the marks around its values. */
+export function plainly(description: string): string {
+  return description.replaceAll('`', '')
+}
+
 const LONGEST = 120
 /** Instants from the year 10,000 on stand for never, epoch milliseconds. */
 const NEVER = 253_402_300_800_000
