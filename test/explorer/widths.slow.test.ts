@@ -25,7 +25,7 @@ const SIZES = [
 const CUT = `(() => {
   const outside = (one) => { const { left, right, width } = one.getBoundingClientRect(); return width > 0 && (left < -1 || right > innerWidth + 1) }
   const links = [...document.querySelectorAll('header a, header button')].filter((one) => !one.matches('.skip') && outside(one))
-  const wide = [document.documentElement, document.querySelector('main')].filter((one) => one.scrollWidth > one.clientWidth + 1)
+  const wide = [document.documentElement, document.querySelector('main'), ...document.querySelectorAll('figure')].filter((one) => one.scrollWidth > one.clientWidth + 1)
   return [...links.map((one) => one.textContent), ...wide.map((one) => one.tagName)]
 })()`
 

@@ -1,16 +1,17 @@
 import { useEffect, useState } from 'preact/hooks'
 
 /** At this width the style sheets take the form of a phone, in which no drawing of two columns fits. */
-const NARROW = '(max-width: 640px)'
+const NARROW = 640
 
-/** Whether the window is now as narrow as a phone, where lists take the place of drawings. */
-export function useIsNarrow(): boolean {
-  const [isNarrow, setNarrow] = useState(() => matchMedia(NARROW).matches)
+/** Whether the window is now at most `width` pixels wide, where lists take the place of drawings; as narrow as a phone unless given. */
+export function useIsNarrow(width = NARROW): boolean {
+  const medium = `(max-width: ${width}px)`
+  const [isNarrow, setNarrow] = useState(() => matchMedia(medium).matches)
   useEffect(() => {
-    const query = matchMedia(NARROW)
+    const query = matchMedia(medium)
     const onChange = () => setNarrow(query.matches)
     query.addEventListener('change', onChange)
     return () => query.removeEventListener('change', onChange)
-  }, [])
+  }, [medium])
   return isNarrow
 }

@@ -8,11 +8,13 @@ const BOX = { width: 172, height: 44, gap: 10 } as const
 const COLUMN = BOX.width + 40
 const HEAD = 26
 const TITLE_LENGTH = 17
+/** The drawing needs a window of this width (px); in a smaller one it would scroll sideways. */
+const LEAST_WIDTH = 960
 
 /** The way from the identity to the service, lit as far as it is open. */
 export function PathDrawing({ explanation }: { explanation: Explanation }) {
   const { nodes, lines } = pathOf(explanation)
-  const isNarrow = useIsNarrow()
+  const isNarrow = useIsNarrow(LEAST_WIDTH)
   if (isNarrow) return <PathList nodes={nodes} />
   const columns = COLUMN_NAMES.map((_, column) => nodes.filter((node) => node.column === column))
   const rows = Math.max(...columns.map(({ length }) => length))
