@@ -61,7 +61,7 @@ describe.skipIf(!HAS_BROWSER)('a session of the explorer', () => {
     for (const name of ['#hosts', '#staff', '#audited']) {
       await other.page.getByRole('list', { name: 'Role attributes' }).getByText(name).waitFor()
     }
-    await other.page.getByRole('row', { name: /\+ Bind laptop payroll/ }).waitFor()
+    await other.page.getByRole('row', { name: /\+ Bind.*laptop.*payroll/ }).waitFor()
     expect(other.page.url()).toBe(link)
     await other.page.evaluate(`location.hash = ${JSON.stringify('#/what-if?draft=[{"kind":"nonsense"}]')}`)
     await other.page.getByText('The draft in the address cannot be opened').waitFor()
