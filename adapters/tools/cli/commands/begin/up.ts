@@ -46,8 +46,8 @@ export const UP = defineCommand({
   operands: 'SERVICE=HOST:PORT...',
   options: UP_OPTIONS,
   details: `Makes the network of the folder, or finds it, and serves it until SIGTERM or SIGINT: a controller, an edge router and a host that
-answers each service by its address. Prints an invitation for each identity that has not enrolled, and the line that opens the services on
-its machine. The same again adds services and identities to what is there; without a service it serves what is there.`,
+answers each service by its address. Prints an invitation for each identity of --for that has not enrolled, and the line that opens the
+services on its machine. The same again adds services and identities to what is there; without a service it serves what is there.`,
   examples: [
     'portcullis up payroll=127.0.0.1:3000 --for laptop',
     'portcullis up wiki=127.0.0.1:4000 --for laptop --for phone --save net.yaml',
@@ -72,7 +72,10 @@ async function up(call: UpCall): Promise<number> {
   const save = readSave(call)
   const folder = options.typed('folder') ?? DEFAULT_FOLDER
   const isThere = requireOwn(folder)
-  if (added.length === 0 && (dialers.length > 0 || !isThere)) {
+  if (added.length === 0 && dialers.length > 0) {
+    throw new UsageError('--for is about services of the same command, such as payroll=127.0.0.1:3000: none is named')
+  }
+  if (added.length === 0 && !isThere) {
     throw new UsageError('up takes services and their addresses, such as payroll=127.0.0.1:3000')
   }
   const at = readAt(options.typed('at'), folder, isThere)
@@ -142,7 +145,7 @@ The invitation of ${name}, good once until ${expiresAt}:
 ${isShown ? `\n${code}\n` : ''}
 ${jwt}
 
-On the machine of ${name}, which asks for it:
+On the machine of ${name}; the command asks for the invitation:
   ${line}
 Then ${services[0]?.service} is at http://127.0.0.1:${FIRST_PORT}/ there.
 `
