@@ -21,7 +21,7 @@ const SIZES = [
   [1920, 1080],
 ] as const
 
-/** What is cut or scrolls sideways: the document, and anything of the navigation that is out of sight. */
+/** Parts that are cut or scroll sideways: the document, and anything of the navigation that is out of sight. */
 const CUT = `(() => {
   const outside = (one) => { const { left, right, width } = one.getBoundingClientRect(); return width > 0 && (left < -1 || right > innerWidth + 1) }
   const links = [...document.querySelectorAll('header a, header button')].filter((one) => !one.matches('.skip') && outside(one))
