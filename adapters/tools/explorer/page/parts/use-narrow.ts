@@ -11,6 +11,8 @@ export function useIsNarrow(width = NARROW): boolean {
     const query = matchMedia(medium)
     const onChange = () => setNarrow(query.matches)
     query.addEventListener('change', onChange)
+    // The width may have changed before anything listened.
+    onChange()
     return () => query.removeEventListener('change', onChange)
   }, [medium])
   return isNarrow
