@@ -145,6 +145,7 @@ export const fabricRouterChanges = {
       body: NewRouter,
       data: Created,
       status: 201,
+      errors: ['NOT_FOUND'],
     },
     async ({ engine, call, body: { id = '', fingerprint = '', ...fields } }) => {
       if (id !== '' && fingerprint === '') throw invalidField('fingerprint', 'a router with a given id needs it', '')
