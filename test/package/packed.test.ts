@@ -45,7 +45,7 @@ const NODES = ['20.19.0', '22', '24']
 
 /** Bytes, gzipped, of what an entry point loads of the package by itself; it may grow, but not unnoticed. */
 const SIZES: Readonly<Record<string, number>> = {
-  '.': 33_000,
+  '.': 33_400,
   './client': 5_600,
   './policy': 31_500,
   './storage': 47_000,
@@ -55,16 +55,16 @@ const SIZES: Readonly<Record<string, number>> = {
   './node': 41_000,
   './fabric': 40_000,
   './sdk': 68_000,
-  './testing': 237_000,
-  './testing/global-setup': 205_000,
+  './testing': 244_000,
+  './testing/global-setup': 209_000,
   './testing/jest': 29_000,
   './testing/vitest': 29_000,
-  './explorer': 4_500,
+  './explorer': 4_700,
   './express': 40_500,
   './fastify': 40_500,
   './gateway': 85_000,
   './hono': 3_000,
-  './kysely': 71_500,
+  './kysely': 72_200,
   './opentelemetry': 3_500,
 }
 /** Bytes of the whole package as it travels, the page of the explorer included. */
@@ -72,10 +72,10 @@ const TARBALL = 1_750_000
 
 /** Bytes of declarations that an editor reads for an entry point; they may grow, but not unnoticed. */
 const DECLARATIONS: Readonly<Record<string, number>> = {
-  '.': 290_000,
-  './client': 139_000,
-  './policy': 66_000,
-  './sdk': 199_000,
+  '.': 297_000,
+  './client': 143_000,
+  './policy': 66_500,
+  './sdk': 203_000,
 }
 
 /** Every entry point whose types need no other package; that of storages in databases needs kysely, and no database's. */
