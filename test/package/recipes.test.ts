@@ -116,23 +116,27 @@ function complaints(paths: readonly string[]): readonly string[] {
 }
 
 /** Starts a program, which ends with the test, and resolves to the URL that it prints. */
-async function started(folder: string, program: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<string> {
+function started(folder: string, program: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<string> {
   const child = spawn(process.execPath, ['--no-warnings', ...program], { cwd: folder, env: { ...process.env, ...env } })
   const ended = once(child, 'close')
   onTestFinished(async () => {
     child.kill('SIGKILL')
     await ended
   })
-  let told = ''
-  child.stderr.on('data', (text) => {
-    told += text
+  // Its output is read until its end: a program that writes to a closed pipe ends.
+  return new Promise((resolve, reject) => {
+    let told = ''
+    const hear = (text: string) => {
+      told += text
+    }
+    child.stderr.on('data', hear)
+    child.stdout.on('data', (text) => {
+      hear(text)
+      const [url] = /https?:\/\/\S+/.exec(told) ?? []
+      if (url !== undefined) resolve(url)
+    })
+    void ended.then(() => reject(new Error(`${program} ended: ${told}`)))
   })
-  for await (const text of child.stdout) {
-    told += text
-    const [url] = /https?:\/\/\S+/.exec(told) ?? []
-    if (url !== undefined) return url
-  }
-  throw new Error(`${program} ended: ${told}`)
 }
 
 /** Sends requests to a program whose certificate nobody knows yet. */
