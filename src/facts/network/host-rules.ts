@@ -64,6 +64,7 @@ export interface HostHooks {
    * Called once an access request is made. It may take 5 s. A rule that fails or answers later leaves the request open, and is logged.
    *
    * @example
+   * import type { HostHooks } from 'portcullis'
    * const beforeGrant: HostHooks['beforeGrant'] = ({ durationMs }) => (durationMs <= 3_600_000 ? 'approve' : undefined)
    */
   beforeGrant?(request: GrantRequest): GrantDecision | Promise<GrantDecision>
