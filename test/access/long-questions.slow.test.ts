@@ -119,7 +119,7 @@ it.each([
     },
   ],
   ['500 identities that go', (n: number) => ({ kind: 'identities', action: 'delete', id: `identities-${n}` })],
-])('a simulation of %s gives the event loop back in between', async (_, change) => {
+])('a simulation of %s gives the event loop back in between', { timeout: 120_000 }, async (_, change) => {
   const controller = await network()
   const token = await adminToken(controller)
   const changes = range(CHANGES).map<object>(change)
