@@ -27,8 +27,12 @@ const TERM: OccasionFacts = { lane: 'prompt', retryMs: 1000 }
 
 /** The occasions of the timetable. Each has turns of its own: a slow occasion does not delay another. */
 const OCCASIONS = {
-  /** A session has expired, or the rights of an identity have. */
+  /** A session has expired. */
   overdue: BULK,
+  /** An open access request has expired. */
+  'access-request': BULK,
+  /** The rights of an identity end by themselves. */
+  rights: TERM,
   /** A withdrawal of credentials could not be enforced: every API session is judged again. */
   withdrawn: BULK,
   /** A change of access could not be enforced: every session is judged again. */

@@ -10,6 +10,7 @@ import { publishSigningKey } from '../credentials/signing-keys.ts'
 import { bootstrap } from '../engine/bootstrap.ts'
 import type { ControllerEngine } from '../engine/engine.ts'
 import { contextOf } from '../engine/entity-services.ts'
+import { lookForEnds } from '../engine/followers.ts'
 import type { CallEngine, HostEngine } from '../engine/host-engine.ts'
 import {
   type IdentityInvitationOptions,
@@ -196,6 +197,7 @@ export async function assembleController(options: ControllerOptions, applyModel:
   const isClosed = () => !lifetime.isOpen
   const defaultAdmin = await bootstrap(contextOf(engine), options.admin)
   await resume(contextOf(engine))
+  lookForEnds(contextOf(engine))
   await engine.revocations.resume()
   engine.auditTrail.resume()
   await publishSigningKey(contextOf(engine))

@@ -41,7 +41,7 @@ export async function apiSessionValidity(
   const current = await tx.collection(identities).get(stored.identityId)
   if (current === undefined || isDisabled(current, now)) return { is: 'shut-out' }
   // Another process may have given these rights, which end here as well.
-  if (current.rightsUntil !== null) context.timetable.notLater('overdue', 'next', current.rightsUntil)
+  if (current.rightsUntil !== null) context.timetable.notLater('rights', 'next', current.rightsUntil)
   const identity = withRightsAt(current, now)
   const authPolicy = await tx.collection(authPolicies).get(identity.authPolicyId)
   if (authPolicy === undefined) return { is: 'shut-out' }

@@ -51,7 +51,8 @@ export function followWrites(context: EngineContext, apiSessions: ApiSessions, r
   const { clock, events, presence, writes } = context
   writes.follow(({ changes }) => presence.follow(changes), [edgeRouters, transitRouters])
   writes.follow((write) => revocations.follow(write), [revocationRecords])
-  writes.follow(({ changes }) => noteDue(context, changes), [accessRequests, apiSessionRecords, sessions])
+  writes.follow(({ changes }) => noteDue(context, changes), [apiSessionRecords, sessions])
+  writes.follow(({ changes }) => noteRequests(context, changes), [accessRequests])
   writes.follow(({ changes }) => noteRights(context, changes), [identities])
   writes.follow(({ changes }) => noteTerms(context, changes), [servicePolicies])
   writes.follow((write) => apiSessions.follow(write))
@@ -79,42 +80,53 @@ function seeInstants({ otherClocks }: EngineContext, changes: readonly RecordedC
 /** The work that time brings by itself. */
 export function followTime(context: EngineContext, apiSessions: ApiSessions, revocations: Revocations): void {
   const { timetable } = context
+  const next = (occasion: 'access-request' | 'rights', at: number | undefined) => {
+    if (at !== undefined) timetable.notLater(occasion, 'next', at)
+  }
   timetable.onDue('overdue', () => endOverdue(context, apiSessions))
   timetable.onDue('access', () => resume(context))
+  timetable.onDue('access-request', async () => next('access-request', await expireAccessRequests(context)))
+  timetable.onDue('rights', async () => next('rights', await endRights(context)))
   timetable.onDue('policy-term', () => followTerms(context))
   timetable.onDue('withdrawn', () => apiSessions.endAllWithdrawn())
   timetable.onDue('revocation', (ids) => revocations.forgetExpired(ids))
 }
 
+/** Has the timetable look for access requests and rights that ended while no process was there. */
+export function lookForEnds({ timetable, clock }: EngineContext): void {
+  for (const occasion of ['access-request', 'rights'] as const) timetable.notLater(occasion, 'next', clock.now())
+}
+
 /**
- * Ends the sessions, access requests and rights that are over by time, whichever process began them: it may be gone. The timetable
- * looks again when the next of the store is due.
+ * Ends the sessions that are over by time, whichever process began them: it may be gone. The timetable looks again when
+ * the next of the store is due.
  */
 async function endOverdue(context: EngineContext, apiSessions: ApiSessions): Promise<void> {
   const note = (next: number | undefined) => {
     if (next !== undefined) context.timetable.notLater('overdue', 'next', next)
   }
-  const works = [
-    async () => note(await apiSessions.endOverdue()),
-    async () => note(await endOverdueSessions(context)),
-    async () => note(await expireAccessRequests(context)),
-    async () => note(await endRights(context)),
-  ]
-  await runEach(works, (error) => logFailure(context.logger, 'more than one kind could not be ended in time', error))
+  const works = [async () => note(await apiSessions.endOverdue()), async () => note(await endOverdueSessions(context))]
+  await runEach(works, (error) => logFailure(context.logger, 'neither kind of session could be ended in time', error))
 }
 
-/** The timetable looks when a session or an access request of the write is due. */
+/** The timetable looks when a session of the write is due. */
 function noteDue({ timetable }: EngineContext, changes: readonly RecordedChange[]): void {
-  const timed = [accessRequests, apiSessionRecords, sessions] as const
-  for (const { after } of timed.flatMap((resource) => changesTo(changes, resource))) {
+  for (const { after } of [...changesTo(changes, apiSessionRecords), ...changesTo(changes, sessions)]) {
     if (after !== undefined && after.dueAt !== NEVER) timetable.notLater('overdue', 'next', after.dueAt)
+  }
+}
+
+/** The timetable looks when an open access request of the write is due. */
+function noteRequests({ timetable }: EngineContext, changes: readonly RecordedChange[]): void {
+  for (const { after } of changesTo(changes, accessRequests)) {
+    if (after !== undefined && after.dueAt !== NEVER) timetable.notLater('access-request', 'next', after.dueAt)
   }
 }
 
 /** The timetable looks when the rights of an identity of the write end. */
 function noteRights({ timetable }: EngineContext, changes: readonly RecordedChange[]): void {
   for (const { after } of changesTo(changes, identities)) {
-    if (after !== undefined && after.rightsUntil !== null) timetable.notLater('overdue', 'next', after.rightsUntil)
+    if (after !== undefined && after.rightsUntil !== null) timetable.notLater('rights', 'next', after.rightsUntil)
   }
 }
 

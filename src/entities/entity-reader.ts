@@ -25,8 +25,12 @@ import { roleAttributesOf, roleAttributeUses } from './role-attributes.ts'
 
 type EdgeRouter = RecordOf<typeof edgeRouters>
 
-/** The kinds that end by time. */
-const ENDED_BY_TIME: readonly string[] = [accessRequests.name, apiSessions.name, sessions.name]
+/** The occasion that ends the records of a kind by time. */
+const ENDING: Readonly<Record<string, 'overdue' | 'access-request'>> = {
+  [accessRequests.name]: 'access-request',
+  [apiSessions.name]: 'overdue',
+  [sessions.name]: 'overdue',
+}
 
 /** Reads entities in their wire form, each answer from one consistent snapshot. */
 export class EntityReader {
@@ -111,9 +115,10 @@ export class EntityReader {
 
   /** A session or request that time has ended is not shown as if it were open, even when the process that would have ended it is gone. */
   async #endOverdue({ name }: Resource): Promise<void> {
-    if (!ENDED_BY_TIME.includes(name)) return
+    const occasion = ENDING[name]
+    if (occasion === undefined) return
     try {
-      await this.#context.timetable.look('overdue')
+      await this.#context.timetable.look(occasion)
     } catch (error) {
       // A store that takes no writes may still be read.
       if (!(error instanceof StorageUnavailable)) throw error
