@@ -141,12 +141,7 @@ function started(folder: string, program: readonly string[], env: NodeJS.Process
 
 /** Sends requests to a program whose certificate nobody knows yet. */
 function anyone(url: string): (request: Request) => Promise<Response> {
-  if (url.startsWith('http:'))
-    return (request) => {
-      // A connection that is kept may be closed by its server just as a slow machine uses it again.
-      request.headers.set('connection', 'close')
-      return fetch(request)
-    }
+  if (url.startsWith('http:')) return fetch
   const client = httpsClient({ port: Number(new URL(url).port) })
   onTestFinished(() => client.close())
   return async (request) => {
