@@ -2,6 +2,21 @@ import ts from 'typescript'
 
 type Body = ts.FunctionLikeDeclaration
 
+/** Reports whether a catch clause has a throw anywhere: it may let an error go on. */
+function throwsAgain(node: ts.Node): boolean {
+  return ts.isThrowStatement(node) || ts.forEachChild(node, (child) => throwsAgain(child) || undefined) === true
+}
+
+/** The expressions that a block returns without waiting for them. */
+function unawaited(node: ts.Node): readonly ts.Node[] {
+  if (ts.isReturnStatement(node)) {
+    return node.expression === undefined || ts.isAwaitExpression(node.expression) ? [] : [node.expression]
+  }
+  const found: ts.Node[] = []
+  ts.forEachChild(node, (child) => void found.push(...unawaited(child)))
+  return found
+}
+
 /** Answers for a function which codes of `ControllerError` it may throw: those that it makes, and all that it calls. */
 export function errorReach(program: ts.Program): (node: Body) => readonly string[] {
   const checker = program.getTypeChecker()
@@ -34,6 +49,13 @@ export function errorReach(program: ts.Program): (node: Body) => readonly string
     if (known.has(body)) return facts
     known.set(body, facts)
     const visit = (node: ts.Node): void => {
+      if (ts.isTryStatement(node) && node.catchClause !== undefined && !throwsAgain(node.catchClause)) {
+        // The errors of the block go no further, but for those of promises that it returns without waiting.
+        for (const part of [...unawaited(node.tryBlock), node.catchClause, node.finallyBlock]) {
+          if (part !== undefined) visit(part)
+        }
+        return
+      }
       if (ts.isNewExpression(node)) for (const code of codesIn(node)) facts.codes.add(code)
       if (ts.isCallExpression(node) || ts.isNewExpression(node)) {
         const callee = ts.isPropertyAccessExpression(node.expression) ? node.expression.name : node.expression

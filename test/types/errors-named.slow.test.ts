@@ -23,12 +23,8 @@ function namedBy(node: ts.Node): readonly string[] {
   )
 }
 
-/**
- * Codes that the source seems to throw and no caller gets: a decision of the host that fails leaves its request open, and service policies can
- * be created.
- */
+/** Codes that the source seems to throw and no caller gets: service policies can be created. */
 const UNREACHED: Readonly<Record<string, readonly string[]>> = {
-  'AccessRequestService.create': ['ENTITY_CAN_NOT_BE_UPDATED', 'METHOD_NOT_ALLOWED', 'NOT_FOUND'],
   'AccessRequestService.approve': ['METHOD_NOT_ALLOWED'],
 }
 
