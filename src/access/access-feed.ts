@@ -7,7 +7,7 @@ import {
   type IndexCounts,
   type IndexedEntity,
   type IndexedPolicy,
-  type PolicyKind,
+  POLICY_KINDS,
   type SlotSet,
 } from '../facts/access/index/index.ts'
 import { isInForce, mayGrant, nextPhaseAt, PHASES, type TermInPhase } from '../facts/access/policy-term.rules.ts'
@@ -19,7 +19,6 @@ import type { AccessMoves } from './access-moves.ts'
 
 const ENTITY_KINDS: readonly EntityKind[] = ['identities', 'services', 'edge-routers', 'posture-checks']
 const ACCESS_TYPES = ['Bind', 'Dial'] as const satisfies readonly AccessType[]
-const POLICY_KINDS: readonly PolicyKind[] = ['service-policies', 'edge-router-policies', 'service-edge-router-policies']
 
 /** Reports whether the access index holds something of a kind. */
 export function isIndexed(kind: string): boolean {

@@ -2,7 +2,7 @@ import { ControllerError, invalidField, notFound } from '../base/errors.ts'
 import { tooLarge } from '../base/limits.ts'
 import { instantText } from '../base/time.ts'
 import { logFailure } from '../context/background-failure.ts'
-import { type Call, callerOf, isAdminCall, knownCaller, mayRead, SYSTEM_CALL } from '../context/call.ts'
+import { type Call, callerOf, isAdminCall, knownCaller, may, mayRead, SYSTEM_CALL } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import {
   type AccessApproval,
@@ -15,7 +15,6 @@ import {
   accessRequests,
 } from '../facts/access/access-request.resource.ts'
 import { KEPT_DECIDED, OPEN_MS, policyOfGrant, stateAt } from '../facts/access/access-request.rules.ts'
-import { permits } from '../facts/authority/authority.rules.ts'
 import { identities } from '../facts/identities/identity.resource.ts'
 import { services } from '../facts/services/service.resource.ts'
 import { readId, readRequest } from '../kernel/declaration/read-body.ts'
@@ -50,12 +49,12 @@ export const accessRequestBehaviour: Behaviour<AccessRequests> = {
   },
 }
 
+/** The right to make a service policy is the right to decide a request. */
+export const TO_DECIDE = { entity: 'service-policy', action: 'create' } as const
+
 /** Reports whether a call may see the requests of every identity: where it may decide them, or read the policies that they become. */
 export function seesEveryRequest(call: Call): boolean {
-  if (mayRead(call, 'service-policy')) return true
-  const caller = knownCaller(call)
-  const create = { entity: 'service-policy', action: 'create' } as const
-  return caller?.isFullyAuthenticated === true && permits(caller.identity.permissions, create)
+  return mayRead(call, TO_DECIDE.entity) || may(call, TO_DECIDE)
 }
 
 /** Requests of identities for access that ends by itself, and the decisions about them. */

@@ -1,5 +1,5 @@
 import { ControllerError, type TokenProblem } from '../base/errors.ts'
-import { isAdministrator, permits } from '../facts/authority/authority.rules.ts'
+import { isAdministrator, type Permission, permits } from '../facts/authority/authority.rules.ts'
 import type { authPolicies } from '../facts/credentials/auth-policy.resource.ts'
 import type { externalJwtSigners } from '../facts/credentials/signers/external-jwt-signer.resource.ts'
 import type { identities } from '../facts/identities/identity.resource.ts'
@@ -113,11 +113,16 @@ export function callerOf(call: Call): Caller {
   return call.caller
 }
 
-/** Reports whether a call may read the entities of a permission, such as `service-policy`. */
-export function mayRead(call: Call, entity: string): boolean {
+/** Reports whether a call may do what a permission allows. */
+export function may(call: Call, permission: Permission): boolean {
   if (isAdminCall(call)) return true
   if (call.by !== 'caller' || !call.caller.isFullyAuthenticated) return false
-  return permits(call.caller.identity.permissions, { entity, action: 'read' })
+  return permits(call.caller.identity.permissions, permission)
+}
+
+/** Reports whether a call may read the entities of a permission, such as `service-policy`. */
+export function mayRead(call: Call, entity: string): boolean {
+  return may(call, { entity, action: 'read' })
 }
 
 /**

@@ -1,4 +1,4 @@
-import { seesEveryRequest } from '../../access/access-requests.ts'
+import { seesEveryRequest, TO_DECIDE } from '../../access/access-requests.ts'
 import { callerOf } from '../../context/call.ts'
 import {
   AccessApprovalRequest,
@@ -8,9 +8,6 @@ import {
 } from '../../facts/access/access-request.resource.ts'
 import { defineOperation, wireSchema } from '../../http/operations/define-operation.ts'
 import { equals } from '../../kernel/filter/index.ts'
-
-/** The right to make a service policy is the right to decide. */
-const TO_DECIDE = { entity: 'service-policy', action: 'create' } as const
 
 /** Requests of identities for access that ends by itself, and the decisions about them. */
 export const accessRequestOperations = [

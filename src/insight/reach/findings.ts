@@ -3,7 +3,9 @@ import { administrators } from '../../authority/trust.ts'
 import type { NameEntry, NameOrder } from '../../base/name-order.ts'
 import { type Call, mayRead } from '../../context/call.ts'
 import type { EngineContext } from '../../context/context.ts'
+import { POLICY_KINDS } from '../../facts/access/index/index.ts'
 import { servicePolicies } from '../../facts/access/policy.resource.ts'
+import { compareSemVer, parseReportedVersion, type SemVer } from '../../facts/access/posture/checks/semver.ts'
 import { isDisabled } from '../../facts/authority/authority.rules.ts'
 import { authenticators } from '../../facts/credentials/authenticator.resource.ts'
 import { cas } from '../../facts/enrollment/ca.resource.ts'
@@ -45,8 +47,6 @@ interface FindingFacts {
   readonly reads: readonly string[]
   readonly find: (sources: Sources) => Promise<readonly string[]>
 }
-
-const POLICY_KINDS = ['service-policies', 'edge-router-policies', 'service-edge-router-policies'] as const
 
 /** Every finding is decided by one function. */
 const FACTS: Readonly<Record<FindingKind, FindingFacts>> = {
@@ -189,25 +189,22 @@ function routersBehind({ context: { storage, presence }, partition }: Sources): 
   return storage.read(async (tx) => {
     const routers = await presence.at(tx)
     const known = everybody(partition, 'edge-routers').flatMap((id) => {
-      const numbers = versionOf(routers.connectionOf(id)?.versionInfo?.version ?? '')
-      return numbers === undefined ? [] : [{ id, numbers }]
+      const version = releaseOf(routers.connectionOf(id)?.versionInfo?.version ?? '')
+      return version === undefined ? [] : [{ id, version }]
     })
-    const newest = known.reduce<readonly number[]>((most, { numbers }) => later(most, numbers), [])
-    return known.filter(({ numbers }) => later(numbers, newest) !== numbers).map(({ id }) => id)
+    const newest = known.reduce((most, { version }) => (compareSemVer(version, most) > 0 ? version : most), UNRELEASED)
+    return known.filter(({ version }) => compareSemVer(version, newest) < 0).map(({ id }) => id)
   })
 }
 
-/** The numbers of a release such as `v1.6.2`; undefined for a development build. */
-function versionOf(text: string): readonly number[] | undefined {
-  const [, ...numbers] = /^v?(\d+)\.(\d+)\.(\d+)$/.exec(text) ?? []
-  return numbers.length === 0 || numbers.every((number) => number === '0') ? undefined : numbers.map(Number)
+/** The version of a release such as `v1.6.2`; undefined for a development build. */
+function releaseOf(text: string): SemVer | undefined {
+  if (!/^v?\d+\.\d+\.\d+$/.test(text)) return undefined
+  const version = parseReportedVersion(text.replace('v', ''))
+  return version === undefined || compareSemVer(version, UNRELEASED) === 0 ? undefined : version
 }
 
-/** The later of two versions; the first where they are equal. */
-function later(one: readonly number[], other: readonly number[]): readonly number[] {
-  const place = other.findIndex((number, at) => number !== one[at])
-  return place >= 0 && (other[place] ?? 0) > (one[place] ?? -1) ? other : one
-}
+const UNRELEASED: SemVer = { major: 0, minor: 0, patch: 0, prerelease: [] }
 
 /** Identities with an invitation that ends by a time, as the storage finds them: at most a thousand. */
 function invitations(

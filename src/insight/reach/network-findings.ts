@@ -2,7 +2,7 @@ import { hasAdministratorWhoLogsIn } from '../../authority/last-administrator.ts
 import { isYetToCome } from '../../base/time.ts'
 import { SYSTEM_CALL } from '../../context/call.ts'
 import type { EngineContext } from '../../context/context.ts'
-import type { AccessIndex, EntityKind, PolicyKind } from '../../facts/access/index/index.ts'
+import { type AccessIndex, POLICY_KINDS, SIDES_OF } from '../../facts/access/index/index.ts'
 import type { Finding, FindingKind } from '../../facts/insight/reach/reach.resource.ts'
 import { apiSessions } from '../../facts/login/api-session.resource.ts'
 import { resourceNamed } from '../../facts/resources/index.ts'
@@ -21,13 +21,6 @@ export interface NetworkFinding {
   readonly name?: string
   /** In words. */
   readonly text: string
-}
-
-/** The entities that the two sides of the policies of a kind select. */
-const SIDES: Readonly<Record<PolicyKind, readonly EntityKind[]>> = {
-  'service-policies': ['identities', 'services'],
-  'edge-router-policies': ['identities', 'edge-routers'],
-  'service-edge-router-policies': ['services', 'edge-routers'],
 }
 
 /**
@@ -88,13 +81,11 @@ async function clockFindings(tx: ReadTransaction, now: number): Promise<readonly
 
 function policyFinding({ kind, id, name }: Entity, index: AccessIndex): NetworkFinding {
   const of = POLICY_KINDS.find((one) => one === kind) ?? 'service-policies'
-  const empty = SIDES[of].filter((side) => index.countSelected(of, id, side) === 0)
+  const empty = SIDES_OF[of].filter((side) => side !== 'posture-checks' && index.countSelected(of, id, side) === 0)
   const named = `${resourceNamed(of).definition.singular} '${name}'`
   const text = `${named} selects ${empty.map((side) => `no ${side}`).join(' and ')}`
   return { kind: 'policy-selects-nothing', id, name: named, text }
 }
-
-const POLICY_KINDS = ['service-policies', 'edge-router-policies', 'service-edge-router-policies'] as const
 
 function serviceFinding({ id, name }: Entity): NetworkFinding {
   const text = `service '${name}' has no edge router: no service edge router policy selects one for it`

@@ -1,6 +1,7 @@
 export { AccessIndex, type EdgeRoutersBetween } from './access-index.ts'
 export { apply, applying, type IndexChange, revert, reverting } from './index-change.ts'
 export type { AccessType, EntityKind, Grant, IndexedEntity, IndexedPolicy, PolicyKind } from './kinds.ts'
+export { POLICY_KINDS, SIDES_OF } from './kinds.ts'
 export type { Roster } from './population.ts'
 export type { IndexCounts } from './selections.ts'
 export { SlotSet } from './slot-set.ts'

@@ -3,8 +3,9 @@ import type { Semantic } from '../../../base/roles.ts'
 /** The kind of entity that a role list can select. */
 export type EntityKind = 'identities' | 'services' | 'edge-routers' | 'posture-checks'
 
-/** The kind of policy, each with its role lists. */
-export type PolicyKind = 'service-policies' | 'edge-router-policies' | 'service-edge-router-policies'
+/** The kinds of policies, each with its role lists. */
+export const POLICY_KINDS = ['service-policies', 'edge-router-policies', 'service-edge-router-policies'] as const
+export type PolicyKind = (typeof POLICY_KINDS)[number]
 
 /** The access that a service policy grants. */
 export type AccessType = 'Dial' | 'Bind'

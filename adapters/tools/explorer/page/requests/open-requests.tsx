@@ -12,7 +12,7 @@ import { may } from '../session/session.ts'
 const MOST_SHOWN = 20
 const IS_OF_REQUESTS = isOfKind('access-requests')
 
-/** The open requests for access, for a user who may decide them; nothing while there are none. */
+/** Shows open requests for access to a user who may decide them; empty without an open request. */
 export function OpenRequests({ apis }: { apis: Apis }) {
   return may('service-policy', 'create') ? <Requests apis={apis} /> : null
 }
