@@ -11,7 +11,7 @@ afterAll(() => {
   rmSync(cwd, { recursive: true })
 })
 
-const rounds = roundsOf('sqlite', 20)
+const rounds = roundsOf('sqlite', 10)
 
 it(
   `loses no acknowledged write and leaves nothing by halves in ${rounds} kills on SQLite`,

@@ -18,7 +18,7 @@ const ADMIN = { username: 'keeper', password: 'a-secret-of-mine' } as const
 const HOST = 'controller.test:1280'
 const JSON_BODY = { 'content-type': 'application/json', host: HOST }
 /** Devices that are asked to renew; 200 are asked in one write. */
-const DEVICES = 1000
+const DEVICES = 500
 const MINUTE = 60_000
 
 let folder: string

@@ -1,13 +1,14 @@
-import { IS_SHORT } from './suite.ts'
+import { IS_SHORT, IS_SLOW_SUITE } from './suite.ts'
 
 const EFFORT = Number(process.env.PORTCULLIS_PROPERTY_RUNS ?? 1)
 
 /**
  * How often something random is tried: `usual` times, or `short` times in `npm test` where that is given because each takes
- * long; times what `PORTCULLIS_PROPERTY_RUNS` asks for.
+ * long, and a third of `usual` in `npm run test:slow` then; times what `PORTCULLIS_PROPERTY_RUNS` asks for.
  */
 export function times(usual: number, short = usual): number {
-  return Math.ceil((IS_SHORT ? short : usual) * EFFORT)
+  const inSuite = IS_SLOW_SUITE ? Math.max(short, usual / 3) : usual
+  return Math.ceil((IS_SHORT ? short : inSuite) * EFFORT)
 }
 
 /** How often a property runs: as {@link times} says. */
