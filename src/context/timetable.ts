@@ -67,6 +67,8 @@ const OCCASIONS = {
   operator: PROMPT,
   /** The rights behind a circuit expire. */
   'circuit-right': PROMPT,
+  /** The rights behind a circuit expired, and the storage has not said since what is right. */
+  'circuit-unanswered': PROMPT,
   /** The wait for routers that trace channels ends. */
   tracing: PROMPT,
   /** The wait for a dial ends. */

@@ -4,7 +4,7 @@ import type { DecisionReason } from '../../facts/access/decision.rules.ts'
 import { type CircuitEnd, firstRouter, lastRouter } from '../../facts/fabric/rules/index.ts'
 import { type KindTraits, traitsOf } from '../../facts/resources/index.ts'
 import type { Change, ReadTransaction } from '../../ports/record-storage.ts'
-import type { CircuitEnds } from './circuit-end.ts'
+import { type CircuitEnds, setRightsEnd } from './circuit-end.ts'
 import type { Circuit, CircuitParty, OpenCircuits } from './open-circuits.ts'
 import type { JudgedClaims, ServiceClaim, ServiceRights } from './service-rights.ts'
 
@@ -26,7 +26,8 @@ const ENDS: Readonly<Partial<Record<DecisionReason, CircuitEnd>>> = {
 
 /**
  * Ends each circuit whose client may no longer dial or whose host may no longer bind. All others go on. Losses by time alone (posture, the
- * end of a session) are judged when they occur, whichever process began the session.
+ * end of a term or session) are judged when they occur, whichever process began the session; without an answer of the storage they
+ * count as occurred a minute later.
  */
 export class AccessLoss {
   readonly #context: EngineContext
@@ -45,11 +46,15 @@ export class AccessLoss {
       const open = circuitIds.flatMap((id) => circuits.get(id) ?? [])
       if (open.length > 0) await context.storage.read((tx) => this.#judge(tx, open))
     })
+    // A storage that refuses or hangs may not prolong rights.
+    context.timetable.onDue('circuit-unanswered', async (circuitIds) => {
+      for (const circuit of circuitIds.flatMap((id) => circuits.get(id) ?? [])) ends.end(circuit, 'access-lost', true)
+    })
   }
 
   /** A circuit was laid by rights that were judged in a snapshot: later changes of the store count for it. */
   async opened(circuit: Circuit, { revision, until }: Carrying): Promise<void> {
-    this.#context.timetable.set('circuit-right', circuit.id, until)
+    setRightsEnd(this.#context, circuit.id, until)
     if (revision < this.#revision) await this.#context.storage.read((tx) => this.#judge(tx, [circuit]))
   }
 
@@ -72,7 +77,7 @@ export class AccessLoss {
       const { reason, until } = whatBecomesOf(claims[position] ?? [], judged)
       if (reason !== undefined) this.#ends.end(circuit, reason, true)
       else if (this.#circuits.get(circuit.id) === circuit) {
-        this.#context.timetable.set('circuit-right', circuit.id, until)
+        setRightsEnd(this.#context, circuit.id, until)
       }
       await turn()
     }

@@ -9,6 +9,18 @@ const MOST_AWAY = 1000
 const MOST_MISSED = 20_000
 
 /**
+ * Milliseconds that a circuit goes on behind the known end of its rights while the storage gives no answer. Nothing can have renewed
+ * them meanwhile but what another process wrote: a failover of the database takes less.
+ */
+const UNANSWERED_MS = 60_000
+
+/** Sets when (epoch ms) the rights of a circuit end by themselves, as far as is known; never without an instant. */
+export function setRightsEnd({ timetable }: EngineContext, circuitId: string, at: number | undefined): void {
+  timetable.set('circuit-right', circuitId, at)
+  timetable.set('circuit-unanswered', circuitId, at === undefined ? undefined : at + UNANSWERED_MS)
+}
+
+/**
  * Ends circuits: routers forget them, at once or once they are quiet, and the host gets the reason. A router that is away goes on carrying
  * its circuits: it is notified when it comes back.
  */
@@ -28,7 +40,7 @@ export class CircuitEnds {
   /** Ends a circuit, if it is still open. `now` drops data under way; otherwise the data still arrives. */
   end(circuit: Circuit, reason: CircuitEnd, now: boolean): void {
     if (!this.#circuits.remove(circuit)) return
-    this.#context.timetable.set('circuit-right', circuit.id, undefined)
+    setRightsEnd(this.#context, circuit.id, undefined)
     const routers = routersOf(circuit.course)
     const { path } = circuit.course
     circuit.course = closed(circuit.course, reason)

@@ -88,12 +88,12 @@ const FACTS: Readonly<Record<FindingKind, FindingFacts>> = {
   'invitations-ended': {
     kinds: ['identities'],
     reads: ['identity', 'enrollment'],
-    find: (sources) => invitations(sources, 0, () => true),
+    find: (sources) => invitations(sources, 'ended'),
   },
   'invitations-ending': {
     kinds: ['identities'],
     reads: ['identity', 'enrollment'],
-    find: (sources) => invitations(sources, DAY_MS, isEnding),
+    find: (sources) => invitations(sources, 'ending'),
   },
 }
 
@@ -206,26 +206,28 @@ function releaseOf(text: string): SemVer | undefined {
 
 const UNRELEASED: SemVer = { major: 0, minor: 0, patch: 0, prerelease: [] }
 
-/** Identities with an invitation that ends by a time, as the storage finds them: at most a thousand. */
-function invitations(
-  { context: { storage, clock }, names }: Sources,
-  withinMs: number,
-  isMeant: (one: RecordOf<typeof enrollments>, now: number) => boolean,
-): Promise<readonly string[]> {
+/**
+ * Identities with an invitation that has ended, or that is about to end, as the storage finds them: at most a thousand. The ended
+ * invitations hide none that is about to end, however many they are.
+ */
+function invitations({ context: { storage, clock }, names }: Sources, state: 'ended' | 'ending') {
   const now = clock.now()
+  const [after, until] = state === 'ended' ? [0, now] : [now, now + DAY_MS]
   const operand = { kind: 'field', field: 'expiresAt' } as const
   const ofIdentities = { kind: 'not', of: equals('identityId', null) } as const
-  const where = both(ofIdentities, { kind: 'compare', operand, operator: '<=', value: now + withinMs })
-  return storage.read(async (tx) => {
+  const later = { kind: 'compare', operand, operator: '>', value: after } as const
+  const where = both(both(ofIdentities, later), { kind: 'compare', operand, operator: '<=', value: until })
+  return storage.read(async (tx): Promise<readonly string[]> => {
     const { items } = await tx.collection(enrollments).find({ ...(where && { where }), limit: MOST_INVITATIONS })
-    const ids = items.flatMap((one) => (isMeant(one, now) && one.identityId !== null ? [one.identityId] : []))
-    return [...new Set(ids)].filter((id) => names.get('identities')?.get(id) !== undefined)
+    const meant = items.filter((one) => state === 'ended' || isEnding(one, now))
+    const ids = new Set(meant.flatMap(({ identityId }) => identityId ?? []))
+    return [...ids].filter((id) => names.get('identities')?.get(id) !== undefined)
   })
 }
 
 /** An invitation is about to end within its last half: a new invitation is not. */
 function isEnding({ createdAt, expiresAt }: RecordOf<typeof enrollments>, now: number): boolean {
-  return expiresAt > now && expiresAt - now <= (expiresAt - createdAt) / 2
+  return expiresAt - now <= (expiresAt - createdAt) / 2
 }
 
 function leftOutBy({ context: { turns }, partition }: Sources, finding: Structural): Promise<readonly string[]> {

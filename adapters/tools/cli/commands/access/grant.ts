@@ -5,6 +5,17 @@ import { UsageError } from '../../command-line/usage.ts'
 import { CONNECTION_DETAILS, CONNECTION_OPTIONS, withConnection } from '../../connection/connect.ts'
 import { readDuration } from '../../input/durations.ts'
 
+/** Option for the posture checks of a grant. */
+export const POSTURE = {
+  value: 'ROLES',
+  summary: 'posture checks that must pass, such as #corp, with commas between',
+} as const
+
+/** Reads the roles of posture checks; undefined without the option. */
+export function postureRoles(typed: string | undefined): string[] | undefined {
+  return typed?.split(',').map((role) => role.trim())
+}
+
 /** The options of `portcullis grant`. */
 export const GRANT_OPTIONS = {
   ...CONNECTION_OPTIONS,
@@ -12,7 +23,7 @@ export const GRANT_OPTIONS = {
   until: { value: 'INSTANT', summary: 'when it ends, RFC 3339, instead of --for' },
   from: { value: 'INSTANT', summary: 'when it begins, RFC 3339; default: at once' },
   reason: { value: 'TEXT', summary: 'why, for people: explain and the audit trail show it' },
-  posture: { value: 'ROLES', summary: 'posture checks that must pass, such as #corp, with commas between' },
+  posture: POSTURE,
   name: { value: 'NAME', summary: 'of the service policy; default: the grant and its end' },
 } as const
 
@@ -51,11 +62,7 @@ async function grant(call: GrantCall): Promise<Answer> {
   }
   const { from, until } = termOf(call)
   const reason = options.typed('reason')
-  const postureCheckRoles =
-    options
-      .typed('posture')
-      ?.split(',')
-      .map((role) => role.trim()) ?? []
+  const postureCheckRoles = postureRoles(options.typed('posture')) ?? []
   const granted = await withConnection(call, async ({ management }) => {
     const policy = policyOfGrant({
       ...{ who, what, type: type === 'dial' ? 'Dial' : 'Bind', postureCheckRoles, startsAt: from, until, reason },

@@ -5,6 +5,7 @@ import { UsageError } from '../../command-line/usage.ts'
 import { CONNECTION_DETAILS, CONNECTION_OPTIONS, withConnection } from '../../connection/connect.ts'
 import { openedIdentity } from '../../connection/opened-identity.ts'
 import { readDuration } from '../../input/durations.ts'
+import { POSTURE, postureRoles } from './grant.ts'
 
 const ASKER_OPTIONS = {
   ...CONNECTION_OPTIONS,
@@ -71,7 +72,7 @@ export const APPROVE = defineCommand({
     ...CONNECTION_OPTIONS,
     for: { value: 'DURATION', summary: 'a shorter time than was asked for' },
     note: NOTE,
-    posture: { value: 'ROLES', summary: 'posture checks that must pass, such as #corp, with commas between' },
+    posture: POSTURE,
   },
   hasJson: true,
   details: `Approves a request: makes the service policy that portcullis grant makes. The access begins now, and ends by itself.
@@ -80,11 +81,11 @@ ${CONNECTION_DETAILS}`,
   run: (call) => {
     const lasting = call.options.typed('for')
     const note = call.options.typed('note')
-    const roles = call.options.typed('posture')?.split(',')
+    const roles = postureRoles(call.options.typed('posture'))
     const body = {
       ...(lasting !== undefined && { durationMs: readDuration({ name: '--for', value: lasting }) }),
       ...(note !== undefined && { note }),
-      ...(roles !== undefined && { postureCheckRoles: roles.map((role) => role.trim()) }),
+      ...(roles !== undefined && { postureCheckRoles: roles }),
     }
     return decided(call.operands, 'approve', (params) =>
       withConnection(call, ({ portcullis }) => portcullis.call('POST /access-requests/{id}/approve', { params, body })),
