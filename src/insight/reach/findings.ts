@@ -207,8 +207,8 @@ function releaseOf(text: string): SemVer | undefined {
 const UNRELEASED: SemVer = { major: 0, minor: 0, patch: 0, prerelease: [] }
 
 /**
- * Identities with an invitation that has ended, or that is about to end, as the storage finds them: at most a thousand. The ended
- * invitations hide none that is about to end, however many they are.
+ * Identities with an invitation that has ended, or that is about to end, as the storage finds them: at most a thousand of each. Ended
+ * invitations do not hide another that is about to end.
  */
 function invitations({ context: { storage, clock }, names }: Sources, state: 'ended' | 'ending') {
   const now = clock.now()
