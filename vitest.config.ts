@@ -34,8 +34,8 @@ export default defineConfig({
       ...(isKeeping ? [] : ['test/entities/json-text.test.ts', 'test/http/kept-lists.test.ts']),
       ...(process.env.PORTCULLIS_CLIENTS === 'all' ? [] : ['test/clients/**']),
       ...(process.env.PORTCULLIS_ROUTERS === 'all' ? [] : ['test/real-routers/**']),
-      // These build and install the package; `npm run test:package` asks for them.
-      ...(process.env.PORTCULLIS_PACKAGE === 'all' ? [] : ['test/package/**']),
+      // These build and install the package: `npm run test:package` asks for all of them, `npm run test:packed` for the first.
+      ...(process.env.PORTCULLIS_PACKAGE ? [] : ['test/package/**']),
     ],
     // Nothing but time follows from texts that are kept: a run without them shows it, but for the tests of keeping them.
     setupFiles: ['test/support/patience.ts', ...(isKeeping ? [] : ['test/support/keep-no-texts.ts'])],
