@@ -295,18 +295,22 @@ describe('the packed package in an empty project', () => {
     expect(told.stdout).toContain('edge router er-cloud, encrypted from end to end: "salaries, for laptop"')
   })
 
-  it.runIf(process.env.PORTCULLIS_PACKAGE === 'all')('passes the tests that import it by its name', async () => {
-    const peers = ['express@5', 'fastify@5', 'hono@4', 'kysely', 'pg', 'yaml', '@opentelemetry/api']
-    await install(project, ...peers)
-    const env = { ...process.env, PORTCULLIS_INSTALLED_IN: project, PORTCULLIS_PACKAGE: '', NO_COLOR: '1' }
-    const vitest = join(root, 'node_modules/vitest/vitest.mjs')
-    const { stdout } = await run(process.execPath, [vitest, 'run'], { cwd: root, env, maxBuffer: 10_000_000 }).catch(
-      // Vitest tells what failed on its standard error.
-      ({ stdout: text, stderr }) =>
-        Promise.reject(new Error(`${String(stderr).slice(0, 8000)}\n${String(text).slice(-200)}`)),
-    )
-    expect(stdout).toMatch(/\d{3,} passed, 0 failed/)
-  }, 900_000)
+  it.runIf(process.env.PORTCULLIS_PACKAGE === 'all')(
+    'passes the tests that import it by its name',
+    async () => {
+      const peers = ['express@5', 'fastify@5', 'hono@4', 'kysely', 'pg', 'yaml', '@opentelemetry/api']
+      await install(project, ...peers)
+      const env = { ...process.env, PORTCULLIS_INSTALLED_IN: project, PORTCULLIS_PACKAGE: '', NO_COLOR: '1' }
+      const vitest = join(root, 'node_modules/vitest/vitest.mjs')
+      const { stdout } = await run(process.execPath, [vitest, 'run'], { cwd: root, env, maxBuffer: 10_000_000 }).catch(
+        // Vitest tells what failed on its standard error.
+        ({ stdout: text, stderr }) =>
+          Promise.reject(new Error(`${String(stderr).slice(0, 8000)}\n${String(text).slice(-200)}`)),
+      )
+      expect(stdout).toMatch(/\d{3,} passed, 0 failed/)
+    },
+    900_000,
+  )
 
   it('is as small as it was', async () => {
     const { size } = await stat(tarball)
