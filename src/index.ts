@@ -23,6 +23,12 @@ export { VERSION } from './version.ts'
 
 // To mount it, and to answer for its APIs.
 export type { ConnectionInfo, ControllerFetch, PlainAnswer, PlainFetch, PlainRequest } from './http/exchange.ts'
+export type {
+  DirectoryChange,
+  DirectoryEntry,
+  DirectoryIdentity,
+  HostDirectory,
+} from './facts/identities/directory.rules.ts'
 export type { HostHooks } from './facts/network/host-rules.ts'
 export type { AuthorizationRequest, AuthorizedCaller, HostAuthorization } from './http/pipeline/authorize.ts'
 export type { CorsOptions } from './http/pipeline/cors.ts'

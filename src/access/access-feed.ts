@@ -1,5 +1,6 @@
 import type { AccessIndexFeed } from '../context/context.ts'
 import { StoreLevel } from '../context/store-level.ts'
+import { Deadlines } from '../context/timetable.ts'
 import {
   AccessIndex,
   type AccessType,
@@ -11,6 +12,7 @@ import {
   type SlotSet,
 } from '../facts/access/index/index.ts'
 import { isInForce, mayGrant, nextPhaseAt, PHASES, type TermInPhase } from '../facts/access/policy-term.rules.ts'
+import { type AttributeHolder, attributesHeld } from '../facts/identities/directory.rules.ts'
 import { resourceNamed } from '../facts/resources/index.ts'
 import type { RecordOf, Resource } from '../kernel/declaration/resource.ts'
 import { type Change, DamagedRecord, type HistoryPoint, type ReadTransaction } from '../ports/record-storage.ts'
@@ -33,12 +35,12 @@ export interface AccessChange {
   readonly change: 'gained' | 'lost'
 }
 
-/** The terms of service policies, as the index meets them. */
-export interface PolicyTerms {
+/** Terms of service policies and of what a directory of the host gives, as the index meets them. */
+export interface IndexTerms {
   /** Epoch ms. */
   now(): number
-  /** A policy begins or ends at an instant (epoch ms), whichever process wrote it. */
-  due(at: number): void
+  /** A policy begins or ends at an instant (epoch ms), or an identity is due for the directory, whichever process wrote it. */
+  due(occasion: 'policy-term' | 'directory', at: number): void
 }
 
 /**
@@ -49,8 +51,11 @@ export class AccessFeed implements AccessIndexFeed {
   readonly #tell: (change: AccessChange) => void
   readonly #level: StoreLevel
   readonly #moves: AccessMoves | undefined
-  readonly #terms: PolicyTerms
+  readonly #terms: IndexTerms
   #index = new AccessIndex()
+  /** The identities with role attributes of a directory, by the instant at which these end, and their own role attributes. */
+  #directoryEnds = new Deadlines()
+  readonly #ownAttributes = new Map<string, readonly string[]>()
   #unreadableChecks: readonly string[] = []
   #stands = false
   /** Of the build that is under way. */
@@ -63,7 +68,7 @@ export class AccessFeed implements AccessIndexFeed {
    */
   constructor(
     turns: Turns,
-    terms: PolicyTerms,
+    terms: IndexTerms,
     tell: (change: AccessChange) => void = () => undefined,
     latest?: () => Promise<HistoryPoint>,
     moves?: AccessMoves,
@@ -78,6 +83,7 @@ export class AccessFeed implements AccessIndexFeed {
   /** The index as of the snapshot `tx`, or a later one. */
   async at(tx: ReadTransaction): Promise<AccessIndex> {
     await this.#level.reach(tx)
+    await this.#endDirectoryAttributes()
     return this.#index
   }
 
@@ -106,15 +112,30 @@ export class AccessFeed implements AccessIndexFeed {
     this.#moves?.settle(tx.revision)
   }
 
+  /** Drops what a directory gave and did not give again in time: the write that ends it may be late. */
+  async #endDirectoryAttributes(): Promise<void> {
+    const now = this.#terms.now()
+    const turn = this.#turns.begin()
+    for (let [id] = this.#directoryEnds.takeDue(now, 1); id !== undefined; [id] = this.#directoryEnds.takeDue(now, 1)) {
+      const entity = { id, roleAttributes: this.#ownAttributes.get(id) ?? [] }
+      this.#ownAttributes.delete(id)
+      this.#change('identities', id, () => this.#putEntity('identities', entity))
+      await turn()
+    }
+  }
+
   async #build(tx: ReadTransaction): Promise<void> {
+    this.#directoryEnds = new Deadlines()
+    this.#ownAttributes.clear()
     this.#stands = false
     this.#recordsRead = 0
     const asPolicy = (resource: Resource, record: RecordOf<Resource>, checks: readonly string[]) =>
       this.#indexed(resource, record, checks)
+    const asEntity = (kind: EntityKind, record: RolesRecord) => this.#indexedEntity(kind, record)
     const onRecord = () => {
       this.#recordsRead += 1
     }
-    const { index, unreadableChecks } = await buildIndex(tx, this.#turns, asPolicy, onRecord)
+    const { index, unreadableChecks } = await buildIndex(tx, this.#turns, { asEntity, asPolicy, onRecord })
     this.#index = index
     this.#unreadableChecks = unreadableChecks
     this.#stands = true
@@ -144,20 +165,42 @@ export class AccessFeed implements AccessIndexFeed {
     const record = await tx.collection(resource).get(id)
     const put = () => {
       if (entityKind !== undefined) {
+        if (entityKind === 'identities') this.#forgetDirectory(id)
         if (record === undefined) this.#index.removeEntity(entityKind, id)
-        else this.#putEntity(entityKind, indexedEntity(record))
+        else this.#putEntity(entityKind, this.#indexedEntity(entityKind, record))
       } else if (policyKind !== undefined) {
         if (record === undefined) this.#index.removePolicy(policyKind, id)
         else this.#index.putPolicy(policyKind, this.#indexed(resource, record, this.#unreadableChecks))
       }
     }
+    this.#change(kind, id, put)
+  }
+
+  #change(kind: string, id: string, put: () => void): void {
     if (this.#moves === undefined) put()
     else this.#moves.during(this.#index, { kind, id }, put)
   }
 
+  #forgetDirectory(id: string): void {
+    this.#directoryEnds.delete(id)
+    this.#ownAttributes.delete(id)
+  }
+
+  #indexedEntity(kind: EntityKind, record: RolesRecord): IndexedEntity {
+    if (kind === 'identities') {
+      const { directoryUntil: until, directoryDueAt: dueAt } = record
+      for (const at of [until, dueAt]) if (typeof at === 'number') this.#terms.due('directory', at)
+      if (typeof until === 'number' && until > this.#terms.now()) {
+        this.#directoryEnds.set(record.id, until)
+        this.#ownAttributes.set(record.id, textList(record.roleAttributes))
+      }
+    }
+    return indexedEntity(record, this.#terms.now())
+  }
+
   #indexed(resource: Resource, record: RecordOf<Resource>, unreadableChecks: readonly string[]): IndexedPolicy {
     const next = nextPhaseAt(termOf(record))
-    if (next !== undefined) this.#terms.due(next)
+    if (next !== undefined) this.#terms.due('policy-term', next)
     return indexedPolicy(resource, record, unreadableChecks, (term) => isInForce(term, this.#terms.now()))
   }
 
@@ -187,6 +230,19 @@ export class AccessFeed implements AccessIndexFeed {
   }
 }
 
+/** A record with its role attributes, as far as it was read. */
+interface RolesRecord extends AttributeHolder {
+  readonly id: string
+  readonly directoryDueAt?: unknown
+}
+
+/** The form of each record in an index that is built, and what is called for each. */
+interface Building {
+  asEntity(kind: EntityKind, record: RolesRecord): IndexedEntity
+  asPolicy(resource: Resource, record: RecordOf<Resource>, unreadableChecks: readonly string[]): IndexedPolicy
+  onRecord(): void
+}
+
 /** An index, and the ids of the posture checks whose role attributes it does not know. */
 interface BuiltIndex {
   readonly index: AccessIndex
@@ -200,16 +256,15 @@ interface BuiltIndex {
 async function buildIndex(
   tx: ReadTransaction,
   turns: Turns,
-  asPolicy: (resource: Resource, record: RecordOf<Resource>, unreadableChecks: readonly string[]) => IndexedPolicy,
-  onRecord: () => void,
+  { asEntity, asPolicy, onRecord }: Building,
 ): Promise<BuiltIndex> {
   const index = new AccessIndex()
   const unreadableChecks: string[] = []
   const turn = turns.begin()
   for (const kind of ENTITY_KINDS) {
-    for await (const { items, damaged = [] } of tx.collection(resourceNamed(kind)).scan(['roleAttributes'])) {
+    for await (const { items, damaged = [] } of tx.collection(resourceNamed(kind)).scan(rosterFields(kind))) {
       for (const record of items) {
-        index.putEntity(kind, indexedEntity(record))
+        index.putEntity(kind, asEntity(kind, record))
         onRecord()
         await turn()
       }
@@ -231,8 +286,15 @@ async function buildIndex(
   return { index, unreadableChecks }
 }
 
-export function indexedEntity(record: { readonly id: string; readonly roleAttributes?: unknown }): IndexedEntity {
-  return { id: record.id, roleAttributes: textList(record.roleAttributes) }
+/** The fields of a record by which an entity is indexed. */
+export function rosterFields(kind: EntityKind) {
+  const fields = ['roleAttributes', 'directoryAttributes', 'directoryUntil', 'directoryDueAt'] as const
+  return kind === 'identities' ? fields : fields.slice(0, 1)
+}
+
+/** An entity as the index holds it: what a directory gives counts as the store says, and no longer than that at `now` (epoch ms). */
+export function indexedEntity(record: RolesRecord, now?: number): IndexedEntity {
+  return { id: record.id, roleAttributes: attributesHeld(record, now) }
 }
 
 /**

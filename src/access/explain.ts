@@ -24,7 +24,8 @@ import {
   type PostureResponse,
   recordMfaPass,
 } from '../facts/access/posture/rules/index.ts'
-import { isDisabled } from '../facts/authority/authority.rules.ts'
+import { enabledAt, isDisabled } from '../facts/authority/authority.rules.ts'
+import { attributesGiven } from '../facts/identities/directory.rules.ts'
 import { identities } from '../facts/identities/identity.resource.ts'
 import { apiSessions } from '../facts/login/api-session.resource.ts'
 import { edgeRouters } from '../facts/routers/edge-router.resource.ts'
@@ -96,7 +97,12 @@ export async function explain(
     const online = identityRouters.filter((id) => serviceRouters.includes(id) && routers.get(id)?.isOnline === true)
     return explainAccess({
       ...question,
-      identity: identity && { ...identity, isDisabled: isDisabled(identity, at) },
+      identity: identity && {
+        ...identity,
+        directoryAttributes: attributesGiven(identity, context.clock.now()),
+        isDisabled: isDisabled(identity, at),
+        disabledUntil: enabledAt(identity),
+      },
       service,
       policies:
         identity && service

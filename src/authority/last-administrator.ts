@@ -27,6 +27,7 @@ const DECISIVE = [
   'rightsUntil',
   'disabledAt',
   'disabledUntil',
+  'directoryDisabledAt',
   'authPolicyId',
   'externalId',
 ] as const
@@ -64,6 +65,12 @@ export async function keepAnAdministrator(
 export async function hasAdministratorWhoLogsIn(facts: LoginFacts): Promise<boolean> {
   for (const identity of await administrators(facts.tx)) if (await canLogIn(facts, identity)) return true
   return false
+}
+
+/** Reports whether an identity, as a write left it, is an administrator, and no administrator could log in any more. */
+export async function wasLastAdministrator(facts: LoginFacts, id: string): Promise<boolean> {
+  const identity = await facts.tx.collection(identities).get(id)
+  return identity !== undefined && isAdministrator(identity) && !(await hasAdministratorWhoLogsIn(facts))
 }
 
 function mayShutOut({ changes }: RecordedWrite): boolean {

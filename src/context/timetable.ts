@@ -33,6 +33,8 @@ const OCCASIONS = {
   'access-request': BULK,
   /** The rights of an identity end by themselves. */
   rights: TERM,
+  /** The directory of the host is due to be asked about identities, or what it gave ends. */
+  directory: TERM,
   /** A withdrawal of credentials could not be enforced: every API session is judged again. */
   withdrawn: BULK,
   /** A change of access could not be enforced: every session is judged again. */

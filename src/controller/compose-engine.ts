@@ -95,7 +95,7 @@ export async function composeEngine(options: ControllerOptions) {
   const turns = createLoopTurns()
   const access = new AccessFeed(
     turns,
-    { now: () => clock.now(), due: (at) => timetable.notLater('policy-term', 'next', at) },
+    { now: () => clock.now(), due: (occasion, at) => timetable.notLater(occasion, 'next', at) },
     (change) => events.emit('access.changed', { ...change, at: clock.now() }),
     latest,
     profile.tellsPassingAccess ? new AccessMoves() : undefined,
@@ -128,7 +128,7 @@ export async function composeEngine(options: ControllerOptions) {
     presence,
     events,
     logger,
-    host: askedHost(hooks, { logger, clock, scheduler }),
+    host: askedHost(hooks, options.directory, { logger, clock, scheduler }),
     rateLimiters: createRateLimiters(options.rateLimits ?? {}, clock, profile.allowUnlimitedLogins),
     access,
     credentials: new CredentialsFeed(latest),

@@ -1,6 +1,7 @@
 import type { Compat, Leniency } from '../base/compatibility.ts'
 import type { Limits } from '../base/limits.ts'
 import type { AdminCredentials } from '../engine/bootstrap.ts'
+import type { HostDirectory } from '../facts/identities/directory.rules.ts'
 import type { HostHooks } from '../facts/network/host-rules.ts'
 import type { HostAuthorization } from '../http/pipeline/authorize.ts'
 import type { CorsOptions } from '../http/pipeline/cors.ts'
@@ -88,6 +89,16 @@ export interface ControllerOptions extends Partial<Leniency> {
    * const hooks: HostHooks = { beforeLogin: ({ method }) => method !== 'password' }
    */
   readonly hooks?: HostHooks
+  /**
+   * A directory of the host, which gives identities role attributes beside those that callers write, and may disable identities. It is asked
+   * at logins, after changes that it reports, and before its answers run out. Give each process over one storage the same. Default: none.
+   *
+   * @example
+   * import type { HostDirectory } from 'portcullis'
+   * const groups = new Map([['anna@example.org', ['staff']]])
+   * const directory: HostDirectory = { attributesOf: async ({ externalId }) => groups.get(externalId ?? '') }
+   */
+  readonly directory?: HostDirectory
   /**
    * Refuses bodies with a member that the operation does not know: 400 `COULD_NOT_VALIDATE` naming it, so that a
    * misspelled `postureCheckRoles` makes no policy without posture checks. Default: `false`, as deployed controllers

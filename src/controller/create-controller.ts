@@ -32,6 +32,7 @@ import { withCors } from '../http/pipeline/cors.ts'
 import { answerHeaders } from '../http/pipeline/envelope.ts'
 import { createHandler, type OpenIdApi } from '../http/pipeline/handler.ts'
 import { readWebBody } from '../http/pipeline/read-input.ts'
+import { followDirectoryChanges } from '../identities/directory-answers.ts'
 import type { AppliedModel, ModelInput } from '../model/index.ts'
 import type { ServerCertificateSource } from '../platform/pki-material.ts'
 import type { HostedPresence } from '../ports/router-presence.ts'
@@ -238,8 +239,10 @@ export async function assembleController(options: ControllerOptions, applyModel:
   const referred = options.apiPage ? await referenced(observed.fetch) : observed.fetch
   const now = () => contextOf(engine).clock.now()
   if (options.webhooks !== false) deliveries.start()
+  const unfollow = followDirectoryChanges(contextOf(engine))
   const close = () =>
     lifetime.close(
+      async () => unfollow(),
       async () => engine.timelines.closeAll(),
       () => observed.stop(),
       () => deliveries.close(),

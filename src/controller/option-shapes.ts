@@ -29,6 +29,7 @@ export const CONTROLLER_OPTIONS: OptionRules<ControllerOptions> = {
   presence: 'object',
   authorize: 'function',
   hooks: { members: ['beforeLogin', 'beforeEnroll', 'beforeGrant', 'afterChange'] },
+  directory: { functions: ['attributesOf'], hint: 'an object with attributesOf(identity)' },
   refuseUnknownMembers: 'boolean',
   rateLimits: { members: ['anonymous', 'identity', 'passwordsByAddress', 'passwordsByUsername'], or: [false] },
   limits: { members: Object.keys(DEFAULT_LIMITS) },

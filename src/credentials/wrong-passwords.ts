@@ -1,7 +1,7 @@
-import { hasAdministratorWhoLogsIn, SOON_MS } from '../authority/last-administrator.ts'
+import { SOON_MS, wasLastAdministrator } from '../authority/last-administrator.ts'
 import { SYSTEM_CALL } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
-import { isAdministrator, isDisabled } from '../facts/authority/authority.rules.ts'
+import { isDisabled } from '../facts/authority/authority.rules.ts'
 import { authenticators } from '../facts/credentials/authenticator.resource.ts'
 import { afterFailure, isLocked, type LockoutRules } from '../facts/credentials/lockout.rules.ts'
 import { identities } from '../facts/identities/identity.resource.ts'
@@ -38,7 +38,7 @@ export async function recordWrongPassword(
     const isNew = !isLocked(known, now) && isLocked(counted, now)
     if (!isNew) return false
     const isDisabling = disablesLockedOut && (await disable(context, tx, counted, now))
-    if (isLocked(counted, now + SOON_MS) && (await wasLastAdministrator(context, tx, identityId, now))) {
+    if (isLocked(counted, now + SOON_MS) && (await wasLastAdministrator({ tx, pki: context.pki, now }, identityId))) {
       await tx.collection(authenticators).update({ ...counted, lockedUntil: now + LAST_LOCK_MS })
     }
     return isDisabling
@@ -63,18 +63,8 @@ async function disable(
   if (identity === undefined || isDisabled(identity, now)) return false
   const disabled = { ...identity, disabledAt: now, disabledUntil: locked.lockedUntil, updatedAt: now }
   await tx.collection(identities).update(disabled)
-  if (!isDisabled(disabled, now + SOON_MS) || !(await wasLastAdministrator(context, tx, identity.id, now))) return true
+  if (!isDisabled(disabled, now + SOON_MS) || !(await wasLastAdministrator({ tx, pki: context.pki, now }, identity.id)))
+    return true
   await tx.collection(identities).update(identity)
   return false
-}
-
-/** Reports whether this identity is an administrator, and no administrator could log in any more. */
-async function wasLastAdministrator(
-  { pki }: EngineContext,
-  tx: WriteTransaction,
-  id: string,
-  now: number,
-): Promise<boolean> {
-  const identity = await tx.collection(identities).get(id)
-  return identity !== undefined && isAdministrator(identity) && !(await hasAdministratorWhoLogsIn({ tx, pki, now }))
 }

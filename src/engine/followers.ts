@@ -18,6 +18,7 @@ import { nextPhaseAt } from '../facts/access/policy-term.rules.ts'
 import { endpointStates, postureData } from '../facts/access/posture/posture-data.resource.ts'
 import { sessions } from '../facts/access/session.resource.ts'
 import { enrollments } from '../facts/enrollment/enrollment.resource.ts'
+import { isDirectoryRenewal } from '../facts/identities/directory.rules.ts'
 import { identities } from '../facts/identities/identity.resource.ts'
 import { apiSessions as apiSessionRecords } from '../facts/login/api-session.resource.ts'
 import { revocations as revocationRecords } from '../facts/login/revocation.resource.ts'
@@ -26,6 +27,7 @@ import { traitsOf } from '../facts/resources/index.ts'
 import { edgeRouters } from '../facts/routers/edge-router.resource.ts'
 import { transitRouters } from '../facts/routers/transit-router.resource.ts'
 import { terminators } from '../facts/services/terminator.resource.ts'
+import { followDirectory } from '../identities/directory-answers.ts'
 import { endRights } from '../identities/rights-terms.ts'
 import type { RecordOf } from '../kernel/declaration/resource.ts'
 import { isSessionUse } from '../login/api-session-ends.ts'
@@ -87,14 +89,16 @@ export function followTime(context: EngineContext, apiSessions: ApiSessions, rev
   timetable.onDue('access', () => resume(context))
   timetable.onDue('access-request', async () => next('access-request', await expireAccessRequests(context)))
   timetable.onDue('rights', async () => next('rights', await endRights(context)))
+  timetable.onDue('directory', () => followDirectory(context))
   timetable.onDue('policy-term', () => followTerms(context))
   timetable.onDue('withdrawn', () => apiSessions.endAllWithdrawn())
   timetable.onDue('revocation', (ids) => revocations.forgetExpired(ids))
 }
 
-/** Has the timetable look for access requests and rights that ended while no process was there. */
+/** Has the timetable look for access requests, rights and answers of a directory that ended while no process was there. */
 export function lookForEnds({ timetable, clock }: EngineContext): void {
-  for (const occasion of ['access-request', 'rights'] as const) timetable.notLater(occasion, 'next', clock.now())
+  for (const occasion of ['access-request', 'rights', 'directory'] as const)
+    timetable.notLater(occasion, 'next', clock.now())
 }
 
 /**
@@ -123,10 +127,13 @@ function noteRequests({ timetable }: EngineContext, changes: readonly RecordedCh
   }
 }
 
-/** The timetable looks when the rights of an identity of the write end. */
+/** The timetable looks when the rights of an identity of the write end, or the directory is due for it. */
 function noteRights({ timetable }: EngineContext, changes: readonly RecordedChange[]): void {
   for (const { after } of changesTo(changes, identities)) {
-    if (after !== undefined && after.rightsUntil !== null) timetable.notLater('rights', 'next', after.rightsUntil)
+    if (after === undefined) continue
+    const { rightsUntil, directoryUntil, directoryDueAt } = after
+    if (rightsUntil !== null) timetable.notLater('rights', 'next', rightsUntil)
+    for (const at of [directoryUntil, directoryDueAt]) if (at !== null) timetable.notLater('directory', 'next', at)
   }
 }
 
@@ -228,7 +235,7 @@ function tellPosture(events: Events, { changes }: RecordedWrite, at: number): vo
 }
 
 function isBookkeeping(change: RecordedChange): boolean {
-  return !traitsOf(change.kind).news || isSessionUse(change)
+  return !traitsOf(change.kind).news || isSessionUse(change) || isDirectoryRenewal(change.before, change.after)
 }
 
 type IsDeleted = (kind: string, id: string) => boolean

@@ -42,14 +42,15 @@ export class IdentityState {
   }
 
   /**
-   * Enables an identity and unlocks its password.
+   * Enables an identity and unlocks its password. The next answer of a directory of the host may disable it again.
    *
    * @throws {ControllerError} NOT_FOUND for an unknown id.
    */
   async enable(call: Call, id: string): Promise<void> {
     const now = this.#context.clock.now()
     await this.#change(call, id, async (tx, identity) => {
-      await tx.collection(identities).update({ ...identity, disabledAt: null, disabledUntil: null, updatedAt: now })
+      const enabled = { disabledAt: null, disabledUntil: null, directoryDisabledAt: null, updatedAt: now }
+      await tx.collection(identities).update({ ...identity, ...enabled })
       const { items } = await tx.collection(authenticators).find({ where: equals('identityId', id) })
       for (const authenticator of items.filter(({ lockedAt }) => lockedAt !== null)) {
         await tx.collection(authenticators).update({ ...authenticator, ...NO_FAILED_ATTEMPTS })

@@ -116,12 +116,12 @@ export class AdministratorRecovery {
     await this.#setPassword(tx, identity.id, target, passwordHash, now)
     const choice = await admittingPolicy(tx, identity.authPolicyId, passwordOnly)
     const authPolicyId = await this.#policyId(tx, choice, now)
-    const enabled = { disabledAt: null, disabledUntil: null, authPolicyId, updatedAt: now }
+    const enabled = { disabledAt: null, disabledUntil: null, directoryDisabledAt: null, authPolicyId, updatedAt: now }
     await tx.collection(identities).update({ ...identity, ...enabled })
     const mfa = passwordOnly ? await findOne(tx, mfas, 'identityId', identity.id) : undefined
     if (mfa !== undefined) await deleteEntity(tx, mfas, mfa.id)
     return report(identity.id, target, password, {
-      wasDisabled: identity.disabledAt !== null,
+      wasDisabled: identity.disabledAt !== null || identity.directoryDisabledAt !== null,
       hasOtherPolicy: authPolicyId !== identity.authPolicyId,
       hasLostMfa: mfa !== undefined,
     })

@@ -12,6 +12,7 @@ import { byHost, dueAtOf } from '../facts/credentials/login-basis.rules.ts'
 import { identities } from '../facts/identities/identity.resource.ts'
 import { type AuthQuery, apiSessions } from '../facts/login/api-session.resource.ts'
 import type { ReadToken } from '../facts/oidc/token-claims.rules.ts'
+import { askDirectory } from '../identities/directory-answers.ts'
 import { readId, readText, readValue } from '../kernel/declaration/read-body.ts'
 import type { RecordOf } from '../kernel/declaration/resource.ts'
 import { ids } from '../kernel/filter/index.ts'
@@ -63,6 +64,7 @@ export class ApiSessions {
     if (call.by !== 'system') throw new ControllerError('UNAUTHORIZED')
     const identity = await this.#context.storage.read((tx) => tx.collection(identities).get(identityId))
     if (identity === undefined) throw notFound('identity', identityId)
+    await askDirectory(this.#context, identity)
     return this.start(call, { identity }, { ...byHost(), client })
   }
 

@@ -12,6 +12,7 @@ import { isDisabled } from '../facts/authority/authority.rules.ts'
 import { authPolicies } from '../facts/credentials/auth-policy.resource.ts'
 import { authenticators } from '../facts/credentials/authenticator.resource.ts'
 import { identities } from '../facts/identities/identity.resource.ts'
+import { askDirectory } from '../identities/directory-answers.ts'
 import { readValue } from '../kernel/declaration/read-body.ts'
 import type { RecordOf } from '../kernel/declaration/resource.ts'
 import type { ReadTransaction } from '../ports/record-storage.ts'
@@ -192,6 +193,7 @@ export class Authentication<Begun> {
     if (!(await this.#context.host.admitsLogin({ method, identityId, remoteAddress }))) {
       throw new Refusal('the host refuses the login', identityId)
     }
+    await askDirectory(this.#context, who.identity)
     const begun = await this.#begin(call, who, start)
     this.#context.events.emit('authentication.attempted', {
       method: start.method,

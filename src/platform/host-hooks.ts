@@ -1,8 +1,15 @@
 import mitt from 'mitt'
-import { checkArgument, didYouMean } from '../base/arguments.ts'
+import { checkArgument, didYouMean, requireInRange } from '../base/arguments.ts'
 import { callIsolated } from '../concurrency/call-isolated.ts'
+import { DIRECTORY_ANSWER_MS, DirectoryAnswer, type HostDirectory } from '../facts/identities/directory.rules.ts'
 import { type ControllerEvents, EVENT_NAMES, type Events } from '../facts/network/events.ts'
-import { GRANT_RULE_MS, type GrantDecision, type HostHooks, type HostRules } from '../facts/network/host-rules.ts'
+import {
+  type AskedDirectory,
+  GRANT_RULE_MS,
+  type GrantDecision,
+  type HostHooks,
+  type HostRules,
+} from '../facts/network/host-rules.ts'
 import type { Clock, Logger, Scheduler } from '../ports/runtime.ts'
 
 /**
@@ -38,8 +45,52 @@ interface HostPorts {
   readonly scheduler: Scheduler
 }
 
+/** Settles as a promise of the host does; rejects once it took longer than `ms`. */
+async function within<T>(ms: number, { clock, scheduler }: HostPorts, answer: Promise<T> | T): Promise<T> {
+  let cancel = () => {}
+  const late = new Promise<never>((_resolve, reject) => {
+    cancel = scheduler.at(clock.now() + ms, async () => reject(new Error(`it took longer than ${ms} ms`)))
+  })
+  try {
+    return await Promise.race([answer, late])
+  } finally {
+    cancel()
+  }
+}
+
+const HOUR_MS = 3_600_000
+
+/** Asks the directory of the host. An answer that is late or invalid counts as none. */
+function askedDirectory(directory: HostDirectory, ports: HostPorts): AskedDirectory {
+  const { logger } = ports
+  const { keepForMs = HOUR_MS } = directory
+  return {
+    answerFor: async ({ id, name, externalId }) => {
+      try {
+        const given = await within(DIRECTORY_ANSWER_MS, ports, directory.attributesOf({ id, name, externalId }))
+        return { answer: DirectoryAnswer.parse(given) }
+      } catch (error) {
+        const failed = { identity: id, error: String(error) }
+        logger.error('the directory of the host gave no valid answer: what it said before counts on', failed)
+        return undefined
+      }
+    },
+    follow: (listener) => {
+      let stop: () => void = () => undefined
+      const failed = (error: unknown) =>
+        logger.error('the directory of the host cannot be followed', { error: String(error) })
+      callIsolated(() => {
+        stop = directory.changed?.(listener) ?? stop
+      }, failed)
+      return () => callIsolated(stop, failed)
+    },
+    keepForMs: requireInRange('directory.keepForMs', keepForMs, HOUR_MS / 60, 30 * 24 * HOUR_MS),
+  }
+}
+
 /** Asks the hooks of the host. A hook that fails counts as a refusal; of an access request it decides nothing. */
-export function askedHost(hooks: HostHooks, { logger, clock, scheduler }: HostPorts): HostRules {
+export function askedHost(hooks: HostHooks, directory: HostDirectory | undefined, ports: HostPorts): HostRules {
+  const { logger } = ports
   const asked = async (
     hook: 'beforeLogin' | 'beforeEnroll',
     ask: () => boolean | Promise<boolean> | undefined,
@@ -56,21 +107,15 @@ export function askedHost(hooks: HostHooks, { logger, clock, scheduler }: HostPo
     admitsEnrollment: (attempt) => asked('beforeEnroll', () => hooks.beforeEnroll?.(attempt)),
     decidesGrant: async (request) => {
       if (hooks.beforeGrant === undefined) return undefined
-      let cancel = () => {}
-      const late = new Promise<never>((_resolve, reject) => {
-        const giveUp = async () => reject(new Error(`it took longer than ${GRANT_RULE_MS} ms`))
-        cancel = scheduler.at(clock.now() + GRANT_RULE_MS, giveUp)
-      })
       try {
-        return decisionOf(await Promise.race([hooks.beforeGrant(request), late]))
+        return decisionOf(await within(GRANT_RULE_MS, ports, hooks.beforeGrant(request)))
       } catch (error) {
         const failed = { hook: 'beforeGrant', request: request.requestId, error: String(error) }
         logger.error('a hook of the host failed: the access request stays open', failed)
         return undefined
-      } finally {
-        cancel()
       }
     },
+    directory: directory && askedDirectory(directory, ports),
   }
 }
 

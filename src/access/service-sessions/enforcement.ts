@@ -7,6 +7,7 @@ import { servicePolicies } from '../../facts/access/policy.resource.ts'
 import { postureChecks } from '../../facts/access/posture/posture-check.resource.ts'
 import { endpointStates, postureData } from '../../facts/access/posture/posture-data.resource.ts'
 import { sessions } from '../../facts/access/session.resource.ts'
+import { attributesHeld } from '../../facts/identities/directory.rules.ts'
 import { identities } from '../../facts/identities/identity.resource.ts'
 import { apiSessions } from '../../facts/login/api-session.resource.ts'
 import type { SessionEnd } from '../../facts/network/events.ts'
@@ -207,7 +208,7 @@ async function sessionsWith(
 }
 
 function rolesOf(record: object | undefined): string {
-  return JSON.stringify(record === undefined ? undefined : Reflect.get(record, 'roleAttributes'))
+  return JSON.stringify(record && attributesHeld(record))
 }
 
 function idsOf(changes: readonly RecordedChange[]): ReadonlySet<string> {

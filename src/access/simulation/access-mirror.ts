@@ -6,7 +6,7 @@ import { resourceNamed } from '../../facts/resources/index.ts'
 import type { RecordOf, Resource } from '../../kernel/declaration/resource.ts'
 import type { HistoryPoint, ReadTransaction } from '../../ports/record-storage.ts'
 import type { Turns } from '../../ports/runtime.ts'
-import { indexedEntity, indexedPolicy } from '../access-feed.ts'
+import { indexedEntity, indexedPolicy, rosterFields } from '../access-feed.ts'
 
 const ENTITY_KINDS = ['identities', 'services'] as const
 const KINDS = [...ENTITY_KINDS, 'service-policies'] as const
@@ -46,7 +46,7 @@ export class AccessMirror {
   async #fill(tx: ReadTransaction, index: AccessIndex): Promise<void> {
     const turn = this.#turns.begin()
     for (const kind of ENTITY_KINDS) {
-      for await (const { items } of tx.collection(resourceNamed(kind)).scan(['roleAttributes'])) {
+      for await (const { items } of tx.collection(resourceNamed(kind)).scan(rosterFields(kind))) {
         for (const record of items) {
           index.putEntity(kind, indexedEntity(record))
           await turn()

@@ -6,7 +6,7 @@ import { type Decision, decideAccess, type PartyFacts, type PartyLack } from '..
 import type { AccessType } from '../../facts/access/index/index.ts'
 import { emptyPostureData } from '../../facts/access/posture/rules/index.ts'
 import { sessions } from '../../facts/access/session.resource.ts'
-import { isDisabled } from '../../facts/authority/authority.rules.ts'
+import { enabledAt, isDisabled } from '../../facts/authority/authority.rules.ts'
 import { identities } from '../../facts/identities/identity.resource.ts'
 import { apiSessions } from '../../facts/login/api-session.resource.ts'
 import { services } from '../../facts/services/service.resource.ts'
@@ -105,7 +105,7 @@ export class ServiceRights {
         claim.type,
         {
           ...facts,
-          identity: identity && { isDisabled: isDisabled(identity, now), disabledUntil: identity.disabledUntil },
+          identity: identity && { isDisabled: isDisabled(identity, now), disabledUntil: enabledAt(identity) },
           hasService: named.services.has(claim.serviceId),
           posture,
           party: await this.#partyOf(tx, claim, named, validities),

@@ -122,7 +122,7 @@ export class ModelContent {
   }
 
   #noteDisabled(id: string, entity: ModelEntity | undefined, record: RecordOf<Resource> | undefined): void {
-    const until: unknown = record?.disabledUntil
+    const until: unknown = record?.directoryDisabledAt === null ? record.disabledUntil : null
     const isDisabled = entity?.type === 'identity' && entity.disabled
     if (isDisabled && typeof until === 'number') this.#disabledUntil.set(id, until)
     else this.#disabledUntil.delete(id)

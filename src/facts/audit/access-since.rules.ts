@@ -5,6 +5,7 @@ import { canonicalJson } from '../../base/text.ts'
 import type { AccessSince } from '../access/explain/explanation.rules.ts'
 import { isInForceBy } from '../access/policy-term.rules.ts'
 import { isDisabled } from '../authority/authority.rules.ts'
+import { attributesHeld } from '../identities/directory.rules.ts'
 import { commitOf } from './audit-trail.rules.ts'
 
 /** The kinds of entities that decide a grant of a service policy. */
@@ -28,7 +29,7 @@ type GrantState = Readonly<Record<GrantingKind, Fields | undefined>>
 
 /** The fields of each kind that decide a grant. */
 const DECIDING_FIELDS: Readonly<Record<GrantingKind, readonly string[]>> = {
-  identities: ['id', 'roleAttributes', 'disabledAt', 'disabledUntil'],
+  identities: ['id', 'roleAttributes', 'directoryAttributes', 'disabledAt', 'disabledUntil', 'directoryDisabledAt'],
   services: ['id', 'roleAttributes'],
   'service-policies': ['id', 'type', 'semantic', 'identityRoles', 'serviceRoles', 'phase'],
 }
@@ -135,11 +136,16 @@ function isDigest(value: unknown): boolean {
   return typeof value === 'string' && value.startsWith('sha256:')
 }
 
-function entityOf({ id, roleAttributes }: Fields) {
-  return { id: typeof id === 'string' ? id : '', roleAttributes: textsIn(roleAttributes) }
+function entityOf({ id, roleAttributes, directoryAttributes }: Fields) {
+  const held = attributesHeld({ roleAttributes: textsIn(roleAttributes), directoryAttributes })
+  return { id: typeof id === 'string' ? id : '', roleAttributes: held }
 }
 
-function disablingOf({ disabledAt, disabledUntil }: Fields) {
+function disablingOf({ disabledAt, disabledUntil, directoryDisabledAt }: Fields) {
   const instantOf = (value: unknown) => (typeof value === 'number' ? value : null)
-  return { disabledAt: instantOf(disabledAt), disabledUntil: instantOf(disabledUntil) }
+  return {
+    disabledAt: instantOf(disabledAt),
+    disabledUntil: instantOf(disabledUntil),
+    directoryDisabledAt: instantOf(directoryDisabledAt),
+  }
 }

@@ -75,10 +75,23 @@ export function isLater(end: number | null, other: number | null): boolean {
   return other !== null && (end === null || end > other)
 }
 
-/** Reports whether an identity is disabled at `now` (ms): from `disabledAt` on, until `disabledUntil` or indefinitely. */
-export function isDisabled(
-  identity: { readonly disabledAt: number | null; readonly disabledUntil: number | null },
-  now: number,
-): boolean {
+/** The disabling of an identity: by callers, and by the directory of the host (epoch ms). */
+export interface Disabling {
+  readonly disabledAt: number | null
+  readonly disabledUntil: number | null
+  readonly directoryDisabledAt: number | null
+}
+
+/**
+ * Reports whether an identity is disabled at `now` (ms): from `disabledAt` on, until `disabledUntil` or indefinitely, and while the directory
+ * of the host disables it.
+ */
+export function isDisabled(identity: Disabling, now: number): boolean {
+  if (identity.directoryDisabledAt !== null) return true
   return identity.disabledAt !== null && (identity.disabledUntil === null || now < identity.disabledUntil)
+}
+
+/** When an identity that is disabled is enabled again by itself (epoch ms); null where nothing but an action enables it. */
+export function enabledAt({ disabledUntil, directoryDisabledAt }: Disabling): number | null {
+  return directoryDisabledAt === null ? disabledUntil : null
 }

@@ -104,11 +104,15 @@ const DEFINITION = {
     isDefaultAdmin: z.boolean(),
     disabledAt: Instant.nullable(),
     disabledUntil: Instant.nullable(),
+    directoryAttributes: RoleAttributes.nullable(),
+    directoryUntil: Instant.nullable(),
+    directoryDisabledAt: Instant.nullable(),
+    directoryDueAt: Instant.nullable(),
     envInfo: EnvInfo,
     sdkInfo: SdkInfo,
     enrolledById: z.string().nullable(),
   },
-  hidden: ['enrolledById'],
+  hidden: ['enrolledById', 'directoryDueAt'],
   plain: ['enrolledById'],
   undo: { disabledAt: 'decided', disabledUntil: 'decided' },
   derived: {
@@ -150,7 +154,15 @@ const DEFINITION = {
   },
   required: ['name', 'typeId', 'isAdmin'],
   unique: ['name', 'externalId'],
-  indexed: ['authPolicyId', 'enrolledById', 'isAdmin', 'isDefaultAdmin', 'permissions'],
+  indexed: [
+    'authPolicyId',
+    'enrolledById',
+    'isAdmin',
+    'isDefaultAdmin',
+    'permissions',
+    'directoryUntil',
+    'directoryDueAt',
+  ],
   references: {
     authPolicyId: { to: 'auth-policies', onDelete: 'restrict', show: 'authPolicy' },
     typeId: { to: 'identity-types', onDelete: 'restrict', show: 'type' },
@@ -176,7 +188,7 @@ const DEFINITION = {
   searchedInside: ['serviceHostingCosts', 'serviceHostingPrecedences'],
   quirks: {
     nullWhenEmpty: ['permissions'],
-    mayBeAbsent: ['rightsUntil'],
+    mayBeAbsent: ['rightsUntil', 'directoryAttributes', 'directoryUntil', 'directoryDisabledAt'],
     inputNames: { typeId: 'type' },
   },
   operations: ['list', 'get', 'create', 'replace', 'patch', 'delete'],
@@ -205,6 +217,12 @@ export const identities: Identities = defineResource(DEFINITION, {
   isDefaultAdmin: 'True for the admin with whom the network began. It cannot be deleted.',
   disabledAt: 'When the identity was disabled, RFC 3339; null when it was not.',
   disabledUntil: 'When a disabled identity may authenticate again, RFC 3339; null when an admin must enable it.',
+  directoryAttributes:
+    'Role attributes that the directory of the host gives, beside `roleAttributes`; absent where it gives none.',
+  directoryUntil:
+    'When `directoryAttributes` end unless the directory gives them again, RFC 3339; absent where it gives none.',
+  directoryDisabledAt:
+    'When the directory of the host disabled the identity, RFC 3339; absent while the directory does not.',
   envInfo: 'The environment that the identity reported when it last authenticated.',
   sdkInfo: 'The SDK that the identity reported when it last authenticated.',
   authenticators:
@@ -233,6 +251,10 @@ export const PLAIN_IDENTITY = {
   rightsUntil: null,
   disabledAt: null,
   disabledUntil: null,
+  directoryAttributes: null,
+  directoryUntil: null,
+  directoryDisabledAt: null,
+  directoryDueAt: null,
   envInfo: {},
   sdkInfo: {},
   enrolledById: null,

@@ -1,4 +1,5 @@
 import type { AccessApproval, AccessRefusal } from '../access/access-request.resource.ts'
+import type { DirectoryAnswer, DirectoryChange, DirectoryIdentity } from '../identities/directory.rules.ts'
 import type { ControllerEvents } from './events.ts'
 
 /** A login with valid credentials. */
@@ -72,10 +73,22 @@ export interface HostHooks {
   afterChange?(change: ControllerEvents['entity.changed']): void | Promise<void>
 }
 
+/** The directory of the host, as services ask it. No function rejects or throws. */
+export interface AskedDirectory {
+  /** Undefined where the directory gives no valid answer in time. */
+  answerFor(identity: DirectoryIdentity): Promise<{ readonly answer: DirectoryAnswer } | undefined>
+  /** Calls `listener`, which does not reject, after each change that the host reports; answers the function that ends this. */
+  follow(listener: (change: DirectoryChange) => Promise<void>): () => void
+  /** Milliseconds for which an answer counts. */
+  readonly keepForMs: number
+}
+
 /** The rules of the host, as services call them. No function rejects. */
 export interface HostRules {
   admitsLogin(attempt: LoginAttempt): Promise<boolean>
   admitsEnrollment(attempt: EnrollmentAttempt): Promise<boolean>
   /** Undefined where the host decides nothing, fails, or takes too long. */
   decidesGrant(request: GrantRequest): Promise<Exclude<GrantDecision, string>>
+  /** Undefined where the host has no directory. */
+  readonly directory: AskedDirectory | undefined
 }

@@ -2,6 +2,7 @@ import { ControllerError, TokenRefused } from '../../base/errors.ts'
 import { type Call, type Caller, callerOf, requireReading } from '../../context/call.ts'
 import type { ControllerEngine } from '../../engine/engine.ts'
 import { hasRights, isAdministrator, permits } from '../../facts/authority/authority.rules.ts'
+import { attributesHeld } from '../../facts/identities/directory.rules.ts'
 import type { Access, OperationShape } from '../operations/operation.ts'
 import { tokenChallenge } from './envelope.ts'
 import { HttpRefusal } from './problem.ts'
@@ -82,7 +83,8 @@ export async function askHost(
 ): Promise<void> {
   if (authorize === undefined || caller === undefined) return
   const { identity, apiSession } = caller
-  const { id: identityId, name, roleAttributes, permissions } = identity
+  const { id: identityId, name, permissions } = identity
+  const roleAttributes = attributesHeld(identity)
   const isAdmin = isAdministrator(identity)
   const known = { identityId, name, roleAttributes, permissions, isAdmin, apiSessionId: apiSession.id, remoteAddress }
   if (await authorize({ ...asked, caller: known })) return

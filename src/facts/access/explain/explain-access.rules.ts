@@ -1,4 +1,5 @@
 import { type RoleSelector, readRoles } from '../../../base/roles.ts'
+import { attributesHeld } from '../../identities/directory.rules.ts'
 import { type DecisionFacts, decideAccess, type Reason } from '../decision.rules.ts'
 import type { AccessType } from '../index/index.ts'
 import {
@@ -180,12 +181,17 @@ function explainCheck(
 /** Compares a role list with an entity: the matching entries, and the role attributes that the entity lacks. */
 function explainSide(selector: RoleSelector, entity: NamedEntity): SideExplanation {
   const { all, attributes, ids } = readRoles(selector.roles)
-  const held = attributes.filter((attribute) => entity.roleAttributes.includes(attribute))
+  const holds = attributesHeld(entity)
+  const held = attributes.filter((attribute) => holds.includes(attribute))
   const isNamed = ids.has(entity.id)
   const matched: readonly ShownRole[] = [
     ...(all ? [shown('#all')] : []),
     ...(isNamed ? [{ role: `@${entity.id}`, name: `@${entity.name}` }] : []),
-    ...held.map((attribute) => shown(`#${attribute}`)),
+    ...held.map((attribute) => {
+      const role = `#${attribute}`
+      if (entity.roleAttributes.includes(attribute)) return shown(role)
+      return { role, name: `${role} (directory)`, fromDirectory: true as const }
+    }),
   ]
   const byAttributes =
     selector.semantic === 'AllOf' ? held.length > 0 && held.length === attributes.length : held.length > 0

@@ -9,6 +9,8 @@ import type { DialFailure, ServiceReach } from './service-reach.rules.ts'
 export interface ShownRole {
   readonly role: string
   readonly name: string
+  /** True for a role attribute that the entity has by the directory of the host alone; absent otherwise. */
+  readonly fromDirectory?: true
 }
 
 /** A role list of a policy, compared with an entity. */
@@ -143,6 +145,8 @@ export interface NamedEntity {
   readonly id: string
   readonly name: string
   readonly roleAttributes: readonly string[]
+  /** Role attributes that the directory of the host gives, beside the others. */
+  readonly directoryAttributes?: readonly string[]
 }
 
 /** A service policy that selects the identity, the service or both. Its checks matter only when it selects both. */

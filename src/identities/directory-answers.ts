@@ -1,0 +1,199 @@
+import { wasLastAdministrator } from '../authority/last-administrator.ts'
+import { Gate } from '../concurrency/gate.ts'
+import { logFailure } from '../context/background-failure.ts'
+import { SYSTEM_CALL } from '../context/call.ts'
+import type { EngineContext } from '../context/context.ts'
+import { endApiSessions, endLoginsUnderWay } from '../credentials/login-basis.ts'
+import {
+  ASK_AGAIN_MS,
+  type DirectoryAnswer,
+  type DirectoryChange,
+  withDirectoryAnswer,
+  withoutDirectoryAttributes,
+} from '../facts/identities/directory.rules.ts'
+import { identities } from '../facts/identities/identity.resource.ts'
+import { apiSessions } from '../facts/login/api-session.resource.ts'
+import type { AskedDirectory } from '../facts/network/host-rules.ts'
+import type { RecordOf } from '../kernel/declaration/resource.ts'
+import { equals, type Filter } from '../kernel/filter/index.ts'
+import type { ReadTransaction, WriteTransaction } from '../ports/record-storage.ts'
+import type { LogFields } from '../ports/runtime.ts'
+import { endReasonsOf } from '../records/deletion.ts'
+import { findOne } from '../records/read-records.ts'
+import { MORE, writeInBatches } from '../records/write-batches.ts'
+
+type Identity = RecordOf<typeof identities>
+type DueField = 'directoryUntil' | 'directoryDueAt'
+
+/** Identities in one read or write: other writers wait for it. */
+const IN_ONE_WRITE = 100
+/** Questions to the directory that are open at once. */
+const AT_ONCE = 8
+const ASKED: Filter = { kind: 'not', of: equals('typeId', 'Router') }
+
+/**
+ * Asks the directory of the host about an identity and writes its answer, at a login or a start of a session. Without a valid answer, or
+ * where it cannot be written, what was known stays.
+ */
+export async function askDirectory(context: EngineContext, identity: Identity): Promise<void> {
+  const { directory } = context.host
+  if (directory === undefined || identity.typeId === 'Router') return
+  await askAbout(context, directory, [identity])
+}
+
+/**
+ * Asks the directory about the identities that are due, by this process alone: asking makes them due again a little later. Before that it ends
+ * the role attributes that a directory did not give again in time, also in a process without a directory. The timetable looks again at the
+ * next instant.
+ */
+export async function followDirectory(context: EngineContext): Promise<void> {
+  const { directory } = context.host
+  const instants = [await endOverdue(context), directory && (await askDue(context, directory))]
+  for (const at of instants) if (at !== undefined) context.timetable.notLater('directory', 'next', at)
+}
+
+/** Answers when (epoch ms) the next role attributes of a directory end. */
+async function endOverdue({ clock, storage, writes }: EngineContext): Promise<number | undefined> {
+  for (;;) {
+    const { due, next } = await storage.read((tx) => firstDue(tx, 'directoryUntil', clock.now()))
+    if (due.length === 0) return next
+    await writes.run(SYSTEM_CALL, async (tx) => {
+      const now = clock.now()
+      for (const identity of (await firstDue(tx, 'directoryUntil', now)).due) {
+        await tx.collection(identities).update(withoutDirectoryAttributes(identity, now))
+      }
+    })
+  }
+}
+
+/** Answers when (epoch ms) the directory is to be asked next. */
+async function askDue(context: EngineContext, directory: AskedDirectory): Promise<number | undefined> {
+  const { clock, storage, writes } = context
+  for (;;) {
+    const { due, next } = await storage.read((tx) => firstDue(tx, 'directoryDueAt', clock.now()))
+    if (due.length === 0) return next
+    const asked = await writes.run(SYSTEM_CALL, claim(context))
+    // A directory that is away is not asked about everybody.
+    if (asked.length > 0 && !(await askAbout(context, directory, asked))) return clock.now() + ASK_AGAIN_MS
+  }
+}
+
+/** Asks the directory again about whomever it reports as changed. Answers the function that ends this. */
+export function followDirectoryChanges(context: EngineContext): () => void {
+  const { directory } = context.host
+  if (directory === undefined) return () => undefined
+  const turns = new Gate(AT_ONCE)
+  return directory.follow((change) =>
+    turns.run(async () => {
+      try {
+        for (const some of await changedIn(context, change)) await askAbout(context, directory, some)
+      } catch (error) {
+        logFailure(context.logger, 'a change of the directory could not be followed', error)
+      }
+    }),
+  )
+}
+
+/** The identities that a change of the directory concerns, in parts. */
+async function changedIn({ storage }: EngineContext, change: DirectoryChange): Promise<readonly Identity[][]> {
+  return storage.read(async (tx) => {
+    if (change !== 'all') {
+      const found =
+        'id' in change
+          ? await tx.collection(identities).get(change.id)
+          : await findOne(tx, identities, 'externalId', change.externalId)
+      return found === undefined || found.typeId === 'Router' ? [] : [[found]]
+    }
+    const { items } = await tx.collection(identities).find({ where: ASKED })
+    return Array.from({ length: Math.ceil(items.length / IN_ONE_WRITE) }, (_, part) =>
+      items.slice(part * IN_ONE_WRITE, (part + 1) * IN_ONE_WRITE),
+    )
+  })
+}
+
+/** Makes the first due identities due again a little later, and answers them. */
+function claim({ clock }: EngineContext): (tx: WriteTransaction) => Promise<readonly Identity[]> {
+  return async (tx) => {
+    const now = clock.now()
+    const { due } = await firstDue(tx, 'directoryDueAt', now)
+    for (const identity of due) {
+      await tx.collection(identities).update({ ...identity, directoryDueAt: now + ASK_AGAIN_MS })
+    }
+    return due
+  }
+}
+
+/** The first identities that are due by a field at `now` (epoch ms), and the instant of the next where these are all. */
+async function firstDue(
+  tx: ReadTransaction,
+  field: DueField,
+  now: number,
+): Promise<{ readonly due: readonly Identity[]; readonly next: number | undefined }> {
+  const where: Filter = { kind: 'not', of: equals(field, null) }
+  const orderBy = [{ field, kind: 'instant', direction: 'asc' }] as const
+  const due: Identity[] = []
+  for (const id of await tx.collection(identities).findIds({ where, orderBy, limit: IN_ONE_WRITE })) {
+    const identity = await tx.collection(identities).get(id)
+    const at = identity?.[field] ?? undefined
+    if (identity === undefined || at === undefined) continue
+    if (at > now) return { due, next: at }
+    due.push(identity)
+  }
+  return { due, next: undefined }
+}
+
+/** Asks about identities and writes what changed. False where the directory gave no valid answer at all. */
+async function askAbout(
+  context: EngineContext,
+  directory: AskedDirectory,
+  asked: readonly Identity[],
+): Promise<boolean> {
+  const { clock, logger, writes } = context
+  const gate = new Gate(AT_ONCE)
+  const ask = (identity: Identity) =>
+    gate.run(async () => ({ ...(await directory.answerFor(identity)), id: identity.id }))
+  const answered = (await Promise.all(asked.map(ask))).flatMap((one) => ('answer' in one ? [one] : []))
+  const changed = (current: Identity, answer: DirectoryAnswer) =>
+    withDirectoryAnswer(current, answer, clock.now(), directory.keepForMs)
+  let disabled: typeof answered = []
+  const rest = async (tx: WriteTransaction) => {
+    disabled = []
+    for (const one of answered) {
+      const current = await tx.collection(identities).get(one.id)
+      if (current === undefined) continue
+      const next = changed(current, one.answer)
+      if (disables(current, next)) disabled.push(one)
+      else if (next !== current) await tx.collection(identities).update(next)
+    }
+  }
+  const failed = (error: unknown, facts: LogFields) =>
+    logFailure(logger, 'an answer of the directory could not be written', error, facts)
+  if (answered.length > 0) await writes.run(SYSTEM_CALL, rest).catch((error: unknown) => failed(error, {}))
+  for (const { id, answer } of disabled) {
+    // As an administrator disables an identity.
+    const disable = writeInBatches(
+      context,
+      SYSTEM_CALL,
+      async (tx, batch) => {
+        const current = await tx.collection(identities).get(id)
+        if (current === undefined) return undefined
+        const next = changed(current, answer)
+        await tx.collection(identities).update(next)
+        if (await wasLastAdministrator({ tx, pki: context.pki, now: clock.now() }, id)) {
+          logger.error('the directory disables the last administrator, who stays enabled', { identity: id })
+          await tx.collection(identities).update({ ...next, directoryDisabledAt: null })
+          return undefined
+        }
+        await endLoginsUnderWay(tx, id)
+        return (await endApiSessions(tx, 'identityId', id, batch)) === MORE ? MORE : undefined
+      },
+      endReasonsOf(apiSessions),
+    )
+    await disable.catch((error: unknown) => failed(error, { identity: id }))
+  }
+  return answered.length > 0
+}
+
+function disables(before: Identity, after: Identity): boolean {
+  return before.directoryDisabledAt === null && after.directoryDisabledAt !== null
+}

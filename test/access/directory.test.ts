@@ -1,0 +1,278 @@
+import { type DirectoryChange, type HostDirectory, SYSTEM_CALL } from 'portcullis'
+import { memoryStorage } from 'portcullis/memory'
+import { createTestController, type TestController } from 'portcullis/testing'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { adminToken, ownApi } from '../support/delegate.ts'
+import { withSharedPki } from '../support/shared-pki.ts'
+
+/** Milliseconds for which answers of the directory count in these tests. */
+const KEEP = 600_000
+type Answer = Awaited<ReturnType<HostDirectory['attributesOf']>>
+
+/** A directory whose entries a test sets by the names of identities. */
+class Groups implements HostDirectory {
+  readonly keepForMs = KEEP
+  readonly entries = new Map<string, unknown>()
+  readonly asked: string[] = []
+  isAway = false
+  tell: (change: DirectoryChange) => Promise<void> = async () => {}
+
+  readonly attributesOf = async ({ name }: { readonly name: string }): Promise<Answer> => {
+    this.asked.push(name)
+    if (this.isAway) throw new Error('the directory is away')
+    // A host without a compiler may answer anything.
+    return this.entries.get(name) as Answer
+  }
+  readonly changed = (listener: (change: DirectoryChange) => Promise<void>) => {
+    this.tell = listener
+    return () => {
+      this.tell = async () => {}
+    }
+  }
+}
+
+const quiet = { info: () => {}, warn: () => {}, error: () => {} }
+
+/** A network where `#staff` may dial the wiki, and an identity of nobody's group. */
+async function network(directory: HostDirectory, more: object = {}) {
+  const net = await createTestController(await withSharedPki({ directory, logger: quiet, ...more }))
+  onTestFinished(() => net.close())
+  const create = { type: 'User' as const, isAdmin: false }
+  const { id } = await net.engine.identities.create(SYSTEM_CALL, { ...create, name: 'anna', externalId: 'anna@x' })
+  const wiki = await net.engine.services.create(SYSTEM_CALL, { name: 'wiki', encryptionRequired: true })
+  const policy = { type: 'Dial' as const, semantic: 'AnyOf' as const, identityRoles: ['#staff'] }
+  await net.engine.servicePolicies.create(SYSTEM_CALL, { ...policy, name: 'staff', serviceRoles: [`@${wiki.id}`] })
+  const routers = { semantic: 'AnyOf' as const, edgeRouterRoles: ['#all'] }
+  await net.engine.edgeRouterPolicies.create(SYSTEM_CALL, { ...routers, name: 'all', identityRoles: ['#all'] })
+  await net.engine.serviceEdgeRouterPolicies.create(SYSTEM_CALL, { ...routers, name: 'all', serviceRoles: ['#all'] })
+  await net.engine.edgeRouters.create(SYSTEM_CALL, { name: 'router' })
+  return { net, id, wiki: wiki.id }
+}
+
+const shown = (net: TestController, id: string) => net.engine.identities.get(SYSTEM_CALL, id)
+const isAllowed = async (net: TestController, at?: number) =>
+  (await net.engine.access.explain(SYSTEM_CALL, 'anna', 'wiki', 'Dial', at === undefined ? {} : { at })).allowed
+const login = (net: TestController, id: string) => net.engine.host.startSession(id)
+
+describe('a directory of the host', () => {
+  it.each<[string, unknown, string[] | undefined]>([
+    ['a list', ['staff', 'all', 'staff'], ['all', 'staff']],
+    ['an empty list', [], undefined],
+    ['nothing', undefined, undefined],
+    ['an entry', { roleAttributes: ['staff'] }, ['staff']],
+    ['an entry that has ended', { roleAttributes: ['staff'], until: new Date(0) }, undefined],
+    ['null', null, undefined],
+    ['a text', 'staff', undefined],
+    ['a role instead of an attribute', ['#staff'], undefined],
+    ['an empty attribute', ['staff', ''], undefined],
+    ['half a surrogate pair', ['\ud800'], undefined],
+    ['more than 500', Array.from({ length: 501 }, (_, n) => `group-${n}`), undefined],
+    ['a disabling that is no boolean', { roleAttributes: ['staff'], disabled: 'no' }, undefined],
+  ])('answers %s', async (_, answer, expected) => {
+    const groups = new Groups()
+    const { net, id } = await network(groups)
+    groups.entries.set('anna', answer)
+    await login(net, id)
+    const identity = await shown(net, id)
+    expect(identity.directoryAttributes).toEqual(expected)
+    expect(identity.roleAttributes).toEqual([])
+    expect('directoryUntil' in identity).toBe(expected !== undefined)
+    expect(await isAllowed(net)).toBe(expected !== undefined)
+  })
+
+  it('is logged with the identity where its answer is invalid', async () => {
+    const groups = new Groups()
+    const errors: unknown[] = []
+    const logger = { ...quiet, error: (message: string, fields: object) => errors.push({ message, ...fields }) }
+    const { net, id } = await network(groups, { logger })
+    groups.entries.set('anna', ['#staff'])
+    await login(net, id)
+    expect(errors).toMatchObject([{ message: expect.stringContaining('directory'), identity: id }])
+  })
+
+  it('is no part of what clients write back, and is asked for in a member of its own', async () => {
+    const groups = new Groups()
+    groups.entries.set('anna', ['staff'])
+    const { net, id } = await network(groups)
+    await login(net, id)
+    const admin = await net.asAdmin()
+    const { data } = await admin.call('GET /identities/{id}', { params: { id } })
+    expect(data).toMatchObject({ roleAttributes: [], directoryAttributes: ['staff'] })
+    const { name, type, isAdmin, roleAttributes } = { ...data, type: 'User' as const }
+    const body = { name, type, isAdmin, roleAttributes: [...(roleAttributes ?? []), 'own'] }
+    await admin.call('PUT /identities/{id}', { params: { id }, body })
+    expect(await shown(net, id)).toMatchObject({ roleAttributes: ['own'], directoryAttributes: ['staff'] })
+    groups.entries.delete('anna')
+    await groups.tell({ id })
+    const after = await shown(net, id)
+    expect(after.roleAttributes).toEqual(['own'])
+    expect(after).not.toHaveProperty('directoryAttributes')
+    const filter = 'anyOf(directoryAttributes) = "staff"'
+    expect((await net.engine.identities.list(SYSTEM_CALL, { filter })).items).toEqual([])
+  })
+
+  it('is named by explain, and its attributes are listed', async () => {
+    const groups = new Groups()
+    groups.entries.set('anna', ['staff'])
+    const { net, id } = await network(groups)
+    await login(net, id)
+    const { policies } = await net.engine.access.explain(SYSTEM_CALL, 'anna', 'wiki', 'Dial')
+    expect(policies[0]?.identitySide.matched).toEqual([
+      { role: '#staff', name: '#staff (directory)', fromDirectory: true },
+    ])
+    const admin = await net.asAdmin()
+    expect((await admin.call('GET /identity-role-attributes')).data).toContain('staff')
+    await net.engine.identities.patch(SYSTEM_CALL, id, { roleAttributes: ['staff'] })
+    const own = await net.engine.access.explain(SYSTEM_CALL, 'anna', 'wiki', 'Dial')
+    expect(own.policies[0]?.identitySide.matched).toEqual([{ role: '#staff', name: '#staff' }])
+  })
+
+  it.each<[string, (id: string) => DirectoryChange]>([
+    ['id', (id) => ({ id })],
+    ['external id', () => ({ externalId: 'anna@x' })],
+    ['all', () => 'all'],
+  ])('takes access at once when it reports a change: by %s', async (_, change) => {
+    const groups = new Groups()
+    groups.entries.set('anna', ['staff'])
+    const { net, id, wiki } = await network(groups)
+    const caller = await login(net, id)
+    const ended: unknown[] = []
+    net.events.on('session.ended', ({ reason }) => ended.push(reason))
+    await net.engine.sessions.create({ by: 'caller', caller }, { serviceId: wiki, type: 'Dial' })
+    groups.entries.set('anna', ['guests'])
+    expect(await isAllowed(net)).toBe(true)
+    await groups.tell(change(id))
+    expect(await isAllowed(net)).toBe(false)
+    expect(ended).toHaveLength(1)
+    groups.entries.set('anna', ['staff'])
+    await groups.tell(change(id))
+    expect(await isAllowed(net)).toBe(true)
+  })
+
+  it('disables an identity while it says so, and never the last administrator', async () => {
+    const groups = new Groups()
+    groups.entries.set('anna', ['staff'])
+    const { net, id } = await network(groups)
+    const { token } = await login(net, id)
+    groups.entries.set('anna', { roleAttributes: ['staff'], disabled: true })
+    await groups.tell({ id })
+    expect(await shown(net, id)).toMatchObject({ disabled: true, directoryDisabledAt: expect.anything() })
+    expect(await net.engine.host.resolve(token)).toBeUndefined()
+    await expect(login(net, id)).rejects.toMatchObject({ code: 'INVALID_AUTH' })
+    groups.entries.set('anna', ['staff'])
+    await groups.tell({ id })
+    expect(await shown(net, id)).toMatchObject({ disabled: false })
+    await login(net, id)
+    const { items } = await net.engine.identities.list(SYSTEM_CALL, { filter: 'isDefaultAdmin=true' })
+    groups.entries.set(items[0]?.name ?? '', { roleAttributes: [], disabled: true })
+    await groups.tell({ id: items[0]?.id ?? '' })
+    expect(await shown(net, items[0]?.id ?? '')).toMatchObject({ disabled: false })
+  })
+
+  it('is enabled by an administrator until the next answer', async () => {
+    const groups = new Groups()
+    groups.entries.set('anna', { roleAttributes: [], disabled: true })
+    const { net, id } = await network(groups)
+    await groups.tell({ id })
+    await (await net.asAdmin()).call('POST /identities/{id}/enable', { params: { id } })
+    expect(await shown(net, id)).toMatchObject({ disabled: false })
+    await groups.tell({ id })
+    expect(await shown(net, id)).toMatchObject({ disabled: true })
+  })
+
+  it('is asked again before its answer runs out, and keeps what was known while it is away until that ends', async () => {
+    const groups = new Groups()
+    groups.entries.set('anna', ['staff'])
+    const { net, id } = await network(groups)
+    await login(net, id)
+    await net.elapse(3 * KEEP)
+    expect(await isAllowed(net)).toBe(true)
+    expect(groups.asked.length).toBeGreaterThan(4)
+    expect(groups.asked.length).toBeLessThan(9)
+    groups.isAway = true
+    await groups.tell({ id })
+    const until = Date.parse((await shown(net, id)).directoryUntil ?? '')
+    await net.elapse(until - net.clock.now() - 1)
+    expect(await isAllowed(net)).toBe(true)
+    await net.elapse(1)
+    expect(await isAllowed(net)).toBe(false)
+    expect(await shown(net, id)).not.toHaveProperty('directoryAttributes')
+    groups.isAway = false
+    await net.elapse(60_000)
+    expect(await isAllowed(net)).toBe(true)
+  })
+
+  it('ends by itself what it gave until an instant', async () => {
+    const groups = new Groups()
+    const { net, id } = await network(groups)
+    groups.entries.set('anna', { roleAttributes: ['staff'], until: net.clock.now() + 1000 })
+    await login(net, id)
+    await net.elapse(999)
+    expect(await isAllowed(net)).toBe(true)
+    await net.elapse(1)
+    expect(await isAllowed(net)).toBe(false)
+  })
+
+  it('keeps nobody waiting for more than three seconds', async () => {
+    let wasAsked = () => {}
+    const asked = new Promise<void>((resolve) => {
+      wasAsked = resolve
+    })
+    const attributesOf = () => {
+      wasAsked()
+      return new Promise<never>(() => {})
+    }
+    const { net, id } = await network({ attributesOf })
+    let hasBegun = false
+    const begun = login(net, id).then(() => {
+      hasBegun = true
+    })
+    await asked
+    await net.elapse(2999)
+    expect(hasBegun).toBe(false)
+    await net.elapse(1)
+    await begun
+  })
+
+  it('is recorded by the audit trail where it changes something, and not where it says the same again', async () => {
+    const groups = new Groups()
+    groups.entries.set('anna', ['staff'])
+    const { net, id } = await network(groups)
+    await login(net, id)
+    const records = async () => {
+      const { data } = await ownApi(net, await adminToken(net)).call('GET /audit', { query: { entity: id } })
+      return data.entries.filter(({ type }) => type === 'entity.updated')
+    }
+    expect(await records()).toMatchObject([{ actor: null, changes: { directoryAttributes: { after: ['staff'] } } }])
+    const told: unknown[] = []
+    net.events.on('entity.changed', ({ kind }) => told.push(kind))
+    await net.elapse(2 * KEEP)
+    expect(await records()).toHaveLength(1)
+    expect(told).not.toContain('identities')
+    groups.entries.delete('anna')
+    await groups.tell('all')
+    expect(await records()).toHaveLength(2)
+  })
+
+  it('is asked by one process for all over one storage, and its end holds in a process without it', async () => {
+    const storage = { ...memoryStorage(), close: async () => {} }
+    const groups = new Groups()
+    groups.entries.set('anna', ['staff'])
+    const { net, id } = await network(groups, { storage })
+    const other = await createTestController(await withSharedPki({ storage, logger: quiet }))
+    onTestFinished(() => other.close())
+    await login(net, id)
+    expect(await isAllowed(other)).toBe(true)
+    groups.entries.set('anna', [])
+    await groups.tell({ id })
+    expect(await isAllowed(other)).toBe(false)
+    groups.entries.set('anna', ['staff'])
+    await groups.tell({ id })
+    expect(await isAllowed(other)).toBe(true)
+    await net.close()
+    await other.elapse(KEEP - 1)
+    expect(await isAllowed(other)).toBe(true)
+    await other.elapse(1)
+    expect(await isAllowed(other)).toBe(false)
+  })
+})
