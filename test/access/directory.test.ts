@@ -1,5 +1,6 @@
 import { type DirectoryChange, type HostDirectory, SYSTEM_CALL } from 'portcullis'
 import { memoryStorage } from 'portcullis/memory'
+import type { ServiceConnection } from 'portcullis/sdk'
 import { createTestController, type TestController } from 'portcullis/testing'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { adminToken, ownApi } from '../support/delegate.ts'
@@ -120,8 +121,9 @@ describe('a directory of the host', () => {
     expect(policies[0]?.identitySide.matched).toEqual([
       { role: '#staff', name: '#staff (directory)', fromDirectory: true },
     ])
-    const admin = await net.asAdmin()
-    expect((await admin.call('GET /identity-role-attributes')).data).toContain('staff')
+    const headers = { 'zt-session': await adminToken(net) }
+    const list = new Request('https://controller.test:1280/edge/management/v1/identity-role-attributes', { headers })
+    expect((await (await net.fetch(list)).json()).data).toEqual(['staff'])
     await net.engine.identities.patch(SYSTEM_CALL, id, { roleAttributes: ['staff'] })
     const own = await net.engine.access.explain(SYSTEM_CALL, 'anna', 'wiki', 'Dial')
     expect(own.policies[0]?.identitySide.matched).toEqual([{ role: '#staff', name: '#staff' }])
@@ -213,6 +215,24 @@ describe('a directory of the host', () => {
     expect(await isAllowed(net)).toBe(false)
   })
 
+  it('ends at the instant also where nothing can be written, and is asked again where it can', async () => {
+    const groups = new Groups()
+    const inner = memoryStorage()
+    let isFull = false
+    const write: typeof inner.write = (work) => (isFull ? Promise.reject(new Error('full')) : inner.write(work))
+    const { net, id } = await network(groups, { storage: { ...inner, write } })
+    groups.entries.set('anna', ['staff'])
+    await login(net, id)
+    isFull = true
+    await net.elapse(KEEP - 1)
+    expect(await isAllowed(net)).toBe(true)
+    await net.elapse(1)
+    expect(await isAllowed(net)).toBe(false)
+    isFull = false
+    await net.elapse(60_000)
+    expect(await isAllowed(net)).toBe(true)
+  })
+
   it('keeps nobody waiting for more than three seconds', async () => {
     let wasAsked = () => {}
     const asked = new Promise<void>((resolve) => {
@@ -252,6 +272,29 @@ describe('a directory of the host', () => {
     groups.entries.delete('anna')
     await groups.tell('all')
     expect(await records()).toHaveLength(2)
+  })
+
+  it('cuts a running circuit', async () => {
+    const groups = new Groups()
+    groups.entries.set('anna', ['staff'])
+    const model = {
+      identities: ['anna', 'host'].map((name) => ({ name, type: 'Device' as const, isAdmin: false })),
+      services: [{ name: 'wiki' }],
+      servicePolicies: [
+        { name: 'dial', type: 'Dial', semantic: 'AnyOf', identityRoles: ['#staff'], serviceRoles: ['#all'] },
+        { name: 'bind', type: 'Bind', semantic: 'AnyOf', identityRoles: ['@host'], serviceRoles: ['#all'] },
+      ],
+    } as const
+    const options = { router: true as const, model, directory: groups, logger: quiet }
+    const net = await createTestController(await withSharedPki(options))
+    onTestFinished(() => net.close())
+    await net.as('host').host('wiki', (connection: ServiceConnection) => void connection.on('error', () => {}))
+    const connection = await net.as('anna').dial('wiki')
+    const closed = new Promise((resolve) => connection.on('error', () => {}).on('close', resolve))
+    groups.entries.set('anna', ['guests'])
+    await groups.tell('all')
+    await closed
+    await expect(net.as('anna').dial('wiki')).rejects.toThrow()
   })
 
   it('is asked by one process for all over one storage, and its end holds in a process without it', async () => {
