@@ -28,7 +28,7 @@ export type {
   DirectoryEntry,
   DirectoryIdentity,
   HostDirectory,
-} from './facts/identities/directory.rules.ts'
+} from './facts/network/host-directory.ts'
 export type { HostHooks } from './facts/network/host-rules.ts'
 export type { AuthorizationRequest, AuthorizedCaller, HostAuthorization } from './http/pipeline/authorize.ts'
 export type { CorsOptions } from './http/pipeline/cors.ts'

@@ -12,7 +12,7 @@ import {
   type SlotSet,
 } from '../facts/access/index/index.ts'
 import { isInForce, mayGrant, nextPhaseAt, PHASES, type TermInPhase } from '../facts/access/policy-term.rules.ts'
-import { type AttributeHolder, attributesHeld } from '../facts/identities/directory.rules.ts'
+import { type AttributeHolder, attributesHeld } from '../facts/authority/authority.rules.ts'
 import { resourceNamed } from '../facts/resources/index.ts'
 import type { RecordOf, Resource } from '../kernel/declaration/resource.ts'
 import { type Change, DamagedRecord, type HistoryPoint, type ReadTransaction } from '../ports/record-storage.ts'
@@ -114,6 +114,7 @@ export class AccessFeed implements AccessIndexFeed {
 
   /** Drops what a directory gave and did not give again in time: the write that ends it may be late. */
   async #endDirectoryAttributes(): Promise<void> {
+    if (this.#directoryEnds.size === 0) return
     const now = this.#terms.now()
     const turn = this.#turns.begin()
     for (let [id] = this.#directoryEnds.takeDue(now, 1); id !== undefined; [id] = this.#directoryEnds.takeDue(now, 1)) {

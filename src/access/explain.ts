@@ -24,8 +24,7 @@ import {
   type PostureResponse,
   recordMfaPass,
 } from '../facts/access/posture/rules/index.ts'
-import { enabledAt, isDisabled } from '../facts/authority/authority.rules.ts'
-import { attributesGiven } from '../facts/identities/directory.rules.ts'
+import { attributesGiven, enabledAt, isDisabled } from '../facts/authority/authority.rules.ts'
 import { identities } from '../facts/identities/identity.resource.ts'
 import { apiSessions } from '../facts/login/api-session.resource.ts'
 import { edgeRouters } from '../facts/routers/edge-router.resource.ts'

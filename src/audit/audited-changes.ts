@@ -126,9 +126,8 @@ function joined(first: RecordedChange, last: RecordedChange): RecordedChange {
 }
 
 function isTold(change: RecordedChange): boolean {
-  return (
-    traitsOf(change.kind).audit !== 'none' && !isSessionUse(change) && !isDirectoryRenewal(change.before, change.after)
-  )
+  if (change.kind === identities.name && isDirectoryRenewal(change.before, change.after)) return false
+  return traitsOf(change.kind).audit !== 'none' && !isSessionUse(change)
 }
 
 const TYPES = { insert: 'entity.created', update: 'entity.updated', delete: 'entity.deleted' } as const

@@ -1,7 +1,7 @@
 import type { Compat, Leniency } from '../base/compatibility.ts'
 import type { Limits } from '../base/limits.ts'
 import type { AdminCredentials } from '../engine/bootstrap.ts'
-import type { HostDirectory } from '../facts/identities/directory.rules.ts'
+import type { HostDirectory } from '../facts/network/host-directory.ts'
 import type { HostHooks } from '../facts/network/host-rules.ts'
 import type { HostAuthorization } from '../http/pipeline/authorize.ts'
 import type { CorsOptions } from '../http/pipeline/cors.ts'
@@ -90,8 +90,9 @@ export interface ControllerOptions extends Partial<Leniency> {
    */
   readonly hooks?: HostHooks
   /**
-   * A directory of the host, which gives identities role attributes beside those that callers write, and may disable identities. It is asked
-   * at logins, after changes that it reports, and before its answers run out. Give each process over one storage the same. Default: none.
+   * A directory of the host. It gives identities role attributes, in addition to the stored role attributes, and may disable identities. It
+   * is asked at logins, after changes that it reports, and before its answers run out. Give each process over one storage the same.
+   * Default: none.
    *
    * @example
    * import type { HostDirectory } from 'portcullis'

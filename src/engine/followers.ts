@@ -235,7 +235,8 @@ function tellPosture(events: Events, { changes }: RecordedWrite, at: number): vo
 }
 
 function isBookkeeping(change: RecordedChange): boolean {
-  return !traitsOf(change.kind).news || isSessionUse(change) || isDirectoryRenewal(change.before, change.after)
+  if (change.kind === identities.name && isDirectoryRenewal(change.before, change.after)) return true
+  return !traitsOf(change.kind).news || isSessionUse(change)
 }
 
 type IsDeleted = (kind: string, id: string) => boolean

@@ -4,15 +4,10 @@ import { logFailure } from '../context/background-failure.ts'
 import { SYSTEM_CALL } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import { endApiSessions, endLoginsUnderWay } from '../credentials/login-basis.ts'
-import {
-  ASK_AGAIN_MS,
-  type DirectoryAnswer,
-  type DirectoryChange,
-  withDirectoryAnswer,
-  withoutDirectoryAttributes,
-} from '../facts/identities/directory.rules.ts'
+import { ASK_AGAIN_MS, answeredFields, type DirectoryAnswer, isSameEntry } from '../facts/identities/directory.rules.ts'
 import { identities } from '../facts/identities/identity.resource.ts'
 import { apiSessions } from '../facts/login/api-session.resource.ts'
+import type { DirectoryChange } from '../facts/network/host-directory.ts'
 import type { AskedDirectory } from '../facts/network/host-rules.ts'
 import type { RecordOf } from '../kernel/declaration/resource.ts'
 import { equals, type Filter } from '../kernel/filter/index.ts'
@@ -35,10 +30,12 @@ const ASKED: Filter = { kind: 'not', of: equals('typeId', 'Router') }
  * Asks the directory of the host about an identity and writes its answer, at a login or a start of a session. Without a valid answer, or
  * where it cannot be written, what was known stays.
  */
-export async function askDirectory(context: EngineContext, identity: Identity): Promise<void> {
-  const { directory } = context.host
-  if (directory === undefined || identity.typeId === 'Router') return
-  await askAbout(context, directory, [identity])
+export async function askDirectory(
+  context: EngineContext,
+  directory: AskedDirectory,
+  identity: Identity,
+): Promise<void> {
+  if (identity.typeId !== 'Router') await askAbout(context, directory, [identity])
 }
 
 /**
@@ -60,7 +57,8 @@ async function endOverdue({ clock, storage, writes }: EngineContext): Promise<nu
     await writes.run(SYSTEM_CALL, async (tx) => {
       const now = clock.now()
       for (const identity of (await firstDue(tx, 'directoryUntil', now)).due) {
-        await tx.collection(identities).update(withoutDirectoryAttributes(identity, now))
+        const ended = { directoryAttributes: null, directoryUntil: null, updatedAt: now }
+        await tx.collection(identities).update({ ...identity, ...ended })
       }
     })
   }
@@ -153,8 +151,12 @@ async function askAbout(
   const ask = (identity: Identity) =>
     gate.run(async () => ({ ...(await directory.answerFor(identity)), id: identity.id }))
   const answered = (await Promise.all(asked.map(ask))).flatMap((one) => ('answer' in one ? [one] : []))
-  const changed = (current: Identity, answer: DirectoryAnswer) =>
-    withDirectoryAnswer(current, answer, clock.now(), directory.keepForMs)
+  const changed = (current: Identity, answer: DirectoryAnswer): Identity => {
+    const now = clock.now()
+    const fields = answeredFields(current, answer, now, directory.keepForMs)
+    if (fields === undefined) return current
+    return { ...current, ...fields, ...(!isSameEntry(current, fields) && { updatedAt: now }) }
+  }
   let disabled: typeof answered = []
   const rest = async (tx: WriteTransaction) => {
     disabled = []

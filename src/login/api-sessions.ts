@@ -64,7 +64,8 @@ export class ApiSessions {
     if (call.by !== 'system') throw new ControllerError('UNAUTHORIZED')
     const identity = await this.#context.storage.read((tx) => tx.collection(identities).get(identityId))
     if (identity === undefined) throw notFound('identity', identityId)
-    await askDirectory(this.#context, identity)
+    const { directory } = this.#context.host
+    if (directory !== undefined) await askDirectory(this.#context, directory, identity)
     return this.start(call, { identity }, { ...byHost(), client })
   }
 

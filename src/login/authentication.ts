@@ -193,7 +193,8 @@ export class Authentication<Begun> {
     if (!(await this.#context.host.admitsLogin({ method, identityId, remoteAddress }))) {
       throw new Refusal('the host refuses the login', identityId)
     }
-    await askDirectory(this.#context, who.identity)
+    const { directory } = this.#context.host
+    if (directory !== undefined) await askDirectory(this.#context, directory, who.identity)
     const begun = await this.#begin(call, who, start)
     this.#context.events.emit('authentication.attempted', {
       method: start.method,

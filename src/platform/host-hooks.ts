@@ -1,8 +1,8 @@
 import mitt from 'mitt'
 import { checkArgument, didYouMean, requireInRange } from '../base/arguments.ts'
 import { callIsolated } from '../concurrency/call-isolated.ts'
-import { DIRECTORY_ANSWER_MS, DirectoryAnswer, type HostDirectory } from '../facts/identities/directory.rules.ts'
 import { type ControllerEvents, EVENT_NAMES, type Events } from '../facts/network/events.ts'
+import { DIRECTORY_ANSWER_MS, DirectoryAnswer, type HostDirectory } from '../facts/network/host-directory.ts'
 import {
   type AskedDirectory,
   GRANT_RULE_MS,

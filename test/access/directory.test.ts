@@ -123,7 +123,7 @@ describe('a directory of the host', () => {
     ])
     const headers = { 'zt-session': await adminToken(net) }
     const list = new Request('https://controller.test:1280/edge/management/v1/identity-role-attributes', { headers })
-    expect((await (await net.fetch(list)).json()).data).toEqual(['staff'])
+    expect(await (await net.fetch(list)).json()).toMatchObject({ data: ['staff'] })
     await net.engine.identities.patch(SYSTEM_CALL, id, { roleAttributes: ['staff'] })
     const own = await net.engine.access.explain(SYSTEM_CALL, 'anna', 'wiki', 'Dial')
     expect(own.policies[0]?.identitySide.matched).toEqual([{ role: '#staff', name: '#staff' }])

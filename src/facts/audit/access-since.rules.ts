@@ -4,8 +4,7 @@ import { type Semantic, selects } from '../../base/roles.ts'
 import { canonicalJson } from '../../base/text.ts'
 import type { AccessSince } from '../access/explain/explanation.rules.ts'
 import { isInForceBy } from '../access/policy-term.rules.ts'
-import { isDisabled } from '../authority/authority.rules.ts'
-import { attributesHeld } from '../identities/directory.rules.ts'
+import { attributesHeld, isDisabled } from '../authority/authority.rules.ts'
 import { commitOf } from './audit-trail.rules.ts'
 
 /** The kinds of entities that decide a grant of a service policy. */

@@ -95,3 +95,23 @@ export function isDisabled(identity: Disabling, now: number): boolean {
 export function enabledAt({ disabledUntil, directoryDisabledAt }: Disabling): number | null {
   return directoryDisabledAt === null ? disabledUntil : null
 }
+
+/** An entity with its role attributes, as far as it was read. Only identities have role attributes of a directory. */
+export interface AttributeHolder {
+  readonly roleAttributes?: unknown
+  readonly directoryAttributes?: unknown
+  readonly directoryUntil?: unknown
+}
+
+/** The role attributes that the directory of the host gives: at `now` (epoch ms), or by the last write of the identity. */
+export function attributesGiven(entity: AttributeHolder, now = Number.NEGATIVE_INFINITY): readonly string[] {
+  const { directoryAttributes: given, directoryUntil: until } = entity
+  return Array.isArray(given) && !(typeof until === 'number' && until <= now) ? given : []
+}
+
+/** The role attributes by which policies select an entity: the stored ones, and the directory's at `now` (epoch ms). */
+export function attributesHeld(entity: AttributeHolder, now?: number): readonly string[] {
+  const own: readonly string[] = Array.isArray(entity.roleAttributes) ? entity.roleAttributes : []
+  const given = attributesGiven(entity, now)
+  return given.length === 0 ? own : [...new Set([...own, ...given])]
+}

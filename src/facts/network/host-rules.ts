@@ -1,6 +1,7 @@
 import type { AccessApproval, AccessRefusal } from '../access/access-request.resource.ts'
-import type { DirectoryAnswer, DirectoryChange, DirectoryIdentity } from '../identities/directory.rules.ts'
+import type { DirectoryAnswer } from '../identities/directory.rules.ts'
 import type { ControllerEvents } from './events.ts'
+import type { DirectoryChange, DirectoryIdentity } from './host-directory.ts'
 
 /** A login with valid credentials. */
 export interface LoginAttempt {

@@ -1,5 +1,5 @@
 import { type RoleSelector, readRoles } from '../../../base/roles.ts'
-import { attributesHeld } from '../../identities/directory.rules.ts'
+import { attributesHeld } from '../../authority/authority.rules.ts'
 import { type DecisionFacts, decideAccess, type Reason } from '../decision.rules.ts'
 import type { AccessType } from '../index/index.ts'
 import {
