@@ -66,6 +66,9 @@ describe.skipIf(!HAS_BROWSER)('the explorer for who does not see it, or sees it 
       }
       const group = page.locator('[data-key]').first()
       await look('#/graph', () => group.waitFor())
+      await look('#/graph?as=policies', () => page.locator('.group-policies, .map-list').first().waitFor())
+      await look('#/graph?as=matrix', () => page.locator('.heat, .map-list').waitFor())
+      await look('#/graph?identitiesBy=staff', () => page.getByRole('button', { name: /^#staff/ }).waitFor())
       await group.click()
       await page.locator('.members a').first().waitFor()
       found.push(...(await foundOn(page, 'a group')))
@@ -154,7 +157,7 @@ describe.skipIf(!HAS_BROWSER)('the explorer for who does not see it, or sees it 
     await page.getByRole('option', { name: 'payroll service', exact: true }).waitFor()
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'payroll' }).waitFor()
-    await page.evaluate('location.hash = "#/graph"')
+    await page.evaluate('location.hash = "#/graph?identitiesBy=staff"')
     const staff = page.getByRole('button', { name: /^#staff/ })
     await staff.focus()
     await page.keyboard.press('Enter')
@@ -171,6 +174,7 @@ describe.skipIf(!HAS_BROWSER)('the explorer for who does not see it, or sees it 
     const payroll = (await net.admin.call('GET /services')).data.find(({ name }) => name === 'payroll')?.id ?? ''
     const views = [
       ['#/graph', '.map [role=button]'],
+      ['#/graph?as=matrix', '.heat-head'],
       [`#/why?identity=${laptop}&service=${payroll}`, '.why-body button, .why-body figure'],
       ['#/live', '.traffic a, .live-body a'],
       // Records of the host are one line that opens.

@@ -43,7 +43,16 @@ describe.skipIf(!HAS_BROWSER)('the explorer over a network of hostile names', ()
     }
     const about = `identity=${identity?.id}&service=${service?.id}`
     await look('#/start', '<img')
-    await page.evaluate('location.hash = "#/graph"')
+    for (const form of [
+      'as=lines',
+      'as=policies',
+      'as=matrix',
+      `identitiesBy=${encodeURIComponent(HOSTILE[0] ?? '')}`,
+    ]) {
+      await page.evaluate(`location.hash = ${JSON.stringify(`#/graph?${form}`)}`)
+      await page.locator('.map-frame [data-key]', { hasText: '<img' }).first().waitFor()
+      await page.waitForTimeout(200)
+    }
     await page.locator('[data-key]').first().click()
     await page.locator('.members a', { hasText: '<img' }).waitFor()
     await look(`#/identity?id=${identity?.id}`, '<img')

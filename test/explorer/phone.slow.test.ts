@@ -22,7 +22,7 @@ describe.skipIf(!HAS_BROWSER)('the explorer by a phone', () => {
     const idOf = async (route: 'GET /identities' | 'GET /services', name: string) =>
       (await net.admin.call(route, { query: { filter: `name = "${name}"` } })).data[0]?.id ?? ''
     const why = `#/why?identity=${await idOf('GET /identities', 'laptop')}&service=${await idOf('GET /services', 'payroll')}`
-    const { page, problems } = await openPage(`${url}#/graph`, PHONE)
+    const { page, problems } = await openPage(`${url}#/graph?identitiesBy=staff&servicesBy=confidential`, PHONE)
     await logIn(page)
     const staff = page.getByRole('button', { name: /^#staff/ })
     await staff.waitFor()

@@ -42,6 +42,8 @@ describe.skipIf(!HAS_BROWSER)('the explorer at any width', () => {
     const places = [
       'start',
       'graph',
+      'graph?as=policies',
+      'graph?as=matrix',
       `why?identity=${long}&service=${payroll}`,
       `what-if?change=attributes&of=identities&id=${long}&add=staff`,
       'live',

@@ -7,7 +7,7 @@ import { adminToken, ownApi } from '../support/delegate.ts'
 const SIZE = { identities: 5_000, services: 500, routers: 20, policies: [150, 20, 10] } as const
 
 /** Questions of the first view of the explorer, and of the one that its picture leads to. */
-const FIRST = ['/findings?limit=5', '/access-map?type=Dial&groups=7', '/access-map?type=Dial'] as const
+const FIRST = ['/findings?limit=5', '/access-map?type=Dial&groups=12', '/access-map?type=Dial'] as const
 
 async function filled(): Promise<TestController> {
   const controller = await createTestController({ clock: 'live' })
@@ -53,7 +53,7 @@ describe('reach that is worked out ahead', () => {
     }
     const answers = async (controller: TestController) => {
       const api = ownApi(controller, await adminToken(controller))
-      const { revision: _, ...map } = (await api.call('GET /access-map', { query: { groups: '7' } })).data
+      const { revision: _, ...map } = (await api.call('GET /access-map', { query: { groups: '12' } })).data
       return { map, findings: (await api.call('GET /findings')).data }
     }
     expect(await answers(prepared)).toEqual(await answers(others))

@@ -129,9 +129,10 @@ describe('GET /findings', () => {
 })
 
 describe('GET /access-map', () => {
-  it('puts everybody into one group, by the property that policies tell apart, and opens a group', async () => {
+  it('puts everybody into one group, by the property that is asked for, and opens a group', async () => {
     const { api } = await network({ model: MODEL })
-    const { data } = await api.call('GET /access-map')
+    const query = { identitiesBy: 'sales', servicesBy: 'internal' }
+    const { data } = await api.call('GET /access-map', { query })
     for (const side of [data.identities, data.services]) {
       expect(side.groups.reduce((sum, { count }) => sum + count, 0)).toBe(side.count)
     }
@@ -175,11 +176,78 @@ describe('GET /access-map', () => {
     onTestFinished(() => net.close())
     const api = ownApi(net, await adminToken(net))
     const { count, groups } = (await api.call('GET /access-map')).data.identities
+    const asked = (await api.call('GET /access-map', { query: { identitiesBy: 'badge-7' } })).data.identities
+    expect(asked.groups.map(({ roleAttributes }) => roleAttributes).sort()).toEqual(
+      [[], ...badges.map((badge) => [badge])].sort(),
+    )
+    expect(asked.properties[asked.property]).toMatchObject({ roleAttributeCount: 12, count: 150 })
     const left = groups.filter(({ isRest }) => isRest).reduce((sum, one) => sum + one.count, 0)
-    expect(groups.length).toBeLessThanOrEqual(13)
+    expect(groups.length).toBeLessThanOrEqual(41)
     expect(left).toBeLessThan(count / 10)
     expect(groups.some(({ roleAttributes }) => roleAttributes.includes('badge-0'))).toBe(true)
     expect(groups.some(({ roleAttributes }) => roleAttributes.includes('site-0'))).toBe(true)
+  })
+})
+
+describe('GET /access-map of few entities', () => {
+  it('answers them by name, after a change of name too, and says which pairs may dial', async () => {
+    const { controller: net, api } = await network({ model: MODEL })
+    const look = async () => {
+      const { identities, services, links } = (await api.call('GET /access-map')).data
+      const [people, apps] = [identities, services].map(({ groups }) => groups.map(({ entity }) => entity?.name ?? ''))
+      return { people, apps, pairs: links.map(({ from, to }) => `${people?.[from]} ${apps?.[to]}`).sort() }
+    }
+    const first = await look()
+    expect(first.people).toEqual(['anna', 'ben', 'clara', 'Default Admin', 'dora', 'emil', 'host', 'stray'])
+    expect(first.apps).toEqual(['attic', 'ledger', 'payroll', 'wiki'])
+    const [finance, others] = [
+      ['anna', 'ben', 'clara'],
+      ['dora', 'emil'],
+    ]
+    const expected = [
+      ...finance.flatMap((one) => ['ledger', 'payroll', 'wiki'].map((app) => `${one} ${app}`)),
+      ...others.map((one) => `${one} wiki`),
+    ]
+    expect(first.pairs).toEqual(expected)
+    const anna = (await net.admin.call('GET /identities', { query: { filter: 'name = "anna"' } })).data[0]?.id ?? ''
+    await net.admin.call('PATCH /identities/{id}', { params: { id: anna }, body: { name: 'zoe' } })
+    const renamed = await look()
+    expect(renamed.people?.at(-1)).toBe('zoe')
+    expect(renamed.pairs).toEqual(expected.map((pair) => pair.replace('anna', 'zoe')).sort())
+  })
+
+  it('answers the policies with the groups that they select, those that grant most first', async () => {
+    const { api } = await network({ model: MODEL })
+    const query = { policies: '1' }
+    const { policies, policyCount, identities, services } = (await api.call('GET /access-map', { query })).data
+    expect([policyCount, policies.map(({ name }) => name)]).toEqual([2, ['money']])
+    const named = (side: typeof identities, of: readonly { group: number }[] = []) =>
+      of.map(({ group }) => side.groups[group]?.entity?.name)
+    expect(named(identities, policies[0]?.identities)).toEqual(['anna', 'ben', 'clara'])
+    expect(named(services, policies[0]?.services)).toEqual(['ledger', 'payroll'])
+  })
+
+  it('has no group of several attributes that holds more than a tenth, however many there are', async () => {
+    const people = Array.from({ length: 400 }, (_, number) => ({
+      name: `person-${number}`,
+      type: 'Device' as const,
+      isAdmin: false,
+      roleAttributes: [`team-${String(number % 100).padStart(2, '0')}`],
+    }))
+    const net = await createTestController(await withSharedPki({ model: { identities: people } }))
+    onTestFinished(() => net.close())
+    const api = ownApi(net, await adminToken(net))
+    const { groups, count } = (await api.call('GET /access-map')).data.identities
+    const mixed = groups.filter(({ roleAttributes }) => roleAttributes.length > 1)
+    expect(groups.length).toBeLessThanOrEqual(41)
+    expect(mixed.length).toBeGreaterThan(1)
+    for (const one of mixed) expect(one.count).toBeLessThanOrEqual(count / 10)
+    // Ranges by name do not overlap.
+    const ranges = mixed.map(({ roleAttributes }) => roleAttributes.toSorted())
+    for (const [at, range] of ranges.entries()) {
+      const next = ranges[at + 1]
+      if (next) expect((range.at(-1) ?? '') < (next[0] ?? '')).toBe(true)
+    }
   })
 })
 

@@ -5,6 +5,7 @@ import {
   FINDING_KINDS,
   type Finding,
   FindingsRequest,
+  MapRequest,
   type Reach,
   ReachRequest,
   ScopeText,
@@ -115,22 +116,43 @@ const Side = described(
         z.object({
           scope: z.string(),
           roleAttributes: z.array(z.string()),
-          partOf: z.array(z.string()),
           count: z.int(),
           isRest: z.boolean(),
+          entity: Named.nullable(),
         }),
         {
-          scope: 'By which its members, or its own groups, are asked for.',
+          scope:
+            'By which its members, or its own groups, are asked for; of an entity, the scope that it was found in.',
           roleAttributes:
             'Role attributes, the most frequent first: each member has one of them. Members of a rest share all of them.',
-          partOf: 'The same of the larger group that it is a part of; empty where it is part of none.',
           count: 'How many members it has.',
-          isRest: 'Whether it holds who has none of the role attributes of the others in the same larger group.',
+          isRest: 'Whether it holds the entities without the role attributes of the other groups.',
+          entity: 'The entity that stands alone; null for a group.',
         },
       ),
     ),
+    properties: z.array(
+      described(z.object({ roleAttributes: z.array(z.string()), roleAttributeCount: z.int(), count: z.int() }), {
+        roleAttributes: 'The most frequent of its role attributes, which hardly any entity has together.',
+        roleAttributeCount: 'How many role attributes it has.',
+        count: 'How many entities have one of them.',
+      }),
+    ),
+    property: z.int(),
   }),
-  { count: 'How many are in the scope.', groups: 'The groups, the largest first; each entity is in one.' },
+  {
+    count: 'How many are in the scope.',
+    groups: 'The entities by name where there are few. Otherwise the groups, the largest first; each entity is in one.',
+    properties: 'By which the scope can be divided.',
+    property: 'The place of the property by which it is divided; -1 for entities, and where no property divides.',
+  },
+)
+
+const Selected = z.array(
+  described(z.object({ group: z.int(), count: z.int() }), {
+    group: 'The place of the group.',
+    count: 'How many of its members the policy selects.',
+  }),
 )
 
 const MapData: z.ZodType<AccessMap, AccessMap> = described(
@@ -159,6 +181,14 @@ const MapData: z.ZodType<AccessMap, AccessMap> = described(
         },
       ),
     ),
+    policies: z.array(
+      described(Named.extend({ isGuarded: z.boolean(), identities: Selected, services: Selected }), {
+        isGuarded: 'Whether it asks for a state of the endpoint.',
+        identities: 'The groups of identities that it selects members of.',
+        services: 'The groups of services that it selects members of.',
+      }),
+    ),
+    policyCount: z.int(),
   }),
   {
     revision: 'The revision of the network that is shown.',
@@ -166,6 +196,8 @@ const MapData: z.ZodType<AccessMap, AccessMap> = described(
     identities: 'The identities.',
     services: 'The services.',
     links: 'Which groups reach which.',
+    policies: 'The policies that grant most pairs, as many as were asked for.',
+    policyCount: 'How many policies grant any pair.',
   },
 )
 
@@ -176,9 +208,9 @@ export const accessMapOperation = defineOperation(
   {
     route: 'GET /access-map',
     summary:
-      'Shows who may dial or bind what in a few groups, by the role attributes that tell best apart whom policies select',
+      'Shows who may dial or bind what, by name or in a few groups, by the role attributes that tell best apart whom policies select',
     description:
-      'Role attributes that policies select alike stand in one group. The scope of a group opens it. ' +
+      'Each role attribute of a property is a group; the smallest stand together, in ranges by name. The scope of a group opens it. ' +
       'Posture counts for nothing. Takes the right to read identities, services and service policies.',
     access: { entity: 'service-policy', action: 'read' },
     reads: ['service-policy', 'identity', 'service'],
@@ -189,13 +221,22 @@ export const accessMapOperation = defineOperation(
         services: ScopeText.optional(),
         type: AccessType.optional(),
         groups: Count,
+        identitiesBy: MapRequest.shape.identitiesBy,
+        servicesBy: MapRequest.shape.servicesBy,
+        policies: Count,
       }),
       {
         identities: `Which identities are shown: ${SCOPE}; all by default.`,
         services: `Which services are shown: ${SCOPE}; all by default.`,
         type: 'Which access is shown; Dial by default.',
         groups:
-          'How many groups of each kind there are at most, a rest and up to four parts of it aside, 2 to 40; 12 by default.',
+          'How many groups of each kind there are at most, a rest and up to four parts of it aside, 2 to 40; 40 by default. ' +
+          'A kind with no more entities than that is answered by name.',
+        identitiesBy:
+          'A role attribute: identities are divided by it and by those that hardly any identity has with it. ' +
+          'The property that separates best is used by default.',
+        servicesBy: 'The same for services.',
+        policies: 'How many policies are answered with the groups that they select, up to 40; 0 by default.',
       },
     ),
     data: MapData,

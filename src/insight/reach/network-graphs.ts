@@ -64,8 +64,8 @@ export class NetworkGraphs {
   }
 
   /**
-   * The access to dial or bind within two scopes, in few groups: by the role attributes that best tell apart the
-   * entities that policies select.
+   * The access to dial or bind within two scopes: by name where there are few entities, otherwise in few groups, by the role
+   * attributes that best tell apart the entities that policies select, or by those that the request asks for.
    *
    * @throws {ControllerError} UNAUTHORIZED for a caller that may not read identities, services and service policies.
    */
@@ -73,7 +73,8 @@ export class NetworkGraphs {
     const request = readRequest(MapRequest, input)
     requireReading(call, ['service-policy', 'identity', 'service'])
     const context = this.#context
-    return accessMap(context, await this.#partitions.of(call, context.turns), request)
+    const partition = await this.#partitions.of(call, context.turns)
+    return accessMap(context, partition, await this.#names.current(context.turns), request)
   }
 
   /**
@@ -124,7 +125,7 @@ export class NetworkGraphs {
 }
 
 /** As many groups of each kind as the small picture of an overview asks for. */
-const FEW_GROUPS = 7
+const FEW_GROUPS = 12
 
 function named({ id, name }: NameEntry) {
   return { id, name }

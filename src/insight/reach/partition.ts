@@ -20,6 +20,8 @@ import { changedFacts, drawnFor, type NetworkFacts, networkFacts } from './netwo
 export interface MapSide extends Divided {
   readonly scope: Scope
   readonly classes: readonly EntityClass[]
+  /** The entities that stand alone, each a group, by the place of the group; undefined for groups. */
+  readonly ids: readonly string[] | undefined
 }
 
 /** The places of policies that select any entity: on the side that links lead from, and on the side that they lead to. */

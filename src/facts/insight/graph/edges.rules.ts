@@ -175,3 +175,50 @@ function* groupsByPolicy(selections: readonly Selection[]): Generator<void, Read
   }
   return groups
 }
+
+/** A policy between groups: how many members of which groups it selects on each side. */
+export interface PolicyBetween {
+  readonly policy: number
+  readonly from: ReadonlyMap<number, number>
+  readonly to: ReadonlyMap<number, number>
+}
+
+/** The policies of one type that link any pair, those with most pairs first. It yields between small pieces of work. */
+export function* policiesAmong(
+  type: LinkType,
+  policies: readonly GraphPolicy[],
+  from: End,
+  to: End,
+): Generator<void, readonly PolicyBetween[]> {
+  const isOfType = (place: number) => policies[place]?.type === type
+  const [sources, targets] = [yield* selectedBy(from, isOfType), yield* selectedBy(to, isOfType)]
+  return [...sources]
+    .flatMap(([policy, rows]) => {
+      const columns = targets.get(policy)
+      return columns === undefined ? [] : [{ policy, from: rows, to: columns, pairs: sumOf(rows) * sumOf(columns) }]
+    })
+    .sort((a, b) => b.pairs - a.pairs || a.policy - b.policy)
+}
+
+function sumOf(counts: ReadonlyMap<number, number>): number {
+  return [...counts.values()].reduce((sum, count) => sum + count, 0)
+}
+
+/** How many members of each group each policy selects. */
+function* selectedBy(
+  { classes, groupOf }: End,
+  isOfType: (policy: number) => boolean,
+): Generator<void, ReadonlyMap<number, ReadonlyMap<number, number>>> {
+  const selected = new Map<number, Map<number, number>>()
+  for (const [place, { policies, count }] of classes.entries()) {
+    if (place % PIECE === 0) yield
+    if (count === 0) continue
+    const group = groupOf[place] ?? 0
+    for (const policy of policies) {
+      if (!isOfType(policy)) continue
+      const counts = selected.get(policy) ?? new Map<number, number>()
+      selected.set(policy, counts.set(group, (counts.get(group) ?? 0) + count))
+    }
+  }
+  return selected
+}

@@ -1,5 +1,5 @@
 export { type Classified, ClassTable, type EntityClass } from './classes.rules.ts'
-export { edgesOf } from './edges.rules.ts'
+export { edgesOf, policiesAmong } from './edges.rules.ts'
 export {
   ENDS,
   type GraphPolicy,

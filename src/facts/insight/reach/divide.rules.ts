@@ -1,5 +1,4 @@
 import type { EntityClass } from '../graph/classes.rules.ts'
-import { cluster, explained, LARGE_REST, NO_VALUE, type Profile, profileOf } from './cluster.rules.ts'
 import {
   countTogether,
   facetsOf,
@@ -9,6 +8,7 @@ import {
   tellingPolicies,
   type Value,
 } from './facets.rules.ts'
+import { explained, groupsOf, LARGE_REST, NO_VALUE, profileOf } from './separation.rules.ts'
 
 /** A condition of a scope: an entity has some role attribute of `any`, and no attribute of `none`. An absent list demands nothing. */
 export interface ScopeStep {
@@ -28,11 +28,18 @@ export interface ScopeGroup {
    * its members share, if they have no others.
    */
   readonly attributes: readonly string[]
-  /** The same for the larger group around it; empty without a larger group. */
-  readonly partOf: readonly string[]
   readonly count: number
-  /** True for the group of entities without the attributes of the other groups in the same larger group. */
+  /** True for the group of entities without the attributes of the other groups. */
   readonly isRest: boolean
+}
+
+/** A property by which a scope can be divided: role attributes that hardly any entity has together. */
+export interface Property {
+  /** Its most frequent role attributes. */
+  readonly attributes: readonly string[]
+  readonly attributeCount: number
+  /** The number of entities that have one of them. */
+  readonly count: number
 }
 
 /** The entities of a scope in groups: each class belongs to one. */
@@ -40,14 +47,17 @@ export interface Divided {
   readonly groups: readonly ScopeGroup[]
   readonly groupOf: Int32Array
   readonly count: number
+  /** The properties, and the place of the one by which the scope was divided; -1 if no role attribute divides it. */
+  readonly properties: readonly Property[]
+  readonly property: number
 }
 
 /** Groups that are reserved for a large rest: otherwise it would say nothing about its members. */
 const PLACES_OF_REST = 4
-/** A group above this share is divided by another property, as long as the limit of groups permits. */
-const LARGE_GROUP = 0.4
 /** Higher than any property can explain: properties with a small rest come first. */
 const BEST_EXPLAINED = 2
+/** Role attributes by which a property is shown. */
+const MOST_SHOWN = 3
 const PIECE = 64
 /** The same for steps that only compare numbers. */
 const LARGE_PIECE = 4096
@@ -61,97 +71,75 @@ export function isWithin(attributes: readonly string[], scope: Scope): boolean {
   })
 }
 
-/** The classes of a scope that have members. It yields between small pieces of work. */
-export function* classesWithin(classes: readonly EntityClass[], scope: Scope): Generator<void, readonly EntityClass[]> {
-  const found: EntityClass[] = []
+/** The places of the classes of a scope that have members. It yields between small pieces of work. */
+export function* placesWithin(classes: readonly EntityClass[], scope: Scope): Generator<void, readonly number[]> {
+  const found: number[] = []
   for (const [at, one] of classes.entries()) {
     if (at % PIECE === 0) yield
-    if (one.count > 0 && isWithin(one.attributes, scope)) found.push(one)
+    if (one.count > 0 && isWithin(one.attributes, scope)) found.push(at)
   }
   return found
 }
 
+/** How a scope is divided. */
+export interface DividedBy {
+  /** The most groups, parts of a rest aside. */
+  readonly most: number
+  readonly isOfType: (policy: number) => boolean
+  /** A role attribute of the property that is used; then the rest is one group. The property that separates best is used if it is left out. */
+  readonly by?: string | undefined
+  /** Whether it is a part of another division, which nearly all its members should be divided in. */
+  readonly isPart?: boolean
+}
+
 /**
- * Divides classes into at most `most` groups and a rest: by the property whose values best separate the selections of policies. A part of
- * another division (`isPart`) is divided by a property that nearly all its members have, if possible. Some groups are reserved for a large
- * rest. Values with similar selections share a group. It yields between small pieces of work.
+ * Divides classes into at most `most` groups and a rest: by the property whose values best separate the selections of policies, or by that
+ * which has a role attribute. Each value is a group, as far as the limit permits. A part of another division is divided by a property that
+ * nearly all its members have, if possible. Some groups are reserved for a large rest. It yields between small pieces of work.
  */
-export function* divide(
-  classes: readonly EntityClass[],
-  most: number,
-  isOfType: (policy: number) => boolean,
-  isPart = false,
-): Generator<void, Divided> {
+export function* divide(classes: readonly EntityClass[], dividedBy: DividedBy): Generator<void, Divided> {
+  const { most, isOfType, by, isPart = false } = dividedBy
   const count = classes.reduce((sum, one) => sum + one.count, 0)
   yield
   const values = yield* frequent(classes, count)
+  const nameOf = (place: number) => values[place]?.name ?? ''
   const held = yield* heldBy(classes, values)
   const together = yield* countTogether(classes, held, values.length)
   const facets = yield* facetsOf(values, together)
   const selecting = yield* tellingPolicies(classes, count, isOfType)
-  let best: { readonly facet: readonly number[]; readonly profile: Profile; readonly score: number } | undefined
+  // A property is named by its first value. Others of its values may be in several.
+  const named = facets.findIndex(([first = -1]) => nameOf(first) === by)
+  const wanted = named >= 0 ? named : facets.findIndex((facet) => facet.some((value) => nameOf(value) === by))
+  const properties: Property[] = []
+  let property = -1
+  let best = Number.NEGATIVE_INFINITY
   let groups: readonly (readonly number[])[] = []
-  for (const facet of facets) {
+  for (const [at, facet] of facets.entries()) {
     const profile = yield* profileOf(classes, held, selecting, facet)
-    const joined = yield* cluster(facet, profile, most)
-    const hasFew = (profile.counts.get(NO_VALUE)?.size ?? 0) <= count * LARGE_REST
-    const score = (yield* explained(profile, joined, count)) + (isPart && hasFew ? BEST_EXPLAINED : 0)
-    if (best !== undefined && score <= best.score) continue
-    best = { facet, profile, score }
-    groups = joined
+    const left = profile.counts.get(NO_VALUE)?.size ?? 0
+    const attributes = facet.slice(0, MOST_SHOWN).map(nameOf)
+    properties.push({ attributes, attributeCount: facet.length, count: count - left })
+    const isDividedAgain = wanted < 0 && left > count * LARGE_REST
+    // Many entities without a value of the property are divided by another property, which needs room.
+    const found = groupsOf(facet, profile, nameOf, isDividedAgain ? Math.max(2, most >> 1) : most)
+    const hasFew = left <= count * LARGE_REST
+    const score = at === wanted ? BEST_EXPLAINED * 2 : yield* explained(profile, found, count)
+    const whole = score + (isPart && hasFew ? BEST_EXPLAINED : 0)
+    if (whole <= best) continue
+    best = whole
+    property = at
+    groups = found
   }
-  // Many entities without a value of the property are divided by another property, which needs room.
-  const half = Math.max(2, most >> 1)
-  const left = best?.profile.counts.get(NO_VALUE)?.size ?? 0
-  if (best !== undefined && left > count * LARGE_REST && groups.length > half) {
-    groups = yield* cluster(best.facet, best.profile, half)
-  }
-  const ordered = groups
-    .map((group) => ({ group, count: group.reduce((sum, value) => sum + (values[value]?.count ?? 0), 0) }))
-    .sort((a, b) => b.count - a.count)
-    .map(({ group }) => group)
-  const again = { most, isOfType, reserve: isPart ? 0 : PLACES_OF_REST }
-  return yield* divideLargest(classes, yield* assign(classes, values, together, ordered, count, again), again)
+  const reserve = wanted >= 0 || isPart ? 0 : PLACES_OF_REST
+  const again = { most: wanted >= 0 ? 0 : most, isOfType, reserve }
+  return { ...(yield* assign(classes, values, together, groups, count, again)), properties, property }
 }
 
-/** The conditions for dividing a part further. */
+/** The conditions for dividing a rest further. */
 interface Again {
   readonly most: number
   readonly isOfType: (policy: number) => boolean
   readonly reserve: number
-}
-
-/** Divides the largest group if it holds much of all, as far as the limit of groups permits. */
-function* divideLargest(
-  classes: readonly EntityClass[],
-  divided: Divided,
-  { most, isOfType }: Again,
-): Generator<void, Divided> {
-  const { groups, groupOf, count } = divided
-  const largest = groups.findIndex((group) => !group.isRest && group.count > count * LARGE_GROUP)
-  const group = groups[largest]
-  // Its own place, and the remaining places without the rest.
-  const room = most - groups.length + 1
-  if (group === undefined || room < 3) return divided
-  const { places, members } = yield* membersOf(classes, groupOf, largest)
-  const inner = yield* divide(members, room - 1, isOfType, true)
-  // Parts with a large rest are less informative than the whole group.
-  const isVague = inner.groups.some((part) => part.isRest && part.count > count * LARGE_REST)
-  if (inner.groups.length < 2 || isVague) return divided
-  const parts = inner.groups.map((part) => ({
-    ...part,
-    steps: [...group.steps, ...part.steps],
-    partOf: part.partOf.length > 0 ? part.partOf : group.attributes,
-  }))
-  const after = groups.length - largest - 1
-  yield
-  const moved = groupOf.map((at) => (at > largest ? at + parts.length - 1 : at))
-  for (const [position, at] of places.entries()) moved[at] = largest + (inner.groupOf[position] ?? 0)
-  return {
-    groups: [...groups.slice(0, largest), ...parts, ...groups.slice(groups.length - after)],
-    groupOf: moved,
-    count,
-  }
 }
 
 /** The classes of one group, and their positions. */
@@ -186,14 +174,14 @@ function* assign(
   ordered: readonly (readonly number[])[],
   count: number,
   again: Again,
-): Generator<void, Divided> {
+): Generator<void, Pick<Divided, 'groups' | 'groupOf' | 'count'>> {
   const nameOf = (place: number) => values[place]?.name ?? ''
   const groups = ordered.map((group, position) => {
     const earlier = ordered.slice(0, position).flat()
     const none = earlier.filter((place) => group.some((own) => together(own, place) > 0)).map(nameOf)
     const attributes = group.toSorted((a, b) => a - b).map(nameOf)
     const steps = [{ any: attributes, ...(none.length > 0 && { none }) }]
-    return { steps, attributes, partOf: NONE, count: 0, isRest: false }
+    return { steps, attributes, count: 0, isRest: false }
   })
   const groupOfName = new Map(ordered.flatMap((group, position) => group.map((place) => [nameOf(place), position])))
   const groupOf = new Int32Array(classes.length)
@@ -216,10 +204,10 @@ function* assign(
   const isDivisible = alike === undefined && left > count * LARGE_REST && room > 0
   if (groups.length === 0 || !isDivisible) {
     const attributes = groups.length === 0 ? NONE : (alike ?? NONE)
-    const rest = { steps: none.length > 0 ? [{ none }] : [], attributes, partOf: NONE, count: left, isRest: true }
+    const rest = { steps: none.length > 0 ? [{ none }] : [], attributes, count: left, isRest: true }
     return { groups: [...groups, rest], groupOf, count }
   }
-  const divided = yield* divide(members, room, again.isOfType, true)
+  const divided = yield* divide(members, { most: room, isOfType: again.isOfType, isPart: true })
   for (const [position, at] of places.entries()) groupOf[at] = groups.length + (divided.groupOf[position] ?? 0)
   const further = divided.groups.map((group) => ({ ...group, steps: [{ none }, ...group.steps] }))
   return { groups: [...groups, ...further], groupOf, count }

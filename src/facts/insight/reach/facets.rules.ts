@@ -77,7 +77,9 @@ export function* facetsOf(
     if (begun.has(seed)) continue
     yield
     const facet = [seed]
-    for (const place of values.keys()) {
+    // First the attributes of no other set: an attribute of another set may have nothing in common with a few of this one by chance.
+    const candidates = [...values.keys()].sort((a, b) => Number(begun.has(a)) - Number(begun.has(b)) || a - b)
+    for (const place of candidates) {
       if (place !== seed && facet.every((other) => areApart(place, other))) facet.push(place)
     }
     for (const place of facet) begun.add(place)

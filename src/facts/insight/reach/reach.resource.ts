@@ -30,24 +30,49 @@ export interface Reach {
   readonly nextCursor: string | null
 }
 
-/** A group of entities of one kind that is drawn as one. */
+/** A group of entities of one kind that is drawn as one; or one entity, in a scope with few entities. */
 export interface MapGroup {
-  /** The scope of its members, for GET /access-map and GET /access-map/members. */
+  /** The scope of its members, for GET /access-map and GET /access-map/members; of an entity, the scope that it was found in. */
   readonly scope: string
   /** Role attributes, the most frequent first. Every member has at least one of them. */
   readonly roleAttributes: readonly string[]
-  /** The same for the larger group around it; empty without a larger group. */
-  readonly partOf: readonly string[]
   readonly count: number
   readonly isRest: boolean
+  /** Null for a group. */
+  readonly entity: Named | null
+}
+
+/** A property by which a kind can be divided: role attributes that hardly any entity has together. */
+export interface MapProperty {
+  /** The most frequent of them. Any of them asks for the property. */
+  readonly roleAttributes: readonly string[]
+  readonly roleAttributeCount: number
+  /** The number of entities that have one of them. */
+  readonly count: number
+}
+
+/** One kind in a map. */
+export interface MapKind {
+  readonly count: number
+  readonly groups: readonly MapGroup[]
+  readonly properties: readonly MapProperty[]
+  /** The place of the property by which the groups are made; -1 for entities, and where no property divides. */
+  readonly property: number
+}
+
+/** A policy in a map: the groups with members that it selects, and how many members. */
+export interface MapPolicy extends Named {
+  readonly isGuarded: boolean
+  readonly identities: readonly { readonly group: number; readonly count: number }[]
+  readonly services: readonly { readonly group: number; readonly count: number }[]
 }
 
 /** The dial or bind rights of a network, in a few groups. */
 export interface AccessMap {
   readonly revision: number
   readonly type: AccessType
-  readonly identities: { readonly count: number; readonly groups: readonly MapGroup[] }
-  readonly services: { readonly count: number; readonly groups: readonly MapGroup[] }
+  readonly identities: MapKind
+  readonly services: MapKind
   readonly links: readonly {
     /** Positions in the groups of identities and of services. */
     readonly from: number
@@ -57,6 +82,10 @@ export interface AccessMap {
     readonly policyCount: number
     readonly isGuarded: boolean
   }[]
+  /** The policies that grant most pairs, as far as they were asked for. */
+  readonly policies: readonly MapPolicy[]
+  /** The number of policies that grant any pair. */
+  readonly policyCount: number
 }
 
 /** The kinds of findings, in the order of their importance to an operator. */
@@ -108,12 +137,18 @@ const Attributes = z.array(z.string().max(1024)).max(256)
 /** The steps of a scope: a member has some role attribute of `any`, and no attribute of `none`. */
 export const ScopeSteps = z.array(z.object({ any: Attributes.optional(), none: Attributes.optional() })).max(32)
 
-/** A request for a map: the part of the network, and the most groups of each kind, without the rest. */
+/** The most groups of each kind in a map: as many names as a reader can look through. */
+const MOST_GROUPS = 40
+
+/** A request for a map: the part of the network, the most groups of each kind without the rest, and the most policies. */
 export const MapRequest = z.object({
   identities: ScopeText.default('[]'),
   services: ScopeText.default('[]'),
+  identitiesBy: z.string().max(1024).optional(),
+  servicesBy: z.string().max(1024).optional(),
   type: z.enum(['Dial', 'Bind']).default('Dial'),
-  groups: z.int().min(2).max(40).default(12),
+  groups: z.int().min(2).max(MOST_GROUPS).default(MOST_GROUPS),
+  policies: z.int().min(0).max(MOST_GROUPS).default(0),
 })
 
 /** A request for members of a scope. */

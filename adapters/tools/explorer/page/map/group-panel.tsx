@@ -1,7 +1,7 @@
 import type { Apis } from '../api/apis.ts'
 import { hrefOf } from '../navigation/place.ts'
 import { AttributeLink } from '../parts/attribute-link.tsx'
-import { EntityLink } from '../parts/entity-link.tsx'
+import { EntityLink, hrefOfEntity } from '../parts/entity-link.tsx'
 import { Name } from '../parts/name.tsx'
 import { numberText } from '../parts/number-text.ts'
 import { ScopeMembers } from '../parts/scope-members.tsx'
@@ -33,8 +33,8 @@ export function GroupPanel({ apis, map, chosen: { side, place }, where, onChoose
             <Name of={group.title} />
           </h2>
           <p class="muted">
-            {numberText(group.count)} {side}
-            {group.within && `, of ${group.within}`}
+            {group.entity ? (side === 'identities' ? 'identity' : 'service') : `${numberText(group.count)} ${side}`}
+            {group.within && `, ${group.within}`}
           </p>
         </div>
         <button type="button" class="quiet" aria-label="Close" onClick={() => onChoose(undefined)}>
@@ -42,9 +42,15 @@ export function GroupPanel({ apis, map, chosen: { side, place }, where, onChoose
         </button>
       </div>
       <p>
-        <a class="button" href={hrefOf('graph', { ...where, [side]: group.scope })}>
-          Open this group
-        </a>
+        {group.entity ? (
+          <a class="button" href={hrefOfEntity(side, group.entity.id)}>
+            Open its page
+          </a>
+        ) : (
+          <a class="button" href={hrefOf('graph', { ...where, [side]: group.scope, [`${side}By`]: undefined })}>
+            Open this group
+          </a>
+        )}
       </p>
       <p class="chips">
         {group.roleAttributes.map((attribute) => (
@@ -83,10 +89,12 @@ export function GroupPanel({ apis, map, chosen: { side, place }, where, onChoose
           })}
         </ul>
       </section>
-      <section>
-        <h3>Members</h3>
-        <ScopeMembers apis={apis} kind={side} scope={group.scope} />
-      </section>
+      {group.entity === null && (
+        <section>
+          <h3>Members</h3>
+          <ScopeMembers apis={apis} kind={side} scope={group.scope} />
+        </section>
+      )}
     </aside>
   )
 }

@@ -1,19 +1,41 @@
 import { useMemo, useState } from 'preact/hooks'
+import { grouped } from '../../../../../src/base/collections.ts'
 import { visibleLine } from '../../../../../src/base/text.ts'
 import { numberText } from '../parts/number-text.ts'
-import { type MapGroup, type MapLink, type ShownMap, type Side, shareOf, TITLE_LENGTH } from './read-map.ts'
+import { useIsNarrow } from '../parts/use-narrow.ts'
+import {
+  type ColumnName,
+  isSame,
+  layoutOf,
+  litBy,
+  type MapEdge,
+  type MapLayout,
+  type MapNode,
+  type Spot,
+} from './map-layout.ts'
+import type { ShownMap, Side } from './read-map.ts'
 
-const BOX = { width: 270, height: 40, gap: 8 } as const
 const HEAD = 30
-const GAP = 400
+/** Sizes by the number of rows: many rows are lower. */
+const ROWS = { few: { height: 40, gap: 8 }, many: { height: 26, gap: 4 } } as const
+const MANY_ROWS = 14
+/** The widths of boxes and of the room between them, by the number of columns; less room where the drawing has less, so that it stays legible. */
+const WIDTHS = {
+  2: { wide: { box: 270, gap: 400 }, tight: { box: 240, gap: 200 } },
+  3: { wide: { box: 260, gap: 190 }, tight: { box: 220, gap: 75 } },
+} as const
+const TIGHT = 1000
+/** The width of a character of a title, at most, and of what stands beside the title. */
+const CHARACTER = 7.4
+const SMALL_CHARACTER = 6
+const BESIDE = 72
 /** The thinnest line, and the extra width of a line that stands for all pairs. */
 const THIN = 1
-const THICKER = 6
-/** Lines begin and end within the middle of a box, of this height. */
-const PORTS = 30
-const WIDTH = 2 * BOX.width + GAP
+const THICKER = 2
+/** The part of the height of a box within which lines begin and end. */
+const PORTS = 0.75
 
-/** A group of one side, by its place. */
+/** A group or an entity of one side, by its place. */
 export interface Choice {
   readonly side: Side
   readonly place: number
@@ -24,224 +46,258 @@ export interface MapProps {
   readonly map: ShownMap
   readonly chosen: Choice | undefined
   readonly onChoose: (choice: Choice | undefined) => void
+  /** Opens the page of a policy. */
+  readonly onPolicy?: (id: string) => void
 }
 
-/** Groups of identities on the left, groups of services on the right, and a line where the identities may dial or bind the services. */
-export function MapDrawing({ map, chosen, onChoose }: MapProps) {
-  const [hovered, setHovered] = useState<Choice>()
-  // The chosen group stays lit while the pointer passes over others: the user reads its lines.
-  const centre = chosen ?? hovered
-  const orders = useMemo(() => ordersOf(map), [map])
-  const rows = Math.max(orders.identities.length, orders.services.length)
-  const height = HEAD + rows * (BOX.height + BOX.gap)
-  const yOf = (side: Side, place: number) => {
-    const order = orders[side]
-    const top = HEAD + ((rows - order.length) * (BOX.height + BOX.gap)) / 2
-    return top + order.indexOf(place) * (BOX.height + BOX.gap)
+const HEADS: Readonly<Record<ColumnName, string>> = {
+  identities: 'Identities',
+  policies: 'Service policies',
+  services: 'Services',
+}
+
+/** Identities on the left, services on the right, and a line where the identities may dial or bind the services. */
+export function MapDrawing({ map, chosen, onChoose, onPolicy }: MapProps) {
+  const [pointed, setPointed] = useState<Spot | MapEdge>()
+  const layout = useMemo(() => layoutOf(map), [map])
+  const ports = useMemo(() => portsOf(layout), [layout])
+  const { columns, edges, drawn, rows } = layout
+  const isTight = useIsNarrow(TIGHT)
+  const hasPolicies = columns.length > 2
+  const { box, gap } = WIDTHS[hasPolicies ? 3 : 2][isTight || (hasPolicies && chosen) ? 'tight' : 'wide']
+  const rowCount = Math.max(...columns.map(({ nodes }) => nodes.length))
+  const size = rowCount > MANY_ROWS ? ROWS.many : ROWS.few
+  const step = size.height + size.gap
+  const xOf = (column: ColumnName) => columns.findIndex(({ name }) => name === column) * (box + gap)
+  const yOf = ({ column, place }: Spot) => {
+    const own = rows.get(column) ?? []
+    // A short column is as high as the longest: its boxes stand beside what they are linked with.
+    const row = (((own[place] ?? 0) + 0.5) * rowCount) / Math.max(1, own.length) - 0.5
+    return HEAD + row * step
   }
-  const touches = ({ from, to }: MapLink) =>
-    centre !== undefined && (centre.side === 'identities' ? from : to) === centre.place
-  const links = centre === undefined ? map.links.filter((link) => map.drawn.has(link)) : map.links.filter(touches)
-  const ports = useMemo(() => portsOf(map, orders), [map, orders])
-  const isLit = (side: Side, place: number) =>
-    centre === undefined ||
-    (side === centre.side
-      ? place === centre.place
-      : links.some(({ from, to }) => place === (side === 'identities' ? from : to)))
-  const boxOf = (side: Side) => (group: MapGroup, place: number) => (
-    <MapBox
-      key={`${side} ${group.scope}`}
-      side={side}
-      group={group}
-      share={group.count / Math.max(1, map.sides[side].count)}
-      x={side === 'identities' ? 0 : BOX.width + GAP}
-      y={yOf(side, place)}
-      isChosen={chosen?.side === side && chosen.place === place}
-      isDim={!isLit(side, place)}
-      spoken={spokenOf(map, side, place)}
-      onChoose={() => onChoose(chosen?.side === side && chosen.place === place ? undefined : { side, place })}
-      onHover={(isOver) => setHovered(isOver ? { side, place } : undefined)}
-    />
-  )
+  // The chosen box stays lit while the pointer passes over others: the user reads its lines.
+  const centre = chosen ? { column: chosen.side, place: chosen.place } : pointed
+  const lit = centre && litBy(edges, centre)
+  const isLit = (spot: Spot) =>
+    lit === undefined ||
+    (centre && 'column' in centre && isSame(centre, spot)) ||
+    [...lit].some(({ left, right }) => isSame(left, spot) || isSame(right, spot))
+  // A lit box says which part of the centre reaches it.
+  const wordsOf = (spot: Spot) =>
+    centre && 'column' in centre && lit
+      ? [...lit].find(
+          ({ left, right }) =>
+            (isSame(left, spot) && isSame(right, centre)) || (isSame(right, spot) && isSame(left, centre)),
+        )?.words
+      : undefined
+  const portOf = (edge: MapEdge, end: 'left' | 'right') =>
+    yOf(edge[end]) + size.height * (0.5 + PORTS * ((ports.get(edge)?.[end] ?? 0.5) - 0.5))
+  const shown = lit ? edges.filter((edge) => lit.has(edge) || drawn.has(edge)) : edges.filter((edge) => drawn.has(edge))
+  const onPoint = (to: Spot | MapEdge | undefined) => setPointed(to)
   return (
     // biome-ignore lint/a11y/useSemanticElements: a drawing with buttons inside
     <svg
-      class="map"
-      viewBox={`-4 0 ${WIDTH + 8} ${height}`}
+      class={hasPolicies ? 'map has-policies' : 'map'}
+      viewBox={`-4 0 ${columns.length * (box + gap) - gap + 8} ${HEAD + rowCount * step}`}
       role="group"
-      aria-label={`Who may ${map.type.toLowerCase()} what: groups of identities and of services`}
+      aria-label={`Who may ${map.type.toLowerCase()} what: identities and services`}
     >
       <defs>
-        <linearGradient id="reach-hue" gradientUnits="userSpaceOnUse" x1={BOX.width} x2={BOX.width + GAP} y1="0" y2="0">
-          <stop class="hue-from" offset="0.1" />
-          <stop class="hue-to" offset="0.9" />
-        </linearGradient>
-      </defs>
-      <text class="column" x="0" y="16">
-        Identities
-      </text>
-      <text class="column" x={BOX.width + GAP} y="16">
-        Services
-      </text>
-      <g class="edges">
-        {links.map((link) => (
-          <Line
-            key={`${link.from} ${link.to}`}
-            link={link}
-            map={map}
-            y1={yOf('identities', link.from) + BOX.height / 2 + (ports.get(link)?.from ?? 0)}
-            y2={yOf('services', link.to) + BOX.height / 2 + (ports.get(link)?.to ?? 0)}
-            isLit={centre !== undefined}
-          />
+        {columns.slice(1).map(({ name }, at) => (
+          <linearGradient
+            key={name}
+            id={`reach-hue-${at}`}
+            gradientUnits="userSpaceOnUse"
+            x1={at * (box + gap) + box}
+            x2={(at + 1) * (box + gap)}
+            y1="0"
+            y2="0"
+          >
+            <stop class={`hue-${columns[at]?.name}`} offset="0.1" />
+            <stop class={`hue-${name}`} offset="0.9" />
+          </linearGradient>
         ))}
+      </defs>
+      {columns.map(({ name }) => (
+        <text key={name} class="column" x={xOf(name)} y="16">
+          {HEADS[name]}
+        </text>
+      ))}
+      <g class={lit ? 'edges has-lit' : 'edges'}>
+        {shown
+          .toSorted((a, b) => Number(lit?.has(a) ?? 0) - Number(lit?.has(b) ?? 0))
+          .map((edge) => (
+            <Line
+              key={`${edge.left.column} ${edge.left.place} ${edge.right.place}`}
+              edge={edge}
+              hue={columns.findIndex(({ name }) => name === edge.left.column)}
+              ends={[xOf(edge.left.column) + box, portOf(edge, 'left'), xOf(edge.right.column), portOf(edge, 'right')]}
+              isLit={lit?.has(edge) === true}
+              onPoint={onPoint}
+            />
+          ))}
       </g>
-      {map.sides.identities.groups.map(boxOf('identities'))}
-      {map.sides.services.groups.map(boxOf('services'))}
+      {columns.map(({ name, nodes }) =>
+        nodes.map((node, place) => {
+          const spot = { column: name, place }
+          const isChosen = chosen?.side === name && chosen.place === place
+          return (
+            <MapBox
+              key={`${name} ${node.key}`}
+              column={name}
+              node={node}
+              x={xOf(name)}
+              y={yOf(spot)}
+              width={box}
+              height={size.height}
+              note={wordsOf(spot)}
+              isChosen={isChosen}
+              isDim={!isLit(spot)}
+              spoken={spokenOf(layout, node, spot)}
+              onChoose={() =>
+                name === 'policies' ? onPolicy?.(node.key) : onChoose(isChosen ? undefined : { side: name, place })
+              }
+              onPoint={(isOver) => onPoint(isOver ? spot : undefined)}
+            />
+          )
+        }),
+      )}
     </svg>
   )
 }
 
 interface LineProps {
-  readonly link: MapLink
-  readonly map: ShownMap
-  readonly y1: number
-  readonly y2: number
+  readonly edge: MapEdge
+  /** The place of its left column. */
+  readonly hue: number
+  readonly ends: readonly [x1: number, y1: number, x2: number, y2: number]
   readonly isLit: boolean
+  readonly onPoint: (edge: MapEdge | undefined) => void
 }
 
-/** The thicker, the larger the share of all pairs; broken where every policy asks for posture. */
-function Line({ link, map, y1, y2, isLit }: LineProps) {
-  const [x1, x2] = [BOX.width, BOX.width + GAP]
+/** The thicker, the larger the share of all pairs; broken where every policy asks for posture. A wider line around it takes the pointer. */
+function Line({ edge, hue, ends: [x1, y1, x2, y2], isLit, onPoint }: LineProps) {
   // A level line is a box without height, which no gradient fills.
   const end = y1 === y2 ? y2 + 0.01 : y2
+  const bend = (x2 - x1) / 2
+  const d = `M${x1} ${y1}C${x1 + bend} ${y1} ${x2 - bend} ${end} ${x2} ${end}`
   return (
-    <path
-      class={`edge edge-map ${isLit ? 'is-lit' : 'is-plain'}${link.isGuarded ? ' is-guarded' : ''}`}
-      d={`M${x1} ${y1}C${x1 + GAP / 2} ${y1} ${x2 - GAP / 2} ${end} ${x2} ${end}`}
-      stroke-width={widthOf(map, link)}
-    />
+    <g onPointerMove={() => onPoint(edge)} onPointerLeave={() => onPoint(undefined)}>
+      <path
+        class={`edge edge-map edge-hue-${hue} ${isLit ? 'is-lit' : 'is-plain'}${edge.isGuarded ? ' is-guarded' : ''}`}
+        d={d}
+        stroke-width={widthOf(edge)}
+      />
+      <path class="edge-near" d={d} />
+    </g>
   )
 }
 
-function widthOf(map: ShownMap, link: MapLink): number {
-  return THIN + THICKER * shareOf(map, link)
+function widthOf({ share }: MapEdge): number {
+  return THIN + THICKER * share
 }
 
-/** Where lines leave and reach the boxes, from the middle of each: side by side, in the order of their other ends. */
-function portsOf(
-  map: ShownMap,
-  orders: Readonly<Record<Side, readonly number[]>>,
-): ReadonlyMap<MapLink, { readonly from: number; readonly to: number }> {
-  const ports = new Map<MapLink, { from: number; to: number }>(map.links.map((link) => [link, { from: 0, to: 0 }]))
-  for (const end of ['from', 'to'] as const) {
-    const [side, other, far] = end === 'from' ? ENDS.from : ENDS.to
-    for (const place of orders[side]) {
-      const links = map.links
-        .filter((link) => link[end] === place)
-        .toSorted((a, b) => orders[other].indexOf(a[far]) - orders[other].indexOf(b[far]))
-      const whole = links.reduce((sum, link) => sum + widthOf(map, link) + 1, 0)
-      const scale = Math.min(1, PORTS / whole)
-      let at = (-whole * scale) / 2
-      for (const link of links) {
-        const width = (widthOf(map, link) + 1) * scale
-        const port = ports.get(link)
-        if (port) port[end] = at + width / 2
-        at += width
+/** Where lines leave and reach the boxes, 0 to 1 of the height: side by side, in the order of their other ends. */
+function portsOf({ edges, rows }: MapLayout): ReadonlyMap<MapEdge, { left: number; right: number }> {
+  const ports = new Map(edges.map((edge) => [edge, { left: 0.5, right: 0.5 }]))
+  for (const [end, other] of [
+    ['left', 'right'],
+    ['right', 'left'],
+  ] as const) {
+    const rowOf = (edge: MapEdge) => rows.get(edge[other].column)?.[edge[other].place] ?? 0
+    const groups = grouped(edges, (edge) => `${edge[end].column} ${edge[end].place}`)
+    for (const own of groups.values()) {
+      for (const [at, edge] of own.toSorted((a, b) => rowOf(a) - rowOf(b)).entries()) {
+        const port = ports.get(edge)
+        if (port) port[end] = (at + 0.5) / own.length
       }
     }
   }
   return ports
 }
 
-const ENDS = {
-  from: ['identities', 'services', 'to'],
-  to: ['services', 'identities', 'from'],
-} as const
-
 interface BoxProps {
-  readonly side: Side
-  readonly group: MapGroup
-  /** Which part of its side it is, 0 to 1. */
-  readonly share: number
+  readonly column: ColumnName
+  readonly node: MapNode
   readonly x: number
   readonly y: number
+  readonly width: number
+  readonly height: number
+  /** Stands in the place of the count. */
+  readonly note: string | undefined
   readonly isChosen: boolean
   readonly isDim: boolean
   readonly spoken: string
   readonly onChoose: () => void
-  readonly onHover: (isOver: boolean) => void
+  readonly onPoint: (isOver: boolean) => void
 }
 
-function MapBox({ side, group, share, x, y, isChosen, isDim, spoken, onChoose, onHover }: BoxProps) {
+function MapBox({ column, node, x, y, width, height, note, isChosen, isDim, spoken, onChoose, onPoint }: BoxProps) {
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key !== 'Enter' && event.key !== ' ') return
     event.preventDefault()
     onChoose()
   }
-  const whole = visibleLine(group.title)
-  const title = whole.length > TITLE_LENGTH ? `${whole.slice(0, TITLE_LENGTH - 1)}…` : whole
+  const whole = visibleLine(node.title)
+  const room = Math.floor((width - (node.count === undefined ? BESIDE / 2 : BESIDE)) / CHARACTER)
+  const title = whole.length > room ? `${whole.slice(0, room - 1)}…` : whole
+  const isHigh = height >= ROWS.few.height
+  const hasWithin = isHigh && node.within !== ''
+  const within = visibleLine(node.within).slice(0, Math.floor((width - BESIDE) / SMALL_CHARACTER))
+  const hasShare = isHigh && node.count !== undefined
   return (
     // biome-ignore lint/a11y/useSemanticElements: a drawing has no button elements
     <g
-      class={`group group-${side}${isChosen ? ' is-selected' : ''}${isDim ? ' is-dim' : ''}`}
+      class={`group group-${column}${isChosen ? ' is-selected' : ''}${isDim ? ' is-dim' : ''}`}
       transform={`translate(${x} ${y})`}
       role="button"
       tabindex={0}
-      aria-pressed={isChosen}
-      aria-label={`${title} ${numberText(group.count)}`}
+      {...(column !== 'policies' && { 'aria-pressed': isChosen })}
+      aria-label={[title, hasWithin && within, node.count !== undefined && numberText(node.count)]
+        .filter(Boolean)
+        .join(' ')}
       aria-description={spoken}
-      data-key={group.scope}
+      data-key={node.key}
       onClick={onChoose}
       onKeyDown={onKeyDown}
-      onPointerEnter={() => onHover(true)}
-      onPointerLeave={() => onHover(false)}
+      // A box that appears under a resting pointer is not pointed at.
+      onPointerMove={() => onPoint(true)}
+      onPointerLeave={() => onPoint(false)}
+      onFocus={() => onPoint(true)}
+      onBlur={() => onPoint(false)}
     >
-      <rect width={BOX.width} height={BOX.height} rx="7" />
-      <rect class="group-mark" width="4" height={BOX.height - 14} x="7" y="7" rx="2" />
-      <rect
-        class="group-share"
-        height="3"
-        width={Math.max(2, (BOX.width - 38) * share)}
-        x="19"
-        y={BOX.height - 7}
-        rx="1.5"
-      />
-      <text class="group-title" x="19" y={group.within === '' ? 22 : 16}>
+      <title>{[whole, visibleLine(node.within)].filter(Boolean).join(', ')}</title>
+      <rect width={width} height={height} rx="7" />
+      <rect class="group-mark" width="4" height={height - 14} x="7" y="7" rx="2" />
+      {hasShare && (
+        <rect
+          class="group-share"
+          height="3"
+          width={Math.max(2, (width - 38) * node.share)}
+          x="19"
+          y={height - 7}
+          rx="1.5"
+        />
+      )}
+      <text class="group-title" x="19" y={hasWithin ? 16 : hasShare ? 22 : height / 2 + 4.5}>
         {title}
       </text>
-      {group.within !== '' && (
+      {hasWithin && (
         <text class="group-within" x="19" y="29">
-          of {visibleLine(group.within)}
+          {within}
         </text>
       )}
-      <text class="group-count" x={BOX.width - 13} y="22">
-        {` ${numberText(group.count)}`}
+      <text class={note ? 'group-count is-note' : 'group-count'} x={width - 13} y={hasShare ? 22 : height / 2 + 4.5}>
+        {note || (node.count === undefined ? '' : ` ${numberText(node.count)}`)}
       </text>
     </g>
   )
 }
 
-function spokenOf(map: ShownMap, side: Side, place: number): string {
-  const group = map.sides[side].groups[place]
-  const others = map.links.filter(({ from, to }) => (side === 'identities' ? from : to) === place).length
-  const words = side === 'identities' ? 'reaches' : 'is reached by'
-  const within = group?.within ? ` of ${group.within}` : ''
-  return visibleLine(`${group?.title}${within}, ${numberText(group?.count ?? 0)} ${side}, ${words} ${others} groups`)
-}
-
-/** The order of groups: next to the groups that they reach, so that few lines cross; a rest last. */
-function ordersOf({ sides, links }: ShownMap): Readonly<Record<Side, readonly number[]>> {
-  const orders = { identities: [...sides.identities.groups.keys()], services: [...sides.services.groups.keys()] }
-  for (const side of ['services', 'identities', 'services', 'identities'] as const) {
-    const other = side === 'services' ? 'identities' : 'services'
-    const mean = (place: number) => {
-      const linked = links.filter(({ from, to }) => (side === 'identities' ? from : to) === place)
-      const weight = linked.reduce((sum, { pairs }) => sum + pairs, 0)
-      const at = ({ from, to }: MapLink) => orders[other].indexOf(side === 'identities' ? to : from)
-      return weight === 0 ? orders[other].length : linked.reduce((sum, link) => sum + at(link) * link.pairs, 0) / weight
-    }
-    const isRest = (place: number) => sides[side].groups[place]?.isRest === true
-    orders[side].sort((a, b) => Number(isRest(a)) - Number(isRest(b)) || mean(a) - mean(b))
-  }
-  return orders
+function spokenOf({ edges }: MapLayout, { title, within, count }: MapNode, spot: Spot): string {
+  const linked = edges.filter(({ left, right }) => isSame(left, spot) || isSame(right, spot)).length
+  const { column } = spot
+  const words = column === 'identities' ? 'reaches' : column === 'services' ? 'is reached by' : 'selects'
+  const whole = [title, within, count !== undefined && `${numberText(count)} ${column}`].filter(Boolean).join(', ')
+  return visibleLine(`${whole}, ${words} ${linked} boxes of the drawing`)
 }

@@ -1,7 +1,7 @@
 import { visibleLine } from '../../../../../src/base/text.ts'
 import { numberText } from '../parts/number-text.ts'
 import type { MapProps } from './map-drawing.tsx'
-import { type MapGroup, type MapLink, type ShownMap, type Side, shareText } from './read-map.ts'
+import { type MapGroup, type MapLink, type ShownMap, SIDES, type Side, shareText } from './read-map.ts'
 
 /** The greatest number of linked groups beside a group; its panel has the others. */
 const MOST_LINKED = 3
@@ -10,24 +10,24 @@ const MOST_LINKED = 3
 export function MapList({ map, chosen, onChoose }: MapProps) {
   return (
     <div class="map-list">
-      {(['identities', 'services'] as const).map((side) => (
+      {SIDES.map((side) => (
         <section key={side} aria-label={HEADS[side]}>
           <h2>{HEADS[side]}</h2>
           <ul class="links">
             {map.sides[side].groups.map((group, place) => (
-              <li key={group.scope}>
+              <li key={group.key}>
                 <button
                   type="button"
                   class="map-row"
                   aria-pressed={chosen?.side === side && chosen.place === place}
-                  data-key={group.scope}
+                  data-key={group.key}
                   onClick={() => onChoose({ side, place })}
                 >
                   <span class="map-row-name">
                     <strong>{visibleLine(group.title)}</strong>
-                    {group.within !== '' && <span class="muted"> of {visibleLine(group.within)}</span>}
+                    {group.within !== '' && <span class="muted"> {visibleLine(group.within)}</span>}
                   </span>
-                  <span class="number">{numberText(group.count)}</span>
+                  {group.entity === null && <span class="number">{numberText(group.count)}</span>}
                   <span class="map-row-linked muted">{linkedText(map, side, place)}</span>
                 </button>
               </li>
@@ -50,10 +50,14 @@ function linkedText(map: ShownMap, side: Side, place: number): string {
     .filter(({ from, to }) => (side === 'identities' ? from : to) === place)
     .toSorted((a, b) => b.pairs - a.pairs)
   const verb = map.type.toLowerCase()
-  if (linked.length === 0) return side === 'identities' ? `may ${verb} nothing` : `nobody may ${verb} them`
-  const named = linked
-    .slice(0, MOST_LINKED)
-    .map((link) => `${visibleLine(otherOf(link)?.title ?? '')} (${shareText(map, link)})`)
+  if (linked.length === 0)
+    return side === 'identities'
+      ? `may ${verb} nothing`
+      : `nobody may ${verb} ${map.sides.services.groups[place]?.entity ? 'it' : 'them'}`
+  const named = linked.slice(0, MOST_LINKED).map((link) => {
+    const share = shareText(map, link)
+    return `${visibleLine(otherOf(link)?.title ?? '')}${share && ` (${share})`}`
+  })
   const more = linked.length > MOST_LINKED ? ` and ${numberText(linked.length - MOST_LINKED)} more` : ''
   return `${side === 'identities' ? `may ${verb}` : 'reached by'} ${named.join(', ')}${more}`
 }

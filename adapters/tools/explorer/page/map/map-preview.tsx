@@ -1,19 +1,17 @@
 import type { Apis } from '../api/apis.ts'
 import { go, hrefOf } from '../navigation/place.ts'
+import { hrefOfEntity } from '../parts/entity-link.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { useAnswer } from '../parts/use-answer.ts'
 import { MapDrawing } from './map-drawing.tsx'
 import { readMap } from './read-map.ts'
 
 /** As many groups of each kind: the whole picture stands beside other things. */
-const GROUPS = 7
+const GROUPS = 12
 
-/** A small access map. A group leads to the map of its own groups. */
+/** A small access map. A group leads to the map of its own groups, an entity to its page. */
 export function MapPreview({ apis }: { apis: Apis }) {
-  const answer = useAnswer(
-    (signal) => readMap(apis, { identities: undefined, services: undefined, type: 'Dial', groups: GROUPS }, signal),
-    [apis],
-  )
+  const answer = useAnswer((signal) => readMap(apis, { type: 'Dial', groups: GROUPS }, signal), [apis])
   // The first view shows no error to a user who may not read the whole map.
   if (answer.problem !== undefined) return null
   return (
@@ -33,7 +31,9 @@ export function MapPreview({ apis }: { apis: Apis }) {
             chosen={undefined}
             onChoose={(choice) => {
               const group = choice && map.sides[choice.side].groups[choice.place]
-              if (choice && group) go('graph', { [choice.side]: group.scope })
+              if (choice === undefined || group === undefined) return
+              if (group.entity) location.hash = hrefOfEntity(choice.side, group.entity.id)
+              else go('graph', { [choice.side]: group.scope })
             }}
           />
         )}

@@ -1,64 +1,68 @@
 import { useEffect, useRef } from 'preact/hooks'
 import type { Apis } from '../api/apis.ts'
-import { go, hrefOf, place, stay } from '../navigation/place.ts'
+import { aboutNow, go, hrefOf, place, stay } from '../navigation/place.ts'
 import { Loaded } from '../parts/loaded.tsx'
+import { Name } from '../parts/name.tsx'
 import { numberText } from '../parts/number-text.ts'
 import { ScopeMembers } from '../parts/scope-members.tsx'
 import { useAnswer } from '../parts/use-answer.ts'
 import { useIsNarrow } from '../parts/use-narrow.ts'
 import { GroupPanel } from './group-panel.tsx'
+import { MapControls } from './map-controls.tsx'
 import { type Choice, MapDrawing } from './map-drawing.tsx'
+import { layoutOf } from './map-layout.ts'
 import { MapList } from './map-list.tsx'
-import { readMap, type ShownMap } from './read-map.ts'
+import { MapMatrix } from './map-matrix.tsx'
+import { readMap, type ShownMap, SIDES, scopeTitle } from './read-map.ts'
 
-/** The access map in few groups. A group opens into its own groups, and these into identities and services. */
+/** What the address holds of the view, beside the chosen group. */
+const HELD = ['identities', 'services', 'identitiesBy', 'servicesBy', 'type', 'as'] as const
+
+/** The access map. A group opens into its own groups, and these into identities and services. */
 export function MapView({ apis }: { apis: Apis }) {
   const { about } = place.value
-  const identities = about.get('identities') ?? undefined
-  const services = about.get('services') ?? undefined
-  const type = about.get('type') === 'Bind' ? 'Bind' : 'Dial'
+  const isNarrow = useIsNarrow()
+  const where = aboutNow(...HELD)
+  const { identities, services, identitiesBy, servicesBy } = where
+  const form = isNarrow ? undefined : where['as']
+  const type = where['type'] === 'Bind' ? 'Bind' : 'Dial'
+  const hasPolicies = form === 'policies'
   const answer = useAnswer(
-    (signal) => readMap(apis, { identities, services, type }, signal),
-    [apis, identities, services, type],
+    (signal) => readMap(apis, { identities, services, identitiesBy, servicesBy, type, hasPolicies }, signal),
+    [apis, identities, services, identitiesBy, servicesBy, type, hasPolicies],
   )
-  const where = { identities, services, type: type === 'Bind' ? type : undefined }
   const [, side, text] = /^(identities|services)-(\d+)$/.exec(about.get('group') ?? '') ?? []
   const chosen: Choice | undefined =
     text === undefined ? undefined : { side: side === 'services' ? 'services' : 'identities', place: Number(text) }
   const choose = (choice: Choice | undefined) =>
     go('graph', { ...where, group: choice && `${choice.side}-${choice.place}` })
   // Groups change places when the network changes.
-  const known = useRef<{ readonly group: string | null; readonly scope: string | undefined }>({
+  const known = useRef<{ readonly group: string | null; readonly key: string | undefined }>({
     group: null,
-    scope: undefined,
+    key: undefined,
   })
   const groups = chosen && answer.data?.sides[chosen.side].groups
   useEffect(() => {
     if (groups === undefined || chosen === undefined) return
-    const { group, scope } = known.current
-    const now = group === about.get('group') ? groups.findIndex((one) => one.scope === scope) : chosen.place
-    known.current = { group: now < 0 ? null : `${chosen.side}-${now}`, scope: groups[now]?.scope }
+    const { group, key } = known.current
+    const now = group === about.get('group') ? groups.findIndex((one) => one.key === key) : chosen.place
+    known.current = { group: now < 0 ? null : `${chosen.side}-${now}`, key: groups[now]?.key }
     if (now !== chosen.place) stay('graph', { ...where, group: now < 0 ? undefined : `${chosen.side}-${now}` })
   }, [groups, about.get('group')])
-  const isNarrow = useIsNarrow()
+  const opened = [identities, services].flatMap((scope) => (scope ? [scopeTitle(scope)] : []))
+  const onPolicy = (id: string) => go('policy', { id })
   return (
     <section class="graph">
       <div class="bar">
         <h1>Who reaches what</h1>
-        <label class="inline">
-          Lines
-          <select
-            value={type}
-            onChange={({ currentTarget }) =>
-              stay('graph', { ...where, type: currentTarget.value === 'Bind' ? 'Bind' : undefined })
-            }
-          >
-            <option value="Dial">may dial</option>
-            <option value="Bind">may bind</option>
-          </select>
-        </label>
-        {(identities || services) && <a href={hrefOf('graph')}>Everything</a>}
-        {!isNarrow && <Legend />}
+        {opened.length > 0 && (
+          <p>
+            <a href={hrefOf('graph', { type: where['type'], as: where['as'] })}>Everything</a> ›{' '}
+            <Name of={opened.join(', ')} />
+          </p>
+        )}
+        <MapControls where={where} map={answer.data} isNarrow={isNarrow} />
+        {!isNarrow && form !== 'matrix' && <Legend />}
       </div>
       <div class={chosen ? 'graph-body has-panel' : 'graph-body'}>
         <div class="map-frame" data-results>
@@ -67,14 +71,12 @@ export function MapView({ apis }: { apis: Apis }) {
               <>
                 {isNarrow ? (
                   <MapList map={map} chosen={chosen} onChoose={choose} />
+                ) : form === 'matrix' ? (
+                  <MapMatrix map={map} chosen={chosen} onChoose={choose} />
                 ) : (
-                  <MapDrawing map={map} chosen={chosen} onChoose={choose} />
+                  <MapDrawing map={map} chosen={chosen} onChoose={choose} onPolicy={onPolicy} />
                 )}
-                {!isNarrow && map.links.length > map.drawn.size && (
-                  <p class="muted">
-                    {numberText(map.links.length - map.drawn.size)} thinner lines appear when a group is chosen.
-                  </p>
-                )}
+                {!isNarrow && <LeftOut map={map} form={form} />}
                 {identities && map.sides.identities.groups.length === 1 && (
                   <ScopeMembers apis={apis} kind="identities" scope={identities} />
                 )}
@@ -87,6 +89,29 @@ export function MapView({ apis }: { apis: Apis }) {
         )}
       </div>
     </section>
+  )
+}
+
+/** What the picture leaves out, and how its marks are read. */
+function LeftOut({ map, form }: { map: ShownMap; form: string | undefined }) {
+  if (form === 'matrix') {
+    return (
+      <p class="map-note muted">
+        {SIDES.every((side) => map.sides[side].groups.every(({ entity }) => entity))
+          ? `✓ may ${map.type.toLowerCase()}, and leads to the reason.`
+          : '✓ stands for all pairs, a number for so many of a hundred pairs.'}{' '}
+        A broken frame: only if posture passes.
+      </p>
+    )
+  }
+  const { edges, drawn } = layoutOf(map)
+  const [lines, policies] = [edges.length - drawn.size, map.policyCount - map.policies.length]
+  if (lines === 0 && (form === undefined || policies <= 0)) return null
+  return (
+    <p class="map-note muted">
+      {lines > 0 && `${numberText(lines)} more lines appear when what they belong to is pointed at or chosen. `}
+      {policies > 0 && `${numberText(policies)} policies that grant less are left out: open a group to see them.`}
+    </p>
   )
 }
 
@@ -107,9 +132,9 @@ function Legend() {
 }
 
 const LEGEND = [
-  { label: 'some pairs', width: 1.5, isGuarded: false },
-  { label: 'all pairs', width: 7, isGuarded: false },
-  { label: 'if posture passes', width: 3, isGuarded: true },
+  { label: 'some pairs', width: 1, isGuarded: false },
+  { label: 'all pairs', width: 3.5, isGuarded: false },
+  { label: 'if posture passes', width: 2, isGuarded: true },
 ] as const
 
 function isEmpty({ sides }: ShownMap): boolean {

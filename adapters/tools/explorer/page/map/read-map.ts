@@ -2,77 +2,84 @@ import type { AnswerOf, PortcullisApi } from '../../../../../src/client/index.ts
 import type { Apis } from '../api/apis.ts'
 import { numberText } from '../parts/number-text.ts'
 
-/** Access to dial or bind, between few groups of identities and services. */
+/** Access to dial or bind, between entities or few groups of them. */
 export type AccessMap = AnswerOf<PortcullisApi['GET /access-map']>['data']
 export type MapLink = AccessMap['links'][number]
+export type MapPolicy = AccessMap['policies'][number]
+export type MapProperty = AccessMap['identities']['properties'][number]
 type AnsweredGroup = AccessMap['identities']['groups'][number]
 
 export type Side = 'identities' | 'services'
+export const SIDES: readonly Side[] = ['identities', 'services']
 
-/** A group with its words. */
+/** A group, or an entity, with its words. */
 export interface MapGroup extends AnsweredGroup {
+  /** Stays the same while the network changes. */
+  readonly key: string
   readonly title: string
-  /** The larger group around it, in words; empty for none. */
+  /** What the title leaves out; empty for nothing. */
   readonly within: string
 }
 
-/** A map with titles, and the lines that are drawn of it. */
-export interface ShownMap {
-  readonly type: 'Dial' | 'Bind'
-  readonly sides: Readonly<Record<Side, { readonly count: number; readonly groups: readonly MapGroup[] }>>
-  readonly links: readonly MapLink[]
-  /** The strongest of them: more would be a hairball. */
-  readonly drawn: ReadonlySet<MapLink>
+/** One kind in a map, with titles. */
+export interface ShownSide {
+  readonly count: number
+  readonly groups: readonly MapGroup[]
+  readonly properties: readonly MapProperty[]
+  readonly property: number
 }
 
-/**
- * While no group is chosen, the drawing has at most this many lines, each for a tenth of their pairs or more. Beside them each group has
- * its strongest line, however thin: a group without any line reaches nothing, or is reached by nobody.
- */
-const MOST_LINES = 60
-const LEAST_SHARE = 0.1
-const MOST_NAMED = 2
-/** Characters of a title for which a box has room. */
-export const TITLE_LENGTH = 23
+/** A map with titles. */
+export interface ShownMap {
+  readonly type: 'Dial' | 'Bind'
+  readonly sides: Readonly<Record<Side, ShownSide>>
+  readonly links: readonly MapLink[]
+  readonly policies: readonly MapPolicy[]
+  readonly policyCount: number
+}
+
+/** The most policies in a column. */
+export const MOST_POLICIES = 40
 
 /** The part of a network that is wanted. */
 export interface MapQuestion {
-  readonly identities: string | undefined
-  readonly services: string | undefined
+  readonly identities?: string | undefined
+  readonly services?: string | undefined
+  /** A role attribute of the property by which identities are divided; the controller chooses if it is left out. */
+  readonly identitiesBy?: string | undefined
+  readonly servicesBy?: string | undefined
   readonly type: 'Dial' | 'Bind'
   /** The greatest number of groups of each kind; the default of the controller if it is left out. */
   readonly groups?: number
+  readonly hasPolicies?: boolean
 }
 
 /** Reads the access map within two scopes. */
 export async function readMap(
   { portcullis }: Apis,
-  { identities, services, type, groups }: MapQuestion,
+  { type, groups, hasPolicies, ...question }: MapQuestion,
   signal: AbortSignal,
 ): Promise<ShownMap> {
   const query = {
     type,
-    ...(identities && { identities }),
-    ...(services && { services }),
+    ...Object.fromEntries(Object.entries(question).filter(([, value]) => value)),
     ...(groups && { groups: String(groups) }),
+    ...(hasPolicies && { policies: String(MOST_POLICIES) }),
   }
   const { data } = await portcullis.call('GET /access-map', { query, signal })
-  const titled = (side: Side) => {
-    const { count, groups } = data[side]
-    // A group without members holds nothing to show.
-    return { count, groups: groups.map((group) => ({ ...group, ...titleOf(group, side) })) }
+  const titled = (side: Side): ShownSide => {
+    const { groups: answered, ...rest } = data[side]
+    const mixed = answered.filter(isMixed).length
+    return { ...rest, groups: answered.map((group) => ({ ...group, ...wordsOf(group, side, mixed) })) }
   }
-  const sides = { identities: titled('identities'), services: titled('services') }
-  const share = (link: MapLink) => shareOf({ sides }, link)
-  const strongest = data.links.toSorted((a, b) => share(b) - share(a) || b.pairs - a.pairs)
-  const drawn = new Set(strongest.filter((link) => share(link) >= LEAST_SHARE).slice(0, MOST_LINES))
-  const touched = new Set<string>()
-  for (const link of strongest) {
-    const ends = [`from ${link.from}`, `to ${link.to}`]
-    if (ends.some((end) => !touched.has(end))) drawn.add(link)
-    for (const end of ends) touched.add(end)
+  const { links, policies, policyCount } = data
+  return {
+    type: data.type,
+    sides: { identities: titled('identities'), services: titled('services') },
+    links,
+    policies,
+    policyCount,
   }
-  return { type: data.type, sides, links: data.links, drawn }
 }
 
 /** Which part of all pairs of members of two groups a line stands for, 0 to 1. */
@@ -80,30 +87,54 @@ export function shareOf({ sides }: Pick<ShownMap, 'sides'>, { from, to, pairs }:
   return pairs / ((sides.identities.groups[from]?.count ?? 1) * (sides.services.groups[to]?.count ?? 1))
 }
 
-/** The same in words. */
+/** A share in words. */
+export function percentText(share: number): string {
+  return share === 1 ? 'all' : `${numberText(Math.max(1, Math.round(100 * share)))} %`
+}
+
+/** The share of a line in words; empty between two entities, which have one pair. */
 export function shareText(map: Pick<ShownMap, 'sides'>, link: MapLink): string {
+  const { identities, services } = map.sides
+  if (identities.groups[link.from]?.entity && services.groups[link.to]?.entity) return ''
   const share = shareOf(map, link)
-  return share === 1 ? 'all' : `${numberText(Math.max(1, Math.round(100 * share)))} % of the pairs`
+  return share === 1 ? 'all' : `${percentText(share)} of the pairs`
 }
 
-function titleOf(
-  { roleAttributes, partOf, isRest, scope }: AnsweredGroup,
-  side: Side,
-): { title: string; within: string } {
-  const within = partOf.length === 0 ? '' : named(partOf)
-  if (!isRest) return { title: named(roleAttributes), within }
-  if (scope === '[]') return { title: `All ${side}`, within }
-  // Its members have these role attributes and no others.
-  return { title: roleAttributes.length > 0 ? `Only ${named(roleAttributes)}` : 'None of these', within }
+/** Whether a group holds several role attributes of its property. */
+function isMixed({ roleAttributes, isRest, entity }: AnsweredGroup): boolean {
+  return !isRest && entity === null && roleAttributes.length > 1
 }
 
-function named(attributes: readonly string[]): string {
-  const withFirst = (most: number) => {
-    const more = attributes.length - most
-    const first = attributes.slice(0, most).map((attribute) => `#${attribute}`)
-    return `${first.join(' ')}${more > 0 ? ` +${more}` : ''}`
+function wordsOf(group: AnsweredGroup, side: Side, mixed: number): Pick<MapGroup, 'key' | 'title' | 'within'> {
+  const { roleAttributes, isRest, scope, entity } = group
+  if (entity) return { key: entity.id, title: entity.name, within: '' }
+  const within = isOfRest(scope) && !isRest ? 'of the rest' : ''
+  if (isMixed(group)) {
+    const sorted = roleAttributes.toSorted()
+    const title = mixed > 1 ? `#${sorted[0]} – #${sorted.at(-1)}` : `${sorted.length} other attributes`
+    return { key: scope, title, within: mixed > 1 ? `${sorted.length} smaller attributes` : named(sorted) }
   }
-  const title = withFirst(MOST_NAMED)
-  // How many others there are is not to be cut off.
-  return title.length <= TITLE_LENGTH ? title : withFirst(1)
+  if (!isRest) return { key: scope, title: named(roleAttributes), within }
+  if (scope === '[]') return { key: scope, title: `All ${side}`, within }
+  // Its members have these role attributes and no others.
+  return { key: scope, title: roleAttributes.length > 0 ? `Only ${named(roleAttributes)}` : 'None of these', within }
+}
+
+/** Whether the last step but one of a scope leaves out whatever has an attribute: then the last step divides a rest. */
+function isOfRest(scope: string): boolean {
+  return /\{"none":\[[^\]]*\]\},\{"any"/.test(scope.slice(scope.lastIndexOf('{"none"')))
+}
+
+/** The attributes of a scope, for the line above a part of a network. */
+export function scopeTitle(scope: string): string {
+  const words = [...scope.matchAll(/"any":(\["(?:[^"\\]|\\.)*"(?:,"(?:[^"\\]|\\.)*")*\])/g)].map(([, list = '[]']) => {
+    const attributes: unknown = JSON.parse(list)
+    return Array.isArray(attributes) ? named(attributes.map(String)) : ''
+  })
+  return words.join(', ') || 'the rest'
+}
+
+export function named(attributes: readonly string[]): string {
+  const [first, second, ...more] = attributes.map((attribute) => `#${attribute}`)
+  return [first, second, more.length > 0 && `+${more.length}`].filter(Boolean).join(' ')
 }
