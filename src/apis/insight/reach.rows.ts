@@ -233,7 +233,7 @@ export const accessMapOperation = defineOperation(
           'How many groups of each kind there are at most, a rest and up to four parts of it aside, 2 to 40; 40 by default. ' +
           'A kind with no more entities than that is answered by name.',
         identitiesBy:
-          'A role attribute: identities are divided by it and by those that hardly any identity has with it. ' +
+          'A role attribute: identities are divided by it and by the role attributes that hardly any identity has with it. ' +
           'The property that separates best is used by default.',
         servicesBy: 'The same for services.',
         policies: 'How many policies are answered with the groups that they select, up to 40; 0 by default.',

@@ -65,7 +65,7 @@ export class NetworkGraphs {
 
   /**
    * The access to dial or bind within two scopes: by name where there are few entities, otherwise in few groups, by the role
-   * attributes that best tell apart the entities that policies select, or by those that the request asks for.
+   * attributes that best tell apart the entities that policies select, or by the property that the request asks for.
    *
    * @throws {ControllerError} UNAUTHORIZED for a caller that may not read identities, services and service policies.
    */

@@ -176,7 +176,7 @@ function* groupsByPolicy(selections: readonly Selection[]): Generator<void, Read
   return groups
 }
 
-/** A policy between groups: how many members of which groups it selects on each side. */
+/** A policy between groups: the number of members that it selects of each group on each side. */
 export interface PolicyBetween {
   readonly policy: number
   readonly from: ReadonlyMap<number, number>

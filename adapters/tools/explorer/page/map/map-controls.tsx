@@ -3,14 +3,14 @@ import { numberText } from '../parts/number-text.ts'
 import { type MapProperty, type ShownMap, SIDES, type Side } from './read-map.ts'
 
 interface Props {
-  /** What the address holds of the view. */
+  /** The members of the view in the address. */
   readonly where: Readonly<Record<string, string | undefined>>
   /** The last map that was read, if any. */
   readonly map: ShownMap | undefined
   readonly isNarrow: boolean
 }
 
-/** What the picture shows, in which form, and the property by which each side is divided. */
+/** The kind of access, the form of the picture, and the property by which each side is divided. */
 export function MapControls({ where, map, isNarrow }: Props) {
   // The groups have other places then.
   const set = (change: Readonly<Record<string, string | undefined>>) => stay('graph', { ...where, ...change })

@@ -100,7 +100,7 @@ export function MapDrawing({ map, chosen, onChoose, onPolicy }: MapProps) {
       class={hasPolicies ? 'map has-policies' : 'map'}
       viewBox={`-4 0 ${columns.length * (box + gap) - gap + 8} ${HEAD + rowCount * step}`}
       role="group"
-      aria-label={`Who may ${map.type.toLowerCase()} what: identities and services`}
+      aria-label={`Identities, and the services that they may ${map.type.toLowerCase()}`}
     >
       <defs>
         {columns.slice(1).map(({ name }, at) => (

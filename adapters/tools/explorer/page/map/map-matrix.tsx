@@ -37,7 +37,7 @@ export function MapMatrix({ map, chosen, onChoose }: MapProps) {
     )
   }
   return (
-    <table class="heat" aria-label={`Who may ${map.type.toLowerCase()} what`}>
+    <table class="heat" aria-label={`Identities, and the services that they may ${map.type.toLowerCase()}`}>
       <thead>
         <tr>
           <td />

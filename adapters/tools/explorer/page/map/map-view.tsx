@@ -15,7 +15,7 @@ import { MapList } from './map-list.tsx'
 import { MapMatrix } from './map-matrix.tsx'
 import { readMap, type ShownMap, SIDES, scopeTitle } from './read-map.ts'
 
-/** What the address holds of the view, beside the chosen group. */
+/** The members of the view in the address, beside the chosen group. */
 const HELD = ['identities', 'services', 'identitiesBy', 'servicesBy', 'type', 'as'] as const
 
 /** The access map. A group opens into its own groups, and these into identities and services. */
@@ -92,7 +92,7 @@ export function MapView({ apis }: { apis: Apis }) {
   )
 }
 
-/** What the picture leaves out, and how its marks are read. */
+/** The lines and policies that the picture leaves out, and the meaning of its marks. */
 function LeftOut({ map, form }: { map: ShownMap; form: string | undefined }) {
   if (form === 'matrix') {
     return (

@@ -17,7 +17,7 @@ export interface MapGroup extends AnsweredGroup {
   /** Stays the same while the network changes. */
   readonly key: string
   readonly title: string
-  /** What the title leaves out; empty for nothing. */
+  /** A second line below the title; empty for none. */
   readonly within: string
 }
 
