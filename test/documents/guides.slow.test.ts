@@ -13,6 +13,9 @@ const root = join(import.meta.dirname, '../..')
 const folder = join(root, 'docs')
 const guides = readdirSync(folder).filter((name) => name.endsWith('.md'))
 
+/** The guide of coding agents, from the folder of the guides. */
+const SKILL = '../skills/portcullis/SKILL.md'
+
 /** The blocks of a guide whose fence names exactly this: what is a fragment has another word behind its language. */
 function blocksOf(text: string, fence: string): readonly string[] {
   return [...text.matchAll(/^```([^\n]*)\n([\s\S]*?)^```$/gm)].flatMap(([, kind, code = '']) =>
@@ -21,7 +24,7 @@ function blocksOf(text: string, fence: string): readonly string[] {
 }
 
 /** The guides whose TypeScript runs from the first block to the last, and prints what the text blocks say. */
-const running = guides.filter((name) => {
+const running = [...guides, SKILL].filter((name) => {
   const text = readFileSync(join(folder, name), 'utf8')
   return blocksOf(text, 'text').length > 0 && blocksOf(text, 'ts').length > 0
 })
