@@ -10,11 +10,11 @@ import { apiSessions } from '../facts/login/api-session.resource.ts'
 import type { DirectoryChange } from '../facts/network/host-directory.ts'
 import type { AskedDirectory } from '../facts/network/host-rules.ts'
 import type { RecordOf } from '../kernel/declaration/resource.ts'
-import { equals, type Filter } from '../kernel/filter/index.ts'
+import { both, equals, type Filter, ids } from '../kernel/filter/index.ts'
 import type { ReadTransaction, WriteTransaction } from '../ports/record-storage.ts'
 import type { LogFields } from '../ports/runtime.ts'
 import { endReasonsOf } from '../records/deletion.ts'
-import { findOne } from '../records/read-records.ts'
+import { findOne, ifReadable } from '../records/read-records.ts'
 import { MORE, writeInBatches } from '../records/write-batches.ts'
 
 type Identity = RecordOf<typeof identities>
@@ -78,13 +78,19 @@ async function askDue(context: EngineContext, directory: AskedDirectory): Promis
 
 /** Asks the directory again about whomever it reports as changed. Answers the function that ends this. */
 export function followDirectoryChanges(context: EngineContext): () => void {
-  const { directory } = context.host
+  const { host, storage } = context
+  const { directory } = host
   if (directory === undefined) return () => undefined
   const turns = new Gate(AT_ONCE)
   return directory.follow((change) =>
     turns.run(async () => {
       try {
-        for (const some of await changedIn(context, change)) await askAbout(context, directory, some)
+        const changed = await storage.read((tx) => changedIn(tx, change))
+        for (let first = 0; first < changed.length; first += IN_ONE_WRITE) {
+          const where = both(ASKED, ids(changed.slice(first, first + IN_ONE_WRITE)))
+          const { items } = await storage.read((tx) => tx.collection(identities).find(where && { where }))
+          await askAbout(context, directory, items)
+        }
       } catch (error) {
         logFailure(context.logger, 'a change of the directory could not be followed', error)
       }
@@ -92,21 +98,12 @@ export function followDirectoryChanges(context: EngineContext): () => void {
   )
 }
 
-/** The identities that a change of the directory concerns, in parts. */
-async function changedIn({ storage }: EngineContext, change: DirectoryChange): Promise<readonly Identity[][]> {
-  return storage.read(async (tx) => {
-    if (change !== 'all') {
-      const found =
-        'id' in change
-          ? await tx.collection(identities).get(change.id)
-          : await findOne(tx, identities, 'externalId', change.externalId)
-      return found === undefined || found.typeId === 'Router' ? [] : [[found]]
-    }
-    const { items } = await tx.collection(identities).find({ where: ASKED })
-    return Array.from({ length: Math.ceil(items.length / IN_ONE_WRITE) }, (_, part) =>
-      items.slice(part * IN_ONE_WRITE, (part + 1) * IN_ONE_WRITE),
-    )
-  })
+/** The ids of the identities that a change of the directory concerns. */
+async function changedIn(tx: ReadTransaction, change: DirectoryChange): Promise<readonly string[]> {
+  if (change === 'all') return tx.collection(identities).findIds({ where: ASKED })
+  if ('id' in change) return [change.id]
+  const found = await findOne(tx, identities, 'externalId', change.externalId)
+  return found === undefined ? [] : [found.id]
 }
 
 /** Makes the first due identities due again a little later, and answers them. */
@@ -131,7 +128,8 @@ async function firstDue(
   const orderBy = [{ field, kind: 'instant', direction: 'asc' }] as const
   const due: Identity[] = []
   for (const id of await tx.collection(identities).findIds({ where, orderBy, limit: IN_ONE_WRITE })) {
-    const identity = await tx.collection(identities).get(id)
+    // An unreadable record is left to the repair of the store.
+    const identity = await ifReadable(() => tx.collection(identities).get(id))
     const at = identity?.[field] ?? undefined
     if (identity === undefined || at === undefined) continue
     if (at > now) return { due, next: at }

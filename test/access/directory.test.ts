@@ -4,6 +4,7 @@ import type { ServiceConnection } from 'portcullis/sdk'
 import { createTestController, type TestController } from 'portcullis/testing'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { adminToken, ownApi } from '../support/delegate.ts'
+import { givePassword } from '../support/identity-state.ts'
 import { withSharedPki } from '../support/shared-pki.ts'
 
 /** Milliseconds for which answers of the directory count in these tests. */
@@ -79,6 +80,20 @@ describe('a directory of the host', () => {
     expect(identity.roleAttributes).toEqual([])
     expect('directoryUntil' in identity).toBe(expected !== undefined)
     expect(await isAllowed(net)).toBe(expected !== undefined)
+  })
+
+  it('is asked at a login, and not about the identity of a router', async () => {
+    const groups = new Groups()
+    const { net, id } = await network(groups)
+    const body = { username: 'anna', password: 'Correct-Horse-1' }
+    await givePassword(net, id, body)
+    groups.entries.set('anna', ['staff'])
+    await net.management.call('POST /authenticate', { query: { method: 'password' }, body })
+    expect(groups.asked).toEqual(['anna'])
+    expect(await isAllowed(net)).toBe(true)
+    await net.engine.edgeRouters.create(SYSTEM_CALL, { name: 'tunneler', isTunnelerEnabled: true })
+    await groups.tell('all')
+    expect(groups.asked.slice(1).toSorted()).toEqual(['Default Admin', 'anna'])
   })
 
   it('is logged with the identity where its answer is invalid', async () => {
