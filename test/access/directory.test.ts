@@ -1,4 +1,8 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { type DirectoryChange, type HostDirectory, SYSTEM_CALL } from 'portcullis'
+import { sqliteStorage } from 'portcullis/kysely'
 import { memoryStorage } from 'portcullis/memory'
 import type { ServiceConnection } from 'portcullis/sdk'
 import { createTestController, type TestController } from 'portcullis/testing'
@@ -219,6 +223,19 @@ describe('a directory of the host', () => {
     expect(await isAllowed(net)).toBe(true)
   })
 
+  it('begins access at its own write, as explain says of the past', async () => {
+    const groups = new Groups()
+    groups.entries.set('anna', ['staff'])
+    const { net, id } = await network(groups)
+    await net.elapse(1000)
+    const givenAt = net.clock.now()
+    await login(net, id)
+    await net.elapse(1000)
+    const body = { identity: 'anna', service: 'wiki', type: 'Dial' as const }
+    const { data } = await ownApi(net, await adminToken(net)).call('POST /explain', { body })
+    expect(data.since).toMatchObject({ at: new Date(givenAt).toISOString(), by: 'change' })
+  })
+
   it('ends by itself what it gave until an instant', async () => {
     const groups = new Groups()
     const { net, id } = await network(groups)
@@ -312,12 +329,14 @@ describe('a directory of the host', () => {
     await expect(net.as('anna').dial('wiki')).rejects.toThrow()
   })
 
-  it('is asked by one process for all over one storage, and its end holds in a process without it', async () => {
-    const storage = { ...memoryStorage(), close: async () => {} }
+  it.each(['memory', 'sqlite'])('holds in every process over one storage, also in one without it: %s', async (kind) => {
+    const file = join(newFolder(), 'network.sqlite')
+    const memory = { ...memoryStorage(), close: async () => {} }
+    const open = async () => (kind === 'memory' ? memory : sqliteStorage(file))
     const groups = new Groups()
     groups.entries.set('anna', ['staff'])
-    const { net, id } = await network(groups, { storage })
-    const other = await createTestController(await withSharedPki({ storage, logger: quiet }))
+    const { net, id } = await network(groups, { storage: await open() })
+    const other = await createTestController(await withSharedPki({ storage: await open(), logger: quiet }))
     onTestFinished(() => other.close())
     await login(net, id)
     expect(await isAllowed(other)).toBe(true)
@@ -334,3 +353,10 @@ describe('a directory of the host', () => {
     expect(await isAllowed(other)).toBe(false)
   })
 })
+
+/** A folder that goes with the test. */
+function newFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'portcullis-directory-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
