@@ -150,7 +150,7 @@ export function MapDrawing({ map, chosen, onChoose, onPolicy }: MapProps) {
               y={yOf(spot)}
               width={box}
               height={size.height}
-              note={wordsOf(spot)}
+              note={name === 'policies' ? undefined : wordsOf(spot)}
               isChosen={isChosen}
               isDim={!isLit(spot)}
               spoken={spokenOf(layout, node, spot)}
@@ -223,7 +223,7 @@ interface BoxProps {
   readonly y: number
   readonly width: number
   readonly height: number
-  /** Stands in the place of the count. */
+  /** Stands in the place of the count: which part of the centre reaches the box. */
   readonly note: string | undefined
   readonly isChosen: boolean
   readonly isDim: boolean
@@ -239,7 +239,7 @@ function MapBox({ column, node, x, y, width, height, note, isChosen, isDim, spok
     onChoose()
   }
   const whole = visibleLine(node.title)
-  const room = Math.floor((width - (node.count === undefined ? BESIDE / 2 : BESIDE)) / CHARACTER)
+  const room = Math.floor((width - (node.count === undefined && !note ? BESIDE / 2 : BESIDE)) / CHARACTER)
   const title = whole.length > room ? `${whole.slice(0, room - 1)}…` : whole
   const isHigh = height >= ROWS.few.height
   const hasWithin = isHigh && node.within !== ''
