@@ -56,6 +56,9 @@ export class AccessFeed implements AccessIndexFeed {
   /** The identities with role attributes of a directory, by the instant at which these end, and their own role attributes. */
   #directoryEnds = new Deadlines()
   readonly #ownAttributes = new Map<string, readonly string[]>()
+  /** The policies in force that end, by the instant, and each as it is from then on. */
+  #policyEnds = new Deadlines()
+  readonly #over = new Map<string, IndexedPolicy>()
   #unreadableChecks: readonly string[] = []
   #stands = false
   /** Of the build that is under way. */
@@ -84,6 +87,7 @@ export class AccessFeed implements AccessIndexFeed {
   async at(tx: ReadTransaction): Promise<AccessIndex> {
     await this.#level.reach(tx)
     await this.#endDirectoryAttributes()
+    await this.#endTerms()
     return this.#index
   }
 
@@ -125,11 +129,27 @@ export class AccessFeed implements AccessIndexFeed {
     }
   }
 
+  /** Ends the grants whose end has come, also where the storage takes no write that says so. */
+  async #endTerms(): Promise<void> {
+    if (this.#policyEnds.size === 0) return
+    const now = this.#terms.now()
+    const turn = this.#turns.begin()
+    for (let [id] = this.#policyEnds.takeDue(now, 1); id !== undefined; [id] = this.#policyEnds.takeDue(now, 1)) {
+      const over = this.#over.get(id)
+      this.#over.delete(id)
+      if (over !== undefined)
+        this.#change('service-policies', id, () => this.#index.putPolicy('service-policies', over))
+      await turn()
+    }
+  }
+
   async #build(tx: ReadTransaction): Promise<void> {
     this.#directoryEnds = new Deadlines()
     this.#ownAttributes.clear()
     this.#stands = false
     this.#recordsRead = 0
+    this.#policyEnds = new Deadlines()
+    this.#over.clear()
     const asPolicy = (resource: Resource, record: RecordOf<Resource>, checks: readonly string[]) =>
       this.#indexed(resource, record, checks)
     const asEntity = (kind: EntityKind, record: RolesRecord) => this.#indexedEntity(kind, record)
@@ -170,6 +190,8 @@ export class AccessFeed implements AccessIndexFeed {
         if (record === undefined) this.#index.removeEntity(entityKind, id)
         else this.#putEntity(entityKind, this.#indexedEntity(entityKind, record))
       } else if (policyKind !== undefined) {
+        this.#policyEnds.delete(id)
+        this.#over.delete(id)
         if (record === undefined) this.#index.removePolicy(policyKind, id)
         else this.#index.putPolicy(policyKind, this.#indexed(resource, record, this.#unreadableChecks))
       }
@@ -202,7 +224,12 @@ export class AccessFeed implements AccessIndexFeed {
   #indexed(resource: Resource, record: RecordOf<Resource>, unreadableChecks: readonly string[]): IndexedPolicy {
     const next = nextPhaseAt(termOf(record))
     if (next !== undefined) this.#terms.due('policy-term', next)
-    return indexedPolicy(resource, record, unreadableChecks, (term) => isInForce(term, this.#terms.now()))
+    const policy = indexedPolicy(resource, record, unreadableChecks, (term) => isInForce(term, this.#terms.now()))
+    const { until } = termOf(record)
+    if (until === null || policy.isDormant === true) return policy
+    this.#policyEnds.set(policy.id, until)
+    this.#over.set(policy.id, { ...policy, isDormant: true })
+    return policy
   }
 
   #putEntity(kind: EntityKind, entity: IndexedEntity): void {

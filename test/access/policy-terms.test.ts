@@ -1,6 +1,7 @@
-import { SYSTEM_CALL } from 'portcullis'
+import { type Storage, SYSTEM_CALL } from 'portcullis'
 import { memoryStorage } from 'portcullis/memory'
 import { explanationText } from 'portcullis/policy'
+import { StorageUnavailable } from 'portcullis/storage'
 import { createTestController, type TestController } from 'portcullis/testing'
 import { describe, expect, it } from 'vitest'
 import { adminToken, ownApi } from '../support/delegate.ts'
@@ -8,6 +9,7 @@ import { withSharedPki } from '../support/shared-pki.ts'
 
 /** Milliseconds; a login of the tests outlasts many of them. */
 const HOUR = 180_000
+const SOON = 10_000
 const model = {
   identities: [{ name: 'laptop', type: 'Default', isAdmin: false, roleAttributes: ['staff'] }],
   services: [{ name: 'prod-db' }],
@@ -161,6 +163,22 @@ describe('a service policy with a term', () => {
     expect(await mayDial(other)).toBe(true)
     await other.elapse(HOUR)
     expect([await mayDial(other), await mayDial(net)]).toEqual([false, false])
+  })
+
+  it('does not grant past its end while the storage answers reads and takes no write that says so', async () => {
+    const inner = memoryStorage()
+    let takesChanges = true
+    const write: Storage['write'] = (work) =>
+      takesChanges ? inner.write(work) : Promise.reject(new StorageUnavailable('unreachable', 'it takes no changes'))
+    const { net, at, grant, mayDial } = await network({ storage: { ...inner, write } })
+    // A longer time has the use of the session written.
+    await grant({ until: at(SOON) })
+    const laptop = await net.as('laptop')
+    const names = async () => (await laptop.call('GET /services', { query: {} })).data.map(({ name }) => name)
+    expect([await mayDial(), await names()]).toEqual([true, ['prod-db']])
+    takesChanges = false
+    await net.elapse(SOON)
+    expect([await mayDial(), await names()]).toEqual([false, []])
   })
 
   it('does not grant past its end after a start that comes later', async () => {
