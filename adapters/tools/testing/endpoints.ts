@@ -171,6 +171,11 @@ function testEndpoint(
     dial: (service) => open(service, 'Dial'),
     bind: (service) => open(service, 'Bind'),
     report: async (facts) => {
+      if (facts.processes?.length === 0) {
+        throw new TypeError(
+          'processes is empty, which reports nothing: report a process that has ended with isRunning: false',
+        )
+      }
       // The request has the type of mutable JSON, but is never changed.
       const body = postureResponses(facts) as PostureReport
       await api.call('POST /posture-response-bulk', { body })

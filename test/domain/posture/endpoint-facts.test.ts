@@ -32,3 +32,9 @@ describe('what an endpoint tells of itself', () => {
     expect(evaluateCheck(check, data, 'session', NOW)).toBe(true)
   })
 })
+
+it('refuses a process whose member is unknown or missing, by name', () => {
+  const withProcess = (process: object) => () => postureResponses({ processes: [process as { path: string }] })
+  expect(withProcess({ path: '/usr/bin/edr', running: false })).toThrow(/^running is no option of a process/)
+  expect(withProcess({ isRunning: true })).toThrow(/^a process: path is needed/)
+})

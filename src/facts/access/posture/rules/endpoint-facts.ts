@@ -9,6 +9,7 @@ export interface EndpointFacts {
   readonly os?: { readonly type: string; readonly version: string; readonly build?: string }
   /** The addresses of its network interfaces. */
   readonly macAddresses?: readonly string[]
+  /** Processes that are not in the list stay as they were reported: a process that has ended is reported with `isRunning: false`. */
   readonly processes?: readonly EndpointProcess[]
   /** True when its user has just unlocked it. */
   readonly isUnlocked?: boolean
@@ -36,6 +37,12 @@ const FACTS: OptionRules<EndpointFacts> = {
   isUnlocked: 'boolean',
   isWoken: 'boolean',
 }
+const PROCESS: OptionRules<EndpointProcess> = {
+  path: { shape: 'string', isNeeded: true },
+  isRunning: 'boolean',
+  hash: 'string',
+  signerFingerprints: 'array',
+}
 
 /**
  * The posture responses by which an endpoint reports its facts, in the order of the members. Their ids name the reported fact; the
@@ -47,6 +54,7 @@ const FACTS: OptionRules<EndpointFacts> = {
 export function postureResponses(facts: EndpointFacts): readonly PostureResponse[] {
   checkOptions('posture', facts, FACTS)
   const { domain, os, macAddresses, processes = [], isUnlocked, isWoken } = facts
+  for (const process of processes) checkOptions('a process', process, PROCESS)
   const responses: PostureResponse[] = []
   if (domain !== undefined) responses.push({ id: 'domain', typeId: 'DOMAIN', domain })
   if (os !== undefined) responses.push({ id: 'os', typeId: 'OS', ...os })
