@@ -39,7 +39,7 @@ export interface ShownMap {
 }
 
 /** The most policies in a column. */
-export const MOST_POLICIES = 40
+const MOST_POLICIES = 40
 
 /** The part of a network that is wanted. */
 export interface MapQuestion {
@@ -134,7 +134,7 @@ export function scopeTitle(scope: string): string {
   return words.join(', ') || 'the rest'
 }
 
-export function named(attributes: readonly string[]): string {
+function named(attributes: readonly string[]): string {
   const [first, second, ...more] = attributes.map((attribute) => `#${attribute}`)
   return [first, second, more.length > 0 && `+${more.length}`].filter(Boolean).join(' ')
 }
