@@ -28,7 +28,8 @@ export async function wrongEvidence(world: World, process: SimulatedProcess): Pr
   )
 }
 
-async function entriesOf(process: SimulatedProcess): Promise<readonly Entry[]> {
+/** Every record of the audit trail, the latest first. */
+export async function entriesOf(process: SimulatedProcess): Promise<readonly Entry[]> {
   const found: Entry[] = []
   for (let before: unknown = ''; before !== null; ) {
     const page = Object(await process.call('GET', `/portcullis/v1/audit?limit=500${before && `&before=${before}`}`))

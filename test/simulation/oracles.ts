@@ -1,4 +1,6 @@
 import { wrongEvidence } from './evidence.ts'
+import type { Right } from './known-facts.ts'
+import { decidedWrongly, heldWrongly } from './rights-held.ts'
 import type { SimulatedProcess } from './simulated-process.ts'
 import type { World } from './world.ts'
 
@@ -11,7 +13,18 @@ const LONGEST_WAIT_MS = 60_000
 
 /** The first thing that is wrong after a step, with the name of its oracle. */
 export function wrongNow(world: World): string | undefined {
-  return disorder(world) ?? endless(world) ?? ungranted(world)
+  return world.wrong ?? disorder(world) ?? endless(world) ?? ungranted(world)
+}
+
+/** The same of the lists of an API, which are asked now and then. */
+export async function wrongInLists(world: World): Promise<string | undefined> {
+  const [process] = world.runningProcesses
+  return process === undefined || !isQuiet(world) ? undefined : heldWrongly(world, process)
+}
+
+/** Whether everything that follows from a change has followed, and no fault delays it. */
+function isQuiet({ facts, time, faultAt, isChanging }: World): boolean {
+  return !isChanging && time.now - facts.changedAt >= CUT_WITHIN_MS && time.now - faultAt >= AFTER_FAULTS_MS
 }
 
 /** Bytes come back once and in order. */
@@ -27,22 +40,32 @@ function endless({ waiting, time }: World): string | undefined {
 
 /** No circuit runs that the facts do not grant. A router that comes back first hears what was cut while it was away. */
 function ungranted(world: World): string | undefined {
-  const { facts, time, faultAt, routers } = world
-  if (time.now - facts.changedAt < CUT_WITHIN_MS || time.now - faultAt < AFTER_FAULTS_MS) return undefined
+  const { time, routers, streams, devices } = world
+  if (!isQuiet(world)) return undefined
+  const kept = streams.find(({ isOver, client }) => !isOver && isRefused(world, devices.get(client), 'Dial'))
+  if (kept !== undefined) return `access: a stream of ${kept.client} runs without a right to dial`
   const informed = routers.filter(
     ({ isConnected, acceptedAt = time.now }) => isConnected && time.now - acceptedAt >= CUT_WITHIN_MS,
   )
+  for (const { id, carried } of informed.flatMap(({ carried }) =>
+    [...carried].map(([id, one]) => ({ id, carried: one })),
+  )) {
+    const host = routers.find(({ name }) => carried.destination?.startsWith(`${name}-`))
+    if (isRefused(world, host?.id, 'Bind')) return `access: the circuit ${id} goes to ${host?.name}, which may not host`
+  }
   return ungrantedCircuits(
     world,
     informed.flatMap(({ carried }) => [...carried.keys()]),
   )
 }
 
-function ungrantedCircuits({ dialers, facts }: World, circuitIds: readonly string[]): string | undefined {
-  const wrong = circuitIds.find((id) => {
-    const dialer = dialers.get(id)
-    return dialer !== undefined && facts.grants(dialer, 'Dial') === 'no'
-  })
+function isRefused({ facts, time }: World, identity: string | undefined, right: Right): boolean {
+  return identity !== undefined && facts.grants(identity, right, time.now) === 'no'
+}
+
+function ungrantedCircuits(world: World, circuitIds: readonly string[]): string | undefined {
+  const { dialers } = world
+  const wrong = circuitIds.find((id) => isRefused(world, dialers.get(id), 'Dial'))
   return wrong && `access: the circuit ${wrong} of ${dialers.get(wrong)} runs without a right to dial`
 }
 
@@ -58,6 +81,7 @@ export async function wrongAtRest(world: World): Promise<string | undefined> {
     return 'rest: a process did not start again'
   const circuits = await circuitsOf(first)
   return (
+    world.wrong ??
     disorder(world) ??
     ungrantedCircuits(
       world,
@@ -67,6 +91,8 @@ export async function wrongAtRest(world: World): Promise<string | undefined> {
     (await sameLinks(world, first)) ??
     (await samePresence(world, first)) ??
     (await keptWrites(world, first)) ??
+    (await heldWrongly(world, first)) ??
+    (await decidedWrongly(world, first)) ??
     (await worksAsGranted(world)) ??
     (await explainedWrongly(world, first)) ??
     (await isWhole(first)) ??
@@ -126,27 +152,31 @@ async function keptWrites({ facts }: World, process: SimulatedProcess): Promise<
 
 /** A router dials exactly where the facts let it, when a host is there. */
 async function worksAsGranted(world: World): Promise<string | undefined> {
-  const { facts, routers, serviceId } = world
-  const host = routers.find(({ id, isConnected }) => isConnected && facts.grants(id, 'Bind') === 'yes')
+  const { facts, time, routers, serviceId } = world
+  const mayHost = (id: string) => facts.grants(id, 'Bind', time.now) === 'yes'
+  const host = routers.find(({ id, isConnected }) => isConnected && mayHost(id))
   if (host === undefined) return undefined
   await host.host(serviceId)
-  if (host.hosted.size === 0) return `works: ${host.name} may host, and is refused`
-  for (const router of routers) {
-    const granted = facts.grants(router.id, 'Dial')
-    if (!router.isConnected || granted === 'unknown' || router !== host) continue
-    const { circuitId, refused } = await router.dial('web')
-    if (granted === 'yes' && circuitId === undefined)
-      return `works: ${router.name} may dial, and is refused: ${refused}`
-    if (granted === 'no' && circuitId !== undefined) return `works: ${router.name} may not dial, and got ${circuitId}`
-  }
+  // A term may end just now.
+  if (host.hosted.size === 0) return mayHost(host.id) ? `works: ${host.name} may host, and is refused` : undefined
+  const granted = facts.grants(host.id, 'Dial', time.now)
+  if (granted === 'unknown') return undefined
+  const { circuitId, refused } = await host.dial('web')
+  const isAsBefore = facts.grants(host.id, 'Dial', time.now) === granted && mayHost(host.id)
+  if (granted === 'yes' && circuitId === undefined && isAsBefore)
+    return `works: ${host.name} may dial, and is refused: ${refused}`
+  if (granted === 'no' && circuitId !== undefined) return `works: ${host.name} may not dial, and got ${circuitId}`
   return undefined
 }
 
 /** Explanations say of every identity what the facts say. */
-async function explainedWrongly({ facts, serviceId }: World, process: SimulatedProcess): Promise<string | undefined> {
+async function explainedWrongly(
+  { facts, time, serviceId }: World,
+  process: SimulatedProcess,
+): Promise<string | undefined> {
   for (const identity of facts.roles.keys()) {
     for (const type of ['Dial', 'Bind'] as const) {
-      const granted = facts.grants(identity, type)
+      const granted = facts.grants(identity, type, time.now)
       const question = { identity, service: serviceId, type }
       const { allowed } = Object(await process.call('POST', '/portcullis/v1/explain', question))
       if (granted !== 'unknown' && allowed !== (granted === 'yes'))

@@ -3,7 +3,7 @@ import { routerSide } from 'portcullis/fabric'
 import { bodyOf, type EnrolledRouter, FakeRouter } from 'portcullis/testing'
 import type { SimulatedProcess, Surroundings } from './simulated-process.ts'
 
-const { CONTENT_TYPE, Route, Unroute } = routerSide
+const { CONTENT_TYPE, Route, TunnelTerminatorCreated, Unroute } = routerSide
 /** Nanoseconds for which a circuit that is confirmed was without traffic. */
 const QUIET_NS = 60_000_000_000
 
@@ -98,14 +98,18 @@ export class PlayedRouter {
     this.send(CONTENT_TYPE.routerLinks, routerSide.RouterLinks.encode({ links: reported, fullRefresh }))
   }
 
-  /** Hosts a service by its own identity. */
-  async host(serviceId: string): Promise<void> {
+  /** Hosts a service by its own identity; answers whether it may. */
+  async host(serviceId: string): Promise<boolean> {
     this.#count += 1
     const address = `${this.name}-${this.#count}-terminator`
     const body = routerSide.CreateTunnelTerminator.encode({ serviceId, address, startTime: 1n })
     this.hosted.set(address, serviceId)
     const answer = await this.#ask(CONTENT_TYPE.createTunnelTerminator, body)
-    if (answer === undefined || answer.contentType === CONTENT_TYPE.error) this.hosted.delete(address)
+    const isHosted =
+      answer?.contentType === CONTENT_TYPE.tunnelTerminatorCreated &&
+      TunnelTerminatorCreated.decode(bodyOf(answer)).result === 'success'
+    if (!isHosted) this.hosted.delete(address)
+    return isHosted
   }
 
   async unhost(address: string): Promise<void> {
@@ -129,8 +133,8 @@ export class PlayedRouter {
   }
 
   /** Lists all that it carries as quiet: controllers answer which of them are over. */
-  confirm(): void {
-    const circuitIds = [...this.carried.keys()]
+  confirm(others: readonly string[] = []): void {
+    const circuitIds = [...this.carried.keys(), ...others]
     if (circuitIds.length === 0) return
     const idleTimes = new Map(circuitIds.map((id) => [id, QUIET_NS]))
     this.send(CONTENT_TYPE.circuitConfirmation, routerSide.CircuitConfirmation.encode({ circuitIds, idleTimes }))

@@ -1,9 +1,12 @@
 import { createHash } from 'node:crypto'
 import { simulateRuntime } from '../../src/testing.ts'
+import { ACTS, type Act, beginDevices } from './acts.ts'
 import { Choices } from './choices.ts'
-import { wrongAtRest, wrongNow } from './oracles.ts'
+import { FAULTS } from './faults.ts'
+import { type Manner, mannerOf } from './manner.ts'
+import { wrongAtRest, wrongInLists, wrongNow } from './oracles.ts'
 import { drawFrom } from './repeatable-crypto.ts'
-import { ACTS, type Act, beginDevices, FAULTS } from './steps.ts'
+import { TIMED_ACTS } from './timed-acts.ts'
 import { beginningOf, World } from './world.ts'
 
 /** A step of a script: an act by its name, its choices, and the milliseconds that pass after it. */
@@ -27,40 +30,46 @@ export interface Outcome {
   readonly failure: { readonly step: number; readonly oracle: string } | undefined
 }
 
-/** The share of runs that have faults: the others hold the bounds that hold while nothing fails. */
-const SHARE_WITH_FAULTS = 0.75
-const FAULT_EVERY = 8
+/** Milliseconds of a long time, in which quiet circuits are asked of and terms end. */
+const LONG_MS = 40_000
+/** Milliseconds after which a circuit that no process claims is forgotten. */
+const SETTLED_MS = 33_000
+/** The lists of an API are judged after a pause of so many milliseconds. */
+const LISTED_AFTER_MS = 2500
 /** Milliseconds until everything is at rest, with routers that confirm what they carry. */
 const REST_MS = 90_000
 const CONFIRM_EVERY_MS = 5000
 /** Milliseconds within which processes close, and single timers end after that. */
 const CLOSED_WITHIN_MS = 30_000
 
+const EVERY_ACT = { ...ACTS, ...TIMED_ACTS }
+
 /** The script of a seed. */
 export function scriptOf(seed: number, steps: number): readonly Step[] {
-  const choices = new Choices(seed * 2 + 1)
-  const hasFaults = choices.happens(SHARE_WITH_FAULTS)
+  const choices = new Choices(seed)
+  const manner = mannerOf(seed)
   return Array.from({ length: steps }, () => {
-    const names = hasFaults && choices.below(FAULT_EVERY) === 0 ? FAULTS : ACTS
-    return {
-      name: weighted(names, choices),
-      seed: choices.below(2 ** 31),
-      passMs: choices.happens(0.3) ? 0 : choices.below(choices.happens(0.1) ? 3000 : 100),
-    }
+    const names = manner.hasFaults && choices.below(manner.faultEvery) === 0 ? FAULTS : EVERY_ACT
+    return { name: weighted(names, choices, manner), seed: choices.below(2 ** 31), passMs: pauseOf(choices, manner) }
   })
 }
 
-function weighted(from: Readonly<Record<string, { readonly weight: number }>>, choices: Choices): string {
-  const entries = Object.entries(from)
-  let left = choices.below(entries.reduce((sum, [, { weight }]) => sum + weight, 0))
-  for (const [name, { weight }] of entries) {
+function pauseOf(choices: Choices, { longEvery }: Manner): number {
+  if (choices.below(longEvery) === 0) return choices.below(LONG_MS)
+  return choices.happens(0.3) ? 0 : choices.below(choices.happens(0.1) ? 3000 : 100)
+}
+
+function weighted(from: typeof EVERY_ACT, choices: Choices, { frequency }: Manner): string {
+  const entries = Object.entries(from).map(([name, { weight }]) => [name, weight * frequency(name)] as const)
+  let left = choices.fraction() * entries.reduce((sum, [, weight]) => sum + weight, 0)
+  for (const [name, weight] of entries) {
     left -= weight
     if (left < 0) return name
   }
   return ''
 }
 
-const actOf = (name: string): Act | undefined => (ACTS[name] ?? FAULTS[name])?.act
+const actOf = (name: string): Act | undefined => (EVERY_ACT[name] ?? FAULTS[name])?.act
 
 /** Plays a script over the network of a seed. */
 export async function play(seed: number, script: readonly Step[]): Promise<Outcome> {
@@ -76,7 +85,7 @@ export async function play(seed: number, script: readonly Step[]): Promise<Outco
       world.note(`step ${at} ${name}`)
       actOf(name)?.(world, new Choices(own))
       await time.pass(passMs)
-      const oracle = wrongNow(world)
+      const oracle = wrongNow(world) ?? (passMs < LISTED_AFTER_MS ? undefined : await time.until(wrongInLists(world)))
       if (oracle === undefined) continue
       failure = { step: at, oracle }
       break
@@ -107,19 +116,22 @@ async function begin(world: World): Promise<void> {
   for (const { name } of processes) beginDevices(world, name)
   for (const from of routers) for (const to of routers) if (from.name < to.name) from.link(to)
   for (const router of routers) world.work(`${router.name} hosts`, router.host(world.serviceId))
-  await time.pass(3000)
+  await time.pass(world.manner.isSettled ? SETTLED_MS : 3000)
 }
 
 /** Ends every fault, brings everybody back, and lets time pass; answers what is wrong then. */
 async function rest(world: World): Promise<string | undefined> {
   const { time, wires, processes, routers } = world
+  for (const cancel of world.planned) cancel()
   wires.refused.clear()
+  wires.unheard.clear()
   for (const wire of wires.open) {
     wire.silent.clear()
     wire.slowMs = 0
   }
   world.receiver.mood = undefined
-  for (const { faults } of processes) Object.assign(faults, { slowMs: 0, nextWrite: undefined, isAway: false })
+  for (const { faults } of processes)
+    Object.assign(faults, { slowMs: 0, nextWrite: undefined, isAway: false, takesNoChanges: false })
   world.note('rest')
   for (let passed = 0; passed < REST_MS; passed += CONFIRM_EVERY_MS) {
     await time.pass(CONFIRM_EVERY_MS)

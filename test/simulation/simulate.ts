@@ -4,9 +4,9 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { argv } from 'node:process'
 import { parseArgs } from 'node:util'
+import { FAULTS } from './faults.ts'
 import { makeCryptoRepeatable } from './repeatable-crypto.ts'
 import { play, scriptOf, shrunk } from './run.ts'
-import { FAULTS } from './steps.ts'
 
 const { values } = parseArgs({
   args: argv.slice(2),

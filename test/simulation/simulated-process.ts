@@ -35,25 +35,35 @@ interface Running {
   isAlive: boolean
   readonly controller: Controller
   readonly listener: OpenControlListener
-  readonly router: RunningRouter
+  /** Undefined for a process without an edge router of its own. */
+  readonly router: RunningRouter | undefined
   readonly identities: Map<string, Identity>
+  /** The token of each identity that calls an API here. */
+  readonly tokens: Map<string, string>
 }
 
 /** A process of the network: a controller, its control channel, and the edge router of its own. */
 export class SimulatedProcess {
   readonly name: string
   readonly #surroundings: Surroundings
+  readonly #hasRouter: boolean
   /** By how much its clock is ahead, ms. */
   aheadMs = 0
-  readonly faults: StorageFaults = { slowMs: 0, nextWrite: undefined, isAway: false }
+  readonly faults: StorageFaults = { slowMs: 0, nextWrite: undefined, isAway: false, takesNoChanges: false }
   #running: Running | undefined
   #starts = 0
   readonly #wakes = new Set<() => void>()
   #token: string | undefined
 
-  constructor(name: string, surroundings: Surroundings) {
+  constructor(name: string, surroundings: Surroundings, hasRouter = true) {
     this.name = name
     this.#surroundings = surroundings
+    this.#hasRouter = hasRouter
+  }
+
+  /** Whether devices host and dial here. */
+  get servesDevices(): boolean {
+    return this.#running?.router !== undefined
   }
 
   get isRunning(): boolean {
@@ -114,8 +124,8 @@ export class SimulatedProcess {
       now: () => time.now + this.aheadMs,
       monotonic: () => time.now,
     }
-    const router = await openOwnRouter({ name: `edge-${this.name}` }, ways)
-    this.#running = Object.assign(state, { controller, listener, router, identities: new Map() })
+    const router = this.#hasRouter ? await openOwnRouter({ name: `edge-${this.name}` }, ways) : undefined
+    this.#running = Object.assign(state, { controller, listener, router, identities: new Map(), tokens: new Map() })
   }
 
   /** Ends it at once, in whatever it does: nothing that it had begun has an effect any more. */
@@ -134,7 +144,7 @@ export class SimulatedProcess {
     if (running === undefined) return
     this.#running = undefined
     await Promise.all([...running.identities.values()].map((identity) => identity.close()))
-    running.router.close()
+    running.router?.close()
     await running.listener.close()
     await running.controller.close()
   }
@@ -153,6 +163,7 @@ export class SimulatedProcess {
     if (known !== undefined) return known
     const { time, wires } = this.#surroundings
     const { controller, router } = running
+    if (router === undefined) throw new Error(`${this.name} has no edge router`)
     const identity = inProcessIdentity({
       origin: 'https://controller.test:1280',
       router: {
@@ -180,6 +191,20 @@ export class SimulatedProcess {
       Object(await this.#ask(running, 'POST', '/authenticate?method=password', { body: TEST_ADMIN })).token,
     )
     return this.#ask(running, method, path, { ...(body && { body }), token: this.#token })
+  }
+
+  /** Calls an API as an identity, by a session of its own at this process. */
+  async callAs(id: string, method: string, path: string, body?: object): Promise<unknown> {
+    const running = this.#running
+    if (running === undefined) throw new Error(`${this.name} does not run`)
+    const token = running.tokens.get(id) ?? (await running.controller.engine.host.startSession(id)).token
+    running.tokens.set(id, token)
+    try {
+      return await this.#ask(running, method, path, { ...(body && { body }), token })
+    } catch (error) {
+      if (error instanceof Refused && error.status === 401) running.tokens.delete(id)
+      throw error
+    }
   }
 
   async #ask(

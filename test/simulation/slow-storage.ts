@@ -10,6 +10,8 @@ export interface StorageFaults {
   /** How the next write fails. */
   nextWrite: 'before' | 'after' | undefined
   isAway: boolean
+  /** It answers reads, and refuses writes. */
+  takesNoChanges: boolean
 }
 
 /** The store as a process reaches it: late, failing, away; a process that was killed reaches it no more. */
@@ -43,7 +45,7 @@ export function storageOf(
       if (!isAlive()) return dead()
       await wait()
       const { nextWrite } = faults
-      if (faults.isAway) throw unreachable('of a write')
+      if (faults.isAway || faults.takesNoChanges) throw unreachable('of a write')
       faults.nextWrite = undefined
       if (nextWrite === 'before') throw unreachable('before the commit')
       const written = shared.write(async (tx) => {

@@ -28,11 +28,29 @@ export class Wires {
   readonly open = new Set<Wire>()
   /** Pairs of ends between which no new connection opens. */
   readonly refused = new Set<string>()
+  /** Ends by the ends to which they speak in vain, as `from>to`: connections that exist, and connections that open. */
+  readonly unheard = new Set<string>()
 
   constructor(time: SimulatedTime, choices: Choices, trace: (line: string) => void) {
     this.#time = time
     this.#choices = choices
     this.#trace = trace
+  }
+
+  /** Whatever an end sends to another one arrives no more. */
+  silence(from: string, to: string): void {
+    this.unheard.add(`${from}>${to}`)
+    for (const wire of this.between(from, to)) wire.silent.add(wire.ends.indexOf(from))
+  }
+
+  /** The silence is over: whatever was sent meanwhile arrives. */
+  hear(from: string, to: string): void {
+    this.unheard.delete(`${from}>${to}`)
+    for (const wire of this.between(from, to)) wire.silent.delete(wire.ends.indexOf(from))
+  }
+
+  between(one: string, other: string): readonly Wire[] {
+    return this.of(one).filter(({ ends }) => ends.includes(other))
   }
 
   /** The connections of an end, by its name. */
@@ -86,7 +104,7 @@ export class Wires {
     }
     const wire: Wire = {
       ends,
-      silent: new Set(),
+      silent: new Set([0, 1].filter((side) => this.unheard.has(`${ends[side]}>${ends[1 - side]}`))),
       slowMs: 0,
       reset: (arriving) => {
         if (!isOpen) return

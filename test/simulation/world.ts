@@ -5,19 +5,28 @@ import { simulateRuntime } from '../../src/testing.ts'
 import { Choices } from './choices.ts'
 import type { AskedChange } from './evidence.ts'
 import { KnownFacts } from './known-facts.ts'
+import { type Manner, mannerOf } from './manner.ts'
 import { PlayedRouter } from './played-router.ts'
 import { Receiver } from './receiver.ts'
 import { drawFrom } from './repeatable-crypto.ts'
 import { addressOf, SimulatedProcess, type Surroundings } from './simulated-process.ts'
 import { BEGINNING, SimulatedTime } from './simulated-time.ts'
+import type { KnownRequest } from './timed-acts.ts'
 import { Wires } from './wires.ts'
 
 const PROCESSES = ['one', 'two'] as const
+/** The process that some runs have beside them. */
+const WITHOUT_ROUTER = 'three'
 const ROUTERS = ['r0', 'r1', 'r2'] as const
 export const SERVICE = 'web'
+/** An identity with rights for some time. */
+export const OPERATOR = 'operator'
 /** Devices that dial and host by the edge router of a process. */
-const DEVICES = { laptop: ['dials'], box: ['hosts'] } as const
-const EVERY_ROLE = ['dials', 'hosts']
+const DEVICES = { laptop: ['dials'], box: ['hosts'], [OPERATOR]: [] } as const
+/** The attributes by which policies without a term grant. */
+export const ROLES = ['dials', 'hosts'] as const
+/** The last router is a guest: only a policy with a term, a request or a later role gives it a right. */
+const ROLES_OF = [ROLES, ROLES, []] as const
 
 /** The network that every run begins with. */
 interface Beginning {
@@ -58,13 +67,14 @@ async function made(time: SimulatedTime, choices: Choices): Promise<Beginning> {
     body: { username: 'admin', password: 'admin-password' },
   })
   const routers: EnrolledRouter[] = []
-  for (const name of ROUTERS) {
+  for (const [at, name] of ROUTERS.entries()) {
     const router = await enrollEdgeRouter(net, session.token, {
       name,
       isTunnelerEnabled: true,
       roleAttributes: ['all'],
     })
-    await net.admin.call('PATCH /identities/{id}', { params: { id: router.id }, body: { roleAttributes: EVERY_ROLE } })
+    const roleAttributes = [...(ROLES_OF[at] ?? [])]
+    await net.admin.call('PATCH /identities/{id}', { params: { id: router.id }, body: { roleAttributes } })
     routers.push(router)
   }
   const service = { name: SERVICE, encryptionRequired: false, roleAttributes: [SERVICE] }
@@ -111,6 +121,7 @@ async function made(time: SimulatedTime, choices: Choices): Promise<Beginning> {
 export class World {
   readonly time = new SimulatedTime()
   readonly choices: Choices
+  readonly manner: Manner
   readonly wires: Wires
   readonly facts = new KnownFacts()
   readonly receiver = new Receiver()
@@ -133,6 +144,12 @@ export class World {
   readonly asked: AskedChange[] = []
   /** Streams of devices, open or ended. */
   readonly streams: PlayedStream[] = []
+  /** What identities asked access for, by the id of the request. */
+  readonly requests = new Map<string, KnownRequest>()
+  /** Ends what is planned for later. */
+  readonly planned = new Set<() => void>()
+  /** The words of an oracle that found something between two steps. */
+  wrong: string | undefined
   /** Work that somebody waits for: it ends within a bound, whatever happens. */
   readonly waiting = new Map<Promise<unknown>, { readonly what: string; readonly since: number }>()
 
@@ -146,17 +163,29 @@ export class World {
       trace: (line) => this.note(line),
       processAt: (address) => this.processes.find(({ name }) => addressOf(name) === address),
     }
-    this.processes = PROCESSES.map((name) => new SimulatedProcess(name, surroundings))
+    this.manner = mannerOf(seed)
+    const { aheadMs, hasThird } = this.manner
+    this.processes = [...PROCESSES, ...(hasThird ? [WITHOUT_ROUTER] : [])].map((name, at) => {
+      const process = new SimulatedProcess(name, surroundings, name !== WITHOUT_ROUTER)
+      process.aheadMs = aheadMs[at] ?? 0
+      return process
+    })
     this.routers = routers.map((router, at) => new PlayedRouter(ROUTERS[at] ?? '', router, surroundings))
     this.devices = devices
     this.serviceId = serviceId
-    for (const { id } of routers) this.facts.roles.set(id, [EVERY_ROLE])
-    for (const [name, id] of devices) this.facts.roles.set(id, [[...Object(DEVICES)[name]]])
+    for (const [at, { id }] of routers.entries()) this.facts.roles.set(id, [ROLES_OF[at] ?? []])
+    for (const [name, id] of devices) if (name !== OPERATOR) this.facts.roles.set(id, [[...Object(DEVICES)[name]]])
     for (const [id, policy] of policies) this.facts.policies.set(id, [policy])
   }
 
   note(line: string): void {
     this.trace.push(`${this.time.now - BEGINNING} ${line}`)
+  }
+
+  /** The identities whose roles change. */
+  get memberIds(): readonly string[] {
+    const [, , guest] = this.routers
+    return [...this.facts.roles.keys()].filter((id) => !this.manner.hasGuest || id !== guest?.id)
   }
 
   /** Counts a fault that occurs now. */
@@ -173,6 +202,11 @@ export class World {
       .catch((error: unknown) => this.note(`${what}: ${error instanceof Error ? error.message : String(error)}`))
       .finally(() => this.waiting.delete(waiting))
     this.waiting.set(waiting, { what, since: this.time.now })
+  }
+
+  /** Work that begins at a later instant of the run; not in the time of rest. */
+  later(ms: number, work: () => void): void {
+    this.planned.add(this.time.after(Math.max(0, ms), work))
   }
 
   processNamed(name: string | undefined): SimulatedProcess | undefined {

@@ -1,0 +1,71 @@
+import type { Choices } from './choices.ts'
+import type { AskedChange } from './evidence.ts'
+import { Refused, type SimulatedProcess } from './simulated-process.ts'
+import type { World } from './world.ts'
+
+/** A request of an administrator. */
+export type Request = readonly [method: string, path: string, body?: object]
+
+export interface Outcome {
+  /** The type of the audit record that a change leaves, and a text that no other record of the type has. */
+  readonly asked?: readonly [type: string, mark: string]
+  /** The id of the identity that asks; the administrator without it. */
+  readonly by?: string
+  /** The change may have happened from now on. */
+  begins(): void
+  done(answer: unknown): void
+  /** It surely did not happen. */
+  refused(status: number): void
+}
+
+/** A change by the administrator: acknowledged, refused, or unknown where the answer is lost. */
+export function change(world: World, choices: Choices, what: string, request: Request, outcome: Outcome): void {
+  changeAtOnce(world, choices, what, [[request, outcome]])
+}
+
+/** Several changes at the same moment, each at a process of its own choice. */
+export function changeAtOnce(
+  world: World,
+  choices: Choices,
+  what: string,
+  changes: readonly (readonly [Request, Outcome])[],
+): void {
+  if (world.runningProcesses.length === 0 || world.isChanging) return
+  world.isChanging = true
+  world.facts.changedAt = world.time.now
+  const answers = changes.map(async ([request, outcome]) => {
+    const process = choices.pick(world.runningProcesses)
+    if (process !== undefined) await ask(world, process, request, outcome)
+  })
+  // An administrator gives up after a while, and does not know then.
+  const givenUp = new Promise<void>((resolve) => world.time.after(10_000, resolve))
+  const over = Promise.race([Promise.all(answers), givenUp]).finally(() => {
+    world.isChanging = false
+    world.facts.changedAt = world.time.now
+  })
+  world.work(what, over)
+}
+
+async function ask(
+  world: World,
+  process: SimulatedProcess,
+  [method, path, body]: Request,
+  { asked: told, by, begins, done, refused }: Outcome,
+): Promise<void> {
+  world.facts.changes += 1
+  begins()
+  const [type = '', mark = ''] = told ?? []
+  const asked: AskedChange = { type, mark, outcome: 'lost' }
+  if (told !== undefined) world.asked.push(asked)
+  try {
+    const answer = await (by === undefined ? process.call(method, path, body) : process.callAs(by, method, path, body))
+    done(answer)
+    asked.outcome = 'acknowledged'
+  } catch (error) {
+    if (error instanceof Refused && error.status < 500) {
+      asked.outcome = 'refused'
+      refused(error.status)
+    }
+    throw error
+  }
+}

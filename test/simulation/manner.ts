@@ -1,0 +1,53 @@
+import { Choices } from './choices.ts'
+import { MOST_AHEAD_MS } from './known-facts.ts'
+
+/** How the network of a seed is, and what happens in it more or less often than in others. */
+export interface Manner {
+  /** Faults occur: the other runs hold the bounds that hold while nothing fails. */
+  readonly hasFaults: boolean
+  /** One of so many steps is a fault. */
+  readonly faultEvery: number
+  /** A third process is there, without an edge router of its own. */
+  readonly hasThird: boolean
+  /** By how much the clock of each process is ahead from the beginning, ms. */
+  readonly aheadMs: readonly number[]
+  /** One of so many steps is followed by a long time. */
+  readonly longEvery: number
+  /** Processes are connected for so long that they know of each other's circuits. */
+  readonly isSettled: boolean
+  /** One router has rights by terms alone. */
+  readonly hasGuest: boolean
+  /** By how much an act or a fault is more frequent than usual. */
+  frequency(name: string): number
+}
+
+const SHARE_WITH_FAULTS = 0.75
+const SHARE_WITH_THIRD = 0.4
+const SHARE_SETTLED = 0.25
+const SHARE_WITH_CLOCKS = 0.5
+/** Some are seldom and others frequent: where all are as usual, two rare ones hardly meet. */
+const FREQUENCIES = [0.3, 1, 1, 4]
+
+/** The manner of a seed. */
+export function mannerOf(seed: number): Manner {
+  const choices = new Choices(seed * 2 + 1)
+  const frequencies = new Map<string, number>()
+  const drawn = (what: string): number => {
+    const known = frequencies.get(what) ?? choices.pick(FREQUENCIES) ?? 1
+    frequencies.set(what, known)
+    return known
+  }
+  const hasFaults = choices.happens(SHARE_WITH_FAULTS)
+  const hasClocks = choices.happens(SHARE_WITH_CLOCKS)
+  return {
+    hasFaults,
+    hasThird: choices.happens(SHARE_WITH_THIRD),
+    faultEvery: choices.pick([5, 8, 12]) ?? 8,
+    longEvery: choices.pick([15, 30, 60]) ?? 30,
+    aheadMs: Array.from({ length: 3 }, () => (hasClocks ? choices.below(MOST_AHEAD_MS) : 0)),
+    isSettled: choices.happens(SHARE_SETTLED),
+    hasGuest: choices.happens(0.6),
+    // Acts of one kind share their first word: all of a kind are seldom or frequent, and each for itself.
+    frequency: (name) => drawn(name) * drawn(`all of ${name.split(' ', 1)[0]}`),
+  }
+}
