@@ -25,7 +25,7 @@ const DEFECTS: readonly Defect[] = [
     file: 'adapters/network/fabric/control-listener.ts',
     good: '      group.close()\n      throw error',
     bad: '      throw error',
-    ...{ seed: 9, steps: 30, oracle: 'leftover' },
+    ...{ seed: 15, steps: 60, oracle: 'leftover' },
   },
   {
     what: 'a router that comes back is not told which circuits ended while it was away',
@@ -46,7 +46,7 @@ const DEFECTS: readonly Defect[] = [
     file: 'src/webhooks/event-delivery.ts',
     good: "    if (outcome !== 'put-aside' && outcome.isDelivered) {",
     bad: "    if (outcome !== 'put-aside') {",
-    ...{ seed: 7, steps: 30, oracle: 'events' },
+    ...{ seed: 23, steps: 40, oracle: 'events' },
   },
   {
     what: 'an explanation does not look whether the identity is disabled',
@@ -60,7 +60,35 @@ const DEFECTS: readonly Defect[] = [
     file: 'src/pki/key-rotation.ts',
     good: 'endFormer(tx, before, next.id, keepUntil, now)',
     bad: 'endFormer(tx, before, next.id, now, now)',
-    ...{ seed: 2, steps: 30, oracle: 'enroll' },
+    ...{ seed: 1, steps: 30, oracle: 'enroll' },
+  },
+  {
+    what: 'a grant goes on past its end while the storage takes no changes',
+    file: 'src/access/access-feed.ts',
+    good: '    await this.#endTerms()\n',
+    bad: '',
+    ...{ seed: 3, steps: 40, oracle: 'term' },
+  },
+  {
+    what: 'a request for access is decided again',
+    file: 'src/access/access-requests.ts',
+    good: "    if (state === 'open') return request",
+    bad: "    if (state !== 'withdrawn') return request",
+    ...{ seed: 4, steps: 40, oracle: 'requests' },
+  },
+  {
+    what: 'an event overtakes an earlier one of its entity, which waits',
+    file: 'src/webhooks/delivery-work.ts',
+    good: 'const fresh = wanted.filter((record) => !blocked.has(subjectOf(record)))',
+    bad: 'const fresh = wanted',
+    ...{ seed: 15, steps: 40, oracle: 'events' },
+  },
+  {
+    what: 'a seal of several records holds the digest of a neighbour',
+    file: 'src/audit/audit-sealing.ts',
+    good: "digest: sha256(texts[at] ?? '')",
+    bad: "digest: sha256(texts[Math.max(0, at - 1)] ?? '')",
+    ...{ seed: 1, steps: 60, oracle: 'audit' },
   },
 ]
 
