@@ -4,9 +4,11 @@ import { type CircuitEnd, closed, routersOf } from '../../facts/fabric/rules/ind
 import type { ConnectedRouter, ConnectedRouters } from '../channels/connected-routers.ts'
 import { type Circuit, factsOf, type OpenCircuits, wayOf } from './open-circuits.ts'
 
-/** How many routers are remembered that were away when a circuit ended that they carry, and how many circuits of each. */
-const MOST_AWAY = 1000
+/** How many routers are remembered that may not know of the end of a circuit that they carry, and how many circuits of each. */
+const MOST_ROUTERS = 1000
 const MOST_MISSED = 20_000
+/** Milliseconds within which a message may have been lost with its channel: a channel without an answer is closed earlier. */
+const LOST_MS = 60_000
 
 /**
  * Milliseconds that a circuit goes on behind the known end of its rights while the storage gives no answer. Nothing can have renewed
@@ -22,14 +24,14 @@ export function setRightsEnd({ timetable }: EngineContext, circuitId: string, at
 
 /**
  * Ends circuits: routers forget them, at once or once they are quiet, and the host gets the reason. A router that is away goes on carrying
- * its circuits: it is notified when it comes back.
+ * its circuits: it is notified when it comes back, also of ends that were sent shortly before its channel closed.
  */
 export class CircuitEnds {
   readonly #context: EngineContext
   readonly #routers: ConnectedRouters
   readonly #circuits: OpenCircuits
-  /** Circuits that routers which are away are to forget, by the routers' ids. */
-  readonly #missed = new BoundedMap<string, Set<string>>(MOST_AWAY)
+  /** Circuits that routers may not have forgotten, by the routers' ids: when (epoch ms) that was sent, undefined where it was not. */
+  readonly #missed = new BoundedMap<string, Map<string, number | undefined>>(MOST_ROUTERS)
 
   constructor(context: EngineContext, routers: ConnectedRouters, circuits: OpenCircuits) {
     this.#context = context
@@ -54,21 +56,36 @@ export class CircuitEnds {
   unroute(circuitId: string, routerIds: Iterable<string>, now: boolean): void {
     for (const id of routerIds) {
       const router = this.#routers.get(id)
-      if (router === undefined) this.#keep(id, circuitId)
-      else router.channel.send({ type: 'unroute', circuitId, now })
+      this.#keep(id, circuitId, router === undefined ? undefined : this.#context.clock.now())
+      router?.channel.send({ type: 'unroute', circuitId, now })
     }
   }
 
-  /** A router is back: before any other request it must forget the circuits that ended while it was away. */
+  /** A router is back: before any other request it must forget the circuits that ended while it was away or shortly before. */
   settle({ id, channel }: ConnectedRouter): void {
-    for (const circuitId of this.#missed.get(id) ?? []) channel.send({ type: 'unroute', circuitId, now: true })
-    this.#missed.delete(id)
+    const now = this.#context.clock.now()
+    for (const [circuitId, sentAt] of [...(this.#missed.get(id) ?? [])]) {
+      // A circuit that is open may have come back to the router.
+      const isMissed = this.#circuits.get(circuitId) === undefined && !isArrived(sentAt, now)
+      if (!isMissed) continue
+      this.#keep(id, circuitId, now)
+      channel.send({ type: 'unroute', circuitId, now: true })
+    }
   }
 
-  #keep(routerId: string, circuitId: string): void {
-    const missed = this.#missed.get(routerId) ?? new Set<string>()
-    this.#missed.set(routerId, missed.add(circuitId))
-    const [oldest] = missed
-    if (missed.size > MOST_MISSED && oldest !== undefined) missed.delete(oldest)
+  #keep(routerId: string, circuitId: string, sentAt: number | undefined): void {
+    const missed = this.#missed.get(routerId) ?? new Map<string, number | undefined>()
+    missed.delete(circuitId)
+    this.#missed.set(routerId, missed.set(circuitId, sentAt))
+    const now = this.#context.clock.now()
+    for (const [oldest, oldestSentAt] of missed) {
+      if (missed.size <= MOST_MISSED && !isArrived(oldestSentAt, now)) return
+      missed.delete(oldest)
+    }
   }
+}
+
+/** Reports whether a message that was sent at an instant (epoch ms) has arrived or is known to be lost; false for one that was not sent. */
+function isArrived(sentAt: number | undefined, now: number): boolean {
+  return sentAt !== undefined && now - sentAt > LOST_MS
 }

@@ -3,7 +3,7 @@ import { FakeRouter } from 'portcullis/testing'
 import { expect, it, vi } from 'vitest'
 import { times } from '../../support/property-runs.ts'
 import { dial, fabricWorld, host, reportLinks, tunnelNetwork } from './fabric-world.ts'
-import { pair, routesOf, TUNNELER } from './linked-pair.ts'
+import { pair, routesOf, TUNNELER, unroutesOf } from './linked-pair.ts'
 
 const { CONTENT_TYPE, Fault } = routerSide
 
@@ -58,4 +58,32 @@ it('a router that goes is on no other way of the circuits that passed it', async
   client.send(CONTENT_TYPE.fault, Fault.encode({ subject: 'link', id: 'client-middle', iteration: 1 }))
   await vi.waitFor(() => expect(world.told('circuit.closed')).toMatchObject([{ circuitId, reason: 'no-path' }]))
   expect(routesOf(client)).toHaveLength(before)
+})
+
+it('a router that lost its channel just as a circuit ended is told again, and no more than for a minute', async () => {
+  const world = await fabricWorld()
+  const network = await tunnelNetwork(world)
+  const enrolled = await world.enroll('client', TUNNELER.fields)
+  const connected = async () => {
+    const router = new FakeRouter(enrolled, world.listener)
+    expect(await router.connect()).toMatchObject({ accepted: true })
+    return router
+  }
+  const [client, server] = [await connected(), await world.router('server', TUNNELER)]
+  reportLinks(client, [['link-1', server]])
+  await host(server, network.serviceId)
+  const { circuitId } = await dial(client)
+  await world.call('DELETE', `/services/${network.serviceId}`)
+  await vi.waitFor(() => expect(unroutesOf(client)).toMatchObject([{ circuitId, now: true }]))
+  const again = async () => {
+    const router = await connected()
+    await vi.waitFor(() => expect(router.all(CONTENT_TYPE.updateControllerAddresses)).not.toEqual([]))
+    const told = unroutesOf(router)
+    await router.close()
+    return told
+  }
+  await client.close()
+  expect(await again()).toMatchObject([{ circuitId, now: true }])
+  await world.controller.elapse(61_000)
+  expect(await again()).toEqual([])
 })
