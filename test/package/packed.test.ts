@@ -68,11 +68,11 @@ const SIZES: Readonly<Record<string, number>> = {
   './opentelemetry': 3_500,
 }
 /** Bytes of the whole package as it travels, the page of the explorer included. */
-const TARBALL = 1_750_000
+const TARBALL = 1_780_000
 
 /** Bytes of declarations that an editor reads for an entry point; they may grow, but not unnoticed. */
 const DECLARATIONS: Readonly<Record<string, number>> = {
-  '.': 297_000,
+  '.': 302_000,
   './client': 143_000,
   './policy': 66_500,
   './sdk': 203_000,

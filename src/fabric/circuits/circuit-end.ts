@@ -85,7 +85,7 @@ export class CircuitEnds {
   }
 }
 
-/** Reports whether a message that was sent at an instant (epoch ms) has arrived or is known to be lost; false for one that was not sent. */
+/** Reports whether a message that was sent at an instant (epoch ms) has arrived by now. False without an instant: it was not sent. */
 function isArrived(sentAt: number | undefined, now: number): boolean {
   return sentAt !== undefined && now - sentAt > LOST_MS
 }
