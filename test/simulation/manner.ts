@@ -5,13 +5,13 @@ import { MOST_AHEAD_MS } from './known-facts.ts'
 export interface Manner {
   /** Faults occur: the other runs hold the bounds that hold while nothing fails. */
   readonly hasFaults: boolean
-  /** One of so many steps is a fault. */
+  /** The number of steps among which one is a fault. */
   readonly faultEvery: number
   /** A third process is there, without an edge router of its own. */
   readonly hasThird: boolean
   /** By how much the clock of each process is ahead from the beginning, ms. */
   readonly aheadMs: readonly number[]
-  /** One of so many steps is followed by a long time. */
+  /** The number of steps among which one is followed by a long time. */
   readonly longEvery: number
   /** Processes are connected for so long that they know of each other's circuits. */
   readonly isSettled: boolean

@@ -75,7 +75,7 @@ export async function heldWrongly(world: World, process: SimulatedProcess): Prom
   return undefined
 }
 
-/** What is wrong, at rest, of requests for access and of rights with an end. */
+/** The faults, at rest, of requests for access and of rights with an end. */
 export async function decidedWrongly(world: World, process: SimulatedProcess): Promise<string | undefined> {
   const { facts, time, requests } = world
   const entries = requests.size === 0 ? [] : await entriesOf(process)

@@ -34,7 +34,7 @@ export interface Outcome {
 const LONG_MS = 40_000
 /** Milliseconds after which a circuit that no process claims is forgotten. */
 const SETTLED_MS = 33_000
-/** The lists of an API are judged after a pause of so many milliseconds. */
+/** Milliseconds of the pause after which the lists of an API are judged. */
 const LISTED_AFTER_MS = 2500
 /** Milliseconds until everything is at rest, with routers that confirm what they carry. */
 const REST_MS = 90_000

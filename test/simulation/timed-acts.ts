@@ -14,7 +14,7 @@ const LOST_WITHIN_MS = 60_000
 /** The most addresses of a router: hosting has no end of its own. */
 const MOST_HOSTED = 5
 
-/** What an identity asked for, and what was answered to those who decided. */
+/** A request of an identity, and the answers to the operators that decided it. */
 export interface KnownRequest {
   readonly id: string
   readonly identity: string

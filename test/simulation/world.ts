@@ -144,7 +144,7 @@ export class World {
   readonly asked: AskedChange[] = []
   /** Streams of devices, open or ended. */
   readonly streams: PlayedStream[] = []
-  /** What identities asked access for, by the id of the request. */
+  /** The requests of identities for access, by id. */
   readonly requests = new Map<string, KnownRequest>()
   /** Ends what is planned for later. */
   readonly planned = new Set<() => void>()
