@@ -47,7 +47,7 @@ const NODES = ['20.19.0', '22', '24']
 const SIZES: Readonly<Record<string, number>> = {
   '.': 33_400,
   './client': 5_600,
-  './policy': 31_500,
+  './policy': 32_300,
   './storage': 47_000,
   './storage/contract': 25_500,
   './model': 105_000,
@@ -55,8 +55,8 @@ const SIZES: Readonly<Record<string, number>> = {
   './node': 41_000,
   './fabric': 40_000,
   './sdk': 68_000,
-  './testing': 244_000,
-  './testing/global-setup': 209_000,
+  './testing': 248_000,
+  './testing/global-setup': 213_000,
   './testing/jest': 29_000,
   './testing/vitest': 29_000,
   './explorer': 4_700,
@@ -73,9 +73,9 @@ const TARBALL = 1_780_000
 /** Bytes of declarations that an editor reads for an entry point; they may grow, but not unnoticed. */
 const DECLARATIONS: Readonly<Record<string, number>> = {
   '.': 302_000,
-  './client': 143_000,
-  './policy': 66_500,
-  './sdk': 203_000,
+  './client': 145_000,
+  './policy': 67_500,
+  './sdk': 205_000,
 }
 
 /** Every entry point whose types need no other package; that of storages in databases needs kysely, and no database's. */
