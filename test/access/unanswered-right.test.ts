@@ -57,13 +57,3 @@ it('a circuit ends a minute behind its API session while the storage refuses, an
   expect(closed).toHaveBeenCalledWith(expect.objectContaining({ reason: 'access-lost' }))
   await vi.waitFor(() => expect(ended).toHaveBeenCalled())
 })
-
-it('a circuit goes on over a failover of the storage within which its API session would have been renewed', async () => {
-  const { net, state, closed } = await connected()
-  await net.elapse(SESSION_MS / 2)
-  state.isAway = true
-  await net.elapse(SESSION_MS / 3)
-  state.isAway = false
-  await net.elapse(SESSION_MS)
-  expect(closed).not.toHaveBeenCalled()
-})
