@@ -12,6 +12,9 @@ process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules/.cach
 /** Tests that take long and seldom break: `npm run test:slow` has them, which continuous integration runs after `npm test`. */
 const SLOW = '**/*.slow.test.ts'
 
+/** Tests of a minute and more: `npm run test:long` has them, of which continuous integration runs a third after each change. */
+const LONG = '**/*.long.test.ts'
+
 /** Tests that `npm test` has in short and `npm run test:slow` in full: what is tried at random, the contract of storages. */
 const BOTH = ['test/**/*.property.test.ts', 'test/**/*.both.test.ts']
 
@@ -27,10 +30,12 @@ export default defineConfig({
         ? [...testsByName()]
         : PORTCULLIS_SUITE === 'slow'
           ? [`test/${SLOW}`, ...BOTH]
-          : ['test/**/*.test.ts', 'examples/in-test/*.test.ts'],
+          : PORTCULLIS_SUITE === 'long'
+            ? [`test/${LONG}`]
+            : ['test/**/*.test.ts', 'examples/in-test/*.test.ts'],
     // These need programs of others: `npm run test:clients` and `npm run test:routers` ask for them.
     exclude: [
-      ...(PORTCULLIS_SUITE === 'short' ? [SLOW] : []),
+      ...(PORTCULLIS_SUITE === 'short' ? [SLOW, LONG] : []),
       ...(isKeeping ? [] : ['test/entities/json-text.test.ts', 'test/http/kept-lists.test.ts']),
       ...(process.env.PORTCULLIS_CLIENTS === 'all' ? [] : ['test/clients/**']),
       ...(process.env.PORTCULLIS_ROUTERS === 'all' ? [] : ['test/real-routers/**']),

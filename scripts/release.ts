@@ -46,6 +46,7 @@ if (missing.length > 0) {
 }
 
 run('.ci/run')
+run('npm', 'run', 'test:long')
 run('npm', 'run', 'test:package')
 const folder = mkdtempSync(join(tmpdir(), 'portcullis-release-'))
 try {
