@@ -96,7 +96,7 @@ export interface ControllerOptions extends Partial<Leniency> {
    *
    * @example
    * import type { HostDirectory } from 'portcullis'
-   * const groups = new Map([['anna@example.org', ['staff']]])
+   * const groups = new Map([['anna', ['staff']]])
    * const directory: HostDirectory = { attributesOf: async ({ externalId }) => groups.get(externalId ?? '') }
    */
   readonly directory?: HostDirectory

@@ -32,7 +32,7 @@ export type DirectoryChange = { readonly id: string } | { readonly externalId: s
  *
  * @example
  * import type { HostDirectory } from 'portcullis'
- * const groups = new Map([['anna@example.org', ['staff']]])
+ * const groups = new Map([['anna', ['staff']]])
  * const directory: HostDirectory = { attributesOf: async ({ externalId }) => groups.get(externalId ?? '') }
  */
 export interface HostDirectory {
