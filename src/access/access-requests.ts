@@ -218,9 +218,10 @@ export async function expireAccessRequests({ storage, clock, writes }: EngineCon
       const now = clock.now()
       for (const id of due.ids) {
         const request = await tx.collection(accessRequests).get(id)
-        if (request === undefined || request.state !== 'open' || request.dueAt > now) continue
-        const expired = { ...request, state: 'expired' as const, decidedAt: now, dueAt: NEVER, updatedAt: now }
-        await tx.collection(accessRequests).update(expired)
+        if (request === undefined || request.dueAt > now) continue
+        // A decided request is never due, but in a store that is damaged: it would be found due again without end.
+        const ended = request.state === 'open' ? { state: 'expired' as const, decidedAt: now } : {}
+        await tx.collection(accessRequests).update({ ...request, ...ended, dueAt: NEVER, updatedAt: now })
       }
     })
   }
