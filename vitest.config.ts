@@ -18,6 +18,15 @@ const LONG = '**/*.long.test.ts'
 /** Tests that `npm test` has in short and `npm run test:slow` in full: what is tried at random, the contract of storages. */
 const BOTH = ['test/**/*.property.test.ts', 'test/**/*.both.test.ts']
 
+/** The files of each suite; a run without one has them all. */
+const OF_SUITE: Readonly<Record<string, readonly string[]>> = {
+  slow: [`test/${SLOW}`, ...BOTH],
+  long: [`test/${LONG}`],
+}
+const ALL = ['test/**/*.test.ts', 'examples/in-test/*.test.ts']
+const INCLUDED =
+  PORTCULLIS_INSTALLED_IN === undefined ? [...(OF_SUITE[PORTCULLIS_SUITE ?? ''] ?? ALL)] : [...testsByName()]
+
 export default defineConfig({
   // Tests import the package by its name and get its source, as the examples do.
   // Those of a package that is installed, `npm run test:package`, get that one.
@@ -25,14 +34,7 @@ export default defineConfig({
   resolve: { conditions: ['portcullis-source'] },
   ssr: { resolve: { conditions: ['portcullis-source'] } },
   test: {
-    include:
-      PORTCULLIS_INSTALLED_IN !== undefined
-        ? [...testsByName()]
-        : PORTCULLIS_SUITE === 'slow'
-          ? [`test/${SLOW}`, ...BOTH]
-          : PORTCULLIS_SUITE === 'long'
-            ? [`test/${LONG}`]
-            : ['test/**/*.test.ts', 'examples/in-test/*.test.ts'],
+    include: INCLUDED,
     // These need programs of others: `npm run test:clients` and `npm run test:routers` ask for them.
     exclude: [
       ...(PORTCULLIS_SUITE === 'short' ? [SLOW, LONG] : []),

@@ -53,12 +53,9 @@ export class AccessFeed implements AccessIndexFeed {
   readonly #moves: AccessMoves | undefined
   readonly #terms: IndexTerms
   #index = new AccessIndex()
-  /** The identities with role attributes of a directory, by the instant at which these end, and their own role attributes. */
-  #directoryEnds = new Deadlines()
-  readonly #ownAttributes = new Map<string, readonly string[]>()
-  /** The policies in force that end, by the instant, and each as it is from then on. */
-  #policyEnds = new Deadlines()
-  readonly #over = new Map<string, IndexedPolicy>()
+  /** The policies in force and the role attributes of a directory that end, by kind and id, and what the end of each does to the index. */
+  #ends = new Deadlines()
+  readonly #endings = new Map<string, () => void>()
   #unreadableChecks: readonly string[] = []
   #stands = false
   /** Of the build that is under way. */
@@ -86,8 +83,7 @@ export class AccessFeed implements AccessIndexFeed {
   /** The index as of the snapshot `tx`, or a later one. */
   async at(tx: ReadTransaction): Promise<AccessIndex> {
     await this.#level.reach(tx)
-    await this.#endDirectoryAttributes()
-    await this.#endTerms()
+    await this.#endDue()
     return this.#index
   }
 
@@ -116,40 +112,31 @@ export class AccessFeed implements AccessIndexFeed {
     this.#moves?.settle(tx.revision)
   }
 
-  /** Drops what a directory gave and did not give again in time: the write that ends it may be late. */
-  async #endDirectoryAttributes(): Promise<void> {
-    if (this.#directoryEnds.size === 0) return
+  /** Ends the grants and the role attributes of a directory whose end has come: the write that says so may be late, or refused. */
+  async #endDue(): Promise<void> {
+    if (this.#ends.size === 0) return
     const now = this.#terms.now()
     const turn = this.#turns.begin()
-    for (let [id] = this.#directoryEnds.takeDue(now, 1); id !== undefined; [id] = this.#directoryEnds.takeDue(now, 1)) {
-      const entity = { id, roleAttributes: this.#ownAttributes.get(id) ?? [] }
-      this.#ownAttributes.delete(id)
-      this.#change('identities', id, () => this.#putEntity('identities', entity))
+    for (let [key] = this.#ends.takeDue(now, 1); key !== undefined; [key] = this.#ends.takeDue(now, 1)) {
+      const end = this.#endings.get(key)
+      this.#endings.delete(key)
+      end?.()
       await turn()
     }
   }
 
-  /** Ends the grants whose end has come, also where the storage takes no write that says so. */
-  async #endTerms(): Promise<void> {
-    if (this.#policyEnds.size === 0) return
-    const now = this.#terms.now()
-    const turn = this.#turns.begin()
-    for (let [id] = this.#policyEnds.takeDue(now, 1); id !== undefined; [id] = this.#policyEnds.takeDue(now, 1)) {
-      const over = this.#over.get(id)
-      this.#over.delete(id)
-      if (over !== undefined)
-        this.#change('service-policies', id, () => this.#index.putPolicy('service-policies', over))
-      await turn()
-    }
+  /** From an instant (epoch ms) on a record stands otherwise in the index, unless it is read again before. */
+  #endAt(kind: string, id: string, at: number, put: () => void): void {
+    const key = keyOf(kind, id)
+    this.#ends.set(key, at)
+    this.#endings.set(key, () => this.#change(kind, id, put))
   }
 
   async #build(tx: ReadTransaction): Promise<void> {
-    this.#directoryEnds = new Deadlines()
-    this.#ownAttributes.clear()
+    this.#ends = new Deadlines()
+    this.#endings.clear()
     this.#stands = false
     this.#recordsRead = 0
-    this.#policyEnds = new Deadlines()
-    this.#over.clear()
     const asPolicy = (resource: Resource, record: RecordOf<Resource>, checks: readonly string[]) =>
       this.#indexed(resource, record, checks)
     const asEntity = (kind: EntityKind, record: RolesRecord) => this.#indexedEntity(kind, record)
@@ -165,7 +152,7 @@ export class AccessFeed implements AccessIndexFeed {
   /** Answers false when a changed record turns out to be damaged, so that the index has to be built afresh. */
   async #follow(tx: ReadTransaction, changes: readonly Change[]): Promise<boolean> {
     const turn = this.#turns.begin()
-    const touched = new Map(changes.map(({ kind, id }) => [`${kind} ${id}`, { kind, id }]))
+    const touched = new Map(changes.map(({ kind, id }) => [keyOf(kind, id), { kind, id }]))
     for (const { kind, id } of touched.values()) {
       try {
         await this.#refresh(tx, kind, id)
@@ -185,13 +172,12 @@ export class AccessFeed implements AccessIndexFeed {
     const resource = resourceNamed(kind)
     const record = await tx.collection(resource).get(id)
     const put = () => {
+      this.#ends.delete(keyOf(kind, id))
+      this.#endings.delete(keyOf(kind, id))
       if (entityKind !== undefined) {
-        if (entityKind === 'identities') this.#forgetDirectory(id)
         if (record === undefined) this.#index.removeEntity(entityKind, id)
         else this.#putEntity(entityKind, this.#indexedEntity(entityKind, record))
       } else if (policyKind !== undefined) {
-        this.#policyEnds.delete(id)
-        this.#over.delete(id)
         if (record === undefined) this.#index.removePolicy(policyKind, id)
         else this.#index.putPolicy(policyKind, this.#indexed(resource, record, this.#unreadableChecks))
       }
@@ -204,18 +190,13 @@ export class AccessFeed implements AccessIndexFeed {
     else this.#moves.during(this.#index, { kind, id }, put)
   }
 
-  #forgetDirectory(id: string): void {
-    this.#directoryEnds.delete(id)
-    this.#ownAttributes.delete(id)
-  }
-
   #indexedEntity(kind: EntityKind, record: RolesRecord): IndexedEntity {
     if (kind === 'identities') {
       const { directoryUntil: until, directoryDueAt: dueAt } = record
       for (const at of [until, dueAt]) if (typeof at === 'number') this.#terms.due('directory', at)
       if (typeof until === 'number' && until > this.#terms.now()) {
-        this.#directoryEnds.set(record.id, until)
-        this.#ownAttributes.set(record.id, textList(record.roleAttributes))
+        const own = { id: record.id, roleAttributes: textList(record.roleAttributes) }
+        this.#endAt(kind, record.id, until, () => this.#putEntity(kind, own))
       }
     }
     return indexedEntity(record, this.#terms.now())
@@ -227,8 +208,8 @@ export class AccessFeed implements AccessIndexFeed {
     const policy = indexedPolicy(resource, record, unreadableChecks, (term) => isInForce(term, this.#terms.now()))
     const { until } = termOf(record)
     if (until === null || policy.isDormant === true) return policy
-    this.#policyEnds.set(policy.id, until)
-    this.#over.set(policy.id, { ...policy, isDormant: true })
+    const over = { ...policy, isDormant: true }
+    this.#endAt('service-policies', policy.id, until, () => this.#index.putPolicy('service-policies', over))
     return policy
   }
 
@@ -256,6 +237,10 @@ export class AccessFeed implements AccessIndexFeed {
   #reachOf(identityId: string): Readonly<Record<AccessType, SlotSet>> {
     return { Bind: this.#index.reachOf(identityId, 'Bind'), Dial: this.#index.reachOf(identityId, 'Dial') }
   }
+}
+
+function keyOf(kind: string, id: string): string {
+  return `${kind} ${id}`
 }
 
 /** A record with its role attributes, as far as it was read. */

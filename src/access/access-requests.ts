@@ -212,7 +212,7 @@ async function count(tx: ReadTransaction, where: Filter | undefined): Promise<nu
 /** Ends the open requests whose time is over, whichever process made them; answers when the next is due (epoch ms). */
 export async function expireAccessRequests({ storage, clock, writes }: EngineContext): Promise<number | undefined> {
   for (;;) {
-    const due = await storage.read((tx) => dueRecords(tx, accessRequests, clock.now()))
+    const due = await storage.read((tx) => dueRecords(tx, accessRequests, 'dueAt', clock.now()))
     if (due.ids.length === 0) return due.next
     await writes.run(SYSTEM_CALL, async (tx) => {
       const now = clock.now()

@@ -8,7 +8,7 @@ import { type AuditedFields, fieldChanges } from '../facts/audit/audit-trail.rul
 import { authenticators } from '../facts/credentials/authenticator.resource.ts'
 import { NO_AUTHENTICATOR } from '../facts/credentials/login-basis.rules.ts'
 import { enrollments } from '../facts/enrollment/enrollment.resource.ts'
-import { isDirectoryRenewal } from '../facts/identities/directory.rules.ts'
+import { DIRECTORY_FIELDS, isDirectoryRenewal } from '../facts/identities/directory.rules.ts'
 import { identities } from '../facts/identities/identity.resource.ts'
 import { apiSessions } from '../facts/login/api-session.resource.ts'
 import { RESOURCES, readerOfKind, traitsOf } from '../facts/resources/index.ts'
@@ -126,8 +126,7 @@ function joined(first: RecordedChange, last: RecordedChange): RecordedChange {
 }
 
 function isTold(change: RecordedChange): boolean {
-  if (change.kind === identities.name && isDirectoryRenewal(change.before, change.after)) return false
-  return traitsOf(change.kind).audit !== 'none' && !isSessionUse(change)
+  return traitsOf(change.kind).audit !== 'none' && !isSessionUse(change) && !isDirectoryRenewal(change)
 }
 
 const TYPES = { insert: 'entity.created', update: 'entity.updated', delete: 'entity.deleted' } as const
@@ -231,7 +230,7 @@ const FIELDS: ReadonlyMap<string, KnownFields> = new Map(
       secrets: new Set([...(resource.definition.secrets ?? []), ...hiddenTexts(resource)]),
       // No endpoint causes what a directory of the host gives and takes.
       reported: new Set(
-        Object.keys(resource.definition.system ?? {}).filter((field) => !field.startsWith('directory')),
+        Object.keys(resource.definition.system ?? {}).filter((field) => !DIRECTORY_FIELDS.includes(field)),
       ),
     },
   ]),

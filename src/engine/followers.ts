@@ -235,8 +235,7 @@ function tellPosture(events: Events, { changes }: RecordedWrite, at: number): vo
 }
 
 function isBookkeeping(change: RecordedChange): boolean {
-  if (change.kind === identities.name && isDirectoryRenewal(change.before, change.after)) return true
-  return !traitsOf(change.kind).news || isSessionUse(change)
+  return !traitsOf(change.kind).news || isSessionUse(change) || isDirectoryRenewal(change)
 }
 
 type IsDeleted = (kind: string, id: string) => boolean

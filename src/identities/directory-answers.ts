@@ -14,7 +14,8 @@ import { both, equals, type Filter, ids } from '../kernel/filter/index.ts'
 import type { ReadTransaction, WriteTransaction } from '../ports/record-storage.ts'
 import type { LogFields } from '../ports/runtime.ts'
 import { endReasonsOf } from '../records/deletion.ts'
-import { findOne, ifReadable } from '../records/read-records.ts'
+import { dueRecords } from '../records/due-records.ts'
+import { findOne } from '../records/read-records.ts'
 import { MORE, writeInBatches } from '../records/write-batches.ts'
 
 type Identity = RecordOf<typeof identities>
@@ -52,11 +53,11 @@ export async function followDirectory(context: EngineContext): Promise<void> {
 /** Answers when (epoch ms) the next role attributes of a directory end. */
 async function endOverdue({ clock, storage, writes }: EngineContext): Promise<number | undefined> {
   for (;;) {
-    const { due, next } = await storage.read((tx) => firstDue(tx, 'directoryUntil', clock.now()))
-    if (due.length === 0) return next
+    const due = await storage.read((tx) => firstDue(tx, 'directoryUntil', clock.now()))
+    if (due.ids.length === 0) return due.next
     await writes.run(SYSTEM_CALL, async (tx) => {
       const now = clock.now()
-      for (const identity of (await firstDue(tx, 'directoryUntil', now)).due) {
+      for (const identity of await read(tx, await firstDue(tx, 'directoryUntil', now))) {
         const ended = { directoryAttributes: null, directoryUntil: null, updatedAt: now }
         await tx.collection(identities).update({ ...identity, ...ended })
       }
@@ -68,8 +69,8 @@ async function endOverdue({ clock, storage, writes }: EngineContext): Promise<nu
 async function askDue(context: EngineContext, directory: AskedDirectory): Promise<number | undefined> {
   const { clock, storage, writes } = context
   for (;;) {
-    const { due, next } = await storage.read((tx) => firstDue(tx, 'directoryDueAt', clock.now()))
-    if (due.length === 0) return next
+    const due = await storage.read((tx) => firstDue(tx, 'directoryDueAt', clock.now()))
+    if (due.ids.length === 0) return due.next
     const asked = await writes.run(SYSTEM_CALL, claim(context))
     // A directory that is away is not asked about everybody.
     if (asked.length > 0 && !(await askAbout(context, directory, asked))) return clock.now() + ASK_AGAIN_MS
@@ -110,7 +111,7 @@ async function changedIn(tx: ReadTransaction, change: DirectoryChange): Promise<
 function claim({ clock }: EngineContext): (tx: WriteTransaction) => Promise<readonly Identity[]> {
   return async (tx) => {
     const now = clock.now()
-    const { due } = await firstDue(tx, 'directoryDueAt', now)
+    const due = await read(tx, await firstDue(tx, 'directoryDueAt', now))
     for (const identity of due) {
       await tx.collection(identities).update({ ...identity, directoryDueAt: now + ASK_AGAIN_MS })
     }
@@ -119,23 +120,12 @@ function claim({ clock }: EngineContext): (tx: WriteTransaction) => Promise<read
 }
 
 /** The first identities that are due by a field at `now` (epoch ms), and the instant of the next where these are all. */
-async function firstDue(
-  tx: ReadTransaction,
-  field: DueField,
-  now: number,
-): Promise<{ readonly due: readonly Identity[]; readonly next: number | undefined }> {
-  const where: Filter = { kind: 'not', of: equals(field, null) }
-  const orderBy = [{ field, kind: 'instant', direction: 'asc' }] as const
-  const due: Identity[] = []
-  for (const id of await tx.collection(identities).findIds({ where, orderBy, limit: IN_ONE_WRITE })) {
-    // An unreadable record is left to the repair of the store.
-    const identity = await ifReadable(() => tx.collection(identities).get(id))
-    const at = identity?.[field] ?? undefined
-    if (identity === undefined || at === undefined) continue
-    if (at > now) return { due, next: at }
-    due.push(identity)
-  }
-  return { due, next: undefined }
+function firstDue(tx: ReadTransaction, field: DueField, now: number) {
+  return dueRecords(tx, identities, field, now, { kind: 'not', of: equals(field, null) })
+}
+
+async function read(tx: ReadTransaction, due: { readonly ids: readonly string[] }): Promise<readonly Identity[]> {
+  return (await tx.collection(identities).find({ where: ids(due.ids) })).items
 }
 
 /** Asks about identities and writes what changed. False where the directory gave no valid answer at all. */

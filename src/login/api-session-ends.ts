@@ -45,7 +45,7 @@ export class SessionEnds {
   async endOverdue(): Promise<number | undefined> {
     const { clock, storage } = this.#context
     for (;;) {
-      const { ids, next } = await storage.read((tx) => dueRecords(tx, apiSessions, clock.now()))
+      const { ids, next } = await storage.read((tx) => dueRecords(tx, apiSessions, 'dueAt', clock.now()))
       if (ids.length === 0) return next
       await this.endOver(ids, 'timeout')
     }

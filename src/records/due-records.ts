@@ -1,4 +1,5 @@
 import type { RecordOf, Resource } from '../kernel/declaration/resource.ts'
+import type { Filter } from '../kernel/filter/index.ts'
 import type { ReadTransaction, StoredRecord } from '../ports/record-storage.ts'
 import { collectionOf, ifReadable } from './read-records.ts'
 
@@ -15,23 +16,31 @@ interface Due {
   readonly next: number | undefined
 }
 
-/** A resource whose records hold the instant at which they are due: `dueAt`, epoch ms, indexed. */
-type WithDueAt = Resource & { readonly recordType?: StoredRecord & { readonly dueAt: number } }
+/** A resource whose records hold the instant at which they are due in a field: epoch ms, indexed. */
+type WithInstant<F extends string> = Resource & {
+  readonly recordType?: StoredRecord & { readonly [Field in F]: number | null }
+}
 
 /**
- * Finds the first records that are due at `now` (epoch ms), whichever process wrote them. The cost depends on the number of due records
- * only.
+ * Finds the first records that are due by a field at `now` (epoch ms), whichever process wrote them. `where` leaves out the records without
+ * an instant, of a field that may be null. The cost depends on the number of due records only.
  */
-export async function dueRecords<R extends WithDueAt>(tx: ReadTransaction, resource: R, now: number): Promise<Due> {
+export async function dueRecords<F extends string, R extends WithInstant<F>>(
+  tx: ReadTransaction,
+  resource: R,
+  field: F,
+  now: number,
+  where?: Filter,
+): Promise<Due> {
   const collection = collectionOf(tx, resource)
   const due: string[] = []
-  const orderBy = [{ field: 'dueAt', kind: 'instant', direction: 'asc' }] as const
-  for (const id of await collection.findIds({ orderBy, limit: BATCH })) {
+  const orderBy = [{ field, kind: 'instant', direction: 'asc' }] as const
+  for (const id of await collection.findIds({ ...(where && { where }), orderBy, limit: BATCH })) {
     const record: RecordOf<R> | undefined = await ifReadable(() => collection.get(id))
     // An unreadable record is left to the repair of the store.
     if (record === undefined) continue
-    const dueAt = Number(record.dueAt)
-    if (dueAt > now) return { ids: due, next: dueAt === NEVER ? undefined : dueAt }
+    const at = Number(record[field])
+    if (at > now) return { ids: due, next: at === NEVER ? undefined : at }
     due.push(id)
   }
   return { ids: due, next: undefined }

@@ -94,7 +94,7 @@ async function judgeSome(context: EngineContext, ids: readonly string[]): Promis
  */
 export async function endOverdueSessions(context: EngineContext): Promise<number | undefined> {
   for (;;) {
-    const { ids, next } = await context.storage.read((tx) => dueRecords(tx, sessions, context.clock.now()))
+    const { ids, next } = await context.storage.read((tx) => dueRecords(tx, sessions, 'dueAt', context.clock.now()))
     if (ids.length === 0) return next
     await judgeAndEnd(context, async () => ids)
   }

@@ -23,6 +23,14 @@ export interface DirectoryFields {
   readonly directoryDueAt: number | null
 }
 
+/** The names of these fields. */
+export const DIRECTORY_FIELDS: readonly string[] = [
+  'directoryAttributes',
+  'directoryUntil',
+  'directoryDisabledAt',
+  'directoryDueAt',
+] satisfies readonly (keyof DirectoryFields)[]
+
 /**
  * The fields after an answer at `now` (epoch ms) that counts for `keepForMs`. Undefined where the answer is known and not due soon: nothing
  * is written then.
@@ -57,9 +65,16 @@ export function isSameEntry(before: DirectoryFields, after: DirectoryFields): bo
   )
 }
 
-/** Reports whether a change of an identity only moves the instants at which a directory is asked and its role attributes end. */
-export function isDirectoryRenewal(before: object | undefined, after: object | undefined): boolean {
-  if (before === undefined || after === undefined) return false
+/** A change of a record, as it was written. */
+interface WrittenChange {
+  readonly kind: string
+  readonly before?: object | undefined
+  readonly after?: object | undefined
+}
+
+/** Reports whether a change only moves the instants at which a directory is asked about an identity and its role attributes end. */
+export function isDirectoryRenewal({ kind, before, after }: WrittenChange): boolean {
+  if (kind !== 'identities' || before === undefined || after === undefined) return false
   const rest = (record: object) => JSON.stringify({ ...record, directoryDueAt: null, directoryUntil: null })
   return Reflect.get(before, 'directoryDueAt') !== Reflect.get(after, 'directoryDueAt') && rest(before) === rest(after)
 }

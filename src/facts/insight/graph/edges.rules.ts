@@ -144,13 +144,13 @@ function* policiesBetween(
   policies: readonly GraphPolicy[],
   width: number,
 ): Generator<void, ReadonlyMap<number, Granting>> {
-  const fromGroups = yield* groupsByPolicy(sources)
-  const toGroups = yield* groupsByPolicy(targets)
+  const fromGroups = yield* countsByPolicy(sources)
+  const toGroups = yield* countsByPolicy(targets)
   const between = new Map<number, Granting>()
   for (const [policy, rows] of fromGroups) {
     yield
-    for (const row of rows) {
-      for (const column of toGroups.get(policy) ?? NONE) {
+    for (const row of rows.keys()) {
+      for (const column of toGroups.get(policy)?.keys() ?? NONE) {
         const cell = row * width + column
         const granting = between.get(cell) ?? { named: [], count: 0, guarded: 0 }
         between.set(cell, granting)
@@ -163,17 +163,20 @@ function* policiesBetween(
   return between
 }
 
-function* groupsByPolicy(selections: readonly Selection[]): Generator<void, ReadonlyMap<number, ReadonlySet<number>>> {
-  const groups = new Map<number, Set<number>>()
-  for (const [place, { policies, groups: own }] of selections.entries()) {
+/** The members that each policy selects of each group. */
+function* countsByPolicy(
+  selections: readonly Selection[],
+): Generator<void, ReadonlyMap<number, ReadonlyMap<number, number>>> {
+  const selected = new Map<number, Map<number, number>>()
+  for (const [place, { policies, groups, counts }] of selections.entries()) {
     if (place % PIECE === 0) yield
     for (const policy of policies) {
-      const known = groups.get(policy)
-      if (known === undefined) groups.set(policy, new Set(own))
-      else for (const group of own) known.add(group)
+      const known = selected.get(policy) ?? new Map<number, number>()
+      selected.set(policy, known)
+      for (const [own, group] of groups.entries()) known.set(group, (known.get(group) ?? 0) + (counts[own] ?? 0))
     }
   }
-  return groups
+  return selected
 }
 
 /** A policy between groups: the number of members that it selects of each group on each side. */
@@ -191,7 +194,8 @@ export function* policiesAmong(
   to: End,
 ): Generator<void, readonly PolicyBetween[]> {
   const isOfType = (place: number) => policies[place]?.type === type
-  const [sources, targets] = [yield* selectedBy(from, isOfType), yield* selectedBy(to, isOfType)]
+  const sources = yield* countsByPolicy(yield* selectionsOf(from, isOfType))
+  const targets = yield* countsByPolicy(yield* selectionsOf(to, isOfType))
   return [...sources]
     .flatMap(([policy, rows]) => {
       const columns = targets.get(policy)
@@ -202,23 +206,4 @@ export function* policiesAmong(
 
 function sumOf(counts: ReadonlyMap<number, number>): number {
   return [...counts.values()].reduce((sum, count) => sum + count, 0)
-}
-
-/** How many members of each group each policy selects. */
-function* selectedBy(
-  { classes, groupOf }: End,
-  isOfType: (policy: number) => boolean,
-): Generator<void, ReadonlyMap<number, ReadonlyMap<number, number>>> {
-  const selected = new Map<number, Map<number, number>>()
-  for (const [place, { policies, count }] of classes.entries()) {
-    if (place % PIECE === 0) yield
-    if (count === 0) continue
-    const group = groupOf[place] ?? 0
-    for (const policy of policies) {
-      if (!isOfType(policy)) continue
-      const counts = selected.get(policy) ?? new Map<number, number>()
-      selected.set(policy, counts.set(group, (counts.get(group) ?? 0) + count))
-    }
-  }
-  return selected
 }

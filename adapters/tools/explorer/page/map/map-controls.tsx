@@ -51,7 +51,7 @@ interface PropertyProps {
   readonly onChange: (change: Readonly<Record<string, string | undefined>>) => void
 }
 
-/** The property by which a side is divided; nothing where there is none to choose. */
+/** A choice of the property by which a side is divided. A side without a property shows none. */
 function PropertyOf({ side, map, where, onChange }: PropertyProps) {
   const { properties, property, groups } = map.sides[side]
   const isAsked = where[`${side}By`] !== undefined

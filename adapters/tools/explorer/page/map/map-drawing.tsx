@@ -93,7 +93,6 @@ export function MapDrawing({ map, chosen, onChoose, onPolicy }: MapProps) {
   const portOf = (edge: MapEdge, end: 'left' | 'right') =>
     yOf(edge[end]) + size.height * (0.5 + PORTS * ((ports.get(edge)?.[end] ?? 0.5) - 0.5))
   const shown = lit ? edges.filter((edge) => lit.has(edge) || drawn.has(edge)) : edges.filter((edge) => drawn.has(edge))
-  const onPoint = (to: Spot | MapEdge | undefined) => setPointed(to)
   return (
     // biome-ignore lint/a11y/useSemanticElements: a drawing with buttons inside
     <svg
@@ -133,7 +132,7 @@ export function MapDrawing({ map, chosen, onChoose, onPolicy }: MapProps) {
               hue={columns.findIndex(({ name }) => name === edge.left.column)}
               ends={[xOf(edge.left.column) + box, portOf(edge, 'left'), xOf(edge.right.column), portOf(edge, 'right')]}
               isLit={lit?.has(edge) === true}
-              onPoint={onPoint}
+              onPoint={setPointed}
             />
           ))}
       </g>
@@ -157,7 +156,7 @@ export function MapDrawing({ map, chosen, onChoose, onPolicy }: MapProps) {
               onChoose={() =>
                 name === 'policies' ? onPolicy?.(node.key) : onChoose(isChosen ? undefined : { side: name, place })
               }
-              onPoint={(isOver) => onPoint(isOver ? spot : undefined)}
+              onPoint={(isOver) => setPointed(isOver ? spot : undefined)}
             />
           )
         }),
