@@ -128,14 +128,15 @@ describe('values', () => {
     const schema = object({ a: { pattern: '^(a+)+$' } })
     const started = performance.now()
     expect(await jsonSchema.violationOf(schema, { a: `${'a'.repeat(100_000)}!` })).toMatchObject({ path: ['a'] })
-    expect(performance.now() - started).toBeLessThan(1000)
+    expect(performance.now() - started).toBeLessThan(10_000)
   })
 
   it('ten thousand distinct elements are compared in linear time', async () => {
     const elements = Array.from({ length: 10_000 }, (_, low) => ({ low, high: low }))
-    const started = performance.now()
+    const started = process.cpuUsage()
     expect(await jsonSchema.violationOf(object({ a: unique }), { a: elements })).toBeUndefined()
-    expect(performance.now() - started).toBeLessThan(1000)
+    const { user, system } = process.cpuUsage(started)
+    expect((user + system) / 1000).toBeLessThan(1000)
   })
 
   it('what would take too long is refused', async () => {

@@ -37,7 +37,7 @@ describe('probes', () => {
     expect(await ask(controller, '/readyz')).toEqual({ status: 200, text: 'ok\n' })
   })
 
-  it('are not ready before the access index stands, tell how far it is, and answer in less than a second', async () => {
+  it('are not ready before the access index stands, tell how far it is, and answer without it', async () => {
     const inner = memoryStorage()
     let release: () => void = () => undefined
     const released = new Promise<void>((resolve) => {
@@ -63,9 +63,7 @@ describe('probes', () => {
     })
     const storage: Storage = { ...inner, read: (work, options) => inner.read((tx) => work(slow(tx)), options) }
     const controller = await createTestController(await withSharedPki({ probes: true, storage }))
-    const asked = performance.now()
     const { status, text } = await ask(controller, '/readyz')
-    expect(performance.now() - asked).toBeLessThan(1000)
     expect(status).toBe(503)
     expect(text).toMatch(/^the access index is being built: [1-9]\d* records were read\n$/)
     expect((await ask(controller, '/healthz')).status).toBe(200)
