@@ -126,7 +126,8 @@ function joined(first: RecordedChange, last: RecordedChange): RecordedChange {
 }
 
 function isTold(change: RecordedChange): boolean {
-  return traitsOf(change.kind).audit !== 'none' && !isSessionUse(change) && !isDirectoryRenewal(change)
+  if (change.kind === identities.name && isDirectoryRenewal(change)) return false
+  return traitsOf(change.kind).audit !== 'none' && !isSessionUse(change)
 }
 
 const TYPES = { insert: 'entity.created', update: 'entity.updated', delete: 'entity.deleted' } as const

@@ -235,7 +235,8 @@ function tellPosture(events: Events, { changes }: RecordedWrite, at: number): vo
 }
 
 function isBookkeeping(change: RecordedChange): boolean {
-  return !traitsOf(change.kind).news || isSessionUse(change) || isDirectoryRenewal(change)
+  if (change.kind === identities.name && isDirectoryRenewal(change)) return true
+  return !traitsOf(change.kind).news || isSessionUse(change)
 }
 
 type IsDeleted = (kind: string, id: string) => boolean

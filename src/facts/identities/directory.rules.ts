@@ -65,16 +65,15 @@ export function isSameEntry(before: DirectoryFields, after: DirectoryFields): bo
   )
 }
 
-/** A change of a record, as it was written. */
+/** A change of an identity, as it was written. */
 interface WrittenChange {
-  readonly kind: string
   readonly before?: object | undefined
   readonly after?: object | undefined
 }
 
-/** Reports whether a change only moves the instants at which a directory is asked about an identity and its role attributes end. */
-export function isDirectoryRenewal({ kind, before, after }: WrittenChange): boolean {
-  if (kind !== 'identities' || before === undefined || after === undefined) return false
+/** Reports whether a change of an identity only moves the instants at which a directory is asked and its role attributes end. */
+export function isDirectoryRenewal({ before, after }: WrittenChange): boolean {
+  if (before === undefined || after === undefined) return false
   const rest = (record: object) => JSON.stringify({ ...record, directoryDueAt: null, directoryUntil: null })
   return Reflect.get(before, 'directoryDueAt') !== Reflect.get(after, 'directoryDueAt') && rest(before) === rest(after)
 }
