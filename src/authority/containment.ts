@@ -2,7 +2,7 @@ import { ControllerError } from '../base/errors.ts'
 import { type Call, type CallerCall, isAdminCall } from '../context/call.ts'
 import { changesTo } from '../context/recorded-changes.ts'
 import type { RecordedWrite } from '../context/writes.ts'
-import { covers, isAdministrator } from '../facts/authority/authority.rules.ts'
+import { coversToTheEnd, isAdministrator } from '../facts/authority/authority.rules.ts'
 import { serviceConfigs } from '../facts/configs/config.resource.ts'
 import { authPolicies } from '../facts/credentials/auth-policy.resource.ts'
 import { authenticators } from '../facts/credentials/authenticator.resource.ts'
@@ -33,8 +33,8 @@ const NOT_OF_ONESELF = ['isAdmin', 'permissions', 'roleAttributes', 'authPolicyI
 
 /**
  * The rule of containment. It judges the changes of a write and not the operation: a caller grants no right that it
- * does not hold, and touches no credential or enrollment of an identity with rights that it lacks. Administrators hold
- * every right. Error: `UNAUTHORIZED`; nothing is written then.
+ * does not hold, and touches no credential or enrollment of an identity with rights that it lacks, or that last longer than its own.
+ * Administrators hold every right. Error: `UNAUTHORIZED`; nothing is written then.
  */
 export async function containRights(tx: ReadTransaction, { call, changes }: RecordedWrite): Promise<void> {
   if (call.by !== 'caller' || isAdminCall(call)) return
@@ -47,7 +47,7 @@ export async function containRights(tx: ReadTransaction, { call, changes }: Reco
 
 /** Refuses a caller that would change an identity with rights that the caller lacks. Error: `UNAUTHORIZED`. */
 export function requireCovered(call: Call, identity: Identity): void {
-  if (isAdminCall(call) || (call.by === 'caller' && covers(call.caller.identity, identity))) return
+  if (isAdminCall(call) || (call.by === 'caller' && coversToTheEnd(call.caller.identity, identity))) return
   throw refusal(`${identity.name} has rights that the caller lacks`)
 }
 

@@ -1,6 +1,6 @@
 import { ControllerError } from '../base/errors.ts'
 import { type Call, isAdminCall } from '../context/call.ts'
-import { covers, type Permission, permits, type RightsHolder } from '../facts/authority/authority.rules.ts'
+import { coversToTheEnd, type Permission, permits, type TermedRights } from '../facts/authority/authority.rules.ts'
 import type { enrollments } from '../facts/enrollment/enrollment.resource.ts'
 import type { RecordOf } from '../kernel/declaration/resource.ts'
 import { fieldOf, leavesOf } from '../kernel/filter/index.ts'
@@ -31,18 +31,18 @@ const INVITE_ROUTERS: readonly Permission[] = [
 export function shownSecrets(
   call: Call,
   { jwt, token }: InvitationSecrets,
-  invited: RightsHolder | 'router',
+  invited: TermedRights | 'router',
 ): InvitationSecrets {
   return mayInvite(call, invited) ? { jwt, token } : NO_SECRETS
 }
 
 /** Reports whether a caller sees the secrets of enrollments of `invited`, an identity or `router`. */
-export function mayInvite(call: Call, invited: RightsHolder | 'router'): boolean {
+export function mayInvite(call: Call, invited: TermedRights | 'router'): boolean {
   if (isAdminCall(call)) return true
   if (call.by !== 'caller' || !call.caller.isFullyAuthenticated) return false
   const { identity } = call.caller
   if (invited === 'router') return permitsOne(identity, INVITE_ROUTERS)
-  return permitsOne(identity, INVITE_IDENTITIES) && covers(identity, invited)
+  return permitsOne(identity, INVITE_IDENTITIES) && coversToTheEnd(identity, invited)
 }
 
 /**
@@ -51,14 +51,16 @@ export function mayInvite(call: Call, invited: RightsHolder | 'router'): boolean
  */
 export async function mayHaveBeenSeen(
   tx: ReadTransaction,
-  before: RightsHolder,
-  after: RightsHolder,
+  before: TermedRights,
+  after: TermedRights,
 ): Promise<boolean> {
   const able = await privilegedIdentities(tx)
-  return able.some((one) => permitsOne(one, INVITE_IDENTITIES) && covers(one, before) && !covers(one, after))
+  return able.some(
+    (one) => permitsOne(one, INVITE_IDENTITIES) && coversToTheEnd(one, before) && !coversToTheEnd(one, after),
+  )
 }
 
-function permitsOne({ permissions }: RightsHolder, needed: readonly Permission[]): boolean {
+function permitsOne({ permissions }: TermedRights, needed: readonly Permission[]): boolean {
   return needed.some((permission) => permits(permissions, permission))
 }
 

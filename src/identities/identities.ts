@@ -4,7 +4,14 @@ import { instantText } from '../base/time.ts'
 import { type Call, isAdminCall, knownCaller } from '../context/call.ts'
 import { type Invitation, inviteToEnroll } from '../credentials/enrollment-tokens.ts'
 import { endApiSessions, endLoginsUnderWay } from '../credentials/login-basis.ts'
-import { covers, givesRights, hasRights, isAdministrator, isLater } from '../facts/authority/authority.rules.ts'
+import {
+  covers,
+  coversToTheEnd,
+  givesRights,
+  hasRights,
+  isAdministrator,
+  isLater,
+} from '../facts/authority/authority.rules.ts'
 import { authenticatorIdOfSigner, NO_AUTHENTICATOR } from '../facts/credentials/login-basis.rules.ts'
 import { cas } from '../facts/enrollment/ca.resource.ts'
 import { enrollments } from '../facts/enrollment/enrollment.resource.ts'
@@ -72,8 +79,9 @@ export const identityBehaviour: Behaviour<Identities> = {
       await endLoginsUnderWay(tx, after.id)
       if ((await endApiSessions(tx, 'identityId', after.id, part)) === MORE) return MORE
     }
-    if (covers(before, after)) return undefined
-    const rest = await deleteEach(tx, apiSessions, vouchedForBySomebodyElse(after.id), part)
+    if (coversToTheEnd(before, after)) return undefined
+    const vouchedFor = vouchedForBySomebodyElse(after.id)
+    const rest = covers(before, after) ? undefined : await deleteEach(tx, apiSessions, vouchedFor, part)
     if (rest !== undefined || !(await mayHaveBeenSeen(tx, before, after))) return rest
     return deleteEach(tx, enrollments, equals('identityId', after.id), part)
   },

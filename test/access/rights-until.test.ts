@@ -130,6 +130,31 @@ describe('rights until an instant', () => {
     expect(await outcome(delegate.call('POST /identities', { body }))).toBe('COULD_NOT_VALIDATE')
   })
 
+  it('open no way in as a delegate whose rights last longer', async () => {
+    const { net, admin, at, identity } = await network()
+    const permissions = ['identity', 'enrollment', 'service']
+    const anna = await session(net, await identity('anna', { permissions, rightsUntil: at(HOUR) }))
+    const lasting = await identity('ben', { permissions: ['service'] })
+    const short = await identity('cleo', { permissions: ['service'], rightsUntil: at(HOUR) })
+    const invited = (identityId: string) => {
+      const body = { identityId, method: 'ott', expiresAt: at(2 * HOUR) } as const
+      return outcome(anna.call('POST /enrollments', { body }))
+    }
+    expect([await invited(lasting), await invited(short)]).toEqual(['UNAUTHORIZED', 'done'])
+    expect(await changed(anna, lasting, { externalId: 'anna@x' })).toBe('UNAUTHORIZED')
+    expect(await changed(anna, short, { externalId: 'cleo@x' })).toBe('done')
+
+    // The token that the delegate knows would enroll a device of an identity whose rights last longer.
+    const left = async () => (await admin.call('GET /identities/{id}/enrollments', { params: { id: short } })).data
+    const shown = (await anna.call('GET /enrollments')).data.find(({ identityId }) => identityId === short)
+    expect([await left(), shown?.token]).toMatchObject([[{ method: 'ott' }], expect.stringMatching(/./)])
+    expect(await changed(admin, short, { rightsUntil: at(2 * HOUR) })).toBe('done')
+    expect(await left()).toEqual([])
+    await admin.call('POST /enrollments', { body: { identityId: short, method: 'ott', expiresAt: at(2 * HOUR) } })
+    const hidden = (await anna.call('GET /enrollments')).data.find(({ identityId }) => identityId === short)
+    expect(hidden?.token).toBe('')
+  })
+
   it('do not make somebody the administrator who remains', async () => {
     const { net, at, identity } = await network()
     const anna = await session(net, await identity('anna', { isAdmin: true, rightsUntil: at(HOUR) }))

@@ -26,8 +26,8 @@ export function hasRights(identity: RightsHolder): boolean {
 }
 
 /**
- * Reports whether `holder` has every right that `other` has. Only a holder that covers an identity may add or remove its credentials: by a
- * login as that identity the holder gains no right.
+ * Reports whether `holder` has every right that `other` has. Only a holder that covers an identity, to the end of its rights, may add or
+ * remove its credentials: by a login as that identity the holder gains no right.
  *
  * @example
  * covers({ isAdmin: false, isDefaultAdmin: false, permissions: ['service'] },
@@ -64,10 +64,14 @@ export function withRightsAt<T extends TermedRights>(holder: T, now: number): T 
   return { ...holder, isAdmin: false, permissions: [] }
 }
 
+/** Reports whether a holder has every right that another has, for as long at least: a right that lasts longer is a right that it lacks. */
+export function coversToTheEnd(holder: TermedRights, other: TermedRights): boolean {
+  return covers(holder, other) && !(hasRights(other) && isLater(other.rightsUntil, holder.rightsUntil))
+}
+
 /** Reports whether a write gives a holder rights, or more time with them. */
 export function givesRights(before: TermedRights | undefined, after: TermedRights): boolean {
-  if (!hasRights(after)) return false
-  return before === undefined || !covers(before, after) || isLater(after.rightsUntil, before.rightsUntil)
+  return hasRights(after) && (before === undefined || !coversToTheEnd(before, after))
 }
 
 /** Reports whether one end of rights is later than another. Null is no end. */
