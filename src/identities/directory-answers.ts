@@ -8,7 +8,7 @@ import { ASK_AGAIN_MS, answeredFields, type DirectoryAnswer, isSameEntry } from 
 import { identities } from '../facts/identities/identity.resource.ts'
 import { apiSessions } from '../facts/login/api-session.resource.ts'
 import type { DirectoryChange } from '../facts/network/host-directory.ts'
-import type { AskedDirectory } from '../facts/network/host-rules.ts'
+import type { AskedDirectory, DirectoryQuestion } from '../facts/network/host-rules.ts'
 import type { RecordOf } from '../kernel/declaration/resource.ts'
 import { both, equals, type Filter, ids } from '../kernel/filter/index.ts'
 import type { ReadTransaction, WriteTransaction } from '../ports/record-storage.ts'
@@ -83,8 +83,11 @@ export function followDirectoryChanges(context: EngineContext): () => void {
   const { directory } = host
   if (directory === undefined) return () => undefined
   const turns = new Gate(AT_ONCE)
-  return directory.follow((change) =>
+  // The same change again, before the question about it, is this change.
+  const waiting = new Map<string, Promise<void>>()
+  const followed = (change: DirectoryChange, key: string) =>
     turns.run(async () => {
+      waiting.delete(key)
       try {
         const changed = await storage.read((tx) => changedIn(tx, change))
         for (let first = 0; first < changed.length; first += IN_ONE_WRITE) {
@@ -95,8 +98,13 @@ export function followDirectoryChanges(context: EngineContext): () => void {
       } catch (error) {
         logFailure(context.logger, 'a change of the directory could not be followed', error)
       }
-    }),
-  )
+    })
+  return directory.follow(async (change) => {
+    const key = JSON.stringify(change)
+    const turn = waiting.get(key) ?? followed(change, key)
+    waiting.set(key, turn)
+    await turn
+  })
 }
 
 /** The ids of the identities that a change of the directory concerns. */
@@ -128,6 +136,20 @@ async function read(tx: ReadTransaction, due: { readonly ids: readonly string[] 
   return (await tx.collection(identities).find({ where: ids(due.ids) })).items
 }
 
+/** Asks about an identity. The question is under way until {@link askAbout} has written its answer. */
+async function answerAbout(directory: AskedDirectory, before: Identity) {
+  const { underWay } = directory
+  const question: DirectoryQuestion = { isOutdated: false }
+  const same = underWay.get(before.id) ?? new Set()
+  underWay.set(before.id, same.add(question))
+  const answered = await directory.answerFor(before)
+  for (const earlier of answered === undefined ? [] : same) {
+    if (earlier === question) break
+    earlier.isOutdated = true
+  }
+  return { ...answered, before, question }
+}
+
 /** Asks about identities and writes what changed. False where the directory gave no valid answer at all. */
 async function askAbout(
   context: EngineContext,
@@ -136,9 +158,9 @@ async function askAbout(
 ): Promise<boolean> {
   const { clock, logger, writes } = context
   const gate = new Gate(AT_ONCE)
-  const ask = (identity: Identity) =>
-    gate.run(async () => ({ ...(await directory.answerFor(identity)), id: identity.id }))
-  const answered = (await Promise.all(asked.map(ask))).flatMap((one) => ('answer' in one ? [one] : []))
+  const ask = (before: Identity) => gate.run(() => answerAbout(directory, before))
+  const all = await Promise.all(asked.map(ask))
+  const answered = all.flatMap((one) => ('answer' in one ? [one] : []))
   const changed = (current: Identity, answer: DirectoryAnswer): Identity => {
     const now = clock.now()
     const fields = answeredFields(current, answer, now, directory.keepForMs)
@@ -149,9 +171,11 @@ async function askAbout(
   const rest = async (tx: WriteTransaction) => {
     disabled = []
     for (const one of answered) {
-      const current = await tx.collection(identities).get(one.id)
-      if (current === undefined) continue
-      const next = changed(current, one.answer)
+      const current = await tx.collection(identities).get(one.before.id)
+      if (current === undefined || one.question.isOutdated) continue
+      // Another process may have written the answer to a later question: the directory is asked again.
+      const isInDoubt = !isSameEntry(one.before, current)
+      const next = isInDoubt ? { ...current, directoryDueAt: clock.now() } : changed(current, one.answer)
       if (disables(current, next)) disabled.push(one)
       else if (next !== current) await tx.collection(identities).update(next)
     }
@@ -159,14 +183,15 @@ async function askAbout(
   const failed = (error: unknown, facts: LogFields) =>
     logFailure(logger, 'an answer of the directory could not be written', error, facts)
   if (answered.length > 0) await writes.run(SYSTEM_CALL, rest).catch((error: unknown) => failed(error, {}))
-  for (const { id, answer } of disabled) {
+  for (const { before, answer, question } of disabled) {
+    const { id } = before
     // As an administrator disables an identity.
     const disable = writeInBatches(
       context,
       SYSTEM_CALL,
       async (tx, batch) => {
         const current = await tx.collection(identities).get(id)
-        if (current === undefined) return undefined
+        if (current === undefined || question.isOutdated) return undefined
         const next = changed(current, answer)
         await tx.collection(identities).update(next)
         if (await wasLastAdministrator({ tx, pki: context.pki, now: clock.now() }, id)) {
@@ -180,6 +205,11 @@ async function askAbout(
       endReasonsOf(apiSessions),
     )
     await disable.catch((error: unknown) => failed(error, { identity: id }))
+  }
+  for (const { before, question } of all) {
+    const same = directory.underWay.get(before.id)
+    same?.delete(question)
+    if (same?.size === 0) directory.underWay.delete(before.id)
   }
   return answered.length > 0
 }

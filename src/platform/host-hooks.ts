@@ -2,7 +2,12 @@ import mitt from 'mitt'
 import { checkArgument, didYouMean, requireInRange } from '../base/arguments.ts'
 import { callIsolated } from '../concurrency/call-isolated.ts'
 import { type ControllerEvents, EVENT_NAMES, type Events } from '../facts/network/events.ts'
-import { DIRECTORY_ANSWER_MS, DirectoryAnswer, type HostDirectory } from '../facts/network/host-directory.ts'
+import {
+  DIRECTORY_ANSWER_MS,
+  DirectoryAnswer,
+  type HostDirectory,
+  ReportedChange,
+} from '../facts/network/host-directory.ts'
 import {
   type AskedDirectory,
   GRANT_RULE_MS,
@@ -80,10 +85,16 @@ function askedDirectory(directory: HostDirectory, ports: HostPorts): AskedDirect
       const failed = (error: unknown) =>
         logger.error('the directory of the host cannot be followed', { error: String(error) })
       callIsolated(() => {
-        stop = directory.changed?.(listener) ?? stop
+        const told: typeof listener = async (change) => {
+          const { success, data, error } = ReportedChange.safeParse(change)
+          if (success) await listener(data)
+          else logger.error('the directory of the host reported an invalid change', { error: String(error) })
+        }
+        stop = directory.changed?.(told) ?? stop
       }, failed)
       return () => callIsolated(stop, failed)
     },
+    underWay: new Map(),
     keepForMs: requireInRange('directory.keepForMs', keepForMs, HOUR_MS / 60, 30 * 24 * HOUR_MS),
   }
 }

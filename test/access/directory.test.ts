@@ -286,6 +286,63 @@ describe('a directory of the host', () => {
     await begun
   })
 
+  it.each([
+    ['the answer itself is late', 'anna', false],
+    ['it waits for the answer about another identity', 'ben', false],
+    ['another process was told of the change', 'anna', true],
+  ])('gives nothing back by an answer that it took back meanwhile: %s', async (_, slow, byOther) => {
+    const groups = new Groups()
+    groups.entries.set('anna', ['staff'])
+    let isSlow = false
+    let reached = () => {}
+    let release = () => {}
+    const wasAsked = new Promise<void>((resolve) => (reached = resolve))
+    const held = new Promise<void>((resolve) => (release = resolve))
+    const attributesOf = async (identity: { readonly name: string }) => {
+      const answer = await groups.attributesOf(identity)
+      if (!isSlow || identity.name !== slow) return answer
+      isSlow = false
+      reached()
+      await held
+      return answer
+    }
+    const storage = { ...memoryStorage(), close: async () => {} }
+    const { net, id } = await network({ ...groups, attributesOf }, { storage })
+    const told = new Groups()
+    const other = await createTestController(await withSharedPki({ storage, directory: told, logger: quiet }))
+    onTestFinished(() => other.close())
+    await net.engine.identities.create(SYSTEM_CALL, { type: 'User', isAdmin: false, name: 'ben' })
+    await login(net, id)
+    isSlow = true
+    const round = groups.tell('all')
+    await wasAsked
+    groups.entries.set('anna', [])
+    await (byOther ? told : groups).tell({ id })
+    expect(await isAllowed(net)).toBe(false)
+    groups.asked.length = 0
+    release()
+    await round
+    expect(await isAllowed(net)).toBe(false)
+    await net.elapse(0)
+    expect(groups.asked.filter((name) => name === 'anna')).toHaveLength(byOther ? 1 : 0)
+    expect(await isAllowed(net)).toBe(false)
+  })
+
+  it('is asked twice where it reports the same change ten thousand times while it is asked', async () => {
+    const groups = new Groups()
+    const { net, id } = await network(groups)
+    groups.entries.set('anna', ['staff'])
+    groups.asked.length = 0
+    await Promise.all(Array.from({ length: 10_000 }, () => groups.tell({ id })))
+    expect(groups.asked.length).toBeLessThan(10)
+    expect(await isAllowed(net)).toBe(true)
+    // A host without a compiler may report anything.
+    const loop: Record<string, unknown> = {}
+    loop.id = loop
+    for (const wrong of [loop, null, {}, { id: 7 }, { externalId: null }, 1n]) await groups.tell(wrong as never)
+    expect(await isAllowed(net)).toBe(true)
+  })
+
   it('is recorded by the audit trail where it changes something, and not where it says the same again', async () => {
     const groups = new Groups()
     groups.entries.set('anna', ['staff'])

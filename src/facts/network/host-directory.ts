@@ -26,6 +26,12 @@ export interface DirectoryEntry {
 
 /** The identities whose entries in a directory changed. */
 export type DirectoryChange = { readonly id: string } | { readonly externalId: string } | 'all'
+/** A change as a host reports it. */
+export const ReportedChange: z.ZodType<DirectoryChange> = z.union([
+  z.literal('all'),
+  z.object({ id: z.string() }),
+  z.object({ externalId: z.string() }),
+])
 
 /**
  * A directory of the host. It gives identities role attributes, in addition to the stored role attributes.

@@ -74,12 +74,19 @@ export interface HostHooks {
   afterChange?(change: ControllerEvents['entity.changed']): void | Promise<void>
 }
 
+/** A question to a directory, until its answer is written. A later question about the same identity that is answered makes it outdated. */
+export interface DirectoryQuestion {
+  isOutdated: boolean
+}
+
 /** The directory of the host, as services ask it. No function rejects or throws. */
 export interface AskedDirectory {
   /** Undefined where the directory gives no valid answer in time. */
   answerFor(identity: DirectoryIdentity): Promise<{ readonly answer: DirectoryAnswer } | undefined>
   /** Calls `listener`, which does not reject, after each change that the host reports; answers the function that ends this. */
   follow(listener: (change: DirectoryChange) => Promise<void>): () => void
+  /** The questions of this process, in the order of asking, by the id of the identity. */
+  readonly underWay: Map<string, Set<DirectoryQuestion>>
   /** Milliseconds for which an answer counts. */
   readonly keepForMs: number
 }
