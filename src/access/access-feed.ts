@@ -195,7 +195,7 @@ export class AccessFeed implements AccessIndexFeed {
       const { directoryUntil: until, directoryDueAt: dueAt } = record
       for (const at of [until, dueAt]) if (typeof at === 'number') this.#terms.due('directory', at)
       if (typeof until === 'number' && until > this.#terms.now()) {
-        const own = { id: record.id, roleAttributes: textList(record.roleAttributes) }
+        const own = { id: record.id, roleAttributes: attributesHeld(record, until) }
         this.#endAt(kind, record.id, until, () => this.#putEntity(kind, own))
       }
     }
@@ -301,7 +301,13 @@ async function buildIndex(
 
 /** The fields of a record by which an entity is indexed. */
 export function rosterFields(kind: EntityKind) {
-  const fields = ['roleAttributes', 'directoryAttributes', 'directoryUntil', 'directoryDueAt'] as const
+  const fields = [
+    'roleAttributes',
+    'claimAttributes',
+    'directoryAttributes',
+    'directoryUntil',
+    'directoryDueAt',
+  ] as const
   return kind === 'identities' ? fields : fields.slice(0, 1)
 }
 

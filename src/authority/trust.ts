@@ -18,8 +18,9 @@ type Identity = RecordOf<typeof identities>
 type Signer = RecordOf<typeof externalJwtSigners>
 type Ca = RecordOf<typeof cas>
 
-/** Fields that decide which identities the tokens of a signer authenticate, whether they do, and where browsers are sent for them. */
+/** Fields that decide which identities the tokens of a signer authenticate, with which role attributes, and where browsers are sent for them. */
 export const DECISIVE_OF_SIGNERS = [
+  'attributeClaimsSelector',
   'audience',
   'certPem',
   'claimsProperty',

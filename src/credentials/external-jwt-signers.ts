@@ -71,6 +71,7 @@ function emptied(signer: Signer): Signer {
     jwksEndpoint: signer.jwksEndpoint || null,
     kid: signer.kid || null,
     externalAuthUrl: signer.externalAuthUrl || null,
+    attributeClaimsSelector: signer.attributeClaimsSelector || null,
     claimsProperty: signer.claimsProperty || '/sub',
     enrollNameClaimsSelector: signer.enrollNameClaimsSelector || '/sub',
     enrollAttributeClaimsSelector: signer.enrollAttributeClaimsSelector || null,

@@ -114,7 +114,7 @@ export function signerProofOf(
   signer: Signer,
   { externalId }: RecordOf<typeof identities>,
 ): SignerProof {
-  const trust = trustOf(context, signer, NAMING_OF_SIGNERS)
+  const trust = trustOfSigner(context, signer)
   const named = signer.useExternalId ? externalId : null
   return { signerId: signer.id, trust, externalId: named, notAfter: signer.notAfter }
 }
@@ -207,12 +207,18 @@ function currentSigner(context: EngineContext, signer: Signer, now: number): Cur
   return {
     isInForce: isInForce(signer, now),
     mayAuthenticateAdmins,
-    trust: trustOf(context, signer, NAMING_OF_SIGNERS),
+    trust: trustOfSigner(context, signer),
   }
 }
 
 function isInForce({ enabled, notAfter }: Signer, now: number): boolean {
   return enabled && (notAfter === null || now <= notAfter)
+}
+
+/** Logins end with a change of the role attributes that they claim: these count for as long as the login stands. */
+function trustOfSigner(context: EngineContext, signer: Signer): string {
+  const isClaimed = signer.attributeClaimsSelector !== null
+  return trustOf(context, signer, isClaimed ? [...NAMING_OF_SIGNERS, 'attributeClaimsSelector'] : NAMING_OF_SIGNERS)
 }
 
 function trustOf<T extends object>({ digest }: EngineContext, anchor: T, fields: readonly (keyof T)[]): string {

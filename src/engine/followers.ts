@@ -30,7 +30,7 @@ import { terminators } from '../facts/services/terminator.resource.ts'
 import { followDirectory } from '../identities/directory-answers.ts'
 import { endRights } from '../identities/rights-terms.ts'
 import type { RecordOf } from '../kernel/declaration/resource.ts'
-import { isSessionUse } from '../login/api-session-ends.ts'
+import { endClaims, isSessionUse } from '../login/api-session-ends.ts'
 import type { ApiSessions } from '../login/api-sessions.ts'
 import type { Revocations } from '../login/revocations.ts'
 import { NEVER } from '../records/due-records.ts'
@@ -60,6 +60,7 @@ export function followWrites(context: EngineContext, apiSessions: ApiSessions, r
   writes.follow((write) => apiSessions.follow(write))
   writes.follow(({ changes }) => enforceAccess(context, changes))
   if (context.settings.profile.tellsPassingAccess) writes.follow(({ changes }) => seeEachChange(context, changes))
+  writes.amend((tx, changes) => endClaims(context, tx, changes), [apiSessionRecords])
   writes.amend((tx, changes) => revocations.revokeEnded(tx, changes), [apiSessionRecords])
   writes.tell(({ changes }) => seeInstants(context, changes))
   writes.tell((write) => tellEntities(events, write, clock.now()))

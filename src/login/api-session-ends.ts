@@ -10,11 +10,12 @@ import { hasRights } from '../facts/authority/authority.rules.ts'
 import { authPolicies } from '../facts/credentials/auth-policy.resource.ts'
 import { authenticators } from '../facts/credentials/authenticator.resource.ts'
 import { dueAtOf } from '../facts/credentials/login-basis.rules.ts'
+import { claimFields, hasClaimsOf } from '../facts/credentials/signers/claimed-attributes.rules.ts'
 import { externalJwtSigners } from '../facts/credentials/signers/external-jwt-signer.resource.ts'
 import { cas } from '../facts/enrollment/ca.resource.ts'
 import { identities } from '../facts/identities/identity.resource.ts'
 import { apiSessions } from '../facts/login/api-session.resource.ts'
-import { equals, type Filter, isIn } from '../kernel/filter/index.ts'
+import { both, equals, type Filter, isIn } from '../kernel/filter/index.ts'
 import { type ReadTransaction, StorageUnavailable, type WriteTransaction } from '../ports/record-storage.ts'
 import { deleteBatch, endReasonsOf } from '../records/deletion.ts'
 import { dueRecords } from '../records/due-records.ts'
@@ -122,6 +123,27 @@ export async function endWithdrawn(
 /** Judges every API session, because a withdrawal could not be enforced. */
 export async function endAllWithdrawn(context: EngineContext, ends: SessionEnds): Promise<void> {
   await endOver(context, ends, await context.storage.read((tx) => tx.collection(apiSessions).findIds()))
+}
+
+/**
+ * Takes the role attributes of claims from identities whose last API session by the signer ended, within the write that ended it. There are
+ * few API sessions of an identity.
+ */
+export async function endClaims(
+  { clock }: EngineContext,
+  tx: WriteTransaction,
+  changes: readonly RecordedChange[],
+): Promise<void> {
+  for (const { operation, before } of changesTo(changes, apiSessions)) {
+    if (operation !== 'delete' || !before?.trustAnchorId) continue
+    const { identityId, trustAnchorId } = before
+    const identity = await ifReadable(() => tx.collection(identities).get(identityId))
+    if (identity === undefined || !hasClaimsOf(identity, trustAnchorId)) continue
+    const where = both(equals('identityId', identityId), equals('trustAnchorId', trustAnchorId))
+    if ((await tx.collection(apiSessions).findIds({ ...(where && { where }), limit: 1 })).length > 0) continue
+    const ended = { ...claimFields(identity, trustAnchorId, []), updatedAt: clock.now() }
+    await tx.collection(identities).update({ ...identity, ...ended })
+  }
 }
 
 /** Only a changed or deleted record withdraws credentials; a new record adds some. */

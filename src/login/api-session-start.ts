@@ -11,6 +11,7 @@ import { recordMfaPass, recordSdkInfo } from '../facts/access/posture/rules/inde
 import { isDisabled } from '../facts/authority/authority.rules.ts'
 import { authPolicies } from '../facts/credentials/auth-policy.resource.ts'
 import { dueAtOf, type LetIn, type SignerProof } from '../facts/credentials/login-basis.rules.ts'
+import { claimFields } from '../facts/credentials/signers/claimed-attributes.rules.ts'
 import { identities } from '../facts/identities/identity.resource.ts'
 import { apiSessions } from '../facts/login/api-session.resource.ts'
 import { LoginRequest } from '../facts/login/login-requests.resource.ts'
@@ -115,9 +116,9 @@ export async function startApiSession(
     await requireBasis(context, tx, start, current, authPolicy, now)
     await start.confirm?.(tx)
     const { envInfo = current.envInfo, sdkInfo = current.sdkInfo } = client
-    const identity = { ...current, envInfo, sdkInfo }
+    const identity = { ...current, envInfo, sdkInfo, ...claimsAt(now, current, start) }
     // The record of an identity may be large, and most logins bring nothing new.
-    if (JSON.stringify([envInfo, sdkInfo]) !== JSON.stringify([current.envInfo, current.sdkInfo])) {
+    if (JSON.stringify(reported(identity)) !== JSON.stringify(reported(current))) {
       await tx.collection(identities).update(identity)
     }
     const isMfaRequired = (await findOne(tx, mfas, 'identityId', identity.id))?.isVerified ?? false
@@ -132,6 +133,19 @@ export async function startApiSession(
   }
   const caller = await writeInBatches(context, redeemed(call), begin)
   return withKeptProof(context, caller, call.bearerTokens ?? [])
+}
+
+/** The fields of an identity that a login may change. */
+function reported({ envInfo, sdkInfo, claimedBy }: Identity): readonly unknown[] {
+  return [envInfo, sdkInfo, claimedBy]
+}
+
+/** What the token of a login claims, where its signer says which role attributes an identity has. */
+function claimsAt(now: number, current: Identity, { trustAnchorId, claimed }: Start): Partial<Identity> {
+  if (claimed === undefined || trustAnchorId === null) return {}
+  const fields = claimFields(current, trustAnchorId, claimed)
+  const isSame = JSON.stringify(fields.claimedBy) === JSON.stringify(current.claimedBy)
+  return isSame ? {} : { ...fields, updatedAt: now }
 }
 
 /**

@@ -11,6 +11,7 @@ import { recordWrongPassword } from '../credentials/wrong-passwords.ts'
 import { isDisabled } from '../facts/authority/authority.rules.ts'
 import { authPolicies } from '../facts/credentials/auth-policy.resource.ts'
 import { authenticators } from '../facts/credentials/authenticator.resource.ts'
+import { attributesClaimed } from '../facts/credentials/signers/claimed-attributes.rules.ts'
 import { identities } from '../facts/identities/identity.resource.ts'
 import { askDirectory } from '../identities/directory-answers.ts'
 import { readValue } from '../kernel/declaration/read-body.ts'
@@ -128,6 +129,7 @@ export class Authentication<Begun> {
       return this.#enter(call, holder, {
         method: 'ext-jwt',
         ...signerBasis(this.#context, holder.signer, holder.identity),
+        claimed: attributesClaimed(holder.claims, holder.signer.attributeClaimsSelector),
         client,
       })
     })

@@ -20,12 +20,22 @@ const Side = described(
   z.object({
     selects: z.boolean(),
     matched: z.array(
-      described(z.object({ role: z.string(), name: z.string(), fromDirectory: z.literal(true).optional() }), {
-        role: 'The entry as it was written.',
-        name: 'The entry for people: `@` shows the name of the entity.',
-        fromDirectory:
-          'True where the entity has the role attribute by the directory of the host alone; absent otherwise.',
-      }),
+      described(
+        z.object({
+          role: z.string(),
+          name: z.string(),
+          fromDirectory: z.literal(true).optional(),
+          fromClaims: z.literal(true).optional(),
+        }),
+        {
+          role: 'The entry as it was written.',
+          name: 'The entry for people: `@` shows the name of the entity.',
+          fromDirectory:
+            'True where the entity has the role attribute by the directory of the host alone; absent otherwise.',
+          fromClaims:
+            'True where the entity has the role attribute by a claim of an external token alone; absent otherwise.',
+        },
+      ),
     ),
     lacking: z.array(z.string()),
   }),

@@ -28,7 +28,10 @@ type GrantState = Readonly<Record<GrantingKind, Fields | undefined>>
 
 /** The fields of each kind that decide a grant. */
 const DECIDING_FIELDS: Readonly<Record<GrantingKind, readonly string[]>> = {
-  identities: ['id', 'roleAttributes', 'directoryAttributes', 'disabledAt', 'disabledUntil', 'directoryDisabledAt'],
+  identities: [
+    ...['id', 'roleAttributes', 'directoryAttributes', 'claimAttributes'],
+    ...['disabledAt', 'disabledUntil', 'directoryDisabledAt'],
+  ],
   services: ['id', 'roleAttributes'],
   'service-policies': ['id', 'type', 'semantic', 'identityRoles', 'serviceRoles', 'phase'],
 }
@@ -135,8 +138,8 @@ function isDigest(value: unknown): boolean {
   return typeof value === 'string' && value.startsWith('sha256:')
 }
 
-function entityOf({ id, roleAttributes, directoryAttributes }: Fields) {
-  const held = attributesHeld({ roleAttributes: textsIn(roleAttributes), directoryAttributes })
+function entityOf({ id, roleAttributes, directoryAttributes, claimAttributes }: Fields) {
+  const held = attributesHeld({ roleAttributes: textsIn(roleAttributes), directoryAttributes, claimAttributes })
   return { id: typeof id === 'string' ? id : '', roleAttributes: held }
 }
 

@@ -100,11 +100,12 @@ export function enabledAt({ disabledUntil, directoryDisabledAt }: Disabling): nu
   return directoryDisabledAt === null ? disabledUntil : null
 }
 
-/** An entity with its role attributes, as far as it was read. Only identities have role attributes of a directory. */
+/** An entity with its role attributes, as far as it was read. Only identities have role attributes of a directory and of claims. */
 export interface AttributeHolder {
   readonly roleAttributes?: unknown
   readonly directoryAttributes?: unknown
   readonly directoryUntil?: unknown
+  readonly claimAttributes?: unknown
 }
 
 /** The role attributes that the directory of the host gives: at `now` (epoch ms), or by the last write of the identity. */
@@ -113,9 +114,10 @@ export function attributesGiven(entity: AttributeHolder, now = Number.NEGATIVE_I
   return Array.isArray(given) && !(typeof until === 'number' && until <= now) ? given : []
 }
 
-/** The role attributes by which policies select an entity: the stored ones, and the directory's at `now` (epoch ms). */
+/** The role attributes by which policies select an entity: the stored ones, those of claims, and the directory's at `now` (epoch ms). */
 export function attributesHeld(entity: AttributeHolder, now?: number): readonly string[] {
   const own: readonly string[] = Array.isArray(entity.roleAttributes) ? entity.roleAttributes : []
+  const claimed: readonly string[] = Array.isArray(entity.claimAttributes) ? entity.claimAttributes : []
   const given = attributesGiven(entity, now)
-  return given.length === 0 ? own : [...new Set([...own, ...given])]
+  return given.length === 0 && claimed.length === 0 ? own : [...new Set([...own, ...claimed, ...given])]
 }

@@ -41,6 +41,8 @@ export interface LetIn {
   readonly trustAnchorId: string | null
   /** Null for logins of versions that did not store it. */
   readonly basis: LoginBasis | null
+  /** Role attributes by the claims of the token that let the identity in; absent where the signer says nothing of them. */
+  readonly claimed?: readonly string[] | undefined
 }
 
 /** The `authenticatorId` of a login without a stored authenticator: by an external id, or by the host of the controller. */

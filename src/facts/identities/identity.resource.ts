@@ -108,11 +108,14 @@ const DEFINITION = {
     directoryUntil: Instant.nullable(),
     directoryDisabledAt: Instant.nullable(),
     directoryDueAt: Instant.nullable(),
+    claimAttributes: RoleAttributes.nullable(),
+    /** The same by the id of the signer whose tokens claimed them. */
+    claimedBy: z.record(Id, RoleAttributes).nullable(),
     envInfo: EnvInfo,
     sdkInfo: SdkInfo,
     enrolledById: z.string().nullable(),
   },
-  hidden: ['enrolledById', 'directoryDueAt'],
+  hidden: ['enrolledById', 'directoryDueAt', 'claimedBy'],
   plain: ['enrolledById'],
   undo: { disabledAt: 'decided', disabledUntil: 'decided' },
   derived: {
@@ -184,11 +187,12 @@ const DEFINITION = {
     envInfo: null,
     sdkInfo: null,
     enrolledById: null,
+    claimedBy: null,
   },
   searchedInside: ['serviceHostingCosts', 'serviceHostingPrecedences'],
   quirks: {
     nullWhenEmpty: ['permissions'],
-    mayBeAbsent: ['rightsUntil', 'directoryAttributes', 'directoryUntil', 'directoryDisabledAt'],
+    mayBeAbsent: ['rightsUntil', 'directoryAttributes', 'directoryUntil', 'directoryDisabledAt', 'claimAttributes'],
     inputNames: { typeId: 'type' },
   },
   operations: ['list', 'get', 'create', 'replace', 'patch', 'delete'],
@@ -223,6 +227,8 @@ export const identities: Identities = defineResource(DEFINITION, {
     'When `directoryAttributes` end unless the directory gives them again, RFC 3339; absent where it gives none.',
   directoryDisabledAt:
     'When the directory of the host disabled the identity, RFC 3339; absent while the directory does not.',
+  claimAttributes:
+    'Role attributes by claims of external tokens, beside `roleAttributes`, while the logins by these tokens stand; absent where there are none.',
   envInfo: 'The environment that the identity reported when it last authenticated.',
   sdkInfo: 'The SDK that the identity reported when it last authenticated.',
   authenticators:
@@ -255,6 +261,8 @@ export const PLAIN_IDENTITY = {
   directoryUntil: null,
   directoryDisabledAt: null,
   directoryDueAt: null,
+  claimAttributes: null,
+  claimedBy: null,
   envInfo: {},
   sdkInfo: {},
   enrolledById: null,

@@ -146,6 +146,7 @@ export class CodeGrant {
           authenticatorId: login.authenticatorId,
           trustAnchorId: login.trustAnchorId,
           basis: login.basis,
+          claimed: login.claimed,
           signerProof: login.provenSigner,
           isCertExtendable: login.isCertExtendable,
           improper: login.improper,

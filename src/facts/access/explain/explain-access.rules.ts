@@ -190,6 +190,9 @@ function explainSide(selector: RoleSelector, entity: NamedEntity): SideExplanati
     ...held.map((attribute) => {
       const role = `#${attribute}`
       if (entity.roleAttributes.includes(attribute)) return shown(role)
+      if (entity.claimAttributes?.includes(attribute)) {
+        return { role, name: `${role} (claims)`, fromClaims: true as const }
+      }
       return { role, name: `${role} (directory)`, fromDirectory: true as const }
     }),
   ]

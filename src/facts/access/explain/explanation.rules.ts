@@ -11,6 +11,8 @@ export interface ShownRole {
   readonly name: string
   /** True for a role attribute that the entity has by the directory of the host alone; absent otherwise. */
   readonly fromDirectory?: true
+  /** True for a role attribute that the entity has by a claim of an external token alone; absent otherwise. */
+  readonly fromClaims?: true
 }
 
 /** A role list of a policy, compared with an entity. */
@@ -146,7 +148,9 @@ export interface NamedEntity {
   readonly name: string
   readonly roleAttributes: readonly string[]
   /** Role attributes that the directory of the host gives, beside the others. */
-  readonly directoryAttributes?: readonly string[]
+  readonly directoryAttributes?: readonly string[] | null
+  /** Role attributes by claims of external tokens, beside the others. */
+  readonly claimAttributes?: readonly string[] | null
 }
 
 /** A service policy that selects the identity, the service or both. Its checks matter only when it selects both. */

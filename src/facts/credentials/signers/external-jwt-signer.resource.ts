@@ -10,6 +10,7 @@ const DEFINITION = {
   permission: 'external-jwt-signer',
   writable: {
     name: Name,
+    attributeClaimsSelector: Text.nullable().default(null),
     audience: Text,
     certPem: Pem.nullable().default(null),
     claimsProperty: Text.default('/sub'),
@@ -63,6 +64,8 @@ const DEFINITION = {
 /** An issuer of JSON Web Tokens with which identities may authenticate or enroll. */
 export interface ExternalJwtSigners extends Resource<typeof DEFINITION> {}
 export const externalJwtSigners: ExternalJwtSigners = defineResource(DEFINITION, {
+  attributeClaimsSelector:
+    'The claim whose texts are role attributes of an identity while a login by a token of the signer stands, as a JSON pointer; null for none.',
   audience: 'A value that a token must name among its audiences (`aud`).',
   certPem:
     'The certificate that tokens are verified by, one PEM certificate; null where `jwksEndpoint` is given. One of the two is.',
