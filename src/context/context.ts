@@ -70,8 +70,8 @@ export interface EngineSettings {
   /** The name of the network in authenticator apps. */
   readonly totpIssuer: string
   readonly audit: AuditSettings
-  /** Milliseconds between checks for keys that other processes over the storage changed; undefined without other processes. */
-  readonly lookForKeysMs: number | undefined
+  /** Milliseconds between looks for the changed keys and the ended records of other processes over the storage; undefined without these. */
+  readonly lookForOthersMs: number | undefined
   /** The limits of storage and answers. */
   readonly limits: Limits
   /** The differences in which this controller follows deployed controllers. */

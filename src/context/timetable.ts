@@ -35,6 +35,8 @@ const OCCASIONS = {
   rights: TERM,
   /** The directory of the host is due to be asked about identities, or what it gave ends. */
   directory: TERM,
+  /** Records of other processes, which may be gone, may have ended by time. */
+  'unnoted-ends': PROMPT,
   /** A withdrawal of credentials could not be enforced: every API session is judged again. */
   withdrawn: BULK,
   /** A change of access could not be enforced: every session is judged again. */

@@ -87,7 +87,7 @@ export async function composeEngine(options: ControllerOptions) {
     openIdUris: openIdUrisOf(options),
     totpIssuer: options.totpIssuer ?? 'openziti.io',
     audit: auditSettingsOf(options),
-    lookForKeysMs: storage.isVolatile ? undefined : LOOK_FOR_KEYS_MS,
+    lookForOthersMs: storage.isVolatile ? undefined : LOOK_FOR_OTHERS_MS,
     limits,
     profile,
   }
@@ -163,8 +163,8 @@ export async function composeEngine(options: ControllerOptions) {
   }
 }
 
-/** Two small queries: how late another process takes up new keys. */
-const LOOK_FOR_KEYS_MS = 10_000
+/** Some small queries: how late a process takes up new keys, and ends records by time that a process left which is gone. */
+const LOOK_FOR_OTHERS_MS = 10_000
 
 const KIB = 1024
 const MIB = KIB * KIB

@@ -94,12 +94,19 @@ export function followTime(context: EngineContext, apiSessions: ApiSessions, rev
   timetable.onDue('policy-term', () => followTerms(context))
   timetable.onDue('withdrawn', () => apiSessions.endAllWithdrawn())
   timetable.onDue('revocation', (ids) => revocations.forgetExpired(ids))
+  timetable.onDue('unnoted-ends', async () => lookForEnds(context))
 }
 
-/** Has the timetable look for access requests, rights and answers of a directory that ended while no process was there. */
-export function lookForEnds({ timetable, clock }: EngineContext): void {
-  for (const occasion of ['access-request', 'rights', 'directory'] as const)
-    timetable.notLater(occasion, 'next', clock.now())
+/**
+ * Has the timetable look for records that ended while no process was there, and now and again for those of other processes: a process notes
+ * the instants of its own writes alone, and may be gone when they come.
+ */
+export function lookForEnds({ timetable, clock, settings }: EngineContext): void {
+  const now = clock.now()
+  for (const occasion of ['overdue', 'access-request', 'rights', 'directory', 'policy-term'] as const)
+    timetable.notLater(occasion, 'next', now)
+  const { lookForOthersMs } = settings
+  if (lookForOthersMs !== undefined) timetable.notLater('unnoted-ends', 'look', now + lookForOthersMs)
 }
 
 /**

@@ -140,7 +140,7 @@ function reported({ envInfo, sdkInfo, claimedBy }: Identity): readonly unknown[]
   return [envInfo, sdkInfo, claimedBy]
 }
 
-/** What the token of a login claims, where its signer says which role attributes an identity has. */
+/** The fields of an identity after the token of a login claimed role attributes; none where they are as they were. */
 function claimsAt(now: number, current: Identity, { trustAnchorId, claimed }: Start): Partial<Identity> {
   if (claimed === undefined || trustAnchorId === null) return {}
   const fields = claimFields(current, trustAnchorId, claimed)

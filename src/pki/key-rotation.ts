@@ -226,7 +226,7 @@ export class KeyRotation {
 
   /** Every process over the storage trusts an authority before one of them signs by it. */
   #issuesFrom(now: number): number {
-    return now + 2 * (this.#context.settings.lookForKeysMs ?? 0)
+    return now + 2 * (this.#context.settings.lookForOthersMs ?? 0)
   }
 
   /** Asks devices if the storage does not say that all were asked. A failure is followed by another try. Asked devices stay asked. */

@@ -89,8 +89,8 @@ export class StoredKeys {
   }
 
   #lookAgain(): void {
-    const { lookForKeysMs } = this.#context.settings
-    if (lookForKeysMs !== undefined) this.lookWithin(lookForKeysMs)
+    const { lookForOthersMs } = this.#context.settings
+    if (lookForOthersMs !== undefined) this.lookWithin(lookForOthersMs)
   }
 
   async #take(renews: boolean): Promise<void> {

@@ -106,6 +106,7 @@ export const SYMBOLS: Readonly<Record<string, Readonly<Record<string, Kind>>>> =
     targetToken: 'text',
     enrollToCertEnabled: 'boolean',
     enrollToTokenEnabled: 'boolean',
+    attributeClaimsSelector: 'text',
     enrollAttributeClaimsSelector: 'text',
     enrollNameClaimsSelector: 'text',
     enrollAuthPolicyId: 'text',

@@ -132,6 +132,7 @@ export const SUBJECTS: readonly Subject[] = [
       claimsProperty: '/email',
       clientId: 'client',
       enabled: false,
+      attributeClaimsSelector: '/groups',
       enrollAttributeClaimsSelector: '/roles',
       enrollAuthPolicyId: await create(admin, '/auth-policies', authPolicy('enrolled')),
       enrollNameClaimsSelector: '/name',
