@@ -99,6 +99,7 @@ export async function explain(
       identity: identity && {
         ...identity,
         directoryAttributes: attributesGiven(identity, context.clock.now()),
+        claimAttributes: identity.claimAttributes ?? [],
         isDisabled: isDisabled(identity, at),
         disabledUntil: enabledAt(identity),
       },

@@ -148,9 +148,9 @@ export interface NamedEntity {
   readonly name: string
   readonly roleAttributes: readonly string[]
   /** Role attributes that the directory of the host gives, beside the others. */
-  readonly directoryAttributes?: readonly string[] | null
+  readonly directoryAttributes?: readonly string[]
   /** Role attributes by claims of external tokens, beside the others. */
-  readonly claimAttributes?: readonly string[] | null
+  readonly claimAttributes?: readonly string[]
 }
 
 /** A service policy that selects the identity, the service or both. Its checks matter only when it selects both. */
