@@ -4,6 +4,7 @@ import type { SimulatedChange } from '../access/simulation/resolve-changes.ts'
 import { DECISIVE_OF_CAS, DECISIVE_OF_SIGNERS } from '../authority/trust.ts'
 import { ControllerError, invalidField, notFound } from '../base/errors.ts'
 import { canonicalJson } from '../base/text.ts'
+import { instantText } from '../base/time.ts'
 import { type Call, isAdminCall, mayRead } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import { auditRecords } from '../facts/audit/audit-record.resource.ts'
@@ -226,15 +227,17 @@ function offered({ definition: { operations } }: Resource, plan: Undoing): Undoi
 
 /** The request that makes the entity, or replaces it, in the words of the wire. */
 function bodyOf(resource: Resource, { fields }: Undoing, now: RecordOf<Resource> | undefined): Record<string, unknown> {
-  const { definition, defaults } = resource
+  const { definition, defaults, fields: kinds } = resource
   const { writable, createOnly } = kindOf(resource)
+  const spelled = (field: string, value: unknown) =>
+    kinds[field] === 'instant' && typeof value === 'number' ? instantText(value) : value
   const base = now === undefined ? [...writable, ...createOnly].map((field) => [field, defaults[field]]) : []
   const kept = now === undefined ? [] : writable.map((field) => [field, now[field]])
   const settable = [...writable, ...createOnly]
   const restored = fields.filter(({ field }) => settable.includes(field)).map((one) => [one.field, one.restored])
   const values = Object.fromEntries([...base, ...kept, ...restored])
   const sent = Object.entries(values).filter(([, value]) => value !== undefined && value !== null)
-  return Object.fromEntries(sent.map(([field, value]) => [inputName(definition, field), value]))
+  return Object.fromEntries(sent.map(([field, value]) => [inputName(definition, field), spelled(field, value)]))
 }
 
 function simulated({ resource, record, plan, now }: Found): SimulatedChange {

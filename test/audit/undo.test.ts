@@ -160,6 +160,34 @@ describe('taking a change back', () => {
     )
   })
 
+  it('restores terms and the ends of rights, and no access that has ended', async () => {
+    const { controller, admin, record, plan, undo } = await scene()
+    const at = (ms: number) => new Date(controller.clock.now() + ms).toISOString()
+    const term = { startsAt: at(60_000), until: at(180_000), reason: 'INC-7' }
+    const dial = { name: 'dial', type: 'Dial', semantic: 'AnyOf', identityRoles: [], serviceRoles: [] } as const
+    const { id } = (await admin.call('POST /service-policies', { body: { ...dial, ...term } })).data
+    const policy = async () => (await admin.call('GET /service-policies/{id}', { params: { id } })).data
+    const undone = async (entity: string, type?: string) => {
+      const last = await record(entity, type)
+      return undo(last, (await plan(last)).tag)
+    }
+    await admin.call('PATCH /service-policies/{id}', { params: { id }, body: { name: 'call', until: at(240_000) } })
+    await undone(id)
+    expect(await policy()).toMatchObject({ name: 'dial', ...term, phase: 'coming' })
+    const rights = { type: 'User', isAdmin: true, rightsUntil: at(180_000) } as const
+    const ann = (await admin.call('POST /identities', { body: { name: 'ann', ...rights } })).data.id
+    await admin.call('PATCH /identities/{id}', { params: { id: ann }, body: { name: 'anna' } })
+    await undone(ann)
+    const shown = (await admin.call('GET /identities/{id}', { params: { id: ann } })).data
+    expect(shown).toMatchObject({ name: 'ann', isAdmin: true, rightsUntil: rights.rightsUntil })
+
+    await admin.call('DELETE /service-policies/{id}', { params: { id } })
+    await controller.elapse(180_000)
+    await undone(id, 'entity.deleted')
+    expect(await policy()).toMatchObject({ ...term, phase: 'over' })
+    await expect(undone(ann)).rejects.toMatchObject({ status: 400, details: { field: 'rightsUntil' } })
+  })
+
   it('says why secrets, what the controller writes and what no request makes are not taken back', async () => {
     const { controller, admin, record, plan } = await scene()
     const ann = await controller.enroll('ann')
