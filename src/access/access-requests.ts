@@ -75,7 +75,7 @@ export class AccessRequestService {
     const { service: named, ...asked } = readRequest(AccessRequestCreation, wanted)
     const { identity } = callerOf(call)
     const { id: identityId, name: identityName } = identity
-    const request = await this.#context.writes.run(call, async (tx) => {
+    const { request, found } = await this.#context.writes.run(call, async (tx) => {
       await this.#keepWithinLimits(tx, identityId)
       const service = (await tx.collection(services).get(named)) ?? (await findOne(tx, services, 'name', named))
       const now = this.#context.clock.now()
@@ -85,9 +85,10 @@ export class AccessRequestService {
         ...{ decidedAt: null, decidedBy: null, note: null, until: null, policyId: null },
       })
       await tx.collection(accessRequests).insert(record)
-      return record
+      return { request: record, found: service }
     })
-    const { id: requestId, service, serviceId, type, durationMs, reason } = request
+    const service = found?.name ?? named
+    const { id: requestId, serviceId, type, durationMs, reason } = request
     const { remoteAddress } = call
     const facts = { requestId, identityId, identityName, service, type, durationMs, reason, remoteAddress }
     const decided = await this.#context.host.decidesGrant({ ...facts, serviceId: serviceId ?? undefined })

@@ -314,6 +314,9 @@ describe('the rule of the host', () => {
     expect(await ask({ service: 'nothing' })).toMatchObject({ state: 'refused', note: 'not on Fridays' })
     expect(asking[0]).toMatchObject({ ...facts, service: 'prod-db', serviceId, requestId: expect.any(String) })
     expect(asking[4]).toMatchObject({ ...facts, service: 'nothing', serviceId: undefined })
+    // A rule that knows names is not passed by the id of a service.
+    await ask({ service: serviceId })
+    expect(asking[5]).toMatchObject({ ...facts, service: 'prod-db', serviceId })
     expect(await policies()).toMatchObject([{ until: until(10 * MINUTE) }, { until: until(MINUTE) }])
   })
 

@@ -34,7 +34,7 @@ export interface GrantRequest {
   readonly requestId: string
   readonly identityId: string
   readonly identityName: string
-  /** The name or the id of the service, as the identity wrote it. */
+  /** The name of the service; where there is no such service, the text of the identity. */
   readonly service: string
   /** Undefined where there is no such service: an answer that depends on it tells the identity so. */
   readonly serviceId: string | undefined

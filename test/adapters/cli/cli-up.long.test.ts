@@ -69,7 +69,7 @@ describe('portcullis up', () => {
   it('serves an app to another machine by one invitation, and the same again adds to it', {
     timeout: 120_000,
   }, async () => {
-    const first = await up(operand('payroll'), '--for', 'laptop', '--save', 'net.yaml')
+    const first = await up(operand('payroll'), '--for', 'laptop', '--for', 'laptop', '--save', 'net.yaml')
     expect(first.text).toContain(`payroll is answered by ${apps.get('payroll')?.address}`)
     expect(first.invitations).toHaveLength(1)
     expect(await opened(first.text, 'laptop', first.invitations[0])).toEqual(['this is payroll'])
@@ -109,6 +109,8 @@ describe('portcullis up', () => {
     [['payroll=127.0.0.1:3000', '--at', 'elsewhere.example:1280'], "--at: the network in '.portcullis' is for"],
     [['payroll=127.0.0.1:3000', '--save', 'net.txt'], '--save takes a file that ends in'],
     [['payroll=127.0.0.1:3000', '--save', 'net.yaml'], 'net.yaml is there already'],
+    [['payroll=127.0.0.1:1', 'payroll=127.0.0.1:2'], "'payroll' by one address: it is there twice"],
+    [['payroll=127.0.0.1:1', '--for', 'host'], "--for: 'host' is the identity by which up hosts its services"],
   ])('refuses %j', async (args, message) => {
     const { code, stderr } = await portcullis(['up', ...args], { cwd: here }).ended
     expect(stderr).toContain(message)

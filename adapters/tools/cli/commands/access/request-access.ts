@@ -147,9 +147,10 @@ async function decided(
 }
 
 /** A request in one line. */
-function told({ id, identity, type, service, durationMs, reason, state, until, note }: AccessRequest): string {
+function told({ id, identity, type, serviceFound, durationMs, reason, state, until, note, ...asked }: AccessRequest) {
   const end = until === null ? '' : ` until ${until}`
   const said = note === null ? '' : `: ${visibleLine(note)}`
+  const service = serviceFound?.name ?? asked.service
   const wanted = `${type === 'Dial' ? 'dial' : 'bind'} ${visibleLine(service)} for ${durationMs / 60_000} min`
   const who = visibleLine(identity?.name ?? 'an identity')
   return `${id}  ${who} asks to ${wanted}, because: ${visibleLine(reason)} — ${state}${end}${said}`

@@ -5,6 +5,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { VERSION } from '../../../../../src/version.ts'
 import { type Answer, type CommandCall, defineCommand } from '../../command-line/command.ts'
 import { UsageError } from '../../command-line/usage.ts'
+import { withoutMistakes } from '../model/model-files.ts'
 
 interface Template {
   readonly about: string
@@ -62,14 +63,14 @@ async function newProject({ operands, options }: CommandCall<'template'>): Promi
   for (const from of template.serves ? ['shared', chosen] : ['shared']) {
     for (const file of readdirSync(join(sources, from))) {
       const text = await readFile(join(sources, from, file), 'utf8')
-      await writeFile(join(folder, file), text.replaceAll("'../shared/", "'./"))
+      await writeNew(join(folder, file), text.replaceAll("'../shared/", "'./"))
     }
   }
   const { devDependencies }: { readonly devDependencies: Readonly<Record<string, string>> } = JSON.parse(
     await readFile(manifest, 'utf8'),
   )
   const files = projectFiles(name, template, devDependencies)
-  for (const [file, text] of Object.entries(files)) await writeFile(join(folder, file), text)
+  for (const [file, text] of Object.entries(files)) await writeNew(join(folder, file), text)
   const steps = [`cd ${folder}`, 'npm install', 'npm test', ...(template.serves ? ['npm start'] : [])]
   return { text: [`${folder} is ${template.about}:`, ...steps.map((step) => `  ${step}`)].join('\n') }
 }
@@ -84,6 +85,11 @@ async function makeEmpty(folder: string): Promise<void> {
     })
   }
   throw new UsageError(`'${folder}' is not empty`)
+}
+
+/** Writes a file that is not there: another run may have begun in the folder. Throws {@link UsageError}. */
+function writeNew(file: string, text: string): Promise<void> {
+  return withoutMistakes(() => writeFile(file, text, { flag: 'wx' }))
 }
 
 /** The files of a project that follow from its template. */

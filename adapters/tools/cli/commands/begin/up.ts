@@ -68,7 +68,10 @@ const GRACE_MS = 1000
 async function up(call: UpCall): Promise<number> {
   const { options, operands } = call
   const added = operands.map(answeredService)
-  const dialers = options.settings('for').map(({ value }) => plainName('--for', value))
+  const twice = added.find(({ service }, position) => added.findIndex((one) => one.service === service) < position)
+  if (twice !== undefined) throw new UsageError(`up answers '${twice.service}' by one address: it is there twice`)
+  const dialers = [...new Set(options.settings('for').map(({ value }) => plainName('--for', value)))]
+  if (dialers.includes(HOST)) throw new UsageError(`--for: '${HOST}' is the identity by which up hosts its services`)
   const save = readSave(call)
   const folder = options.typed('folder') ?? DEFAULT_FOLDER
   const isThere = requireOwn(folder)
