@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { adminOf, create } from '../contract/http/foreign-client.ts'
+import { adminOf, create, read } from '../contract/http/foreign-client.ts'
 import { identityProvider } from '../support/jwks-server.ts'
 import { mount } from '../support/mount.ts'
 import { bearing, begin, claimsOf, codeOf, exchangeCode, proofKey, step, tokensIn } from '../support/openid.ts'
@@ -40,6 +40,20 @@ describe('an external JWT as primary login', () => {
     })
     expect(claimsOf(id_token)).toMatchObject({ sub: who.id, name: 'ann', z_eid: 'ann@example', z_ia: false })
     expect((await bearing(mounted, access_token)).status).toBe(200)
+  })
+
+  it('brings role attributes of its claims with the session, and takes them with it', async () => {
+    const { mounted, admin, idp, signer, who, key, id, logIn } = await scene()
+    await admin.send('PATCH', `/external-jwt-signers/${signer}`, { body: { attributeClaimsSelector: '/groups' } })
+    const attributes = async () => (await read(admin, `/identities/${who.id}`)).claimAttributes
+    await logIn(`Bearer ${await idp.token(mounted.clock.now(), { sub: who.id, groups: ['staff'] })}`)
+    const code = await codeOf(mounted, id)
+    expect(await attributes()).toBeUndefined()
+    const { access_token } = await tokensIn(await exchangeCode(mounted, code, key))
+    expect(await attributes()).toEqual(['staff'])
+    const headers = { authorization: `Bearer ${access_token}` }
+    await mounted.fetch('/edge/client/v1/current-api-session', { method: 'DELETE', headers })
+    expect(await attributes()).toBeUndefined()
   })
 
   it('is refused with the challenge that says what was wrong', async () => {
