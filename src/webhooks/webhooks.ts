@@ -24,6 +24,8 @@ type Webhook = RecordOf<typeof webhooks>
 const MOST_WEBHOOKS = 100
 /** Milliseconds for which a secret that was replaced signs as well, so that receivers can change theirs meanwhile. */
 const OVERLAP_MS = 24 * 3_600_000
+/** Replaced secrets that sign at once: a caller whose answer was lost asks again, and the receiver still knows an earlier one. */
+const MOST_REPLACED = 4
 /** Characters of a secret before its prefix and its encoding: 260 bits. */
 const SECRET_LENGTH = 52
 /** Deliveries that one answer shows. */
@@ -42,7 +44,13 @@ export const webhookBehaviour: Behaviour<Webhooks> = {
     if (request.kind !== 'create') return undefined
     const secret = await newSecret(context, id)
     return {
-      system: { sealedSecret: secret.sealed, sealedFormer: null, secretAt: now, formerUntil: null },
+      system: {
+        sealedSecret: secret.sealed,
+        sealedFormer: null,
+        sealedEarlier: null,
+        secretAt: now,
+        formerUntil: null,
+      },
       dependents: async (tx) => {
         await tx.collection(eventCursors).insert(newCursor(id, id, await lastRecordId(tx), now))
       },
@@ -81,17 +89,22 @@ function purposeOf(webhookId: string): string {
 /** The keys that sign messages of a webhook at `now` (epoch ms), as bytes; the present one comes first. */
 export async function signingKeysOf(
   { sealer }: EngineContext,
-  { id, sealedSecret, sealedFormer, formerUntil }: Webhook,
+  webhook: Webhook,
   now: number,
 ): Promise<readonly Uint8Array[]> {
-  const isFormerGood = sealedFormer !== null && formerUntil !== null && formerUntil > now
-  const sealed = [sealedSecret, ...(isFormerGood ? [sealedFormer] : [])]
+  const present = { sealed: webhook.sealedSecret }
   return Promise.all(
-    sealed.map(async (text) => {
-      const secret = await sealer.open(text, purposeOf(id))
+    [present, ...replacedSecrets(webhook, now)].map(async ({ sealed }) => {
+      const secret = await sealer.open(sealed, purposeOf(webhook.id))
       return new TextEncoder().encode(atob(secret.slice(SECRET_PREFIX.length)))
     }),
   )
+}
+
+/** The replaced secrets that still sign at `now` (epoch ms), sealed; the latest first. */
+function replacedSecrets({ sealedFormer, formerUntil, sealedEarlier }: Webhook, now: number) {
+  const former = sealedFormer !== null && formerUntil !== null ? [{ sealed: sealedFormer, until: formerUntil }] : []
+  return [...former, ...(sealedEarlier ?? [])].filter(({ until }) => until > now)
 }
 
 /** The secrets of webhooks, and their failed deliveries. */
@@ -103,7 +116,8 @@ export class WebhookService {
   }
 
   /**
-   * Makes a new secret for a webhook and answers it, this once. The previous one signs as well for a day.
+   * Makes a new secret for a webhook and answers it, this once. Each of the last four that it replaces signs as well for a day after its
+   * replacement.
    *
    * @throws {ControllerError} NOT_FOUND when there is no webhook of the id.
    */
@@ -119,6 +133,7 @@ export class WebhookService {
         updatedAt: now,
         sealedSecret: sealed,
         sealedFormer: known.sealedSecret,
+        sealedEarlier: replacedSecrets(known, now).slice(0, MOST_REPLACED - 1),
         secretAt: now,
         formerUntil: now + OVERLAP_MS,
       })

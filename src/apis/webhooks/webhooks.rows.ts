@@ -60,7 +60,7 @@ export const webhookDeliveryOperations = {
       route: 'POST /webhooks/{id}/secret',
       summary: 'Makes a new secret for a webhook and shows it, this once',
       description:
-        'Messages are signed by the secret of before as well, for a day. A new webhook has a secret that nobody knows.',
+        'Messages are signed by each of the last four replaced secrets as well, for a day. A new webhook has a secret that nobody knows.',
       access: 'admin',
       data: described(z.object({ secret: z.string() }), {
         secret: 'The secret as Standard Webhooks writes it: `whsec_` and base64.',

@@ -20,11 +20,19 @@ const DEFINITION = {
     sealedSecret: z.string(),
     /** The former secret, sealed, which also signs until `formerUntil`. */
     sealedFormer: z.string().nullable(),
+    /** The secrets before that one, sealed, which sign until their instants (epoch ms). */
+    sealedEarlier: z.array(z.object({ sealed: z.string(), until: z.number() })).nullable(),
     secretAt: Instant,
     formerUntil: Instant.nullable(),
   },
-  hidden: ['sealedSecret', 'sealedFormer'],
-  undo: { sealedSecret: 'anew', sealedFormer: 'anew', secretAt: 'anew', formerUntil: 'anew' },
+  hidden: ['sealedSecret', 'sealedFormer', 'sealedEarlier'],
+  undo: {
+    sealedSecret: 'anew',
+    sealedFormer: 'anew',
+    sealedEarlier: 'anew',
+    secretAt: 'anew',
+    formerUntil: 'anew',
+  },
   required: ['name', 'endpoint'],
   unique: ['name'],
   writeErrors: ['INVALID_FIELD', 'INVALID_FILTER'],
