@@ -110,6 +110,16 @@ export const SMUGGLING: readonly Attack[] = [
     ),
     [[200], 1],
   ],
+  [
+    'a request in a body whose length Connection names',
+    sent(
+      ['GET / HTTP/1.1', 'Content-Length: 46', 'Connection: content-length'],
+      'GET /admin HTTP/1.1\r\nHost: a\r\nX-User: root\r\n\r\n',
+    ),
+    [[200], 1],
+  ],
+  ['a target that is no address', sent(['GET //[ HTTP/1.1', 'Connection: close']), [[200], 1]],
+  ['a target with the port of no address', sent(['GET //a:99999/ HTTP/1.1', 'Connection: close']), [[200], 1]],
   ['HTTP/2 in the clear', sent(['GET / HTTP/1.1', 'Connection: Upgrade', 'Upgrade: h2c']), [[400], 0]],
   [
     'a websocket with a body',

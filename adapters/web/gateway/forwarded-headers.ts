@@ -36,6 +36,8 @@ export function requestHeaders(request: ForwardedRequest, upgrade?: 'websocket')
   const { rawHeaders, headers, socket, method = 'GET' } = incoming
   const ours = new Set([callerHeaders.name, callerHeaders.id].flatMap((name) => (name ? [plain(name)] : [])))
   const named = namedByConnection(headers.connection)
+  // Without its length, the body would be further requests to the app.
+  named.delete('content-length')
   const sent: string[] = ['host', host]
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
     const name = rawHeaders[index] ?? ''
@@ -96,7 +98,7 @@ function cookieOfHost(cookie: string, host: string): readonly string[] {
   return isOwn ? [[pair, ...kept].join(';')] : []
 }
 
-function namedByConnection(connection: string | undefined): ReadonlySet<string> {
+function namedByConnection(connection: string | undefined): Set<string> {
   return new Set((connection ?? '').split(',').map((name) => name.trim().toLowerCase()))
 }
 

@@ -73,7 +73,8 @@ export class GatewayDoor {
     if (incoming.method === 'TRACE' || incoming.method === 'CONNECT') return NO_METHOD
     const foreign = crossSiteProblem(incoming, hosts.originOf(label), isUpgrade)
     if (foreign !== undefined) return { ...FOREIGN, text: foreign }
-    const { pathname, searchParams } = new URL(incoming.url ?? '/', hosts.originOf(label))
+    // The path follows the origin: '//a' is a path too.
+    const { pathname, searchParams } = new URL(`${hosts.originOf(label)}${incoming.url ?? '/'}`)
     const login = logins.find(sessionCookie(incoming), label)
     if (label === hosts.home || incoming.url?.startsWith(OWN_PATH)) {
       if (isUpgrade) return NO_UPGRADE
