@@ -3,7 +3,7 @@ import { isMissingBetweenRequests } from '../credentials/api-session-validity.ts
 import { judgeToken } from '../credentials/signing-keys.ts'
 import type { ControllerEngine } from '../engine/engine.ts'
 import { contextOf } from '../engine/entity-services.ts'
-import { isAdministrator } from '../facts/authority/authority.rules.ts'
+import { isAdministrator, withRightsAt } from '../facts/authority/authority.rules.ts'
 import { textClaim } from '../facts/credentials/signers/claims.rules.ts'
 import { identities } from '../facts/identities/identity.resource.ts'
 import { apiSessions } from '../facts/login/api-session.resource.ts'
@@ -81,7 +81,8 @@ export async function userInfo(
   if (!token || !identity) return undefined
   if (!token.session.scopes?.includes('openid')) return { sub: identity.id }
   const { id, name, externalId } = identity
-  return { sub: id, name, z_ia: isAdministrator(identity), ...(externalId && { z_eid: externalId }) }
+  const isAdmin = isAdministrator(withRightsAt(identity, context.clock.now()))
+  return { sub: id, name, z_ia: isAdmin, ...(externalId && { z_eid: externalId }) }
 }
 
 /** Why a request has no valid access token among its bearer tokens. */

@@ -4,10 +4,13 @@ import { createTestController, type TestController } from 'portcullis/testing'
 import { describe, expect, it } from 'vitest'
 import { adminToken, ownApi } from '../support/delegate.ts'
 import { givePassword } from '../support/identity-state.ts'
+import { bearing, claimsOf, openIdTokens, refresh, tokensIn } from '../support/openid.ts'
 import { withSharedPki } from '../support/shared-pki.ts'
 
 /** Milliseconds; a login of the tests outlasts many of them. */
 const HOUR = 180_000
+/** The use of a session is not written so soon. */
+const SOON = 10_000
 
 /** A network, and instants relative to its beginning. */
 async function network(more: object = {}) {
@@ -128,6 +131,34 @@ describe('rights until an instant', () => {
     expect(await changed(delegate, id, { rightsUntil: at(2 * HOUR) })).toBe('UNAUTHORIZED')
     const body = { name: 'eve', type: 'User', isAdmin: false, rightsUntil: at(HOUR) } as const
     expect(await outcome(delegate.call('POST /identities', { body }))).toBe('COULD_NOT_VALIDATE')
+  })
+
+  it('end for tokens of OpenID that say otherwise, also where the storage takes no writes', async () => {
+    const inner = memoryStorage()
+    let isFull = false
+    const write: typeof inner.write = (work) => (isFull ? Promise.reject(new Error('full')) : inner.write(work))
+    const logger = { info: () => {}, warn: () => {}, error: () => {} }
+    const { net, at, identity } = await network({ storage: { ...inner, write }, logger })
+    const id = await identity('anna', { isAdmin: true, rightsUntil: at(SOON) })
+    const who = { username: 'anna', password: 'Correct-Horse-1' }
+    await givePassword(net, id, who)
+    const there = {
+      fetch: (path: string, init: object = {}) => net.fetch(new Request(`https://controller.test:1280${path}`, init)),
+    }
+    const tokens = await openIdTokens(there, who)
+    const info = async () => (await bearing(there, tokens.access_token, '/oidc/userinfo')).json()
+    const listed = async () => (await bearing(there, tokens.access_token, '/edge/management/v1/services')).status
+    expect([claimsOf(tokens.access_token).z_ia, await info(), await listed()]).toMatchObject([
+      true,
+      { z_ia: true },
+      200,
+    ])
+    isFull = true
+    await net.elapse(SOON)
+    expect([await info(), await listed()]).toMatchObject([{ z_ia: false }, 401])
+    isFull = false
+    const renewed = await tokensIn(await refresh(there, tokens.refresh_token))
+    expect(claimsOf(renewed.access_token)).not.toHaveProperty('z_ia')
   })
 
   it('open no way in as a delegate whose rights last longer', async () => {
