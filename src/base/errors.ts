@@ -127,3 +127,12 @@ function asText(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(asText).join(' ')}]`
   return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }
+
+/** The text of whatever was thrown. Code of a host may throw an object that has no text; {@link String} would throw for it. */
+export function errorText(error: unknown): string {
+  try {
+    return String(error)
+  } catch {
+    return 'an error without a text'
+  }
+}

@@ -1,3 +1,4 @@
+import { errorText } from '../base/errors.ts'
 import { StorageUnavailable } from '../ports/record-storage.ts'
 import type { LogFields, Logger } from '../ports/runtime.ts'
 
@@ -14,7 +15,7 @@ export function logFailure(
   error: unknown,
   facts: LogFields = {},
 ): void {
-  if (!isClosing(error)) logger.error(message, { ...facts, error: String(error) })
+  if (!isClosing(error)) logger.error(message, { ...facts, error: errorText(error) })
 }
 
 /** Reports whether work failed because the storage was closed: it need not be tried again. */

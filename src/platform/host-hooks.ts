@@ -1,5 +1,6 @@
 import mitt from 'mitt'
 import { checkArgument, didYouMean, requireInRange } from '../base/arguments.ts'
+import { errorText } from '../base/errors.ts'
 import { callIsolated } from '../concurrency/call-isolated.ts'
 import { type ControllerEvents, EVENT_NAMES, type Events } from '../facts/network/events.ts'
 import {
@@ -35,7 +36,7 @@ export function createEvents(logger: Logger, before: () => void): Events {
         throw new TypeError(`events.on: there is no event '${name}'${didYouMean(name, EVENT_NAMES)}`)
       checkArgument('events.on', 'listener', listener, { shape: 'function', isNeeded: true })
       const failed = (error: unknown) => {
-        logger.error('an event listener failed', { event: name, error: String(error) })
+        logger.error('an event listener failed', { event: name, error: errorText(error) })
       }
       const isolated: typeof listener = (event) => callIsolated(() => listener(event), failed)
       emitter.on(name, isolated)
@@ -75,7 +76,7 @@ function askedDirectory(directory: HostDirectory, ports: HostPorts): AskedDirect
         const given = await within(DIRECTORY_ANSWER_MS, ports, directory.attributesOf({ id, name, externalId }))
         return { answer: DirectoryAnswer.parse(given) }
       } catch (error) {
-        const failed = { identity: id, error: String(error) }
+        const failed = { identity: id, error: errorText(error) }
         logger.error('the directory of the host gave no valid answer: what it said before counts on', failed)
         return undefined
       }
@@ -83,12 +84,12 @@ function askedDirectory(directory: HostDirectory, ports: HostPorts): AskedDirect
     follow: (listener) => {
       let stop: () => void = () => undefined
       const failed = (error: unknown) =>
-        logger.error('the directory of the host cannot be followed', { error: String(error) })
+        logger.error('the directory of the host cannot be followed', { error: errorText(error) })
       callIsolated(() => {
         const told: typeof listener = async (change) => {
           const { success, data, error } = ReportedChange.safeParse(change)
           if (success) await listener(data)
-          else logger.error('the directory of the host reported an invalid change', { error: String(error) })
+          else logger.error('the directory of the host reported an invalid change', { error: errorText(error) })
         }
         stop = directory.changed?.(told) ?? stop
       }, failed)
@@ -109,7 +110,7 @@ export function askedHost(hooks: HostHooks, directory: HostDirectory | undefined
     try {
       return (await ask()) ?? true
     } catch (error) {
-      logger.error('a hook of the host failed: what it was asked about is refused', { hook, error: String(error) })
+      logger.error('a hook of the host failed: what it was asked about is refused', { hook, error: errorText(error) })
       return false
     }
   }
@@ -121,7 +122,7 @@ export function askedHost(hooks: HostHooks, directory: HostDirectory | undefined
       try {
         return decisionOf(await within(GRANT_RULE_MS, ports, hooks.beforeGrant(request)))
       } catch (error) {
-        const failed = { hook: 'beforeGrant', request: request.requestId, error: String(error) }
+        const failed = { hook: 'beforeGrant', request: request.requestId, error: errorText(error) }
         logger.error('a hook of the host failed: the access request stays open', failed)
         return undefined
       }

@@ -343,6 +343,21 @@ describe('a directory of the host', () => {
     expect(await isAllowed(net)).toBe(true)
   })
 
+  it('lets a login go on where it throws what has no text, as other code of the host may', async () => {
+    const nameless: unknown = Object.create(null)
+    const attributesOf = () => Promise.reject(nameless)
+    const logged: unknown[] = []
+    const logger = { ...quiet, error: (_message: string, fields: object) => logged.push(Reflect.get(fields, 'error')) }
+    const hooks = { beforeGrant: () => Promise.reject(nameless) }
+    const { net, id } = await network({ attributesOf }, { logger, hooks })
+    net.events.on('access-request.made', () => Promise.reject(nameless))
+    const { token } = await login(net, id)
+    const body = { service: 'wiki', durationMs: 60_000, reason: 'INC-7' }
+    const { data } = await ownApi(net, token).call('POST /access-requests', { body })
+    expect(data.state).toBe('open')
+    expect(logged).toEqual(Array.from({ length: 3 }, () => 'an error without a text'))
+  })
+
   it('is recorded by the audit trail where it changes something, and not where it says the same again', async () => {
     const groups = new Groups()
     groups.entries.set('anna', ['staff'])
