@@ -76,7 +76,7 @@ export async function cellsOf(
     await ending.end(stage)
     const fiats = ending.ends ?? []
     await scene.elapse(PROMISED_MS)
-    history.push(await readFacts(scene.process(fiats.includes('process-A') ? 'B' : by), scene.two.now()))
+    history.push(await readFacts(scene.process(fiats.includes('process-A') ? 'B' : by), scene))
     const judge = new Judge(network, scene.subject, history, fiats)
     const ofOthers = ending.isForAll ? fiats : fiats.filter((fiat) => GLOBAL.includes(fiat))
     const other = new Judge(network, bystander.subject, history, ofOthers)
@@ -113,7 +113,7 @@ export function stageOf(scene: Scene, by: ProcessName, held: Stage['held']) {
     by: scene.process(by),
     held,
     admin: (method, path, body) => scene.process(by).told(method, path, body),
-    see: async () => void history.push(await readFacts(scene.process(by), scene.two.now())),
+    see: async () => void history.push(await readFacts(scene.process(by), scene)),
   }
   return { stage, history }
 }

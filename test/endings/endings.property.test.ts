@@ -48,7 +48,7 @@ async function wrongAfter(way: Way, steps: readonly Step[]): Promise<readonly st
       )
       for (const fiat of isDone ? (ending.ends ?? []) : []) fiats.add(fiat)
       await scene.elapse(2000)
-      history.push(await readFacts(scene.process('B'), scene.two.now()))
+      history.push(await readFacts(scene.process('B'), scene))
     }
     const judge = new Judge(network, scene.subject, history, fiats)
     const wrong: string[] = []

@@ -1,3 +1,4 @@
+import type { PlayedDirectory } from './played-directory.ts'
 import type { Process } from './two-processes.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: facts are read as anybody reads them, who knows JSON alone.
@@ -23,14 +24,22 @@ export interface Facts {
   readonly of: Readonly<Record<(typeof KINDS)[number], Entities>>
   /** Ids of the third parties that may let in who has rights. */
   readonly trusted: ReadonlySet<string>
+  /** Ids of the identities that the directory of the host disables at their next logins. */
+  readonly shutOut: ReadonlySet<string>
 }
 
-export async function readFacts(at: Process, now: number): Promise<Facts> {
+/** A network as it is looked at. */
+interface Seen {
+  readonly two: { now(): number }
+  readonly directory: PlayedDirectory
+}
+
+export async function readFacts(at: Process, { two, directory }: Seen): Promise<Facts> {
   const of: Partial<Record<(typeof KINDS)[number], Entities>> = {}
   for (const kind of KINDS) of[kind] = byId(await at.told('GET', `/${kind}?limit=500`))
   const anchors: readonly Entity[] = await at.told('GET', '/portcullis/v1/trust-anchors')
   const trusted = anchors.filter(({ mayAuthenticateAdmins }) => mayAuthenticateAdmins).map(({ id }) => String(id))
-  return { now, of: of as Facts['of'], trusted: new Set(trusted) }
+  return { now: two.now(), of: of as Facts['of'], trusted: new Set(trusted), shutOut: directory.disabled }
 }
 
 function byId(entities: readonly Entity[]): Entities {
@@ -38,15 +47,17 @@ function byId(entities: readonly Entity[]): Entities {
 }
 
 /** Whether roles select an entity: each has to, or one is enough. */
-function selects(roles: readonly string[], semantic: string, { id, roleAttributes = [] }: Entity): boolean {
+function selects(roles: readonly string[], semantic: string, entity: Entity): boolean {
+  const { id, roleAttributes = [], directoryAttributes = [] } = entity
+  const attributes: readonly string[] = [...roleAttributes, ...directoryAttributes]
   const named = roles.filter((role) => role.startsWith('@'))
   const hits = (role: string) =>
-    role === '#all' || (role.startsWith('@') ? role.slice(1) === id : roleAttributes.includes(role.slice(1)))
+    role === '#all' || (role.startsWith('@') ? role.slice(1) === id : attributes.includes(role.slice(1)))
   if (semantic === 'AnyOf') return roles.some(hits)
   // An entity that is named is selected, whatever the attributes say.
   if (named.some(hits)) return true
-  const attributes = roles.filter((role) => role.startsWith('#'))
-  return attributes.length > 0 && attributes.every(hits)
+  const others = roles.filter((role) => role.startsWith('#'))
+  return others.length > 0 && others.every(hits)
 }
 
 /** Whether an identity may use a service, and there are routers where both may meet. */

@@ -55,7 +55,8 @@ export class Judge {
 
   /** Whether a new login in the same way, with the same credentials, gets in and may act. */
   logsIn(): boolean {
-    return !this.#fiats.has('locked') && this.#isLetIn(this.#now) && !this.#lacksFactor(this.#now, true)
+    const isAdmitted = !this.#fiats.has('locked') && !this.#now.shutOut.has(this.#subject.id)
+    return isAdmitted && this.#isLetIn(this.#now) && !this.#lacksFactor(this.#now, true)
   }
 
   /** The same by OpenID Connect, whose clients may be sent back where the settings say. */
@@ -77,6 +78,7 @@ export class Judge {
 
   /** Whether a new login is let in, and all that it needs is a factor. */
   waitsAnew(): boolean {
+    if (this.#now.shutOut.has(this.#subject.id)) return false
     return this.#isLetIn(this.#now) && this.#lacksFactor(this.#now, true)
   }
 

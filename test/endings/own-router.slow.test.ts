@@ -30,7 +30,7 @@ async function wrongAfter(ending: Ending, way: Way, by: (typeof PROCESSES)[numbe
     await stage.see()
     await ending.end(stage)
     await scene.elapse(2000)
-    history.push(await readFacts(scene.process(by), scene.two.now()))
+    history.push(await readFacts(scene.process(by), scene))
     const judge = new Judge(network, scene.subject, history, ending.ends ?? [])
     const wrong: string[] = []
     for (const door of doors) {

@@ -1,4 +1,5 @@
 import { Logins } from './logins.ts'
+import { PlayedDirectory } from './played-directory.ts'
 import type { RouterEar } from './router-ear.ts'
 import { PROCESSES, type Process, type ProcessName, startTwo, type TwoProcesses } from './two-processes.ts'
 import type { Network, Subject, Way } from './ways.ts'
@@ -9,6 +10,7 @@ export interface Scene {
   readonly network: Network
   readonly subject: Subject
   readonly logins: Logins
+  readonly directory: PlayedDirectory
   process(name: ProcessName): Process
   /** Takes clients. */
   r1(name: ProcessName): RouterEar
@@ -21,7 +23,8 @@ export interface Scene {
 
 /** Forks a network for one ending; `startsAt` (epoch ms) is when the subject logs in. */
 export async function openScene(network: Network, way: Way, startsAt = network.startsAt): Promise<Scene> {
-  const two = await startTwo(await network.store.fork(), network.pki, startsAt)
+  const directory = new PlayedDirectory()
+  const two = await startTwo(await network.store.fork(), network.pki, startsAt, directory)
   const subject = network.subjects[way]
   for (const name of PROCESSES) {
     for (const router of [network.r1, network.r2]) (await two[name].connect(router)).subscribe()
@@ -35,6 +38,7 @@ export async function openScene(network: Network, way: Way, startsAt = network.s
     network,
     subject,
     logins: new Logins(network, subject, () => two.now()),
+    directory,
     process: (name) => two[name],
     r1: (name) => two[name].router(network.r1.id),
     r2: (name) => two[name].router(network.r2.id),

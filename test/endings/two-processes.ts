@@ -15,6 +15,7 @@ import {
   TEST_ADMIN,
 } from 'portcullis/testing'
 import type { ClientCertificate, RawRequest } from '../contract/http/mount.ts'
+import type { PlayedDirectory } from './played-directory.ts'
 import { RouterEar } from './router-ear.ts'
 
 export const URL_OF_ALL = 'https://controller.test:1280'
@@ -216,8 +217,13 @@ export interface TwoProcesses {
 /** Keys of authorities that are made are sealed with it. */
 const SECRETS_KEY = new Uint8Array(32).fill(7)
 
-/** Starts both processes over a store. */
-export async function startTwo(store: SharedStore, pki: PkiMaterial, now: number): Promise<TwoProcesses> {
+/** Starts both processes over a store, which ask a directory if there is one. */
+export async function startTwo(
+  store: SharedStore,
+  pki: PkiMaterial,
+  now: number,
+  directory?: PlayedDirectory,
+): Promise<TwoProcesses> {
   const clock = fakeClock(now)
   const scheduler = fakeScheduler(clock)
   const seen = await store.open()
@@ -237,6 +243,7 @@ export async function startTwo(store: SharedStore, pki: PkiMaterial, now: number
       random: seededRandom(revision + (name === 'A' ? 1 : 500_000)),
       passwordHasher: plainPasswordHasher,
       rateLimits: false,
+      ...(directory && { directory: directory.at(name) }),
       // Many log in by one secret within thirty seconds here.
       allowTotpReuse: true,
     })

@@ -1,6 +1,7 @@
 import { CLAIM } from '../../support/third-party.ts'
 import type { Ending } from '../ending.ts'
 import { WAYS } from '../ways.ts'
+import { say } from './directory-entries.ts'
 import { METHODS, patchIdentity } from './identities.ts'
 
 /** Changes that give back what an ending took: everything derived before stays over. */
@@ -10,6 +11,12 @@ export const RESTORATIONS: readonly Ending[] = [
     ways: WAYS,
     end: ({ admin, subject }) => admin('POST', `/identities/${subject.id}/enable`),
   },
+  {
+    name: 'identity known to the directory, and not disabled',
+    ways: WAYS,
+    end: (stage) => say(stage, { roleAttributes: [stage.subject.way] }),
+  },
+  { name: 'directory that gives nothing', ways: WAYS, end: (stage) => say(stage, { roleAttributes: [] }) },
   { name: 'permissions given', ways: WAYS, end: (stage) => patchIdentity(stage, { permissions: ['service', 'ops'] }) },
   { name: 'no administrator any more', ways: WAYS, end: (stage) => patchIdentity(stage, { isAdmin: false }) },
   {
