@@ -5,92 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-
-interface Defect {
-  readonly what: string
-  readonly file: string
-  /** Text of the file that a defective one has in other words. */
-  readonly good: string
-  readonly bad: string
-  readonly seed: number
-  readonly steps: number
-  /** The words of the oracle begin with this. */
-  readonly oracle: string
-}
-
-/** Defects that this product had, or that an oracle is there for, each with a seed that finds it. */
-const DEFECTS: readonly Defect[] = [
-  {
-    what: 'a router that connects while the storage is away leaves a timer',
-    file: 'adapters/network/fabric/control-listener.ts',
-    good: '      group.close()\n      throw error',
-    bad: '      throw error',
-    ...{ seed: 15, steps: 60, oracle: 'leftover' },
-  },
-  {
-    what: 'a router that comes back at another process is not told which circuits ended while it was away',
-    file: 'src/fabric/processes/relayed-routers.ts',
-    good: '    ends.settle(router)\n',
-    bad: '',
-    ...{ seed: 182, steps: 60, oracle: 'access' },
-  },
-  {
-    what: 'changes of service policies leave no audit record',
-    file: 'src/audit/audited-changes.ts',
-    good: '=== enrollments.name)) return changed',
-    bad: "=== enrollments.name)) return changed.some(({ kind }) => kind === 'service-policies') ? [] : changed",
-    ...{ seed: 1, steps: 30, oracle: 'audit' },
-  },
-  {
-    what: 'an event that a receiver refused counts as delivered',
-    file: 'src/webhooks/event-delivery.ts',
-    good: "    if (outcome !== 'put-aside' && outcome.isDelivered) {",
-    bad: "    if (outcome !== 'put-aside') {",
-    ...{ seed: 23, steps: 40, oracle: 'events' },
-  },
-  {
-    what: 'an explanation does not look whether the identity is disabled',
-    file: 'src/facts/access/explain/explain-access.rules.ts',
-    good: "const allowed = decision.verdict === 'allowed'",
-    bad: "const allowed = decision.verdict === 'allowed' || identity?.isDisabled === true",
-    ...{ seed: 7, steps: 30, oracle: 'explain' },
-  },
-  {
-    what: 'a change of keys ends the certificates of before at once',
-    file: 'src/pki/key-rotation.ts',
-    good: 'endFormer(tx, before, next.id, keepUntil, now)',
-    bad: 'endFormer(tx, before, next.id, now, now)',
-    ...{ seed: 2, steps: 30, oracle: 'enroll' },
-  },
-  {
-    what: 'a grant goes on past its end while the storage takes no changes',
-    file: 'src/access/access-feed.ts',
-    good: '    await this.#endTerms()\n',
-    bad: '',
-    ...{ seed: 3, steps: 40, oracle: 'term' },
-  },
-  {
-    what: 'a request for access is decided again',
-    file: 'src/access/access-requests.ts',
-    good: "    if (state === 'open') return request",
-    bad: "    if (state !== 'withdrawn') return request",
-    ...{ seed: 4, steps: 40, oracle: 'requests' },
-  },
-  {
-    what: 'an event overtakes an earlier one of its entity, which waits',
-    file: 'src/webhooks/delivery-work.ts',
-    good: 'const fresh = wanted.filter((record) => !blocked.has(subjectOf(record)))',
-    bad: 'const fresh = wanted',
-    ...{ seed: 15, steps: 40, oracle: 'events' },
-  },
-  {
-    what: 'a seal of several records holds the digest of a neighbour',
-    file: 'src/audit/audit-sealing.ts',
-    good: "digest: sha256(texts[at] ?? '')",
-    bad: "digest: sha256(texts[Math.max(0, at - 1)] ?? '')",
-    ...{ seed: 1, steps: 60, oracle: 'audit' },
-  },
-]
+import { DEFECTS } from './defects.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 let copy: string
@@ -107,7 +22,6 @@ afterAll(() => rm(copy, { recursive: true, force: true }))
 it.each(DEFECTS)('a seed finds it: $what', { timeout: 300_000 }, async (defect) => {
   const path = join(copy, defect.file)
   const whole = await readFile(path, 'utf8')
-  expect(whole.split(defect.good), 'the code of the defect has moved').toHaveLength(2)
   await writeFile(
     path,
     whole.replace(defect.good, () => defect.bad),

@@ -1,0 +1,10 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { DEFECTS } from './defects.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+
+it.each(DEFECTS)('a defect can be put back where the code of it stands once: $what', ({ file, good }) => {
+  expect(readFileSync(join(ROOT, file), 'utf8').split(good)).toHaveLength(2)
+})
