@@ -27,11 +27,14 @@ export class Logins {
   readonly #network: Network
   readonly #now: () => number
   readonly subject: Subject
+  /** The groups in its tokens of the signer. */
+  groups: readonly string[]
 
   constructor(network: Network, subject: Subject, now: () => number) {
     this.#network = network
     this.#now = now
     this.subject = subject
+    this.groups = [subject.way]
   }
 
   code(): string {
@@ -132,7 +135,7 @@ export class Logins {
   }
 
   #jwt(): Promise<string> {
-    return signedBy(this.#network.signer, 'jwt@example', this.#now())
+    return signedBy(this.#network.signer, 'jwt@example', this.#now(), { groups: this.groups })
   }
 }
 

@@ -68,7 +68,10 @@ export class Judge {
   stands(kind: Kind | 'begun', made: Made): boolean {
     if (this.#fiats.has(kind === 'begun' ? 'begun' : `${kind}-${made}`)) return false
     const isKept = kind !== 'begun' && made === 'A' && this.#fiats.has(`kept-${kind}-A`)
-    return this.#always((facts, before) => this.#isLetIn(facts, isKept) && !this.#gainedUnvouched(before, facts))
+    return this.#always(
+      (facts, before) =>
+        this.#isLetIn(facts, isKept) && !this.#gainedUnvouched(before, facts) && !this.#isReadAnew(before, facts),
+    )
   }
 
   acts(kind: Kind, made: Made): boolean {
@@ -353,6 +356,12 @@ export class Judge {
     if (had === undefined || has === undefined) return false
     const gained = (has.permissions ?? []).some((permission: string) => !(had.permissions ?? []).includes(permission))
     return (has.isAdmin && !had.isAdmin) || gained
+  }
+
+  /** The signer that let it in names another claim for role attributes. */
+  #isReadAnew(before: Facts, facts: Facts): boolean {
+    const [had, has] = [before, facts].map(({ of }) => of['external-jwt-signers'].get(this.#network.signer.id))
+    return this.#subject.way === 'jwt' && had?.attributeClaimsSelector !== has?.attributeClaimsSelector
   }
 
   #keepsAuthenticator(facts: Facts, method: 'updb' | 'cert'): boolean {

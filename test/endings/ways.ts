@@ -217,8 +217,13 @@ async function expectStatus(asked: Promise<Answered>): Promise<Answered> {
 }
 
 /** A token of a signer that names somebody. */
-export async function signedBy({ issued, issuer, kid }: Signer, subject: string, at: number): Promise<string> {
+export async function signedBy(
+  { issued, issuer, kid }: Signer,
+  subject: string,
+  at: number,
+  more: { readonly groups?: readonly string[] } = {},
+): Promise<string> {
   const seconds = Math.floor(at / 1000)
-  const claims = { iss: issuer, aud: 'network', sub: subject, iat: seconds, exp: seconds + 300 }
+  const claims = { iss: issuer, aud: 'network', sub: subject, iat: seconds, exp: seconds + 300, ...more }
   return new SignJWT(claims).setProtectedHeader({ alg: 'ES256', kid }).sign(issued.keys.privateKey)
 }

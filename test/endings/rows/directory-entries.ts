@@ -24,12 +24,25 @@ export async function say({ directory, subject, by }: Stage, entry: DirectoryEnt
   await directory.report(to ?? by.name, subject.id)
 }
 
+/** The signer gives the subject its role attributes, which nobody stored, by claims of the tokens that let it in. */
+const claimed = async ({ process, subject, network: { signer } }: Scene) => {
+  const at = process('A')
+  await at.told('PATCH', `/external-jwt-signers/${signer.id}`, { attributeClaimsSelector: '/groups' })
+  await at.told('PATCH', `/identities/${subject.id}`, { roleAttributes: [] })
+}
+
+/** A login by a token of no group. */
+async function logInWithoutGroups({ logins, process }: Stage, at: ProcessName): Promise<void> {
+  logins.groups = []
+  if ((await logins.session(process(at))) === undefined) throw new Error('the login is refused')
+}
+
 async function goAway({ directory, elapse }: Stage): Promise<void> {
   directory.isAway = true
   await elapse(KEPT_MS)
 }
 
-/** Role attributes that the directory of the host gives and takes away, and identities that it disables. */
+/** Role attributes that nobody stored, which the directory of the host or tokens give and take away, and identities that it disables. */
 export const DIRECTORY_ENDINGS: readonly Ending[] = [
   {
     name: 'role attributes taken away by the directory',
@@ -88,6 +101,29 @@ export const DIRECTORY_ENDINGS: readonly Ending[] = [
       directory.isAway = false
       await elapse(150_000)
     },
+  },
+  {
+    name: 'role attributes absent from the claims of the latest token',
+    ways: ['jwt'],
+    prepare: claimed,
+    end: (stage) => logInWithoutGroups(stage, stage.by.name),
+  },
+  {
+    name: 'role attributes absent from the claims of the latest token, without the process that made the session',
+    ways: ['jwt'],
+    ends: ['process-A'],
+    prepare: claimed,
+    end: async (stage) => {
+      await stage.two.A.close()
+      await logInWithoutGroups(stage, 'B')
+    },
+  },
+  {
+    name: 'claim of role attributes changed',
+    ways: ['jwt'],
+    prepare: claimed,
+    end: ({ admin, network }) =>
+      admin('PATCH', `/external-jwt-signers/${network.signer.id}`, { attributeClaimsSelector: '/roles' }),
   },
   { name: 'identity disabled by the directory', ways: WAYS, end: (stage) => say(stage, DISABLED) },
   {

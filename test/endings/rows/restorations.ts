@@ -17,6 +17,12 @@ export const RESTORATIONS: readonly Ending[] = [
     end: (stage) => say(stage, { roleAttributes: [stage.subject.way] }),
   },
   { name: 'directory that gives nothing', ways: WAYS, end: (stage) => say(stage, { roleAttributes: [] }) },
+  {
+    name: 'role attributes read from claims',
+    ways: ['jwt', 'signed'],
+    end: ({ admin, network: { signer } }) =>
+      admin('PATCH', `/external-jwt-signers/${signer.id}`, { attributeClaimsSelector: '/groups' }),
+  },
   { name: 'permissions given', ways: WAYS, end: (stage) => patchIdentity(stage, { permissions: ['service', 'ops'] }) },
   { name: 'no administrator any more', ways: WAYS, end: (stage) => patchIdentity(stage, { isAdmin: false }) },
   {
