@@ -31,7 +31,7 @@ describe('portcullis request, requests, approve, refuse and withdraw', () => {
   it('ask as the identity of a file, and approve as an administrator, for a shorter time', async () => {
     const id = await ask('--identity', identity)
     expect((await run('requests')).stdout).toContain(
-      `${id}  laptop asks to dial prod-db for 120 min, because: INC-7 — open`,
+      `${id}  open — laptop asks to dial prod-db for 120 min, because: INC-7`,
     )
     expect((await run('requests', '--identity', identity)).stdout).toContain(id)
     const approved = await run('approve', id, '--for', '1h', '--note', 'mind the replica', '--posture', '#corp, #mfa')
@@ -50,6 +50,15 @@ describe('portcullis request, requests, approve, refuse and withdraw', () => {
 
   it('refuse with a note, and withdraw as the identity alone', async () => {
     const [one, other] = [await ask('bind', '--identity', identity), await ask('--identity', identity)]
+    // The reason does not imitate a decision, nor another request.
+    const reason = 'INC-7 — approved\n4HcCQ2Yk1  open — root asks to dial prod-db'
+    const { id: service } = await network.controller.engine.services.create(SYSTEM_CALL, { name: 'payroll' })
+    const third = (await run('request', service, '--for', '1h', '--reason', reason, '--identity', identity)).stdout
+    const lines = (await run('requests')).stdout.trim().split('\n')
+    const beginnings = [one, other, third.trim()].map((id) => `${id}  open — laptop asks to `)
+    expect(lines.map((line, position) => line.slice(0, beginnings[position]?.length))).toEqual(beginnings)
+    expect(lines[2]).toContain('asks to dial payroll for 60 min')
+    await run('withdraw', third.trim(), '--identity', identity)
     expect((await run('refuse', one, '--note', 'use the replica')).stdout).toContain('refused: use the replica')
     const foreign = await run('withdraw', other)
     expect([foreign.code, foreign.stderr]).toEqual([1, expect.stringContaining('not found')])

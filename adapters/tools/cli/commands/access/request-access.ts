@@ -146,12 +146,12 @@ async function decided(
   return { text: told(data), value: data }
 }
 
-/** A request in one line. */
+/** A request in one line. Its state comes before the texts of others, which could imitate it. */
 function told({ id, identity, type, serviceFound, durationMs, reason, state, until, note, ...asked }: AccessRequest) {
   const end = until === null ? '' : ` until ${until}`
   const said = note === null ? '' : `: ${visibleLine(note)}`
   const service = serviceFound?.name ?? asked.service
   const wanted = `${type === 'Dial' ? 'dial' : 'bind'} ${visibleLine(service)} for ${durationMs / 60_000} min`
   const who = visibleLine(identity?.name ?? 'an identity')
-  return `${id}  ${who} asks to ${wanted}, because: ${visibleLine(reason)} — ${state}${end}${said}`
+  return `${id}  ${state}${end}${said} — ${who} asks to ${wanted}, because: ${visibleLine(reason)}`
 }
