@@ -3,7 +3,7 @@ import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { createManagementClient } from 'portcullis/client'
 import { enroll, openIdentity } from 'portcullis/sdk'
@@ -11,19 +11,11 @@ import ts from 'typescript'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { freePort } from '../support/free-port.ts'
 import { httpsClient } from '../support/https-fetch.ts'
+import { complaints, programsIn, textOf } from './guide-programs.ts'
 import { newProject, whyNotInstalled } from './new-project.ts'
 
-const root = resolve(import.meta.dirname, '../..')
 const ACCOUNT = { username: 'admin', password: 'a-long-password' }
 const SHOWN_PORT = '1280'
-
-const textOf = (guide: string) => readFileSync(join(root, 'docs', guide), 'utf8')
-
-/** The programs of a text, each with the path that its fence names. */
-function programsIn(text: string) {
-  const blocks = text.matchAll(/^```[jt]s (\S+)\n([\s\S]*?)^```$/gm)
-  return [...blocks].map(([, path = '', code = '']) => ({ path, code }))
-}
 
 /** The programs of the recipes by the headings above them. */
 const [[, shared] = ['', []], ...recipes] = textOf('recipes.md')
@@ -92,27 +84,6 @@ async function written(name: string, files: ReturnType<typeof programsIn>): Prom
     await writeFile(join(folder, path), code.replaceAll(SHOWN_PORT, String(port)))
   }
   return folder
-}
-
-/** The complaints of the compiler about programs, with the types that users of these frameworks install beside them. */
-function complaints(paths: readonly string[]): readonly string[] {
-  const types = join(root, 'node_modules/@types')
-  const program = ts.createProgram(
-    paths.filter((path) => path.endsWith('.ts')),
-    {
-      target: ts.ScriptTarget.ES2024,
-      module: ts.ModuleKind.NodeNext,
-      strict: true,
-      noEmit: true,
-      skipLibCheck: true,
-      allowImportingTsExtensions: true,
-      experimentalDecorators: true,
-      types: ['node'],
-      typeRoots: [types],
-      paths: { express: [join(types, 'express/index.d.ts')] },
-    },
-  )
-  return ts.getPreEmitDiagnostics(program).map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, ' '))
 }
 
 /** Starts a program, which ends with the test, and resolves to the URL that it prints. */

@@ -4,6 +4,7 @@
  * @module portcullis/kysely
  */
 export type { ConnectionOptions } from './driver/connections.ts'
+export type { JointAnswer, JointStatement } from './driver/driver-statements.ts'
 export type { DatabaseOptions } from './driver/language.ts'
 export { type PostgresConnection, type PostgresOptions, postgresDialect } from './driver/postgres-dialect.ts'
 export type { SqliteDriverOptions } from './driver/sqlite-connection.ts'
@@ -21,3 +22,4 @@ export { type PostgresStorageOptions, postgresStorage } from './postgres-storage
 export { SchemaMismatch } from './schema/compare-schemas.ts'
 export { restoreSqlite, type SnapshotOptions, snapshotSqlite } from './sqlite-snapshot.ts'
 export { type SqliteStorageOptions, sqliteStorage } from './sqlite-storage.ts'
+export type { JointConnection } from './transactions/joint-transaction.ts'

@@ -17,7 +17,7 @@ import { type DatabaseOptions, describeDatabase } from './driver/language.ts'
 import { SchemaMismatch } from './schema/compare-schemas.ts'
 import { applyMigration, pendingMigration } from './schema/migrate.ts'
 import { recordTables } from './schema/record-table.ts'
-import { withTransaction } from './transactions/joint-transaction.ts'
+import { type JointConnection, withTransaction } from './transactions/joint-transaction.ts'
 import { Reads, storedTables } from './transactions/read-transaction.ts'
 import { WriteQueue } from './transactions/write-queue.ts'
 
@@ -39,6 +39,8 @@ export interface KyselyStorageOptions extends DatabaseOptions, ConnectionOptions
 export interface JointWork<DB> {
   /** A transaction of Kysely for statements of the host. It ends with the work. */
   readonly transaction: Transaction<DB>
+  /** The same for statements that do not go through Kysely. */
+  readonly connection: JointConnection
   /** The controller over the storage, in this transaction. */
   readonly controller: JointController
 }
@@ -159,13 +161,13 @@ export async function openKyselyStorage<DB>(options: KyselyStorageOptions): Prom
       if (join === undefined) throw new Error('no controller is over this storage: createController comes first')
       const begin = join
       const { timeoutMs = JOINT_MS } = given
-      const joined = (tx: WriteTransaction, connection: Connection) => {
+      const joined = async (tx: WriteTransaction, connection: Connection) => {
         const part = begin(tx)
-        return withTransaction({ dialect, database, timeoutMs }, connection, async (transaction: Transaction<DB>) => {
-          const answer = await work({ transaction, controller: part.controller })
-          await part.settle()
-          return { answer, part }
-        })
+        const { controller, settle } = part
+        const run = (transaction: Transaction<DB>, own: JointConnection) =>
+          work({ transaction, connection: own, controller })
+        const answer = await withTransaction({ dialect, database, timeoutMs, settle }, connection, run)
+        return { answer, part }
       }
       const { answer, part } = await queue.add(joined, true).catch((error: unknown) => {
         distrustAfter(error)

@@ -21,9 +21,12 @@ if (process.argv[1] === import.meta.filename) {
     step += 1
     if (step === Number(asked)) process.kill(process.pid, 'SIGKILL')
   }
-  await storage.together(async ({ transaction, controller: { engine } }) => {
+  const values = place.startsWith('postgres:') ? '($1, $2)' : '(?, ?)'
+  await storage.together(async ({ transaction, connection, controller: { engine } }) => {
     next()
     await transaction.insertInto('tenants').values({ name, seats: 1 }).execute()
+    next()
+    await connection.query(`insert into tenants (name, seats) values ${values}`, [`${name}-second`, 2])
     next()
     await engine.services.create(SYSTEM_CALL, { name })
     next()

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { CompiledQuery } from 'kysely'
 import { createController, SYSTEM_CALL } from 'portcullis'
-import type { KyselyStorage } from 'portcullis/kysely'
+import type { JointConnection, KyselyStorage } from 'portcullis/kysely'
 import { createTestController } from 'portcullis/testing'
 import { expect, it } from 'vitest'
 import type { SignUpTables } from './joint-process.ts'
@@ -95,6 +95,109 @@ export function jointWriteContract(fresh: () => Promise<SharedDatabase>): void {
     expect(await made.services()).toEqual([])
   })
 
+  it('takes statements of the connection into the commit, with rows as the driver has them', async () => {
+    await using made = await shared().then((all) => ({ ...all, [Symbol.asyncDispose]: () => all.net.close() }))
+    const values = made.database.place.startsWith('postgres:') ? '($1, $2)' : '(?, ?)'
+    const signUp = (name: string, then = async (_connection: JointConnection) => {}) =>
+      made.storage.together(async ({ connection, controller }) => {
+        const { rowCount } = await connection.query(`insert into tenants (name, seats) values ${values}`, [name, 5])
+        await controller.engine.services.create(SYSTEM_CALL, { name })
+        const text = 'select name, seats, name from tenants'
+        const { rows } = await connection.query<readonly unknown[]>({ text, rowMode: 'array' })
+        const { rows: objects } = await connection.query({ text: 'select seats from tenants', values: [] })
+        await then(connection)
+        return { rowCount, rows, objects }
+      })
+    const refused = signUp('acme', () => Promise.reject(new Error('the card was refused')))
+    await expect(refused).rejects.toThrow('the card was refused')
+    expect([await made.tenants(), await made.services()]).toEqual([[], []])
+    const answer = await signUp('acme')
+    expect(answer).toEqual({ rowCount: 1, rows: [['acme', 5, 'acme']], objects: [{ seats: 5 }] })
+    const twice = signUp('other', async (connection) => {
+      await connection.query("insert into tenants (name, seats) values ('acme', 6)")
+    })
+    await expect(twice).rejects.toThrow(/unique/i)
+    expect([await made.tenants(), await made.services()]).toEqual([['acme'], ['acme']])
+  })
+
+  it('refuses statements that would end the transaction, and a part of it is never committed', async () => {
+    await using made = await shared().then((all) => ({ ...all, [Symbol.asyncDispose]: () => all.net.close() }))
+    const { storage } = made
+    const endings = [
+      ...[
+        'commit',
+        'COMMIT AND CHAIN',
+        ' end',
+        ';end',
+        'abort',
+        'begin',
+        'start transaction',
+        'rollback',
+        'rollback work',
+      ],
+      ...['/* a */ /* b */ commit', '-- a\ncommit', '-- a\rcommit', '/* /* a */ */ commit', "prepare transaction 'a'"],
+      ...['savepoint one_write', 'release savepoint "one_write"', 'rollback to One_Write', 'rollback/**/to one_write'],
+    ]
+    const kept = await storage.together(async ({ connection, transaction, controller }) => {
+      await controller.engine.services.create(SYSTEM_CALL, { name: 'acme' })
+      for (const text of endings) {
+        const refusal = 'the storage begins and ends this transaction'
+        await expect(connection.query(text), text).rejects.toThrow(refusal)
+        await expect(transaction.executeQuery(CompiledQuery.raw(text)), text).rejects.toThrow(refusal)
+      }
+      await expect(connection.query('rollback to sp1')).rejects.toThrow("the work has no savepoint 'sp1'")
+      const called = Reflect.apply(connection.query, undefined, ['select 1', [], () => undefined])
+      await expect(called).rejects.toThrow('query takes no callback')
+      await connection.query("insert into tenants (name, seats) values ('acme', 5)")
+      return connection
+    })
+    expect([await made.tenants(), await made.services()]).toEqual([['acme'], ['acme']])
+    const late = "insert into tenants (name, seats) values ('late', 5)"
+    await expect(kept.query(late)).rejects.toThrow('the transaction has ended')
+    for (const by of ['connection', 'transaction'] as const) {
+      const halves = storage.together(async ({ [by]: way, controller }) => {
+        await controller.engine.services.create(SYSTEM_CALL, { name: 'half' })
+        await ('query' in way ? way.query(`${late}; commit`) : way.executeQuery(CompiledQuery.raw(`${late}; commit`)))
+      })
+      await expect(halves).rejects.toThrow(/one statement at a time|multiple commands/)
+    }
+    expect([await made.tenants(), await made.services()]).toEqual([['acme'], ['acme']])
+  })
+
+  it('lets the host go back to a savepoint, but not past a call of the controller', async () => {
+    await using made = await shared().then((all) => ({ ...all, [Symbol.asyncDispose]: () => all.net.close() }))
+    const insert = (name: string) => `insert into tenants (name, seats) values ('${name}', 5)`
+    await made.storage.together(async ({ connection, controller }) => {
+      await connection.query(insert('acme'))
+      await connection.query('savepoint sp1')
+      await expect(connection.query(insert('acme'))).rejects.toThrow(/unique/i)
+      await connection.query('rollback to savepoint "sp1"')
+      await connection.query(insert('gone'))
+      await connection.query('rollback to sp1')
+      await controller.engine.services.create(SYSTEM_CALL, { name: 'acme' })
+      const back = connection.query('ROLLBACK TO sp1')
+      await expect(back).rejects.toThrow("the controller was called after the savepoint 'sp1'")
+      await connection.query('release sp1')
+      await expect(connection.query('release sp1')).rejects.toThrow("the work has no savepoint 'sp1'")
+    })
+    expect([await made.tenants(), await made.services()]).toEqual([['acme'], ['acme']])
+  })
+
+  it('waits for a statement that the work did not wait for: it is part of the commit, or nothing is committed', async () => {
+    await using made = await shared().then((all) => ({ ...all, [Symbol.asyncDispose]: () => all.net.close() }))
+    const floating = (name: string) =>
+      made.storage.together(async ({ connection, controller }) => {
+        await controller.engine.services.create(SYSTEM_CALL, { name })
+        void connection.query("insert into tenants (name, seats) values ('acme', 5)").catch(() => undefined)
+      })
+    await floating('first')
+    // SQLite goes on after a failed statement, whose changes alone are undone.
+    await floating('second').catch((error: unknown) => expect(String(error)).toMatch(/unique/i))
+    const isOver = made.database.place.startsWith('postgres:')
+    expect(await made.services()).toEqual(isOver ? ['first'] : ['first', 'second'])
+    expect(await made.tenants()).toEqual(['acme'])
+  })
+
   it('is rolled back after its time, and lets other writers on', async () => {
     await using made = await shared().then((all) => ({ ...all, [Symbol.asyncDispose]: () => all.net.close() }))
     const { storage, net } = made
@@ -112,7 +215,7 @@ export function jointWriteContract(fresh: () => Promise<SharedDatabase>): void {
 
   it('is made whole or not at all when its process is killed between any two statements', async () => {
     await using made = await shared().then((all) => ({ ...all, [Symbol.asyncDispose]: () => all.net.close() }))
-    for (const step of [1, 2, 3, 4, 5]) {
+    for (const step of [1, 2, 3, 4, 5, 6]) {
       const child = spawn(
         process.execPath,
         [
@@ -126,12 +229,14 @@ export function jointWriteContract(fresh: () => Promise<SharedDatabase>): void {
       let said = ''
       child.stdout.on('data', (text) => (said += text))
       const [, signal] = await once(child, 'close')
-      expect([signal, said]).toEqual(step === 5 ? [null, 'committed'] : ['SIGKILL', ''])
+      expect([signal, said]).toEqual(step === 6 ? [null, 'committed'] : ['SIGKILL', ''])
       const name = `tenant-${step}`
-      const hasTenant = (await made.tenants()).includes(name)
+      const tenants = (await made.tenants()).filter((tenant) => tenant.startsWith(name))
       const hasService = (await made.services()).includes(name)
       const { items } = await made.net.engine.identities.list(SYSTEM_CALL, { filter: `name = "${name}"` })
-      expect([step, hasTenant, hasService, items.length === 1]).toEqual([step, step === 5, step === 5, step === 5])
+      const isWhole = step === 6
+      expect(tenants).toEqual(isWhole ? [name, `${name}-second`] : [])
+      expect([step, hasService, items.length === 1]).toEqual([step, isWhole, isWhole])
     }
   }, 240_000)
 

@@ -23,6 +23,8 @@ export class Connection implements RowSource {
   readonly #connection: DatabaseConnection
   /** Set by the first error that speaks of the state of the database; the connection is not used again then. */
   isBroken = false
+  /** The statements up to now. */
+  used = 0
 
   constructor(connection: DatabaseConnection) {
     this.#connection = connection
@@ -33,9 +35,15 @@ export class Connection implements RowSource {
   }
 
   /** Runs any statement; answers as the driver does. */
-  async execute<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+  execute<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    return this.use((connection) => connection.executeQuery<R>(query))
+  }
+
+  /** Runs a statement on the connection of the driver. */
+  async use<T>(work: (connection: DatabaseConnection) => Promise<T>): Promise<T> {
+    this.used += 1
     try {
-      return await this.#connection.executeQuery<R>(query)
+      return await work(this.#connection)
     } catch (error) {
       throw this.#translated(error)
     }

@@ -78,6 +78,15 @@ function connectionProblem(connection: unknown): string | undefined {
   return isUrl ? undefined : 'is no postgres:// URL'
 }
 
+/**
+ * The text for which a connection of Kysely, which keeps its client of `pg` to itself, answers the client. It never reaches a server; a
+ * client of another class sends it, as a comment.
+ */
+export const CLIENT_OF_CONNECTION = '-- the client of this connection'
+
+/** The dialect whose connections answer their client. */
+export class ClientDialect extends PostgresDialect {}
+
 /** Ms after which the server ends a session whose process was lost in the middle of a write, and so frees its locks. */
 const IDLE_WRITE_MS = 30_000
 
@@ -109,11 +118,11 @@ export async function openPostgresDialect(options: PostgresOptions & ConnectionO
     idle_in_transaction_session_timeout: IDLE_WRITE_MS,
     keepAlive: true,
     max: readConnections,
-    ...(prepareStatements && { Client: preparingClient(Client) }),
+    Client: preparingClient(Client, prepareStatements),
     ...given,
   }
   return () =>
-    new PostgresDialect({
+    new ClientDialect({
       pool: async () => {
         const pool = new Pool(config)
         // A connection that is lost is replaced; the next statement shows whether that works.
@@ -134,8 +143,8 @@ const PREPARED = 400
 /** Statements whose uses are counted: frequent statements are worth preparing. */
 const COUNTED = 4000
 
-/** A client that prepares a statement on the server when it is run for the third time. */
-function preparingClient(Base: typeof Client): typeof Client {
+/** A client that prepares a statement on the server when it is run for the third time, where it may. */
+function preparingClient(Base: typeof Client, mayPrepare: boolean): typeof Client {
   const names = new Map<string, string>()
   const seen = new Map<string, number>()
 
@@ -158,7 +167,9 @@ function preparingClient(Base: typeof Client): typeof Client {
     // The client has many forms of `query`; all but the one of text with values go on as they are.
     override query(...args: readonly unknown[]): never {
       const [text, values] = args
-      const name = typeof text === 'string' && Array.isArray(values) && values.length > 0 ? nameOf(text) : undefined
+      if (text === CLIENT_OF_CONNECTION) return Promise.resolve({ rows: [this] }) as never
+      const name =
+        mayPrepare && typeof text === 'string' && Array.isArray(values) && values.length > 0 ? nameOf(text) : undefined
       const forwarded = name === undefined ? args : [{ name, text, values }, ...args.slice(2)]
       return Reflect.apply(super.query, this, forwarded) as never
     }

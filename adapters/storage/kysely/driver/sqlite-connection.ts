@@ -99,6 +99,8 @@ export class SqliteConnection implements DatabaseConnection {
   readonly #place: SqlitePlace
   #lookedAt = 0
   #isWriting = false
+  /** The error by which SQLite rolled a write back by itself. Further statements would each be a commit of their own. */
+  #rolledBack: { readonly cause: unknown } | undefined
   readonly #prepared = new Map<string, Prepared>()
 
   constructor(database: DatabaseSync, place: SqlitePlace) {
@@ -107,14 +109,16 @@ export class SqliteConnection implements DatabaseConnection {
   }
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    this.#assertBegun()
     switch (query.sql) {
       case 'begin':
         this.#look(LOOK_INTERVAL_MS)
         break
       case 'begin immediate':
         this.#look(0)
+        this.#run(query)
         this.#isWriting = true
-        break
+        return { rows: [] }
       case 'rollback':
         this.#isWriting = false
         break
@@ -130,6 +134,20 @@ export class SqliteConnection implements DatabaseConnection {
     return this.#run(query)
   }
 
+  /** Runs a statement whose rows are arrays of values: columns may have the same name. */
+  async executeForArrays<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    this.#assertBegun()
+    this.#look(LOOK_INTERVAL_MS)
+    return this.#run(query, true)
+  }
+
+  #assertBegun(): void {
+    if (this.#rolledBack === undefined) return
+    const { cause } = this.#rolledBack
+    const message = `SQLite rolled the transaction back: ${cause instanceof Error ? cause.message : String(cause)}`
+    throw new Error(message, { cause })
+  }
+
   #look(intervalMs: number): void {
     const now = runtime.monotonic()
     if (now - this.#lookedAt < intervalMs) return
@@ -137,13 +155,18 @@ export class SqliteConnection implements DatabaseConnection {
     this.#place.assertSame()
   }
 
-  #run<R>({ sql, parameters }: CompiledQuery): QueryResult<R> {
+  #run<R>({ sql, parameters }: CompiledQuery, asArrays = false): QueryResult<R> {
     const { statement, answersRows } = this.#prepare(sql)
     // Kysely leaves the types of parameters and rows open; SQLite itself refuses what it cannot bind.
     const values = parameters as readonly SQLInputValue[]
-    if (answersRows) return { rows: allRows(statement, values) as R[] }
-    const { changes } = statement.run(...values)
-    return { rows: [], numAffectedRows: BigInt(changes) }
+    try {
+      if (answersRows) return { rows: allRows(statement, values, asArrays) as R[] }
+      const { changes } = statement.run(...values)
+      return { rows: [], numAffectedRows: BigInt(changes) }
+    } catch (error) {
+      if (this.#isWriting && mayBegin(this.#database)) this.#rolledBack = { cause: error }
+      throw error
+    }
   }
 
   async *streamQuery<R>({ sql, parameters }: CompiledQuery): AsyncIterableIterator<QueryResult<R>> {
@@ -159,6 +182,8 @@ export class SqliteConnection implements DatabaseConnection {
       return known
     }
     const statement = this.#database.prepare(sql)
+    // SQLite would run the first statement, and drop the others in silence.
+    if (/[^\s;]/.test(sql.slice(statement.sourceSQL.length))) throw new Error('SQLite takes one statement at a time')
     const prepared = { statement, answersRows: statement.columns().length > 0, isUsed: false }
     this.#makeRoom()
     this.#prepared.set(sql, prepared)
@@ -176,8 +201,31 @@ export class SqliteConnection implements DatabaseConnection {
   }
 }
 
+/** Whether no transaction is under way. One is afterwards. */
+function mayBegin(database: DatabaseSync): boolean {
+  try {
+    database.exec('begin')
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** The rows of a statement, as arrays of values where these are asked for. */
+function allRows(statement: StatementSync, values: readonly SQLInputValue[], asArrays: boolean): unknown[] {
+  if (!asArrays) return allObjects(statement, values)
+  if (!('setReturnArrays' in statement))
+    throw new Error(`rows as arrays need Node 22.16 or later, this is ${process.version}`)
+  statement.setReturnArrays(true)
+  try {
+    return allObjects(statement, values)
+  } finally {
+    statement.setReturnArrays(false)
+  }
+}
+
 /** The rows of a statement, with large integers where some are too large for a number: a record with such a value is damaged. */
-function allRows(statement: StatementSync, values: readonly SQLInputValue[]): unknown[] {
+function allObjects(statement: StatementSync, values: readonly SQLInputValue[]): unknown[] {
   try {
     return statement.all(...values)
   } catch (error) {

@@ -1,49 +1,62 @@
-import { CompiledQuery, type DatabaseConnection, type Dialect, type Driver, Kysely, type Transaction } from 'kysely'
+import { type DatabaseConnection, type Dialect, type Driver, Kysely, type Transaction } from 'kysely'
 import { runtime } from '../../../../src/concurrency/process-runtime.ts'
-import { Lifetime, StorageUnavailable } from '../../../../src/storage.ts'
+import { StorageUnavailable } from '../../../../src/storage.ts'
 import type { Connection } from '../driver/connections.ts'
+import {
+  type DriverStatements,
+  driverStatements,
+  type JointAnswer,
+  type JointStatement,
+} from '../driver/driver-statements.ts'
 import type { Database } from '../driver/language.ts'
-import { TRANSACTION_OVER } from './read-transaction.ts'
-
-/** Statements by which a transaction would end under the storage. */
-const ENDING = /^\s*(?:begin|commit|end|abort|rollback(?!\s+(?:transaction\s+|work\s+)?to\b)|start\s+transaction)\b/i
+import { HostStatements } from './host-statements.ts'
 
 /**
- * Runs work of a host in a transaction that the storage has begun and ends, as a transaction of Kysely. The transaction is of no use
- * afterwards. Rejects with the first failed statement where the database takes no further one, also when the host caught the error, and
- * with {@link StorageUnavailable} `busy` after `timeoutMs`.
+ * The connection of a joint write, for statements that do not go through Kysely. Of a client of `pg` it has `query` with promises, which
+ * libraries over `pg` take. Each call runs one statement. After the work it refuses every statement.
+ */
+export interface JointConnection {
+  /**
+   * Runs a statement in the transaction. Rejects with the error of the database, for statements that begin or end a transaction, and for a
+   * roll-back to a savepoint after which the controller was called.
+   *
+   * @example
+   * await storage.together(async ({ connection, controller }) => {
+   *   await connection.query('insert into tenants (name, seats) values ($1, $2)', ['acme', 5])
+   *   await controller.invite('acme-laptop')
+   * })
+   */
+  query<R = Record<string, unknown>>(
+    statement: string | JointStatement,
+    values?: readonly unknown[],
+  ): Promise<JointAnswer<R>>
+}
+
+/** How work of a host runs in a transaction. */
+interface TransactionOptions {
+  readonly dialect: Dialect
+  readonly database: Database
+  readonly timeoutMs: number
+  /** The last work before the end, after the last statement of the host. */
+  settle(): Promise<void>
+}
+
+/**
+ * Runs work of a host in a transaction that the storage has begun and ends: as a transaction of Kysely, and by the connection itself. Both
+ * are of no use afterwards. Rejects with the first failed statement where the database takes no further one, also when the host caught the
+ * error, and with {@link StorageUnavailable} `busy` after `timeoutMs`.
  */
 export async function withTransaction<DB, T>(
-  {
-    dialect,
-    database,
-    timeoutMs,
-  }: { readonly dialect: Dialect; readonly database: Database; readonly timeoutMs: number },
+  { dialect, database, timeoutMs, settle }: TransactionOptions,
   connection: Connection,
-  work: (transaction: Transaction<DB>) => Promise<T>,
+  work: (transaction: Transaction<DB>, connection: JointConnection) => Promise<T>,
 ): Promise<T> {
-  const lifetime = new Lifetime(TRANSACTION_OVER)
-  let failed: { readonly error: unknown } | undefined
-  const joined: DatabaseConnection = {
-    async executeQuery(query) {
-      lifetime.assertOpen()
-      if (ENDING.test(query.sql))
-        throw new Error('the storage begins and ends this transaction: return, or throw to roll back')
-      try {
-        return await connection.execute(query)
-      } catch (error) {
-        failed ??= { error }
-        throw error
-      }
-    },
-    streamQuery() {
-      throw new Error('a joint write answers no streams: read pages')
-    },
-  }
+  const statements = new HostStatements(connection)
+  const driver = await connection.use((raw) => driverStatements(dialect, raw))
   const kysely = new Kysely<DB>({
     dialect: {
       createAdapter: () => dialect.createAdapter(),
-      createDriver: () => new JoinedDriver(joined),
+      createDriver: () => new JoinedDriver(joinedToKysely(statements, driver)),
       createIntrospector: (db) => dialect.createIntrospector(db),
       createQueryCompiler: () => dialect.createQueryCompiler(),
     },
@@ -55,21 +68,46 @@ export async function withTransaction<DB, T>(
     const give = () => reject(new StorageUnavailable('busy', `the joint write took longer than ${timeoutMs} ms`))
     cancel = runtime.timer(timeoutMs, give, true)
   })
-  try {
-    const answer = await Promise.race([kysely.transaction().execute(work), late])
-    if (failed !== undefined) await stillTaken(connection, failed.error)
+  const whole = async () => {
+    const answer = await kysely
+      .transaction()
+      .execute((transaction) => work(transaction, jointConnection(statements, driver)))
+    await statements.end()
+    await settle()
     return answer
+  }
+  try {
+    return await Promise.race([whole(), late])
+  } catch (error) {
+    throw statements.failed(error)
   } finally {
     cancel()
-    lifetime.end()
   }
 }
 
-/** PostgreSQL takes no further statement in a transaction with a failed one. */
-async function stillTaken(connection: Connection, failure: unknown): Promise<void> {
-  await connection.rows(CompiledQuery.raw('select 1')).catch(() => {
-    throw failure
-  })
+function joinedToKysely(statements: HostStatements, driver: DriverStatements): DatabaseConnection {
+  return {
+    executeQuery: (query) => statements.run(query.sql, () => driver.execute(query)),
+    streamQuery() {
+      throw new Error('a joint write answers no streams: read pages')
+    },
+  }
+}
+
+function jointConnection(statements: HostStatements, driver: DriverStatements): JointConnection {
+  return {
+    async query(given, values, ...others: readonly unknown[]) {
+      const statement = typeof given === 'string' ? { text: given } : given
+      if (typeof statement?.text !== 'string' || 'submit' in statement) {
+        throw new TypeError('query takes the text of a statement, or an object with its text: no cursor and no stream')
+      }
+      if ([values, ...others].some((argument) => typeof argument === 'function')) {
+        throw new TypeError('query takes no callback: it answers a promise')
+      }
+      const whole = values === undefined ? statement : { ...statement, values }
+      return statements.run(whole.text, () => driver.query(whole))
+    },
+  }
 }
 
 /** The driver of one connection, whose transaction others begin and end. */

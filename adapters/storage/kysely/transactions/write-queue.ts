@@ -31,6 +31,9 @@ interface Collected {
   readonly changes: StoredChanges
 }
 
+/** The savepoint of a write. */
+export const SAVEPOINT = 'one_write'
+
 /** Writes that one commit serves at most. */
 const GROUP_SIZE = 256
 /** Ms within which the writes of one commit begin; a later write waits for the next commit. */
@@ -156,13 +159,13 @@ export class WriteQueue {
     line: string,
     cached: CachedReads | undefined,
   ): Promise<Outcome> {
-    await connection.command('savepoint one_write')
+    await connection.command(`savepoint ${SAVEPOINT}`)
     try {
       const tx = writeTransaction(this.#stored, draft, cached)
       const result = await this.#current.run(draft.lifetime, work, tx, connection)
       if (draft.failure !== undefined) throw draft.failure
       draft.lifetime.end()
-      await connection.command('release savepoint one_write')
+      await connection.command(`release savepoint ${SAVEPOINT}`)
       const { insert, rowOf } = this.#stored.feed
       for (const [position, change] of draft.changes.entries()) draft.defer(insert, rowOf(change, position, line))
       draft.deferred.keep()
@@ -172,9 +175,9 @@ export class WriteQueue {
       // The database may have rolled back the whole transaction by itself.
       const failure = [reason, draft.failure].find((error) => error instanceof StorageUnavailable)
       if (failure !== undefined) throw failure
-      await connection.command('rollback to savepoint one_write')
+      await connection.command(`rollback to savepoint ${SAVEPOINT}`)
       draft.deferred.undo()
-      await connection.command('release savepoint one_write')
+      await connection.command(`release savepoint ${SAVEPOINT}`)
       return { isDone: false, reason }
     }
   }
