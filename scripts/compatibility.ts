@@ -16,7 +16,7 @@ const options = Object.entries(LENIENCIES).map(
 const habits = Object.values(DEPLOYED_HABITS).map(({ doc }) => `| ${doc.join(' | ')} |`)
 const tables = [
   ["| Option | Strict default | `compat: 'openziti'` |", '|---|---|---|', ...options],
-  ["| What | Default | `compat: 'openziti'` |", '|---|---|---|', ...habits],
+  ["| Behaviour | Default | `compat: 'openziti'` |", '|---|---|---|', ...habits],
 ]
 
 const text = readFileSync(file, 'utf8')
