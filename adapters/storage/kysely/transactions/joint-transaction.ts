@@ -21,8 +21,9 @@ export interface JointConnection {
    * roll-back to a savepoint after which the controller was called.
    *
    * @example
+   * const storage = await sqliteStorage('network.sqlite')
    * await storage.together(async ({ connection, controller }) => {
-   *   await connection.query('insert into tenants (name, seats) values ($1, $2)', ['acme', 5])
+   *   await connection.query('insert into tenants (name, seats) values (?, ?)', ['acme', 5])
    *   await controller.invite('acme-laptop')
    * })
    */
