@@ -45,6 +45,13 @@ describe.skipIf(process.platform === 'win32')('portcullis serve --events file:â€
     renameSync(file, `${file}.kept`)
     running.kill('SIGHUP')
     await expect.poll(() => existsSync(file), PATIENCE).toBe(true)
+    // The process that answers may open the file after the one that made it: until then its events are in the file that was moved.
+    const later: string[] = []
+    const isFollowed = async () => {
+      later.push(await create(`later ${later.length}`))
+      return later.some((id) => holds(file, id))
+    }
+    await expect.poll(isFollowed, PATIENCE).toBe(true)
     const second = await create('second')
     await expect.poll(() => holds(file, second), PATIENCE).toBe(true)
     expect(holds(`${file}.kept`, second)).toBe(false)
