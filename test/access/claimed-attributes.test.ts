@@ -8,6 +8,7 @@ import { createTestController, type TestController } from 'portcullis/testing'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { adminToken, ownApi } from '../support/delegate.ts'
 import { withSharedPki } from '../support/shared-pki.ts'
+import { letStaffDial } from '../support/staff-network.ts'
 
 const { publicKey, privateKey } = await generateKeyPair('ES256')
 const keys = JSON.stringify({ keys: [{ ...(await exportJWK(publicKey)), kid: 'k', alg: 'ES256' }] })
@@ -21,14 +22,8 @@ async function network(more: object = {}) {
   const signers = await Promise.all(['company', 'partner'].map((name) => signer(net, name)))
   const create = { name: 'anna', type: 'User' as const, isAdmin: false, externalId: 'anna@x', roleAttributes: ['own'] }
   const { id } = await net.engine.identities.create(SYSTEM_CALL, create)
-  const wiki = await net.engine.services.create(SYSTEM_CALL, { name: 'wiki' })
-  const policy = { type: 'Dial' as const, semantic: 'AnyOf' as const, identityRoles: ['#staff'] }
-  await net.engine.servicePolicies.create(SYSTEM_CALL, { ...policy, name: 'staff', serviceRoles: [`@${wiki.id}`] })
-  const routers = { semantic: 'AnyOf' as const, edgeRouterRoles: ['#all'] }
-  await net.engine.edgeRouterPolicies.create(SYSTEM_CALL, { ...routers, name: 'all', identityRoles: ['#all'] })
-  await net.engine.serviceEdgeRouterPolicies.create(SYSTEM_CALL, { ...routers, name: 'all', serviceRoles: ['#all'] })
-  await net.engine.edgeRouters.create(SYSTEM_CALL, { name: 'router' })
-  return { net, id, wiki: wiki.id, company: signers[0]?.id ?? '', partner: signers[1]?.id ?? '' }
+  const wiki = await letStaffDial(net)
+  return { net, id, wiki, company: signers[0]?.id ?? '', partner: signers[1]?.id ?? '' }
 }
 
 async function signer(net: TestController, name: string) {

@@ -10,6 +10,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { adminToken, ownApi } from '../support/delegate.ts'
 import { givePassword } from '../support/identity-state.ts'
 import { withSharedPki } from '../support/shared-pki.ts'
+import { letStaffDial } from '../support/staff-network.ts'
 
 /** Milliseconds for which answers of the directory count in these tests. */
 const KEEP = 600_000
@@ -45,14 +46,8 @@ async function network(directory: HostDirectory, more: object = {}) {
   onTestFinished(() => net.close())
   const create = { type: 'User' as const, isAdmin: false }
   const { id } = await net.engine.identities.create(SYSTEM_CALL, { ...create, name: 'anna', externalId: 'anna@x' })
-  const wiki = await net.engine.services.create(SYSTEM_CALL, { name: 'wiki', encryptionRequired: true })
-  const policy = { type: 'Dial' as const, semantic: 'AnyOf' as const, identityRoles: ['#staff'] }
-  await net.engine.servicePolicies.create(SYSTEM_CALL, { ...policy, name: 'staff', serviceRoles: [`@${wiki.id}`] })
-  const routers = { semantic: 'AnyOf' as const, edgeRouterRoles: ['#all'] }
-  await net.engine.edgeRouterPolicies.create(SYSTEM_CALL, { ...routers, name: 'all', identityRoles: ['#all'] })
-  await net.engine.serviceEdgeRouterPolicies.create(SYSTEM_CALL, { ...routers, name: 'all', serviceRoles: ['#all'] })
-  await net.engine.edgeRouters.create(SYSTEM_CALL, { name: 'router' })
-  return { net, id, wiki: wiki.id }
+  const wiki = await letStaffDial(net)
+  return { net, id, wiki }
 }
 
 const shown = (net: TestController, id: string) => net.engine.identities.get(SYSTEM_CALL, id)

@@ -1,3 +1,5 @@
+import { isStorable } from '../../base/text.ts'
+
 /** A holder of rights, as an administrator or by delegated permissions. */
 export interface RightsHolder {
   readonly isAdmin: boolean
@@ -106,6 +108,15 @@ export interface AttributeHolder {
   readonly directoryAttributes?: unknown
   readonly directoryUntil?: unknown
   readonly claimAttributes?: unknown
+}
+
+/** Role attributes that one answer of a directory, or one token, gives at most. */
+export const MOST_GIVEN = 500
+const LONGEST_GIVEN = 1024
+
+/** Reports whether a text of a directory or of a token may be a role attribute: 1 to 1,024 characters that do not begin with `#` or `@`. */
+export function isGivenAttribute(text: string): boolean {
+  return text !== '' && text.length <= LONGEST_GIVEN && isStorable(text) && !/^[#@]/.test(text)
 }
 
 /** The role attributes that the directory of the host gives: at `now` (epoch ms), or by the last write of the identity. */

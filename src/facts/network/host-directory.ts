@@ -1,11 +1,10 @@
 import { z } from 'zod'
-import { isStorable } from '../../base/text.ts'
 import { EpochMs } from '../../kernel/declaration/fields.ts'
+import { isGivenAttribute, MOST_GIVEN } from '../authority/authority.rules.ts'
 import type { DirectoryAnswer as Answer } from '../identities/directory.rules.ts'
 
 /** Milliseconds that a directory may take to answer. */
 export const DIRECTORY_ANSWER_MS = 3000
-const MOST_ATTRIBUTES = 500
 
 /** An identity, as a directory is asked about it. */
 export interface DirectoryIdentity {
@@ -56,12 +55,10 @@ export interface HostDirectory {
   readonly keepForMs?: number
 }
 
-const Attribute = z
-  .string()
-  .min(1)
-  .max(1024)
-  .refine((text) => isStorable(text) && !/^[#@]/.test(text), { error: 'a role attribute may not begin with # or @' })
-const Attributes = z.array(Attribute).max(MOST_ATTRIBUTES)
+const Attribute = z.string().refine(isGivenAttribute, {
+  error: 'a role attribute has 1 to 1024 characters, and may not begin with # or @',
+})
+const Attributes = z.array(Attribute).max(MOST_GIVEN)
 const Entry = z.object({
   roleAttributes: Attributes,
   disabled: z.boolean().default(false),

@@ -1,10 +1,7 @@
 import { memberOf } from '../../../base/members.ts'
 import type { Claims } from '../../../ports/credentials.ts'
+import { isGivenAttribute, MOST_GIVEN } from '../../authority/authority.rules.ts'
 import { textClaims } from './claims.rules.ts'
-
-/** Role attributes of one token that count; further ones are left out. */
-const MOST = 500
-const LONGEST = 1024
 
 /** The fields of an identity that tokens of external signers decide. */
 export interface ClaimFields {
@@ -15,13 +12,13 @@ export interface ClaimFields {
 }
 
 /**
- * The role attributes in the claims of a token, sorted: at most 500 texts of 1 to 1,024 characters that do not begin with `#` or `@`.
- * Undefined for a signer without a selector: its tokens say nothing of role attributes.
+ * The role attributes in the claims of a token, sorted; other texts, and those beyond the most, are left out. Undefined for a signer
+ * without a selector: its tokens say nothing of role attributes.
  */
 export function attributesClaimed(claims: Claims, selector: string | null): readonly string[] | undefined {
   if (!selector) return undefined
-  const valid = textClaims(claims, selector).filter((text) => text.length <= LONGEST && !/^[#@]/.test(text))
-  return [...new Set(valid.slice(0, MOST))].sort()
+  const valid = textClaims(claims, selector).filter(isGivenAttribute)
+  return [...new Set(valid.slice(0, MOST_GIVEN))].sort()
 }
 
 /** The fields after a signer claimed `attributes`, in place of what its earlier tokens claimed. None end its claims. */
