@@ -43,6 +43,22 @@ function namesIn(statement: ts.Statement): readonly string[] {
   return name !== undefined && ts.isIdentifier(name as ts.Node) ? [(name as ts.Identifier).text] : []
 }
 
+/** The text of a declaration, the members of each union sorted: the compiler orders them as it met them, which differs by run. */
+function textIn(node: ts.Node): string {
+  const source = node.getSourceFile().text
+  const children: ts.Node[] = []
+  ts.forEachChild(node, (child) => void children.push(child))
+  const texts = children.map(textIn)
+  if (ts.isUnionTypeNode(node)) texts.sort()
+  let text = ''
+  let end = node.getStart()
+  children.forEach((child, index) => {
+    text += source.slice(end, child.getStart()) + texts[index]
+    end = child.getEnd()
+  })
+  return text + source.slice(end, node.getEnd())
+}
+
 /** The declarations of what a name stands for. */
 function textOf(exported: ts.Symbol, declared: Declared): string {
   const { checker, written } = declared
@@ -53,7 +69,7 @@ function textOf(exported: ts.Symbol, declared: Declared): string {
   }
   const files = [...new Set((symbol.declarations ?? []).map((one) => one.getSourceFile().fileName))]
   const statements = files.flatMap((file) => [...(written.get(file)?.statements ?? [])])
-  const texts = statements.filter((one) => namesIn(one).includes(symbol.name)).map((one) => one.getText())
+  const texts = statements.filter((one) => namesIn(one).includes(symbol.name)).map(textIn)
   const renamed = symbol.name === exported.name ? [] : [`export { ${symbol.name} as ${exported.name} };`]
   return texts.length > 0 ? [...texts, ...renamed].join('\n') : `export { ${exported.name} }; // of another package`
 }
@@ -70,7 +86,7 @@ function report(name: string, file: string, ofMain: ReadonlyMap<string, string>,
   const lines = [
     ...(shared.length === 0 ? [] : [`export { ${shared.join(', ')} } from 'portcullis';`]),
     ...shown.filter((one) => !isOfMain(one)).map(([, text]) => text),
-    ...additions.map((one) => one.getText()),
+    ...additions.map(textIn),
   ]
   const text = `# ${name}\n\nWritten by \`npm run api-report\`.\n\n\`\`\`ts\n${lines.join('\n\n')}\n\`\`\`\n`
   return { texts, text }
