@@ -27,6 +27,8 @@ export type {
   DirectoryChange,
   DirectoryEntry,
   DirectoryIdentity,
+  DirectoryPerson,
+  DirectorySearch,
   HostDirectory,
 } from './facts/network/host-directory.ts'
 export type { HostHooks } from './facts/network/host-rules.ts'

@@ -203,7 +203,7 @@ export const METHODS: RowsOf<Pick<HostEngine, keyof CallEngine>> = {
 /** The methods of the host alone. */
 export function hostMethods(engine: ControllerEngine): HostMethods {
   return {
-    startSession: (identityId, client) => engine.apiSessions.startFor(SYSTEM_CALL, identityId, client),
+    startSession: (identity, client) => engine.apiSessions.startFor(SYSTEM_CALL, identity, client),
     resolve: (...given) => engine.apiSessions.resolve(...given),
     resetAdminPassword: (reset) => engine.administratorRecovery.resetPassword(SYSTEM_CALL, reset),
     snapshot: () => engine.snapshots.create(),

@@ -13,6 +13,18 @@ import { findOne } from '../records/read-records.ts'
 
 type Authenticator = RecordOf<typeof authenticators>
 type Ca = RecordOf<typeof cas>
+type Identity = RecordOf<typeof identities>
+
+/** A signer or an authority that vouches for a person by an external id. The identities that it vouched for first are counted. */
+export interface Voucher {
+  readonly id: string
+  readonly limit: 'identitiesPerSigner' | 'identitiesPerCa'
+  /** Reports whether the login of a new identity would be accepted, within the write that makes the identity. */
+  readonly admits: (tx: ReadTransaction, identity: Identity) => Promise<boolean>
+}
+
+/** Makes the identity of an unknown person. True where there is an identity of the person afterwards. */
+export type MakeIdentity = (externalId: string, voucher: Voucher) => Promise<boolean>
 
 /** The holder of a certificate, and its authenticator; undefined where the holder is known by an external id. */
 export interface CertificateHolder {
@@ -27,12 +39,14 @@ export interface CertificateHolder {
 
 /**
  * Finds the identity of a client's certificate chain (DER, leaf first). The leaf decides, and the rest only proves it: the chain leads to
- * the network's roots, or to a verified third party that may authenticate. Otherwise answers the reason of the refusal.
+ * the network's roots, or to a verified third party that may authenticate. Otherwise answers the reason of the refusal. `makeIdentity` makes
+ * the identity of an external id that no identity has.
  */
 export async function certificateHolder(
   context: EngineContext,
   chain: readonly Uint8Array[],
   now: number,
+  makeIdentity?: MakeIdentity,
 ): Promise<CertificateHolder | string> {
   if (chain.length === 0) return 'no client certificate'
   const own = await context.pki.verifyClientChain(chain, now)
@@ -45,11 +59,26 @@ export async function certificateHolder(
   const ca = verdict.trusted ? verified.find(({ id }) => id === verdict.authorityId) : undefined
   if (!verdict.trusted || ca === undefined) return 'untrusted client certificate'
   const externalId = ca.externalIdClaim === null ? undefined : externalIdOf(ca.externalIdClaim, verdict.leaf)
-  return context.storage.read((tx) =>
-    externalId === undefined
-      ? byFingerprint(tx, verdict.leaf, false, ca)
-      : byExternalId(tx, ca, externalId, verdict.leaf),
-  )
+  const { leaf } = verdict
+  if (externalId === undefined) return context.storage.read((tx) => byFingerprint(tx, leaf, false, ca))
+  const find = () => context.storage.read((tx) => byExternalId(tx, ca, externalId, leaf))
+  const found = await find()
+  if (found !== UNKNOWN || makeIdentity === undefined || !isValidAt(leaf, now)) return found
+  const voucher: Voucher = {
+    id: ca.id,
+    limit: 'identitiesPerCa',
+    admits: (tx, made) => admitsByCertificate(tx, ca, made),
+  }
+  return (await makeIdentity(externalId, voucher)) ? find() : found
+}
+
+const UNKNOWN = 'unknown external id'
+
+/** Reports whether an authority may authenticate an identity by certificate in a snapshot. */
+async function admitsByCertificate(tx: ReadTransaction, ca: Ca, { authPolicyId }: Identity): Promise<boolean> {
+  const current = await tx.collection(cas).get(ca.id)
+  const authPolicy = await tx.collection(authPolicies).get(authPolicyId)
+  return current?.updatedAt === ca.updatedAt && current.isAuthEnabled && (authPolicy?.primary.cert.allowed ?? false)
 }
 
 /** Records the use of a certificate, within the write that starts a session. */
@@ -82,7 +111,7 @@ async function byExternalId(
 ): Promise<CertificateHolder | string> {
   const identity = await findOne(tx, identities, 'externalId', externalId)
   const authPolicy = identity && (await tx.collection(authPolicies).get(identity.authPolicyId))
-  if (identity === undefined || authPolicy === undefined) return 'unknown external id'
+  if (identity === undefined || authPolicy === undefined) return UNKNOWN
   return { authenticator: undefined, identity, authPolicy, leaf, improper: false, ca }
 }
 

@@ -15,6 +15,7 @@ import type { Claims } from '../ports/credentials.ts'
 import type { ReadTransaction } from '../ports/record-storage.ts'
 import { findOne } from '../records/read-records.ts'
 import { withMissing } from './api-session-validity.ts'
+import type { MakeIdentity, Voucher } from './certificate-holder.ts'
 import { mayProve, signerProofOf } from './login-basis.ts'
 
 type Signer = RecordOf<typeof externalJwtSigners>
@@ -60,13 +61,23 @@ export async function verifyTokens(
   return { verified, problems }
 }
 
-/** Finds the identity of the first acceptable token. Error: `UNAUTHORIZED` with the problem of the tokens. */
-export async function tokenHolder(context: EngineContext, tokens: readonly string[]): Promise<TokenHolder> {
+/**
+ * Finds the identity of the first acceptable token; `makeIdentity` makes it where there is none. Error: `UNAUTHORIZED` with the problem of
+ * the tokens.
+ */
+export async function tokenHolder(
+  context: EngineContext,
+  tokens: readonly string[],
+  makeIdentity: MakeIdentity | undefined,
+): Promise<TokenHolder> {
   const signers = await enabledSigners(context)
   const { verified, problems } = await verifyTokens(context, tokens, signers)
+  const find = (token: VerifiedToken) => context.storage.read((tx) => holderIn(tx, token, context.clock.now()))
   for (const token of verified) {
-    const holder = await context.storage.read((tx) => holderIn(tx, token, context.clock.now()))
-    if (holder !== undefined) return holder
+    const found = await find(token)
+    const isMade = found === 'unknown' && (await makeIdentity?.(claimOf(token) ?? '', voucherOf(context, token)))
+    const holder = isMade ? await find(token) : found
+    if (typeof holder === 'object') return holder
   }
   throw new TokenRefused('primary', problems[0] ?? 'missing', offeredSigners(signers))
 }
@@ -125,27 +136,57 @@ export async function signerProof(
   return problems[0] ?? (verified.length > 0 ? 'invalid' : 'missing')
 }
 
-function names({ signer, claims }: VerifiedToken, { id, externalId }: Identity): boolean {
-  const claimed = textClaim(claims, signer.claimsProperty)
-  return claimed !== undefined && claimed === (signer.useExternalId ? externalId : id)
+function names(token: VerifiedToken, { id, externalId }: Identity): boolean {
+  const claimed = claimOf(token)
+  return claimed !== undefined && claimed === (token.signer.useExternalId ? externalId : id)
 }
 
-/** The identity that a verified token authenticates in a snapshot; undefined when its signer was changed or disabled since. */
+/** The id or the external id of an identity that a token claims. */
+function claimOf({ signer, claims }: VerifiedToken): string | undefined {
+  return textClaim(claims, signer.claimsProperty)
+}
+
+/** A token as the voucher for the person of its external id. */
+function voucherOf({ clock }: EngineContext, token: VerifiedToken): Voucher {
+  const admits: Voucher['admits'] = async (tx, identity) =>
+    (await currentSigner(tx, token)) !== undefined && (await holding(tx, token, identity, clock.now())) !== undefined
+  return { id: token.signer.id, limit: 'identitiesPerSigner', admits }
+}
+
+/** The signer of a verified token in a snapshot; undefined when it was changed or disabled since. */
+async function currentSigner(tx: ReadTransaction, { signer }: VerifiedToken): Promise<Signer | undefined> {
+  const current = await tx.collection(externalJwtSigners).get(signer.id)
+  return current?.enabled && current.updatedAt === signer.updatedAt ? current : undefined
+}
+
+/**
+ * The identity that a verified token authenticates in a snapshot; undefined when its signer was changed or disabled since. `unknown` where
+ * no identity has its external id.
+ */
 async function holderIn(
   tx: ReadTransaction,
+  token: VerifiedToken,
+  now: number,
+): Promise<TokenHolder | 'unknown' | undefined> {
+  const { signer } = token
+  const claimed = claimOf(token)
+  if (claimed === undefined || (await currentSigner(tx, token)) === undefined) return undefined
+  if (!signer.useExternalId) return holding(tx, token, await tx.collection(identities).get(claimed), now)
+  const identity = await findOne(tx, identities, 'externalId', claimed)
+  return identity === undefined ? 'unknown' : holding(tx, token, identity, now)
+}
+
+/** The identity as the holder of a token; undefined where the token may not authenticate it. */
+async function holding(
+  tx: ReadTransaction,
   { signer, claims }: VerifiedToken,
+  identity: Identity | undefined,
   now: number,
 ): Promise<TokenHolder | undefined> {
-  const claimed = textClaim(claims, signer.claimsProperty)
-  const current = await tx.collection(externalJwtSigners).get(signer.id)
-  if (claimed === undefined || !current?.enabled || current.updatedAt !== signer.updatedAt) return undefined
-  const identity = signer.useExternalId
-    ? await findOne(tx, identities, 'externalId', claimed)
-    : await tx.collection(identities).get(claimed)
   const authPolicy = identity && (await tx.collection(authPolicies).get(identity.authPolicyId))
   if (identity === undefined || authPolicy === undefined) return undefined
   if (isDisabled(identity, now)) return undefined
-  if (hasRights(identity) && !current.mayAuthenticateAdmins) return undefined
+  if (hasRights(identity) && !signer.mayAuthenticateAdmins) return undefined
   const { allowed, allowedSigners } = authPolicy.primary.extJwt
   if (!allowed || (allowedSigners.length > 0 && !allowedSigners.includes(signer.id))) return undefined
   return { signer, claims, identity, authPolicy }

@@ -9,6 +9,7 @@ import type { PostureResponse, ServiceTimeout } from '../facts/access/posture/ru
 import type { SessionCreate } from '../facts/access/session.resource.ts'
 import type { AuthenticatorCreate } from '../facts/credentials/authenticator.resource.ts'
 import type { EnrollmentCreate } from '../facts/enrollment/enrollment.resource.ts'
+import type { DirectorySearch } from '../facts/network/host-directory.ts'
 import type * as wire from '../facts/resources/wire-names.ts'
 import type { DeliveryReport, DeliverySelectionRequest } from '../facts/webhooks/delivery-questions.resource.ts'
 import type { Trace } from '../identities/traces.ts'
@@ -220,15 +221,17 @@ export interface HostEngine extends HostEntityServices {
 /** The methods of the host alone, without a call: nobody's rights are asked. */
 export interface HostMethods {
   /**
-   * Begins an API session of an identity, which the host has authenticated by its own means.
+   * Begins an API session of an identity, which the host has authenticated by its own means. A person is named by `externalId` or `name`:
+   * a person without an identity gets it where `directory.find` finds the person.
    *
    * @throws {ControllerError} NOT_FOUND for an unknown identity.
+   * @throws {ControllerError} INVALID_AUTH when it is disabled.
    *
    * @example
    * const caller = await controller.engine.host.startSession(identity.id)
    * const { items } = await controller.as(caller).services.list()
    */
-  startSession(identityId: string, client?: ClientInfo): Promise<Caller>
+  startSession(identity: string | DirectorySearch, client?: ClientInfo): Promise<Caller>
   /**
    * The holder of a token; `undefined` for a token that is unknown, expired, or of a disabled identity. Counts as use.
    *

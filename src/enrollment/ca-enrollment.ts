@@ -13,6 +13,7 @@ import {
 } from '../facts/credentials/signers/claims.rules.ts'
 import { cas } from '../facts/enrollment/ca.resource.ts'
 import { identities, PLAIN_IDENTITY } from '../facts/identities/identity.resource.ts'
+import { checkClaimedFields } from '../identities/claimed-identities.ts'
 import { readValue } from '../kernel/declaration/read-body.ts'
 import type { RecordOf } from '../kernel/declaration/resource.ts'
 import type { CertificateFacts } from '../ports/pki.ts'
@@ -20,7 +21,7 @@ import type { ReadTransaction } from '../ports/record-storage.ts'
 import { requireQuota } from '../records/owner-quota.ts'
 import { findOne, newRecord } from '../records/read-records.ts'
 import { refusingDuplicates } from '../records/references.ts'
-import { checkClaimedFields, refusingUsedCertificate, requireAdmission } from './enrollment.ts'
+import { refusingUsedCertificate, requireAdmission } from './enrollment.ts'
 
 type Ca = RecordOf<typeof cas>
 

@@ -17,7 +17,7 @@ import type { CertificateFacts } from '../ports/pki.ts'
 import { type ReadTransaction, UniqueViolation } from '../ports/record-storage.ts'
 import { keepOwnerQuota } from '../records/owner-quota.ts'
 import { findOne } from '../records/read-records.ts'
-import { checkRoleAttributes, refusingDuplicates } from '../records/references.ts'
+import { refusingDuplicates } from '../records/references.ts'
 
 /** An enrollment that gave its identity, or its router, a credential. */
 interface CompletedEnrollment {
@@ -219,25 +219,5 @@ export async function refusingUsedCertificate<T>(
   } catch (error) {
     if (!(error instanceof UniqueViolation) || error.field !== 'fingerprint') throw error
     throw new ControllerError('CERT_IN_USE', { data: { fingerprint } })
-  }
-}
-
-/** The fields of a new identity that a certificate or a token may claim. */
-export type ClaimedFields = Pick<RecordOf<typeof identities>, 'externalId' | 'name' | 'roleAttributes'>
-
-const FIELDS = ['name', 'externalId', 'roleAttributes'] as const
-
-/**
- * Checks the fields that a certificate or a token claims for a new identity by the rules of a request. Error:
- * `COULD_NOT_VALIDATE` naming the field.
- */
-export function checkClaimedFields(claimed: ClaimedFields): void {
-  if (claimed.name.trim() === '') throw invalidField('name', 'name is required', '')
-  checkRoleAttributes('roleAttributes', claimed.roleAttributes)
-  for (const field of FIELDS) {
-    const result = identities.definition.writable[field].safeParse(claimed[field])
-    const [issue] = result.error?.issues ?? []
-    if (issue !== undefined)
-      throw invalidField(field, `${field} that was claimed is not acceptable: ${issue.message}`, '')
   }
 }

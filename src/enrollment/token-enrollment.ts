@@ -10,12 +10,13 @@ import { authenticators } from '../facts/credentials/authenticator.resource.ts'
 import { textClaim, textClaims } from '../facts/credentials/signers/claims.rules.ts'
 import { externalJwtSigners } from '../facts/credentials/signers/external-jwt-signer.resource.ts'
 import { identities, PLAIN_IDENTITY } from '../facts/identities/identity.resource.ts'
+import { checkClaimedFields } from '../identities/claimed-identities.ts'
 import { readValue } from '../kernel/declaration/read-body.ts'
 import type { ReadTransaction } from '../ports/record-storage.ts'
 import { requireQuota } from '../records/owner-quota.ts'
 import { findOne, newRecord } from '../records/read-records.ts'
 import { refusingDuplicates } from '../records/references.ts'
-import { checkClaimedFields, requireAdmission } from './enrollment.ts'
+import { requireAdmission } from './enrollment.ts'
 
 /** Makes identities for the holders of tokens whose external signer allows it. */
 export class TokenEnrollment {

@@ -11,7 +11,9 @@ import { authenticators } from '../facts/credentials/authenticator.resource.ts'
 import { byHost, dueAtOf } from '../facts/credentials/login-basis.rules.ts'
 import { identities } from '../facts/identities/identity.resource.ts'
 import { type AuthQuery, apiSessions } from '../facts/login/api-session.resource.ts'
+import { type DirectorySearch, DirectorySearchRequest } from '../facts/network/host-directory.ts'
 import type { ReadToken } from '../facts/oidc/token-claims.rules.ts'
+import { identityOf, makeIdentityOf } from '../identities/claimed-identities.ts'
 import { askDirectory } from '../identities/directory-answers.ts'
 import { readId, readText, readValue } from '../kernel/declaration/read-body.ts'
 import type { RecordOf } from '../kernel/declaration/resource.ts'
@@ -48,7 +50,8 @@ export class ApiSessions {
   }
 
   /**
-   * Starts an API session for an identity that the host has authenticated by its own means.
+   * Starts an API session for an identity that the host has authenticated by its own means. A person without an identity gets it where the
+   * directory of the host finds the person.
    *
    * @throws {ControllerError} UNAUTHORIZED when the call is no system call.
    * @throws {ControllerError} NOT_FOUND when there is no such identity.
@@ -58,12 +61,19 @@ export class ApiSessions {
    * const caller = await engine.host.startSession(identity.id)
    * await engine.sessions.create({ by: 'caller', caller }, { serviceId: service.id, type: 'Dial' })
    */
-  async startFor(call: Call, identityId: string, sent: SentClientInfo = {}): Promise<Caller> {
+  async startFor(call: Call, who: string | DirectorySearch, sent: SentClientInfo = {}): Promise<Caller> {
     const client = readClientInfo(sent)
-    readId(identityId, 'identityId')
+    if (typeof who === 'string') readId(who, 'identityId')
+    else readValue('identity', DirectorySearchRequest, who)
     if (call.by !== 'system') throw new ControllerError('UNAUTHORIZED')
-    const identity = await this.#context.storage.read((tx) => tx.collection(identities).get(identityId))
-    if (identity === undefined) throw notFound('identity', identityId)
+    const find = () =>
+      this.#context.storage.read((tx) =>
+        typeof who === 'string' ? tx.collection(identities).get(who) : identityOf(tx, who),
+      )
+    const known = await find()
+    const isMade = known === undefined && typeof who === 'object' && (await makeIdentityOf(this.#context, call, who))
+    const identity = isMade ? await find() : known
+    if (identity === undefined) throw notFound('identity', typeof who === 'string' ? who : Object.values(who).join())
     const { directory } = this.#context.host
     if (directory !== undefined) await askDirectory(this.#context, directory, identity)
     return this.start(call, { identity }, { ...byHost(), client })

@@ -2,7 +2,12 @@ import { z } from 'zod'
 import { ControllerError, TokenRefused } from '../base/errors.ts'
 import type { Call } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
-import { certificateHolder, isValidAt, noteCertificateUse } from '../credentials/certificate-holder.ts'
+import {
+  certificateHolder,
+  isValidAt,
+  type MakeIdentity,
+  noteCertificateUse,
+} from '../credentials/certificate-holder.ts'
 import { tokenHolder } from '../credentials/external-logins.ts'
 import { certificateBasis, LostBasis, passwordBasis, signerBasis } from '../credentials/login-basis.ts'
 import { requirePasswordRate } from '../credentials/login-rate-limits.ts'
@@ -13,6 +18,7 @@ import { authPolicies } from '../facts/credentials/auth-policy.resource.ts'
 import { authenticators } from '../facts/credentials/authenticator.resource.ts'
 import { attributesClaimed } from '../facts/credentials/signers/claimed-attributes.rules.ts'
 import { identities } from '../facts/identities/identity.resource.ts'
+import { makeIdentityOf } from '../identities/claimed-identities.ts'
 import { askDirectory } from '../identities/directory-answers.ts'
 import { readValue } from '../kernel/declaration/read-body.ts'
 import type { RecordOf } from '../kernel/declaration/resource.ts'
@@ -92,7 +98,12 @@ export class Authentication<Begun> {
     const client = readClientInfo(sent)
     return this.#attempt('cert', call, async () => {
       const now = this.#context.clock.now()
-      const holder = await certificateHolder(this.#context, call.clientCertificates ?? [], now)
+      const holder = await certificateHolder(
+        this.#context,
+        call.clientCertificates ?? [],
+        now,
+        this.#makerOfIdentities(call),
+      )
       if (typeof holder === 'string') throw new Refusal(holder)
       const { authenticator, identity, authPolicy, leaf, improper } = holder
       this.#refuseDisabled(identity)
@@ -125,7 +136,7 @@ export class Authentication<Begun> {
   async byExternalJwt(call: Call, sent: SentClientInfo = {}): Promise<Begun> {
     const client = readClientInfo(sent)
     return this.#attempt('ext-jwt', call, async () => {
-      const holder = await tokenHolder(this.#context, call.bearerTokens ?? [])
+      const holder = await tokenHolder(this.#context, call.bearerTokens ?? [], this.#makerOfIdentities(call))
       return this.#enter(call, holder, {
         method: 'ext-jwt',
         ...signerBasis(this.#context, holder.signer, holder.identity),
@@ -133,6 +144,12 @@ export class Authentication<Begun> {
         client,
       })
     })
+  }
+
+  /** Makes identities of persons that the directory of the host finds; undefined without a directory. */
+  #makerOfIdentities(call: Call): MakeIdentity | undefined {
+    if (this.#context.host.directory === undefined) return undefined
+    return (externalId, voucher) => makeIdentityOf(this.#context, call, { externalId }, voucher)
   }
 
   async #withPassword(call: Call, username: string, password: string, client: ClientInfo): Promise<Begun> {

@@ -8,6 +8,7 @@ import {
   DirectoryAnswer,
   type HostDirectory,
   ReportedChange,
+  readPerson,
 } from '../facts/network/host-directory.ts'
 import {
   type AskedDirectory,
@@ -78,6 +79,15 @@ function askedDirectory(directory: HostDirectory, ports: HostPorts): AskedDirect
       } catch (error) {
         const failed = { identity: id, error: errorText(error) }
         logger.error('the directory of the host gave no valid answer: what it said before counts on', failed)
+        return undefined
+      }
+    },
+    find: async (wanted) => {
+      try {
+        return readPerson(wanted, await within(DIRECTORY_ANSWER_MS, ports, directory.find?.(wanted)))
+      } catch (error) {
+        const failed = { ...wanted, error: errorText(error) }
+        logger.error('the directory of the host could not find a person: no identity is made', failed)
         return undefined
       }
     },

@@ -23,6 +23,22 @@ export interface DirectoryEntry {
   readonly until?: Date | number
 }
 
+/** A person, as a directory is asked for it. */
+export type DirectorySearch = { readonly externalId: string } | { readonly name: string }
+/** The same as a host asks for the identity of a person. */
+export const DirectorySearchRequest: z.ZodType<DirectorySearch> = z.union([
+  z.strictObject({ externalId: z.string().min(1) }),
+  z.strictObject({ name: z.string().min(1) }),
+])
+
+/** A person of a directory. The first login makes an identity with these fields. */
+export interface DirectoryPerson {
+  /** The name of the identity, unique among identities. */
+  readonly name: string
+  /** The name by which other systems know the person. Default: none. */
+  readonly externalId?: string | null | undefined
+}
+
 /** The identities whose entries in a directory changed. */
 export type DirectoryChange = { readonly id: string } | { readonly externalId: string } | 'all'
 /** A change as a host reports it. */
@@ -46,6 +62,21 @@ export interface HostDirectory {
    * rejection, a later answer or an invalid answer is logged and changes nothing.
    */
   attributesOf(identity: DirectoryIdentity): Promise<readonly string[] | DirectoryEntry | undefined>
+  /**
+   * The person of an external id or of a name; undefined where the directory knows no such person. It may take 3 s. Asked at a login that
+   * names no identity by its external id, and where the host begins a session of a person: the identity is made then. A rejection, a later
+   * answer or another person is logged, and no identity is made. Default: identities are made before their first login.
+   *
+   * @example
+   * import type { HostDirectory } from 'portcullis'
+   * const users = new Map([['anna@example.org', 'Anna']])
+   * const find: HostDirectory['find'] = async (wanted) => {
+   *   if (!('externalId' in wanted)) return undefined
+   *   const name = users.get(wanted.externalId)
+   *   return name === undefined ? undefined : { name, externalId: wanted.externalId }
+   * }
+   */
+  find?(wanted: DirectorySearch): Promise<DirectoryPerson | undefined>
   /**
    * Called once. From then on the host calls `listener` after each change of the directory. Its promise resolves when access that the
    * change takes has ended, and never rejects. Answers the function that ends this.
@@ -71,3 +102,12 @@ const Entry = z.object({
 export const DirectoryAnswer: z.ZodType<Answer> = z
   .union([Attributes.transform((roleAttributes) => ({ roleAttributes, disabled: false, until: null })), Entry])
   .optional()
+
+/** Reads the person that a directory found; undefined for an unknown person. Throws for an invalid answer, or another person than was wanted. */
+export function readPerson(wanted: DirectorySearch, found: unknown): DirectoryPerson | undefined {
+  const Person = z.object({ name: z.string(), externalId: z.string().nullish() }).optional()
+  const person = Person.parse(found)
+  const isWanted = 'name' in wanted ? person?.name === wanted.name : person?.externalId === wanted.externalId
+  if (person === undefined || isWanted) return person
+  throw new TypeError('the directory found another person than it was asked for')
+}

@@ -1,7 +1,7 @@
 import type { AccessApproval, AccessRefusal } from '../access/access-request.resource.ts'
 import type { DirectoryAnswer } from '../identities/directory.rules.ts'
 import type { ControllerEvents } from './events.ts'
-import type { DirectoryChange, DirectoryIdentity } from './host-directory.ts'
+import type { DirectoryChange, DirectoryIdentity, DirectoryPerson, DirectorySearch } from './host-directory.ts'
 
 /** A login with valid credentials. */
 export interface LoginAttempt {
@@ -83,6 +83,8 @@ export interface DirectoryQuestion {
 export interface AskedDirectory {
   /** Undefined where the directory gives no valid answer in time. */
   answerFor(identity: DirectoryIdentity): Promise<{ readonly answer: DirectoryAnswer } | undefined>
+  /** Undefined where the directory finds nobody, or gives no valid answer in time. */
+  find(wanted: DirectorySearch): Promise<DirectoryPerson | undefined>
   /** Calls `listener`, which does not reject, after each change that the host reports; answers the function that ends this. */
   follow(listener: (change: DirectoryChange) => Promise<void>): () => void
   /** The questions of this process, in the order of asking, by the id of the identity. */
