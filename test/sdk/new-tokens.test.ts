@@ -3,10 +3,11 @@ import { channelPair } from '../../adapters/network/channel/channel-pair.ts'
 import { EDGE_HEADER, EDGE_TYPE, textIn } from '../../adapters/network/channel/edge-messages.ts'
 import type { Frame } from '../../adapters/network/channel/frame.ts'
 import { boolHeader, uint32Header } from '../../adapters/network/channel/header-values.ts'
+import { readReports } from '../../adapters/network/channel/posture-messages.ts'
 import { RouterPool } from '../../adapters/network/sdk/routers/router-pool.ts'
 
 /** A pool of channels to one played router, which answers when the test says so; time goes on by `pass`. */
-function pool() {
+function pool(token = 'first') {
   const heard: Frame[] = []
   let timers: { readonly at: number; readonly work: () => void }[] = []
   let now = 0
@@ -25,7 +26,7 @@ function pool() {
   }
   const routers = new RouterPool({
     connect: async () => own,
-    hello: async () => ({ apiSessionToken: 'first', identityId: 'me' }),
+    hello: async () => ({ apiSessionToken: token, identityId: 'me' }),
     now: () => now,
     timer: (ms, work) => {
       const timer = { at: now + ms, work }
@@ -42,7 +43,11 @@ function pool() {
     for (const { work } of due) work()
   }
   const updates = () => heard.filter(({ contentType }) => contentType === EDGE_TYPE.updateToken).map(textIn)
-  const admit = () => answer(EDGE_TYPE.result, [[EDGE_HEADER.isAccepted, boolHeader(true)]])
+  const admit = () =>
+    answer(EDGE_TYPE.result, [
+      [EDGE_HEADER.isAccepted, boolHeader(true)],
+      [EDGE_HEADER.supportsPosture, boolHeader(true)],
+    ])
   return { routers, heard, answer, admit, pass, updates, isClosed: () => isClosed }
 }
 
@@ -71,4 +76,25 @@ it('a router that is silent to a new token keeps its connections and is asked ag
   await vi.waitFor(() => expect(updates()).toEqual(['second', 'second']))
   answer(EDGE_TYPE.stateClosed)
   await vi.waitFor(() => expect(isClosed()).toBe(true))
+})
+
+it('a router hears all that was reported before it was connected, and while it was greeted', async () => {
+  const { routers, heard, admit } = pool('ey.access.token')
+  routers.report({ domain: 'corp.example', processes: [{ path: '/usr/bin/agent' }, { path: '/usr/bin/other' }] })
+  routers.report({ processes: [{ path: '/usr/bin/other', isRunning: false }] })
+  const opening = routers.channelTo('tls:router:1')
+  await vi.waitFor(() => expect(heard).toHaveLength(1))
+  routers.report({ processes: [{ path: '/usr/bin/third' }] })
+  admit()
+  await opening
+  const reports = () => heard.filter(({ contentType }) => contentType === EDGE_TYPE.posture)
+  await vi.waitFor(() => expect(reports()).toHaveLength(1))
+  const facts = reports().flatMap(({ body }) => readReports(Buffer.concat(body)).map((report) => report.facts))
+  expect(facts.find(({ domain }) => domain !== undefined)).toEqual({ domain: 'corp.example' })
+  const running = facts.flatMap(({ processes = [] }) => processes.map(({ path, isRunning }) => [path, isRunning]))
+  expect(running).toEqual([
+    ['/usr/bin/agent', true],
+    ['/usr/bin/other', false],
+    ['/usr/bin/third', true],
+  ])
 })

@@ -5,17 +5,21 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { enroll } from 'portcullis/sdk'
+import { type Admin, logIn } from '../../examples/traffic/network.ts'
 import { freePorts } from '../../examples/traffic/web.ts'
+import { httpsClient } from './https-fetch.ts'
 
 /** A network of a deployed controller and its router, with the identities `laptop` (role `clients`) and `box` (role `hosts`). */
 export class DeployedNetwork {
   readonly folder: string
   readonly #ziti: string
+  readonly #port: number
   readonly #process: ReturnType<typeof spawn>
 
-  private constructor(ziti: string, folder: string, process: ReturnType<typeof spawn>) {
+  private constructor(ziti: string, folder: string, port: number, process: ReturnType<typeof spawn>) {
     this.#ziti = ziti
     this.folder = folder
+    this.#port = port
     this.#process = process
   }
 
@@ -28,7 +32,7 @@ export class DeployedNetwork {
     const env = homeIn(folder)
     const args = ['edge', 'quickstart', '--home', join(folder, 'home'), ...at, ...ports]
     const child = spawn(ziti, args, { env, stdio: ['ignore', log, log] })
-    const network = new DeployedNetwork(ziti, folder, child)
+    const network = new DeployedNetwork(ziti, folder, port, child)
     await network.#eventually('edge', 'login', `https://127.0.0.1:${port}`, '-u', 'admin', '-p', 'admin', '-y')
     for (const [name, role] of [
       ['laptop', 'clients'],
@@ -46,6 +50,17 @@ export class DeployedNetwork {
 
   file(name: string): string {
     return join(this.folder, name)
+  }
+
+  /** The management API of the controller, as its admin. */
+  admin(): Promise<Admin> {
+    const { fetch } = httpsClient({ port: this.#port })
+    const send = async ({ url, method, headers, body }: Request) => {
+      const { pathname, search } = new URL(url)
+      const sent = body === null ? {} : { body: await new Response(body).text() }
+      return fetch(`${pathname}${search}`, { method, headers: Object.fromEntries(headers), ...sent })
+    }
+    return logIn({ fetch: send }, { username: 'admin', password: 'admin' })
   }
 
   /** Runs the program in a home of its own. Throws when it fails. */

@@ -200,12 +200,9 @@ export interface IdentityConnections extends IdentityOptions {
 export function identityOver(connections: IdentityConnections): Identity {
   const { certificate, connect, controllers, posture, secondFactor, timer } = connections
   const fetchController = fetchShowing(connections)
-  /** The facts that were reported last. */
-  let known: EndpointFacts | undefined
   const report = async (api: ApiClient<ClientApi>, facts: EndpointFacts) => {
     const body = [...postureResponses(facts)]
     // Some controllers leave the posture of sessions of access tokens to routers.
-    known = { ...known, ...facts, isWoken: false, isUnlocked: false }
     routers.report(facts)
     if (body.length > 0) await api.call('POST /posture-response-bulk', { body: body as PostureReport })
   }
@@ -242,7 +239,7 @@ export function identityOver(connections: IdentityConnections): Identity {
     hello: async (mayBeOver) => {
       // A router waits for the announcement of an unknown session, while the controller refuses it at once.
       if (mayBeOver) await session.renewIfOver()
-      return { apiSessionToken: await session.token(), identityId: (await whoAmI()).id, posture: known }
+      return { apiSessionToken: await session.token(), identityId: (await whoAmI()).id }
     },
   })
   const [controller = ''] = controllers

@@ -39,8 +39,6 @@ const HOP_TYPE = 'sdk/portcullis'
 export interface RouterGreeting {
   readonly apiSessionToken: string
   readonly identityId: string
-  /** Facts of this machine for a router that judges posture; undefined if the controller judges it. */
-  readonly posture?: EndpointFacts | undefined
 }
 
 /** The surroundings of a channel to a router. */
@@ -98,7 +96,6 @@ export class RouterChannel {
       router.#routerName = readText(answer.headers, EDGE_HEADER.routerName) ?? ''
       router.#announcesBindings = readBool(answer.headers, EDGE_HEADER.supportsBindSuccess) === true
       router.#judgesPosture = judgesPostureOf(hello, answer)
-      if (hello.posture !== undefined) router.report(hello.posture)
       router.#probeLater()
       return router
     } catch (error) {

@@ -30,6 +30,8 @@ export class RouterPool {
   readonly #retired = new Set<RouterChannel>()
   /** The access token that replaced an earlier token of the session. */
   #newToken: string | undefined
+  /** The facts of this machine that were reported so far, for routers that are connected later. */
+  #posture: EndpointFacts | undefined
   #hasLostChannel = false
   #isClosed = false
 
@@ -84,8 +86,12 @@ export class RouterPool {
     })
   }
 
-  /** Reports facts of this machine to every router that judges posture. */
+  /** Reports facts of this machine to every router that judges posture, now or when it is connected. */
   report(facts: EndpointFacts): void {
+    const all = [...(this.#posture?.processes ?? []), ...(facts.processes ?? [])]
+    const processes = [...new Map(all.map((process) => [process.path, process])).values()]
+    const reported = { ...this.#posture, ...facts, isWoken: false, isUnlocked: false }
+    this.#posture = processes.length === 0 ? reported : { ...reported, processes }
     for (const channel of this.#all()) channel.report(facts)
   }
 
@@ -112,6 +118,7 @@ export class RouterPool {
       opened.close()
       throw new ConnectionFailure('CLOSED', 'the identity is closed')
     }
+    if (this.#posture !== undefined) opened.report(this.#posture)
     // The token may have been replaced while the router was being greeted with it.
     if (this.#newToken !== undefined && hello.apiSessionToken !== this.#newToken) this.#update(opened, this.#newToken)
     const others = this.#channels.get(address) ?? []
