@@ -8,6 +8,11 @@ export function findZiti(): string | undefined {
   return spawnSync(program, ['version'], { stdio: 'ignore' }).status === 0 ? program : undefined
 }
 
+/** Whether the program is of the line 1.6: its tunnelers report their posture to nobody, and its command line logs in without OpenID. */
+export function isOfLineOne(program: string): boolean {
+  return spawnSync(program, ['version'], { encoding: 'utf8' }).stdout.startsWith('v1.')
+}
+
 /** The programs of several lines that `ZITI_LINES` names, separated by commas; else the one there is, or none. */
 export function findZitiLines(): readonly string[] {
   const { ZITI_LINES } = process.env

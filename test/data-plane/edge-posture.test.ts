@@ -93,6 +93,21 @@ describe('a router of ours whose controller leaves the posture of bearer session
     world.close()
   })
 
+  it('keeps what runs under a check of a system without versions, whatever version is reported', async () => {
+    const check: PostureCheck = { ...LINUX, operatingSystems: [{ type: 'Linux', versions: [] }] }
+    const { world, client, host, dial } = await withHost([check])
+    const system = (type: string, version: string) => ({ os: { type, version, build: '' } })
+    report(client, system('linux', 'unknown'))
+    expect((await dial()).contentType).toBe(CONNECTED)
+    for (const version of ['6.1.0', '6.1', '']) report(client, system('linux', version))
+    client.data(1, Buffer.from('one'))
+    await vi.waitFor(() => expect(client.heard.some(({ contentType }) => contentType === EDGE_TYPE.data)).toBe(true))
+    expect([closedAt(client), closedAt(host)]).toEqual([[], []])
+    report(client, system('windows', '6.1.0'))
+    await vi.waitFor(() => expect(closedAt(client)).toHaveLength(1))
+    world.close()
+  })
+
   it.each<[string, readonly ModelEvent[]]>([
     ['its policy ends', [{ action: 'delete', type: 'service-policy', id: 'clients' }]],
     ['its policy loses the identity', [separate('identities', 'laptop')]],
@@ -206,12 +221,13 @@ describe('a router of ours whose controller leaves the posture of bearer session
     world.close()
   })
 
-  it('hears what our SDK knows of its machine, at its greeting and later', async () => {
+  it('hears what our SDK knows of its machine, behind its greeting and later', async () => {
     const { world } = await withHost([AT_WORK])
     const apiSessionToken = await world.token({ z_t: 'a', z_asid: 'session of an SDK' }, 'laptop')
-    const greeting = { apiSessionToken, identityId: 'laptop', posture: { domain: 'corp.example', processes: [] } }
+    const greeting = { apiSessionToken, identityId: 'laptop' }
     const clock = { timer: processTimer, now: () => performance.now(), onClose: () => undefined }
     const router = await RouterChannel.open(world.way(), greeting, clock)
+    router.report({ domain: 'corp.example', processes: [] })
     const sessionToken = await world.token({}, 'wiki')
     const asked = { service: 'wiki', isEncrypted: false, callerName: 'laptop', timeoutMs: 5000 }
     const dial = () => router.dial({ ...asked, sessionToken })

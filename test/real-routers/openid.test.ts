@@ -12,7 +12,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { enrollDevice, enrollRouter } from '../../examples/traffic/enroll.ts'
 import { type Admin, createNetwork, logIn } from '../../examples/traffic/network.ts'
 import { fetchFile, freePorts, openClock, serveWeb, untilStopped } from '../../examples/traffic/web.ts'
-import { findZiti, ZitiProcesses } from '../../examples/traffic/ziti.ts'
+import { findZiti, isOfLineOne, ZitiProcesses } from '../../examples/traffic/ziti.ts'
 
 const ADMIN = { username: 'admin', password: 'admin-of-the-test' }
 const ziti = findZiti()
@@ -61,11 +61,6 @@ async function router(name: string, linkPort: number, edgePort: number): Promise
   throw new Error(`router ${name} did not come online`)
 }
 
-/** Programs of the line 1.6 log in otherwise on the command line, and their routers take no posture. */
-const isOfLineOne = async () => {
-  const { versionInfo } = await admin.call('GET', `/edge-routers/${idOf('first')}`)
-  return String(Object(versionInfo).version).startsWith('v1.')
-}
 const listOf = async (path: string) =>
   Object.values(await admin.call('GET', path)) as { id: string; identityId: string; createdAt: string }[]
 const sessionsOf = async (name: string) =>
@@ -134,7 +129,7 @@ describe.skipIf(ziti === undefined)('unmodified clients and a router with logins
     expect(await run(['edge', 'list', 'identities'])).toContain('client')
     const seen = asked.slice(before)
     const bySession = seen.filter((one) => one.includes('/authenticate'))
-    if (await isOfLineOne()) {
+    if (isOfLineOne(ziti ?? '')) {
       expect(bySession).toEqual(['POST /edge/management/v1/authenticate'])
       return
     }
@@ -238,8 +233,7 @@ describe.skipIf(ziti === undefined)('unmodified clients and a router with logins
     const port = (await freePorts(1))[0] ?? 0
     // An SDK reads which posture is asked for as it starts.
     processes.start(file('posture.log'), ['tunnel', 'proxy', '--identity', file('client.json'), `web:${port}`])
-    if (await isOfLineOne()) {
-      // SDKs of the line 1.6 report before they know a router, and so to nobody.
+    if (isOfLineOne(ziti ?? '')) {
       await expect(fetchFile(port, 15_000)).rejects.toThrow('did not come')
       await admin.call('PATCH', `/service-policies/${policy?.id}`, { postureCheckRoles: [] })
       await fetchFile(port)

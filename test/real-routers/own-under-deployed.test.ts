@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers'
 import { openIdentity, type ServiceConnection } from 'portcullis/sdk'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { freePorts } from '../../examples/traffic/web.ts'
-import { findZiti } from '../../examples/traffic/ziti.ts'
+import { findZiti, isOfLineOne } from '../../examples/traffic/ziti.ts'
 import { portcullis, type Running } from '../adapters/cli/cli-process.ts'
 import { DeployedNetwork } from '../support/deployed-network.ts'
 import { digestThrough, sendThrough, serveDigests, untilServed } from '../support/linked-network.ts'
@@ -81,7 +81,9 @@ describe.skipIf(ziti === undefined)('a router of ours under a deployed controlle
     web.close()
   })
 
-  it('judges the posture that tunnelers report, and cuts what runs when it fails', { timeout: 180_000 }, async () => {
+  // At a router of the line 1.6 itself, tunnelers of that line are refused as well.
+  const judges = it.skipIf(ziti !== undefined && isOfLineOne(ziti))
+  judges('the posture that tunnelers report, and cuts what runs when it fails', { timeout: 180_000 }, async () => {
     const echo = createServer((socket) => socket.on('error', () => undefined).pipe(socket)).listen(0, '127.0.0.1')
     await once(echo, 'listening')
     const { port } = Object(echo.address())
