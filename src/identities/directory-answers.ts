@@ -1,6 +1,6 @@
 import { wasLastAdministrator } from '../authority/last-administrator.ts'
 import { Gate } from '../concurrency/gate.ts'
-import { logFailure } from '../context/background-failure.ts'
+import { isClosing, logFailure } from '../context/background-failure.ts'
 import { SYSTEM_CALL } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import { endApiSessions, endLoginsUnderWay } from '../credentials/login-basis.ts'
@@ -12,7 +12,6 @@ import type { AskedDirectory, DirectoryQuestion } from '../facts/network/host-ru
 import type { RecordOf } from '../kernel/declaration/resource.ts'
 import { both, equals, type Filter, ids } from '../kernel/filter/index.ts'
 import type { ReadTransaction, WriteTransaction } from '../ports/record-storage.ts'
-import type { LogFields } from '../ports/runtime.ts'
 import { endReasonsOf } from '../records/deletion.ts'
 import { dueRecords } from '../records/due-records.ts'
 import { findOne } from '../records/read-records.ts'
@@ -23,6 +22,8 @@ type DueField = 'directoryUntil' | 'directoryDueAt'
 
 /** Identities in one read or write: other writers wait for it. */
 const IN_ONE_WRITE = 100
+/** Milliseconds after which a change that could not be written is tried again: access goes on meanwhile that should have ended. */
+const CHANGE_AGAIN_MS = 1000
 /** Questions to the directory that are open at once. */
 const AT_ONCE = 8
 const ASKED: Filter = { kind: 'not', of: equals('typeId', 'Router') }
@@ -36,7 +37,13 @@ export async function askDirectory(
   directory: AskedDirectory,
   identity: Identity,
 ): Promise<void> {
-  if (identity.typeId !== 'Router') await askAbout(context, directory, [identity])
+  if (identity.typeId === 'Router') return
+  try {
+    await askAbout(context, directory, [identity])
+  } catch (error) {
+    const message = 'an answer of the directory could not be written'
+    logFailure(context.logger, message, error, { identity: identity.id })
+  }
 }
 
 /**
@@ -46,6 +53,7 @@ export async function askDirectory(
  */
 export async function followDirectory(context: EngineContext): Promise<void> {
   const { directory } = context.host
+  if (directory !== undefined) await followLeftChanges(context, directory)
   const instants = [await endOverdue(context), directory && (await askDue(context, directory))]
   for (const at of instants) if (at !== undefined) context.timetable.notLater('directory', 'next', at)
 }
@@ -77,34 +85,78 @@ async function askDue(context: EngineContext, directory: AskedDirectory): Promis
   }
 }
 
-/** Asks the directory again about whomever it reports as changed. Answers the function that ends this. */
+/**
+ * Asks the directory again about whomever it reports as changed. A change that cannot be written is tried again each second: its report is
+ * answered when it is written. Answers the function that ends this.
+ */
 export function followDirectoryChanges(context: EngineContext): () => void {
-  const { host, storage } = context
-  const { directory } = host
+  const { directory } = context.host
   if (directory === undefined) return () => undefined
+  const { leftChanges } = directory
   const turns = new Gate(AT_ONCE)
   // The same change again, before the question about it, is this change.
   const waiting = new Map<string, Promise<void>>()
-  const followed = (change: DirectoryChange, key: string) =>
-    turns.run(async () => {
+  const followed = async (change: DirectoryChange, key: string) => {
+    const isFollowed = await turns.run(() => {
       waiting.delete(key)
-      try {
-        const changed = await storage.read((tx) => changedIn(tx, change))
-        for (let first = 0; first < changed.length; first += IN_ONE_WRITE) {
-          const where = both(ASKED, ids(changed.slice(first, first + IN_ONE_WRITE)))
-          const { items } = await storage.read((tx) => tx.collection(identities).find(where && { where }))
-          await askAbout(context, directory, items)
-        }
-      } catch (error) {
-        logFailure(context.logger, 'a change of the directory could not be followed', error)
-      }
+      return isChangeFollowed(context, directory, change)
     })
-  return directory.follow(async (change) => {
+    if (isFollowed) return
+    await new Promise<void>((done) => {
+      const earlier = leftChanges.get(key)
+      leftChanges.set(key, { change, done: () => void [earlier?.done(), done()] })
+      lookAgain(context)
+    })
+  }
+  const stop = directory.follow(async (change) => {
     const key = JSON.stringify(change)
     const turn = waiting.get(key) ?? followed(change, key)
     waiting.set(key, turn)
     await turn
   })
+  return () => {
+    stop()
+    for (const { done } of leftChanges.values()) done()
+    leftChanges.clear()
+  }
+}
+
+function lookAgain({ clock, timetable }: EngineContext): void {
+  timetable.notLater('directory', 'next', clock.now() + CHANGE_AGAIN_MS)
+}
+
+/** Follows the changes that could not be written, up to the first that cannot be written yet. */
+async function followLeftChanges(context: EngineContext, directory: AskedDirectory): Promise<void> {
+  for (const [key, left] of [...directory.leftChanges]) {
+    directory.leftChanges.delete(key)
+    if (await isChangeFollowed(context, directory, left.change)) left.done()
+    else {
+      const since = directory.leftChanges.get(key)
+      directory.leftChanges.set(key, { ...left, done: () => void [left.done(), since?.done()] })
+      return lookAgain(context)
+    }
+  }
+}
+
+/** Asks the directory about whomever a change concerns. False where the storage did not answer, or took no change. */
+async function isChangeFollowed(
+  context: EngineContext,
+  directory: AskedDirectory,
+  change: DirectoryChange,
+): Promise<boolean> {
+  const { logger, storage } = context
+  try {
+    const changed = await storage.read((tx) => changedIn(tx, change))
+    for (let first = 0; first < changed.length; first += IN_ONE_WRITE) {
+      const where = both(ASKED, ids(changed.slice(first, first + IN_ONE_WRITE)))
+      const { items } = await storage.read((tx) => tx.collection(identities).find(where && { where }))
+      await askAbout(context, directory, items)
+    }
+    return true
+  } catch (error) {
+    logFailure(logger, 'a change of the directory could not be followed, and is tried again', error)
+    return isClosing(error)
+  }
 }
 
 /** The ids of the identities that a change of the directory concerns. */
@@ -150,7 +202,10 @@ async function answerAbout(directory: AskedDirectory, before: Identity) {
   return { ...answered, before, question }
 }
 
-/** Asks about identities and writes what changed. False where the directory gave no valid answer at all. */
+/**
+ * Asks about identities and writes what changed. An identity without a valid answer is due again a little later. False where the directory
+ * gave no valid answer at all. Rejects where an answer could not be written.
+ */
 async function askAbout(
   context: EngineContext,
   directory: AskedDirectory,
@@ -167,6 +222,7 @@ async function askAbout(
     if (fields === undefined) return current
     return { ...current, ...fields, ...(!isSameEntry(current, fields) && { updatedAt: now }) }
   }
+  const unanswered = all.filter((one) => !('answer' in one) && !isDueSoon(one.before, clock.now()))
   let disabled: typeof answered = []
   const rest = async (tx: WriteTransaction) => {
     disabled = []
@@ -179,14 +235,16 @@ async function askAbout(
       if (disables(current, next)) disabled.push(one)
       else if (next !== current) await tx.collection(identities).update(next)
     }
+    for (const { before, question } of unanswered) {
+      const current = await tx.collection(identities).get(before.id)
+      const now = clock.now()
+      if (current === undefined || question.isOutdated || isDueSoon(current, now)) continue
+      await tx.collection(identities).update({ ...current, directoryDueAt: now + ASK_AGAIN_MS })
+    }
   }
-  const failed = (error: unknown, facts: LogFields) =>
-    logFailure(logger, 'an answer of the directory could not be written', error, facts)
-  if (answered.length > 0) await writes.run(SYSTEM_CALL, rest).catch((error: unknown) => failed(error, {}))
-  for (const { before, answer, question } of disabled) {
-    const { id } = before
-    // As an administrator disables an identity.
-    const disable = writeInBatches(
+  // As an administrator disables an identity.
+  const disable = ({ before: { id }, answer, question }: (typeof answered)[number]) =>
+    writeInBatches(
       context,
       SYSTEM_CALL,
       async (tx, batch) => {
@@ -204,16 +262,24 @@ async function askAbout(
       },
       endReasonsOf(apiSessions),
     )
-    await disable.catch((error: unknown) => failed(error, { identity: id }))
-  }
-  for (const { before, question } of all) {
-    const same = directory.underWay.get(before.id)
-    same?.delete(question)
-    if (same?.size === 0) directory.underWay.delete(before.id)
+  try {
+    if (answered.length + unanswered.length > 0) await writes.run(SYSTEM_CALL, rest)
+    for (const one of disabled) await disable(one)
+  } finally {
+    for (const { before, question } of all) {
+      const same = directory.underWay.get(before.id)
+      same?.delete(question)
+      if (same?.size === 0) directory.underWay.delete(before.id)
+    }
   }
   return answered.length > 0
 }
 
 function disables(before: Identity, after: Identity): boolean {
   return before.directoryDisabledAt === null && after.directoryDisabledAt !== null
+}
+
+/** Reports whether an identity is asked about soon anyway. */
+function isDueSoon({ directoryDueAt }: Identity, now: number): boolean {
+  return directoryDueAt !== null && directoryDueAt <= now + ASK_AGAIN_MS
 }

@@ -260,6 +260,55 @@ describe('a directory of the host', () => {
     expect(await isAllowed(net)).toBe(true)
   })
 
+  it('is asked again after a minute where it gave no answer about a change', async () => {
+    const groups = new Groups()
+    groups.entries.set('anna', ['staff'])
+    const { net, id } = await network(groups)
+    await login(net, id)
+    groups.entries.delete('anna')
+    groups.isAway = true
+    await groups.tell({ id })
+    groups.isAway = false
+    await net.elapse(59_999)
+    expect([await isAllowed(net), groups.asked.length]).toEqual([true, 2])
+    await net.elapse(1)
+    expect([await isAllowed(net), groups.asked.length]).toEqual([false, 3])
+  })
+
+  it.each(['written', 'read'])(
+    'answers a report of a change when it is followed, though nothing can be %s at first',
+    async (what) => {
+      const inner = memoryStorage()
+      let isAway = false
+      const away = <T>(work: () => Promise<T>) => (isAway ? Promise.reject(new Error('the disk is full')) : work())
+      const storage = {
+        ...inner,
+        write: (...given: Parameters<typeof inner.write>) => away(() => inner.write(...given)),
+        ...(what === 'read' && { read: (...given: Parameters<typeof inner.read>) => away(() => inner.read(...given)) }),
+      }
+      const groups = new Groups()
+      groups.entries.set('anna', ['staff'])
+      const { net, id } = await network(groups, { storage })
+      await login(net, id)
+      groups.entries.delete('anna')
+      isAway = true
+      const answered: string[] = []
+      const reports = [groups.tell({ id }), groups.tell({ id }), groups.tell('all')]
+      for (const [at, report] of reports.entries()) void report.then(() => answered.push(`report ${at}`))
+      await net.elapse(5000)
+      expect(answered).toEqual([])
+      isAway = false
+      await net.elapse(1000)
+      await Promise.all(reports)
+      expect(await isAllowed(net)).toBe(false)
+      isAway = true
+      const last = groups.tell({ id })
+      await net.elapse(1000)
+      await net.close()
+      await last
+    },
+  )
+
   it('keeps nobody waiting for more than three seconds', async () => {
     let wasAsked = () => {}
     const asked = new Promise<void>((resolve) => {

@@ -79,7 +79,8 @@ export interface HostDirectory {
   find?(wanted: DirectorySearch): Promise<DirectoryPerson | undefined>
   /**
    * Called once. From then on the host calls `listener` after each change of the directory. Its promise resolves when access that the
-   * change takes has ended, and never rejects. Answers the function that ends this.
+   * change takes has ended, however long the storage is away, or where the directory gave no answer about it. It never rejects. Answers
+   * the function that ends this.
    */
   changed?(listener: (change: DirectoryChange) => Promise<void>): () => void
   /** Milliseconds for which an answer counts, from 1 minute to 30 days. Default: 1 hour. */

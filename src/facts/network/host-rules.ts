@@ -89,6 +89,8 @@ export interface AskedDirectory {
   follow(listener: (change: DirectoryChange) => Promise<void>): () => void
   /** The questions of this process, in the order of asking, by the id of the identity. */
   readonly underWay: Map<string, Set<DirectoryQuestion>>
+  /** The changes that could not be written yet, by their texts; `done` answers their reports. */
+  readonly leftChanges: Map<string, { readonly change: DirectoryChange; readonly done: () => void }>
   /** Milliseconds for which an answer counts. */
   readonly keepForMs: number
 }
