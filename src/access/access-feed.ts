@@ -12,7 +12,12 @@ import {
   type SlotSet,
 } from '../facts/access/index/index.ts'
 import { isInForce, mayGrant, nextPhaseAt, PHASES, type TermInPhase } from '../facts/access/policy-term.rules.ts'
-import { type AttributeHolder, attributesHeld } from '../facts/authority/authority.rules.ts'
+import {
+  type AttributeHolder,
+  attributesHeld,
+  attributesPossible,
+  nextLossAt,
+} from '../facts/authority/authority.rules.ts'
 import { resourceNamed } from '../facts/resources/index.ts'
 import type { RecordOf, Resource } from '../kernel/declaration/resource.ts'
 import { type Change, DamagedRecord, type HistoryPoint, type ReadTransaction } from '../ports/record-storage.ts'
@@ -35,12 +40,12 @@ export interface AccessChange {
   readonly change: 'gained' | 'lost'
 }
 
-/** Terms of service policies and of what a directory of the host gives, as the index meets them. */
+/** Terms of service policies, of grants and of what a directory of the host gives, as the index meets them. */
 export interface IndexTerms {
   /** Epoch ms. */
   now(): number
-  /** A policy begins or ends at an instant (epoch ms), or an identity is due for the directory, whichever process wrote it. */
-  due(occasion: 'policy-term' | 'directory', at: number): void
+  /** A policy or a grant begins or ends at an instant (epoch ms), or an identity is due for the directory, whichever process wrote it. */
+  due(occasion: 'policy-term' | 'attribute-grant' | 'directory', at: number): void
 }
 
 /**
@@ -53,7 +58,7 @@ export class AccessFeed implements AccessIndexFeed {
   readonly #moves: AccessMoves | undefined
   readonly #terms: IndexTerms
   #index = new AccessIndex()
-  /** The policies in force and the role attributes of a directory that end, by kind and id, and what the end of each does to the index. */
+  /** The policies in force and the role attributes that end by themselves, by kind and id, and what the end of each does to the index. */
   #ends = new Deadlines()
   readonly #endings = new Map<string, () => void>()
   #unreadableChecks: readonly string[] = []
@@ -112,7 +117,7 @@ export class AccessFeed implements AccessIndexFeed {
     this.#moves?.settle(tx.revision)
   }
 
-  /** Ends the grants and the role attributes of a directory whose end has come: the write that says so may be late, or refused. */
+  /** Ends the policies and the role attributes whose end has come: the write that says so may be late, or refused. */
   async #endDue(): Promise<void> {
     if (this.#ends.size === 0) return
     const now = this.#terms.now()
@@ -192,14 +197,24 @@ export class AccessFeed implements AccessIndexFeed {
 
   #indexedEntity(kind: EntityKind, record: RolesRecord): IndexedEntity {
     if (kind === 'identities') {
-      const { directoryUntil: until, directoryDueAt: dueAt } = record
-      for (const at of [until, dueAt]) if (typeof at === 'number') this.#terms.due('directory', at)
-      if (typeof until === 'number' && until > this.#terms.now()) {
-        const own = { id: record.id, roleAttributes: attributesHeld(record, until) }
-        this.#endAt(kind, record.id, until, () => this.#putEntity(kind, own))
-      }
+      const { directoryUntil, directoryDueAt, grantsDueAt } = record
+      for (const at of [directoryUntil, directoryDueAt]) if (typeof at === 'number') this.#terms.due('directory', at)
+      if (typeof grantsDueAt === 'number') this.#terms.due('attribute-grant', grantsDueAt)
+      this.#endNextOf(record, this.#terms.now())
     }
     return indexedEntity(record, this.#terms.now())
+  }
+
+  /** Takes the role attributes of an identity that end by themselves after `now` (epoch ms) away, one instant after the other. */
+  #endNextOf(record: RolesRecord, now: number): void {
+    const at = nextLossAt(record, now)
+    if (at === undefined) return
+    const { id, roleAttributes, claimAttributes, directoryAttributes, directoryUntil, attributeGrants } = record
+    const held = { id, roleAttributes, claimAttributes, directoryAttributes, directoryUntil, attributeGrants }
+    this.#endAt('identities', id, at, () => {
+      this.#putEntity('identities', indexedEntity(held, at))
+      this.#endNextOf(held, at)
+    })
   }
 
   #indexed(resource: Resource, record: RecordOf<Resource>, unreadableChecks: readonly string[]): IndexedPolicy {
@@ -247,6 +262,7 @@ function keyOf(kind: string, id: string): string {
 interface RolesRecord extends AttributeHolder {
   readonly id: string
   readonly directoryDueAt?: unknown
+  readonly grantsDueAt?: unknown
 }
 
 /** The form of each record in an index that is built, and what is called for each. */
@@ -307,13 +323,20 @@ export function rosterFields(kind: EntityKind) {
     'directoryAttributes',
     'directoryUntil',
     'directoryDueAt',
+    'attributeGrants',
+    'grantsDueAt',
   ] as const
   return kind === 'identities' ? fields : fields.slice(0, 1)
 }
 
-/** An entity as the index holds it: what a directory gives counts as the store says, and no longer than that at `now` (epoch ms). */
+/** An entity as the index holds it: role attributes that end count as the store says, and no longer than that at `now` (epoch ms). */
 export function indexedEntity(record: RolesRecord, now?: number): IndexedEntity {
   return { id: record.id, roleAttributes: attributesHeld(record, now) }
+}
+
+/** An entity as plans and simulations count it: also with grants that begin later. */
+export function possibleEntity(record: RolesRecord): IndexedEntity {
+  return { id: record.id, roleAttributes: attributesPossible(record) }
 }
 
 /**

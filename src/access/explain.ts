@@ -24,7 +24,13 @@ import {
   type PostureResponse,
   recordMfaPass,
 } from '../facts/access/posture/rules/index.ts'
-import { attributesGiven, enabledAt, isDisabled } from '../facts/authority/authority.rules.ts'
+import {
+  type AttributeHolder,
+  attributesGiven,
+  enabledAt,
+  grantsAt,
+  isDisabled,
+} from '../facts/authority/authority.rules.ts'
 import { identities } from '../facts/identities/identity.resource.ts'
 import { apiSessions } from '../facts/login/api-session.resource.ts'
 import { edgeRouters } from '../facts/routers/edge-router.resource.ts'
@@ -36,6 +42,7 @@ import type { RecordOf, Resource } from '../kernel/declaration/resource.ts'
 import { equals, ids } from '../kernel/filter/index.ts'
 import type { ReadTransaction } from '../ports/record-storage.ts'
 import { collectionOf } from '../records/read-records.ts'
+import { indexedEntity } from './access-feed.ts'
 import { factsFor } from './decision.ts'
 import { postureDataOf } from './posture/posture-of.ts'
 import { changedIndex } from './simulation/access-mirror.ts'
@@ -80,35 +87,40 @@ export async function explain(
   // The schema reads changes, as their type says.
   const changes = readRequest(SimulatedChanges, options.changes ?? []) as readonly SimulatedChange[]
   return context.storage.read(async (tx) => {
+    const isOfNow = options.at === undefined
     const resolved = changes.length === 0 ? undefined : await resolveChanges(tx, changes, context.turns)
     const identity = await byIdOrName(tx, identities, identityIdOrName, resolved?.of('identities'))
     const service = await byIdOrName(tx, services, serviceIdOrName, resolved?.of('services'))
     const question = { asked: { identity: identityIdOrName, service: serviceIdOrName }, type, at }
+    const stored = identity && {
+      ...identity,
+      directoryAttributes: attributesGiven(identity, context.clock.now()),
+      claimAttributes: identity.claimAttributes ?? [],
+      attributeGrants: grantsAt(identity, at, isOfNow ? 'written' : 'due'),
+    }
+    const grantsDiffer = !isOfNow && Boolean(identity?.attributeGrants)
     const index =
-      resolved === undefined
+      resolved === undefined && !grantsDiffer
         ? await context.access.at(tx)
-        : await changedIndex(context, tx, identity ? [identity.id] : [], resolved.indexChanges, true)
+        : await indexAt(context, tx, stored, resolved)
     const identityRouters = identity ? index.edgeRoutersOfIdentity(identity.id) : []
     const serviceRouters = service ? index.edgeRoutersOfService(service.id) : []
     const routers = await routerStates(context, tx, [...identityRouters, ...serviceRouters])
     const apiSessionId = asked ?? (identity && (await newestApiSession(tx, identity.id)))
-    const isOfNow = resolved === undefined && options.at === undefined
     const online = identityRouters.filter((id) => serviceRouters.includes(id) && routers.get(id)?.isOnline === true)
     return explainAccess({
       ...question,
-      identity: identity && {
-        ...identity,
-        directoryAttributes: attributesGiven(identity, context.clock.now()),
-        claimAttributes: identity.claimAttributes ?? [],
-        isDisabled: isDisabled(identity, at),
-        disabledUntil: enabledAt(identity),
+      identity: stored && {
+        ...stored,
+        isDisabled: isDisabled(stored, at),
+        disabledUntil: enabledAt(stored),
       },
       service,
       policies:
         identity && service
           ? await policiesUnderReview(context, tx, index, identity.id, service.id, resolved, {
               at,
-              isOfNow: options.at === undefined,
+              isOfNow,
             })
           : [],
       posture: await postureAt(tx, identity?.id, apiSessionId, { posture: responses, mfa }, at),
@@ -116,9 +128,25 @@ export async function explain(
       identityRouters: identityRouters.flatMap((id) => routers.get(id) ?? []),
       serviceRouters: serviceRouters.flatMap((id) => routers.get(id) ?? []),
       hosts: service && (await hostsOf(tx, index, service.id)),
-      wire: identity && service && isOfNow ? await wireOf(context, tx, identity.id, service, online) : undefined,
+      wire:
+        identity && service && isOfNow && resolved === undefined
+          ? await wireOf(context, tx, identity.id, service, online)
+          : undefined,
     })
   })
+}
+
+/** The index after changes, with the role attributes that the identity has at the instant of the question. */
+function indexAt(
+  context: EngineContext,
+  tx: ReadTransaction,
+  identity: (AttributeHolder & { readonly id: string }) | undefined,
+  resolved: ResolvedChanges | undefined,
+): Promise<AccessIndex> {
+  const after = identity && indexedEntity(identity)
+  const own = after === undefined ? [] : [{ kind: 'identities', id: after.id, before: undefined, after } as const]
+  const changes = [...(resolved?.indexChanges ?? []), ...own]
+  return changedIndex(context, tx, after === undefined ? [] : [after.id], changes, true)
 }
 
 /** Finds an entity by its id, else by its name: as it is, or as it would be after changes. */

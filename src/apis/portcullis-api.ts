@@ -7,6 +7,7 @@ export { auditHeadOperation, auditOperation } from './audit/audit.rows.ts'
 export { planUndoOperation, undoOperation } from './audit/undo.rows.ts'
 export { listServiceConfigsOperation } from './configs/service-configs.rows.ts'
 export { traceDialOperation } from './fabric/trace-dial.rows.ts'
+export { attributeGrantOperations } from './identities/identities.rows.ts'
 export { eventsOperation } from './insight/events.rows.ts'
 export {
   accessMapMembersOperation,

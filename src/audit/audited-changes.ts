@@ -5,6 +5,7 @@ import { completedEnrollments } from '../enrollment/enrollment.ts'
 import { accessRequests } from '../facts/access/access-request.resource.ts'
 import type { AuditAuthor, AuditContent, AuditType } from '../facts/audit/audit-record.resource.ts'
 import { type AuditedFields, fieldChanges } from '../facts/audit/audit-trail.rules.ts'
+import { GRANT_FIELDS } from '../facts/authority/authority.rules.ts'
 import { authenticators } from '../facts/credentials/authenticator.resource.ts'
 import { NO_AUTHENTICATOR } from '../facts/credentials/login-basis.rules.ts'
 import { enrollments } from '../facts/enrollment/enrollment.resource.ts'
@@ -222,6 +223,7 @@ interface KnownFields extends AuditedFields {
   readonly reported: ReadonlySet<string>
 }
 
+const NOT_REPORTED: ReadonlySet<string> = new Set([...DIRECTORY_FIELDS, ...GRANT_FIELDS])
 const NOTHING_KNOWN: AuditedFields = { defaults: {}, secrets: new Set() }
 const FIELDS: ReadonlyMap<string, KnownFields> = new Map(
   RESOURCES.map((resource) => [
@@ -229,10 +231,8 @@ const FIELDS: ReadonlyMap<string, KnownFields> = new Map(
     {
       defaults: resource.defaults,
       secrets: new Set([...(resource.definition.secrets ?? []), ...hiddenTexts(resource)]),
-      // No endpoint causes what a directory of the host gives and takes.
-      reported: new Set(
-        Object.keys(resource.definition.system ?? {}).filter((field) => !DIRECTORY_FIELDS.includes(field)),
-      ),
+      // No endpoint causes what a directory of the host and grants give and take.
+      reported: new Set(Object.keys(resource.definition.system ?? {}).filter((field) => !NOT_REPORTED.has(field))),
     },
   ]),
 )

@@ -29,7 +29,14 @@ type Changes = RecordedWrite['changes']
 const BELONGING = [authenticators, enrollments, mfas, serviceConfigs] as const
 
 /** Fields that an identity may not change of itself: it would gain rights, or have to prove less. */
-const NOT_OF_ONESELF = ['isAdmin', 'permissions', 'roleAttributes', 'authPolicyId', 'externalId'] as const
+const NOT_OF_ONESELF = [
+  'isAdmin',
+  'permissions',
+  'roleAttributes',
+  'attributeGrants',
+  'authPolicyId',
+  'externalId',
+] as const
 
 /**
  * The rule of containment. It judges the changes of a write and not the operation: a caller grants no right that it

@@ -35,6 +35,8 @@ const OCCASIONS = {
   rights: TERM,
   /** The directory of the host is due to be asked about identities, or what it gave ends. */
   directory: TERM,
+  /** A role attribute of an identity begins or ends by itself. */
+  'attribute-grant': TERM,
   /** Records of other processes, which may be gone, may have ended by time. */
   'unnoted-ends': PROMPT,
   /** A withdrawal of credentials could not be enforced: every API session is judged again. */

@@ -143,6 +143,14 @@ export const METHODS: RowsOf<Pick<HostEngine, keyof CallEngine>> = {
       (engine, call, id, request) => engine.identityState.disable(call, id, request),
     ],
     enable: [['management POST /identities/{id}/enable'], (engine, call, id) => engine.identityState.enable(call, id)],
+    grantAttribute: [
+      ['portcullis POST /identities/{id}/attribute-grants'],
+      (engine, ...given) => engine.attributeGrants.give(...given),
+    ],
+    endAttributeGrant: [
+      ['portcullis DELETE /identities/{id}/attribute-grants/{grantId}'],
+      (engine, ...given) => engine.attributeGrants.end(...given),
+    ],
     removeMfa: [['management DELETE /identities/{id}/mfa'], (engine, call, id) => engine.mfa.removeFrom(call, id)],
     associateServiceConfigs: [
       [`management POST ${SERVICE_CONFIGS}`],

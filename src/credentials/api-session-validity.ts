@@ -1,7 +1,7 @@
 import { ControllerError } from '../base/errors.ts'
 import type { Call, Caller, MissingFactors } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
-import { isAdministrator, isDisabled, withRightsAt } from '../facts/authority/authority.rules.ts'
+import { isAdministrator, isDisabled, withGrantsAt, withRightsAt } from '../facts/authority/authority.rules.ts'
 import { authPolicies } from '../facts/credentials/auth-policy.resource.ts'
 import { phaseOf } from '../facts/credentials/login-basis.rules.ts'
 import { externalJwtSigners } from '../facts/credentials/signers/external-jwt-signer.resource.ts'
@@ -42,7 +42,7 @@ export async function apiSessionValidity(
   if (current === undefined || isDisabled(current, now)) return { is: 'shut-out' }
   // Another process may have given these rights, which end here as well.
   if (current.rightsUntil !== null) context.timetable.notLater('rights', 'next', current.rightsUntil)
-  const identity = withRightsAt(current, now)
+  const identity = withGrantsAt(withRightsAt(current, now), now)
   const authPolicy = await tx.collection(authPolicies).get(identity.authPolicyId)
   if (authPolicy === undefined) return { is: 'shut-out' }
   const lost = await basisLost(context, tx, stored, identity, authPolicy, now)

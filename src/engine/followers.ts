@@ -27,6 +27,7 @@ import { traitsOf } from '../facts/resources/index.ts'
 import { edgeRouters } from '../facts/routers/edge-router.resource.ts'
 import { transitRouters } from '../facts/routers/transit-router.resource.ts'
 import { terminators } from '../facts/services/terminator.resource.ts'
+import { followGrants } from '../identities/attribute-grants.ts'
 import { followDirectory } from '../identities/directory-answers.ts'
 import { endRights } from '../identities/rights-terms.ts'
 import type { RecordOf } from '../kernel/declaration/resource.ts'
@@ -83,13 +84,14 @@ function seeInstants({ otherClocks }: EngineContext, changes: readonly RecordedC
 /** The work that time brings by itself. */
 export function followTime(context: EngineContext, apiSessions: ApiSessions, revocations: Revocations): void {
   const { timetable } = context
-  const next = (occasion: 'access-request' | 'rights', at: number | undefined) => {
+  const next = (occasion: 'access-request' | 'attribute-grant' | 'rights', at: number | undefined) => {
     if (at !== undefined) timetable.notLater(occasion, 'next', at)
   }
   timetable.onDue('overdue', () => endOverdue(context, apiSessions))
   timetable.onDue('access', () => resume(context))
   timetable.onDue('access-request', async () => next('access-request', await expireAccessRequests(context)))
   timetable.onDue('rights', async () => next('rights', await endRights(context)))
+  timetable.onDue('attribute-grant', async () => next('attribute-grant', await followGrants(context)))
   timetable.onDue('directory', () => followDirectory(context))
   timetable.onDue('policy-term', () => followTerms(context))
   timetable.onDue('withdrawn', () => apiSessions.endAllWithdrawn())
@@ -103,8 +105,8 @@ export function followTime(context: EngineContext, apiSessions: ApiSessions, rev
  */
 export function lookForEnds({ timetable, clock, settings }: EngineContext): void {
   const now = clock.now()
-  for (const occasion of ['overdue', 'access-request', 'rights', 'directory', 'policy-term'] as const)
-    timetable.notLater(occasion, 'next', now)
+  const occasions = ['overdue', 'access-request', 'rights', 'attribute-grant', 'directory', 'policy-term'] as const
+  for (const occasion of occasions) timetable.notLater(occasion, 'next', now)
   const { lookForOthersMs } = settings
   if (lookForOthersMs !== undefined) timetable.notLater('unnoted-ends', 'look', now + lookForOthersMs)
 }
@@ -135,11 +137,12 @@ function noteRequests({ timetable }: EngineContext, changes: readonly RecordedCh
   }
 }
 
-/** The timetable looks when the rights of an identity of the write end, or the directory is due for it. */
+/** The timetable looks when rights or grants of an identity of the write end, or the directory is due for it. */
 function noteRights({ timetable }: EngineContext, changes: readonly RecordedChange[]): void {
   for (const { after } of changesTo(changes, identities)) {
     if (after === undefined) continue
-    const { rightsUntil, directoryUntil, directoryDueAt } = after
+    const { rightsUntil, grantsDueAt, directoryUntil, directoryDueAt } = after
+    if (grantsDueAt !== null) timetable.notLater('attribute-grant', 'next', grantsDueAt)
     if (rightsUntil !== null) timetable.notLater('rights', 'next', rightsUntil)
     for (const at of [directoryUntil, directoryDueAt]) if (at !== null) timetable.notLater('directory', 'next', at)
   }

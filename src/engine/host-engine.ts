@@ -7,8 +7,10 @@ import type { AccessApproval, AccessRefusal, AccessRequestCreate } from '../fact
 import type { Explanation } from '../facts/access/explain/index.ts'
 import type { PostureResponse, ServiceTimeout } from '../facts/access/posture/rules/index.ts'
 import type { SessionCreate } from '../facts/access/session.resource.ts'
+import type { AttributeGrant } from '../facts/authority/authority.rules.ts'
 import type { AuthenticatorCreate } from '../facts/credentials/authenticator.resource.ts'
 import type { EnrollmentCreate } from '../facts/enrollment/enrollment.resource.ts'
+import type { AttributeGrantCreate } from '../facts/identities/identity.resource.ts'
 import type { DirectorySearch } from '../facts/network/host-directory.ts'
 import type * as wire from '../facts/resources/wire-names.ts'
 import type { DeliveryReport, DeliverySelectionRequest } from '../facts/webhooks/delivery-questions.resource.ts'
@@ -45,6 +47,10 @@ interface HostIdentities
   /** Disables an identity for some minutes; for 0 or less, until it is enabled. */
   disable(call: Call, id: string, request: { readonly durationMinutes: number }): Promise<void>
   enable(call: Call, id: string): Promise<void>
+  /** Gives an identity a role attribute until an instant; answers the grant. Grants add up. */
+  grantAttribute(call: Call, id: string, request: AttributeGrantCreate): Promise<AttributeGrant>
+  /** Ends a grant before its time. */
+  endAttributeGrant(call: Call, id: string, grantId: string): Promise<void>
   /** Takes the second factor of an identity away. */
   removeMfa(call: Call, id: string): Promise<void>
   /** Gives an identity configs of its own for services, in place of those of the services. */

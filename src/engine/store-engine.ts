@@ -9,6 +9,7 @@ import { readCredentials } from '../credentials/identity-credentials.ts'
 import { Enrollments } from '../enrollment/enrollments.ts'
 import { RouterEnrollment } from '../enrollment/router-enrollment.ts'
 import { EntityReader } from '../entities/entity-reader.ts'
+import { AttributeGrants } from '../identities/attribute-grants.ts'
 import { IdentityState } from '../identities/identity-state.ts'
 import { Mfa } from '../login/mfa.ts'
 import type { WriteTransaction } from '../ports/record-storage.ts'
@@ -21,6 +22,7 @@ export class StoreEngine extends EntityServices {
   readonly #context = contextOf(this)
   /** Entities in their wire form. */
   readonly reader = new EntityReader(this.#context, behaviourOf)
+  readonly attributeGrants = new AttributeGrants(this.#context)
   readonly authenticators = new Authenticators(this.#context)
   readonly enrollments = new Enrollments(this.#context, this.reader)
   readonly identityState = new IdentityState(this.#context)

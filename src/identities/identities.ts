@@ -8,6 +8,7 @@ import {
   covers,
   coversToTheEnd,
   givesRights,
+  grantFields,
   hasRights,
   isAdministrator,
   isLater,
@@ -64,7 +65,9 @@ export const identityBehaviour: Behaviour<Identities> = {
       refuseRouterIdentityChange(change.before, change.after)
     }
     await checkHostedServices(tx, change)
-    return { ...change.after, externalId, authPolicyId, typeId, rightsUntil }
+    // An undo may restore an identity after grants of it have ended.
+    const grants = change.kind === 'create' ? grantFields(change.after.attributeGrants, change.after.updatedAt) : {}
+    return { ...change.after, ...grants, externalId, authPolicyId, typeId, rightsUntil }
   },
 
   /**

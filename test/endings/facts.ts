@@ -48,8 +48,13 @@ function byId(entities: readonly Entity[]): Entities {
 
 /** Whether roles select an entity: each has to, or one is enough. */
 function selects(roles: readonly string[], semantic: string, entity: Entity): boolean {
-  const { id, roleAttributes = [], directoryAttributes = [], claimAttributes = [] } = entity
-  const attributes: readonly string[] = [...roleAttributes, ...directoryAttributes, ...claimAttributes]
+  const { id, roleAttributes = [], directoryAttributes = [], claimAttributes = [], grantedAttributes = [] } = entity
+  const attributes: readonly string[] = [
+    ...roleAttributes,
+    ...directoryAttributes,
+    ...claimAttributes,
+    ...grantedAttributes,
+  ]
   const named = roles.filter((role) => role.startsWith('@'))
   const hits = (role: string) =>
     role === '#all' || (role.startsWith('@') ? role.slice(1) === id : attributes.includes(role.slice(1)))

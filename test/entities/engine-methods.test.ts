@@ -137,6 +137,10 @@ const CASES: { readonly [P in PartOf<ControllerEngine>]: { readonly [M in Method
     reEnroll: ID,
   },
   tokenEnrollment: { enroll: { taken: { signerId: 'x', clientCsr: PEM } } },
+  attributeGrants: {
+    give: { taken: { id: 'x', input: { attribute: 'x', until: '2100-01-01T00:00:00Z', reason: 'y' } } },
+    end: { taken: { id: 'x', grantId: 'x' } },
+  },
   identityState: { disable: { taken: { id: 'x', input: { durationMinutes: 5 } } }, enable: ID },
   controllerSettings: {
     get: { ...ID, withoutCall: true },

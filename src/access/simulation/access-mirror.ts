@@ -6,7 +6,7 @@ import { resourceNamed } from '../../facts/resources/index.ts'
 import type { RecordOf, Resource } from '../../kernel/declaration/resource.ts'
 import type { HistoryPoint, ReadTransaction } from '../../ports/record-storage.ts'
 import type { Turns } from '../../ports/runtime.ts'
-import { indexedEntity, indexedPolicy, rosterFields } from '../access-feed.ts'
+import { indexedPolicy, possibleEntity, rosterFields } from '../access-feed.ts'
 
 const ENTITY_KINDS = ['identities', 'services'] as const
 const KINDS = [...ENTITY_KINDS, 'service-policies'] as const
@@ -48,7 +48,7 @@ export class AccessMirror {
     for (const kind of ENTITY_KINDS) {
       for await (const { items } of tx.collection(resourceNamed(kind)).scan(rosterFields(kind))) {
         for (const record of items) {
-          index.putEntity(kind, indexedEntity(record))
+          index.putEntity(kind, possibleEntity(record))
           await turn()
         }
       }
@@ -79,7 +79,7 @@ export class AccessMirror {
 
 function put(index: AccessIndex, kind: Kind, record: RecordOf<Resource>): void {
   if (kind === 'service-policies') index.putPolicy(kind, indexedPolicy(resourceNamed(kind), record))
-  else index.putEntity(kind, indexedEntity(record))
+  else index.putEntity(kind, possibleEntity(record))
 }
 
 /**

@@ -15,6 +15,7 @@ import { compareStrings, ids } from '../../kernel/filter/index.ts'
 import type { ReadTransaction } from '../../ports/record-storage.ts'
 import type { Turns } from '../../ports/runtime.ts'
 import { findOne } from '../../records/read-records.ts'
+import { indexedEntity } from '../access-feed.ts'
 import { factsFor } from '../decision.ts'
 import { newestApiSession, postureAt } from '../explain.ts'
 import type { CheckedGrant } from '../posture/posture-of.ts'
@@ -66,7 +67,7 @@ export async function judgedSimulation(
   const posture = readRequest(AssumedPosture, circumstances.posture ?? []) as readonly PostureResponse[]
   const after = page.cursor === undefined ? undefined : readPlace(page.cursor)
   return context.storage.read(async (tx) => {
-    const resolved = await resolveChanges(tx, changes, context.turns)
+    const resolved = await resolveChanges(tx, changes, context.turns, (record) => indexedEntity(record, now))
     const { judged, isLast } = await judgedIdentities(tx, named, after?.identityId)
     const before = await context.access.at(tx)
     const changed = await changedIndex(

@@ -1,5 +1,5 @@
 import { invalidField, notFound } from '../../base/errors.ts'
-import type { IndexChange } from '../../facts/access/index/index.ts'
+import type { IndexChange, IndexedEntity } from '../../facts/access/index/index.ts'
 import { asCreate, asPatch } from '../../facts/resources/entity-requests.ts'
 import { resourceNamed } from '../../facts/resources/index.ts'
 import type * as wire from '../../facts/resources/wire-names.ts'
@@ -9,7 +9,7 @@ import type { Turns } from '../../ports/runtime.ts'
 import { newRecord } from '../../records/read-records.ts'
 import { checkRoleLists } from '../../records/references.ts'
 import { mergePatch } from '../../records/resource-service.ts'
-import { indexedEntity, indexedPolicy } from '../access-feed.ts'
+import { indexedPolicy, possibleEntity } from '../access-feed.ts'
 
 /** An entity or policy before all changes and after them. */
 interface Touched {
@@ -31,11 +31,13 @@ export interface ResolvedChanges {
 /**
  * Applies changes that their schema has read, in their order, without writing them. Errors: `NOT_FOUND` for an id that names nothing at
  * that point, `COULD_NOT_VALIDATE` for an id that is taken and for role lists that a write would refuse. Unique names are not judged.
+ * `asEntity` says which role attributes count: by default also those of grants that begin later.
  */
 export async function resolveChanges(
   tx: ReadTransaction,
   changes: readonly SimulatedChange[],
   turns: Turns,
+  asEntity: AsEntity = possibleEntity,
 ): Promise<ResolvedChanges> {
   const turn = turns.begin()
   const touched = new Map<string, Touched>()
@@ -66,7 +68,7 @@ export async function resolveChanges(
     await turn()
   }
   return {
-    indexChanges: [...touched.values()].flatMap(asIndexChange),
+    indexChanges: [...touched.values()].flatMap((entry) => asIndexChange(entry, asEntity)),
     nameOf: (kind, id) => {
       const entry = touched.get(keyOf(kind, id))
       const name = (entry?.after ?? entry?.before)?.name
@@ -93,7 +95,9 @@ function without(resource: Resource, record: RecordOf<Resource>, created: Readon
   return { ...record, ...Object.fromEntries(lists) }
 }
 
-function asIndexChange({ kind, id, before, after }: Touched): readonly IndexChange[] {
+type AsEntity = (record: RecordOf<Resource>) => IndexedEntity
+
+function asIndexChange({ kind, id, before, after }: Touched, asEntity: AsEntity): readonly IndexChange[] {
   if (before === undefined && after === undefined) return []
   if (kind === 'service-policies') {
     const resource = resourceNamed(kind)
@@ -101,7 +105,7 @@ function asIndexChange({ kind, id, before, after }: Touched): readonly IndexChan
       { kind, id, before: before && indexedPolicy(resource, before), after: after && indexedPolicy(resource, after) },
     ]
   }
-  return [{ kind, id, before: before && indexedEntity(before), after: after && indexedEntity(after) }]
+  return [{ kind, id, before: before && asEntity(before), after: after && asEntity(after) }]
 }
 
 /** The kinds of entity that decide the access to dial and bind, with the requests that create and change them. */

@@ -10,6 +10,7 @@ import {
 } from '../../facts/access/explain/index.ts'
 import { PHASES } from '../../facts/access/policy-term.rules.ts'
 import { POSTURE_CHECK_TYPE_IDS } from '../../facts/access/posture/rules/index.ts'
+import { AttributeGrantSchema } from '../../facts/identities/identity.resource.ts'
 import { described } from '../../kernel/declaration/words.ts'
 
 const Named = described(z.object({ id: z.string(), name: z.string() }), { name: 'The name of the entity.' })
@@ -26,6 +27,7 @@ const Side = described(
           name: z.string(),
           fromDirectory: z.literal(true).optional(),
           fromClaims: z.literal(true).optional(),
+          fromGrant: z.literal(true).optional(),
         }),
         {
           role: 'The entry as it was written.',
@@ -34,15 +36,18 @@ const Side = described(
             'True where the entity has the role attribute by the directory of the host alone; absent otherwise.',
           fromClaims:
             'True where the entity has the role attribute by a claim of an external token alone; absent otherwise.',
+          fromGrant: 'True where the entity has the role attribute by a grant alone; absent otherwise.',
         },
       ),
     ),
     lacking: z.array(z.string()),
+    grants: z.array(AttributeGrantSchema).optional(),
   }),
   {
     selects: 'Whether the role list selects the entity.',
     matched: 'The entries that the entity answers to.',
     lacking: 'Role attributes with which the list would select it: all of them for `AllOf`, any one for `AnyOf`.',
+    grants: 'Grants of role attributes by which the list selects the entity, or would later; absent without any.',
   },
 )
 const AccessType = z.enum(['Dial', 'Bind'])

@@ -1,6 +1,10 @@
 import { z } from 'zod'
 import { RELATIONS, type Relation } from '../../entities/related.ts'
-import { DisableRequest } from '../../facts/identities/identity.resource.ts'
+import {
+  AttributeGrantRequest,
+  AttributeGrantSchema,
+  DisableRequest,
+} from '../../facts/identities/identity.resource.ts'
 import { resourceNamed } from '../../facts/resources/index.ts'
 import { defineOperation } from '../../http/operations/define-operation.ts'
 import { done, type Operation } from '../../http/operations/operation.ts'
@@ -42,6 +46,35 @@ export const identityStateOperations = [
       access: ACCESS,
     },
     async ({ engine, call, params }) => done(engine.mfa.removeFrom(call, params.id)),
+  ),
+] as const
+
+/** Gives identities role attributes for some time, and ends them before. Our own API has them. */
+export const attributeGrantOperations = [
+  defineOperation(
+    {
+      route: 'POST /identities/{id}/attribute-grants',
+      summary: 'Gives an identity a role attribute until an instant',
+      description:
+        'At its ends all follows that follows from a change of `roleAttributes`, in whichever process is there. Grants add up; an identity has at most 50. No caller gives one to itself but an administrator.',
+      access: ACCESS,
+      body: AttributeGrantRequest,
+      data: AttributeGrantSchema,
+      status: 201,
+      errors: ['NOT_FOUND'],
+    },
+    async ({ engine, call, params, request }) => ({
+      data: await engine.attributeGrants.give(call, params.id, request),
+    }),
+  ),
+  defineOperation(
+    {
+      route: 'DELETE /identities/{id}/attribute-grants/{grantId}',
+      summary: 'Ends a grant of a role attribute before its time',
+      access: ACCESS,
+      errors: ['NOT_FOUND'],
+    },
+    async ({ engine, call, params }) => done(engine.attributeGrants.end(call, params.id, params.grantId)),
   ),
 ] as const
 

@@ -29,7 +29,7 @@ type GrantState = Readonly<Record<GrantingKind, Fields | undefined>>
 /** The fields of each kind that decide a grant. */
 const DECIDING_FIELDS: Readonly<Record<GrantingKind, readonly string[]>> = {
   identities: [
-    ...['id', 'roleAttributes', 'directoryAttributes', 'claimAttributes'],
+    ...['id', 'roleAttributes', 'directoryAttributes', 'claimAttributes', 'grantedAttributes'],
     ...['disabledAt', 'disabledUntil', 'directoryDisabledAt'],
   ],
   services: ['id', 'roleAttributes'],
@@ -138,8 +138,9 @@ function isDigest(value: unknown): boolean {
   return typeof value === 'string' && value.startsWith('sha256:')
 }
 
-function entityOf({ id, roleAttributes, directoryAttributes, claimAttributes }: Fields) {
-  const held = attributesHeld({ roleAttributes: textsIn(roleAttributes), directoryAttributes, claimAttributes })
+function entityOf({ id, roleAttributes, directoryAttributes, claimAttributes, grantedAttributes }: Fields) {
+  const own = [...textsIn(roleAttributes), ...textsIn(grantedAttributes)]
+  const held = attributesHeld({ roleAttributes: own, directoryAttributes, claimAttributes })
   return { id: typeof id === 'string' ? id : '', roleAttributes: held }
 }
 

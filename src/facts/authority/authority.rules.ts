@@ -102,12 +102,81 @@ export function enabledAt({ disabledUntil, directoryDisabledAt }: Disabling): nu
   return directoryDisabledAt === null ? disabledUntil : null
 }
 
-/** An entity with its role attributes, as far as it was read. Only identities have role attributes of a directory and of claims. */
+/** A role attribute that an identity has for some time. Instants are RFC 3339. */
+export interface AttributeGrant {
+  readonly id: string
+  readonly attribute: string
+  /** Null where it began at once. */
+  readonly startsAt: string | null
+  readonly until: string
+  readonly reason: string | null
+  /** The name of the identity that gave it; null for the controller and its host. */
+  readonly givenBy: string | null
+  /** As it was written: by the process whose clock reached `startsAt` first. */
+  readonly phase: 'coming' | 'in-force'
+}
+
+/** Grants that one identity has at most. */
+export const MOST_GRANTS = 50
+
+/**
+ * The grants of an identity that have not ended at `now` (epoch ms). A grant that has begun stays begun. A grant that is coming stays so by
+ * `written`; by `due` it begins where its instant has come.
+ */
+export function grantsAt(
+  { attributeGrants }: AttributeHolder,
+  now: number,
+  beginning: 'written' | 'due',
+): readonly AttributeGrant[] {
+  const grants: readonly AttributeGrant[] = Array.isArray(attributeGrants) ? attributeGrants : []
+  const hasBegun = ({ phase, startsAt }: AttributeGrant) =>
+    phase === 'in-force' || (beginning === 'due' && (startsAt === null || Date.parse(startsAt) <= now))
+  return grants
+    .filter(({ until }) => now < Date.parse(until))
+    .map((grant) => ({ ...grant, phase: hasBegun(grant) ? 'in-force' : 'coming' }))
+}
+
+/** The fields of an identity that follow from its grants. */
+export interface GrantFields {
+  /** Null without any. */
+  readonly attributeGrants: readonly AttributeGrant[] | null
+  /** The role attributes of the grants in force, sorted. Null without any. */
+  readonly grantedAttributes: readonly string[] | null
+  /** When the next grant begins or ends, epoch ms. */
+  readonly grantsDueAt: number | null
+}
+
+/** The fields of an identity with grants at `now` (epoch ms). Grants begin and end where their instant has come. */
+export function grantFields(attributeGrants: readonly AttributeGrant[] | null, now: number): GrantFields {
+  const grants = grantsAt({ attributeGrants }, now, 'due')
+  if (grants.length === 0) return { attributeGrants: null, grantedAttributes: null, grantsDueAt: null }
+  const held = [...new Set(grants.filter(isInForce).map(({ attribute }) => attribute))].sort()
+  const next = grants.map(({ phase, startsAt, until }) => Date.parse((phase === 'coming' ? startsAt : null) ?? until))
+  return {
+    attributeGrants: grants,
+    grantedAttributes: held.length === 0 ? null : held,
+    grantsDueAt: Math.min(...next),
+  }
+}
+
+/** The names of these fields. */
+export const GRANT_FIELDS: readonly string[] = [
+  'attributeGrants',
+  'grantedAttributes',
+  'grantsDueAt',
+] satisfies readonly (keyof GrantFields)[]
+
+function isInForce({ phase }: AttributeGrant): boolean {
+  return phase === 'in-force'
+}
+
+/** An entity with its role attributes, as far as it was read. Only identities have others than the stored ones. */
 export interface AttributeHolder {
   readonly roleAttributes?: unknown
   readonly directoryAttributes?: unknown
   readonly directoryUntil?: unknown
   readonly claimAttributes?: unknown
+  readonly attributeGrants?: unknown
 }
 
 /** Role attributes that one answer of a directory, or one token, gives at most. */
@@ -125,10 +194,42 @@ export function attributesGiven(entity: AttributeHolder, now = Number.NEGATIVE_I
   return Array.isArray(given) && !(typeof until === 'number' && until <= now) ? given : []
 }
 
-/** The role attributes by which policies select an entity: the stored ones, those of claims, and the directory's at `now` (epoch ms). */
-export function attributesHeld(entity: AttributeHolder, now?: number): readonly string[] {
-  const own: readonly string[] = Array.isArray(entity.roleAttributes) ? entity.roleAttributes : []
-  const claimed: readonly string[] = Array.isArray(entity.claimAttributes) ? entity.claimAttributes : []
-  const given = attributesGiven(entity, now)
-  return given.length === 0 && claimed.length === 0 ? own : [...new Set([...own, ...claimed, ...given])]
+/**
+ * The role attributes by which policies select an entity: the stored ones, those of claims, the directory's and those of grants at `now`
+ * (epoch ms), or by the last write.
+ */
+export function attributesHeld(entity: AttributeHolder, now = Number.NEGATIVE_INFINITY): readonly string[] {
+  return together(entity, attributesGiven(entity, now), grantsAt(entity, now, 'written').filter(isInForce))
+}
+
+/** Answers an identity without the grants that have ended at `now` (epoch ms): the write that ends them may be late. */
+export function withGrantsAt<T extends AttributeHolder>(holder: T, now: number): T {
+  if (!Array.isArray(holder.attributeGrants)) return holder
+  return { ...holder, attributeGrants: grantsAt(holder, now, 'written') }
+}
+
+/** The role attributes that an entity has or will have: plans, simulations and invariants count grants that begin later. */
+export function attributesPossible(entity: AttributeHolder): readonly string[] {
+  return together(entity, attributesGiven(entity), grantsAt(entity, Number.NEGATIVE_INFINITY, 'written'))
+}
+
+function together(
+  { roleAttributes, claimAttributes }: AttributeHolder,
+  given: readonly string[],
+  grants: readonly AttributeGrant[],
+): readonly string[] {
+  const own: readonly string[] = Array.isArray(roleAttributes) ? roleAttributes : []
+  const claimed: readonly string[] = Array.isArray(claimAttributes) ? claimAttributes : []
+  const others = [...claimed, ...given, ...grants.map(({ attribute }) => attribute)]
+  return others.length === 0 ? own : [...new Set([...own, ...others])]
+}
+
+/** The next instant after `now` (epoch ms) at which an entity loses role attributes without a write; undefined where none does. */
+export function nextLossAt(entity: AttributeHolder, now: number): number | undefined {
+  const { directoryUntil } = entity
+  const ends = grantsAt(entity, now, 'written')
+    .filter(isInForce)
+    .map(({ until }) => Date.parse(until))
+  if (typeof directoryUntil === 'number' && directoryUntil > now) ends.push(directoryUntil)
+  return ends.length === 0 ? undefined : Math.min(...ends)
 }

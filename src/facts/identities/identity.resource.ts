@@ -9,6 +9,7 @@ import {
   JsonObject,
   Name,
   NetworkInterface,
+  narrowed,
   Precedence,
   RoleAttributes,
   Text,
@@ -16,6 +17,28 @@ import {
 import type { Resource, ResourceDefinition } from '../../kernel/declaration/resource.ts'
 import { described } from '../../kernel/declaration/words.ts'
 import { PERMISSIONS } from '../authority/permissions.resource.ts'
+
+/** A role attribute for some time, as an identity shows it. */
+export const AttributeGrantSchema = described(
+  z.object({
+    id: Id,
+    attribute: z.string(),
+    startsAt: z.iso.datetime().nullable(),
+    until: z.iso.datetime(),
+    reason: z.string().nullable(),
+    givenBy: z.string().nullable(),
+    phase: z.enum(['coming', 'in-force']),
+  }),
+  {
+    id: 'The id of the grant.',
+    attribute: 'The role attribute.',
+    startsAt: 'When it begins, RFC 3339; null where it began at once.',
+    until: 'When it ends, RFC 3339.',
+    reason: 'Why it is given, for people; null without a reason.',
+    givenBy: 'The name of the identity that gave it; null for the controller and its host.',
+    phase: 'Whether the identity has the role attribute: `coming` or `in-force`. A grant that is over is gone.',
+  },
+)
 
 /** The environment of a client, as reported at authentication. */
 export const EnvInfo = holdingMore(
@@ -111,13 +134,16 @@ const DEFINITION = {
     claimAttributes: RoleAttributes.nullable(),
     /** The same by the id of the signer whose tokens claimed them. */
     claimedBy: z.record(Id, RoleAttributes).nullable(),
+    attributeGrants: z.array(AttributeGrantSchema).nullable(),
+    grantedAttributes: RoleAttributes.nullable(),
+    grantsDueAt: Instant.nullable(),
     envInfo: EnvInfo,
     sdkInfo: SdkInfo,
     enrolledById: z.string().nullable(),
   },
-  hidden: ['enrolledById', 'directoryDueAt', 'claimedBy'],
+  hidden: ['enrolledById', 'directoryDueAt', 'claimedBy', 'grantsDueAt'],
   plain: ['enrolledById'],
-  undo: { disabledAt: 'decided', disabledUntil: 'decided' },
+  undo: { disabledAt: 'decided', disabledUntil: 'decided', grantedAttributes: 'computed', grantsDueAt: 'computed' },
   derived: {
     authenticators: described(
       z.object({
@@ -165,6 +191,7 @@ const DEFINITION = {
     'permissions',
     'directoryUntil',
     'directoryDueAt',
+    'grantsDueAt',
   ],
   references: {
     authPolicyId: { to: 'auth-policies', onDelete: 'restrict', show: 'authPolicy' },
@@ -192,7 +219,15 @@ const DEFINITION = {
   searchedInside: ['serviceHostingCosts', 'serviceHostingPrecedences'],
   quirks: {
     nullWhenEmpty: ['permissions'],
-    mayBeAbsent: ['rightsUntil', 'directoryAttributes', 'directoryUntil', 'directoryDisabledAt', 'claimAttributes'],
+    mayBeAbsent: [
+      'rightsUntil',
+      'directoryAttributes',
+      'directoryUntil',
+      'directoryDisabledAt',
+      'claimAttributes',
+      'attributeGrants',
+      'grantedAttributes',
+    ],
     inputNames: { typeId: 'type' },
   },
   operations: ['list', 'get', 'create', 'replace', 'patch', 'delete'],
@@ -229,6 +264,10 @@ export const identities: Identities = defineResource(DEFINITION, {
     'When the directory of the host disabled the identity, RFC 3339; absent while the directory does not.',
   claimAttributes:
     'Role attributes by claims of external tokens, beside `roleAttributes`, while the logins by these tokens stand; absent where there are none.',
+  attributeGrants:
+    'Role attributes that the identity has for some time, at most 50; absent without any. POST /portcullis/v1/identities/{id}/attribute-grants gives them.',
+  grantedAttributes:
+    'The role attributes of the grants in force, beside `roleAttributes`; absent where there are none.',
   envInfo: 'The environment that the identity reported when it last authenticated.',
   sdkInfo: 'The SDK that the identity reported when it last authenticated.',
   authenticators:
@@ -263,6 +302,9 @@ export const PLAIN_IDENTITY = {
   directoryDueAt: null,
   claimAttributes: null,
   claimedBy: null,
+  attributeGrants: null,
+  grantedAttributes: null,
+  grantsDueAt: null,
   envInfo: {},
   sdkInfo: {},
   enrolledById: null,
@@ -287,4 +329,34 @@ export const TraceRequest = described(
     enabled: 'True to begin, false (the default) to end.',
     traceId: 'A name for the trace; a UUID by default.',
   },
+)
+
+/** A role attribute to be given for some time. */
+export interface AttributeGrantCreate {
+  /** 1 to 1,024 characters that do not begin with `#` or `@`. */
+  readonly attribute: string
+  /** RFC 3339. Default: at once. */
+  readonly startsAt?: string | undefined
+  /** RFC 3339. */
+  readonly until: string
+  /** Why, for people: at most 1,024 characters. */
+  readonly reason?: string | undefined
+}
+
+/** POST /identities/{id}/attribute-grants. */
+export const AttributeGrantRequest = narrowed<AttributeGrantCreate>()(
+  described(
+    z.object({
+      attribute: z.string().min(1).max(1024),
+      startsAt: Instant.optional(),
+      until: Instant,
+      reason: z.string().max(1024).optional(),
+    }),
+    {
+      attribute: 'The role attribute: 1 to 1,024 characters that do not begin with `#` or `@`.',
+      startsAt: 'When it begins, RFC 3339; at once where it is left out.',
+      until: 'When it ends, RFC 3339, in the future.',
+      reason: 'Why, for people: at most 1,024 characters.',
+    },
+  ),
 )

@@ -191,6 +191,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   authorization: 'A token of an external JWT signer, as `Bearer` and the token.',
   configtypes: 'Config types, by id or name, whose configs are shown; `all` for every type.',
   filter: 'A condition on the fields of the list, such as `name contains "web" sort by name limit 5`.',
+  grantid: 'The id of the grant.',
   limit: 'How many items to answer at most, up to 500; 10 by default.',
   method: 'How to prove who one is.',
   'mfa-validation-code': 'A one-time password or a recovery code.',

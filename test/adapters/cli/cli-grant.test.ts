@@ -41,7 +41,25 @@ describe('portcullis grant', () => {
     })
   })
 
+  it('gives a role attribute for some time, and ends it', async () => {
+    const { engine } = network.controller
+    const held = async () => {
+      const [found] = (await engine.identities.list(SYSTEM_CALL, { filter: 'type = "Device"' })).items
+      return found?.attributeGrants?.map(({ attribute, reason, phase }) => ({ attribute, reason, phase }))
+    }
+    const given = await grant('laptop "1"', 'attribute', 'finance', '--for', '2h', '--reason', 'INC-8')
+    expect([given.code, given.stderr]).toEqual([0, expect.stringMatching(/has finance until 20.*finance --end/)])
+    expect(await held()).toEqual([{ attribute: 'finance', reason: 'INC-8', phase: 'in-force' }])
+    const ended = await grant('laptop "1"', 'attribute', 'finance', '--end')
+    expect([ended.code, ended.stdout, await held()]).toEqual([0, given.stdout, undefined])
+  })
+
   it.each([
+    [['laptop "1"', 'attribute', 'finance', '--end'], "no grant of the role attribute 'finance'"],
+    [['laptop "1"', 'attribute', 'finance'], '--for or --until'],
+    [['laptop "1"', 'attribute', 'finance', '--for', '2h', '--posture', '#corp'], '--posture'],
+    [['#a', 'dial', '#b', '--end'], '--end ends a role attribute'],
+    [['nobody', 'attribute', 'finance', '--for', '2h'], "no identity of the name or id 'nobody'"],
     [['nobody', 'dial', 'prod-db', '--for', '2h'], "no identity of the name or id 'nobody'"],
     [['#a', 'dial', 'nothing', '--for', '2h'], "no service of the name or id 'nothing'"],
     [['#a', 'dial', '#b'], '--for or --until'],

@@ -31,6 +31,14 @@ const onRequest = (use: Use) => async (scene: Scene) => {
   await at.told('POST', `/portcullis/v1/access-requests/${(await asked).body.data.id}/approve`, {})
 }
 
+/** The subject has the role attributes, which nobody stored, by a grant. */
+const byGrant = async ({ process, subject, two }: Scene) => {
+  const at = process('A')
+  const grant = { attribute: subject.way, until: instantOf(two.now() + TERM_MS), reason: 'a slow database' }
+  await at.told('POST', `/portcullis/v1/identities/${subject.id}/attribute-grants`, grant)
+  await at.told('PATCH', `/identities/${subject.id}`, { roleAttributes: [] })
+}
+
 const whenOver = ({ elapse }: Stage) => elapse(TERM_MS)
 const withoutA = async ({ two, elapse }: Stage) => {
   await two.A.close()
@@ -85,6 +93,24 @@ export const TERM_ENDINGS: readonly Ending[] = [
       await beginLater(stage, 'dials', MINUTE_MS)
       await stage.see()
       await stage.elapse(MINUTE_MS)
+    },
+  },
+  { name: 'role attributes by a grant over by its term', ways: WAYS, prepare: byGrant, end: whenOver },
+  {
+    name: 'role attributes by a grant over by its term, without the process that made the session',
+    ways: ['password', 'jwt'],
+    ends: ['process-A'],
+    prepare: byGrant,
+    end: withoutA,
+  },
+  {
+    name: 'grant of role attributes ended by an administrator',
+    ways: ['password', 'claim'],
+    prepare: byGrant,
+    end: async ({ admin, subject }) => {
+      const path = `/identities/${subject.id}`
+      const { attributeGrants } = await admin('GET', path)
+      await admin('DELETE', `/portcullis/v1${path}/attribute-grants/${attributeGrants[0].id}`)
     },
   },
   { name: 'Dial access on request over by its term', ways: WAYS, prepare: onRequest('dials'), end: whenOver },

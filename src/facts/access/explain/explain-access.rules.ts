@@ -1,5 +1,5 @@
 import { type RoleSelector, readRoles } from '../../../base/roles.ts'
-import { attributesHeld } from '../../authority/authority.rules.ts'
+import { attributesHeld, grantsAt } from '../../authority/authority.rules.ts'
 import { type DecisionFacts, decideAccess, type Reason } from '../decision.rules.ts'
 import type { AccessType } from '../index/index.ts'
 import {
@@ -55,7 +55,9 @@ export function explainAccess(facts: AccessFacts): Explanation {
     hosts: facts.hosts ?? null,
     wire: facts.wire ? worksNow(allowed, type, edgeRouters, facts.wire) : null,
     holdsUntil,
-    changesAt: identity?.isDisabled ? (identity.disabledUntil ?? null) : (holdsUntil ?? nextBeginning(policies, type)),
+    changesAt: identity?.isDisabled
+      ? (identity.disabledUntil ?? null)
+      : (holdsUntil ?? earliest(nextBeginning(policies, type), nextGrant(facts))),
     // The current facts do not tell the past.
     since: null,
   }
@@ -121,19 +123,57 @@ function nextBeginning(policies: readonly PolicyExplanation[], asked: AccessType
   const coming = policies.filter(
     ({ type, identitySide, serviceSide }) => type === asked && identitySide.selects && serviceSide.selects,
   )
-  const first = Math.min(
-    ...coming.flatMap(({ term }) => (term?.phase === 'coming' && term.startsAt !== null ? term.startsAt : [])),
+  return earliest(...coming.map(({ term }) => (term?.phase === 'coming' ? term.startsAt : null)))
+}
+
+/** The instant at which a grant begins by which a policy in force selects the identity too; null without such a grant. */
+function nextGrant({ identity, service, policies, type: asked }: AccessFacts): number | null {
+  const coming = (identity?.attributeGrants ?? []).filter(({ phase }) => phase === 'coming')
+  if (identity === undefined || service === undefined || coming.length === 0) return null
+  const open = policies.filter(
+    ({ type, term, semantic, serviceRoles }) =>
+      type === asked &&
+      (term === undefined || term.phase === 'in-force') &&
+      explainSide({ roles: serviceRoles, semantic }, service).selects,
   )
+  const begins = coming
+    .map(({ startsAt }) => Date.parse(startsAt ?? ''))
+    .filter((at) => {
+      const then = { ...identity, attributeGrants: grantsAt(identity, at, 'due') }
+      return open.some(({ identityRoles: roles, semantic }) => explainSide({ roles, semantic }, then).selects)
+    })
+  return earliest(...begins)
+}
+
+function earliest(...instants: readonly (number | null)[]): number | null {
+  const first = Math.min(...instants.map(orNever))
   return Number.isFinite(first) ? first : null
 }
 
-/** The instant at which the last granting policy ends, each by its term or its first failing check; null if a policy does not end. */
+/** The instant at which the last granting policy ends, each by its term, a grant or its first failing check; null if a policy does not end. */
 function lastEnd(policies: readonly PolicyExplanation[]): number | null {
   const ends = policies
     .filter(({ grants }) => grants)
-    .map(({ checks, term }) => Math.min(...[...checks.map(({ holdsUntil }) => holdsUntil), term?.until].map(orNever)))
+    .map(({ checks, term, ...policy }) =>
+      Math.min(...[...checks.map(({ holdsUntil }) => holdsUntil), term?.until, selectedUntil(policy)].map(orNever)),
+    )
   const last = Math.max(...ends)
   return Number.isFinite(last) ? last : null
+}
+
+/** The instant at which a policy that selects an identity loses it by the ends of grants; null where it does not. */
+function selectedUntil({
+  semantic,
+  identitySide,
+}: Pick<PolicyExplanation, 'semantic' | 'identitySide'>): number | null {
+  const { matched, grants = [] } = identitySide
+  const ends = matched.map(({ role, fromGrant }) => {
+    const own = grants.filter(({ attribute, phase }) => phase === 'in-force' && `#${attribute}` === role)
+    return fromGrant === true ? Math.max(...own.map(({ until }) => Date.parse(until))) : null
+  })
+  const isNamed = matched.some(({ role }) => role === '#all' || role.startsWith('@'))
+  if (semantic === 'AnyOf' || isNamed) return ends.includes(null) ? null : Math.max(...ends.map(orNever))
+  return earliest(...ends)
 }
 
 function orNever(at: number | null | undefined): number {
@@ -193,13 +233,21 @@ function explainSide(selector: RoleSelector, entity: NamedEntity): SideExplanati
       if (entity.claimAttributes?.includes(attribute)) {
         return { role, name: `${role} (claims)`, fromClaims: true as const }
       }
-      return { role, name: `${role} (directory)`, fromDirectory: true as const }
+      if (entity.directoryAttributes?.includes(attribute)) {
+        return { role, name: `${role} (directory)`, fromDirectory: true as const }
+      }
+      return { role, name: `${role} (grant)`, fromGrant: true as const }
     }),
   ]
   const byAttributes =
     selector.semantic === 'AllOf' ? held.length > 0 && held.length === attributes.length : held.length > 0
   const selects = all || isNamed || byAttributes
-  return { selects, matched, lacking: selects ? [] : attributes.filter((attribute) => !held.includes(attribute)) }
+  const lacking = selects ? [] : attributes.filter((attribute) => !held.includes(attribute))
+  const byGrant = matched.flatMap(({ role, fromGrant }) => (fromGrant === true ? role : []))
+  const grants = (entity.attributeGrants ?? []).filter(({ attribute, phase }) =>
+    phase === 'in-force' ? byGrant.includes(`#${attribute}`) : lacking.includes(attribute),
+  )
+  return { selects, matched, lacking, ...(grants.length > 0 && { grants }) }
 }
 
 function shown(role: string): ShownRole {

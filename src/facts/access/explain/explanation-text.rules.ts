@@ -25,12 +25,17 @@ export function explanationText(explanation: Explanation): string {
     verdict(explanation),
     ...(explanation.since === null ? [] : [sinceText(explanation.since)]),
     ...policyLines(explanation),
+    ...grantLines(explanation),
     ...routerLines(explanation),
     ...hostLines(explanation),
     ...(explanation.wire === null ? [] : worksNowLines(explanation.wire, explanation.edgeRouters)),
   ]
   const { holdsUntil, policies, suggestions } = explanation
-  const isByTerm = policies.some(({ grants, term }) => grants && term?.until === holdsUntil)
+  const isByTerm = policies.some(
+    ({ grants, term, identitySide }) =>
+      grants &&
+      (term?.until === holdsUntil || identitySide.grants?.some(({ until }) => Date.parse(until) === holdsUntil)),
+  )
   if (holdsUntil !== null && !isByTerm)
     lines.push(`Unless the endpoint reports anew, this ends at ${instantText(holdsUntil)} at the latest.`)
   return [...lines, ...suggestions.map(({ text }) => text)].join('\n')
@@ -140,15 +145,30 @@ function selectingBothText(policy: PolicyExplanation, { type, identity, service 
 /** The term of a policy as a sentence: when it grants, who gave it, and why. */
 function termLines({ term }: PolicyExplanation): readonly string[] {
   if (term === null) return []
-  const { phase, startsAt, until, givenBy, reason } = term
-  const verb = { coming: 'will grant', 'in-force': 'grants', over: 'granted' }[phase]
-  const parts = [
-    ...(startsAt === null ? [] : [`from ${instantText(startsAt)}`]),
-    ...(until === null ? [] : [`until ${instantText(until)}`]),
-  ]
+  const verb = { coming: 'will grant', 'in-force': 'grants', over: 'granted' }[term.phase]
+  const spelled = (at: number | null) => (at === null ? null : instantText(at))
+  return [`  It ${verb}${givenText({ ...term, startsAt: spelled(term.startsAt), until: spelled(term.until) })}.`]
+}
+
+/** The grants of role attributes that select the identity, or will: for how long, by whom, and why. */
+function grantLines({ identity, policies, type }: Explanation): readonly string[] {
+  const concerned = policies.filter((policy) => policy.type === type && policy.serviceSide.selects)
+  const lines = concerned.flatMap(({ identitySide }) =>
+    (identitySide.grants ?? []).map((grant) => {
+      const has = grant.phase === 'coming' ? 'will have' : 'has'
+      return `${quoted(identity?.name ?? '')} ${has} the role attribute ${quoted(grant.attribute)}${givenText(grant)}.`
+    }),
+  )
+  return [...new Set(lines)]
+}
+
+type Given = Readonly<Record<'startsAt' | 'until' | 'givenBy' | 'reason', string | null>>
+
+function givenText({ startsAt, until, givenBy, reason }: Given): string {
+  const from = startsAt === null ? '' : ` from ${startsAt}`
+  const to = until === null ? '' : ` until ${until}`
   const given = givenBy === null ? '' : `, given by ${quoted(givenBy)}`
-  const why = reason === null ? '' : `, because: ${quoted(reason)}`
-  return [`  It ${[verb, ...parts].join(' ')}${given}${why}.`]
+  return `${from}${to}${given}${reason === null ? '' : `, because: ${quoted(reason)}`}`
 }
 
 function sideText(name: string | undefined, { matched }: SideExplanation): string {

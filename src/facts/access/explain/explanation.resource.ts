@@ -1,3 +1,4 @@
+import type { AttributeGrant } from '../../authority/authority.rules.ts'
 import type { POSTURE_CHECK_FIELDS } from '../posture/posture-check-fields.resource.ts'
 
 // The reasons are repeated here, so that typed clients load none of the rules behind them. The schema keeps both lists equal.
@@ -76,6 +77,8 @@ export interface ExplainedSide {
   readonly selects: boolean
   readonly matched: readonly { readonly role: string; readonly name: string }[]
   readonly lacking: readonly string[]
+  /** Grants of role attributes by which the list selects the entity, or would later; absent without any. */
+  readonly grants?: readonly AttributeGrant[] | undefined
 }
 
 /** A posture check compared with the reports of the endpoint. */

@@ -1,4 +1,5 @@
 import type { Semantic } from '../../../base/roles.ts'
+import type { AttributeGrant } from '../../authority/authority.rules.ts'
 import type { Reason } from '../decision.rules.ts'
 import type { AccessType } from '../index/index.ts'
 import type { PolicyPhase, PolicyTerm } from '../policy-term.rules.ts'
@@ -13,6 +14,8 @@ export interface ShownRole {
   readonly fromDirectory?: true
   /** True for a role attribute that the entity has by a claim of an external token alone; absent otherwise. */
   readonly fromClaims?: true
+  /** True for a role attribute that the entity has by a grant alone; absent otherwise. */
+  readonly fromGrant?: true
 }
 
 /** A role list of a policy, compared with an entity. */
@@ -23,6 +26,8 @@ export interface SideExplanation {
   readonly matched: readonly ShownRole[]
   /** Role attributes with which the list would select the entity: all of them (`AllOf`), or any one (`AnyOf`). */
   readonly lacking: readonly string[]
+  /** Grants of role attributes by which the list selects the entity, or would later, with instants in RFC 3339; absent without any. */
+  readonly grants?: readonly AttributeGrant[]
 }
 
 /** A posture check, compared with the reports of the endpoint. */
@@ -134,7 +139,7 @@ export interface Explanation {
   readonly holdsUntil: number | null
   /**
    * The next instant at which the answer may change by itself: `holdsUntil` of an allowed access, the end of the identity's disabling, or
-   * the beginning of a policy's term. Null when only an action can change it.
+   * the beginning of a policy's term or of a grant. Null when only an action can change it.
    */
   readonly changesAt: number | null
   /** The beginning of the grant; null for a refusal, and for a question about another state than the current one. */
@@ -151,6 +156,8 @@ export interface NamedEntity {
   readonly directoryAttributes?: readonly string[]
   /** Role attributes by claims of external tokens, beside the others. */
   readonly claimAttributes?: readonly string[]
+  /** Grants of role attributes as of the instant of the question, beside the others. */
+  readonly attributeGrants?: readonly AttributeGrant[]
 }
 
 /** A service policy that selects the identity, the service or both. Its checks matter only when it selects both. */

@@ -25,18 +25,21 @@ export const GRANT_OPTIONS = {
   reason: { value: 'TEXT', summary: 'why, for people: explain and the audit trail show it' },
   posture: POSTURE,
   name: { value: 'NAME', summary: 'of the service policy; default: the grant and its end' },
+  end: { summary: 'end the grants of a role attribute now, instead of --for' },
 } as const
 
 /** `portcullis grant`. */
 export const GRANT = defineCommand({
-  operands: 'IDENTITY|#ATTRIBUTE dial|bind SERVICE|#ATTRIBUTE',
-  words: ['dial', 'bind'],
+  operands: 'IDENTITY|#ATTRIBUTE dial|bind SERVICE|#ATTRIBUTE, or IDENTITY attribute ATTRIBUTE',
+  words: ['dial', 'bind', 'attribute'],
   options: GRANT_OPTIONS,
   hasJson: true,
   details: `Gives access that ends by itself: makes a service policy with a term. At its end the sessions and circuits by it end too,
-whether or not this machine runs. To end it earlier, delete the policy; to move its end, patch its until. ${CONNECTION_DETAILS}`,
+whether or not this machine runs. To end it earlier, delete the policy; to move its end, patch its until. With 'attribute' the identity
+gets a role attribute for that time; --end ends it. ${CONNECTION_DETAILS}`,
   examples: [
     "portcullis grant laptop dial prod-db --for 2h --reason 'INC-7'",
+    "portcullis grant laptop attribute finance --for 2h --reason 'INC-8'",
     "portcullis grant '#on-call' dial '#prod' --from 2026-12-24T18:00:00Z --until 2026-12-27T08:00:00Z",
   ],
   run: grant,
@@ -51,10 +54,17 @@ interface Term {
   readonly until: string
 }
 
-/** Makes the service policy of a grant. Throws {@link UsageError}. */
+/** Makes the service policy of a grant, or gives a role attribute. Throws {@link UsageError}. */
 async function grant(call: GrantCall): Promise<Answer> {
   const { options, operands } = call
   const [who, type, what] = operands
+  if (who !== undefined && type === 'attribute' && what !== undefined && operands.length === 3) {
+    if (options.typed('posture') !== undefined || options.typed('name') !== undefined) {
+      throw new UsageError('--posture and --name are of service policies: a role attribute has neither')
+    }
+    return options.flag('end') ? endAttribute(call, who, what) : grantAttribute(call, who, what)
+  }
+  if (options.flag('end')) throw new UsageError('--end ends a role attribute: delete the service policy instead')
   if (who === undefined || what === undefined || operands.length !== 3 || (type !== 'dial' && type !== 'bind')) {
     throw new UsageError(
       'grant takes IDENTITY dial|bind SERVICE, such as: portcullis grant laptop dial prod-db --for 2h',
@@ -78,6 +88,35 @@ async function grant(call: GrantCall): Promise<Answer> {
     `${who} may ${type} ${what}${begin} until ${until}. To end it: portcullis service-policies delete ${granted.id}`,
   )
   return { text: granted.id, value: granted }
+}
+
+/** Gives an identity a role attribute for some time. */
+async function grantAttribute(call: GrantCall, who: string, attribute: string): Promise<Answer> {
+  const { from: startsAt, until } = termOf(call)
+  const body = { attribute, startsAt, until, reason: call.options.typed('reason') }
+  const given = await withConnection(call, async ({ management, portcullis }) => {
+    const { id } = await entityOf(management, 'identities', who)
+    return (await portcullis.call('POST /identities/{id}/attribute-grants', { params: { id }, body })).data
+  })
+  const begin = startsAt === undefined ? '' : ` from ${startsAt}`
+  call.terminal.tell(
+    `${who} has ${attribute}${begin} until ${until}. To end it: portcullis grant ${who} attribute ${attribute} --end`,
+  )
+  return { text: given.id, value: given }
+}
+
+/** Ends the grants of a role attribute. */
+async function endAttribute(call: GrantCall, who: string, attribute: string): Promise<Answer> {
+  const ended = await withConnection(call, async ({ management, portcullis }) => {
+    const { id, attributeGrants = [] } = await entityOf(management, 'identities', who)
+    const grants = attributeGrants.filter((grant) => grant.attribute === attribute)
+    for (const { id: grantId } of grants) {
+      await portcullis.call('DELETE /identities/{id}/attribute-grants/{grantId}', { params: { id, grantId } })
+    }
+    return grants.map((grant) => grant.id)
+  })
+  if (ended.length === 0) throw new UsageError(`${who} has no grant of the role attribute '${attribute}'`)
+  return { text: ended.join('\n'), value: { ended } }
 }
 
 /** Reads the term that the options give. Throws {@link UsageError} for a term that is over, or ends before it begins. */
@@ -107,7 +146,11 @@ function instantOf(name: string, typed: string | undefined): number | undefined 
 
 /** The role entry of an attribute, or of the entity of a name or id. Throws {@link UsageError} for an unknown name. */
 async function roleOf(management: Management, kind: 'identities' | 'services', named: string): Promise<string> {
-  if (named.startsWith('#')) return named
+  return named.startsWith('#') ? named : `@${(await entityOf(management, kind, named)).id}`
+}
+
+/** The entity of a name or id. Throws {@link UsageError} for an unknown name. */
+async function entityOf(management: Management, kind: 'identities' | 'services', named: string): Promise<Found> {
   const text = JSON.stringify(named)
   const query = { filter: `name = ${text} or id = ${text}`, limit: 1 }
   const { data } =
@@ -118,5 +161,10 @@ async function roleOf(management: Management, kind: 'identities' | 'services', n
   if (found === undefined) {
     throw new UsageError(`there is no ${kind === 'identities' ? 'identity' : 'service'} of the name or id '${named}'`)
   }
-  return `@${found.id}`
+  return found
+}
+
+interface Found {
+  readonly id: string
+  readonly attributeGrants?: readonly { readonly id: string; readonly attribute: string }[] | undefined
 }
