@@ -9,7 +9,7 @@ import { GRANT_FIELDS } from '../facts/authority/authority.rules.ts'
 import { authenticators } from '../facts/credentials/authenticator.resource.ts'
 import { NO_AUTHENTICATOR } from '../facts/credentials/login-basis.rules.ts'
 import { enrollments } from '../facts/enrollment/enrollment.resource.ts'
-import { DIRECTORY_FIELDS, isDirectoryRenewal } from '../facts/identities/directory.rules.ts'
+import { isDirectoryRenewal, RECORDED_DIRECTORY_FIELDS } from '../facts/identities/directory.rules.ts'
 import { identities } from '../facts/identities/identity.resource.ts'
 import { apiSessions } from '../facts/login/api-session.resource.ts'
 import { RESOURCES, readerOfKind, traitsOf } from '../facts/resources/index.ts'
@@ -223,7 +223,7 @@ interface KnownFields extends AuditedFields {
   readonly reported: ReadonlySet<string>
 }
 
-const NOT_REPORTED: ReadonlySet<string> = new Set([...DIRECTORY_FIELDS, ...GRANT_FIELDS])
+const NOT_REPORTED: ReadonlySet<string> = new Set([...RECORDED_DIRECTORY_FIELDS, ...GRANT_FIELDS])
 const NOTHING_KNOWN: AuditedFields = { defaults: {}, secrets: new Set() }
 const FIELDS: ReadonlyMap<string, KnownFields> = new Map(
   RESOURCES.map((resource) => [

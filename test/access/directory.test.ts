@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type DirectoryChange, type HostDirectory, SYSTEM_CALL } from 'portcullis'
+import { type DirectoryChange, type HostDirectory, openOperator, SYSTEM_CALL } from 'portcullis'
 import { sqliteStorage } from 'portcullis/kysely'
 import { memoryStorage } from 'portcullis/memory'
 import type { ServiceConnection } from 'portcullis/sdk'
@@ -405,7 +405,10 @@ describe('a directory of the host', () => {
   it('is recorded by the audit trail where it changes something, and not where it says the same again', async () => {
     const groups = new Groups()
     groups.entries.set('anna', ['staff'])
-    const { net, id } = await network(groups)
+    const storage = { ...memoryStorage(), close: async () => {} }
+    const { net, id } = await network(groups, { storage })
+    const operator = await openOperator({ storage, logger: quiet })
+    onTestFinished(() => operator.close())
     await login(net, id)
     const records = async () => {
       const { data } = await ownApi(net, await adminToken(net)).call('GET /audit', { query: { entity: id } })
@@ -417,6 +420,7 @@ describe('a directory of the host', () => {
     await net.elapse(2 * KEEP)
     expect(await records()).toHaveLength(1)
     expect(told).not.toContain('identities')
+    expect((await operator.unexplained()).entities).toEqual([])
     groups.entries.delete('anna')
     await groups.tell('all')
     expect(await records()).toHaveLength(2)

@@ -83,4 +83,11 @@ export const DEFECTS: readonly Defect[] = [
     bad: "digest: sha256(texts[Math.max(0, at - 1)] ?? '')",
     ...{ seed: 1, steps: 60, oracle: 'audit' },
   },
+  {
+    what: 'a change of the directory that could not be written is forgotten',
+    file: 'src/identities/directory-answers.ts',
+    good: '    if (isFollowed) return\n',
+    bad: '    if (isFollowed || !isFollowed) return\n',
+    ...{ seed: 195, steps: 40, oracle: 'explain' },
+  },
 ]

@@ -180,6 +180,21 @@ export const FAULTS: Readonly<Record<string, { readonly weight: number; readonly
   },
 }
 
+/** The faults of networks with a directory. */
+export const DIRECTORY_FAULTS: typeof FAULTS = {
+  'directory away': { weight: 4, act: (world, choices) => failDirectory(world, choices, 'isAway') },
+  'directory late': { weight: 3, act: (world, choices) => failDirectory(world, choices, 'isLate') },
+}
+
+function failDirectory(world: World, choices: Choices, how: 'isAway' | 'isLate'): void {
+  world.fault(how === 'isAway' ? 'directory away' : 'directory late', '')
+  world.directory[how] = true
+  world.time.after(choices.below(10_000), () => {
+    world.directory[how] = false
+    world.faultAt = world.time.now
+  })
+}
+
 /** No process writes for some time. */
 export function refuseChanges(world: World, forMs: number): void {
   const { processes, time } = world

@@ -29,6 +29,8 @@ interface Interval {
 export class KnownFacts {
   /** Each role that an identity may have at present; one list where it is certain. */
   readonly roles = new Map<string, readonly (readonly string[])[]>()
+  /** Each list of roles that the directory of the host may give an identity at present. */
+  readonly given = new Map<string, readonly (readonly string[])[]>()
   readonly enabled = new Map<string, readonly boolean[]>()
   readonly policies = new Map<string, readonly (KnownPolicy | undefined)[]>()
   /** When (epoch ms) the rights of the operator end, as they may be; 0 for an operator without rights. */
@@ -80,7 +82,9 @@ export class KnownFacts {
     const grantsTo = (roles: readonly string[]) =>
       [...this.policies.values()].some((possible) => holds(readings, possible, (policy) => isMet(policy, roles)))
     const isEnabled = holds(readings, this.enabled.get(identity) ?? [true], (enabled) => enabled)
-    return isEnabled && holds(readings, this.roles.get(identity) ?? [[]], grantsTo)
+    const given = this.given.get(identity) ?? [[]]
+    const roles = (this.roles.get(identity) ?? [[]]).flatMap((own) => given.map((more) => [...own, ...more]))
+    return isEnabled && holds(readings, roles, grantsTo)
   }
 }
 

@@ -17,6 +17,8 @@ export interface Manner {
   readonly isSettled: boolean
   /** One router has rights by terms alone. */
   readonly hasGuest: boolean
+  /** The host has a directory, which gives role attributes. */
+  readonly hasDirectory: boolean
   /** By how much an act or a fault is more frequent than usual. */
   frequency(name: string): number
 }
@@ -24,6 +26,7 @@ export interface Manner {
 const SHARE_WITH_FAULTS = 0.75
 const SHARE_WITH_THIRD = 0.4
 const SHARE_SETTLED = 0.25
+const SHARE_WITH_DIRECTORY = 0.3
 const SHARE_WITH_CLOCKS = 0.5
 /** Some are seldom and others frequent: where all are as usual, two rare ones hardly meet. */
 const FREQUENCIES = [0.3, 1, 1, 4]
@@ -47,6 +50,8 @@ export function mannerOf(seed: number): Manner {
     aheadMs: Array.from({ length: 3 }, () => (hasClocks ? choices.below(MOST_AHEAD_MS) : 0)),
     isSettled: choices.happens(SHARE_SETTLED),
     hasGuest: choices.happens(0.6),
+    // Of choices of its own: the networks without a directory are as they were before there was one.
+    hasDirectory: new Choices(seed + 1_000_003).happens(SHARE_WITH_DIRECTORY),
     // Acts of one kind share their first word: all of a kind are seldom or frequent, and each for itself.
     frequency: (name) => drawn(name) * drawn(`all of ${name.split(' ', 1)[0]}`),
   }

@@ -2,9 +2,10 @@ import { createHash } from 'node:crypto'
 import { simulateRuntime } from '../../src/testing.ts'
 import { ACTS, type Act, beginDevices } from './acts.ts'
 import { Choices } from './choices.ts'
-import { FAULTS } from './faults.ts'
+import { DIRECTORY_FAULTS, FAULTS } from './faults.ts'
 import { type Manner, mannerOf } from './manner.ts'
 import { wrongAtRest, wrongInLists, wrongNow } from './oracles.ts'
+import { directoryChanges, settleAll } from './played-directory.ts'
 import { drawFrom } from './repeatable-crypto.ts'
 import { TIMED_ACTS } from './timed-acts.ts'
 import { beginningOf, World } from './world.ts'
@@ -43,13 +44,16 @@ const CONFIRM_EVERY_MS = 5000
 const CLOSED_WITHIN_MS = 30_000
 
 const EVERY_ACT = { ...ACTS, ...TIMED_ACTS }
+const WITH_DIRECTORY = { ...EVERY_ACT, 'directory changes': { weight: 8, act: directoryChanges } }
+const FAULTS_WITH_DIRECTORY = { ...FAULTS, ...DIRECTORY_FAULTS }
 
 /** The script of a seed. */
 export function scriptOf(seed: number, steps: number): readonly Step[] {
   const choices = new Choices(seed)
   const manner = mannerOf(seed)
   return Array.from({ length: steps }, () => {
-    const names = manner.hasFaults && choices.below(manner.faultEvery) === 0 ? FAULTS : EVERY_ACT
+    const [acts, faults] = manner.hasDirectory ? [WITH_DIRECTORY, FAULTS_WITH_DIRECTORY] : [EVERY_ACT, FAULTS]
+    const names = manner.hasFaults && choices.below(manner.faultEvery) === 0 ? faults : acts
     return { name: weighted(names, choices, manner), seed: choices.below(2 ** 31), passMs: pauseOf(choices, manner) }
   })
 }
@@ -69,7 +73,8 @@ function weighted(from: typeof EVERY_ACT, choices: Choices, { frequency }: Manne
   return ''
 }
 
-const actOf = (name: string): Act | undefined => (EVERY_ACT[name] ?? FAULTS[name])?.act
+const actOf = (name: string): Act | undefined =>
+  (Object(WITH_DIRECTORY)[name] ?? Object(FAULTS_WITH_DIRECTORY)[name])?.act
 
 /** Plays a script over the network of a seed. */
 export async function play(seed: number, script: readonly Step[]): Promise<Outcome> {
@@ -130,6 +135,7 @@ async function rest(world: World): Promise<string | undefined> {
     wire.slowMs = 0
   }
   world.receiver.mood = undefined
+  Object.assign(world.directory, { isAway: false, isLate: false })
   for (const { faults } of processes)
     Object.assign(faults, { slowMs: 0, nextWrite: undefined, isAway: false, takesNoChanges: false })
   world.note('rest')
@@ -141,6 +147,7 @@ async function rest(world: World): Promise<string | undefined> {
       else router.confirm()
     }
   }
+  await time.until(settleAll(world))
   await time.pass(3000)
   return time.until(
     wrongAtRest(world).catch((error: unknown) => `rest: ${error instanceof Error ? error.message : error}`),

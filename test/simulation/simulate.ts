@@ -4,7 +4,7 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { argv } from 'node:process'
 import { parseArgs } from 'node:util'
-import { FAULTS } from './faults.ts'
+import { DIRECTORY_FAULTS, FAULTS } from './faults.ts'
 import { makeCryptoRepeatable } from './repeatable-crypto.ts'
 import { play, scriptOf, shrunk } from './run.ts'
 
@@ -100,7 +100,9 @@ function perSecond({ runs }: Total): string {
 
 function report(total: Total): void {
   const { faults: occurred, ...counts } = total
-  const faults = Object.fromEntries(Object.keys(FAULTS).map((name) => [name, occurred[name] ?? 0]))
+  const faults = Object.fromEntries(
+    Object.keys({ ...FAULTS, ...DIRECTORY_FAULTS }).map((name) => [name, occurred[name] ?? 0]),
+  )
   console.log(`${total.runs} runs, ${perSecond(total)} a second: ${JSON.stringify(counts)}`)
   console.log(`faults: ${JSON.stringify(faults)}`)
   const missing = Object.keys(faults).filter((name) => faults[name] === 0)

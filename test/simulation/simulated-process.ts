@@ -14,6 +14,7 @@ import { channelPair } from '../../adapters/network/channel/channel-pair.ts'
 import { openOwnRouter, type RunningRouter } from '../../adapters/network/router/index.ts'
 import { inProcessIdentity } from '../../adapters/network/sdk/in-process-identity.ts'
 import type { Choices } from './choices.ts'
+import type { PlayedDirectory } from './played-directory.ts'
 import type { Receiver } from './receiver.ts'
 import type { SimulatedTime } from './simulated-time.ts'
 import { type StorageFaults, storageOf } from './slow-storage.ts'
@@ -27,6 +28,8 @@ export interface Surroundings {
   readonly shared: Storage
   readonly pki: Awaited<ReturnType<typeof createPkiMaterial>>
   readonly receiver: Receiver
+  /** The directory of the host, in networks that have one. */
+  readonly directory: PlayedDirectory | undefined
   readonly trace: (line: string) => void
   processAt(address: string): SimulatedProcess | undefined
 }
@@ -86,7 +89,7 @@ export class SimulatedProcess {
   }
 
   async #start(state: { isAlive: boolean }): Promise<void> {
-    const { time, choices, wires, shared, pki, receiver } = this.#surroundings
+    const { time, choices, wires, shared, pki, receiver, directory } = this.#surroundings
     this.#starts += 1
     const storage = storageOf(shared, { time, choices, faults: this.faults, isAlive: () => state.isAlive })
     const controller = await createController({
@@ -100,6 +103,7 @@ export class SimulatedProcess {
       passwordHasher: plainPasswordHasher,
       logger: { info: () => undefined, warn: () => undefined, error: (message, fields) => this.#log(message, fields) },
       rateLimits: false,
+      ...(directory && { directory: directory.at(this.name, state) }),
     })
     await controller.events.subscribe('receiver', (event) =>
       state.isAlive ? receiver.take(event) : new Promise<never>(() => undefined),

@@ -6,6 +6,7 @@ import { Choices } from './choices.ts'
 import type { AskedChange } from './evidence.ts'
 import { KnownFacts } from './known-facts.ts'
 import { type Manner, mannerOf } from './manner.ts'
+import { PlayedDirectory } from './played-directory.ts'
 import { PlayedRouter } from './played-router.ts'
 import { Receiver } from './receiver.ts'
 import { drawFrom } from './repeatable-crypto.ts'
@@ -106,6 +107,7 @@ async function made(time: SimulatedTime, choices: Choices): Promise<Beginning> {
     shared: storage,
     pki,
     receiver: new Receiver(),
+    directory: undefined,
     trace: () => undefined,
     processAt: () => undefined,
   }
@@ -125,6 +127,7 @@ export class World {
   readonly wires: Wires
   readonly facts = new KnownFacts()
   readonly receiver = new Receiver()
+  readonly directory: PlayedDirectory
   /** The store of all processes. */
   readonly shared: Storage
   readonly processes: readonly SimulatedProcess[]
@@ -157,13 +160,15 @@ export class World {
     this.choices = new Choices(seed)
     this.wires = new Wires(this.time, this.choices, (line) => this.note(line))
     this.shared = storage.fork()
+    this.manner = mannerOf(seed)
+    this.directory = new PlayedDirectory(this.time, this.choices)
     const surroundings: Surroundings = {
       ...{ time: this.time, choices: this.choices, wires: this.wires, shared: this.shared, pki },
       receiver: this.receiver,
+      directory: this.manner.hasDirectory ? this.directory : undefined,
       trace: (line) => this.note(line),
       processAt: (address) => this.processes.find(({ name }) => addressOf(name) === address),
     }
-    this.manner = mannerOf(seed)
     const { aheadMs, hasThird } = this.manner
     this.processes = [...PROCESSES, ...(hasThird ? [WITHOUT_ROUTER] : [])].map((name, at) => {
       const process = new SimulatedProcess(name, surroundings, name !== WITHOUT_ROUTER)

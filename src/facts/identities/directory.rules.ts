@@ -23,12 +23,10 @@ export interface DirectoryFields {
   readonly directoryDueAt: number | null
 }
 
-/** The names of these fields. */
-export const DIRECTORY_FIELDS: readonly string[] = [
+/** The fields of these whose every change is recorded. The others move with an answer that says the same again. */
+export const RECORDED_DIRECTORY_FIELDS: readonly string[] = [
   'directoryAttributes',
-  'directoryUntil',
   'directoryDisabledAt',
-  'directoryDueAt',
 ] satisfies readonly (keyof DirectoryFields)[]
 
 /**
