@@ -1,4 +1,4 @@
-import { isMap } from '../base/members.ts'
+import { isMap, textsIn } from '../base/members.ts'
 import { inputName } from '../kernel/declaration/quirks.ts'
 import type { AccessDifference, AccessView } from './access-difference.ts'
 import { type Body, kindOfKey, MODEL_KEYS, type ModelKey, SERVICE_CONFIGS } from './managed-kinds.ts'
@@ -136,6 +136,12 @@ export class NetworkView implements AccessView {
     for (const change of changes) {
       if (change.action === 'delete') this.#of(change.key).delete(change.name)
       else this.#of(change.key).set(change.name, change.body)
+    }
+    for (const { key, name, otherAttributes = [] } of network.entities) {
+      const body = otherAttributes.length === 0 ? undefined : this.#of(key).get(name)
+      if (body === undefined) continue
+      const roleAttributes = [...textsIn(body.roleAttributes), ...otherAttributes]
+      this.#of(key).set(name, { ...body, roleAttributes })
     }
   }
 

@@ -67,6 +67,8 @@ export interface NetworkEntity {
   readonly body: Body
   /** Made and kept by the controller itself: models neither hold nor delete it. */
   readonly isKept: boolean
+  /** Role attributes of an identity that no model holds: of grants, also coming ones, of a directory and of claims; absent without any. */
+  readonly otherAttributes?: readonly string[]
 }
 
 /** All entities of a controller that models can hold, as of one reading. */

@@ -1,3 +1,4 @@
+import { textsIn } from '../base/members.ts'
 import {
   type Body,
   compact,
@@ -44,7 +45,16 @@ function networkEntity(
 ): NetworkEntity {
   const body = sortedSets(kind, renameLinks(kind, compact(kind, entity), nameOf))
   const whole = pairs.length === 0 ? body : { ...body, [SERVICE_CONFIGS]: pairs }
-  return { key: kind.key, id, name, body: whole, isKept: isKept(kind.key, id, entity, whole) }
+  const others = otherAttributes(entity)
+  const known = { key: kind.key, id, name, body: whole, isKept: isKept(kind.key, id, entity, whole) }
+  return others.length === 0 ? known : { ...known, otherAttributes: others }
+}
+
+/** The role attributes that an identity has, or will have by a grant, beside the stored ones. */
+function otherAttributes({ attributeGrants, directoryAttributes, claimAttributes }: Body): readonly string[] {
+  const grants: readonly unknown[] = Array.isArray(attributeGrants) ? attributeGrants : []
+  const granted = grants.map((grant) => Reflect.get(Object(grant), 'attribute'))
+  return [...textsIn(granted), ...textsIn(directoryAttributes), ...textsIn(claimAttributes)]
 }
 
 /** Sets are kept in the order of ids, which differs from controller to controller. */

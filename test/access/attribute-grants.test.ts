@@ -1,6 +1,11 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import fc from 'fast-check'
 import { type Storage, SYSTEM_CALL } from 'portcullis'
+import { sqliteStorage } from 'portcullis/kysely'
 import { memoryStorage } from 'portcullis/memory'
+import { planModel, readModel } from 'portcullis/model'
 import { explanationText } from 'portcullis/policy'
 import type { ServiceConnection } from 'portcullis/sdk'
 import { StorageUnavailable } from 'portcullis/storage'
@@ -38,6 +43,13 @@ async function network(more: object = {}) {
 const explained = (net: TestController, options: object = {}) =>
   net.engine.access.explain(SYSTEM_CALL, 'anna', 'wiki', 'Dial', options)
 const may = async (net: TestController, options: object = {}) => (await explained(net, options)).allowed
+
+/** A folder that goes with the test. */
+function newFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'portcullis-grants-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
 
 describe('a grant of a role attribute', () => {
   it('is there from its beginning to its end, beside the stored role attributes', async () => {
@@ -152,19 +164,24 @@ describe('a grant of a role attribute', () => {
     await expect(net.as('anna').dial('wiki')).rejects.toThrow()
   })
 
-  it('begins and ends in whichever process is there: the clock of the one that gave it stands still', async () => {
-    const storage = memoryStorage()
-    const { net, at, give } = await network({ storage })
-    const other = await createTestController(await withSharedPki({ storage }))
-    onTestFinished(() => other.close())
-    await give({ startsAt: at(HOUR), until: at(2 * HOUR) })
-    const both = async () => [await may(net), await may(other)]
-    expect(await both()).toEqual([false, false])
-    await other.elapse(HOUR)
-    expect(await both()).toEqual([true, true])
-    await other.elapse(HOUR)
-    expect(await both()).toEqual([false, false])
-  })
+  it.each(['memory', 'sqlite'])(
+    'begins and ends in whichever process is there, and the clock of the giver stands still: %s',
+    async (kind) => {
+      const memory = { ...memoryStorage(), close: async () => {} }
+      const file = join(newFolder(), 'network.sqlite')
+      const open = async () => (kind === 'memory' ? memory : sqliteStorage(file))
+      const { net, at, give } = await network({ storage: await open() })
+      const other = await createTestController(await withSharedPki({ storage: await open() }))
+      onTestFinished(() => other.close())
+      await give({ startsAt: at(HOUR), until: at(2 * HOUR) })
+      const both = async () => [await may(net), await may(other)]
+      expect(await both()).toEqual([false, false])
+      await other.elapse(HOUR)
+      expect(await both()).toEqual([true, true])
+      await other.elapse(HOUR)
+      expect(await both()).toEqual([false, false])
+    },
+  )
 
   it('is over past its end while the storage takes no write that says so, one grant after the other', async () => {
     const inner = memoryStorage()
@@ -261,6 +278,28 @@ describe('a grant of a role attribute', () => {
     expect(await simulated()).toBe(1)
     await net.elapse(HOUR)
     expect(await simulated()).toBe(0)
+  })
+
+  it('counts for plans before it begins, and not after its end, and is no part of a model', async () => {
+    const { net, at, give } = await network()
+    await give({ startsAt: at(HOUR), until: at(2 * HOUR) })
+    const text = `
+services: [{ name: ledger }]
+identities: [{ name: anna, type: User, tags: { team: books } }]
+servicePolicies: [{ name: books, type: Dial, semantic: AnyOf, identityRoles: ['#staff'], serviceRoles: ['@ledger'] }]
+`
+    const model = await readModel({ name: 'network.yaml', text })
+    const planned = async () => {
+      const fetch = (request: Request) => net.fetch(request)
+      const admin = { baseUrl: 'https://controller.test', fetch, token: await adminToken(net) }
+      const { access, current } = await planModel(admin, model)
+      return [access.gained, access.lost, current.named('identities', 'anna')?.body]
+    }
+    expect(await planned()).toEqual([1, 0, { name: 'anna', type: 'User', isAdmin: false }])
+    await net.elapse(HOUR)
+    expect((await planned()).slice(0, 2)).toEqual([1, 0])
+    await net.elapse(HOUR)
+    expect((await planned()).slice(0, 2)).toEqual([0, 0])
   })
 
   it('is neither lost nor copied by a client that writes back what it read', async () => {

@@ -228,6 +228,8 @@ describe('the API of our own', () => {
       '/events',
       '/explain',
       '/findings',
+      '/identities/{id}/attribute-grants',
+      '/identities/{id}/attribute-grants/{grantId}',
       '/pki',
       '/pki/authorities/{id}',
       '/pki/outstanding',

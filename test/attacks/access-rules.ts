@@ -86,6 +86,8 @@ const OWN: Readonly<Record<string, AccessRule>> = {
   'POST /access-requests/{id}/approve': { permission: 'service-policy.create' },
   'POST /access-requests/{id}/refuse': { permission: 'service-policy.create' },
   'POST /access-requests/{id}/withdraw': 'auth',
+  'POST /identities/{id}/attribute-grants': { permission: 'identity.update' },
+  'DELETE /identities/{id}/attribute-grants/{grantId}': { permission: 'identity.update' },
   'POST /explain': 'reader',
   'POST /trace-dial': 'reader',
   'POST /simulate': 'reader',

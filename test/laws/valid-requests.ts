@@ -161,6 +161,7 @@ const PART_BODIES: Readonly<Record<string, unknown>> = {
   'POST /current-identity/mfa/verify': { code: '000000' },
   'POST /enrollments/{id}/refresh': { expiresAt: TOMORROW },
   'POST /inspections': { appRegex: '.*', requestedValues: ['links'] },
+  'POST /identities/{id}/attribute-grants': { attribute: 'staff', until: '2100-01-01T00:00:00Z' },
   'POST /identities/{id}/disable': { durationMinutes: 1 },
   'POST /identities/{id}/service-configs': [],
   'PUT /current-identity/authenticators/{id}': {
