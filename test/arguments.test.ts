@@ -7,7 +7,7 @@ import { withExplorer } from 'portcullis/explorer'
 import { expressHandler } from 'portcullis/express'
 import { openControlListener } from 'portcullis/fabric'
 import { fastifyController } from 'portcullis/fastify'
-import { gateway } from 'portcullis/gateway'
+import { acmeCertificates, gateway } from 'portcullis/gateway'
 import { honoHandler } from 'portcullis/hono'
 import {
   kyselyStorage,
@@ -46,6 +46,10 @@ const folder = mkdtempSync(join(tmpdir(), 'portcullis-arguments-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 const controller = { fetch: async () => new Response(), answerHeaders: {}, tls: () => ({ cert: '', key: '' }) }
 const baseUrl = 'https://controller.test:1280'
+const ACME = {
+  ...{ hosts: '*.apps.example', services: () => [], directory: 'https://ca.example/', folder: '/nowhere' },
+  termsOfServiceAgreed: true,
+}
 
 /** Calls with an argument that the compiler refuses, and what they say of it. */
 const WRONG: readonly (readonly [string, (wrong: <T>(value: unknown) => T) => unknown, string])[] = [
@@ -98,6 +102,21 @@ const WRONG: readonly (readonly [string, (wrong: <T>(value: unknown) => T) => un
     'hosts takes a name whose first label is *',
   ],
   ['gateway', (wrong) => gateway(wrong(controller), wrong({ hosts: '*.apps.example' })), 'gateway: router is needed'],
+  [
+    'acmeCertificates',
+    (wrong) => acmeCertificates(wrong({ ...ACME, termsOfServiceAgreed: false })),
+    'acmeCertificates: termsOfServiceAgreed takes true',
+  ],
+  [
+    'acmeCertificates',
+    (wrong) => acmeCertificates(wrong({ ...ACME, directory: 'http://ca.example/' })),
+    "directory takes an address that begins with https://, not 'http://ca.example/'",
+  ],
+  [
+    'acmeCertificates',
+    (wrong) => acmeCertificates(wrong({ ...ACME, contact: 'mailto:a@b.example,c@d.example' })),
+    'contact takes one mail address',
+  ],
   ['honoHandler', (wrong) => honoHandler(wrong(undefined)), 'honoHandler: controller is needed: a controller'],
   [
     'honoHandler',

@@ -299,7 +299,7 @@ describe('the packed package in an empty project', { timeout: 120_000 }, () => {
   it.runIf(process.env.PORTCULLIS_PACKAGE === 'all')(
     'passes the tests that import it by its name',
     async () => {
-      const peers = ['express@5', 'fastify@5', 'hono@4', 'kysely', 'pg', 'yaml', '@opentelemetry/api']
+      const peers = ['acme-client@5', 'express@5', 'fastify@5', 'hono@4', 'kysely', 'pg', 'yaml', '@opentelemetry/api']
       await install(project, ...peers)
       const env = { ...process.env, PORTCULLIS_INSTALLED_IN: project, PORTCULLIS_PACKAGE: '', NO_COLOR: '1' }
       const vitest = join(root, 'node_modules/vitest/vitest.mjs')

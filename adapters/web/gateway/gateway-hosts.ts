@@ -1,3 +1,6 @@
+/** The label of the home unless the host of the gateway chooses another one. */
+export const DEFAULT_HOME = 'home'
+
 /** The names under which a gateway answers: one label before a common suffix, such as `payroll.apps.example`. */
 export class GatewayHosts {
   readonly #suffix: string
@@ -26,6 +29,11 @@ export class GatewayHosts {
   /** The host of a label, as a browser sends it. */
   hostOf(label: string): string {
     return `${label}${this.#suffix}`
+  }
+
+  /** The same without the port, as DNS and certificates have it. */
+  nameOf(label: string): string {
+    return this.hostOf(label).replace(/:\d+$/, '')
   }
 
   originOf(label: string): string {

@@ -9,7 +9,7 @@ import { ConnectionFailure, type Identity } from '../../network/sdk/index.ts'
 import { BrowserLogins } from './browser-login.ts'
 import type { CallerHeaders } from './forwarded-headers.ts'
 import { GatewayDoor } from './gateway-door.ts'
-import { CALLBACK_PATH, GatewayHosts, hostsProblem } from './gateway-hosts.ts'
+import { CALLBACK_PATH, DEFAULT_HOME, GatewayHosts, hostsProblem } from './gateway-hosts.ts'
 import { GatewayLogins } from './gateway-logins.ts'
 import { type ProvidedLogin, ProviderClient } from './provider-client.ts'
 
@@ -90,7 +90,6 @@ const OPTIONS: OptionRules<GatewayOptions> = {
   onError: 'function',
 }
 
-const DEFAULT_HOME = 'home'
 const HOUR_MS = 3_600_000
 const SWEEP_MS = 60_000
 /** Milliseconds for the headers of a request. */

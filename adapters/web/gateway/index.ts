@@ -3,6 +3,8 @@
  *
  * @module portcullis/gateway
  */
+export type { AcmeCertificates, AcmeFailure, AcmeOptions } from './acme/acme-options.ts'
+export { acmeCertificates } from './acme-certificates.ts'
 export type { CallerHeaders } from './forwarded-headers.ts'
 export {
   type Gateway,

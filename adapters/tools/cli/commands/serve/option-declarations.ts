@@ -66,6 +66,25 @@ export const SERVE_OPTIONS = {
   },
   'gateway-cert': { value: 'FILE', variable: true, summary: 'the certificate of the gateway with its intermediates' },
   'gateway-key': { value: 'FILE', variable: true, summary: 'its key' },
+  acme: {
+    value: 'ROLES',
+    variable: true,
+    summary:
+      'certificates of the gateway by ACME, for its home and the services of these roles, such as #web,@payroll or #all; ' +
+      'takes the package acme-client',
+  },
+  'acme-agree': { variable: true, summary: 'agree to the terms of service of the ACME server' },
+  'acme-directory': {
+    value: 'URL',
+    variable: true,
+    summary: "the directory of the ACME server; default: that of Let's Encrypt",
+  },
+  'acme-contact': { value: 'MAIL', variable: true, summary: 'the address for mails of the ACME server; default: none' },
+  'acme-folder': {
+    value: 'DIR',
+    variable: true,
+    summary: 'folder of the account, the certificates and their keys; default .portcullis/acme',
+  },
   'router-name': {
     value: 'NAME',
     variable: true,

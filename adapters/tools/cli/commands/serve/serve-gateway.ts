@@ -1,19 +1,24 @@
 import { createServer } from 'node:https'
-import type { Controller, PkiMaterial } from '../../../../../src/index.ts'
+import type { Controller } from '../../../../../src/index.ts'
 import type { Gateway, GatewayRouter } from '../../../../web/gateway/index.ts'
-import { type Address, formatAddress, readServerFiles, tlsOptions } from '../../../../web/node/index.ts'
+import { type Address, formatAddress } from '../../../../web/node/index.ts'
 import { UsageError } from '../../command-line/usage.ts'
 import { readAddress } from '../../input/address.ts'
 import { tell } from '../../output.ts'
-import { followCertificate } from './certificates.ts'
+import {
+  type CertificateSource,
+  certificateOption,
+  examineCertificateSource,
+  openGatewayCertificates,
+  readCertificateSource,
+} from './gateway-certificates.ts'
 import type { ServeArguments } from './option-declarations.ts'
 
-/** A door for browsers to dark apps: its hosts, where it listens, and the files of its certificate. */
+/** A door for browsers to dark apps: its hosts, where it listens, and where its certificate comes from. */
 export interface GatewayPlace {
   readonly hosts: string
   readonly listen: Address
-  readonly cert: string
-  readonly key: string
+  readonly certificate: CertificateSource
 }
 
 /** A gateway that is being served. */
@@ -31,29 +36,32 @@ interface Surroundings {
 
 /** Reads the options of `--gateway`. Throws {@link UsageError}. */
 export function readGateway(
-  { setting }: ServeArguments,
+  options: ServeArguments,
   { hasOpenId, hasRouter, workers }: Surroundings,
 ): GatewayPlace | undefined {
-  const [hosts, listen] = [setting('gateway'), setting('gateway-listen')]
-  const [cert, key] = [setting('gateway-cert'), setting('gateway-key')]
+  const [hosts, listen] = [options.setting('gateway'), options.setting('gateway-listen')]
   if (hosts === undefined) {
-    const needless = listen ?? cert ?? key
+    const needless = listen?.name ?? certificateOption(options)
     if (needless === undefined) return undefined
-    throw new UsageError(`${needless.name} is about the gateway of --gateway, which was not asked for`)
+    throw new UsageError(`${needless} is about the gateway of --gateway, which was not asked for`)
   }
   if (!hasRouter) throw new UsageError(`${hosts.name} needs --router, by which it dials apps`)
   if (!hasOpenId) throw new UsageError(`${hosts.name} needs logins by OpenID Connect: leave out --oidc off`)
   // A login is in the memory of one process.
   if (workers !== 1) throw new UsageError(`${hosts.name} is served by one process: leave out --workers`)
-  if (cert === undefined || key === undefined)
-    throw new UsageError(`${hosts.name} needs --gateway-cert and --gateway-key, a certificate for ${hosts.value}`)
+  const certificate = readCertificateSource(hosts, options)
   const address = readAddress(listen ?? { name: '--gateway-listen', value: '127.0.0.1:443' }, 0)
-  return { hosts: hosts.value, listen: address, cert: cert.value, key: key.value }
+  return { hosts: hosts.value, listen: address, certificate }
 }
 
-/** The address that a login leads back to. The provider has to know it before the gateway is there. */
+/**
+ * The address that a login leads back to. The provider has to know it before the gateway is there. Throws {@link UsageError}, also where a
+ * package is missing: no database is made then.
+ */
 export async function gatewayRedirects(place: GatewayPlace | undefined): Promise<readonly string[]> {
   if (place === undefined) return []
+  const [missing] = await examineCertificateSource(place.certificate)
+  if (missing !== undefined) throw new UsageError(missing.text)
   const { gatewayRedirectUri } = await import('../../../../web/gateway/index.ts')
   try {
     return [gatewayRedirectUri(place.hosts)]
@@ -63,46 +71,36 @@ export async function gatewayRedirects(place: GatewayPlace | undefined): Promise
   }
 }
 
-/** Serves a gateway. A certificate that is renewed in its files is put in use within seconds. Throws {@link UsageError}. */
+/** Serves a gateway. A renewed certificate is put in use without a restart. Throws {@link UsageError}. */
 export async function serveGateway(
-  { hosts, listen, cert: certFile, key: keyFile }: GatewayPlace,
+  { hosts, listen, certificate }: GatewayPlace,
   controller: Controller,
   router: GatewayRouter,
 ): Promise<ServedGateway> {
   const { gateway } = await import('../../../../web/gateway/index.ts')
-  const files = { serverCertPem: certFile, serverKeyPem: keyFile }
-  const inUse = await readServerFiles(files)
+  const { begin, close, tls } = await openGatewayCertificates(certificate, hosts, controller)
   const onError = (error: unknown) => tell(`the gateway: ${error instanceof Error ? error.message : String(error)}`)
   const door: Gateway = gateway(controller, { hosts, router, onError })
-  const server = createServer(tlsOf(inUse))
+  const server = createServer(tls)
   door.attach(server)
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen(listen.port, listen.host, () => resolve())
-  }).catch((error: Error) => {
+  }).catch(async (error: Error) => {
+    await close()
     throw new UsageError(`cannot listen on --gateway-listen ${formatAddress(listen)}: ${error.message}`, {
       cause: error,
     })
   })
-  const stopRenewal = followCertificate(files, inUse, {
-    what: 'certificate of the gateway',
-    put: (renewed) => {
-      server.setSecureContext(tlsOf(renewed))
-      return []
-    },
-  })
+  begin((renewed) => server.setSecureContext(renewed))
   return {
     notes: [`the gateway opens apps to browsers at ${door.home}`],
     close: async () => {
-      stopRenewal()
+      await close()
       await door.close()
       const closed = new Promise((resolve) => server.close(resolve))
       server.closeAllConnections()
       await closed
     },
   }
-}
-
-function tlsOf({ serverCertPem: cert, serverKeyPem: key }: Pick<PkiMaterial, 'serverCertPem' | 'serverKeyPem'>) {
-  return tlsOptions({ cert, key })
 }

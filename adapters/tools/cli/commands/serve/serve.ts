@@ -5,6 +5,7 @@ import type { Terminal } from '../../output.ts'
 import { examineCertificates, type Finding } from '../examine-certificates.ts'
 import { examineRuntime } from '../examine-runtime.ts'
 import { withConfigFile } from './config-file.ts'
+import { examineCertificateSource } from './gateway-certificates.ts'
 import { SERVE_OPTIONS } from './option-declarations.ts'
 import type { ServeOptions } from './serve-options.ts'
 import { readServeOptions } from './serve-options.ts'
@@ -72,6 +73,7 @@ async function checkOptions(options: ServeOptions, { print, style }: Terminal): 
       text: `${served}, storage ${kind}, ${workers === 1 ? 'one process' : `${workers} workers`}`,
     },
     ...(await examineRuntime(storage, options.limits.maxConnections ?? DEFAULT_MAX_CONNECTIONS)),
+    ...(await examineCertificateSource(options.gateway?.certificate)),
     ...certificates,
   ]
   for (const { level, about, text } of findings) {
