@@ -45,18 +45,18 @@ const NODES = ['20.19.0', '22', '24']
 
 /** Bytes, gzipped, of what an entry point loads of the package by itself; it may grow, but not unnoticed. */
 const SIZES: Readonly<Record<string, number>> = {
-  '.': 33_400,
+  '.': 34_800,
   './client': 5_600,
-  './policy': 32_300,
-  './storage': 47_000,
+  './policy': 33_800,
+  './storage': 48_300,
   './storage/contract': 25_500,
   './model': 105_000,
   './memory': 8_500,
   './node': 41_000,
   './fabric': 40_000,
   './sdk': 68_000,
-  './testing': 248_000,
-  './testing/global-setup': 213_000,
+  './testing': 253_000,
+  './testing/global-setup': 218_000,
   './testing/jest': 29_000,
   './testing/vitest': 29_000,
   './explorer': 4_700,
@@ -68,7 +68,7 @@ const SIZES: Readonly<Record<string, number>> = {
   './opentelemetry': 3_500,
 }
 /** Bytes of the whole package as it travels, the page of the explorer included. */
-const TARBALL = 1_780_000
+const TARBALL = 1_800_000
 
 /** Bytes of declarations that an editor reads for an entry point; they may grow, but not unnoticed. */
 const DECLARATIONS: Readonly<Record<string, number>> = {
