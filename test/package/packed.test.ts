@@ -72,10 +72,10 @@ const TARBALL = 1_800_000
 
 /** Bytes of declarations that an editor reads for an entry point; they may grow, but not unnoticed. */
 const DECLARATIONS: Readonly<Record<string, number>> = {
-  '.': 302_000,
-  './client': 145_000,
-  './policy': 67_500,
-  './sdk': 205_000,
+  '.': 305_000,
+  './client': 146_500,
+  './policy': 68_200,
+  './sdk': 208_500,
 }
 
 /** Every entry point whose types need no other package; that of storages in databases needs kysely, and no database's. */
