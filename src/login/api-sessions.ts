@@ -63,7 +63,7 @@ export class ApiSessions {
    */
   async startFor(call: Call, who: string | DirectorySearch, sent: SentClientInfo = {}): Promise<Caller> {
     const client = readClientInfo(sent)
-    if (typeof who === 'string') readId(who, 'identityId')
+    if (typeof who === 'string') readId(who, 'identity')
     else readValue('identity', DirectorySearchRequest, who)
     if (call.by !== 'system') throw new ControllerError('UNAUTHORIZED')
     const find = () =>

@@ -74,7 +74,7 @@ const CASES: { readonly [P in PartOf<ControllerEngine>]: { readonly [M in Method
   apiSessions: {
     ownMembers: INNER,
     startFor: {
-      taken: { identityId: 'x', input: { configTypes: ['all'], envInfo: { os: 'x' }, sdkInfo: { type: 'x' } } },
+      taken: { identity: 'x', input: { configTypes: ['all'], envInfo: { os: 'x' }, sdkInfo: { type: 'x' } } },
     },
     start: INNER,
     resolve: { taken: { token: 'x' }, withoutCall: true },
