@@ -51,7 +51,7 @@ export function mannerOf(seed: number): Manner {
     isSettled: choices.happens(SHARE_SETTLED),
     hasGuest: choices.happens(0.6),
     // Of choices of its own: the networks without a directory are as they were before there was one.
-    hasDirectory: new Choices(seed + 1_000_003).happens(SHARE_WITH_DIRECTORY),
+    hasDirectory: new Choices(seed + 1_000_007).happens(SHARE_WITH_DIRECTORY),
     // Acts of one kind share their first word: all of a kind are seldom or frequent, and each for itself.
     frequency: (name) => drawn(name) * drawn(`all of ${name.split(' ', 1)[0]}`),
   }

@@ -69,7 +69,7 @@ export interface HostDirectory {
    *
    * @example
    * import type { HostDirectory } from 'portcullis'
-   * const users = new Map([['anna@example.org', 'Anna']])
+   * const users = new Map([['anna', 'Anna']])
    * const find: HostDirectory['find'] = async (wanted) => {
    *   if (!('externalId' in wanted)) return undefined
    *   const name = users.get(wanted.externalId)
