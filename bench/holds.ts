@@ -8,6 +8,7 @@ import { createTestController, type TestController } from 'portcullis/testing'
 import { createDatabase } from '../test/support/postgres.ts'
 import { routerCrowd } from './fabric/router-crowd.ts'
 import type { BenchRow } from './row.ts'
+import { endGrants, grantToMany } from './scale/expiring-grants.ts'
 import { fillNetwork, LARGE, sessionOf } from './scale/network.ts'
 import { adminToken, ask } from './scale/timing.ts'
 
@@ -17,6 +18,7 @@ const PAGE = 500
 const CHANGES = 500
 const AT_ONCE = 16
 const ADMINISTRATORS = 60
+const GRANTS = 3000
 const FEW_TIMES = 5
 const MANAGEMENT = '/edge/management/v1'
 const OWN = '/portcullis/v1'
@@ -61,6 +63,10 @@ const QUESTIONS: readonly Question[] = [
     name: 'identities, by name',
     path: page('identities', '&filter=name%20contains%20%227%22%20sort%20by%20name%20desc'),
   },
+  ...['disabled = true', 'hasEdgeRouterConnection = true', 'os = "linux"', 'tags.floor = 7'].map((filter) => ({
+    name: `identities, by ${filter.split(' ')[0]}`,
+    path: page('identities', `&filter=${encodeURIComponent(filter)}`),
+  })),
   { name: 'identities, by attribute', path: page('identities', '&filter=anyOf(roleAttributes)%20=%20%22a1%22') },
   { name: 'services of an identity', path: (run) => `${MANAGEMENT}/identities/i${run}/services?limit=${PAGE}` },
   { name: 'identities of a service', path: (run) => `${MANAGEMENT}/services/s${run}/identities?limit=${PAGE}` },
@@ -114,7 +120,9 @@ export async function* benchHolds(parts: readonly string[] = ['']): AsyncGenerat
   for (const [storageName, opened] of STORAGES) {
     const rows = QUESTIONS.map((question) => ({ name: `${storageName}: ${question.name}`, question }))
     const ofRouters = `${storageName}: router`
-    if (!rows.some(({ name }) => isWanted(name)) && !isWanted(ofRouters)) continue
+    const ofGrants = `${storageName}: ${GRANTS} grants end at one instant`
+    const isAnyWanted = [...rows.map(({ name }) => name), ofRouters, ofGrants].some(isWanted)
+    if (!isAnyWanted) continue
     const { storage, remove } = await opened()
     const controller = await filled(storage)
     const token = await adminToken(controller)
@@ -124,6 +132,7 @@ export async function* benchHolds(parts: readonly string[] = ['']): AsyncGenerat
       if (isWanted(name)) yield await held(controller, question.byMany ? tokens : [token], name, question)
     }
     if (isWanted(ofRouters)) yield* heldByRouters(controller, token, ofRouters)
+    if (isWanted(ofGrants)) yield await heldByGrants(controller, token, ofGrants)
     await controller.close()
     await remove()
   }
@@ -170,6 +179,13 @@ async function* heldByRouters(controller: TestController, token: string, name: s
   }
   yield rowOf(`${name} is told of a new policy on #all`, changes)
   await crowd.close()
+}
+
+async function heldByGrants(controller: TestController, token: string, name: string): Promise<BenchRow> {
+  await grantToMany(controller, GRANTS)
+  // The index meets the grants.
+  await ask(controller, `${MANAGEMENT}/identities/i0/services?limit=1`, token)
+  return rowOf(name, [await watched(() => endGrants(controller))])
 }
 
 async function filled(storage: Storage | undefined): Promise<TestController> {

@@ -11,6 +11,7 @@ import { benchDelays } from './delays.ts'
 import { benchDeployed } from './deployed.ts'
 import { benchDials } from './dials.ts'
 import { benchFabric } from './fabric.ts'
+import { benchGateway } from './gateway.ts'
 import { benchGuard } from './guard.ts'
 import { benchHolds } from './holds.ts'
 import { benchMemoryStorage } from './memory-storage.ts'
@@ -40,6 +41,7 @@ const BENCHES = new Map<string, Bench>([
   ['dials', benchDials],
   ['dataplane', benchDataplane],
   ['throughput', benchThroughput],
+  ['gateway', benchGateway],
   ['delays', benchDelays],
   ['wire', benchWire],
   ['million', benchMillion],

@@ -5,12 +5,12 @@ import { findZiti } from '../examples/traffic/ziti.ts'
 import { LinkedNetwork } from '../test/support/linked-network.ts'
 import { type Carrier, ofDuplex, READY, serveStream } from './dataplane/carried-stream.ts'
 import { untilHosted } from './dataplane/carriers.ts'
+import { besides, inTurns, type Outcomes } from './dataplane/in-turns.ts'
 import { processOf } from './dataplane/measured-process.ts'
-import { dials, echo, median, type Subject, stream } from './dataplane/workloads.ts'
+import { dials, echo, type Subject, stream } from './dataplane/workloads.ts'
 import { ownRouter } from './dataplane.ts'
 import type { BenchRow } from './row.ts'
 
-const ROUNDS = 4
 const MEGABYTES = 32
 const STREAMS = [1, 8]
 const ECHO_MS = 2000
@@ -80,35 +80,7 @@ async function byTunnelers(network: LinkedNetwork, name: string, routerId: strin
   return { open, close: async () => undefined }
 }
 
-/** Runs a workload with each in turn; the first round warms up. */
-async function inTurns<T>(
-  subjects: readonly Subject[],
-  run: (subject: Subject) => Promise<T>,
-): Promise<ReadonlyMap<string, readonly T[]>> {
-  const outcomes = new Map(subjects.map(({ name }) => [name, [] as T[]]))
-  for (let round = 0; round <= ROUNDS; round += 1) {
-    for (const subject of round % 2 === 0 ? subjects : subjects.toReversed()) {
-      const outcome = await run(subject)
-      if (round > 0) outcomes.get(subject.name)?.push(outcome)
-    }
-  }
-  return outcomes
-}
-
-function row<T>(name: string, outcomes: ReadonlyMap<string, readonly T[]>, figure: (outcome: T) => number): BenchRow {
-  const of = (subject: string) => (outcomes.get(subject) ?? []).map(figure)
-  const details = [...outcomes.keys()].map(
-    (subject) =>
-      `${subject} ${of(subject)
-        .map((one) => one.toFixed(2))
-        .join(' ')}`,
-  )
-  return {
-    name: `${name}, real tunnelers`,
-    value: median(of('ours')),
-    unit: 'ms',
-    ceiling: { name: 'deployed', value: median(of('deployed')) },
-    target: 'at most the deployed',
-    details: details.join('; '),
-  }
+function row<T>(name: string, outcomes: Outcomes<T>, figure: (outcome: T) => number): BenchRow {
+  const facts = { name: `${name}, real tunnelers`, ceiling: 'deployed', target: 'at most the deployed' }
+  return besides(facts, outcomes, figure)
 }

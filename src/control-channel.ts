@@ -11,6 +11,7 @@ export {
   POSTURE_CHECKS,
   RENEWS_WHEN_ASKED,
   ROUTER_CAPABILITIES,
+  SESSIONLESS_DIALS,
   TAKES_POSTURE,
   type Validated,
   type ValidationRequest,

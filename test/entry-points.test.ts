@@ -102,7 +102,7 @@ describe('what an entry point loads', () => {
     expect(others.toSorted()).toEqual(['@opentelemetry/api', 'src/version.ts'])
   })
 
-  it('portcullis/gateway: beside the SDK its own files, and the words of pages', async () => {
+  it('portcullis/gateway: beside the SDK its own files, the bounds of connections, and the words of pages', async () => {
     const loaded = await loadedBy('portcullis/gateway')
     expect(loaded).toContain('adapters/web/gateway/gateway.ts')
     const ofSdk = new Set(await loadedBy('portcullis/sdk'))
@@ -112,6 +112,7 @@ describe('what an entry point loads', () => {
     expect(others.toSorted()).toEqual([
       'adapters/network/channel/channel-pair.ts',
       'adapters/network/sdk/in-process-identity.ts',
+      'adapters/web/node/connections.ts',
       'src/base/collections.ts',
       'src/base/members.ts',
     ])

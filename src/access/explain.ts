@@ -16,6 +16,7 @@ import {
   type WireFacts,
 } from '../facts/access/explain/index.ts'
 import type { AccessIndex, AccessType } from '../facts/access/index/index.ts'
+import { indexedEntity } from '../facts/access/indexed-records.ts'
 import { servicePolicies } from '../facts/access/policy.resource.ts'
 import { phaseAt, phaseNow } from '../facts/access/policy-term.rules.ts'
 import {
@@ -42,7 +43,6 @@ import type { RecordOf, Resource } from '../kernel/declaration/resource.ts'
 import { equals, ids } from '../kernel/filter/index.ts'
 import type { ReadTransaction } from '../ports/record-storage.ts'
 import { collectionOf } from '../records/read-records.ts'
-import { indexedEntity } from './access-feed.ts'
 import { factsFor } from './decision.ts'
 import { postureDataOf } from './posture/posture-of.ts'
 import { changedIndex } from './simulation/access-mirror.ts'
@@ -127,6 +127,12 @@ export async function explain(
       apiSessionId,
       identityRouters: identityRouters.flatMap((id) => routers.get(id) ?? []),
       serviceRouters: serviceRouters.flatMap((id) => routers.get(id) ?? []),
+      hasDirectory: context.host.directory !== undefined,
+      routerPolicies: {
+        edgeRouters: index.counts()['edge-routers'],
+        ofIdentity: identity ? index.policiesSelecting('edge-router-policies', 'identities', identity.id).length : 0,
+        ofService: service ? index.policiesSelecting('service-edge-router-policies', 'services', service.id).length : 0,
+      },
       hosts: service && (await hostsOf(tx, index, service.id)),
       wire:
         identity && service && isOfNow && resolved === undefined

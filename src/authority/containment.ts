@@ -1,5 +1,6 @@
 import { ControllerError } from '../base/errors.ts'
 import { type Call, type CallerCall, isAdminCall } from '../context/call.ts'
+import type { EngineContext } from '../context/context.ts'
 import { changesTo } from '../context/recorded-changes.ts'
 import type { RecordedWrite } from '../context/writes.ts'
 import { coversToTheEnd, isAdministrator } from '../facts/authority/authority.rules.ts'
@@ -37,16 +38,23 @@ const NOT_OF_ONESELF = [
   'authPolicyId',
   'externalId',
 ] as const
+/** The same where the host has a directory, which may know persons by name. */
+const NOT_OF_A_PERSON = [...NOT_OF_ONESELF, 'name'] as const
 
 /**
  * The rule of containment. It judges the changes of a write and not the operation: a caller grants no right that it
  * does not hold, and touches no credential or enrollment of an identity with rights that it lacks, or that last longer than its own.
  * Administrators hold every right. Error: `UNAUTHORIZED`; nothing is written then.
  */
-export async function containRights(tx: ReadTransaction, { call, changes }: RecordedWrite): Promise<void> {
+export async function containRights(
+  { host }: EngineContext,
+  tx: ReadTransaction,
+  { call, changes }: RecordedWrite,
+): Promise<void> {
   if (call.by !== 'caller' || isAdminCall(call)) return
   const { identity: caller } = call.caller
-  for (const { before, after } of changesTo(changes, identities)) judgeIdentity(call, before, after)
+  const refused = host.directory === undefined ? NOT_OF_ONESELF : NOT_OF_A_PERSON
+  for (const { before, after } of changesTo(changes, identities)) judgeIdentity(call, before, after, refused)
   for (const concerned of await identitiesConcerned(tx, changes)) {
     if (concerned.id !== caller.id) requireCovered(call, concerned)
   }
@@ -67,9 +75,14 @@ export function refuseAdminChange(call: Call, identity: Identity): void {
   throw refusal('non-admins may not modify admin identities')
 }
 
-function judgeIdentity(call: CallerCall, before: Identity | undefined, after: Identity | undefined): void {
+function judgeIdentity(
+  call: CallerCall,
+  before: Identity | undefined,
+  after: Identity | undefined,
+  notOfOneself: readonly (keyof Identity)[],
+): void {
   if (before?.id === call.caller.identity.id) {
-    const changed = after && NOT_OF_ONESELF.find((field) => !isSame(before, after, [field]))
+    const changed = after && notOfOneself.find((field) => !isSame(before, after, [field]))
     if (changed !== undefined) throw refusal(`an identity may not change its own ${changed}`)
     return
   }

@@ -1,11 +1,27 @@
 import { ControllerError } from '../base/errors.ts'
+import { CLOCK_TOLERANCE_SECONDS } from '../base/time.ts'
 import { type Call, isAdminCall } from '../context/call.ts'
-import { coversToTheEnd, type Permission, permits, type TermedRights } from '../facts/authority/authority.rules.ts'
-import type { enrollments } from '../facts/enrollment/enrollment.resource.ts'
+import type { EngineContext } from '../context/context.ts'
+import { changesTo, type RecordedChange } from '../context/recorded-changes.ts'
+import {
+  coversToTheEnd,
+  isAdministrator,
+  type Permission,
+  permits,
+  type TermedRights,
+} from '../facts/authority/authority.rules.ts'
+import { type enrollments, formerInviters } from '../facts/enrollment/enrollment.resource.ts'
+import { identities } from '../facts/identities/identity.resource.ts'
 import type { RecordOf } from '../kernel/declaration/resource.ts'
-import { fieldOf, leavesOf } from '../kernel/filter/index.ts'
-import type { FindQuery, ReadTransaction } from '../ports/record-storage.ts'
+import { both, equals, type Filter, fieldOf, isAtMost, leavesOf } from '../kernel/filter/index.ts'
+import type { FindQuery, ReadTransaction, WriteTransaction } from '../ports/record-storage.ts'
+import { newRecord } from '../records/read-records.ts'
 import { privilegedIdentities } from './trust.ts'
+
+type Identity = RecordOf<typeof identities>
+
+/** The id of the one record of former inviters. */
+const LAST = 'last'
 
 /** The secrets of an enrollment: their holder can enroll as its identity. */
 type InvitationSecrets = Pick<RecordOf<typeof enrollments>, 'jwt' | 'token'>
@@ -46,18 +62,40 @@ export function mayInvite(call: Call, invited: TermedRights | 'router'): boolean
 }
 
 /**
- * Reports whether a caller may have seen the secrets of an identity's enrollments that may not see them any more, once
- * the identity has its new rights.
+ * The enrollments of an identity that somebody may know who may not see them any more, once the identity has its new rights. Undefined
+ * where it has none.
  */
-export async function mayHaveBeenSeen(
+export async function knownInvitations(
   tx: ReadTransaction,
-  before: TermedRights,
-  after: TermedRights,
-): Promise<boolean> {
-  const able = await privilegedIdentities(tx)
-  return able.some(
-    (one) => permitsOne(one, INVITE_IDENTITIES) && coversToTheEnd(one, before) && !coversToTheEnd(one, after),
-  )
+  before: Identity,
+  after: Identity,
+): Promise<Filter | undefined> {
+  const all = equals('identityId', after.id)
+  const able = (await privilegedIdentities(tx)).filter((one) => permitsOne(one, INVITE_IDENTITIES))
+  if (able.some((one) => coversToTheEnd(one, before) && !coversToTheEnd(one, after))) return all
+  const former = await tx.collection(formerInviters).get(LAST)
+  return former && both(all, isAtMost('updatedAt', former.lostAt + CLOCK_TOLERANCE_SECONDS * 1000))
+}
+
+/**
+ * Keeps when an identity that may invite others last lost rights, or was deleted: it may have seen every enrollment that was there then. One
+ * instant stands for all such identities, so that this costs one record, and a write that gives rights one read.
+ */
+export async function noteFormerInviters(
+  { clock }: EngineContext,
+  tx: WriteTransaction,
+  changes: readonly RecordedChange[],
+): Promise<void> {
+  if (!changesTo(changes, identities).some(losesSight)) return
+  const known = await tx.collection(formerInviters).get(LAST)
+  const now = clock.now()
+  if (known === undefined) await tx.collection(formerInviters).insert(newRecord(LAST, now, { lostAt: now }))
+  else await tx.collection(formerInviters).update({ ...known, lostAt: Math.max(known.lostAt, now), updatedAt: now })
+}
+
+function losesSight({ before, after }: RecordedChange<Identity>): boolean {
+  if (before === undefined || !(isAdministrator(before) || permitsOne(before, INVITE_IDENTITIES))) return false
+  return after === undefined || !coversToTheEnd(after, before)
 }
 
 function permitsOne({ permissions }: TermedRights, needed: readonly Permission[]): boolean {

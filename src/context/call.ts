@@ -22,6 +22,22 @@ export interface Caller {
   readonly missing: MissingFactors
 }
 
+/** The member by which Node's `console.log` asks an object for what it prints. */
+const PRINTED = Symbol.for('nodejs.util.inspect.custom')
+
+/** The caller for its host: a log of it, and its JSON, name the identity and the API session, without token and digests. */
+export function callerForHost<C extends Caller>(caller: C): C {
+  const { apiSession, identity, isFullyAuthenticated, missing } = caller
+  const named = {
+    identity: { id: identity.id, name: identity.name },
+    apiSession: { id: apiSession.id, method: apiSession.method },
+    isFullyAuthenticated,
+    missing: Object.keys(missing),
+  }
+  const value = () => named
+  return Object.defineProperties({ ...caller }, { toJSON: { value }, [PRINTED]: { value } })
+}
+
 /** The view of services, where it differs from the caller's own. */
 export interface ServiceView {
   /** The identity whose permissions, configs and posture queries are shown. */

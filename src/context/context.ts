@@ -3,6 +3,7 @@ import type { Profile } from '../base/compatibility.ts'
 import type { Limits } from '../base/limits.ts'
 import type { DialFailure, ServiceReach } from '../facts/access/explain/service-reach.rules.ts'
 import type { AccessIndex } from '../facts/access/index/index.ts'
+import type { DirectSettings } from '../facts/data-plane/direct-e2ee.ts'
 import type { enrollments } from '../facts/enrollment/enrollment.resource.ts'
 import type { CircuitQuestion, CircuitView, OperatorChannel, OperatorSession } from '../facts/fabric/messages/index.ts'
 import type {
@@ -59,6 +60,8 @@ export interface EngineSettings {
   readonly apiSessionTimeoutMs: number
   /** True when identities may log in by OpenID Connect, and call with access tokens. */
   readonly hasOpenId: boolean
+  /** The form in which the ends of circuits prove themselves to each other; absent where DirectE2EE is off. Set with the OpenID provider. */
+  directE2EE?: DirectSettings
   /** Redirect and logout URIs for clients of the OpenID provider, unless the settings of the controller replace them. */
   readonly openIdUris: { readonly redirectUris: readonly string[]; readonly postLogoutUris: readonly string[] }
   /** Milliseconds for which an access token is valid. */
@@ -88,6 +91,8 @@ export interface DataPlanePresence {
   hasOthers(tx: ReadTransaction): Promise<boolean>
   /** Reports whether endpoints of an identity are connected to routers of this process. */
   statusOf(identityId: string): IdentityConnectionStatus
+  /** The identities for which {@link DataPlanePresence.statusOf} answers `online`. */
+  onlineIdentities(): Iterable<string>
   /** Disconnects the routers that a committed write deprived of the right to connect. */
   follow(changes: readonly RecordedChange[]): void
 }

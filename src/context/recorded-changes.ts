@@ -32,12 +32,16 @@ export function changesTo<R extends Resource>(
   >[]
 }
 
-/** Wraps a write so that `changes` lists the changes made through it. */
-export function recording(tx: WriteTransaction, changes: RecordedChange[]): WriteTransaction {
+/** Wraps a write so that `changes` lists the changes made through it. Before each change it shares the thread by `turn`. */
+export function recording(
+  tx: WriteTransaction,
+  changes: RecordedChange[],
+  turn: () => Promise<void> | undefined,
+): WriteTransaction {
   return {
     ...placeOf(tx),
     changesSince: (revision, line) => tx.changesSince(revision, line),
-    collection: (kind) => recordingCollection(kind.name, tx.collection(kind), changes),
+    collection: (kind) => recordingCollection(kind.name, tx.collection(kind), changes, turn),
   }
 }
 
@@ -45,6 +49,7 @@ function recordingCollection<T extends StoredRecord>(
   kind: string,
   collection: Collection<T>,
   changes: RecordedChange[],
+  turn: () => Promise<void> | undefined,
 ): Collection<T> {
   const beforeOf = async (id: string) => (needsBefore(kind) ? whatIsLeft(() => collection.get(id)) : undefined)
   return {
@@ -53,16 +58,19 @@ function recordingCollection<T extends StoredRecord>(
     findIds: (query) => collection.findIds(query),
     scan: (fields) => collection.scan(fields),
     insert: async (record) => {
+      await turn()
       await collection.insert(record)
       changes.push({ operation: 'insert', kind, id: record.id, after: record })
     },
     update: async (record) => {
+      await turn()
       const before = await beforeOf(record.id)
       const updated = await collection.update(record)
       if (updated) changes.push({ operation: 'update', kind, id: record.id, before, after: record })
       return updated
     },
     delete: async (id) => {
+      await turn()
       const before = await beforeOf(id)
       const deleted = await collection.delete(id)
       if (deleted) changes.push({ operation: 'delete', kind, id, before })

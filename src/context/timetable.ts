@@ -25,10 +25,15 @@ const LIFE_SIGN: OccasionFacts = { lane: 'prompt', retryMs: 5000 }
 /** Access goes on that should have ended, or has not begun. */
 const TERM: OccasionFacts = { lane: 'prompt', retryMs: 1000 }
 
+/** The same for work that may take long. A login that is over may still give role attributes by its claims. */
+const LOGIN_END: OccasionFacts = { lane: 'bulk', retryMs: 1000 }
+/** The work judges every API session, also while the storage takes no changes. */
+const WITHDRAWAL: OccasionFacts = { lane: 'bulk', retryMs: 5000 }
+
 /** The occasions of the timetable. Each has turns of its own: a slow occasion does not delay another. */
 const OCCASIONS = {
   /** A session has expired. */
-  overdue: BULK,
+  overdue: LOGIN_END,
   /** An open access request has expired. */
   'access-request': BULK,
   /** The rights of an identity end by themselves. */
@@ -40,7 +45,7 @@ const OCCASIONS = {
   /** Records of other processes, which may be gone, may have ended by time. */
   'unnoted-ends': PROMPT,
   /** A withdrawal of credentials could not be enforced: every API session is judged again. */
-  withdrawn: BULK,
+  withdrawn: WITHDRAWAL,
   /** A change of access could not be enforced: every session is judged again. */
   access: BULK,
   /** A service policy begins or ends. */

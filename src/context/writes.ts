@@ -3,8 +3,13 @@ import { callIsolated, runEach } from '../concurrency/call-isolated.ts'
 import { Gate } from '../concurrency/gate.ts'
 import type { SessionEnd } from '../facts/network/events.ts'
 import type { Resource } from '../kernel/declaration/resource.ts'
-import type { ReadTransaction, Storage, WriteTransaction } from '../ports/record-storage.ts'
-import type { Logger } from '../ports/runtime.ts'
+import {
+  type ReadTransaction,
+  type Storage,
+  StorageUnavailable,
+  type WriteTransaction,
+} from '../ports/record-storage.ts'
+import type { Logger, Turns } from '../ports/runtime.ts'
 import { logFailure } from './background-failure.ts'
 import type { Call } from './call.ts'
 import { asIntended } from './intended-changes.ts'
@@ -79,6 +84,7 @@ export interface JoinedWrites {
 export class Writes {
   readonly #storage: WritePort
   readonly #limits: Limits
+  readonly #turns: Turns
   #admission: WriteAdmission | undefined
   readonly #amendments: WriteAmendment[] = []
   readonly #guards: WriteGuard[] = []
@@ -90,11 +96,14 @@ export class Writes {
   readonly #untold: RecordedWrite[] = []
   #isTelling = false
   #watcher: WriteWatcher | undefined
+  #onDoubt: () => void = () => undefined
   /** The writes up to now, where they are committed by another. */
   #joined: RecordedWrite[] | undefined
 
-  constructor(storage: WritePort, limits: Limits, logger: Pick<Logger, 'error'>) {
+  /** `turns` shares the thread during writes of many records. */
+  constructor(storage: WritePort, limits: Limits, logger: Pick<Logger, 'error'>, turns: Turns) {
     this.#storage = storage
+    this.#turns = turns
     this.#limits = limits
     this.#logger = logger
   }
@@ -102,6 +111,14 @@ export class Writes {
   /** From now on `watcher` receives the outcome of each write with changes. */
   watch(watcher: WriteWatcher): void {
     this.#watcher = watcher
+  }
+
+  /**
+   * From now on `listener` is called after a commit whose outcome is open: the storage got it, and no answer came. The writer is told of a
+   * failure, so no follower runs, and the changes may be there.
+   */
+  doubt(listener: () => void): void {
+    this.#onDoubt = listener
   }
 
   /** From now on `admission` judges the caller of each write before its work begins. */
@@ -178,11 +195,10 @@ export class Writes {
   ): Promise<T> {
     const changes: RecordedChange[] = []
     const write = { call, changes, reasons }
-    const written = this.#storage.write(async (tx) => {
-      // A storage may run the work again when the database asks for a retry.
+    const written = this.#transaction(async (tx, atCommit) => {
       changes.length = 0
       if (!isContinued) await this.#admission?.(tx, call)
-      const recorded = limiting(recording(tx, changes), this.#limits)
+      const recorded = limiting(recording(tx, changes, this.#turns.begin()), this.#limits)
       const answer = await work(recorded)
       const made = [...changes]
       if (made.length > 0) for (const amendment of this.#amendments) await amendment(recorded, made)
@@ -190,7 +206,10 @@ export class Writes {
       const judged = [...made, ...further]
       const seen = further.length === 0 ? tx : asIntended(tx, further)
       for (const guard of judged.length === 0 ? [] : this.#guards) await guard(seen, { call, changes: judged, reasons })
-      if (changes.length > 0) await this.#recorder?.(tx, [write])
+      if (changes.length > 0) {
+        await this.#recorder?.(tx, [write])
+        atCommit()
+      }
       return answer
     })
     const result = await written.catch((error: unknown) => {
@@ -205,14 +224,35 @@ export class Writes {
 
   /** Runs work whose writes one commit holds: all or none. Rejects as {@link Writes.run} does. */
   async together<T>(work: (tx: WriteTransaction, writes: Writes) => Promise<T>): Promise<T> {
-    const { answer, joined } = await this.#storage.write(async (tx) => {
+    const { answer, joined } = await this.#transaction(async (tx, atCommit) => {
       const begun = this.join(tx)
       const done = await work(tx, begun.writes)
       await begun.settle()
+      atCommit()
       return { answer: done, joined: begun }
     })
     await joined.committed()
     return answer
+  }
+
+  /**
+   * Runs the work of one commit. The storage runs it again when the database asks for a retry. Where the storage fails after `atCommit` was
+   * called, the changes may be there.
+   */
+  async #transaction<T>(work: (tx: WriteTransaction, atCommit: () => void) => Promise<T>): Promise<T> {
+    let isCommitting = false
+    try {
+      return await this.#storage.write((tx) => {
+        isCommitting = false
+        return work(tx, () => {
+          isCommitting = true
+        })
+      })
+    } catch (error) {
+      const isUnanswered = error instanceof StorageUnavailable && error.reason === 'unreachable'
+      if (isCommitting && isUnanswered) this.#onDoubt()
+      throw error
+    }
   }
 
   /**
@@ -231,7 +271,7 @@ export class Writes {
         throw error
       }
     }
-    const writes = new Writes({ write }, this.#limits, this.#logger)
+    const writes = new Writes({ write }, this.#limits, this.#logger, this.#turns)
     writes.#admission = this.#admission
     writes.#amendments.push(...this.#amendments)
     writes.#guards.push(...this.#guards)

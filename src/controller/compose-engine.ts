@@ -67,7 +67,8 @@ export async function composeEngine(options: ControllerOptions) {
   const keySets = options.keySets ?? createHttpKeySets({ allowInternal: profile.allowPrivateJwks })
   const { storage, presence: elsewhere } = options
   const limits = limitsOf(options.limits)
-  const writes = new Writes(storage, limits, logger)
+  const turns = createLoopTurns()
+  const writes = new Writes(storage, limits, logger, turns)
   const events = createEvents(logger, () => writes.tellCommitted())
   const { hooks = {} } = options
   if (hooks.afterChange !== undefined) events.on('entity.changed', (change) => hooks.afterChange?.(change))
@@ -92,7 +93,6 @@ export async function composeEngine(options: ControllerOptions) {
     profile,
   }
   const latest = () => options.storage.read(async (tx) => placeOf(tx))
-  const turns = createLoopTurns()
   const access = new AccessFeed(
     turns,
     { now: () => clock.now(), due: (occasion, at) => timetable.notLater(occasion, 'next', at) },

@@ -1,6 +1,7 @@
 import type { Compat, Leniency } from '../base/compatibility.ts'
 import type { Limits } from '../base/limits.ts'
 import type { AdminCredentials } from '../engine/bootstrap.ts'
+import type { DirectPolicy } from '../facts/data-plane/direct-e2ee.ts'
 import type { HostDirectory } from '../facts/network/host-directory.ts'
 import type { HostHooks } from '../facts/network/host-rules.ts'
 import type { HostAuthorization } from '../http/pipeline/authorize.ts'
@@ -124,6 +125,16 @@ export interface ControllerOptions extends Partial<Leniency> {
    * `false` turns them off; then nothing of it is loaded.
    */
   readonly oidc?: OpenIdOptions | false
+  /**
+   * Lets the two ends of a circuit prove themselves to each other (DirectE2EE, which OpenZiti has not settled: `docs/sdk.md`). It needs the
+   * OpenID provider. `permissive` lets ends that both ask for it do so; `directOnly` also refuses to dial and to host services with
+   * `encryptionRequired` in any other way. Default: off.
+   *
+   * @example
+   * import type { ControllerOptions } from 'portcullis'
+   * const options: Pick<ControllerOptions, 'directE2EE'> = { directE2EE: 'permissive' }
+   */
+  readonly directE2EE?: DirectPolicy
   /**
    * Answers `GET /healthz`, `/readyz` and `/metrics` (Prometheus), to every client that reaches the controller. `/readyz` is 503 while
    * the storage is away or full, and until the access index is built, which begins at the start. Default: `false`.

@@ -32,7 +32,7 @@ import { withCors } from '../http/pipeline/cors.ts'
 import { answerHeaders } from '../http/pipeline/envelope.ts'
 import { createHandler, type OpenIdApi } from '../http/pipeline/handler.ts'
 import { readWebBody } from '../http/pipeline/read-input.ts'
-import { followDirectoryChanges } from '../identities/directory-answers.ts'
+import { followDirectoryChanges } from '../identities/directory-changes.ts'
 import type { AppliedModel, ModelInput } from '../model/index.ts'
 import type { ServerCertificateSource } from '../platform/pki-material.ts'
 import type { HostedPresence } from '../ports/router-presence.ts'
@@ -199,6 +199,8 @@ export async function assembleController(options: ControllerOptions, applyModel:
   const defaultAdmin = await bootstrap(contextOf(engine), options.admin)
   await resume(contextOf(engine))
   lookForEnds(contextOf(engine))
+  // A process that ended between the commit of a withdrawal and the end of its logins left their claims in force.
+  timetable.notLater('withdrawn', 'every API session', contextOf(engine).clock.now())
   await engine.revocations.resume()
   engine.auditTrail.resume()
   await publishSigningKey(contextOf(engine))
@@ -342,9 +344,14 @@ async function referenced(fetch: PlainFetch): Promise<PlainFetch> {
 
 /** Loads the OpenID provider, where it is on. */
 async function openIdOf(engine: ControllerEngine, options: ControllerOptions): Promise<OpenIdApi | undefined> {
-  const { oidc = {}, cors } = options
+  const { oidc = {}, cors, directE2EE } = options
   if (oidc === false) return undefined
   const { openProvider } = await import('./open-id-provider.ts')
-  const { allowPrivateJwks: allowInternal } = contextOf(engine).settings.profile
+  const { settings } = contextOf(engine)
+  const { allowPrivateJwks: allowInternal } = settings.profile
+  if (directE2EE !== undefined) {
+    const { directSettings } = await import('../facts/data-plane/direct-e2ee.ts')
+    settings.directE2EE = directSettings(directE2EE)
+  }
   return openProvider(engine, oidc, { origins: cors?.origins ?? [], allowInternal })
 }

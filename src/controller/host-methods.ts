@@ -1,5 +1,5 @@
 import { APIS } from '../apis/apis.ts'
-import { SYSTEM_CALL } from '../context/call.ts'
+import { callerForHost, SYSTEM_CALL } from '../context/call.ts'
 import type { ControllerEngine } from '../engine/engine.ts'
 import { OFFERED } from '../engine/entity-services.ts'
 import type { CallEngine, HostEngine, HostMethods } from '../engine/host-engine.ts'
@@ -70,9 +70,15 @@ export const METHODS: RowsOf<Pick<HostEngine, keyof CallEngine>> = {
     delete: [['management DELETE /api-sessions/{id}'], (engine, call, id) => engine.apiSessions.end(call, id)],
   },
   authentication: {
-    byPassword: [[LOGIN], (engine, ...given) => engine.authentication.byPassword(...given)],
-    byCertificate: [[LOGIN], (engine, ...given) => engine.authentication.byCertificate(...given)],
-    byExternalJwt: [[LOGIN], (engine, ...given) => engine.authentication.byExternalJwt(...given)],
+    byPassword: [[LOGIN], async (engine, ...given) => callerForHost(await engine.authentication.byPassword(...given))],
+    byCertificate: [
+      [LOGIN],
+      async (engine, ...given) => callerForHost(await engine.authentication.byCertificate(...given)),
+    ],
+    byExternalJwt: [
+      [LOGIN],
+      async (engine, ...given) => callerForHost(await engine.authentication.byExternalJwt(...given)),
+    ],
   },
   authenticators: {
     ...reading('management', 'authenticators'),
@@ -211,8 +217,12 @@ export const METHODS: RowsOf<Pick<HostEngine, keyof CallEngine>> = {
 /** The methods of the host alone. */
 export function hostMethods(engine: ControllerEngine): HostMethods {
   return {
-    startSession: (identity, client) => engine.apiSessions.startFor(SYSTEM_CALL, identity, client),
-    resolve: (...given) => engine.apiSessions.resolve(...given),
+    startSession: async (identity, client) =>
+      callerForHost(await engine.apiSessions.startFor(SYSTEM_CALL, identity, client)),
+    resolve: async (...given) => {
+      const caller = await engine.apiSessions.resolve(...given)
+      return caller && callerForHost(caller)
+    },
     resetAdminPassword: (reset) => engine.administratorRecovery.resetPassword(SYSTEM_CALL, reset),
     snapshot: () => engine.snapshots.create(),
     traceOf: (identityId) => engine.traces.of(identityId),

@@ -6,7 +6,7 @@ import { observedFetch } from '../http/observed-fetch.ts'
 import type { WatchedFetch } from '../http/pipeline/handler.ts'
 import { withProbes } from '../http/probes.ts'
 import { countEvents, GAUGES, readGauges } from '../network/gauges.ts'
-import { DueFigures } from '../pki/pki-status.ts'
+import { CertificateAnswer } from '../pki/pki-status.ts'
 import { createPrometheusMetrics } from '../platform/prometheus-metrics.ts'
 import type { Metrics, Telemetry } from '../ports/telemetry.ts'
 import { deliveryFigures } from '../webhooks/delivery-work.ts'
@@ -36,7 +36,7 @@ export function observe(
   if (sinks.length === 0) return { fetch, stop: () => undefined }
 
   const startedAt = clock.now()
-  const due = new DueFigures({ clock, events }, () => engine.keyRotation.status())
+  const due = new CertificateAnswer({ clock, events }, async () => (await engine.keyRotation.status()).due)
   const readiness = new Readiness({ storage, access, writes: contextOf(engine).writes, clock, logger })
   const source = {
     index: () => access.state(),

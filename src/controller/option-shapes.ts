@@ -48,6 +48,7 @@ export const CONTROLLER_OPTIONS: OptionRules<ControllerOptions> = {
     ],
     or: [false],
   },
+  directE2EE: { oneOf: ['permissive', 'directOnly'] },
   probes: 'boolean',
   apiPage: 'boolean',
   telemetry: { functions: ['record', 'observe', 'trace'], hint: 'openTelemetry() of portcullis/opentelemetry' },
@@ -63,4 +64,9 @@ export const CONTROLLER_OPTIONS: OptionRules<ControllerOptions> = {
 /** Refuses options of `createController` that the compiler would have refused. Throws a `TypeError` that names the option. */
 export function checkControllerOptions(options: unknown): void {
   checkOptions('createController', options, CONTROLLER_OPTIONS, 'an object with at least storage and address')
+  const { directE2EE, oidc } = Object(options)
+  // Endpoints verify the tokens of circuits by the keys that the OpenID provider publishes.
+  if (directE2EE !== undefined && oidc === false) {
+    throw new TypeError('createController: directE2EE needs the OpenID provider, and oidc is false')
+  }
 }

@@ -1,8 +1,8 @@
-import { isIndexed } from '../access/access-feed.ts'
 import { expireAccessRequests } from '../access/access-requests.ts'
 import { followTerms } from '../access/policy-terms.ts'
 import { endOverdueSessions, enforceAccess, resume } from '../access/service-sessions/enforcement.ts'
 import { containRights } from '../authority/containment.ts'
+import { noteFormerInviters } from '../authority/invitation-secrets.ts'
 import { keepAnAdministrator } from '../authority/last-administrator.ts'
 import { runEach } from '../concurrency/call-isolated.ts'
 import { logFailure } from '../context/background-failure.ts'
@@ -13,6 +13,7 @@ import type { EndReasons, RecordedWrite } from '../context/writes.ts'
 import { requireValidSession } from '../credentials/api-session-validity.ts'
 import { completedEnrollments } from '../enrollment/enrollment.ts'
 import { accessRequests } from '../facts/access/access-request.resource.ts'
+import { isIndexed } from '../facts/access/indexed-records.ts'
 import { servicePolicies } from '../facts/access/policy.resource.ts'
 import { nextPhaseAt } from '../facts/access/policy-term.rules.ts'
 import { endpointStates, postureData } from '../facts/access/posture/posture-data.resource.ts'
@@ -28,10 +29,11 @@ import { edgeRouters } from '../facts/routers/edge-router.resource.ts'
 import { transitRouters } from '../facts/routers/transit-router.resource.ts'
 import { terminators } from '../facts/services/terminator.resource.ts'
 import { followGrants } from '../identities/attribute-grants.ts'
-import { followDirectory } from '../identities/directory-answers.ts'
+import { followDirectory } from '../identities/directory-changes.ts'
 import { endRights } from '../identities/rights-terms.ts'
 import type { RecordOf } from '../kernel/declaration/resource.ts'
 import { endClaims, isSessionUse } from '../login/api-session-ends.ts'
+import { noteSightings } from '../login/api-session-start.ts'
 import type { ApiSessions } from '../login/api-sessions.ts'
 import type { Revocations } from '../login/revocations.ts'
 import { NEVER } from '../records/due-records.ts'
@@ -42,7 +44,7 @@ type Events = EngineContext['events']
 export function guardWrites(context: EngineContext): void {
   const { writes, clock } = context
   writes.admit((tx, call) => requireValidSession(context, tx, call, clock.now()))
-  writes.guard(containRights)
+  writes.guard((tx, write) => containRights(context, tx, write))
   writes.guard((tx, write) => keepAnAdministrator(context, tx, write))
 }
 
@@ -61,8 +63,11 @@ export function followWrites(context: EngineContext, apiSessions: ApiSessions, r
   writes.follow((write) => apiSessions.follow(write))
   writes.follow(({ changes }) => enforceAccess(context, changes))
   if (context.settings.profile.tellsPassingAccess) writes.follow(({ changes }) => seeEachChange(context, changes))
+  writes.doubt(() => followDoubted(context))
   writes.amend((tx, changes) => endClaims(context, tx, changes), [apiSessionRecords])
   writes.amend((tx, changes) => revocations.revokeEnded(tx, changes), [apiSessionRecords])
+  writes.amend((tx, changes) => noteSightings(context, tx, changes), [apiSessionRecords])
+  writes.amend((tx, changes) => noteFormerInviters(context, tx, changes), [identities])
   writes.tell(({ changes }) => seeInstants(context, changes))
   writes.tell((write) => tellEntities(events, write, clock.now()))
   writes.tell((write) => tellApiSessions(events, write, clock.now()), [apiSessionRecords])
@@ -71,6 +76,17 @@ export function followWrites(context: EngineContext, apiSessions: ApiSessions, r
   writes.tell((write) => tellTerminators(events, write, clock.now()), [terminators])
   writes.tell((write) => tellEnrollments(events, write, clock.now()), [enrollments])
   writes.tell((write) => tellPosture(events, write, clock.now()), [postureData, endpointStates])
+}
+
+/** Milliseconds after a commit without an answer until its consequences are looked for: the storage may be away as long. */
+const DOUBTED_MS = 1000
+
+/** Has the timetable do what follows from any write: a commit without an answer may have made its changes, and no follower saw them. */
+function followDoubted(context: EngineContext): void {
+  const { timetable, clock } = context
+  timetable.notLater('access', 'every session', clock.now() + DOUBTED_MS)
+  timetable.notLater('withdrawn', 'every API session', clock.now() + DOUBTED_MS)
+  lookForEnds(context)
 }
 
 /** Compares this clock with the instants of records before their change, which any process may have written. */

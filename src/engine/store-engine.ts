@@ -49,6 +49,7 @@ export function engineWithin(engine: StoreEngine, tx: WriteTransaction, writes: 
       lastKnown: () => presence.lastKnown(),
       hasOthers: (snapshot) => presence.hasOthers(snapshot),
       statusOf: (identityId) => presence.statusOf(identityId),
+      onlineIdentities: () => presence.onlineIdentities(),
       follow: (changes) => presence.follow(changes),
     },
     texts: new WireTexts(),

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { EngineContext } from '../context/context.ts'
+import type { DirectSettings } from '../facts/data-plane/direct-e2ee.ts'
 import { readValue } from '../kernel/declaration/read-body.ts'
 import type { CertificateFacts } from '../ports/pki.ts'
 
@@ -15,6 +16,11 @@ export class Network {
   /** `host:port` under which devices reach the controller. */
   get address(): string {
     return this.#context.settings.address
+  }
+
+  /** How the ends of circuits prove themselves to each other; undefined where they do not. */
+  get directE2EE(): DirectSettings | undefined {
+    return this.#context.settings.directE2EE
   }
 
   /** True when identities may log in by OpenID Connect. */

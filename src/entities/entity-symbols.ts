@@ -5,6 +5,7 @@ import type { ComputedSymbol, RecordOf, Resource } from '../kernel/declaration/r
 import { ids } from '../kernel/filter/index.ts'
 import type { ReadTransaction } from '../ports/record-storage.ts'
 import { everyRecord } from '../records/read-records.ts'
+import { identitiesInState } from './identity-states.ts'
 
 type AnyRecord = RecordOf<Resource>
 
@@ -22,6 +23,10 @@ export async function symbolValues(
     case 'presence': {
       const presence = await scope.context.presence.at(scope.tx)
       return ({ id }) => presence.connectionOf(id) !== undefined
+    }
+    case 'state': {
+      const inState = await identitiesInState(scope.context, scope.tx, symbol.state)
+      return ({ id }) => inState.has(id)
     }
     case 'reference': {
       const referred = await referredEntities(scope, symbol.reference, records)

@@ -17,6 +17,7 @@ import {
   withWhere,
 } from '../kernel/filter/index.ts'
 import { computedSymbol, linkOf, type SymbolScope, symbolScope, symbolValues, targetsOf } from './entity-symbols.ts'
+import { identitiesInState } from './identity-states.ts'
 
 /**
  * The same condition in terms of stored fields, as of the snapshot of the scope. Conditions on other entities are
@@ -62,10 +63,13 @@ async function linkedIds({ context, tx }: SymbolScope, target: Resource, where: 
   return tx.collection(target).findIds({ where: resolved })
 }
 
+const ALL: Filter = { kind: 'all' }
+const NONE: Filter = { kind: 'not', of: ALL }
+
 async function resolveLeaf(scope: SymbolScope, symbol: ComputedSymbol, name: string, leaf: Leaf): Promise<Filter> {
   switch (symbol.by) {
     case 'constant':
-      return matches(leaf, { [name]: symbol.value }) ? { kind: 'all' } : { kind: 'not', of: { kind: 'all' } }
+      return matches(leaf, { [name]: symbol.value }) ? ALL : NONE
     case 'policy': {
       const where = whereOf(leaf)
       if (where === undefined) return policiesSelecting(scope, symbol.selected, leaf)
@@ -74,6 +78,12 @@ async function resolveLeaf(scope: SymbolScope, symbol: ComputedSymbol, name: str
     }
     case 'reference':
       return referring(scope, symbol.reference, symbol.field, leaf)
+    case 'state': {
+      const inState = ids(await identitiesInState(scope.context, scope.tx, symbol.state))
+      const [isForThem, isForOthers] = [true, false].map((value) => matches(leaf, { [name]: value }))
+      if (isForThem === isForOthers) return isForThem ? ALL : NONE
+      return isForThem ? inState : { kind: 'not', of: inState }
+    }
     case 'member':
     case 'presence': {
       const records = await scope.records()

@@ -16,6 +16,7 @@ import { CircuitEnds } from './circuits/circuit-end.ts'
 import { CircuitSetup } from './circuits/circuit-setup.ts'
 import { DialFailures } from './circuits/dial-failures.ts'
 import { DialTraces } from './circuits/dial-traces.ts'
+import { DirectCircuits } from './circuits/direct-circuits.ts'
 import { HostChoice } from './circuits/host-choice.ts'
 import { LinkReports } from './circuits/link-reports.ts'
 import { OpenCircuits } from './circuits/open-circuits.ts'
@@ -62,7 +63,9 @@ export function assembleFabric(host: FabricHost, presence: Presence, options: Co
   const failures = new DialFailures()
   const traces = new DialTraces(context, network)
   const rights = new ServiceRights(context, apiSessions)
-  const hosted = new HostedTerminators(context, rights)
+  const { directE2EE } = context.settings
+  const direct = directE2EE && new DirectCircuits(context, directE2EE.policy)
+  const hosted = new HostedTerminators(context, rights, direct)
   const model = new ModelSubscriptions(context, options.modelCodec)
   const routerInspections = new RouterInspections(context)
   const controllerValues = new ControllerValues({
@@ -76,7 +79,7 @@ export function assembleFabric(host: FabricHost, presence: Presence, options: Co
     processReport: options.processReport ?? (() => ''),
   })
   const controllerId = controllerIdOf(context.digest, options.addresses)
-  const choice = new HostChoice({ context, rights, routers, network, circuits })
+  const choice = new HostChoice({ context, rights, routers, network, circuits, direct })
   const inspections = new Inspections(context, routers, controllerValues, routerInspections)
   const modelValidation = new ModelValidation(context, routers, model)
   const terminatorComparisons = new TerminatorComparisons(context, routers, hosted)
@@ -120,6 +123,7 @@ export function assembleFabric(host: FabricHost, presence: Presence, options: Co
       ends,
       failures,
       traces,
+      direct,
       onDeadTerminator: (terminator) => hosted.dead(terminator),
     }),
     ends,

@@ -10,6 +10,7 @@ import type {
   TunnelTerminatorRequest,
 } from '../facts/fabric/messages/index.ts'
 import type { Precedence } from '../facts/fabric/rules/index.ts'
+import { services } from '../facts/services/service.resource.ts'
 import { terminators } from '../facts/services/terminator.resource.ts'
 import { equals } from '../kernel/filter/index.ts'
 import type { WriteTransaction } from '../ports/record-storage.ts'
@@ -19,6 +20,7 @@ import { writeEachInParts } from '../records/write-batches.ts'
 import { RouterRefusal } from './channels/channel-admission.ts'
 import type { ConnectedRouter } from './channels/connected-routers.ts'
 import { claimOf, type GrantedClaim, granted, ownClaim } from './circuits/dial-rights.ts'
+import type { DirectCircuits } from './circuits/direct-circuits.ts'
 import { recordedPeerData } from './circuits/peer-data.ts'
 import { requireApiSession, requireSession, verifyPresented } from './circuits/presented-tokens.ts'
 import type { ServiceRights } from './circuits/service-rights.ts'
@@ -57,12 +59,14 @@ const MOST_OF_A_SERVICE = 10_000
 export class HostedTerminators {
   readonly #context: EngineContext
   readonly #rights: ServiceRights
+  readonly #direct: DirectCircuits | undefined
   /** Terminators that dials found dead, while that is written: whether one was registered again meanwhile. */
   readonly #dying = new Map<string, { isBack: boolean; waiting: number }>()
 
-  constructor(context: EngineContext, rights: ServiceRights) {
+  constructor(context: EngineContext, rights: ServiceRights, direct: DirectCircuits | undefined) {
     this.#context = context
     this.#rights = rights
+    this.#direct = direct
   }
 
   /** An SDK hosts a service at a router. Throws {@link RouterRefusal}. */
@@ -177,11 +181,20 @@ export class HostedTerminators {
     await this.#context.writes.run(SYSTEM_CALL, async (tx) => {
       const registration = await judge(tx)
       requirePeerData(registration.peerData)
+      await this.#requireOffer(tx, registration)
       await this.#store(tx, registration)
       const dying = this.#dying.get(terminatorId)
       if (dying !== undefined) dying.isBack = true
     })
     return { type: 'terminator-created', terminatorId, startTime }
+  }
+
+  /** A host that encrypts in another way than the network demands is refused. Throws {@link RouterRefusal}. */
+  async #requireOffer(tx: WriteTransaction, { serviceId, peerData }: Registration): Promise<void> {
+    if (this.#direct === undefined) return
+    const service = await tx.collection(services).get(serviceId)
+    const problem = service && this.#direct.problem('host', service, peerData)
+    if (problem !== undefined) throw new RouterRefusal('encryption-data-missing', problem)
   }
 
   async #store(tx: WriteTransaction, registration: Registration): Promise<void> {

@@ -10,7 +10,8 @@ import {
   isGivenAttribute,
   MOST_GRANTS,
 } from '../facts/authority/authority.rules.ts'
-import { type AttributeGrantCreate, AttributeGrantRequest, identities } from '../facts/identities/identity.resource.ts'
+import { type AttributeGrantCreate, AttributeGrantRequest } from '../facts/identities/attribute-grant.resource.ts'
+import { identities } from '../facts/identities/identity.resource.ts'
 import { readId, readRequest } from '../kernel/declaration/read-body.ts'
 import { equals } from '../kernel/filter/index.ts'
 import { dueRecords } from '../records/due-records.ts'

@@ -1,36 +1,27 @@
 import { wasLastAdministrator } from '../authority/last-administrator.ts'
 import { Gate } from '../concurrency/gate.ts'
-import { isClosing, logFailure } from '../context/background-failure.ts'
+import { logFailure } from '../context/background-failure.ts'
 import { SYSTEM_CALL } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import { endApiSessions, endLoginsUnderWay } from '../credentials/login-basis.ts'
-import { ASK_AGAIN_MS, answeredFields, type DirectoryAnswer, isSameEntry } from '../facts/identities/directory.rules.ts'
+import { ASK_AGAIN_MS, answeredFields, isInDoubt, isSameEntry } from '../facts/identities/directory.rules.ts'
 import { identities } from '../facts/identities/identity.resource.ts'
 import { apiSessions } from '../facts/login/api-session.resource.ts'
-import type { DirectoryChange } from '../facts/network/host-directory.ts'
-import type { AskedDirectory, DirectoryQuestion } from '../facts/network/host-rules.ts'
+import type { AskedDirectory, DirectoryQuestion, LoginQuestion } from '../facts/network/host-rules.ts'
 import type { RecordOf } from '../kernel/declaration/resource.ts'
-import { both, equals, type Filter, ids } from '../kernel/filter/index.ts'
-import type { ReadTransaction, WriteTransaction } from '../ports/record-storage.ts'
+import type { WriteTransaction } from '../ports/record-storage.ts'
 import { endReasonsOf } from '../records/deletion.ts'
-import { dueRecords } from '../records/due-records.ts'
-import { findOne } from '../records/read-records.ts'
 import { MORE, writeInBatches } from '../records/write-batches.ts'
 
-type Identity = RecordOf<typeof identities>
-type DueField = 'directoryUntil' | 'directoryDueAt'
+export type Identity = RecordOf<typeof identities>
 
-/** Identities in one read or write: other writers wait for it. */
-const IN_ONE_WRITE = 100
-/** Milliseconds after which a change that could not be written is tried again: access goes on meanwhile that should have ended. */
-const CHANGE_AGAIN_MS = 1000
 /** Questions to the directory that are open at once. */
-const AT_ONCE = 8
-const ASKED: Filter = { kind: 'not', of: equals('typeId', 'Router') }
+export const AT_ONCE = 8
 
 /**
  * Asks the directory of the host about an identity and writes its answer, at a login or a start of a session. Without a valid answer, or
- * where it cannot be written, what was known stays.
+ * where it cannot be written, what was known stays. However many logins of an identity there are, one question about it runs and one waits,
+ * which they share: the running one may have been answered before the login. Where the running one gets no answer, no other is asked.
  */
 export async function askDirectory(
   context: EngineContext,
@@ -38,154 +29,52 @@ export async function askDirectory(
   identity: Identity,
 ): Promise<void> {
   if (identity.typeId === 'Router') return
-  try {
-    await askAbout(context, directory, [identity])
-  } catch (error) {
-    const message = 'an answer of the directory could not be written'
-    logFailure(context.logger, message, error, { identity: identity.id })
+  const { ofLogins } = directory
+  const { id } = identity
+  const known = ofLogins.get(id)
+  if (known === undefined) {
+    const question: LoginQuestion = { running: askAtLogin(context, directory, identity), next: undefined }
+    ofLogins.set(id, question)
+    await question.running
+    if (question.next === undefined) ofLogins.delete(id)
+    return
   }
+  known.next ??= askNext(context, directory, id, known)
+  await known.next
 }
 
-/**
- * Asks the directory about the identities that are due, by this process alone: asking makes them due again a little later. Before that it ends
- * the role attributes that a directory did not give again in time, also in a process without a directory. The timetable looks again at the
- * next instant.
- */
-export async function followDirectory(context: EngineContext): Promise<void> {
-  const { directory } = context.host
-  if (directory !== undefined) await followLeftChanges(context, directory)
-  const instants = [await endOverdue(context), directory && (await askDue(context, directory))]
-  for (const at of instants) if (at !== undefined) context.timetable.notLater('directory', 'next', at)
-}
-
-/** Answers when (epoch ms) the next role attributes of a directory end. */
-async function endOverdue({ clock, storage, writes }: EngineContext): Promise<number | undefined> {
-  for (;;) {
-    const due = await storage.read((tx) => firstDue(tx, 'directoryUntil', clock.now()))
-    if (due.ids.length === 0) return due.next
-    await writes.run(SYSTEM_CALL, async (tx) => {
-      const now = clock.now()
-      for (const identity of await read(tx, await firstDue(tx, 'directoryUntil', now))) {
-        const ended = { directoryAttributes: null, directoryUntil: null, updatedAt: now }
-        await tx.collection(identities).update({ ...identity, ...ended })
-      }
-    })
-  }
-}
-
-/** Answers when (epoch ms) the directory is to be asked next. */
-async function askDue(context: EngineContext, directory: AskedDirectory): Promise<number | undefined> {
-  const { clock, storage, writes } = context
-  for (;;) {
-    const due = await storage.read((tx) => firstDue(tx, 'directoryDueAt', clock.now()))
-    if (due.ids.length === 0) return due.next
-    const asked = await writes.run(SYSTEM_CALL, claim(context))
-    // A directory that is away is not asked about everybody.
-    if (asked.length > 0 && !(await askAbout(context, directory, asked))) return clock.now() + ASK_AGAIN_MS
-  }
-}
-
-/**
- * Asks the directory again about whomever it reports as changed. A change that cannot be written is tried again each second: its report is
- * answered when it is written. Answers the function that ends this.
- */
-export function followDirectoryChanges(context: EngineContext): () => void {
-  const { directory } = context.host
-  if (directory === undefined) return () => undefined
-  const { leftChanges } = directory
-  const turns = new Gate(AT_ONCE)
-  // The same change again, before the question about it, is this change.
-  const waiting = new Map<string, Promise<void>>()
-  const followed = async (change: DirectoryChange, key: string) => {
-    const isFollowed = await turns.run(() => {
-      waiting.delete(key)
-      return isChangeFollowed(context, directory, change)
-    })
-    if (isFollowed) return
-    await new Promise<void>((done) => {
-      const earlier = leftChanges.get(key)
-      leftChanges.set(key, { change, done: () => void [earlier?.done(), done()] })
-      lookAgain(context)
-    })
-  }
-  const stop = directory.follow(async (change) => {
-    const key = JSON.stringify(change)
-    const turn = waiting.get(key) ?? followed(change, key)
-    waiting.set(key, turn)
-    await turn
-  })
-  return () => {
-    stop()
-    for (const { done } of leftChanges.values()) done()
-    leftChanges.clear()
-  }
-}
-
-function lookAgain({ clock, timetable }: EngineContext): void {
-  timetable.notLater('directory', 'next', clock.now() + CHANGE_AGAIN_MS)
-}
-
-/** Follows the changes that could not be written, up to the first that cannot be written yet. */
-async function followLeftChanges(context: EngineContext, directory: AskedDirectory): Promise<void> {
-  for (const [key, left] of [...directory.leftChanges]) {
-    directory.leftChanges.delete(key)
-    if (await isChangeFollowed(context, directory, left.change)) left.done()
-    else {
-      const since = directory.leftChanges.get(key)
-      directory.leftChanges.set(key, { ...left, done: () => void [left.done(), since?.done()] })
-      return lookAgain(context)
-    }
-  }
-}
-
-/** Asks the directory about whomever a change concerns. False where the storage did not answer, or took no change. */
-async function isChangeFollowed(
+/** Asks the next question when the running one is answered. */
+async function askNext(
   context: EngineContext,
   directory: AskedDirectory,
-  change: DirectoryChange,
+  id: string,
+  question: LoginQuestion,
 ): Promise<boolean> {
-  const { logger, storage } = context
+  const isAnswered = await question.running
+  const running = isAnswered ? askAtLogin(context, directory, id) : question.running
+  question.running = running
+  question.next = undefined
+  const isAnsweredAgain = await running
+  if (question.next === undefined) directory.ofLogins.delete(id)
+  return isAnsweredAgain
+}
+
+/** False where the directory gave no valid answer, or it could not be written. */
+async function askAtLogin(
+  context: EngineContext,
+  directory: AskedDirectory,
+  asked: Identity | string,
+): Promise<boolean> {
+  const id = typeof asked === 'string' ? asked : asked.id
   try {
-    const changed = await storage.read((tx) => changedIn(tx, change))
-    for (let first = 0; first < changed.length; first += IN_ONE_WRITE) {
-      const where = both(ASKED, ids(changed.slice(first, first + IN_ONE_WRITE)))
-      const { items } = await storage.read((tx) => tx.collection(identities).find(where && { where }))
-      await askAbout(context, directory, items)
-    }
-    return true
+    // The question before may have changed the identity.
+    const current = () => context.storage.read((tx) => tx.collection(identities).get(id))
+    const identity = typeof asked === 'string' ? await current() : asked
+    return identity !== undefined && (await askAbout(context, directory, [identity])).isAnswered
   } catch (error) {
-    logFailure(logger, 'a change of the directory could not be followed, and is tried again', error)
-    return isClosing(error)
+    logFailure(context.logger, 'an answer of the directory could not be written', error, { identity: id })
+    return false
   }
-}
-
-/** The ids of the identities that a change of the directory concerns. */
-async function changedIn(tx: ReadTransaction, change: DirectoryChange): Promise<readonly string[]> {
-  if (change === 'all') return tx.collection(identities).findIds({ where: ASKED })
-  if ('id' in change) return [change.id]
-  const found = await findOne(tx, identities, 'externalId', change.externalId)
-  return found === undefined ? [] : [found.id]
-}
-
-/** Makes the first due identities due again a little later, and answers them. */
-function claim({ clock }: EngineContext): (tx: WriteTransaction) => Promise<readonly Identity[]> {
-  return async (tx) => {
-    const now = clock.now()
-    const due = await read(tx, await firstDue(tx, 'directoryDueAt', now))
-    for (const identity of due) {
-      await tx.collection(identities).update({ ...identity, directoryDueAt: now + ASK_AGAIN_MS })
-    }
-    return due
-  }
-}
-
-/** The first identities that are due by a field at `now` (epoch ms), and the instant of the next where these are all. */
-function firstDue(tx: ReadTransaction, field: DueField, now: number) {
-  return dueRecords(tx, identities, field, now, { kind: 'not', of: equals(field, null) })
-}
-
-async function read(tx: ReadTransaction, due: { readonly ids: readonly string[] }): Promise<readonly Identity[]> {
-  return (await tx.collection(identities).find({ where: ids(due.ids) })).items
 }
 
 /** Asks about an identity. The question is under way until {@link askAbout} has written its answer. */
@@ -203,35 +92,43 @@ async function answerAbout(directory: AskedDirectory, before: Identity) {
 }
 
 /**
- * Asks about identities and writes what changed. An identity without a valid answer is due again a little later. False where the directory
- * gave no valid answer at all. Rejects where an answer could not be written.
+ * Asks about identities and writes what changed. An identity without a valid answer is due again a little later. One in doubt is due at
+ * once, unless its change was reported: the report asks again. `isAnswered` is false where the directory gave no valid answer at all.
+ * Rejects where an answer could not be written.
  */
-async function askAbout(
+export async function askAbout(
   context: EngineContext,
   directory: AskedDirectory,
   asked: readonly Identity[],
-): Promise<boolean> {
+  { isReported }: { readonly isReported: boolean } = { isReported: false },
+): Promise<{ readonly isAnswered: boolean; readonly inDoubt: readonly string[] }> {
   const { clock, logger, writes } = context
+  const { keepForMs } = directory
   const gate = new Gate(AT_ONCE)
   const ask = (before: Identity) => gate.run(() => answerAbout(directory, before))
   const all = await Promise.all(asked.map(ask))
   const answered = all.flatMap((one) => ('answer' in one ? [one] : []))
-  const changed = (current: Identity, answer: DirectoryAnswer): Identity => {
+  const inDoubt = new Set<string>()
+  const changed = (current: Identity, { before, answer }: (typeof answered)[number]): Identity => {
     const now = clock.now()
-    const fields = answeredFields(current, answer, now, directory.keepForMs)
+    const fields = answeredFields(current, answer, now, { keepForMs, isReported })
     if (fields === undefined) return current
+    // Another process may have written the answer to a later question.
+    if (isInDoubt(before, current, fields)) {
+      inDoubt.add(current.id)
+      return isReported ? current : { ...current, directoryDueAt: now }
+    }
     return { ...current, ...fields, ...(!isSameEntry(current, fields) && { updatedAt: now }) }
   }
   const unanswered = all.filter((one) => !('answer' in one) && !isDueSoon(one.before, clock.now()))
   let disabled: typeof answered = []
   const rest = async (tx: WriteTransaction) => {
     disabled = []
+    inDoubt.clear()
     for (const one of answered) {
       const current = await tx.collection(identities).get(one.before.id)
       if (current === undefined || one.question.isOutdated) continue
-      // Another process may have written the answer to a later question: the directory is asked again.
-      const isInDoubt = !isSameEntry(one.before, current)
-      const next = isInDoubt ? { ...current, directoryDueAt: clock.now() } : changed(current, one.answer)
+      const next = changed(current, one)
       if (disables(current, next)) disabled.push(one)
       else if (next !== current) await tx.collection(identities).update(next)
     }
@@ -243,15 +140,18 @@ async function askAbout(
     }
   }
   // As an administrator disables an identity.
-  const disable = ({ before: { id }, answer, question }: (typeof answered)[number]) =>
-    writeInBatches(
+  const disable = (one: (typeof answered)[number]) => {
+    const { id } = one.before
+    return writeInBatches(
       context,
       SYSTEM_CALL,
       async (tx, batch) => {
         const current = await tx.collection(identities).get(id)
-        if (current === undefined || question.isOutdated) return undefined
-        const next = changed(current, answer)
+        inDoubt.delete(id)
+        if (current === undefined || one.question.isOutdated) return undefined
+        const next = changed(current, one)
         await tx.collection(identities).update(next)
+        if (inDoubt.has(id)) return undefined
         if (await wasLastAdministrator({ tx, pki: context.pki, now: clock.now() }, id)) {
           logger.error('the directory disables the last administrator, who stays enabled', { identity: id })
           await tx.collection(identities).update({ ...next, directoryDisabledAt: null })
@@ -262,6 +162,7 @@ async function askAbout(
       },
       endReasonsOf(apiSessions),
     )
+  }
   try {
     if (answered.length + unanswered.length > 0) await writes.run(SYSTEM_CALL, rest)
     for (const one of disabled) await disable(one)
@@ -272,7 +173,7 @@ async function askAbout(
       if (same?.size === 0) directory.underWay.delete(before.id)
     }
   }
-  return answered.length > 0
+  return { isAnswered: answered.length > 0, inDoubt: [...inDoubt] }
 }
 
 function disables(before: Identity, after: Identity): boolean {

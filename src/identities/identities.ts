@@ -1,4 +1,4 @@
-import { mayHaveBeenSeen } from '../authority/invitation-secrets.ts'
+import { knownInvitations } from '../authority/invitation-secrets.ts'
 import { ControllerError, invalidField, notFound } from '../base/errors.ts'
 import { instantText } from '../base/time.ts'
 import { type Call, isAdminCall, knownCaller } from '../context/call.ts'
@@ -73,7 +73,7 @@ export const identityBehaviour: Behaviour<Identities> = {
   /**
    * An identity that gains rights loses the API sessions for which a third party vouched: the next login asks whether
    * that party is trusted to authenticate an identity with these rights. It also loses the enrollments whose tokens a
-   * delegate without these rights may know.
+   * delegate without these rights, or a former one, may know.
    */
   async beforeWrite(tx, { kind, before, after }, part) {
     if (kind === 'delete') return undefined
@@ -85,8 +85,9 @@ export const identityBehaviour: Behaviour<Identities> = {
     if (coversToTheEnd(before, after)) return undefined
     const vouchedFor = vouchedForBySomebodyElse(after.id)
     const rest = covers(before, after) ? undefined : await deleteEach(tx, apiSessions, vouchedFor, part)
-    if (rest !== undefined || !(await mayHaveBeenSeen(tx, before, after))) return rest
-    return deleteEach(tx, enrollments, equals('identityId', after.id), part)
+    if (rest !== undefined) return rest
+    const known = await knownInvitations(tx, before, after)
+    return known && deleteEach(tx, enrollments, known, part)
   },
 
   members: identityMembers,

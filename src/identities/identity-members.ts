@@ -2,6 +2,7 @@ import { mayInvite, NO_SECRETS } from '../authority/invitation-secrets.ts'
 import { instant } from '../base/time.ts'
 import { type Call, isAdminCall, knownCaller } from '../context/call.ts'
 import type { EngineContext, IdentityCredentials } from '../context/context.ts'
+import { connectionStatus } from '../entities/identity-states.ts'
 import { isAdministrator, isDisabled } from '../facts/authority/authority.rules.ts'
 import { endOf } from '../facts/credentials/login-basis.rules.ts'
 import { cas } from '../facts/enrollment/ca.resource.ts'
@@ -11,7 +12,7 @@ import { apiSessions } from '../facts/login/api-session.resource.ts'
 import type { RecordOf } from '../kernel/declaration/resource.ts'
 import { ids, isIn } from '../kernel/filter/index.ts'
 import type { ReadTransaction } from '../ports/record-storage.ts'
-import type { IdentityConnectionStatus, RouterPresence } from '../ports/router-presence.ts'
+import type { IdentityConnectionStatus } from '../ports/router-presence.ts'
 import { type Detail, entityRef } from '../records/render.ts'
 
 /** Credentials, outstanding enrollments and liveness of identities. */
@@ -34,7 +35,7 @@ export async function identityMembers(
     const credentials = known.get(identity.id) ?? NO_CREDENTIALS
     return keptMembers(context, credentials, {
       disabled: isDisabled(identity, now),
-      status: connectionStatus(context, routers, identity),
+      status: connectionStatus(context.presence, routers, identity),
       hasApiSession: live.has(identity.id),
       ...(credentials.enrollments.length === 0 ? ENROLLED : invitationView(call, identity)),
       authorities: credentials.enrollments.map(({ caId }) => authorities.get(caId ?? '')),
@@ -113,16 +114,6 @@ async function identitiesWithSession(
   const { items } = await tx.collection(apiSessions).find({ where: isIn('identityId', others) })
   const live = items.filter((session) => now < endOf(session, settings)).map(({ identityId }) => identityId)
   return new Set([own ?? null, ...live])
-}
-
-/** A router's own identity is connected while the router is. */
-function connectionStatus(
-  { presence }: EngineContext,
-  routers: RouterPresence,
-  { id, typeId }: RecordOf<typeof identities>,
-): IdentityConnectionStatus {
-  const isOwnRouter = typeId === 'Router' && routers.connectionOf(id) !== undefined
-  return isOwnRouter ? 'online' : presence.statusOf(id)
 }
 
 async function authoritiesOf(

@@ -17,6 +17,7 @@ import { terminators } from '../facts/services/terminator.resource.ts'
 import { readRequest } from '../kernel/declaration/read-body.ts'
 import { equals, ids } from '../kernel/filter/index.ts'
 import type { ReadTransaction } from '../ports/record-storage.ts'
+import { type Carried, TrafficUsage } from './traffic-usage.ts'
 
 /** The most of each that are answered: the offline and the most used first. */
 const MOST_ROUTERS = 200
@@ -26,9 +27,11 @@ const MOST_FLOWS = 100
 /** Answers how routers, links and circuits are now. */
 export class TrafficReading {
   readonly #context: EngineContext
+  readonly #usage: TrafficUsage
 
   constructor(context: EngineContext) {
     this.#context = context
+    this.#usage = new TrafficUsage(context)
   }
 
   /**
@@ -48,9 +51,16 @@ export class TrafficReading {
     const shown = page.slice(0, limit)
     const last = shown.at(-1)
     const flows = [...use.flows.values()].sort((a, b) => b.count - a.count).slice(0, MOST_FLOWS)
-    const links = (dataPlane.view?.links() ?? [])
+    const known = dataPlane.view?.links() ?? []
+    const latencies = new Map(known.map((link) => [link.id, latencyOf(link)]))
+    const bytesPerSecond = circuits.reduce((sum, { id }) => sum + this.#usage.rateOf(id), 0)
+    const open = new Set(circuits.map(({ id }) => id))
+    // The path of a circuit that has ended is known no more, except for the router of its client.
+    const isMeant = (one: Carried) => open.has(one.circuitId) || wasOf(one, wanted)
+    const history = await this.#usage.historyOf(isMeant, this.#context.turns.begin())
+    const links = known
       .filter(({ source, target }) => wanted.router === undefined || [source, target].includes(wanted.router))
-      .toSorted((a, b) => (use.links.get(b.id) ?? 0) - (use.links.get(a.id) ?? 0))
+      .toSorted((a, b) => (use.links.get(b.id)?.count ?? 0) - (use.links.get(a.id)?.count ?? 0))
     return storage.read(async (tx) => {
       const routers = (await allRouters(tx, presence)).map(
         ({ router, connection }): TrafficRouter => ({
@@ -58,7 +68,8 @@ export class TrafficReading {
           name: router.name,
           kind: 'roleAttributes' in router ? 'edge-routers' : 'transit-routers',
           isOnline: connection !== undefined,
-          circuits: use.routers.get(router.id) ?? 0,
+          circuits: use.routers.get(router.id)?.count ?? 0,
+          bytesPerSecond: use.routers.get(router.id)?.rate ?? 0,
         }),
       )
       const hosts = await hostsOf(tx, shown)
@@ -72,6 +83,8 @@ export class TrafficReading {
           routersOnline: routers.filter(({ isOnline }) => isOnline).length,
           links: links.length,
           circuits: circuits.length,
+          bytesPerSecond,
+          history,
         },
         routers: routers.sort(byNeed).slice(0, MOST_ROUTERS),
         links: links.slice(0, MOST_LINKS).map((link) => ({
@@ -80,18 +93,21 @@ export class TrafficReading {
           target: named(link.target),
           latencyMs: latencyOf(link),
           isDown: link.isDown,
-          circuits: use.links.get(link.id) ?? 0,
+          circuits: use.links.get(link.id)?.count ?? 0,
+          bytesPerSecond: use.links.get(link.id)?.rate ?? 0,
         })),
         flows: flows.map(
-          ({ of: { clientId, serviceId, path }, count }): TrafficFlow => ({
+          ({ of: { clientId, serviceId, path }, count, rate }): TrafficFlow => ({
             identity: named(clientId),
             service: named(serviceId),
             routers: endsOf(path.routers).map(named),
             circuits: count,
+            bytesPerSecond: rate,
           }),
         ),
         circuits: shown.map(({ id, clientId, serviceId, terminatorId, path, createdAt }) => {
           const host = hosts.get(terminatorId) ?? ''
+          const { bytes, rate, history } = this.#usage.of(id)
           return {
             id,
             identity: named(clientId),
@@ -99,6 +115,8 @@ export class TrafficReading {
             host: names.has(host) ? named(host) : null,
             path: path.routers.map(named),
             openedAt: new Date(createdAt).toISOString(),
+            ...{ bytes, bytesPerSecond: rate, history },
+            latencyMs: sumOf(path.links.map((link) => latencies.get(link) ?? null)),
           }
         }),
         nextCursor: page.length > limit && last !== undefined ? writeCursor(last) : null,
@@ -106,23 +124,37 @@ export class TrafficReading {
     })
   }
 
-  /** How many circuits pass each router and each link, and how many are alike. */
+  /** How many circuits pass each router and each link, and how many are alike, with the bytes a second of all of them. */
   async #useOf(circuits: readonly CircuitView[]) {
-    const [routers, links] = [new Map<string, number>(), new Map<string, number>()]
-    const flows = new Map<string, { readonly of: CircuitView; count: number }>()
+    const [routers, links] = [new Map<string, Use>(), new Map<string, Use>()]
+    const flows = new Map<string, Use & { readonly of: CircuitView }>()
     const turn = this.#context.turns.begin()
     for (const circuit of circuits) {
       await turn()
       const { clientId, serviceId, path } = circuit
-      for (const id of path.routers) routers.set(id, (routers.get(id) ?? 0) + 1)
-      for (const id of path.links) links.set(id, (links.get(id) ?? 0) + 1)
+      const rate = this.#usage.rateOf(circuit.id)
+      for (const id of path.routers) routers.set(id, added(routers.get(id), rate))
+      for (const id of path.links) links.set(id, added(links.get(id), rate))
       const key = [clientId, serviceId, ...endsOf(path.routers)].join(' ')
-      const flow = flows.get(key)
-      if (flow === undefined) flows.set(key, { of: circuit, count: 1 })
-      else flow.count += 1
+      flows.set(key, { of: circuit, ...added(flows.get(key), rate) })
     }
     return { routers, links, flows }
   }
+}
+
+/** Circuits that have something in common. */
+interface Use {
+  readonly count: number
+  readonly rate: number
+}
+
+function added(known: Use | undefined, rate: number): Use {
+  return { count: (known?.count ?? 0) + 1, rate: (known?.rate ?? 0) + rate }
+}
+
+/** The sum of latencies; null where one is unknown. */
+function sumOf(latencies: readonly (number | null)[]): number | null {
+  return latencies.reduce((sum, one) => (sum === null || one === null ? null : sum + one), 0)
 }
 
 type Wanted = Pick<z.output<typeof TrafficRequest>, 'identity' | 'service' | 'router'>
@@ -142,6 +174,14 @@ function isOf(
     (identity === undefined || clientId === identity || hosted.has(terminatorId)) &&
     (service === undefined || serviceId === service) &&
     (router === undefined || path.routers.includes(router))
+  )
+}
+
+function wasOf({ identityId, hostId, serviceId, routerId }: Carried, { identity, service, router }: Wanted): boolean {
+  return (
+    (identity === undefined || identity === identityId || identity === hostId) &&
+    (service === undefined || service === serviceId) &&
+    (router === undefined || router === routerId)
   )
 }
 

@@ -3,7 +3,6 @@ import { BoundedMap } from '../base/collections.ts'
 import { type Call, SYSTEM_CALL } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import { changesTo, type RecordedChange } from '../context/recorded-changes.ts'
-import { RETRY_MS } from '../context/timetable.ts'
 import { apiSessionValidity } from '../credentials/api-session-validity.ts'
 import { sessions } from '../facts/access/session.resource.ts'
 import { hasRights } from '../facts/authority/authority.rules.ts'
@@ -88,6 +87,8 @@ export class SessionEnds {
   }
 }
 
+/** Milliseconds after which every API session is judged, where those on withdrawn credentials could not be ended. */
+const JUDGED_AGAIN_MS = 1000
 /** API sessions that are judged in one snapshot; other work has the event loop in between. */
 const JUDGED_AT_ONCE = 200
 /** Identities of an auth policy whose sessions are asked for at once. */
@@ -115,7 +116,7 @@ export async function endWithdrawn(
   try {
     for await (const ids of sessionsOn(context, withdrawn)) await endOver(context, ends, ids)
   } catch (error) {
-    context.timetable.notLater('withdrawn', 'every API session', context.clock.now() + RETRY_MS)
+    context.timetable.notLater('withdrawn', 'every API session', context.clock.now() + JUDGED_AGAIN_MS)
     throw error
   }
 }

@@ -4,6 +4,7 @@ import { timeOrderedId } from '../base/time.ts'
 import { configTypeIds } from '../configs/config-map.ts'
 import { type Call, type Caller, redeemed } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
+import { changesTo, type RecordedChange } from '../context/recorded-changes.ts'
 import { callerOfSession } from '../credentials/api-session-validity.ts'
 import { withKeptProof } from '../credentials/external-logins.ts'
 import { requireBasis } from '../credentials/login-basis.ts'
@@ -16,6 +17,7 @@ import { identities } from '../facts/identities/identity.resource.ts'
 import { apiSessions } from '../facts/login/api-session.resource.ts'
 import { LoginRequest } from '../facts/login/login-requests.resource.ts'
 import { mfas } from '../facts/login/mfa.resource.ts'
+import { sightings } from '../facts/login/sighting.resource.ts'
 import type { LiveToken } from '../facts/oidc/refresh-tokens.rules.ts'
 import { readRequest } from '../kernel/declaration/read-body.ts'
 import type { RecordOf } from '../kernel/declaration/resource.ts'
@@ -164,4 +166,24 @@ async function recordEndpoint(
     const passed = apiSession.isMfaComplete ? recordMfaPass(known, id, now) : known
     return sdkInfo === undefined ? passed : recordSdkInfo(passed, id, sdkInfo)
   })
+}
+
+const DAY_MS = 86_400_000
+
+/** Notes, within the write that began or used an API session, that its identity was seen: once a day and identity. */
+export async function noteSightings(
+  { clock }: Pick<EngineContext, 'clock'>,
+  tx: WriteTransaction,
+  changes: readonly RecordedChange[],
+): Promise<void> {
+  const kept = tx.collection(sightings)
+  for (const { operation, after } of changesTo(changes, apiSessions)) {
+    if (operation === 'delete' || after === undefined) continue
+    const { identityId, lastActivityAt: seenAt } = after
+    const before = await kept.get(identityId)
+    if (before !== undefined && seenAt < before.seenAt + DAY_MS) continue
+    const now = clock.now()
+    if (before === undefined) await kept.insert(newRecord(identityId, now, { identityId, seenAt }))
+    else await kept.update({ ...before, updatedAt: now, seenAt })
+  }
 }

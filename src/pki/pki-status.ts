@@ -19,21 +19,19 @@ const SHARE = 100
 
 /** The authorities, the holders of their certificates, and the server. Certificates that end within `withinDays` are ending. */
 export async function pkiStatus(context: EngineContext, withinDays: number): Promise<PkiStatus> {
-  const { clock, keys, pki, storage, turns } = context
+  const { clock, keys, pki, storage } = context
   const now = clock.now()
   const server = await pki.serverCertificate()
   const soon = now + withinDays * DAY_MS
   const { known, holders, due, outstandingEnrollments } = await storage.read(async (tx) => {
     const known = await StoredKeys.authorities(tx)
-    const judging = { authorities: known, configuredKeyId: keys.configured.keyId }
-    const holders = await examineHolders(tx, judging, soon, turns)
+    const holders = await holdersBy(context, tx, known, soon)
     const due = await dueHolders(tx, holders, now, soon)
     const { totalCount: outstandingEnrollments } = await tx.collection(enrollments).find({ limit: 1 })
     return { known, holders, due, outstandingEnrollments }
   })
-  const authorities = known.length > 0 ? known : [await configuredAuthority(context)]
   return {
-    authorities: await Promise.all(authorities.map((each) => shown(pki, each, stateAt(each, authorities, now)))),
+    authorities: await shownAuthorities(context, known),
     server: {
       id: server.fingerprint,
       hosts: [...server.hosts],
@@ -43,9 +41,33 @@ export async function pkiStatus(context: EngineContext, withinDays: number): Pro
     progress: known.length === 0 ? null : progressOf(holders, due.outstanding),
     due,
     bundle: pki.caBundlePem,
-    hasRootKey: keys.configured.hasRootKey || authorities.some(({ rootKey }) => rootKey !== null),
+    hasRootKey: keys.configured.hasRootKey || known.some(({ rootKey }) => rootKey !== null),
     canKeepKeys: keys.canKeepKeys,
   }
+}
+
+/** The holders of certificates of the network that need attention until `soon` (epoch ms). */
+export function certificateHolders(context: EngineContext, soon: number): Promise<Holders> {
+  return context.storage.read(async (tx) => holdersBy(context, tx, await StoredKeys.authorities(tx), soon))
+}
+
+function holdersBy(
+  { keys, turns }: EngineContext,
+  tx: ReadTransaction,
+  known: readonly AuthorityRecord[],
+  soon: number,
+) {
+  return examineHolders(tx, { authorities: known, configuredKeyId: keys.configured.keyId }, soon, turns)
+}
+
+/** The authorities of the network, the earliest first: those of the store, or that of the host where none is stored. */
+export async function shownAuthorities(
+  context: EngineContext,
+  known: readonly AuthorityRecord[],
+): Promise<PkiStatus['authorities']> {
+  const authorities = known.length > 0 ? known : [await configuredAuthority(context)]
+  const now = context.clock.now()
+  return Promise.all(authorities.map((each) => shown(context.pki, each, stateAt(each, authorities, now))))
 }
 
 async function shown(pki: EngineContext['pki'], authority: AuthorityRecord, state: ReturnType<typeof stateAt>) {
@@ -72,48 +94,48 @@ function progressOf({ totals }: Holders, outstanding: { readonly identities: num
   }
 }
 
-/** Counts of holders whose certificates need attention, for gauges. */
-interface Counted {
-  readonly due: PkiStatus['due']
+/** An answer with the instant at which its work began, and how long that took. */
+interface Known<T> {
+  readonly answer: T
   readonly at: number
   readonly tookMs: number
 }
 
 /**
- * Counts the identities and routers without a certificate of the latest authority, and the holders whose certificates end or have ended.
- * Counting looks at every certificate, so a count is answered for a while: for a minute, or a hundred times as long as it took.
+ * An answer for which every certificate is looked at. It is answered again for a while: for a minute, or a hundred times as long as it
+ * took.
  */
-export class DueFigures {
+export class CertificateAnswer<T> {
   readonly #clock: EngineContext['clock']
-  readonly #count: () => Promise<PkiStatus>
-  #known: Counted | undefined
-  #counting: Promise<PkiStatus['due']> | undefined
+  readonly #work: () => Promise<T>
+  #known: Known<T> | undefined
+  #working: Promise<T> | undefined
 
-  constructor({ clock, events }: Pick<EngineContext, 'clock' | 'events'>, count: () => Promise<PkiStatus>) {
+  constructor({ clock, events }: Pick<EngineContext, 'clock' | 'events'>, work: () => Promise<T>) {
     this.#clock = clock
-    this.#count = count
-    // Counts from before a change of keys are void.
+    this.#work = work
+    // Answers from before a change of keys are void.
     events.on('pki.changed', () => {
       this.#known = undefined
     })
   }
 
-  /** The recent count, or a new one. Rejects where the storage is away. */
-  async read(): Promise<PkiStatus['due']> {
+  /** The recent answer, or a new one. Rejects where the storage is away. */
+  async read(): Promise<T> {
     const known = this.#known
     const age = known === undefined ? Infinity : this.#clock.now() - known.at
-    if (known !== undefined && age < Math.max(KEPT_MS, known.tookMs * SHARE)) return known.due
-    this.#counting ??= this.#recount().finally(() => {
-      this.#counting = undefined
+    if (known !== undefined && age < Math.max(KEPT_MS, known.tookMs * SHARE)) return known.answer
+    this.#working ??= this.#workAgain().finally(() => {
+      this.#working = undefined
     })
-    return this.#counting
+    return this.#working
   }
 
-  async #recount(): Promise<PkiStatus['due']> {
+  async #workAgain(): Promise<T> {
     const at = this.#clock.now()
-    const { due } = await this.#count()
-    this.#known = { due, at, tookMs: this.#clock.now() - at }
-    return due
+    const answer = await this.#work()
+    this.#known = { answer, at, tookMs: this.#clock.now() - at }
+    return answer
   }
 }
 

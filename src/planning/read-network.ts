@@ -1,4 +1,4 @@
-import { textsIn } from '../base/members.ts'
+import { attributesPossible } from '../facts/authority/authority.rules.ts'
 import {
   type Body,
   compact,
@@ -45,16 +45,10 @@ function networkEntity(
 ): NetworkEntity {
   const body = sortedSets(kind, renameLinks(kind, compact(kind, entity), nameOf))
   const whole = pairs.length === 0 ? body : { ...body, [SERVICE_CONFIGS]: pairs }
-  const others = otherAttributes(entity)
+  // Stored role attributes are in the body.
+  const others = attributesPossible({ ...entity, roleAttributes: [] })
   const known = { key: kind.key, id, name, body: whole, isKept: isKept(kind.key, id, entity, whole) }
   return others.length === 0 ? known : { ...known, otherAttributes: others }
-}
-
-/** The role attributes that an identity has, or will have by a grant, beside the stored ones. */
-function otherAttributes({ attributeGrants, directoryAttributes, claimAttributes }: Body): readonly string[] {
-  const grants: readonly unknown[] = Array.isArray(attributeGrants) ? attributeGrants : []
-  const granted = grants.map((grant) => Reflect.get(Object(grant), 'attribute'))
-  return [...textsIn(granted), ...textsIn(directoryAttributes), ...textsIn(claimAttributes)]
 }
 
 /** Sets are kept in the order of ids, which differs from controller to controller. */

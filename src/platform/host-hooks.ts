@@ -106,6 +106,7 @@ function askedDirectory(directory: HostDirectory, ports: HostPorts): AskedDirect
       return () => callIsolated(stop, failed)
     },
     underWay: new Map(),
+    ofLogins: new Map(),
     leftChanges: new Map(),
     keepForMs: requireInRange('directory.keepForMs', keepForMs, HOUR_MS / 60, 30 * 24 * HOUR_MS),
   }

@@ -61,6 +61,11 @@ export class ConnectedIdentities {
     return now < (this.#unknownUntil.get(identityId) ?? 0) ? 'unknown' : 'offline'
   }
 
+  /** The identities that are connected to any router. */
+  online(): Iterable<string> {
+    return this.#routersOf.keys()
+  }
+
   /** The identities that are connected to a router. */
   at(routerId: string): readonly string[] {
     return [...(this.#identitiesOf.get(routerId) ?? [])]

@@ -223,6 +223,11 @@ export class Presence implements HostedPresence, DataPlanePresence {
     return this.#identities.statusOf(identityId, this.#ports.clock.now())
   }
 
+  /** The identities whose endpoints are connected to edge routers of this process. */
+  onlineIdentities(): Iterable<string> {
+    return this.#identities.online()
+  }
+
   /** The identities whose endpoints a router of this process reported as connected. */
   identitiesAt(routerId: string): readonly string[] {
     return this.#identities.at(routerId)

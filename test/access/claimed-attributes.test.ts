@@ -2,8 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
-import { SYSTEM_CALL } from 'portcullis'
+import { type Storage, SYSTEM_CALL } from 'portcullis'
 import { sqliteStorage } from 'portcullis/kysely'
+import { memoryStorage } from 'portcullis/memory'
+import { StorageUnavailable } from 'portcullis/storage'
 import { createTestController, type TestController } from 'portcullis/testing'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { adminToken, ownApi } from '../support/delegate.ts'
@@ -159,6 +161,52 @@ describe('role attributes by claims of a token', () => {
     await other.elapse(31 * 60_000)
     expect(await isAllowed(other)).toBe(false)
     expect(await claimed(other, id)).toBeUndefined()
+  })
+
+  it.each(['time', 'their signer'])(
+    'end within seconds where the storage took no write that ends the login by %s',
+    async (by) => {
+      const inner = memoryStorage()
+      let writesLeft = Number.POSITIVE_INFINITY
+      const write: Storage['write'] = (work) => {
+        if (writesLeft <= 0) return Promise.reject(new StorageUnavailable('unreachable', 'it takes no changes'))
+        writesLeft -= 1
+        return inner.write(work)
+      }
+      const { net, company } = await network({ storage: { ...inner, write }, apiSessionTimeoutMs: 20_000 })
+      await login(net, ['staff'])
+      if (by === 'time') {
+        writesLeft = 0
+        await net.elapse(21_000)
+      } else {
+        writesLeft = 1
+        await net.engine.externalJwtSigners.patch(SYSTEM_CALL, company, { enabled: false }).catch(() => undefined)
+      }
+      expect(await isAllowed(net)).toBe(true)
+      writesLeft = Number.POSITIVE_INFINITY
+      await net.elapse(2000)
+      expect(await isAllowed(net)).toBe(false)
+    },
+  )
+
+  it('end with the next start, where a process ended just after it disabled the signer', async () => {
+    const inner = { ...memoryStorage(), close: async () => undefined }
+    let writesLeft = Number.POSITIVE_INFINITY
+    const gone = Promise.withResolvers<never>()
+    const write: Storage['write'] = (work) => {
+      writesLeft -= 1
+      return writesLeft < 0 ? gone.promise : inner.write(work)
+    }
+    const { net, company } = await network({ storage: { ...inner, write } })
+    onTestFinished(() => gone.reject(new StorageUnavailable('unreachable', 'the process is gone')))
+    await login(net, ['staff'])
+    writesLeft = 1
+    net.engine.externalJwtSigners.patch(SYSTEM_CALL, company, { enabled: false }).catch(() => undefined)
+    await new Promise((resolve) => setImmediate(resolve))
+    const later = await createTestController(await withSharedPki({ keySets, storage: inner, now: net.clock.now() }))
+    onTestFinished(() => later.close())
+    await later.elapse(1000)
+    expect(await isAllowed(later)).toBe(false)
   })
 
   it('do not come back with an identity whose deletion is undone', async () => {

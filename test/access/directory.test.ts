@@ -53,9 +53,29 @@ async function network(directory: HostDirectory, more: object = {}) {
 const shown = (net: TestController, id: string) => net.engine.identities.get(SYSTEM_CALL, id)
 const isAllowed = async (net: TestController, at?: number) =>
   (await net.engine.access.explain(SYSTEM_CALL, 'anna', 'wiki', 'Dial', at === undefined ? {} : { at })).allowed
+/** Lets logins under way get as far as they can. */
+const settled = (net: TestController) => net.elapse(0)
 const login = (net: TestController, id: string) => net.engine.host.startSession(id)
 
 describe('a directory of the host', () => {
+  it('gives a delegate nothing under the name of another person', async () => {
+    const groups = new Groups()
+    groups.entries.set('boss', ['staff'])
+    const { net, id } = await network(groups)
+    const delegated = { name: 'anna', type: 'User' as const, isAdmin: false, permissions: ['identity'] }
+    await net.engine.identities.patch(SYSTEM_CALL, id, delegated)
+    const { token } = await login(net, id)
+    const delegate = net.management.withToken(token)
+    const renamed = (of: string, name: string) =>
+      delegate.call('PATCH /identities/{id}', { params: { id: of }, body: { name } })
+    await expect(renamed(id, 'boss')).rejects.toMatchObject({ code: 'UNAUTHORIZED' })
+    await login(net, id)
+    expect(await shown(net, id)).toMatchObject({ name: 'anna' })
+    expect(await isAllowed(net)).toBe(false)
+    const other = await net.engine.identities.create(SYSTEM_CALL, { ...delegated, name: 'other', permissions: [] })
+    await renamed(other.id, 'another')
+  })
+
   it.each<[string, unknown, string[] | undefined]>([
     ['a list', ['staff', 'all', 'staff'], ['all', 'staff']],
     ['an empty list', [], undefined],
@@ -130,6 +150,10 @@ describe('a directory of the host', () => {
     const groups = new Groups()
     groups.entries.set('anna', ['staff'])
     const { net, id } = await network(groups)
+    const before = await net.engine.access.explain(SYSTEM_CALL, 'anna', 'wiki', 'Dial')
+    expect(before.suggestions[0]?.text).toMatch(
+      /^Give 'anna' the role attribute staff, here or in the directory: the policy/,
+    )
     await login(net, id)
     const { policies } = await net.engine.access.explain(SYSTEM_CALL, 'anna', 'wiki', 'Dial')
     expect(policies[0]?.identitySide.matched).toEqual([
@@ -328,6 +352,44 @@ describe('a directory of the host', () => {
     expect(hasBegun).toBe(false)
     await net.elapse(1)
     await begun
+  })
+
+  it('is asked one question at a time about an identity, by however many logins, and the last sees what it says then', async () => {
+    const answers: ((attributes: readonly string[]) => void)[] = []
+    const attributesOf = () => new Promise<readonly string[]>((resolve) => void answers.push(resolve))
+    const { net, id } = await network({ attributesOf })
+    const first = login(net, id)
+    await expect.poll(() => answers.length).toBe(1)
+    const others = Array.from({ length: 200 }, () => login(net, id))
+    await settled(net)
+    expect(answers).toHaveLength(1)
+    answers[0]?.([])
+    await first
+    await expect.poll(() => answers.length).toBe(2)
+    answers[1]?.(['staff'])
+    await Promise.all(others)
+    expect(answers).toHaveLength(2)
+    expect(await isAllowed(net)).toBe(true)
+    const later = login(net, id)
+    await expect.poll(() => answers.length).toBe(3)
+    answers[2]?.([])
+    await later
+    expect(await isAllowed(net)).toBe(false)
+  })
+
+  it('is asked no second time by logins that waited for an answer that did not come', async () => {
+    let asked = 0
+    const attributesOf = () => {
+      asked += 1
+      return new Promise<never>(() => {})
+    }
+    const { net, id } = await network({ attributesOf })
+    const logins = Array.from({ length: 200 }, () => login(net, id))
+    await expect.poll(() => asked).toBe(1)
+    await settled(net)
+    await net.elapse(3000)
+    await Promise.all(logins)
+    expect(asked).toBe(1)
   })
 
   it.each([

@@ -1,5 +1,6 @@
-import { apiDocuments } from 'portcullis'
+import { apiDocuments, createController, SYSTEM_CALL } from 'portcullis'
 import { ApiError, createPortcullisClient } from 'portcullis/client'
+import { memoryStorage } from 'portcullis/memory'
 import { describe, expect, it } from 'vitest'
 import { delegate } from '../support/delegate.ts'
 import { network } from '../support/network.ts'
@@ -24,6 +25,35 @@ async function scene() {
 }
 
 describe('POST /explain', () => {
+  it('advises an edge router where the network has none, and no router policy that exists', async () => {
+    const everything = { semantic: 'AnyOf' as const, edgeRouterRoles: ['#all'] }
+    const model = {
+      services: [{ name: 'web' }],
+      identities: [{ name: 'alice' }],
+      servicePolicies: [
+        {
+          name: 'web',
+          type: 'Dial' as const,
+          semantic: 'AnyOf' as const,
+          identityRoles: ['#all'],
+          serviceRoles: ['#all'],
+        },
+      ],
+      edgeRouterPolicies: [{ name: 'all', ...everything, identityRoles: ['#all'] }],
+      serviceEdgeRouterPolicies: [{ name: 'all', ...everything, serviceRoles: ['#all'] }],
+    }
+    const controller = await createController({ storage: memoryStorage(), address: 'localhost:1280', model })
+    const texts = async () => {
+      const { suggestions } = await controller.as(SYSTEM_CALL).access.explain('alice', 'web', 'Dial')
+      return suggestions.map(({ text }) => text)
+    }
+    expect((await texts())[0]).toBe('Create an edge router and bring it online: the network has none.')
+    expect((await texts()).filter((text) => text.includes('router policy'))).toEqual([])
+    await controller.as(SYSTEM_CALL).edgeRouters.create({ name: 'router' })
+    expect((await texts())[0]).toBe("Bring one of these edge routers online: 'router'.")
+    await controller.close()
+  })
+
   it('explains what was found, with instants as text and the rendering beside it', async () => {
     const { api, alice, web, check, policy } = await scene()
     const { data } = await api.call('POST /explain', { body: { identity: 'alice', service: web } })

@@ -1,15 +1,17 @@
 import { readFile } from 'node:fs/promises'
 import { type PostureCheck, postureResponses } from 'portcullis/policy'
-import { describe, expect, it } from 'vitest'
+import { createTestController, type TestController } from 'portcullis/testing'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { EDGE_TYPE } from '../../adapters/network/channel/edge-messages.ts'
 import { PostureReports, writeReports } from '../../adapters/network/channel/posture-messages.ts'
 import { postureVectors, vectorsText } from '../../scripts/posture-vectors.ts'
 import { adminOf, create } from '../contract/http/foreign-client.ts'
 import { withHost } from '../support/left-to-router.ts'
 import { completeMfa } from '../support/mfa-enrollment.ts'
-import { mount } from '../support/mount.ts'
+import { mountOf } from '../support/mount.ts'
 import { passesNaively } from '../support/naive-posture.ts'
 import { apisOf, person } from '../support/people.ts'
+import { withSharedPki } from '../support/shared-pki.ts'
 
 const FILE = new URL('../../posture-vectors.json', import.meta.url)
 const VECTORS = postureVectors().map((vector) => [vector.name, vector] as const)
@@ -18,6 +20,23 @@ it('the file of posture vectors is what the rules say', async () => {
   expect(await readFile(FILE, 'utf8')).toBe(vectorsText())
 })
 
+/** A network in which everybody may dial the wiki with posture checks that each vector makes. */
+let network: TestController
+let serviceId: string
+beforeAll(async () => {
+  network = await createTestController(await withSharedPki())
+  const admin = await adminOf(mountOf(network))
+  const any = { semantic: 'AnyOf' }
+  serviceId = await create(admin, '/services', { name: 'wiki', encryptionRequired: false })
+  const roles = { identityRoles: ['#all'], serviceRoles: ['#all'], postureCheckRoles: ['#checked'] }
+  await create(admin, '/service-policies', { ...any, name: 'dial', type: 'Dial', ...roles })
+  await create(admin, '/edge-routers', { name: 'router' })
+  const meet = { ...any, name: 'meet', edgeRouterRoles: ['#all'] }
+  await create(admin, '/edge-router-policies', { ...meet, identityRoles: ['#all'] })
+  await create(admin, '/service-edge-router-policies', { ...meet, serviceRoles: ['#all'] })
+})
+afterAll(() => network.close())
+
 describe.each(VECTORS)('%s', (_name, { check, events, at, passes, missing }) => {
   it('passes or fails as somebody says who looks through everything each time', () => {
     expect(passesNaively(check, events, at)).toBe(passes)
@@ -25,17 +44,10 @@ describe.each(VECTORS)('%s', (_name, { check, events, at, passes, missing }) => 
   })
 
   it('passes or fails at a controller', async () => {
-    const mounted = await mount()
+    const mounted = mountOf(await network.fork())
+    onTestFinished(() => mounted.dispose())
     const admin = await adminOf(mounted)
-    const any = { semantic: 'AnyOf' }
     await create(admin, '/posture-checks', { name: 'check', roleAttributes: ['checked'], ...check })
-    const serviceId = await create(admin, '/services', { name: 'wiki', encryptionRequired: false })
-    const roles = { identityRoles: ['#all'], serviceRoles: ['#all'], postureCheckRoles: ['#checked'] }
-    await create(admin, '/service-policies', { ...any, name: 'dial', type: 'Dial', ...roles })
-    await create(admin, '/edge-routers', { name: 'router' })
-    const meet = { ...any, name: 'meet', edgeRouterRoles: ['#all'] }
-    await create(admin, '/edge-router-policies', { ...meet, identityRoles: ['#all'] })
-    await create(admin, '/service-edge-router-policies', { ...meet, serviceRoles: ['#all'] })
     const who = await person(mounted, admin, 'anna')
     const mfa = events.some((event) => 'secondFactor' in event) ? await completeMfa(mounted, who) : undefined
     const api = mfa?.api ?? (await apisOf(mounted, who)).api

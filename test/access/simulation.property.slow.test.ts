@@ -2,9 +2,9 @@ import fc from 'fast-check'
 import { type SimulatedChange, SYSTEM_CALL } from 'portcullis'
 import { createTestController, type TestController } from 'portcullis/testing'
 import { expect, it } from 'vitest'
-// Internals: the index behind decisions, compared with an oracle step by step.
-import { indexedEntity, indexedPolicy } from '../../src/access/access-feed.ts'
 import type { ChangedPair } from '../../src/access/simulation/audience-changes.ts'
+// Internals: the index behind decisions, compared with an oracle step by step.
+import { indexedEntity, indexedPolicy } from '../../src/facts/access/indexed-records.ts'
 import { NaiveAccess } from '../support/naive-access.ts'
 import { patience, runs } from '../support/property-runs.ts'
 import { withSharedPki } from '../support/shared-pki.ts'

@@ -3,6 +3,7 @@ import { createPkiMaterial, type PkiMaterial, SYSTEM_CALL } from 'portcullis'
 import { beforeAll, expect, it } from 'vitest'
 import { patience, runs } from '../support/property-runs.ts'
 import { administering, type ControllerProcess, MortalNetwork } from './mortal-network.ts'
+import { MortalPair } from './mortal-pair.ts'
 import { anyFaultAt, faultsAt, type PlacedFault } from './placed-fault.ts'
 
 const NOW = Date.UTC(2026, 0, 1)
@@ -20,21 +21,22 @@ beforeAll(async () => {
 })
 
 /** Two processes over one store whose host subscribes to the changes of a service. */
-class Subscribed {
-  readonly network = new MortalNetwork(pki, NOW)
+class Subscribed extends MortalPair {
   /** The ids of the events, as they came. */
   readonly reported: string[] = []
-  readonly #processes: (ControllerProcess | undefined)[] = [undefined, undefined]
   #changes = 0
   #begun = 0
 
+  constructor() {
+    super(new MortalNetwork(pki, NOW))
+  }
+
   /** The process of a place, with its subscription; undefined where it could not begin now. */
-  async at(place: number): Promise<ControllerProcess | undefined> {
-    const known = this.#processes[place]
-    if (known !== undefined && !known.life.isDead) return known
-    const process = await this.network.start()
+  override async at(place: number): Promise<ControllerProcess | undefined> {
+    const known = this.processes[place]
+    const process = await super.at(place)
+    if (process !== undefined && process === known) return process
     this.#begun += 1
-    this.#processes[place] = process
     if (process === undefined) return undefined
     // A host whose subscription fails tries it again.
     for (let tries = 3; tries > 0; tries -= 1) {
@@ -81,16 +83,6 @@ class Subscribed {
     const times = changes.map((id) => this.reported.filter((reported) => reported === id).length)
     expect(Math.max(1, ...times)).toBeLessThanOrEqual(1 + this.#begun - 2 + hangs)
   }
-
-  kill(): void {
-    for (const process of this.#processes) if (process !== undefined) process.life.isDead = true
-  }
-}
-
-async function settled(subscribed: Subscribed, place: number): Promise<ControllerProcess> {
-  const process = await subscribed.at(place)
-  if (process === undefined) throw new Error('a process without faults did not begin')
-  return process
 }
 
 /** A write in which a process stores that events were delivered fails, before or after it is done. */
@@ -107,15 +99,15 @@ it(
         fc.array(anyFaultAt(AGREEMENTS), { minLength: 1, maxLength: 4 }),
         async (deeds, faults) => {
           const subscribed = new Subscribed()
-          await settled(subscribed, 0)
-          await settled(subscribed, 1)
+          await subscribed.settled(0)
+          await subscribed.settled(1)
           subscribed.network.faultOf = faultsAt(faults)
           for (const deed of deeds) await subscribed.does(deed)
           subscribed.network.faultOf = () => undefined
           // A process whose storage never answers it is ended by its owner.
           if (faults.some(({ way, forMs }) => way === 'hangs' && forMs === Number.POSITIVE_INFINITY)) subscribed.kill()
-          await settled(subscribed, 0)
-          const other = await settled(subscribed, 1)
+          await subscribed.settled(0)
+          const other = await subscribed.settled(1)
           await subscribed.network.elapse(5 * MINUTE_MS)
           await subscribed.assertReported(other, faults.filter(({ way }) => way === 'hangs').length)
           await subscribed.network.close()

@@ -1,4 +1,4 @@
-import { type Controller, createController, type PkiMaterial } from 'portcullis'
+import { type Controller, createController, type HostDirectory, type PkiMaterial } from 'portcullis'
 import { createClient, createManagementClient, createPortcullisClient } from 'portcullis/client'
 import { memoryStorage } from 'portcullis/memory'
 import {
@@ -30,6 +30,9 @@ export interface ControllerProcess {
   fetch(request: Request, clientCertificates?: readonly Uint8Array[]): Promise<Response>
 }
 
+/** The directory of the host of a process, which is asked in steps of that process. */
+export type DirectoryOf = (step: <T>(name: string, work: () => Promise<T>) => Promise<T>) => HostDirectory
+
 /** How something ended that was asked for. */
 export type Outcome<T> = { readonly value: T } | { readonly error: Error } | 'hangs' | 'dead'
 
@@ -41,11 +44,13 @@ export class MortalNetwork {
   readonly #pki: PkiMaterial
   readonly #steps: MortalSteps
   readonly #controllers: Controller[] = []
+  readonly #directoryOf: DirectoryOf | undefined
   /** The fault of a call of the storage, if there is one. */
   faultOf: (step: { readonly name: string }) => Fault | undefined = () => undefined
 
-  constructor(pki: PkiMaterial, now: number) {
+  constructor(pki: PkiMaterial, now: number, directoryOf?: DirectoryOf) {
     this.#pki = pki
+    this.#directoryOf = directoryOf
     this.clock = fakeClock(now)
     this.#scheduler = fakeScheduler(this.clock)
     const elapse = (ms: number) => this.#scheduler.runUntil(this.clock.now() + ms)
@@ -61,6 +66,11 @@ export class MortalNetwork {
       at: (instant: number, work: () => Promise<void>) =>
         this.#scheduler.at(instant, async () => void (life.isDead || work().catch(() => undefined))),
     }
+    const kill = () => {
+      life.isDead = true
+    }
+    const ends = { kill, failure: () => new Error('the step failed') }
+    const directory = this.#directoryOf?.((name, work) => this.#steps.take(life, this.faultOf({ name }), work, ends))
     const options = { storage: life.storage, scheduler, pki: this.#pki, clock: this.clock, secretsKey: SECRETS_KEY }
     const created = createController({
       ...options,
@@ -74,6 +84,7 @@ export class MortalNetwork {
       rateLimits: false,
       allowPrivateJwks: true,
       webhooks: false,
+      ...(directory !== undefined && { directory }),
     })
     const begun = await this.outcome(life, created, START_MS)
     if (typeof begun === 'string' || !('value' in begun)) {

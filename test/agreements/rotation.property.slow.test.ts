@@ -4,6 +4,7 @@ import { beforeAll, expect, it } from 'vitest'
 import { certificatesIn, createSigningRequest } from '../../adapters/network/enrollment/index.ts'
 import { patience, runs } from '../support/property-runs.ts'
 import { administering, type ControllerProcess, clientsOf, MortalNetwork } from './mortal-network.ts'
+import { MortalPair } from './mortal-pair.ts'
 import { anyFaultAt, faultsAt, type PlacedFault } from './placed-fault.ts'
 
 const NOW = Date.UTC(2026, 0, 1)
@@ -48,17 +49,10 @@ async function logsIn(process: ControllerProcess, chain: readonly Uint8Array[]) 
   return (await client.call('POST /authenticate', { query: { method: 'cert' }, body: {} })).data
 }
 
-/** Two processes over one store, each of which is started again by its owner when it died. */
-class Pair {
-  readonly network = new MortalNetwork(pki, NOW)
-  readonly #processes: (ControllerProcess | undefined)[] = [undefined, undefined]
-
-  /** The process of a place; undefined where it could not begin now. */
-  async at(place: number): Promise<ControllerProcess | undefined> {
-    const known = this.#processes[place]
-    if (known !== undefined && !known.life.isDead) return known
-    this.#processes[place] = await this.network.start()
-    return this.#processes[place]
+/** Two processes at which an operator changes keys. */
+class Pair extends MortalPair {
+  constructor() {
+    super(new MortalNetwork(pki, NOW))
   }
 
   async does({ at, what }: Deed): Promise<void> {
@@ -68,10 +62,6 @@ class Pair {
     if (what === 'waits') await this.network.elapse(MINUTE_MS)
     if (what === 'root' || what === 'signing') await this.#asked(process, what)
     if (what === 'ends former') await this.#ended(process)
-  }
-
-  kill(): void {
-    for (const process of this.#processes) if (process !== undefined) process.life.isDead = true
   }
 
   async #asked(process: ControllerProcess, what: 'root' | 'signing'): Promise<void> {
@@ -97,12 +87,6 @@ class Pair {
   }
 }
 
-async function settled(pair: Pair, place: number): Promise<ControllerProcess> {
-  const process = await pair.at(place)
-  if (process === undefined) throw new Error('a process without faults did not begin')
-  return process
-}
-
 it(
   'processes agree on the authorities, ask every device, and lock nobody out, whatever step of a rotation fails, hangs or is the last',
   async () => {
@@ -112,8 +96,8 @@ it(
         fc.array(anyFaultAt(AGREEMENTS), { minLength: 1, maxLength: 4 }),
         async (deeds, faults) => {
           const pair = new Pair()
-          const first = await settled(pair, 0)
-          await settled(pair, 1)
+          const first = await pair.settled(0)
+          await pair.settled(1)
           const devices: (readonly Uint8Array[])[] = []
           for (let number = 0; number < DEVICES; number += 1) devices.push(await enrolled(first, `device ${number}`))
           pair.network.faultOf = faultsAt(faults)
@@ -121,7 +105,7 @@ it(
           pair.network.faultOf = () => undefined
           // A process whose storage never answers it is ended by its owner.
           if (faults.some(({ way, forMs }) => way === 'hangs' && forMs === Number.POSITIVE_INFINITY)) pair.kill()
-          const both = [await settled(pair, 0), await settled(pair, 1)] as const
+          const both = [await pair.settled(0), await pair.settled(1)] as const
           await pair.network.elapse(5 * MINUTE_MS)
           const shown = await Promise.all(
             both.map(async (process) => (await (await administering(process)).portcullis.call('GET /pki')).data),

@@ -24,8 +24,10 @@ async function scene(permissions: readonly string[]) {
   return { mounted, admin, boss, strong, device, invited, router, mallory, management, soon }
 }
 
+type Scene = Awaited<ReturnType<typeof scene>>
+
 /** All that an API answers about enrollments, as one text. */
-async function everythingAbout(api: ForeignClient, { device, invited, router }: Awaited<ReturnType<typeof scene>>) {
+async function everythingAbout(api: ForeignClient, { device, invited, router }: Scene) {
   const paths = [
     '/enrollments?limit=500',
     `/enrollments/${invited.device}`,
@@ -39,7 +41,7 @@ async function everythingAbout(api: ForeignClient, { device, invited, router }: 
   return answers.map(({ text }) => text).join('\n')
 }
 
-async function secretsOf(admin: ForeignClient, { invited, router }: Awaited<ReturnType<typeof scene>>) {
+async function secretsOf(admin: ForeignClient, { invited, router }: Scene) {
   const { token, jwt } = await read(admin, `/enrollments/${invited.device}`)
   const strong = await read(admin, `/enrollments/${invited.strong}`)
   const boss = await read(admin, `/enrollments/${invited.boss}`)
@@ -134,9 +136,9 @@ describe('a delegate does not become more than it is', () => {
 })
 
 describe('an enrollment that is outstanding when its identity gains rights', () => {
+  const LATER = { name: 'later', type: 'Device', isAdmin: false, enrollment: { ott: true } }
   const invite = async (api: ForeignClient) => {
-    const body = { name: 'later', type: 'Device', isAdmin: false, enrollment: { ott: true } }
-    const id = await create(api, '/identities', body)
+    const id = await create(api, '/identities', LATER)
     return { id, token: (await read(api, `/identities/${id}`)).enrollment.ott.token }
   }
   const redeem = (mounted: MountedController, token: string) =>
@@ -155,6 +157,68 @@ describe('an enrollment that is outstanding when its identity gains rights', () 
     expect(await read(here.admin, `/identities/${id}/enrollments`)).toEqual([])
   })
 
+  it.each<[string, (mounted: MountedController, admin: ForeignClient) => Promise<() => Promise<unknown>>]>([
+    [
+      'was deleted',
+      async (mounted, admin) => {
+        const { id } = await person(mounted, admin, 'delegate', { permissions: ['identity'] })
+        return () => admin.delete(`/identities/${id}`)
+      },
+    ],
+    [
+      'lost the right',
+      async (mounted, admin) => {
+        const { id } = await person(mounted, admin, 'delegate', { permissions: ['identity', 'ca'] })
+        return () => admin.patch(`/identities/${id}`, { permissions: ['ca'] })
+      },
+    ],
+    [
+      'had the right for a time',
+      async (mounted, admin) => {
+        const rightsUntil = new Date(mounted.clock.now() + 60_000).toISOString()
+        await person(mounted, admin, 'delegate', { permissions: ['identity'], rightsUntil })
+        return async () => {
+          mounted.clock.advance(61_000)
+        }
+      },
+    ],
+    [
+      'was an administrator',
+      async (mounted, admin) => {
+        const { id } = await person(mounted, admin, 'boss', { isAdmin: true })
+        return () => admin.patch(`/identities/${id}`, { isAdmin: false })
+      },
+    ],
+  ])('is void where somebody who %s could read it', async (_, make) => {
+    const mounted = await mount()
+    const admin = await adminOf(mounted)
+    const endRight = await make(mounted, admin)
+    const { id, token } = await invite(admin)
+    await endRight()
+    expect((await admin.patch(`/identities/${id}`, { isAdmin: true })).status).toBe(200)
+    const answer = await redeem(mounted, token)
+    expect([answer.status, answer.body.error?.code]).toEqual([400, 'INVALID_ENROLLMENT_TOKEN'])
+  })
+
+  it('stays good where it was made or refreshed after the last such identity had gone', async () => {
+    const mounted = await mount()
+    const admin = await adminOf(mounted)
+    const { id: delegate } = await person(mounted, admin, 'delegate', { permissions: ['identity'] })
+    const refreshed = await invite(admin)
+    await admin.delete(`/identities/${delegate}`)
+    // The clock of another process may be ahead by a minute.
+    mounted.clock.advance(61_000)
+    const made = await create(admin, '/identities', { ...LATER, name: 'latest' })
+    const [{ id: enrollment }] = await read(admin, `/identities/${refreshed.id}/enrollments`)
+    const expiresAt = new Date(mounted.clock.now() + 3_600_000).toISOString()
+    expect((await admin.post(`/enrollments/${enrollment}/refresh`, { expiresAt })).status).toBe(200)
+    for (const id of [made, refreshed.id]) {
+      expect((await admin.patch(`/identities/${id}`, { isAdmin: true })).status).toBe(200)
+      const { token } = (await read(admin, `/identities/${id}`)).enrollment.ott
+      expect((await redeem(mounted, token)).status).toBe(200)
+    }
+  })
+
   it.each([
     ['nobody with fewer rights could read it', ['service'], { isAdmin: true }],
     ['who could read it has these rights', ['identity'], { permissions: ['identity.read'] }],
@@ -169,7 +233,6 @@ describe('an enrollment that is outstanding when its identity gains rights', () 
 })
 
 describe('a delegate does not weaken others', () => {
-  type Scene = Awaited<ReturnType<typeof scene>>
   const attacks: readonly (readonly [string, readonly string[], (here: Scene, victim: Person) => Promise<number>])[] = [
     [
       'renaming',

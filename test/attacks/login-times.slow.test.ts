@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 // Internals: the real password hasher, with an Argon2 that counts or is slow.
 import { createPasswordHasher } from '../../src/platform/argon2-password-hasher.ts'
 import { login } from '../support/people.ts'
@@ -7,6 +7,7 @@ import { REFUSED, refusedPeople, WRONG } from './refused-people.ts'
 describe('A3: a refused login', () => {
   it('takes the same time for all of them', { retry: 2, timeout: 60_000 }, async () => {
     const mounted = await refusedPeople({ passwordHasher: createPasswordHasher() })
+    onTestFinished(() => mounted.dispose())
     const times = new Map<string, number[]>(REFUSED.map((username) => [username, []]))
     for (let round = 0; round < 25; round += 1) {
       for (const [username, taken] of times) {

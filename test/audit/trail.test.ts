@@ -333,10 +333,10 @@ it('shows no secret anywhere', async () => {
 })
 
 describe('many logins', () => {
-  const many = async (permissions: readonly string[], count: number) => {
+  const many = async (permissions: readonly string[], count: number, inner = memoryStorage()) => {
     const audit = { endpointBytesPerHour: 20_000 }
     // The test reads it after the end of the controller.
-    const storage = { ...memoryStorage(), close: async () => undefined }
+    const storage = { ...inner, close: async () => undefined }
     const controller = await createTestController(await withSharedPki({ audit, rateLimits: false, storage }))
     const { id } = await controller.engine.identities.create(SYSTEM_CALL, {
       name: 'robot',
@@ -416,6 +416,36 @@ describe('many logins', () => {
     expect(new Set(await logins()).size).toBe(40)
     expect((counted.at(-1) ?? 0) - (counted[1] ?? 0)).toBeLessThan((3 * 20_000) / 200)
   })
+
+  it.each([[], ['service']])(
+    'cost their bytes once, however often the storage runs their write (rights: %s)',
+    async (...permissions) => {
+      const inner = memoryStorage()
+      /** Runs each write three times, and keeps the last one, as after conflicts with other processes. */
+      const again: typeof inner.write = async (work) => {
+        for (let conflicts = 0; conflicts < 2; conflicts += 1) {
+          const conflict = new Error('another process wrote first')
+          await inner
+            .write(async (tx) => {
+              await work(tx)
+              throw conflict
+            })
+            .catch((error: unknown) => {
+              if (error !== conflict) throw error
+            })
+        }
+        return inner.write(work)
+      }
+      const counts: { whole: number; folded: number }[] = []
+      for (const storage of [memoryStorage(), { ...inner, write: again }]) {
+        const { controller, logins } = await many(permissions, 60, storage)
+        await controller.close()
+        const { whole, folded } = await logins()
+        counts.push({ whole, folded })
+      }
+      expect(counts[1]).toEqual(counts[0])
+    },
+  )
 
   it('of somebody without rights are counted beyond their bytes, and the count is told at the end', async () => {
     const { controller, id, logins, records } = await many([], 60)

@@ -1,7 +1,10 @@
+import { once } from 'node:events'
+import { connect, createServer, type Socket } from 'node:net'
 import { Duplex } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 // Internals: how often a socket is written to is seen at the socket alone.
+import { type Frame, FrameReader } from '../../adapters/network/channel/frame.ts'
 import { Outgoing } from '../../adapters/network/channel/outgoing.ts'
 
 const FRAMES = 4
@@ -39,4 +42,80 @@ it('what follows from all that a peer sent at once leaves in one write, where a 
 
 it('a channel of few messages writes each when the work that sent it is done', async () => {
   expect(await writesOf(false)).toBe(FRAMES)
+})
+
+const LIMITS = { bytes: 100_000_000, stallMs: 10_000, gathersTurn: true }
+const LISTENER = { onDrained: () => undefined, onStalled: () => undefined }
+const COUNT = 300
+const BODY_BYTES = 20_000
+
+/** A frame whose bytes all say its number. */
+const filled = (sequence: number): Frame => ({
+  ...{ contentType: 1, sequence, headers: new Map() },
+  body: [new Uint8Array(BODY_BYTES).fill(sequence % 251)],
+})
+
+const isIntact = ({ sequence, body }: Frame) => Buffer.concat(body).every((byte) => byte === sequence % 251)
+
+it('bytes that wait for a slow reader are theirs until they are with the system, however many writes share their room', async () => {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const accepted = once(server, 'connection')
+  const mine = connect(Object(server.address()).port, '127.0.0.1')
+  const [theirs]: Socket[] = await accepted
+  const outgoing = new Outgoing(mine, LIMITS, LISTENER)
+  const reader = new FrameReader({ headers: 1000, body: 1_000_000 })
+  const frames: Frame[] = []
+  for (let sequence = 0; sequence < COUNT; sequence += 1) {
+    outgoing.write(filled(sequence))
+    if (sequence % 3 === 0) await nextTurn()
+  }
+  theirs?.on('data', (bytes: Buffer) => void frames.push(...reader.push(bytes)))
+  await expect.poll(() => frames.length, { timeout: 20_000 }).toBe(COUNT)
+  expect(frames.filter((frame) => !isIntact(frame))).toEqual([])
+  mine.destroy()
+  server.close()
+})
+
+it('bytes for a stream in this process, which may hand them on as they are, never change', async () => {
+  const written: Uint8Array[] = []
+  const socket = new Duplex({
+    read: () => undefined,
+    write: (bytes: Uint8Array, _encoding, done) => {
+      written.push(bytes)
+      done()
+    },
+  })
+  const outgoing = new Outgoing(socket, LIMITS, LISTENER)
+  for (let sequence = 0; sequence < 20; sequence += 1) {
+    outgoing.write(filled(sequence))
+    await nextTurn()
+    await nextTurn()
+  }
+  const frames = new FrameReader({ headers: 1000, body: 1_000_000 }).push(Buffer.concat(written))
+  expect(frames.map(({ sequence }) => sequence)).toEqual(Array.from({ length: 20 }, (_, at) => at))
+  expect(frames.every(isIntact)).toBe(true)
+  socket.destroy()
+})
+
+it('a peer that reads slowly is kept for longer than a stall may take, and given up once it stops', async () => {
+  const [stallMs, readMs, most] = [400, 25, 30]
+  let writes = 0
+  const take = (done: () => void) => {
+    writes += 1
+    if (writes < most) setTimeout(done, readMs)
+  }
+  const socket = new Duplex({
+    read: () => undefined,
+    write: (_bytes, _encoding, done) => take(done),
+    writev: (_chunks, done) => take(done),
+  })
+  let writesBefore: number | undefined
+  const onStalled = () => {
+    writesBefore ??= writes
+  }
+  const outgoing = new Outgoing(socket, { ...LIMITS, stallMs }, { ...LISTENER, onStalled })
+  for (let sequence = 0; sequence < COUNT; sequence += 1) outgoing.write(filled(sequence))
+  await expect.poll(() => writesBefore, { timeout: 20_000 }).toBe(most)
+  socket.destroy()
 })

@@ -241,7 +241,10 @@ describe('what a router and its controller say to each other', () => {
     const events = Uint8Array.of(0x1a, 0)
     const changes = { type: 'model-changes', index: 8, previousIndex: 7, subscriptionId: '', events } as const
     const changed = writeMessage(changes)
-    expect(readToRouter({ ...changed, sequence: 1 })).toEqual({ ...changes, events: Buffer.concat(changed.body) })
+    expect(readToRouter({ ...changed, sequence: 1 })).toEqual({
+      ...changes,
+      events: Uint8Array.from(Buffer.concat(changed.body)),
+    })
     const validate = writeMessage({ type: 'validate-model', index: 9, events: [event] })
     expect(readToRouter({ ...validate, sequence: 1 })).toMatchObject({ type: 'validate-model', index: 9 })
   })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { EDGE_HEADER, EDGE_TYPE, edgeMessage, TRUE, textIn } from '../../adapters/network/channel/edge-messages.ts'
-import { readUint32 } from '../../adapters/network/channel/header-values.ts'
+import { readUint32, uint32Header } from '../../adapters/network/channel/header-values.ts'
 import { type EdgeWorld, edgeWorld, type PlayedEndpoint, until } from '../support/edge-world.ts'
 
 const ASKED: [number, Uint8Array][] = [[EDGE_HEADER.supportsBindSuccess, TRUE]]
@@ -84,5 +84,20 @@ describe('a host that binds a service at an edge router', () => {
     await until(() => host.heard.length > 0)
     expect(host.heard.map(({ headers: heard }) => readUint32(heard, EDGE_HEADER.connection))).toEqual([1])
     expect(await terminators(world)).toBe(1)
+  })
+
+  it('has the cost that it said last, where the controller was away as it said so', async () => {
+    let failures = 2
+    const world = await edgeWorld(undefined, async ({ type }) => {
+      if (type !== 'update-terminator' || failures === 0) return
+      failures -= 1
+      throw new Error('the controller is away')
+    })
+    const host = await world.connect(await world.device('host', ['hosts']))
+    await host.host(1)
+    host.send(edgeMessage(EDGE_TYPE.updateBind, 1, [[EDGE_HEADER.cost, uint32Header(300)]]))
+    host.send(edgeMessage(EDGE_TYPE.updateBind, 1, [[EDGE_HEADER.cost, uint32Header(400)]]))
+    const costs = async () => (await world.controller.admin.call('GET /terminators')).data.map(({ cost }) => cost)
+    await until(async () => String(await costs()) === '400')
   })
 })

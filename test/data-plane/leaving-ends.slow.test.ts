@@ -67,7 +67,7 @@ describe.each(PAIRS)('a host with $host and a client with $client at one router'
     let isAway = false
     const { host, dial } = await play(kinds, () => undefined, {
       timer: new PlayedTime().timer,
-      hold: () => (isAway ? new Promise(() => undefined) : Promise.resolve()),
+      hold: async () => (isAway ? new Promise<undefined>(() => undefined) : undefined),
     })
     const end = await dial()
     end.start()
@@ -81,7 +81,7 @@ describe.each(PAIRS)('a host with $host and a client with $client at one router'
     const ends: PlayedEnd[] = []
     const { client, dial } = await play(kinds, (end) => void ends.push(end), {
       timer: new PlayedTime().timer,
-      hold: () => (isAway ? new Promise(() => undefined) : Promise.resolve()),
+      hold: async () => (isAway ? new Promise<undefined>(() => undefined) : undefined),
     })
     ;(await dial()).start()
     isAway = true

@@ -8,6 +8,7 @@ it.each([
   ['abcde', {}, undefined],
   ['abcd', {}, 'should be at least 5 chars long'],
   ['abcdefgh', { minPasswordLength: 9 }, 'should be at least 9 chars long'],
+  ['a'.repeat(100), {}, undefined],
   ['a'.repeat(101), {}, 'should be at most 100 chars long'],
   ['𝒳𝒳𝒳𝒳', {}, 'should be at least 5 chars long'],
   ['ALLUPPER', { requireMixedCase: true }, 'should contain an upper-case and a lower-case letter'],
@@ -29,8 +30,10 @@ describe("an administrator's password", () => {
     ['short', 'Xk3!f9Lq2w7', 'it has fewer than 12 characters'],
     ['the username', 'keeper-of-old', 'it is little more than the username'],
     ['the username twice', 'Keeper-Of-OldKEEPER-OF-OLD12', 'it is little more than the username'],
+    ['five characters beside the username', 'keeper-of-old-k9wz', undefined],
     ['a common word with digits and marks', 'Password!!!!2026', 'it is a common word'],
     ['few characters', 'abababababab', 'it is made of few characters'],
+    ['five different characters', 'abcdeabcdeab', undefined],
     ['long enough', 'a-long-password', undefined],
   ])('%s', (_what, password, weakness) => {
     expect(adminPasswordWeakness(password, 'keeper-of-old')).toBe(weakness)

@@ -94,7 +94,21 @@ describe.skipIf(!HAS_BROWSER)('the explorer for who does not see it, or sees it 
       await look(`#/manage?kind=identities&id=${laptop}`, () => page.getByText('Show QR code').waitFor())
       await page.getByText('Show QR code').click()
       found.push(...(await foundOn(page, 'enrollment')))
-      await look('#/manage?kind=posture-checks&new=true', () => page.getByText('one in a line').waitFor())
+      await look('#/manage?kind=identities&filter=-attr:hosts+onlin:no', () => page.locator('.chip-wrong').waitFor())
+      await look('#/manage?kind=identities&filter=-attr:hosts', () => page.locator('.tick').nth(1).waitFor())
+      await page.locator('.menu summary').click()
+      found.push(...(await foundOn(page, 'the choice of columns')))
+      await page.getByRole('heading', { name: 'Manage' }).click()
+      expect(await page.locator('.menu[open]').count()).toBe(0)
+      await page.getByRole('checkbox', { name: 'Select laptop' }).check()
+      found.push(...(await foundOn(page, 'selected')))
+      await page.getByRole('button', { name: 'Delete…' }).click()
+      await page.getByRole('dialog').locator('.decline').waitFor()
+      found.push(...(await foundOn(page, 'deletion of many')))
+      await page.keyboard.press('Escape')
+      await page.getByRole('dialog').waitFor({ state: 'detached' })
+      await look('#/json?kind=edge-routers', () => page.locator('.tick').nth(1).waitFor())
+      await look('#/json?kind=posture-checks&new=true', () => page.getByLabel('Type id').waitFor())
       await look(`#/json?kind=identities&id=${laptop}&as=json`, () => page.locator('.json-text').waitFor())
       expect(found).toEqual([])
     },
@@ -181,7 +195,7 @@ describe.skipIf(!HAS_BROWSER)('the explorer for who does not see it, or sees it 
       ['#/changes', '.audit a, .audit button'],
       ['#/manage?kind=identities', '.list td a'],
       ['#/manage?kind=service-policies', '.list td a'],
-      ['#/json?kind=identities', '.members a'],
+      ['#/json?kind=identities', '.list td a'],
       [`#/identity?id=${laptop}`, '.list td a'],
       [`#/service?id=${payroll}`, '.list td a'],
     ] as const

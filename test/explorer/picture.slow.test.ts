@@ -39,6 +39,37 @@ const titles = (page: Page, side: string) =>
 describe.skipIf(!HAS_BROWSER)('the picture of who reaches what', () => {
   afterAll(closeBrowser)
 
+  it('has the lines that are drawn leave a box around its middle, however many are left out', async () => {
+    const names = (word: string, count: number) => Array.from({ length: count }, (_, number) => `${word}-${number}`)
+    const model = {
+      identities: names('person', 12).map((name) => ({ name, type: 'Device' as const, isAdmin: false })),
+      services: names('app', 10).map((name) => ({ name })),
+      servicePolicies: [
+        ...[{ name: 'all', type: 'Dial' as const, semantic: 'AnyOf' as const }].map((policy) => ({
+          ...{ ...policy, identityRoles: ['#all'], serviceRoles: ['#all'] },
+        })),
+      ],
+    }
+    const page = await pageOf({ model }, '#/graph')
+    await page.locator('.map .edge').first().waitFor()
+    const off = await page.evaluate<number[]>(`(() => {
+      const boxes = [...document.querySelectorAll('.map .group-identities rect:first-of-type')]
+        .map((one) => one.getBoundingClientRect())
+      const starts = [...document.querySelectorAll('.map .edge')].map((path) => {
+        const { x, y } = path.getPointAtLength(0).matrixTransform(path.getScreenCTM())
+        return { x, y }
+      })
+      return boxes.map(({ top, bottom }) => {
+        const own = starts.filter(({ y }) => y >= top && y <= bottom)
+        if (own.length === 0) return 0
+        const mean = own.reduce((sum, { y }) => sum + y, 0) / own.length
+        return Math.round(Math.abs(mean - (top + bottom) / 2))
+      })
+    })()`)
+    expect(off).toHaveLength(13)
+    expect(Math.max(...off)).toBeLessThanOrEqual(1)
+  }, 60_000)
+
   it('has the names of few entities, and lights up the lines of the one that is pointed at or focused', async () => {
     const page = await pageOf({ model: NETWORK }, '#/graph')
     await page.locator('.map .group').first().waitFor()

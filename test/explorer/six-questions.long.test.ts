@@ -107,7 +107,7 @@ describe.skipIf(!HAS_BROWSER)('an operator with six questions', () => {
       hand.acts += 1
       await nothing.click()
       await page.getByRole('heading', { name: /(identities reach|identity reaches) nothing/ }).waitFor()
-      await page.locator('.members a').first().waitFor()
+      await page.locator('.found a').first().waitFor()
       hand.answered('who reaches nothing')
 
       const [money] = (await management.call('GET /service-policies', { query: { filter: 'name = "money"' } })).data

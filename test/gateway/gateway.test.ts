@@ -83,6 +83,17 @@ describe('a gateway', () => {
     ])
   })
 
+  it('lists no app under the address of another one, whose name has other letters', async () => {
+    const { data } = await world.net.admin.call('POST /services', { body: { name: 'Wiki', encryptionRequired: true } })
+    const roles = { identityRoles: ['#staff'], serviceRoles: [`@${data.id}`] }
+    const policy = { name: 'capitals', type: 'Dial' as const, semantic: 'AnyOf' as const, ...roles }
+    await world.net.admin.call('POST /service-policies', { body: policy })
+    const ann = await world.loggedIn()
+    const list = await ann.goTo(`${world.origin('home')}/`)
+    expect(list.body).toContain('>wiki<')
+    expect(list.body).not.toContain('>Wiki<')
+  })
+
   it('asks for no password at the next app, lists the apps, and a logout ends the session at each of them', async () => {
     const ann = await world.loggedIn()
     const wiki = await ann.goTo(`${world.origin('wiki')}/`)

@@ -131,7 +131,9 @@ it('serve --acme names the gateway that it lacks, and the package that is not in
   expect(checked.code).toBe(3)
 })
 
-it('serve --acme orders certificates for the services of its roles, also of a new one, and has them after a restart', async () => {
+it('serve --acme orders certificates for the services of its roles, also of a new one, and has them after a restart', {
+  timeout: 90_000,
+}, async () => {
   const port = await freePort()
   const acme = await AcmeServer.start({ now: Date.now, port: () => port })
   const model = { services: [{ name: 'payroll', roleAttributes: ['web'] }, { name: 'database' }] }

@@ -1,4 +1,6 @@
 import { createServer, type Server } from 'node:https'
+import express from 'express'
+import { expressHandler } from 'portcullis/express'
 import { type GatewayOptions, gateway } from 'portcullis/gateway'
 import { createTestController, type RoutedTestController, type TestControllerOptions } from 'portcullis/testing'
 import { freePort } from '../support/free-port.ts'
@@ -47,16 +49,20 @@ export interface ServedGateway {
   loggedIn(username?: string, label?: string): Promise<PlayedBrowser>
 }
 
-/** Serves a gateway until it is closed. */
+/**
+ * Serves a gateway until it is closed; for real browsers below `localhost`, which they find, and with a login page that asks for no
+ * certificate: WebKit would have its user choose one, and its driver cannot.
+ */
 export async function servedGateway(
   options: Partial<GatewayOptions> = {},
   { oidc, ...more }: TestControllerOptions = {},
+  domain: 'test' | 'localhost' = 'test',
 ): Promise<ServedGateway> {
   const [port, loginPort] = [await freePort(), await freePort()]
   const net = await createTestController({
     ...(await withSharedPki({})),
-    ...{ clock: 'live', model: MODEL, address: `login.test:${loginPort}` },
-    oidc: { redirectUris: [`https://home.apps.test:${port}/.portcullis/callback`], ...(oidc || {}) },
+    ...{ clock: 'live', model: MODEL, address: `login.${domain}:${loginPort}` },
+    oidc: { redirectUris: [`https://home.apps.${domain}:${port}/.portcullis/callback`], ...(oidc || {}) },
     ...more,
     router: true,
   })
@@ -65,10 +71,12 @@ export async function servedGateway(
     const identityId = data[0]?.id ?? ''
     await net.admin.call('POST /authenticators', { body: { method: 'updb', identityId, username, password: PASSWORD } })
   }
-  await net.listen({ port: loginPort })
-  net.changeAddress(`login.test:${loginPort}`)
-  const door = gateway(net, { hosts: `*.apps.test:${port}`, router: net.router, ...options })
-  const { key, cert } = await issue('apps.test')
+  const { key, cert } = await issue(`apps.${domain}`)
+  const loginPage = createServer({ key, cert }, express().use(expressHandler(net)))
+  if (domain === 'test') await net.listen({ port: loginPort })
+  else await new Promise<void>((resolve) => loginPage.listen(loginPort, '127.0.0.1', resolve))
+  net.changeAddress(`login.${domain}:${loginPort}`)
+  const door = gateway(net, { hosts: `*.apps.${domain}:${port}`, router: net.router, ...options })
   const server = createServer({ key, cert })
   door.attach(server)
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
@@ -76,9 +84,11 @@ export async function servedGateway(
     await door.close()
     server.closeAllConnections()
     server.close()
+    loginPage.closeAllConnections()
+    loginPage.close()
     await net.close()
   }
-  const origin = (label: string) => `https://${label}.apps.test:${port}`
+  const origin = (label: string) => `https://${label}.apps.${domain}:${port}`
   const browser = () => new PlayedBrowser()
   return {
     ...{ net, server, port, door, loginPort, origin, browser, close },

@@ -5,6 +5,8 @@ import { adminToken, ownApi } from '../support/delegate.ts'
 import { network } from '../support/network.ts'
 import { withSharedPki } from '../support/shared-pki.ts'
 
+const DAY_MS = 86_400_000
+
 const MODEL = {
   identities: [
     ...['anna', 'ben', 'clara'].map((name) => ({
@@ -125,6 +127,62 @@ describe('GET /findings', () => {
     expect([await named('invitations-ending'), await named('invitations-ended')]).toEqual([['late'], []])
     await net.elapse(1_200_000)
     expect([await named('invitations-ending'), await named('invitations-ended')]).toEqual([[], ['late']])
+  })
+
+  it('finds identities that were not seen for 30 days, until they are or may not log in any more', async () => {
+    const { controller: net } = await network({ model: MODEL })
+    const found = async () => {
+      // Each time in a session of its own: time ends sessions.
+      const api = ownApi(net, await adminToken(net))
+      const [one] = (await api.call('GET /findings', { query: { finding: 'identities-not-seen' } })).data
+      return [one?.judged, one?.entities.map(({ name, at }) => [name, at])]
+    }
+    const seenAt = new Date(net.clock.now()).toISOString()
+    const use = (name: string) => net.as(name).call('GET /current-identity')
+    for (const name of ['anna', 'ben', 'clara']) await use(name)
+    expect((await found())[1]).toEqual([])
+    // Clara goes on in the session that she has.
+    for (let minutes = 0; minutes < 25 * 60; minutes += 25) {
+      await net.elapse(25 * 60_000)
+      await use('clara')
+    }
+    await net.elapse(29 * DAY_MS)
+    expect((await found())[1]).toEqual([
+      ['anna', seenAt],
+      ['ben', seenAt],
+    ])
+    await use('anna')
+    const body = { durationMinutes: 0 }
+    await net.admin.call('POST /identities/{id}/disable', { params: { id: net.as('ben').id }, body })
+    expect((await found())[1]).toEqual([])
+    await net.admin.call('DELETE /identities/{id}', { params: { id: net.as('ben').id } })
+    expect(await found()).toEqual([expect.any(Number), []])
+  })
+
+  it('finds certificates of identities and of the network itself that end, each with its instant', async () => {
+    const { controller: net } = await network({ model: MODEL })
+    await net.enroll('anna')
+    const ends = async (finding: 'identity-certificates-ending' | 'authorities-ending') => {
+      const api = ownApi(net, await adminToken(net))
+      const [one] = (await api.call('GET /findings', { query: { finding } })).data
+      return one?.entities.map(({ name, at }) => [name, at !== null && Date.parse(at) - net.clock.now() < 31 * DAY_MS])
+    }
+    expect([await ends('identity-certificates-ending'), await ends('authorities-ending')]).toEqual([[], []])
+    await net.elapse(340 * DAY_MS)
+    expect(await ends('identity-certificates-ending')).toEqual([['anna', true]])
+    // The certificates of this network are good until 2036.
+    await net.elapse(Date.UTC(2035, 11, 10) - net.clock.now())
+    const ending = await ends('authorities-ending')
+    expect(ending?.map(([name]) => String(name).split(' ')[0]).toSorted()).toEqual(['authority', 'root', 'server'])
+  })
+
+  it('judges nothing where there is nothing, and no identity for services that are not there', async () => {
+    const { api } = await network()
+    const { data } = await api.call('GET /findings')
+    const judged = data.filter((one) => one.judged > 0).map(({ finding }) => finding)
+    const ofTheController = ['administrators-without-second-factor', 'authorities-ending', 'clock-behind']
+    expect(judged.toSorted()).toEqual([...ofTheController, 'identities-not-seen'])
+    expect(data.filter((one) => one.judged === 0 && one.count > 0)).toEqual([])
   })
 })
 

@@ -1,6 +1,6 @@
 import type { ServiceConnection } from 'portcullis/sdk'
 import { createTestController, TEST_ADMIN } from 'portcullis/testing'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { ownApi } from '../support/delegate.ts'
 import { withSharedPki } from '../support/shared-pki.ts'
 
@@ -85,6 +85,45 @@ describe('GET /traffic', () => {
     await expect(api.call('GET /traffic', { query: { cursor: 'x' } })).rejects.toMatchObject({
       details: { field: 'cursor' },
     })
+  })
+
+  it('counts the bytes of circuits both ways, and says how many a second', async () => {
+    const { net, api, idOf } = await scene()
+    const connection = await net.as('anna').dial('wiki')
+    connection.on('error', QUIET).write(Buffer.alloc(60_000))
+    const anna = await idOf('GET /identities', 'anna')
+    const read = async () => (await api.call('GET /traffic', { query: { identity: anna } })).data
+    await vi.waitFor(
+      async () => {
+        await net.elapse(15_000)
+        expect((await read()).circuits[0]?.bytes).toBe(60_000)
+      },
+      { timeout: 20_000, interval: 200 },
+    )
+    const { counts, circuits, flows, routers } = await read()
+    expect(counts.history.reduce((sum, bytes) => sum + bytes, 0)).toBe(60_000)
+    expect(circuits.map(({ bytes, latencyMs }) => [bytes, latencyMs])).toEqual([
+      [60_000, 0],
+      [0, 0],
+      [0, 0],
+    ])
+    expect(counts.bytesPerSecond).toBeGreaterThan(0)
+    expect([flows[0]?.bytesPerSecond, routers[0]?.bytesPerSecond]).toEqual([
+      counts.bytesPerSecond,
+      counts.bytesPerSecond,
+    ])
+    await net.elapse(120_000)
+    expect((await read()).counts.bytesPerSecond).toBe(0)
+    // The half hour goes on to count what has ended.
+    connection.destroy()
+    await vi.waitFor(async () => expect((await read()).circuits).toHaveLength(2))
+    const carried = async () => (await read()).counts.history.reduce((sum, bytes) => sum + bytes, 0)
+    expect(await carried()).toBe(60_000)
+    for (const ms of [1_200_000, 900_000]) {
+      await net.elapse(ms)
+      await read()
+    }
+    expect(await carried()).toBe(0)
   })
 
   it('shows no circuit that was cut', async () => {

@@ -62,20 +62,20 @@ const SIZES: Readonly<Record<string, number>> = {
   './explorer': 4_700,
   './express': 40_500,
   './fastify': 40_500,
-  './gateway': 85_000,
+  './gateway': 85_500,
   './hono': 3_000,
-  './kysely': 74_500,
+  './kysely': 75_000,
   './opentelemetry': 3_500,
 }
 /** Bytes of the whole package as it travels, the page of the explorer included. */
-const TARBALL = 1_800_000
+const TARBALL = 1_840_000
 
 /** Bytes of declarations that an editor reads for an entry point; they may grow, but not unnoticed. */
 const DECLARATIONS: Readonly<Record<string, number>> = {
   '.': 305_000,
-  './client': 146_500,
-  './policy': 68_200,
-  './sdk': 208_500,
+  './client': 148_000,
+  './policy': 68_900,
+  './sdk': 212_500,
 }
 
 /** Every entry point whose types need no other package; that of storages in databases needs kysely, and no database's. */

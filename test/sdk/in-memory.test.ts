@@ -49,6 +49,27 @@ describe('a test controller with a router in memory', () => {
     for (const service of ['app', 'plain', 'app', 'plain']) expect(await text(await laptop.dial(service))).toBe('hello')
   })
 
+  it('reports the bytes of each circuit once, in intervals of the clock of the network', async () => {
+    const server = await net.enroll('server', hosts)
+    const laptop = await net.enroll('laptop', clients)
+    await using _hosted = await server.host('plain', echo)
+    const reported: {
+      readonly from: number
+      readonly at: number
+      readonly lengthMs: number
+      readonly bytes: object
+    }[] = []
+    net.events.on('circuit.usage', (usage) => void reported.push(usage))
+    const connection = await laptop.dial('plain')
+    connection.end('hello')
+    await text(connection)
+    await net.elapse(60_000)
+    expect(reported.map(({ bytes }) => bytes)).toEqual([{ 'ingress.rx': 5, 'ingress.tx': 5 }])
+    const [{ from, at, lengthMs } = { from: 0, at: 0, lengthMs: 0 }] = reported
+    expect(lengthMs).toBeLessThanOrEqual(16_000)
+    expect(at - from).toBe(lengthMs)
+  })
+
   it('lets an endpoint dial what it hosts itself, by one way to the router', async () => {
     const server = await net.enroll('server', { roleAttributes: ['hosts', 'clients'] })
     await using _hosted = await server.host('plain', echo)

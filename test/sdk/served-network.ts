@@ -1,12 +1,12 @@
 import { serve } from 'portcullis/node'
 import { enroll, type Identity, type IdentityFile, type IdentityOptions, openIdentity } from 'portcullis/sdk'
-import { createTestController } from 'portcullis/testing'
+import { createTestController, type TestControllerOptions } from 'portcullis/testing'
 import { withSharedPki } from '../support/shared-pki.ts'
 import { NETWORK_MODEL } from './network-model.ts'
 
 /** A controller and its router on a socket, with the services `app` (encrypted from end to end) and `plain`. */
-export async function servedNetwork() {
-  const net = await createTestController(await withSharedPki({ clock: 'live', model: NETWORK_MODEL }))
+export async function servedNetwork(options: TestControllerOptions = {}) {
+  const net = await createTestController(await withSharedPki({ clock: 'live', model: NETWORK_MODEL, ...options }))
   const server = await serve(net, { port: 0, fabric: true, router: { roleAttributes: ['all'] } })
   net.changeAddress(`127.0.0.1:${server.port}`)
   const opened: Identity[] = []

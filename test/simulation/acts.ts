@@ -19,7 +19,9 @@ export const ACTS: Readonly<Record<string, { readonly weight: number; readonly a
   'router hosts': {
     weight: 6,
     act: (world, choices) => {
-      const router = choices.pick(world.routers.filter(({ isConnected, hosted }) => isConnected && hosted.size < 3))
+      const router = choices.pick(
+        world.hostingRouters.filter(({ isConnected, hosted }) => isConnected && hosted.size < 3),
+      )
       if (router !== undefined) routerHosts(world, router)
     },
   },
@@ -161,10 +163,22 @@ export const ACTS: Readonly<Record<string, { readonly weight: number; readonly a
       const request: Request = isEnabled
         ? ['POST', `/identities/${id}/enable`]
         : ['POST', `/identities/${id}/disable`, { durationMinutes: 0 }]
+      const { enabled, claims } = world.facts
+      // Its logins end, and do not come back.
+      let ended: ReturnType<typeof claims.ending> | undefined
       change(world, choices, `${id} ${isEnabled ? 'enabled' : 'disabled'}`, request, {
-        begins: () => world.facts.enabled.set(id, [...before, isEnabled]),
-        done: () => world.facts.enabled.set(id, [isEnabled]),
-        refused: () => world.facts.enabled.set(id, before),
+        begins: () => {
+          enabled.set(id, [...before, isEnabled])
+          if (!isEnabled) ended = claims.ending(world.time.now, ({ identity }) => identity === id)
+        },
+        done: () => {
+          enabled.set(id, [isEnabled])
+          ended?.done(world.time.now)
+        },
+        refused: () => {
+          enabled.set(id, before)
+          ended?.refused()
+        },
       })
     },
   },
@@ -206,9 +220,11 @@ export const ACTS: Readonly<Record<string, { readonly weight: number; readonly a
         return 'connected'
       })
       const by = { identity: laptop, right: 'Dial', what: 'laptop' } as const
+      // The device is gone with its process.
+      const answered = Promise.race([asked, process.running?.killed.promise ?? asked])
       world.work(
         `laptop dials at ${process.name}`,
-        judged(world, by, asked, () => true),
+        judged(world, by, answered, () => true),
       )
     },
   },

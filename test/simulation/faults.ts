@@ -1,7 +1,7 @@
 import type { Act } from './acts.ts'
 import { beginDevices } from './acts.ts'
 import type { Choices } from './choices.ts'
-import { key } from './simulated-process.ts'
+import { key, type SimulatedProcess } from './simulated-process.ts'
 import type { World } from './world.ts'
 
 const LONG_MS = 3000
@@ -86,22 +86,7 @@ export const FAULTS: Readonly<Record<string, { readonly weight: number; readonly
     act: (world, choices) => {
       const process = choices.pick(world.runningProcesses)
       if (process === undefined || world.runningProcesses.length < world.processes.length) return
-      world.fault('process killed', process.name)
-      process.kill()
-      const start = () => {
-        process.faults.isAway = false
-        process.faults.nextWrite = undefined
-        world.faultAt = world.time.now
-        void process
-          .start()
-          .then(() => beginDevices(world, process.name))
-          .catch((error: unknown) => {
-            world.note(`start: ${error}`)
-            // As a supervisor does: another fault may come while it starts.
-            world.time.after(START_AGAIN_MS, start)
-          })
-      }
-      world.time.after(500 + choices.below(10_000), start)
+      killForSomeTime(world, choices, process, 'process killed')
     },
   },
   'storage late': {
@@ -186,6 +171,21 @@ export const DIRECTORY_FAULTS: typeof FAULTS = {
   'directory late': { weight: 3, act: (world, choices) => failDirectory(world, choices, 'isLate') },
 }
 
+/** The faults of networks with an external signer. */
+export const SIGNER_FAULTS: typeof FAULTS = {
+  'signer away': {
+    weight: 3,
+    act: (world, choices) => {
+      world.fault('signer away', '')
+      world.signer.isAway = true
+      world.time.after(choices.below(10_000), () => {
+        world.signer.isAway = false
+        world.faultAt = world.time.now
+      })
+    },
+  },
+}
+
 function failDirectory(world: World, choices: Choices, how: 'isAway' | 'isLate'): void {
   world.fault(how === 'isAway' ? 'directory away' : 'directory late', '')
   world.directory[how] = true
@@ -193,6 +193,48 @@ function failDirectory(world: World, choices: Choices, how: 'isAway' | 'isLate')
     world.directory[how] = false
     world.faultAt = world.time.now
   })
+}
+
+/** A process ends at once, and a supervisor starts it again. */
+function killForSomeTime(world: World, choices: Choices, process: SimulatedProcess, fault: string): void {
+  world.fault(fault, process.name)
+  process.kill()
+  const start = () => {
+    process.faults.isAway = false
+    process.faults.nextWrite = undefined
+    world.faultAt = world.time.now
+    void process
+      .start()
+      .then(() => beginDevices(world, process.name))
+      .catch((error: unknown) => {
+        world.note(`start: ${error}`)
+        // As a supervisor does: another fault may come while it starts.
+        world.time.after(START_AGAIN_MS, start)
+      })
+  }
+  world.time.after(500 + choices.below(10_000), start)
+}
+
+/** Faults between the commit of a change and what follows from it, in networks with grants or claims. */
+export const FAULTS_AFTER_COMMITS = [
+  'process killed after a commit',
+  'storage takes no changes after a commit',
+] as const
+
+/** Has a process fail just after it commits its next change, now and then. */
+export function failAfterCommit(world: World, choices: Choices, process: SimulatedProcess): void {
+  const { hasFaults, hasGrants, hasClaims } = world.manner
+  if (!hasFaults || !(hasGrants || hasClaims) || world.isAtRest || !choices.happens(0.08)) return
+  const [killed, refused] = FAULTS_AFTER_COMMITS
+  const isKilled = choices.happens(0.5)
+  const ms = 200 + choices.below(2000)
+  process.faults.afterNextWrite = () => {
+    if (!isKilled) {
+      world.fault(refused, process.name)
+      refuseChanges(world, ms)
+    } else if (world.runningProcesses.length === world.processes.length)
+      killForSomeTime(world, choices, process, killed)
+  }
 }
 
 /** No process writes for some time. */

@@ -1,5 +1,5 @@
 import { Choices } from './choices.ts'
-import { MOST_AHEAD_MS } from './known-facts.ts'
+import { MOST_AHEAD_MS } from './known-claims.ts'
 
 /** How the network of a seed is, and what happens in it more or less often than in others. */
 export interface Manner {
@@ -9,6 +9,8 @@ export interface Manner {
   readonly faultEvery: number
   /** A third process is there, without an edge router of its own. */
   readonly hasThird: boolean
+  /** The third process is slow to answer now and then. */
+  readonly hasSlowAnswers: boolean
   /** By how much the clock of each process is ahead from the beginning, ms. */
   readonly aheadMs: readonly number[]
   /** The number of steps among which one is followed by a long time. */
@@ -19,6 +21,12 @@ export interface Manner {
   readonly hasGuest: boolean
   /** The host has a directory, which gives role attributes. */
   readonly hasDirectory: boolean
+  /** Administrators give role attributes for some time. */
+  readonly hasGrants: boolean
+  /** Persons log in by tokens of an external signer, whose claims give role attributes. */
+  readonly hasClaims: boolean
+  /** Milliseconds after which unused logins end, in networks with claims. */
+  readonly loginsLastMs: number
   /** By how much an act or a fault is more frequent than usual. */
   frequency(name: string): number
 }
@@ -27,6 +35,12 @@ const SHARE_WITH_FAULTS = 0.75
 const SHARE_WITH_THIRD = 0.4
 const SHARE_SETTLED = 0.25
 const SHARE_WITH_DIRECTORY = 0.3
+const SHARE_WITH_GRANTS = 0.3
+const SHARE_WITH_CLAIMS = 0.3
+const SHARE_WITH_SLOW_ANSWERS = 0.5
+const SHARE_WITH_SHORT_LOGINS = 0.6
+const SHORT_LOGIN_MS = 20_000
+const LONG_LOGIN_MS = 1_800_000
 const SHARE_WITH_CLOCKS = 0.5
 /** Some are seldom and others frequent: where all are as usual, two rare ones hardly meet. */
 const FREQUENCIES = [0.3, 1, 1, 4]
@@ -41,17 +55,25 @@ export function mannerOf(seed: number): Manner {
     return known
   }
   const hasFaults = choices.happens(SHARE_WITH_FAULTS)
+  const claims = new Choices(seed + 3_000_045)
+  const hasClaims = claims.happens(SHARE_WITH_CLAIMS)
   const hasClocks = choices.happens(SHARE_WITH_CLOCKS)
+  const hasThird = choices.happens(SHARE_WITH_THIRD)
+  const hasSlowAnswers = hasThird && new Choices(seed + 4_000_046).happens(SHARE_WITH_SLOW_ANSWERS)
   return {
     hasFaults,
-    hasThird: choices.happens(SHARE_WITH_THIRD),
+    hasThird,
+    hasSlowAnswers,
     faultEvery: choices.pick([5, 8, 12]) ?? 8,
     longEvery: choices.pick([15, 30, 60]) ?? 30,
     aheadMs: Array.from({ length: 3 }, () => (hasClocks ? choices.below(MOST_AHEAD_MS) : 0)),
-    isSettled: choices.happens(SHARE_SETTLED),
+    isSettled: choices.happens(SHARE_SETTLED) || hasSlowAnswers,
     hasGuest: choices.happens(0.6),
     // Of choices of its own: the networks without a directory are as they were before there was one.
     hasDirectory: new Choices(seed + 1_000_007).happens(SHARE_WITH_DIRECTORY),
+    hasGrants: new Choices(seed + 2_000_189).happens(SHARE_WITH_GRANTS),
+    hasClaims,
+    loginsLastMs: claims.happens(SHARE_WITH_SHORT_LOGINS) ? SHORT_LOGIN_MS : LONG_LOGIN_MS,
     // Acts of one kind share their first word: all of a kind are seldom or frequent, and each for itself.
     frequency: (name) => drawn(name) * drawn(`all of ${name.split(' ', 1)[0]}`),
   }

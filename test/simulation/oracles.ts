@@ -1,3 +1,4 @@
+import { shownWrongly } from './attributes-at-rest.ts'
 import { wrongEvidence } from './evidence.ts'
 import type { Right } from './known-facts.ts'
 import { decidedWrongly, heldWrongly } from './rights-held.ts'
@@ -93,6 +94,7 @@ export async function wrongAtRest(world: World): Promise<string | undefined> {
     (await keptWrites(world, first)) ??
     (await heldWrongly(world, first)) ??
     (await decidedWrongly(world, first)) ??
+    (await shownWrongly(world)) ??
     (await worksAsGranted(world)) ??
     (await explainedWrongly(world, first)) ??
     (await isWhole(first)) ??
@@ -152,20 +154,23 @@ async function keptWrites({ facts }: World, process: SimulatedProcess): Promise<
 
 /** A router dials exactly where the facts let it, when a host is there. */
 async function worksAsGranted(world: World): Promise<string | undefined> {
-  const { facts, time, routers, serviceId } = world
+  const { facts, time, routers, serviceId, manner } = world
   const mayHost = (id: string) => facts.grants(id, 'Bind', time.now) === 'yes'
   const host = routers.find(({ id, isConnected }) => isConnected && mayHost(id))
   if (host === undefined) return undefined
   await host.host(serviceId)
   // A term may end just now.
   if (host.hosted.size === 0) return mayHost(host.id) ? `works: ${host.name} may host, and is refused` : undefined
-  const granted = facts.grants(host.id, 'Dial', time.now)
-  if (granted === 'unknown') return undefined
-  const { circuitId, refused } = await host.dial('web')
-  const isAsBefore = facts.grants(host.id, 'Dial', time.now) === granted && mayHost(host.id)
-  if (granted === 'yes' && circuitId === undefined && isAsBefore)
-    return `works: ${host.name} may dial, and is refused: ${refused}`
-  if (granted === 'no' && circuitId !== undefined) return `works: ${host.name} may not dial, and got ${circuitId}`
+  const isGuestTried = manner.hasGrants || manner.hasClaims
+  for (const dialer of isGuestTried ? routers.filter(({ isConnected }) => isConnected) : [host]) {
+    const granted = facts.grants(dialer.id, 'Dial', time.now)
+    if (granted === 'unknown') continue
+    const { circuitId, refused } = await dialer.dial('web')
+    const isAsBefore = facts.grants(dialer.id, 'Dial', time.now) === granted && mayHost(host.id)
+    if (granted === 'yes' && circuitId === undefined && isAsBefore)
+      return `works: ${dialer.name} may dial, and is refused: ${refused}`
+    if (granted === 'no' && circuitId !== undefined) return `works: ${dialer.name} may not dial, and got ${circuitId}`
+  }
   return undefined
 }
 

@@ -20,7 +20,11 @@ export class Receiver {
     if (mood !== undefined) this.#failures.set(id, failures + 1)
     if (mood === 'hangs') return new Promise(() => undefined)
     if (mood === 'refuses') throw new Error('the receiver refuses')
-    this.taken.push({ id: data.id, subject: `${data.entity?.kind} ${data.entity?.id}` })
+    const { entity, actor } = data
+    // Events of no entity are in order for their actor; those of neither, such as refused logins of strangers, have no order.
+    const of = entity ?? (actor && { kind: 'identities', id: actor.id })
+    const subject = of === null ? data.id : `${of.kind} ${of.id}`
+    this.taken.push({ id: data.id, subject })
     if (mood === 'lies') throw new Error('the receiver took it, and says that it did not')
   }
 

@@ -1,12 +1,16 @@
 import { createHash } from 'node:crypto'
 import { simulateRuntime } from '../../src/testing.ts'
 import { ACTS, type Act, beginDevices } from './acts.ts'
+import { giveAtRest, settleLogins } from './attributes-at-rest.ts'
 import { Choices } from './choices.ts'
-import { DIRECTORY_FAULTS, FAULTS } from './faults.ts'
+import { CLAIM_ACTS } from './claim-acts.ts'
+import { DIRECTORY_FAULTS, FAULTS, SIGNER_FAULTS } from './faults.ts'
+import { GRANT_ACTS } from './grant-acts.ts'
 import { type Manner, mannerOf } from './manner.ts'
 import { wrongAtRest, wrongInLists, wrongNow } from './oracles.ts'
 import { directoryChanges, settleAll } from './played-directory.ts'
 import { drawFrom } from './repeatable-crypto.ts'
+import { SLOW_ANSWER_FAULTS } from './slow-answers.ts'
 import { TIMED_ACTS } from './timed-acts.ts'
 import { beginningOf, World } from './world.ts'
 
@@ -24,6 +28,7 @@ export interface Outcome {
   readonly digest: string
   readonly trace: readonly string[]
   readonly faults: ReadonlyMap<string, number>
+  readonly acts: ReadonlyMap<string, number>
   readonly acknowledged: number
   readonly circuits: number
   readonly bytes: number
@@ -33,6 +38,9 @@ export interface Outcome {
 
 /** Milliseconds of a long time, in which quiet circuits are asked of and terms end. */
 const LONG_MS = 40_000
+/** The share of steps that are followed by some seconds, in networks where role attributes end by themselves. */
+const SHARE_OF_ENDS = 0.2
+const ENDS_WITHIN_MS = 6000
 /** Milliseconds after which a circuit that no process claims is forgotten. */
 const SETTLED_MS = 33_000
 /** Milliseconds of the pause after which the lists of an API are judged. */
@@ -43,22 +51,45 @@ const CONFIRM_EVERY_MS = 5000
 /** Milliseconds within which processes close, and single timers end after that. */
 const CLOSED_WITHIN_MS = 30_000
 
+/** The acts of every network, and those of networks with a directory, grants or claims. */
 const EVERY_ACT = { ...ACTS, ...TIMED_ACTS }
-const WITH_DIRECTORY = { ...EVERY_ACT, 'directory changes': { weight: 8, act: directoryChanges } }
-const FAULTS_WITH_DIRECTORY = { ...FAULTS, ...DIRECTORY_FAULTS }
+const DIRECTORY_ACTS: typeof EVERY_ACT = { 'directory changes': { weight: 8, act: directoryChanges } }
+const POSSIBLE = { ...EVERY_ACT, ...DIRECTORY_ACTS, ...GRANT_ACTS, ...CLAIM_ACTS }
+const POSSIBLE_FAULTS = { ...FAULTS, ...DIRECTORY_FAULTS, ...SIGNER_FAULTS, ...SLOW_ANSWER_FAULTS }
+
+/** Further ones come last: those of every network are drawn as if there were no others. */
+function actsOf({ hasDirectory, hasGrants, hasClaims }: Manner): typeof EVERY_ACT {
+  return {
+    ...EVERY_ACT,
+    ...(hasDirectory && DIRECTORY_ACTS),
+    ...(hasGrants && GRANT_ACTS),
+    ...(hasClaims && CLAIM_ACTS),
+  }
+}
+
+function faultsOf({ hasDirectory, hasClaims, hasSlowAnswers }: Manner): typeof FAULTS {
+  return {
+    ...FAULTS,
+    ...(hasDirectory && DIRECTORY_FAULTS),
+    ...(hasClaims && SIGNER_FAULTS),
+    ...(hasSlowAnswers && SLOW_ANSWER_FAULTS),
+  }
+}
 
 /** The script of a seed. */
 export function scriptOf(seed: number, steps: number): readonly Step[] {
   const choices = new Choices(seed)
   const manner = mannerOf(seed)
+  const [acts, faults] = [actsOf(manner), faultsOf(manner)]
   return Array.from({ length: steps }, () => {
-    const [acts, faults] = manner.hasDirectory ? [WITH_DIRECTORY, FAULTS_WITH_DIRECTORY] : [EVERY_ACT, FAULTS]
     const names = manner.hasFaults && choices.below(manner.faultEvery) === 0 ? faults : acts
     return { name: weighted(names, choices, manner), seed: choices.below(2 ** 31), passMs: pauseOf(choices, manner) }
   })
 }
 
-function pauseOf(choices: Choices, { longEvery }: Manner): number {
+function pauseOf(choices: Choices, { longEvery, hasGrants, hasClaims }: Manner): number {
+  // Grants and logins end some seconds after they begin.
+  if ((hasGrants || hasClaims) && choices.happens(SHARE_OF_ENDS)) return choices.below(ENDS_WITHIN_MS)
   if (choices.below(longEvery) === 0) return choices.below(LONG_MS)
   return choices.happens(0.3) ? 0 : choices.below(choices.happens(0.1) ? 3000 : 100)
 }
@@ -73,8 +104,7 @@ function weighted(from: typeof EVERY_ACT, choices: Choices, { frequency }: Manne
   return ''
 }
 
-const actOf = (name: string): Act | undefined =>
-  (Object(WITH_DIRECTORY)[name] ?? Object(FAULTS_WITH_DIRECTORY)[name])?.act
+const actOf = (name: string): Act | undefined => (POSSIBLE[name] ?? POSSIBLE_FAULTS[name])?.act
 
 /** Plays a script over the network of a seed. */
 export async function play(seed: number, script: readonly Step[]): Promise<Outcome> {
@@ -104,30 +134,38 @@ export async function play(seed: number, script: readonly Step[]): Promise<Outco
   } finally {
     restore()
   }
-  const { trace, faults, asked, streams, dialers } = world
+  const { trace, faults, acts, asked, streams, dialers } = world
   const digest = createHash('sha256').update(trace.join('\n')).digest('hex')
   const bytes = streams.reduce((sum, { received }) => sum + received.length, 0)
   const { length: acknowledged } = asked.filter(({ outcome }) => outcome === 'acknowledged')
-  return { seed, digest, trace, faults, acknowledged, circuits: dialers.size, bytes, failure }
+  return { seed, digest, trace, faults, acts, acknowledged, circuits: dialers.size, bytes, failure }
 }
 
 async function begin(world: World): Promise<void> {
   const { time, processes, routers } = world
   for (const process of processes) await time.until(process.start())
+  const [first] = processes
+  if (world.manner.hasClaims && first !== undefined) await time.until(world.signer.begin(first))
   for (const [at, router] of routers.entries()) {
-    const process = processes[at % processes.length]
+    const process = processes[homeOf(at, world)]
     if (process !== undefined) await time.until(router.connect(process))
   }
   for (const { name } of processes) beginDevices(world, name)
   for (const from of routers) for (const to of routers) if (from.name < to.name) from.link(to)
-  for (const router of routers) world.work(`${router.name} hosts`, router.host(world.serviceId))
+  for (const router of world.hostingRouters) world.work(`${router.name} hosts`, router.host(world.serviceId))
   await time.pass(world.manner.isSettled ? SETTLED_MS : 3000)
+}
+
+/** The place of the process to which a router connects first. Two are at one process where another one is slow to answer. */
+function homeOf(at: number, { manner, processes }: World): number {
+  return manner.hasSlowAnswers ? Math.min(at, 1) : at % processes.length
 }
 
 /** Ends every fault, brings everybody back, and lets time pass; answers what is wrong then. */
 async function rest(world: World): Promise<string | undefined> {
   const { time, wires, processes, routers } = world
   for (const cancel of world.planned) cancel()
+  world.isAtRest = true
   wires.refused.clear()
   wires.unheard.clear()
   for (const wire of wires.open) {
@@ -136,8 +174,15 @@ async function rest(world: World): Promise<string | undefined> {
   }
   world.receiver.mood = undefined
   Object.assign(world.directory, { isAway: false, isLate: false })
+  world.signer.isAway = false
   for (const { faults } of processes)
-    Object.assign(faults, { slowMs: 0, nextWrite: undefined, isAway: false, takesNoChanges: false })
+    Object.assign(faults, {
+      slowMs: 0,
+      nextWrite: undefined,
+      isAway: false,
+      takesNoChanges: false,
+      afterNextWrite: undefined,
+    })
   world.note('rest')
   for (let passed = 0; passed < REST_MS; passed += CONFIRM_EVERY_MS) {
     await time.pass(CONFIRM_EVERY_MS)
@@ -148,6 +193,8 @@ async function rest(world: World): Promise<string | undefined> {
     }
   }
   await time.until(settleAll(world))
+  if (world.manner.hasClaims) await time.until(settleLogins(world))
+  await giveAtRest(world, world.choices)
   await time.pass(3000)
   return time.until(
     wrongAtRest(world).catch((error: unknown) => `rest: ${error instanceof Error ? error.message : error}`),
@@ -168,7 +215,8 @@ async function end(world: World): Promise<string | undefined> {
   const open = [...wires.open].map(({ ends }) => ends.join('~'))
   if (open.length > 0) return `leftover: the connections ${open} are open after all was closed`
   // A process that was killed cleared nothing away.
-  if (world.faults.has('process killed') || time.pending === 0) return undefined
+  const isKilled = world.faults.has('process killed') || world.faults.has('process killed after a commit')
+  if (isKilled || time.pending === 0) return undefined
   return `leftover: ${time.pending} timers are left after all was closed`
 }
 

@@ -4,9 +4,10 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { argv } from 'node:process'
 import { parseArgs } from 'node:util'
-import { DIRECTORY_FAULTS, FAULTS } from './faults.ts'
+import { DIRECTORY_FAULTS, FAULTS, FAULTS_AFTER_COMMITS, SIGNER_FAULTS } from './faults.ts'
 import { makeCryptoRepeatable } from './repeatable-crypto.ts'
 import { play, scriptOf, shrunk } from './run.ts'
+import { SLOW_ANSWER_FAULTS } from './slow-answers.ts'
 
 const { values } = parseArgs({
   args: argv.slice(2),
@@ -33,7 +34,17 @@ interface Total {
   circuits: number
   bytes: number
   readonly faults: Record<string, number>
+  readonly acts: Record<string, number>
 }
+
+/** The effects of acts that are not in every network. */
+const EFFECTS = [
+  'attribute granted',
+  'grant ended before its time',
+  'login with claims',
+  'login ended before its time',
+  'signer disabled',
+]
 
 const clock = performance.now.bind(performance)
 const begun = clock()
@@ -42,11 +53,12 @@ const steps = Number(values.steps)
 const cores = Number(values.cores)
 const most = values.minutes === undefined ? Number.POSITIVE_INFINITY : Number(values.minutes) * 60_000
 
-const nothing = (): Total => ({ runs: 0, failed: 0, acknowledged: 0, circuits: 0, bytes: 0, faults: {} })
+const nothing = (): Total => ({ runs: 0, failed: 0, acknowledged: 0, circuits: 0, bytes: 0, faults: {}, acts: {} })
 
 function add(total: Total, other: Total): void {
   for (const name of ['runs', 'failed', 'acknowledged', 'circuits', 'bytes'] as const) total[name] += other[name]
-  for (const [kind, count] of Object.entries(other.faults)) total.faults[kind] = (total.faults[kind] ?? 0) + count
+  for (const name of ['faults', 'acts'] as const)
+    for (const [kind, count] of Object.entries(other[name])) total[name][kind] = (total[name][kind] ?? 0) + count
 }
 
 /** Plays each seed that falls to a core. */
@@ -64,7 +76,7 @@ async function playSeeds(core: number): Promise<Total> {
 
 async function playSeed(seed: number): Promise<Total> {
   const script = scriptOf(seed, steps)
-  const { failure, digest, trace, faults, ...counts } = await play(seed, script)
+  const { failure, digest, trace, faults, acts, ...counts } = await play(seed, script)
   if (values.digests) console.log(`${seed} ${digest} ${trace.length}`)
   if (values.trace) console.log(trace.join('\n'))
   if (failure !== undefined) {
@@ -78,7 +90,8 @@ async function playSeed(seed: number): Promise<Total> {
     ]
     console.log(lines.join('\n'))
   }
-  return { ...counts, runs: 1, failed: failure === undefined ? 0 : 1, faults: Object.fromEntries(faults) }
+  const occurred = { faults: Object.fromEntries(faults), acts: Object.fromEntries(acts) }
+  return { ...counts, runs: 1, failed: failure === undefined ? 0 : 1, ...occurred }
 }
 
 /** Plays the seeds on several cores, in a process for each. */
@@ -99,16 +112,17 @@ function perSecond({ runs }: Total): string {
 }
 
 function report(total: Total): void {
-  const { faults: occurred, ...counts } = total
-  const faults = Object.fromEntries(
-    Object.keys({ ...FAULTS, ...DIRECTORY_FAULTS }).map((name) => [name, occurred[name] ?? 0]),
-  )
+  const { faults: occurred, acts: done, ...counts } = total
+  const named = Object.keys({ ...FAULTS, ...DIRECTORY_FAULTS, ...SIGNER_FAULTS, ...SLOW_ANSWER_FAULTS })
+  const faults = Object.fromEntries([...named, ...FAULTS_AFTER_COMMITS].map((name) => [name, occurred[name] ?? 0]))
+  const acts = Object.fromEntries(EFFECTS.map((name) => [name, done[name] ?? 0]))
   console.log(`${total.runs} runs, ${perSecond(total)} a second: ${JSON.stringify(counts)}`)
   console.log(`faults: ${JSON.stringify(faults)}`)
-  const missing = Object.keys(faults).filter((name) => faults[name] === 0)
-  // A fault that never occurs is not tried; a few runs cannot have them all.
+  console.log(`acts: ${JSON.stringify(acts)}`)
+  const missing = Object.entries({ ...faults, ...acts }).flatMap(([name, count]) => (count === 0 ? [name] : []))
+  // A fault or an act that never occurs is not tried; a few runs cannot have them all.
   const isIncomplete = total.runs >= 40 && missing.length > 0
-  if (isIncomplete) console.log(`these faults never occurred: ${missing.join(', ')}`)
+  if (isIncomplete) console.log(`these never occurred: ${missing.join(', ')}`)
   process.exitCode = total.failed > 0 || isIncomplete ? 1 : 0
 }
 

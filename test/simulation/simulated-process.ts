@@ -15,6 +15,7 @@ import { openOwnRouter, type RunningRouter } from '../../adapters/network/router
 import { inProcessIdentity } from '../../adapters/network/sdk/in-process-identity.ts'
 import type { Choices } from './choices.ts'
 import type { PlayedDirectory } from './played-directory.ts'
+import type { PlayedSigner } from './played-signer.ts'
 import type { Receiver } from './receiver.ts'
 import type { SimulatedTime } from './simulated-time.ts'
 import { type StorageFaults, storageOf } from './slow-storage.ts'
@@ -30,12 +31,16 @@ export interface Surroundings {
   readonly receiver: Receiver
   /** The directory of the host, in networks that have one. */
   readonly directory: PlayedDirectory | undefined
+  /** The signer by whose tokens persons log in, in networks that have one. */
+  readonly signer: PlayedSigner | undefined
   readonly trace: (line: string) => void
   processAt(address: string): SimulatedProcess | undefined
 }
 
 interface Running {
   isAlive: boolean
+  /** Rejects when the process is killed: a caller that waits for its answer gets none. */
+  readonly killed: PromiseWithResolvers<never>
   readonly controller: Controller
   readonly listener: OpenControlListener
   /** Undefined for a process without an edge router of its own. */
@@ -79,7 +84,8 @@ export class SimulatedProcess {
 
   /** Starts it. A start that fails ends the process. */
   async start(): Promise<void> {
-    const state = { isAlive: true }
+    const state = { isAlive: true, killed: Promise.withResolvers<never>() }
+    state.killed.promise.catch(() => undefined)
     try {
       await this.#start(state)
     } catch (error) {
@@ -88,8 +94,8 @@ export class SimulatedProcess {
     }
   }
 
-  async #start(state: { isAlive: boolean }): Promise<void> {
-    const { time, choices, wires, shared, pki, receiver, directory } = this.#surroundings
+  async #start(state: Pick<Running, 'isAlive' | 'killed'>): Promise<void> {
+    const { time, choices, wires, shared, pki, receiver, directory, signer } = this.#surroundings
     this.#starts += 1
     const storage = storageOf(shared, { time, choices, faults: this.faults, isAlive: () => state.isAlive })
     const controller = await createController({
@@ -104,6 +110,7 @@ export class SimulatedProcess {
       logger: { info: () => undefined, warn: () => undefined, error: (message, fields) => this.#log(message, fields) },
       rateLimits: false,
       ...(directory && { directory: directory.at(this.name, state) }),
+      ...(signer && { keySets: signer.at(state), apiSessionTimeoutMs: signer.loginsLastMs }),
     })
     await controller.events.subscribe('receiver', (event) =>
       state.isAlive ? receiver.take(event) : new Promise<never>(() => undefined),
@@ -137,6 +144,7 @@ export class SimulatedProcess {
     const running = this.#running
     if (running === undefined) return
     running.isAlive = false
+    running.killed.reject(new Error(`${this.name} was killed`))
     this.#running = undefined
     this.#token = undefined
     for (const wire of this.#surroundings.wires.of(this.name)) wire.reset(1)
@@ -191,41 +199,74 @@ export class SimulatedProcess {
   async call(method: string, path: string, body?: object): Promise<unknown> {
     const running = this.#running
     if (running === undefined) throw new Error(`${this.name} does not run`)
+    const isKnown = this.#token !== undefined
     this.#token ??= String(
       Object(await this.#ask(running, 'POST', '/authenticate?method=password', { body: TEST_ADMIN })).token,
     )
-    return this.#ask(running, method, path, { ...(body && { body }), token: this.#token })
+    try {
+      return await this.#ask(running, method, path, { ...(body && { body }), token: this.#token })
+    } catch (error) {
+      if (isKnown && this.#isOver(error)) return this.call(method, path, body)
+      throw error
+    }
+  }
+
+  /** Whether a session may have ended because it was not used for some time. */
+  #isOver(error: unknown): boolean {
+    return this.#surroundings.signer !== undefined && error instanceof Refused && error.status === 401
   }
 
   /** Calls an API as an identity, by a session of its own at this process. */
   async callAs(id: string, method: string, path: string, body?: object): Promise<unknown> {
     const running = this.#running
     if (running === undefined) throw new Error(`${this.name} does not run`)
-    const token = running.tokens.get(id) ?? (await running.controller.engine.host.startSession(id)).token
+    const known = running.tokens.get(id)
+    const token = known ?? (await running.controller.engine.host.startSession(id)).token
     running.tokens.set(id, token)
     try {
       return await this.#ask(running, method, path, { ...(body && { body }), token })
     } catch (error) {
       if (error instanceof Refused && error.status === 401) running.tokens.delete(id)
+      if (known !== undefined && this.#isOver(error)) return this.callAs(id, method, path, body)
       throw error
     }
+  }
+
+  /** Logs in by a token of the signer; answers the session. */
+  async logIn(bearer: string): Promise<{ readonly id: string; readonly token: string }> {
+    const running = this.#running
+    if (running === undefined) throw new Error(`${this.name} does not run`)
+    const { id, token } = Object(await this.#ask(running, 'POST', '/authenticate?method=ext-jwt', { bearer }))
+    return { id: String(id), token: String(token) }
+  }
+
+  /** Ends the session of a token. */
+  async logOut(token: string): Promise<void> {
+    const running = this.#running
+    if (running === undefined) throw new Error(`${this.name} does not run`)
+    await this.#ask(running, 'DELETE', '/edge/client/v1/current-api-session', { token })
   }
 
   async #ask(
     running: Running,
     method: string,
     path: string,
-    { body, token }: { readonly body?: object; readonly token?: string },
+    { body, token, bearer }: { readonly body?: object; readonly token?: string; readonly bearer?: string },
   ) {
-    const base = /^\/(?:fabric|portcullis)\//.test(path) ? '' : '/edge/management/v1'
-    const headers = { 'content-type': 'application/json', ...(token !== undefined && { 'zt-session': token }) }
+    const base = /^\/(?:edge|fabric|portcullis)\//.test(path) ? '' : '/edge/management/v1'
+    const headers = {
+      'content-type': 'application/json',
+      ...(token !== undefined && { 'zt-session': token }),
+      ...(bearer !== undefined && { authorization: `Bearer ${bearer}` }),
+    }
     const init = body === undefined ? { method, headers } : { method, headers, body: JSON.stringify(body) }
-    const response = await running.controller.fetch(new Request(`https://controller.test:1280${base}${path}`, init))
+    const answer = running.controller.fetch(new Request(`https://controller.test:1280${base}${path}`, init))
+    const response = await Promise.race([answer, running.killed.promise])
     const text = await response.text()
     if (response.status === 401) this.#token = undefined
     if (!response.ok) throw new Refused(response.status, `${method} ${path}: ${response.status} ${text}`)
-    const answer: unknown = JSON.parse(text)
-    return Object(answer).data ?? answer
+    const read: unknown = JSON.parse(text)
+    return Object(read).data ?? read
   }
 
   #scheduler(state: { readonly isAlive: boolean }): Scheduler {

@@ -4,9 +4,9 @@ import { text } from 'node:stream/consumers'
 import { expect, it } from 'vitest'
 import { IS_SHORT } from '../support/suite.ts'
 
-/** Forty short networks within some ten seconds on two cores, or as many of four hundred as two minutes have. */
+/** Twenty-four short networks within some ten seconds on two cores, or as many of four hundred as two minutes have. */
 const NETWORKS = IS_SHORT
-  ? ['--seeds', '1..40', '--steps', '30']
+  ? ['--seeds', '1..24', '--steps', '30']
   : ['--seeds', '1..400', '--steps', '40', '--minutes', '2']
 
 /** Plays seeds in processes of their own, as `npm run simulate` does; answers the output and the exit code. */

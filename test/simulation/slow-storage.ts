@@ -12,6 +12,8 @@ export interface StorageFaults {
   isAway: boolean
   /** It answers reads, and refuses writes. */
   takesNoChanges: boolean
+  /** Called as soon as the next write is committed, before anything follows from it. */
+  afterNextWrite?: (() => void) | undefined
 }
 
 /** The store as a process reaches it: late, failing, away; a process that was killed reaches it no more. */
@@ -55,6 +57,9 @@ export function storageOf(
         return done
       })
       const answer = await written.catch((error: unknown) => (isAlive() ? Promise.reject(error) : dead()))
+      const { afterNextWrite } = faults
+      faults.afterNextWrite = undefined
+      afterNextWrite?.()
       if (nextWrite === 'after') throw unreachable('after the commit')
       await wait()
       return isAlive() ? answer : dead()

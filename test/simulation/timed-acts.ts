@@ -29,7 +29,7 @@ export interface KnownRequest {
 const instant = (at: number): string => new Date(at).toISOString()
 
 /** A term that begins and ends soon; each end may be open. */
-function drawTerm(world: World, choices: Choices): Pick<KnownPolicy, 'startsAt' | 'until'> {
+export function drawTerm(world: World, choices: Choices): Pick<KnownPolicy, 'startsAt' | 'until'> {
   const { now } = world.time
   const startsAt = choices.happens(0.5) ? now + choices.below(10_000) : undefined
   const longest = choices.happens(0.85) ? 8000 : 200_000
@@ -38,7 +38,7 @@ function drawTerm(world: World, choices: Choices): Pick<KnownPolicy, 'startsAt' 
 }
 
 /** Its holder tries again just after an end: whatever is written late must not let it in. */
-function tryAfter(
+export function tryAfter(
   world: World,
   choices: Choices,
   { type, identity, until }: Pick<KnownPolicy, 'type' | 'identity' | 'until'>,
@@ -57,7 +57,7 @@ function tryAfter(
   }
 }
 
-const shown = ({ startsAt, until }: Pick<KnownPolicy, 'startsAt' | 'until'>) => ({
+export const shown = ({ startsAt, until }: Pick<KnownPolicy, 'startsAt' | 'until'>) => ({
   ...(startsAt !== undefined && { startsAt: instant(startsAt) }),
   ...(until !== undefined && { until: instant(until) }),
 })

@@ -16,8 +16,10 @@ export interface Wire {
   readonly silent: Set<number>
   /** How much longer a message takes at present, ms. */
   slowMs: number
-  /** Ends it; some of the bytes under way still arrive, cut anywhere. */
+  /** Breaks it; some of the bytes under way still arrive, cut anywhere. An end learns of it when it sends next. */
   reset(arriving: number): void
+  /** Ends it, and both ends learn of it at once. */
+  end(): void
 }
 
 /** All connections of a run. */
@@ -69,9 +71,11 @@ export class Wires {
       stream.once('end', () => way.end(side, () => void other?.end()))
       stream.once('close', () => way.end(side, () => void other?.destroy()))
     }
-    way.onReset(() => {
-      left.destroy()
-      right.destroy()
+    way.onReset((isTold) => {
+      for (const side of sides) {
+        if (isTold) side.end()
+        else side.destroy()
+      }
     })
   }
 
@@ -96,7 +100,7 @@ export class Wires {
     const queues: { readonly piece?: T; readonly deliver: () => void }[][] = [[], []]
     const due = [0, 0]
     const isOver = [false, false]
-    let onReset = () => {}
+    let onReset: (isTold: boolean) => void = () => {}
     let isOpen = true
     const over = () => {
       isOpen = false
@@ -113,7 +117,13 @@ export class Wires {
         const last = first?.piece === undefined ? undefined : cut(first.piece, arriving)
         if (last !== undefined && first !== undefined) this.#lastOf.get(first)?.(last)
         over()
-        onReset()
+        onReset(false)
+      },
+      end: () => {
+        if (!isOpen) return
+        this.#trace(`end ${ends.join('~')}`)
+        over()
+        onReset(true)
       },
     }
     this.open.add(wire)
@@ -155,7 +165,7 @@ export class Wires {
           },
         })
       },
-      onReset: (work: () => void) => {
+      onReset: (work: typeof onReset) => {
         onReset = work
       },
     }

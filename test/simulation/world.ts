@@ -8,6 +8,7 @@ import { KnownFacts } from './known-facts.ts'
 import { type Manner, mannerOf } from './manner.ts'
 import { PlayedDirectory } from './played-directory.ts'
 import { PlayedRouter } from './played-router.ts'
+import { PlayedSigner } from './played-signer.ts'
 import { Receiver } from './receiver.ts'
 import { drawFrom } from './repeatable-crypto.ts'
 import { addressOf, SimulatedProcess, type Surroundings } from './simulated-process.ts'
@@ -108,6 +109,7 @@ async function made(time: SimulatedTime, choices: Choices): Promise<Beginning> {
     pki,
     receiver: new Receiver(),
     directory: undefined,
+    signer: undefined,
     trace: () => undefined,
     processAt: () => undefined,
   }
@@ -125,9 +127,10 @@ export class World {
   readonly choices: Choices
   readonly manner: Manner
   readonly wires: Wires
-  readonly facts = new KnownFacts()
+  readonly facts = new KnownFacts(() => this.faultAt)
   readonly receiver = new Receiver()
   readonly directory: PlayedDirectory
+  readonly signer: PlayedSigner
   /** The store of all processes. */
   readonly shared: Storage
   readonly processes: readonly SimulatedProcess[]
@@ -139,8 +142,11 @@ export class World {
   readonly trace: string[] = []
   /** How often each fault occurred. */
   readonly faults = new Map<string, number>()
+  /** How often each act of networks with grants or claims had its effect. */
+  readonly acts = new Map<string, number>()
   /** When the last fault ended, by the time of the run. */
   faultAt = 0
+  isAtRest = false
   /** An administrator waits for the answer of a change. */
   isChanging = false
   /** The changes that administrators asked for, in their order. */
@@ -162,10 +168,13 @@ export class World {
     this.shared = storage.fork()
     this.manner = mannerOf(seed)
     this.directory = new PlayedDirectory(this.time, this.choices)
+    this.signer = new PlayedSigner(this.time, this.choices, this.manner.loginsLastMs)
+    this.facts.claims.lastsMs = this.manner.loginsLastMs
     const surroundings: Surroundings = {
       ...{ time: this.time, choices: this.choices, wires: this.wires, shared: this.shared, pki },
       receiver: this.receiver,
       directory: this.manner.hasDirectory ? this.directory : undefined,
+      signer: this.manner.hasClaims ? this.signer : undefined,
       trace: (line) => this.note(line),
       processAt: (address) => this.processes.find(({ name }) => addressOf(name) === address),
     }
@@ -193,11 +202,21 @@ export class World {
     return [...this.facts.roles.keys()].filter((id) => !this.manner.hasGuest || id !== guest?.id)
   }
 
+  /** The routers that may come to host: one alone where its circuits are to be those of other processes. */
+  get hostingRouters(): readonly PlayedRouter[] {
+    return this.manner.hasSlowAnswers ? this.routers.slice(1, 2) : this.routers
+  }
+
   /** Counts a fault that occurs now. */
   fault(kind: string, about: string): void {
     this.faults.set(kind, (this.faults.get(kind) ?? 0) + 1)
     this.faultAt = this.time.now
     this.note(`fault ${kind} ${about}`)
+  }
+
+  /** Counts an act that had its effect. */
+  did(act: string): void {
+    this.acts.set(act, (this.acts.get(act) ?? 0) + 1)
   }
 
   /** Work of somebody who waits; its end is noted. */
@@ -211,7 +230,7 @@ export class World {
 
   /** Work that begins at a later instant of the run; not in the time of rest. */
   later(ms: number, work: () => void): void {
-    this.planned.add(this.time.after(Math.max(0, ms), work))
+    if (!this.isAtRest) this.planned.add(this.time.after(Math.max(0, ms), work))
   }
 
   processNamed(name: string | undefined): SimulatedProcess | undefined {

@@ -39,8 +39,11 @@ export interface ConnectOptions {
   readonly sequence?: number
 }
 
-/** Runs before the controller takes a message of its router: the controller is slow, or away, as long as it does not resolve. */
-export type Hold = (message: FromRouter) => Promise<void>
+/**
+ * Runs before the controller takes a message of its router: the controller is slow, or away, as long as it does not resolve. What it
+ * answers runs before the answer of the controller goes out.
+ */
+export type Hold = (message: FromRouter) => Promise<undefined | (() => Promise<void>)>
 
 /** Runs before a router takes a message of the controller, which takes all in their order. */
 export type HoldTo = (routerId: string, message: ToRouter) => Promise<void>
@@ -95,8 +98,10 @@ function heldPlane(plane: ControlPlane, hold: Hold, holdTo?: HoldTo): ControlPla
     if (typeof session === 'string') return session
     return {
       receive: async (message) => {
-        await hold(message)
-        return session.receive(message)
+        const beforeAnswer = await hold(message)
+        const answer = await session.receive(message)
+        await beforeAnswer?.()
+        return answer
       },
       heard: () => session.heard(),
       misbehaved: (what) => session.misbehaved(what),

@@ -18,7 +18,7 @@ const HOUR_MS = 3_600_000
 const LOOK_MS = 5000
 
 /** A router of ours under a controller that leaves posture to it: whatever the router asks for it gets. */
-class LeftToRouter {
+export class LeftToRouter {
   now = Date.now()
   readonly asked: FromRouter[] = []
   readonly #edge: EdgeRouter
@@ -29,7 +29,7 @@ class LeftToRouter {
   #circuits = 0
   #terminator = ''
 
-  private constructor(signer: Issued, events: readonly ModelEvent[]) {
+  private constructor(signer: Issued, events: readonly ModelEvent[], isOfOldLine: boolean) {
     this.#signer = signer
     let edge: EdgeRouter | undefined
     const router = new FabricRouter({
@@ -51,7 +51,8 @@ class LeftToRouter {
         return edge
       },
     })
-    this.#controller = router.connected({ id: 'c', judgesPosture: false, ask: (message) => this.#ask(message) })
+    const ask = (message: FromRouter) => this.#ask(message)
+    this.#controller = router.connected({ id: 'c', judgesPosture: false, isOfOldLine, ask })
     if (edge === undefined) throw new Error('a router without edge')
     this.#edge = edge
     const publicKey = { type: 'public-key', kid: 'k', data: signer.der, usages: ['jwt'] } as const
@@ -60,8 +61,8 @@ class LeftToRouter {
     void this.#controller.take({ ...state, events: [modelCodec.state(all)] })
   }
 
-  static async open(events: readonly ModelEvent[]): Promise<LeftToRouter> {
-    return new LeftToRouter(await issue('signer'), events)
+  static async open(events: readonly ModelEvent[], isOfOldLine = false): Promise<LeftToRouter> {
+    return new LeftToRouter(await issue('signer'), events, isOfOldLine)
   }
 
   /** Time passes (ms): the router looks at what it ends. */

@@ -6,7 +6,7 @@ import { createServer, get } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createController } from 'portcullis'
+import { type ControllerOptions, createController } from 'portcullis'
 import { memoryStorage } from 'portcullis/memory'
 import { type ServeOptions, serve } from 'portcullis/node'
 import { enrollRouter as enrollOwn } from '../../adapters/network/router/control/router-enrollment.ts'
@@ -64,7 +64,11 @@ export class LinkedNetwork {
     this.#close = close
   }
 
-  static async open(ziti: string, router: ServeOptions['router'] = false): Promise<LinkedNetwork> {
+  static async open(
+    ziti: string,
+    router: ServeOptions['router'] = false,
+    options: Pick<ControllerOptions, 'directE2EE'> = {},
+  ): Promise<LinkedNetwork> {
     const folder = await mkdtemp(join(tmpdir(), 'portcullis-links-'))
     const [port = 0] = await freePorts(1)
     const storage = memoryStorage()
@@ -73,6 +77,7 @@ export class LinkedNetwork {
       address: `127.0.0.1:${port}`,
       admin: ADMIN,
       rateLimits: false,
+      ...options,
     })
     const server = await serve(controller, { port, fabric: true, router })
     const processes = new ZitiProcesses(ziti)

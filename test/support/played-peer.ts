@@ -38,7 +38,7 @@ export function routerUnderTest(settings: Partial<LinksSettings> = {}) {
   const clock = new TurnedClock()
   const told: FromRouter[] = []
   const tell = (_controllerId: string | undefined, message: FromRouter) => void told.push(message)
-  const forwarder = new Forwarder({ routerId: 'played', now: clock.now, timer: clock.timer, tell })
+  const forwarder = new Forwarder({ routerId: 'played', now: clock.now, timer: clock.timer, epoch: clock.now, tell })
   const traces = new ChannelTraces('own', tell)
   const links = new Links({
     routerId: 'own',

@@ -11,11 +11,13 @@ const DISPLAY = '/usr/bin/Xvfb'
 
 /** Whether pages can be looked at in the engine of Safari; without it those tests are skipped, and say so. */
 export const HAS_WEBKIT = existsSync(DRIVER) && BROWSER !== undefined && existsSync(DISPLAY)
-if (!HAS_WEBKIT) process.stdout.write('explorer: not seen in WebKit, because WebKitWebDriver or Xvfb is not there\n')
+if (!HAS_WEBKIT) process.stdout.write('not seen in WebKit, because WebKitWebDriver or Xvfb is not there\n')
 
 /** A page in WebKit, driven by the standard of drivers of browsers. */
 export interface WebKitPage {
-  /** Answers what a script returns. */
+  /** Goes to an address. */
+  goTo(url: string): Promise<void>
+  /** Answers what the body of a function returns. */
   run(script: string): Promise<unknown>
   /** Writes a text into the field that a selector finds. */
   type(selector: string, text: string): Promise<void>
@@ -41,8 +43,10 @@ export async function openInWebKit(url: string): Promise<WebKitPage> {
   const opened = await untilIt(() => ask('POST', '/session', { capabilities: { alwaysMatch } }), isNotReached)
   const session = `/session/${String(Reflect.get(Object(opened), 'sessionId'))}`
   onTestFinished(async () => void (await ask('DELETE', session).catch(() => undefined)))
-  await ask('POST', `${session}/url`, { url })
+  const goTo = async (address: string) => void (await ask('POST', `${session}/url`, { url: address }))
+  await goTo(url)
   return {
+    goTo,
     run: (script) => ask('POST', `${session}/execute/sync`, { script, args: [] }),
     type: async (selector, text) => {
       const find = () => ask('POST', `${session}/element`, { using: 'css selector', value: selector })

@@ -30,7 +30,10 @@ export class ChannelGroup implements Channel {
   }
 
   get queuedBytes(): number {
-    return this.#all.reduce((sum, { queuedBytes }) => sum + queuedBytes, 0)
+    let bytes = 0
+    for (const { queuedBytes } of this.#lanes.data) bytes += queuedBytes
+    for (const { queuedBytes } of this.#lanes.control) bytes += queuedBytes
+    return bytes
   }
 
   /** Adds a channel; answers false where the group is over, or has enough. */

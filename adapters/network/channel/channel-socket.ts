@@ -44,6 +44,8 @@ export interface SocketLimits {
  * count is used, not a time: on a busy machine a slice of time is too short to be worth a turn.
  */
 const MOST_IN_TURN = 128
+/** Frames from which on the count of a turn begins anew with the next one: most turns bring one frame, and would only wait for that. */
+const COUNTED_FROM = 16
 /** Milliseconds for which a peer may still read frames that were sent before the end. */
 const ENDING_MS = 1000
 
@@ -58,7 +60,7 @@ export class ChannelSocket implements Channel {
   #isEnding = false
   #isPaused = false
   #isDelivering = false
-  /** Frames that were delivered in this turn of the event loop. */
+  /** Frames that were delivered in this turn of the event loop, and a few of turns before that had few. */
   #inTurn = 0
   /** Other work has the event loop before the next frame. */
   #isResting = false
@@ -162,12 +164,12 @@ export class ChannelSocket implements Channel {
   }
 
   #count(): void {
-    if (this.#inTurn === 0) {
+    this.#inTurn += 1
+    if (this.#inTurn === COUNTED_FROM) {
       runtime.later(() => {
         this.#inTurn = 0
       })
     }
-    this.#inTurn += 1
     if (this.#inTurn === MOST_IN_TURN) this.#rest()
   }
 

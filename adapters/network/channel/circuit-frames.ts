@@ -20,7 +20,9 @@ export function isOfCircuit({ contentType }: Frame): boolean {
 /** The circuit of a frame; undefined for a frame that names no circuit. A control names its circuit in the body, behind a byte. */
 export function circuitOf(frame: Frame): string | undefined {
   const named = frame.headers.get(CIRCUIT_HEADER.circuit)
-  if (named !== undefined) return named.length > LONGEST_ID ? undefined : Buffer.from(named).toString()
+  if (named !== undefined) {
+    return named.length > LONGEST_ID ? undefined : Buffer.from(named.buffer, named.byteOffset, named.length).toString()
+  }
   if (frame.contentType !== EDGE_TYPE.circuitControl) return undefined
   const body = bodyOf(frame)
   return body.length < 2 || body.length > LONGEST_ID ? undefined : Buffer.from(body.subarray(1)).toString()
@@ -49,6 +51,13 @@ export function forwarded({ contentType, headers, body }: Frame): Message {
   const rest = new Map(headers)
   for (const key of NOT_FORWARDED) rest.delete(key)
   return { contentType, headers: rest, body }
+}
+
+/** The same for a client, whose connection it names. */
+export function forwardedTo(connection: Uint8Array, { contentType, headers, body }: Frame): Message {
+  const addressed = new Map<number, Uint8Array>()
+  for (const [key, value] of headers) if (!NOT_FORWARDED.includes(key)) addressed.set(key, value)
+  return { contentType, headers: addressed.set(EDGE_HEADER.connection, connection), body }
 }
 
 /** Reads a payload; undefined for invalid bytes. */

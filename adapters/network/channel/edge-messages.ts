@@ -148,9 +148,11 @@ export function edgeMessage(
   }
 }
 
-/** The body of a message in one piece. */
+/** The body of a message in one piece: always a plain array, because what is read from it is compared with other values. */
 export function bodyOf({ body }: Pick<Frame, 'body'>): Uint8Array {
-  return body.length === 1 && body[0] !== undefined ? body[0] : Buffer.concat(body)
+  if (body.length === 1 && body[0] !== undefined) return body[0]
+  const { buffer, byteOffset, length } = Buffer.concat(body)
+  return new Uint8Array(buffer, byteOffset, length)
 }
 
 /** The body of a message as text. */

@@ -15,13 +15,13 @@ export interface FrameLimits {
 
 /** Bytes before headers and body: magic, content type, sequence and the two lengths. */
 export const FRAME_PREFIX_BYTES = 20
-/** The sizes of a frame whose prefix has not arrived yet. */
-const INCOMPLETE = { headerBytes: 0, total: Number.POSITIVE_INFINITY }
 const MAGIC = 0x0c_09_06_03
 const MOST_HEADERS = 256
-const LEAST_ROOM = 4096
-/** Room beyond this is released once a large frame has been delivered. */
-const MOST_IDLE_ROOM = 65_536
+/** Pieces below this share room while a frame is not complete. */
+const ROOM_BYTES = 4096
+/** The memory that a part of a frame may keep, as a multiple of its own bytes. */
+const MOST_KEPT = 4
+const NO_BYTES = new Uint8Array(0)
 
 /** The bytes are malformed, or a frame exceeds its limits. */
 export class FrameError extends Error {
@@ -32,24 +32,53 @@ export class FrameError extends Error {
 }
 
 /** The bytes of a frame: prefix with headers, then the pieces of the body without a copy. */
-export function encodeFrame({ contentType, sequence, headers, body }: Frame): readonly Uint8Array[] {
-  const headerBytes = [...headers.values()].reduce((sum, { length }) => sum + 8 + length, 0)
-  const bodyBytes = body.reduce((sum, { length }) => sum + length, 0)
-  const head = new Uint8Array(FRAME_PREFIX_BYTES + headerBytes)
-  const view = new DataView(head.buffer)
-  view.setUint32(0, MAGIC, true)
-  view.setInt32(4, contentType, true)
-  view.setInt32(8, sequence, true)
-  view.setUint32(12, headerBytes, true)
-  view.setUint32(16, bodyBytes, true)
-  let position = FRAME_PREFIX_BYTES
-  for (const [key, value] of headers) {
-    view.setInt32(position, key, true)
-    view.setUint32(position + 4, value.length, true)
-    head.set(value, position + 8)
+export function encodeFrame(frame: Frame): readonly Uint8Array[] {
+  const head = Buffer.allocUnsafe(headBytes(frame))
+  writeHead(frame, head, 0)
+  return [head, ...frame.body]
+}
+
+/** How many bytes {@link encodeFrame} answers for a frame. */
+export function lengthOfFrame(frame: Frame): number {
+  return headBytes(frame) + bodyBytes(frame)
+}
+
+/** Writes the bytes of a frame to a position of a buffer that has room for them; answers the position behind them. */
+export function writeFrame(frame: Frame, target: Buffer, at: number): number {
+  let position = writeHead(frame, target, at)
+  for (const piece of frame.body) {
+    target.set(piece, position)
+    position += piece.length
+  }
+  return position
+}
+
+function headBytes({ headers }: Frame): number {
+  let bytes = FRAME_PREFIX_BYTES
+  for (const value of headers.values()) bytes += 8 + value.length
+  return bytes
+}
+
+function bodyBytes({ body }: Frame): number {
+  let bytes = 0
+  for (const { length } of body) bytes += length
+  return bytes
+}
+
+function writeHead(frame: Frame, target: Buffer, at: number): number {
+  target.writeUInt32LE(MAGIC, at)
+  target.writeInt32LE(frame.contentType, at + 4)
+  target.writeInt32LE(frame.sequence, at + 8)
+  target.writeUInt32LE(bodyBytes(frame), at + 16)
+  let position = at + FRAME_PREFIX_BYTES
+  for (const [key, value] of frame.headers) {
+    target.writeInt32LE(key, position)
+    target.writeUInt32LE(value.length, position + 4)
+    target.set(value, position + 8)
     position += 8 + value.length
   }
-  return [head, ...body]
+  target.writeUInt32LE(position - at - FRAME_PREFIX_BYTES, at + 12)
+  return position
 }
 
 /** How many bytes a frame has, by its first {@link FRAME_PREFIX_BYTES}. */
@@ -58,13 +87,19 @@ export function frameBytes(prefix: Uint8Array): number {
   return FRAME_PREFIX_BYTES + view.getUint32(12, true) + view.getUint32(16, true)
 }
 
-/** Cuts a stream of bytes into frames. Room grows with the arriving bytes, and never beyond the limits of a frame. */
+/**
+ * Cuts a stream of bytes into frames. Arrived bytes are kept as they came, and frames are parts of them: only a small part of a large piece
+ * is copied. Room grows with the arriving bytes, and never beyond the limits of a frame.
+ */
 export class FrameReader {
   #limits: FrameLimits
-  #room = new Uint8Array(LEAST_ROOM)
-  /** The bytes before this position were delivered. */
-  #start = 0
+  /** The bytes that arrived, in order. The bytes of the first one before `#at` were delivered. */
+  #pieces: Uint8Array[] = []
+  #at = 0
   #length = 0
+  /** The last piece, where it was set aside here for small pieces that arrive one after the other. */
+  #room: Uint8Array | undefined
+  #roomFilled = 0
 
   constructor(limits: FrameLimits) {
     this.#limits = limits
@@ -75,27 +110,33 @@ export class FrameReader {
     this.#limits = limits
   }
 
-  /** Adds bytes for {@link next} to cut frames from. */
+  /** Adds bytes for {@link next} to cut frames from. They must not change afterwards. */
   add(bytes: Uint8Array): void {
-    this.#giveBack()
-    this.#keep(bytes)
+    if (this.#length > 0 && bytes.length < ROOM_BYTES) this.#gather(bytes)
+    else if (bytes.length > 0) {
+      this.#closeRoom()
+      // A subarray of a plain array costs less than that of a Buffer.
+      this.#pieces.push(new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length))
+    }
+    this.#length += bytes.length
   }
 
   /** The next frame; undefined while it is not complete. Throws `FrameError`: the stream cannot be used after that. */
   next(): Frame | undefined {
-    const { stream, headerBytes, total } = this.#nextStart()
-    if (stream.length < total) {
-      this.#giveBack()
-      return undefined
-    }
-    this.#start += total
-    return frameOf(stream.subarray(0, total), headerBytes)
+    const sizes = this.#sizes()
+    if (sizes === undefined || this.#length < sizes.head + sizes.body) return undefined
+    const { head, body } = sizes
+    const first = this.#pieces[0]
+    const isWhole = first !== undefined && first.length - this.#at >= head + body
+    if (!isWhole) return frameOf(this.#takeTogether(head), this.#takePieces(body))
+    const bytes = this.#takePart(head + body)
+    return frameOf(bytes, body === 0 ? [] : [bytes.subarray(head)], head)
   }
 
   /** Whether {@link next} answers a frame. Throws as it does. */
   get hasFrame(): boolean {
-    const { stream, total } = this.#nextStart()
-    return stream.length >= total
+    const sizes = this.#sizes()
+    return sizes !== undefined && this.#length >= sizes.head + sizes.body
   }
 
   /** Adds bytes; answers the frames that they complete. Throws as {@link next}. */
@@ -106,58 +147,114 @@ export class FrameReader {
     return frames
   }
 
-  /** Frees the room of delivered frames. */
-  #giveBack(): void {
-    if (this.#start === 0) return
-    this.#room.copyWithin(0, this.#start, this.#length)
-    this.#length -= this.#start
-    this.#start = 0
-    if (this.#length === 0 && this.#room.length > MOST_IDLE_ROOM) this.#room = new Uint8Array(LEAST_ROOM)
+  /** Ends the room behind the bytes that are in it: another piece follows. */
+  #closeRoom(): void {
+    if (this.#room === undefined) return
+    this.#pieces[this.#pieces.length - 1] = this.#room.subarray(0, this.#roomFilled)
+    this.#room = undefined
   }
 
-  #nextStart() {
-    const stream = this.#room.subarray(this.#start, this.#length)
-    return { stream, ...(stream.length < FRAME_PREFIX_BYTES ? INCOMPLETE : this.#prefixOf(stream)) }
-  }
-
-  #keep(bytes: Uint8Array): void {
-    const needed = this.#length + bytes.length
-    if (needed > this.#room.length) {
-      const grown = new Uint8Array(Math.max(needed, 2 * this.#room.length))
-      grown.set(this.#room.subarray(0, this.#length))
-      this.#room = grown
+  /** Small pieces share room: a peer that sends single bytes must not cost an object for each. */
+  #gather(bytes: Uint8Array): void {
+    for (let at = 0; at < bytes.length; ) {
+      if (this.#room === undefined || this.#roomFilled === this.#room.length) {
+        this.#room = new Uint8Array(ROOM_BYTES)
+        this.#roomFilled = 0
+        this.#pieces.push(this.#room)
+      }
+      const part = bytes.subarray(at, at + this.#room.length - this.#roomFilled)
+      this.#room.set(part, this.#roomFilled)
+      this.#roomFilled += part.length
+      at += part.length
     }
-    this.#room.set(bytes, this.#length)
-    this.#length = needed
   }
 
-  #prefixOf(stream: Uint8Array): { readonly headerBytes: number; readonly total: number } {
-    const view = new DataView(stream.buffer, stream.byteOffset, stream.byteLength)
-    if (view.getUint32(0, true) !== MAGIC) throw new FrameError('wrong magic')
-    const [headerBytes, bodyBytes] = [view.getUint32(12, true), view.getUint32(16, true)]
-    if (headerBytes > this.#limits.headers) throw new FrameError(`${headerBytes} bytes of headers`)
-    if (bodyBytes > this.#limits.body) throw new FrameError(`${bodyBytes} bytes of body`)
-    return { headerBytes, total: FRAME_PREFIX_BYTES + headerBytes + bodyBytes }
+  /** The bytes of the next frame: prefix and headers, and body. Undefined until they are known. */
+  #sizes(): { readonly head: number; readonly body: number } | undefined {
+    if (this.#length < FRAME_PREFIX_BYTES) return undefined
+    const first = this.#pieces[0] ?? NO_BYTES
+    const isHere = first.length - this.#at >= FRAME_PREFIX_BYTES
+    const bytes = isHere ? first : this.#copied(FRAME_PREFIX_BYTES)
+    const at = isHere ? this.#at : 0
+    if (uint32At(bytes, at) !== MAGIC) throw new FrameError('wrong magic')
+    const headers = uint32At(bytes, at + 12)
+    const body = uint32At(bytes, at + 16)
+    if (headers > this.#limits.headers) throw new FrameError(`${headers} bytes of headers`)
+    if (body > this.#limits.body) throw new FrameError(`${body} bytes of body`)
+    return { head: FRAME_PREFIX_BYTES + headers, body }
+  }
+
+  /** The next bytes, which stay. */
+  #copied(length: number): Uint8Array {
+    const copy = new Uint8Array(length)
+    let [at, filled] = [this.#at, 0]
+    for (const piece of this.#pieces) {
+      const part = piece.subarray(at, at + length - filled)
+      copy.set(part, filled)
+      filled += part.length
+      at = 0
+      if (filled === length) break
+    }
+    return copy
+  }
+
+  /** Takes the next bytes in one piece. */
+  #takeTogether(length: number): Uint8Array {
+    const first = this.#pieces[0]
+    if (first !== undefined && first.length - this.#at >= length) return this.#takePart(length)
+    const copy = this.#copied(length)
+    this.#takePieces(length)
+    return copy
+  }
+
+  /** Takes the next bytes as they came. */
+  #takePieces(length: number): readonly Uint8Array[] {
+    const taken: Uint8Array[] = []
+    for (let left = length; left > 0; ) {
+      const part = this.#takePart(left)
+      taken.push(part)
+      left -= part.length
+    }
+    return taken
+  }
+
+  /** Takes the next bytes, as many as the first piece has. */
+  #takePart(most: number): Uint8Array {
+    const piece = this.#pieces[0] ?? NO_BYTES
+    const end = Math.min(this.#at + most, piece.length)
+    // A small part would keep the memory of a large piece for as long as its frame lives.
+    const isMost = (end - this.#at) * MOST_KEPT >= piece.length
+    const part = isMost ? piece.subarray(this.#at, end) : piece.slice(this.#at, end)
+    this.#length -= part.length
+    this.#at = end
+    if (this.#length === 0) {
+      this.#pieces = []
+      this.#closeRoom()
+      this.#at = 0
+    } else if (end === piece.length) {
+      this.#pieces.shift()
+      this.#at = 0
+    }
+    return part
   }
 }
 
-function frameOf(bytes: Uint8Array, headerBytes: number): Frame {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  const bodyAt = FRAME_PREFIX_BYTES + headerBytes
+function uint32At(bytes: Uint8Array, at: number): number {
+  const high = (bytes[at + 3] ?? 0) << 24
+  return ((bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8) | ((bytes[at + 2] ?? 0) << 16) | high) >>> 0
+}
+
+/** A frame of its prefix with headers, whose end is given where more follows, and of its body. */
+function frameOf(head: Uint8Array, body: readonly Uint8Array[], end = head.length): Frame {
   const headers = new Map<number, Uint8Array>()
-  for (let position = FRAME_PREFIX_BYTES; position < bodyAt; ) {
-    if (position + 8 > bodyAt) throw new FrameError('a header ends too early')
-    const key = view.getInt32(position, true)
-    const end = position + 8 + view.getUint32(position + 4, true)
-    if (end > bodyAt) throw new FrameError('a header ends too early')
+  for (let position = FRAME_PREFIX_BYTES; position < end; ) {
+    if (position + 8 > end) throw new FrameError('a header ends too early')
+    const key = uint32At(head, position) | 0
+    const next = position + 8 + uint32At(head, position + 4)
+    if (next > end) throw new FrameError('a header ends too early')
     if (headers.size >= MOST_HEADERS) throw new FrameError('too many headers')
-    headers.set(key, bytes.slice(position + 8, end))
-    position = end
+    headers.set(key, head.subarray(position + 8, next))
+    position = next
   }
-  return {
-    contentType: view.getInt32(4, true),
-    sequence: view.getInt32(8, true),
-    headers,
-    body: bodyAt === bytes.length ? [] : [bytes.slice(bodyAt)],
-  }
+  return { contentType: uint32At(head, 4) | 0, sequence: uint32At(head, 8) | 0, headers, body }
 }

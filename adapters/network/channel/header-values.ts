@@ -57,7 +57,10 @@ export function readBool(headers: Headers, key: number): boolean | undefined {
 /** Reads a number of one to four bytes, as it is meant by its sender. */
 export function readUint32(headers: Headers, key: number): number | undefined {
   const value = headers.get(key)
-  return value?.slice(0, 4).reduceRight((number, byte) => number * 256 + byte, 0)
+  if (value === undefined) return undefined
+  let number = 0
+  for (let at = Math.min(value.length, 4) - 1; at >= 0; at -= 1) number = number * 256 + (value[at] ?? 0)
+  return number
 }
 
 /** Throws a `FrameError` for an invalid list, or a list beyond 128 entries of 16,384 bytes; so do the functions below. */

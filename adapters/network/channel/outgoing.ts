@@ -1,6 +1,7 @@
+import { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { runtime } from '../../../src/concurrency/process-runtime.ts'
-import { encodeFrame, type Frame } from './frame.ts'
+import { encodeFrame, type Frame, lengthOfFrame, writeFrame } from './frame.ts'
 
 /** Limits of the messages that may wait for a socket, and for how long. */
 export interface OutgoingLimits {
@@ -19,17 +20,25 @@ interface OutgoingListener {
   onStalled(): void
 }
 
-interface Piece {
-  readonly bytes: Uint8Array
-  /** It belongs to the large message under way, which many receivers share without a copy. */
-  readonly isLarge: boolean
-}
+/** A whole message, or a piece of a message that is longer than the bytes of one write. */
+type Piece =
+  | { readonly frame: Frame; readonly length: number }
+  | {
+      readonly bytes: Uint8Array
+      /** It belongs to the large message under way, which many receivers share without a copy. */
+      readonly isLarge: boolean
+    }
 
 const PIECE_BYTES = 65_536
-const SMALL_BYTES = 16_384
+/** Bytes that Node takes from a pool of its own. */
+const SMALL_BYTES = 4096
 /** Bytes that are handed to a socket at once. The system would take megabytes, and keep them. */
 const AT_ONCE_BYTES = 131_072
 const LARGE_BYTES = 1024 * 1024
+/** Room that many writes use in turn, the next one when the last one is done: fresh memory for each would keep the collector at work. */
+const FREE: Buffer[] = []
+/** Rooms that wait for a next use. */
+const MOST_FREE = 32
 
 /**
  * The frames that wait for a socket, written in small pieces as fast as the peer reads. A message for many receivers is not copied. A peer
@@ -37,15 +46,24 @@ const LARGE_BYTES = 1024 * 1024
  */
 export class Outgoing {
   readonly #socket: Duplex
+  /** Whether written bytes are with the system when a write is done: a stream in this process may hand them on as they are. */
+  readonly #givesBack: boolean
   readonly #limits: OutgoingLimits
   readonly #listener: OutgoingListener
   #pieces: Piece[] = []
   #next = 0
+  /** The shared room of the bytes that are written next. */
+  #room: Buffer | undefined
   /** Bytes that are left of the large message that is under way. */
   #largeBytes = 0
   /** Bytes of all other messages that wait. */
   #bytes = 0
-  #stall: (() => void) | undefined
+  /** The socket takes no more until it drains. */
+  #isWaiting = false
+  /** The instant since which it takes no more, ms of the monotonic clock. */
+  #waitsFrom = 0
+  /** Cancels the watch over a peer that does not read. It outlasts a wait: a timer for every write would cost more than the write. */
+  #cancelWatch: (() => void) | undefined
   /** A later turn to write is scheduled. */
   #isInLine = false
   /** It writes at the end of the running work or of this turn of the event loop. */
@@ -54,10 +72,11 @@ export class Outgoing {
 
   constructor(socket: Duplex, limits: OutgoingLimits, listener: OutgoingListener) {
     this.#socket = socket
+    this.#givesBack = socket instanceof Socket
     this.#limits = limits
     this.#listener = listener
     socket.on('drain', () => this.#drained())
-    socket.once('close', () => this.#stall?.())
+    socket.once('close', () => this.#cancelWatch?.())
   }
 
   get queuedBytes(): number {
@@ -70,13 +89,13 @@ export class Outgoing {
       this.#listener.onStalled()
       return
     }
-    const pieces = compact(encodeFrame(frame))
-    const total = pieces.reduce((sum, { length }) => sum + length, 0)
-    const isLarge = total >= LARGE_BYTES && this.#largeBytes === 0
-    for (const bytes of pieces) this.#pieces.push({ bytes, isLarge })
-    if (isLarge) this.#largeBytes = total
-    else this.#bytes += total
-    if (this.#stall === undefined && !this.#isInLine) this.#pumpSoon()
+    const length = lengthOfFrame(frame)
+    const isLarge = length >= LARGE_BYTES && this.#largeBytes === 0
+    if (length <= PIECE_BYTES) this.#pieces.push({ frame, length })
+    else for (const bytes of encodeFrame(frame)) this.#pieces.push({ bytes, isLarge })
+    if (isLarge) this.#largeBytes = length
+    else this.#bytes += length
+    if (!this.#isWaiting && !this.#isInLine) this.#pumpSoon()
   }
 
   /** Accepts no more messages, and ends the socket once the queue has gone out. */
@@ -86,8 +105,7 @@ export class Outgoing {
   }
 
   #drained(): void {
-    this.#stall?.()
-    this.#stall = undefined
+    this.#isWaiting = false
     this.#pumpLater()
   }
 
@@ -100,7 +118,7 @@ export class Outgoing {
     this.#isSoon = true
     const pump = () => {
       this.#isSoon = false
-      if (this.#stall === undefined && !this.#isInLine) this.#pump()
+      if (!this.#isWaiting && !this.#isInLine) this.#pump()
     }
     if (this.#limits.gathersTurn) inSlices(pump)
     else queueMicrotask(pump)
@@ -113,32 +131,30 @@ export class Outgoing {
     inSlices(() => {
       this.#isInLine = false
       this.#pump()
-      if (this.#pieces.length === 0 && this.#stall === undefined) this.#listener.onDrained()
+      if (this.#pieces.length === 0 && !this.#isWaiting) this.#listener.onDrained()
     })
   }
 
   #pump(): void {
     if (this.#socket.destroyed) return
-    let written = 0
+    let part = this.#take()
     // Head and body of a message leave in one packet.
-    this.#socket.cork()
-    for (let piece = this.#pieces[this.#next]; piece !== undefined; piece = this.#pieces[this.#next]) {
-      const { bytes, isLarge } = piece
-      const part = bytes.subarray(0, PIECE_BYTES)
-      if (part.length < bytes.length) this.#pieces[this.#next] = { bytes: bytes.subarray(PIECE_BYTES), isLarge }
-      else this.#next += 1
-      if (isLarge) this.#largeBytes -= part.length
-      else this.#bytes -= part.length
+    const isOnly = this.#next === this.#pieces.length
+    if (!isOnly) this.#socket.cork()
+    for (let written = 0; part !== undefined; part = this.#take()) {
       written += part.length
-      if (this.#socket.write(part)) {
-        if (written < AT_ONCE_BYTES) continue
-        this.#pumpLater()
+      const room = this.#room
+      this.#room = undefined
+      const isFree = this.#socket.write(part, room && ((error) => error || giveRoomBack(room)))
+      if (!isFree) {
+        this.#wait()
         break
       }
-      this.#stall = runtime.timer(this.#limits.stallMs, () => this.#listener.onStalled())
+      if (written < AT_ONCE_BYTES) continue
+      this.#pumpLater()
       break
     }
-    this.#socket.uncork()
+    if (!isOnly) this.#socket.uncork()
     if (this.#next === this.#pieces.length) {
       this.#pieces = []
       this.#next = 0
@@ -148,12 +164,55 @@ export class Outgoing {
       this.#next = 0
     }
   }
-}
 
-/** A small frame is one piece, and so one packet. */
-function compact(pieces: readonly Uint8Array[]): readonly Uint8Array[] {
-  const bytes = pieces.reduce((sum, { length }) => sum + length, 0)
-  return bytes > SMALL_BYTES ? pieces : [Buffer.concat(pieces)]
+  /**
+   * The bytes that are written next: a whole message, or a part of a longer one. A socket gets as many messages together as fit: only there
+   * do writes cost more than copies.
+   */
+  #take(): Uint8Array | undefined {
+    const first = this.#pieces[this.#next]
+    if (first === undefined) return undefined
+    if ('bytes' in first) return this.#takePart(first)
+    let [end, total] = [this.#next, 0]
+    for (let piece = this.#pieces[end]; piece !== undefined && 'frame' in piece; piece = this.#pieces[end]) {
+      if (total > 0 && (!this.#givesBack || total + piece.length > PIECE_BYTES)) break
+      total += piece.length
+      end += 1
+    }
+    const isShared = this.#givesBack && total > SMALL_BYTES
+    if (isShared) this.#room = FREE.pop() ?? Buffer.allocUnsafeSlow(PIECE_BYTES)
+    const bytes = this.#room?.subarray(0, total) ?? Buffer.allocUnsafe(total)
+    let position = 0
+    for (; this.#next < end; this.#next += 1) {
+      const piece = this.#pieces[this.#next]
+      if (piece !== undefined && 'frame' in piece) position = writeFrame(piece.frame, bytes, position)
+    }
+    this.#bytes -= total
+    return bytes
+  }
+
+  #takePart({ bytes, isLarge }: Extract<Piece, { bytes: Uint8Array }>): Uint8Array {
+    const part = bytes.subarray(0, PIECE_BYTES)
+    if (part.length < bytes.length) this.#pieces[this.#next] = { bytes: bytes.subarray(PIECE_BYTES), isLarge }
+    else this.#next += 1
+    if (isLarge) this.#largeBytes -= part.length
+    else this.#bytes -= part.length
+    return part
+  }
+
+  #wait(): void {
+    this.#isWaiting = true
+    this.#waitsFrom = runtime.monotonic()
+    this.#cancelWatch ??= runtime.timer(this.#limits.stallMs, () => this.#look())
+  }
+
+  #look(): void {
+    this.#cancelWatch = undefined
+    if (!this.#isWaiting || this.#socket.destroyed) return
+    const leftMs = this.#waitsFrom + this.#limits.stallMs - runtime.monotonic()
+    if (leftMs <= 0) this.#listener.onStalled()
+    else this.#cancelWatch = runtime.timer(Math.ceil(leftMs), () => this.#look())
+  }
 }
 
 /** Milliseconds for which the event loop may be held at once. */
@@ -172,7 +231,7 @@ function serve(): void {
   let done = 0
   try {
     for (const work of WAITING) {
-      if (runtime.monotonic() - begun >= SLICE_MS) break
+      if (done > 0 && runtime.monotonic() - begun >= SLICE_MS) break
       done += 1
       work()
     }
@@ -180,4 +239,9 @@ function serve(): void {
     WAITING.splice(0, done)
     if (WAITING.length > 0) runtime.later(serve)
   }
+}
+
+/** The bytes of a room are with the system. */
+function giveRoomBack(room: Buffer): void {
+  if (FREE.length < MOST_FREE) FREE.push(room)
 }

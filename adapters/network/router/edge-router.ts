@@ -112,6 +112,9 @@ export class EdgeRouter implements CircuitHost {
       get asksPosture() {
         return posture.isAsked
       },
+      get takesSessionlessDials() {
+        return posture.takesSessionlessDials
+      },
       admit: (token, stranger) => this.#admit(token, stranger),
       admitted: (client, channel) => this.#admitted(client, channel),
     })

@@ -1,3 +1,4 @@
+import { runtime } from '../../../src/concurrency/process-runtime.ts'
 import type { FromRouter, PeerData, Route, ToRouter } from '../../../src/control-channel.ts'
 import { type EgressOutcome, Forwarder } from './forwarder.ts'
 import { fabricValues, inspectedValues, type ReadsValue } from './inspected-values.ts'
@@ -16,6 +17,8 @@ export interface CircuitHost extends TakesControllers {
 
 /** The settings and surroundings of a router. */
 export interface FabricRouterSettings extends Omit<LinksSettings, 'forwarder' | 'traces' | 'tell' | 'verify'> {
+  /** Epoch ms, by which reports are dated. Default: the clock of the process. */
+  readonly epoch?: () => number
   /** Creates the part with the ends of circuits; absent for a transit router. */
   readonly host?: (router: FabricRouter) => CircuitHost
 }
@@ -38,6 +41,7 @@ export class FabricRouter implements TakesControllers {
     this.forwarder = new Forwarder({
       routerId: settings.routerId,
       now: clock.now,
+      epoch: settings.epoch ?? runtime.now,
       timer: clock.timer,
       tell: (controllerId, message) => this.tell(message, controllerId),
     })

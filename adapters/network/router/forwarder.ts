@@ -1,4 +1,4 @@
-import type { FromRouter, PeerData, Route } from '../../../src/control-channel.ts'
+import type { CircuitUsage, FromRouter, PeerData, Route } from '../../../src/control-channel.ts'
 import {
   EarlyMessages,
   EXPECTED_LIMITS,
@@ -50,6 +50,8 @@ export interface ForwarderSettings {
   readonly routerId: string
   /** Milliseconds of a monotonic clock. */
   readonly now: () => number
+  /** Epoch ms, by which reports of bytes are dated. */
+  readonly epoch: () => number
   /** Sends a message to a controller, or to all if `controllerId` is undefined. */
   readonly tell: (controllerId: string | undefined, message: FromRouter) => void
   readonly timer?: Timer
@@ -58,6 +60,8 @@ export interface ForwarderSettings {
 /** Milliseconds between checks of ending circuits, and between checks of idle circuits and faults. */
 const ENDING_EVERY_MS = 1000
 const IDLE_EVERY_MS = 60_000
+/** Milliseconds between two reports of the bytes that circuits carried. */
+const USAGE_EVERY_MS = 15_000
 const NANOSECONDS = 1_000_000
 
 /** Passes messages of circuits from links and ends to links and ends, as controllers laid them. */
@@ -74,11 +78,13 @@ export class Forwarder {
   readonly #timer: Timer
   #cancel: () => void
   #askedAt: number
+  #countedAt: number
 
   constructor(settings: ForwarderSettings) {
     this.#settings = settings
     this.#faults = new ForwardFaults(settings.now())
     this.#askedAt = settings.now()
+    this.#countedAt = settings.now()
     this.#timer = settings.timer ?? processTimer
     this.#cancel = this.#timer(ENDING_EVERY_MS, () => this.#look())
   }
@@ -170,7 +176,7 @@ export class Forwarder {
   arrived(linkId: string, frame: Frame): Destination | undefined {
     const circuitId = frame.contentType === EDGE_TYPE.payload ? circuitOf(frame) : undefined
     if (circuitId === undefined || this.#table.forwardsOf(circuitId)?.has(linkId) === true) {
-      return this.forward(linkId, frame)
+      return this.forward(linkId, frame, circuitId)
     }
     const early = { source: linkId, message: frame }
     if (!this.#unlaid.keepUnexpected(circuitId, early, lengthOf(frame), this.#settings.now())) {
@@ -181,12 +187,14 @@ export class Forwarder {
 
   /**
    * Passes on a message that came from an address; answers its destination. A message without a destination is dropped; an unexpected loss
-   * of a payload is reported.
+   * of a payload is reported. A sender that has read the circuit of the message passes it.
    */
-  forward(source: string, frame: Frame): Destination | undefined {
-    const circuitId = isOfCircuit(frame) ? circuitOf(frame) : undefined
+  forward(source: string, frame: Frame, named?: string): Destination | undefined {
+    const circuitId = isOfCircuit(frame) ? (named ?? circuitOf(frame)) : undefined
     if (circuitId === undefined) return undefined
-    const address = this.#table.destination(circuitId, source, this.#settings.now(), !isRetransmission(frame))
+    const bytes = frame.contentType === EDGE_TYPE.payload ? lengthOf(frame) : 0
+    const isActivity = !isRetransmission(frame)
+    const address = this.#table.destination(circuitId, source, this.#settings.now(), isActivity, bytes)
     const destination = address === undefined ? undefined : this.#destinations.get(address)
     if (frame.contentType === EDGE_TYPE.circuitControl) this.#passControl(circuitId, frame, source, destination)
     else if (destination !== undefined) destination.take(circuitId, frame)
@@ -219,9 +227,9 @@ export class Forwarder {
     }
   }
 
-  /** Data of a circuit passed between two ends at this router without forwarding. */
-  passed(circuitId: string, source: string): void {
-    this.#table.destination(circuitId, source, this.#settings.now())
+  /** Bytes of a circuit passed between two ends at this router without forwarding. */
+  passed(circuitId: string, source: string, bytes: number): void {
+    this.#table.destination(circuitId, source, this.#settings.now(), true, bytes)
   }
 
   close(): void {
@@ -239,11 +247,32 @@ export class Forwarder {
       const subject = controllerId === undefined ? 'forward-of-unknown-owner' : 'forward'
       this.#settings.tell(controllerId, { type: 'fault', subject, id: circuitIds.join(' '), iteration: 0 })
     }
+    if (now - this.#countedAt >= USAGE_EVERY_MS) this.#tellUsage(now)
     if (now - this.#askedAt >= IDLE_EVERY_MS) {
       this.#askedAt = now
       this.#askForIdle(now)
     }
     this.#cancel = this.#timer(ENDING_EVERY_MS, () => this.#look())
+  }
+
+  /** The bytes of circuits whose clients are at this router, for their controllers. */
+  #tellUsage(now: number): void {
+    const lengthMs = Math.round(now - this.#countedAt)
+    this.#countedAt = now
+    const from = this.#settings.epoch() - lengthMs
+    const byController = new Map<string, CircuitUsage[]>()
+    for (const { circuitId, controllerId, fromClient, toClient } of this.#table.carried()) {
+      const bytes = new Map([
+        ['ingress.rx', fromClient],
+        ['ingress.tx', toClient],
+      ])
+      const known = byController.get(controllerId) ?? []
+      known.push({ circuitId, from, lengthMs, bytes })
+      byController.set(controllerId, known)
+    }
+    for (const [controllerId, usage] of byController) {
+      this.#settings.tell(controllerId, { type: 'metrics', nanoseconds: new Map(), usage })
+    }
   }
 
   #askForIdle(now: number): void {

@@ -128,6 +128,7 @@ class OwnRouterConnection implements RunningRouter {
       credentials: () => credentialsOf(this.#own),
       listeners: this.#linkListeners,
       clock,
+      ...(now && { epoch: now }),
       random: runtime.fraction,
       host: (router) => {
         this.#edge = new EdgeRouter(facts, router)

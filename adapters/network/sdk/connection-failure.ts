@@ -17,6 +17,8 @@ import { ApiError } from '../../../src/client/index.ts'
  * - `TIMED_OUT`: no answer in time.
  * - `NO_PEER_KEY`: the connection must be encrypted end to end, and the other end sent no valid key.
  * - `DECRYPTION_FAILED`: the received data differs from the data that the other end sent.
+ * - `NOT_PROVED`: the two ends were to prove themselves to each other, and one of them, the router or the controller takes no part, or an
+ *   end is another identity. The message names it.
  * - `CONNECTION_LOST`: the connection ended before both ends were done: access was lost, or a router.
  * - `CLOSED`: the identity is closed.
  * - `NOT_ALLOWED`: the controller refused something else; `cause` is its answer.
@@ -38,6 +40,7 @@ export const FAILURE_CODES = [
   'TIMED_OUT',
   'NO_PEER_KEY',
   'DECRYPTION_FAILED',
+  'NOT_PROVED',
   'CONNECTION_LOST',
   'CLOSED',
   'NOT_ALLOWED',

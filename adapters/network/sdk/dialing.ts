@@ -1,6 +1,7 @@
 import { routersToTry } from '../../../src/data-plane.ts'
 import type { Timer } from '../channel/conversation.ts'
 import { ConnectionFailure } from './connection-failure.ts'
+import type { DirectOffer } from './proved/direct-identity.ts'
 import { RefusedByRouter } from './routers/refused-by-router.ts'
 import type { RouterPool } from './routers/router-pool.ts'
 import type { RouterDial } from './routers/router-requests.ts'
@@ -13,6 +14,11 @@ export interface DialOptions {
   readonly applicationData?: Uint8Array | string
   /** The one host that is meant, of a service whose hosts have names. */
   readonly instance?: string
+  /**
+   * Whether both ends must prove their identities by their certificates (`connection.provedPeer`), so that no router has to be believed; the
+   * dial rejects with `NOT_PROVED` otherwise. Default: as `directE2EE` of `openIdentity` says.
+   */
+  readonly proved?: boolean
   /** Milliseconds until the dial counts as failed; default 15 s. */
   readonly timeoutMs?: number
   /** Gives up when it is aborted; rejects with its reason. */
@@ -24,6 +30,8 @@ export interface Dialer {
   readonly access: ServiceAccess
   readonly routers: RouterPool
   readonly timer: Timer
+  /** How the host and this dialer prove themselves to each other. Rejects with `NOT_PROVED` where they must, and cannot. */
+  directOffer(serviceId: string, isRequired: boolean | undefined): Promise<DirectOffer | undefined>
   /** The name that hosts see. */
   name(): Promise<string>
   /** A router does not know the session of the identity: the next call begins another one. */
@@ -116,12 +124,13 @@ async function requestFor(
   dialer: Dialer,
   service: UsableService,
   sessionToken: string,
-  { applicationData: data, instance }: DialOptions,
+  { applicationData: data, instance, proved }: DialOptions,
   timeoutMs: number,
 ): Promise<RouterDial> {
   return {
     ...{ service: service.name, sessionToken, isEncrypted: service.isEncrypted, timeoutMs },
     callerName: await dialer.name(),
+    direct: await dialer.directOffer(service.id, proved),
     ...(data !== undefined && { applicationData: typeof data === 'string' ? Buffer.from(data) : data }),
     ...(instance !== undefined && { instance }),
   }

@@ -120,7 +120,7 @@ function fetchListener(fetch: FetchApp): RequestListener {
   }
 }
 
-const NOBODY: Caller = { id: undefined, name: undefined, claimedName: '' }
+const NOBODY: Caller = { id: undefined, name: undefined, claimedName: '', isProved: false }
 
 async function answer(fetch: FetchApp, incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
   const caller = incoming.caller ?? NOBODY

@@ -4,6 +4,7 @@ import { pauseAfter, routersToTry } from '../../../src/data-plane.ts'
 import type { Timer } from '../channel/conversation.ts'
 import { ConnectionFailure, failureOf } from './connection-failure.ts'
 import { type KeyPair, loadEndToEnd } from './end-to-end.ts'
+import type { DirectOffer } from './proved/direct-identity.ts'
 import type { RouterPool } from './routers/router-pool.ts'
 import type { RouterBinding } from './routers/router-requests.ts'
 import type { ServiceAccess, UsableService } from './service-access.ts'
@@ -26,6 +27,16 @@ export interface HostOptions {
    * it, and the caller gets the text.
    */
   accept?(caller: Caller, applicationData: Uint8Array): boolean | string | Promise<boolean | string>
+  /**
+   * Whether each caller must prove its identity by its certificate, so that no router has to be believed: `request.caller.isProved`. Others
+   * are refused, which have no `proved` or `directE2EE`, and callers over routers that do not carry it. The controller needs `directE2EE`.
+   * Default: as `directE2EE` of `openIdentity` says.
+   *
+   * @example
+   * const server = await openIdentity('server.json')
+   * await server.host('payroll', (request, response) => response.end(request.caller?.id), { proved: true })
+   */
+  readonly proved?: boolean
   /** Called with the failure when no router hosts the service any more, and with undefined when it is hosted again. */
   onChange?(failure: ConnectionFailure | undefined): void
 }
@@ -46,6 +57,8 @@ export interface Host {
   readonly access: ServiceAccess
   readonly routers: RouterPool
   readonly timer: Timer
+  /** How dialers and this host prove themselves to each other. Rejects with `NOT_PROVED` where they must, and cannot. */
+  directOffer(serviceId: string, isRequired: boolean | undefined): Promise<DirectOffer | undefined>
   forgetSession(): void
 }
 
@@ -76,6 +89,7 @@ class Hosting implements HostedService {
   readonly #bindings = new Map<string, RouterBinding>()
   readonly #open = new Set<ServiceConnection>()
   #keys: KeyPair | undefined
+  #direct: DirectOffer | undefined
   #failures = 0
   #cancelNext: () => void = () => undefined
   #isWorking = false
@@ -171,7 +185,8 @@ class Hosting implements HostedService {
     if (!service.mayBind)
       throw new ConnectionFailure('ACCESS_DENIED', `${this.service}: this identity may dial it, not host it`)
     const session = await access.session(service, 'Bind')
-    if (service.isEncrypted) this.#keys ??= (await loadEndToEnd()).createKeyPair()
+    this.#direct = await this.#host.directOffer(service.id, this.#options.proved)
+    if (service.isEncrypted && this.#direct?.isRequired !== true) this.#keys ??= (await loadEndToEnd()).createKeyPair()
     const offers = routersToTry(session.routers, (address) => routers.isConnected(address))
     const wanted = this.#options.routers ?? ROUTERS
     let failure: unknown
@@ -191,14 +206,15 @@ class Hosting implements HostedService {
     const { instance, cost, precedence } = this.#options
     let end: ConnectionFailure | undefined
     const binding = await channel.bind({
-      ...{ service: service.name, sessionToken, keys: service.isEncrypted ? this.#keys : undefined },
+      ...{ service: service.name, sessionToken, direct: this.#direct },
+      keys: service.isEncrypted ? this.#keys : undefined,
       ...{ listenerId: this.#listenerId, timeoutMs: BIND_MS },
       ...(instance !== undefined && { instance }),
       ...(cost !== undefined && { cost }),
       ...(precedence !== undefined && { precedence }),
       judge: (caller, applicationData) => this.#judge(caller, applicationData),
       hasRoom: () => this.#hasRoom(),
-      accept: (connection) => this.#accept(connection),
+      accept: (connection, proving) => this.#accept(connection, proving),
       onEnd: (failure) => {
         end = failure
         this.#ended(address, failure)
@@ -222,9 +238,31 @@ class Hosting implements HostedService {
     return this.#open.size < (this.#options.maxConnections ?? MOST_CONNECTIONS)
   }
 
-  #accept(connection: ServiceConnection): void {
+  #accept(carrier: ServiceConnection, proving: Promise<ServiceConnection> | undefined): void {
+    this.#count(carrier)
+    if (proving === undefined) {
+      this.#hand(carrier)
+      return
+    }
+    proving.then(
+      (connection) => {
+        connection.on('error', () => undefined)
+        this.#open.delete(carrier)
+        this.#count(connection)
+        if (this.#isClosed) connection.destroy()
+        else this.#hand(connection)
+      },
+      // The carrier has ended, and the dialer knows why.
+      () => undefined,
+    )
+  }
+
+  #count(connection: ServiceConnection): void {
     this.#open.add(connection)
     connection.once('close', () => this.#open.delete(connection))
+  }
+
+  #hand(connection: ServiceConnection): void {
     try {
       this.#take(connection)
     } catch (error) {

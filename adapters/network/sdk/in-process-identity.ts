@@ -21,6 +21,8 @@ export interface InProcess {
   readonly timer?: Timer
   /** Milliseconds of a monotonic clock, the clock of `timer`. */
   readonly now?: () => number
+  /** Makes the two ends of a channel to the router; it throws where none opens. Default: both ends are in this process. */
+  readonly channels?: () => readonly [Channel, Channel]
   /** Begins an API session of the identity; answers its token, or its tokens, which are refreshed then before they expire. */
   startSession(): Promise<string | SessionTokens>
 }
@@ -37,7 +39,7 @@ export interface OfProcess {
  * Policies apply to it as to any identity. It reaches only the hosts at this router.
  */
 export function inProcessIdentity(surroundings: InProcess): Identity {
-  const { origin, fetch, router, timer = processTimer, now, startSession } = surroundings
+  const { origin, fetch, router, timer = processTimer, now, channels = channelPair, startSession } = surroundings
   return identityOver({
     ...(now !== undefined && { now }),
     ...{ controllers: [origin], fetchBy: () => fetch, timer, sessions: 'api-session', holdsProcess: false },
@@ -51,9 +53,18 @@ export function inProcessIdentity(surroundings: InProcess): Identity {
     },
     reaches: ({ name }) => name === router.name,
     connect: async () => {
-      const [own, theirs] = channelPair()
+      const [own, theirs] = opened(channels)
       router.greet(theirs, { chain: [], remoteAddress: undefined, isOfProcess: true })
       return own
     },
   })
+}
+
+function opened(channels: () => readonly [Channel, Channel]): readonly [Channel, Channel] {
+  try {
+    return channels()
+  } catch (cause) {
+    const told = cause instanceof Error ? cause.message : String(cause)
+    throw new ConnectionFailure('ROUTER_UNREACHABLE', `the router cannot be reached: ${told}`, { cause })
+  }
 }

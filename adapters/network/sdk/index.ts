@@ -15,4 +15,4 @@ export { type CertifiedKey, type EnrolledDevice, type IdentityFile, writeIdentit
 export { type Identity, type IdentityOptions, openIdentity } from './open-identity.ts'
 export type { UsableService } from './service-access.ts'
 export type { FetchDispatcher, ServiceRequestInit } from './service-agent.ts'
-export type { Caller, ServiceConnection } from './service-connection.ts'
+export type { Caller, ProvedPeer, ServiceConnection } from './service-connection.ts'

@@ -23,6 +23,7 @@ import {
   keptInFile,
   readIdentity,
 } from './identity-file.ts'
+import type { DirectIdentity, ProvingParts } from './proved/direct-identity.ts'
 import { connectToRouter, RouterPool } from './routers/router-pool.ts'
 import { ServiceAccess, type UsableService } from './service-access.ts'
 import {
@@ -45,6 +46,16 @@ export interface IdentityOptions {
   readonly posture?: EndpointFacts | (() => EndpointFacts | Promise<EndpointFacts>)
   /** A code of the authenticator app, which is requested if a login needs a second factor. */
   secondFactor?(): Promise<string>
+  /**
+   * How the identity proves itself to the other ends of its connections by its certificate, and they to it (DirectE2EE, which OpenZiti has
+   * not settled: `docs/sdk.md`): `offered` where both ends take part, `required` for each dial and each hosted service that does not say
+   * otherwise. Default: only a dial or a host with `proved: true` takes part.
+   *
+   * @example
+   * await using laptop = await openIdentity('laptop.json', { directE2EE: 'offered' })
+   * const { provedPeer } = await laptop.dial('payroll')
+   */
+  readonly directE2EE?: 'offered' | 'required'
   /**
    * Keeps a renewed identity, the whole of it: in its file by {@link writeIdentity}, or anywhere that outlives the program; it resolves
    * when that is done. Key and certificate are renewed in the last third of the certificate's life, and when the controller asks for it,
@@ -121,12 +132,14 @@ const OPTIONS: OptionRules<IdentityOptions> = {
   sessions: { oneOf: ['auto', 'api-session', 'bearer'] },
   posture: 'unknown',
   secondFactor: 'function',
+  directE2EE: { oneOf: ['offered', 'required'] },
   keep: 'function',
 }
 
 const DIAL_OPTIONS: OptionRules<DialOptions> = {
   applicationData: { shape: 'unknown' },
   instance: 'string',
+  proved: 'boolean',
   timeoutMs: 'number',
   signal: 'object',
 }
@@ -138,6 +151,7 @@ const HOST_OPTIONS: OptionRules<HostOptions & HostedAppOptions> = {
   routers: 'number',
   maxConnections: 'number',
   accept: 'function',
+  proved: 'boolean',
   onChange: 'function',
   callerHeader: 'string',
 }
@@ -246,7 +260,13 @@ export function identityOver(connections: IdentityConnections): Identity {
   const renewal = new CertificateRenewal({ session, controllers, certificate, keep: connections.keep, timer })
   const access = new ServiceAccess(session, (router) => connections.reaches?.(router) ?? true)
   const forgetSession = () => session.forget()
-  const common = { access, routers, timer, forgetSession }
+  let direct: Promise<DirectIdentity> | undefined
+  const directOffer = async (serviceId: string, isRequired = connections.directE2EE === 'required') => {
+    if (!isRequired && connections.directE2EE === undefined) return undefined
+    direct ??= openProving({ ...{ certificate, controllers, session, timer }, fetch: fetchController, whoAmI })
+    return (await direct).offer(serviceId, isRequired)
+  }
+  const common = { access, routers, timer, directOffer, forgetSession }
   const hosted = new Set<HostedService>()
   const dial = (service: string, options: DialOptions = {}) =>
     dialService({ ...common, name: async () => (await whoAmI()).name }, service, options)
@@ -308,6 +328,12 @@ export function identityOver(connections: IdentityConnections): Identity {
     },
     [Symbol.asyncDispose]: close,
   }
+}
+
+/** The identity as it proves itself: loaded with the first connection that asks for it. */
+async function openProving(parts: ProvingParts): Promise<DirectIdentity> {
+  const { provingIdentity } = await import('./proved/direct-identity.ts')
+  return provingIdentity(parts)
 }
 
 /** The way to controllers by the certificate that is shown at the moment. */

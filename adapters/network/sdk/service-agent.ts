@@ -8,7 +8,7 @@ export type Dial = (service: string, options?: DialOptions) => Promise<ServiceCo
 
 /**
  * An agent of `node:http` whose hosts are services: `http://payroll/…` is a request to the service `payroll`. Connections are kept
- * for the next request. Names of hosts are in small letters; a service is found by its name in any.
+ * for the next request. Names of hosts are in small letters, so that no service with a capital is one.
  */
 export class ServiceAgent extends Agent {
   readonly #dial: Dial

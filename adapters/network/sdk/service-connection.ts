@@ -12,6 +12,11 @@ export interface Caller {
   readonly name: string | undefined
   /** The name that it gives itself. The name is unverified: decide nothing by it. */
   readonly claimedName: string
+  /**
+   * Whether it proves `id` and `name` to this end by its certificate, whatever routers say: `host('payroll', app, { proved: true })`. A
+   * connection is handed over once it has; `accept` is asked before.
+   */
+  readonly isProved: boolean
 }
 
 /** The facts of a connection from its beginning. */
@@ -25,6 +30,14 @@ export interface ConnectionFacts {
   readonly circuitId: string
   /** Whether no router can read it. */
   readonly isEncrypted: boolean
+  /** The identity that the other end proved to be; undefined where it proved nothing. */
+  readonly provedPeer?: ProvedPeer
+}
+
+/** The identity at the other end of a connection, as it proved itself by its certificate. */
+export interface ProvedPeer {
+  readonly id: string
+  readonly name: string
 }
 
 /** The secrets that both ends of a connection agreed on. */
@@ -70,6 +83,7 @@ export class ServiceConnection extends Duplex {
   #cancelIdle: (() => void) | undefined
   #idleMs = 0
   #activeAt = 0
+  #carriesTls = false
 
   /** @internal */
   constructor(line: Line, service: string) {
@@ -101,6 +115,11 @@ export class ServiceConnection extends Duplex {
   /** Whether it is encrypted from end to end: no router can read it. */
   get isEncrypted(): boolean {
     return this.#facts.isEncrypted
+  }
+
+  /** The identity that the other end proved to be by its certificate; undefined where it proved nothing. */
+  get provedPeer(): ProvedPeer | undefined {
+    return this.#facts.provedPeer
   }
 
   /** The name of the dialer, where `net.Socket` has an address. */
@@ -176,8 +195,13 @@ export class ServiceConnection extends Duplex {
     this.#sendFrom(chunk, 0, done)
   }
 
+  /** TLS between its two ends says itself that a direction is over, and goes on to write then: only the end of both is told. @internal */
+  carryTls(): void {
+    this.#carriesTls = true
+  }
+
   override _final(done: (error?: Error) => void): void {
-    if (this.#isOver || this.#line.send(new Uint8Array(), DATA_FLAG.end)) done()
+    if (this.#carriesTls || this.#isOver || this.#line.send(new Uint8Array(), DATA_FLAG.end)) done()
     else this.#line.whenWritable(() => done())
   }
 

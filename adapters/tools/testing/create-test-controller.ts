@@ -1,4 +1,4 @@
-import { checkArgument, checkOptions, type OptionRule, type OptionRules } from '../../../src/base/arguments.ts'
+import { checkArgument, checkOptions, type OptionRules } from '../../../src/base/arguments.ts'
 import { createClient, createManagementClient } from '../../../src/client/index.ts'
 import { Lifetime } from '../../../src/concurrency/lifetime.ts'
 import {
@@ -15,10 +15,12 @@ import { CONTROLLER_OPTIONS } from '../../../src/testing.ts'
 import { reachOf } from './access-expectations.ts'
 import type { KeptApp } from './authenticator-app.ts'
 import { byIdOrName, endpoints, type TestEndpoint } from './endpoints.ts'
-import { fakeClock, fakeScheduler, liveClock } from './fake-clock.ts'
+import { fakeClock, fakeScheduler, liveClock, SPAN } from './fake-clock.ts'
 
 import { giveRouter, plainPasswordHasher, recordingLogger, seededRandom } from './fakes.ts'
 import { faultPlan } from './faults.ts'
+import { CONTROLLER, TestPaths } from './network/test-network.ts'
+import { TestProcesses, withMembers } from './network/test-processes.ts'
 import { requestRecord } from './request-record.ts'
 import type { RoutedParts, RoutedTestController } from './routed-controller.ts'
 import {
@@ -75,11 +77,15 @@ const OPTIONS: OptionRules<TestControllerOptions> = {
   now: 'number',
   seed: 'number',
   router: 'boolean',
+  controllers: {
+    shape: 'number',
+    problem: (count: number) => (Number.isInteger(count) && count >= 1 ? undefined : `takes 1 or more, not ${count}`),
+  },
 }
 
 /** A test controller whose identities may have authenticator apps already, as in a fork. */
 async function controllerWith(options: TestControllerOptions, apps: Map<string, KeptApp>): Promise<RoutedParts> {
-  const { now, clock: pace = 'turned', seed = 1, router: _router, ...rest } = options
+  const { now, clock: pace = 'turned', seed = 1, router: _router, controllers = 1, ...rest } = options
   const clock = pace === 'live' ? liveClock(now) : fakeClock(now)
   const scheduler = fakeScheduler(clock)
   const { storage = memoryStorage(), admin = TEST_ADMIN } = rest
@@ -88,23 +94,32 @@ async function controllerWith(options: TestControllerOptions, apps: Map<string, 
     (await createPkiMaterial({ hosts: HOSTS, trustDomain: TRUST_DOMAIN, now: clock.now(), endTogether: true }))
   const plan = faultPlan()
   const record = requestRecord()
-  const controller = await createController({
-    address: ADDRESS,
-    random: seededRandom(await unusedSeed(storage, seed)),
-    passwordHasher: plainPasswordHasher,
-    logger: recordingLogger(),
-    rateLimits: false,
-    // A test delivers no events to webhooks unless it asks for that.
-    webhooks: false,
-    ...rest,
-    authorize: record.authorize(rest.authorize),
-    pki,
-    storage: plan.storage(storage),
-    admin,
-    clock,
-    scheduler,
+  const names = Array.from({ length: controllers }, (_, at) => (at === 0 ? CONTROLLER : `${CONTROLLER}-${at + 1}`))
+  const paths = new TestPaths({ clock, scheduler }, names)
+  const processes = new TestProcesses({
+    ...{ names, scheduler, paths, storage: plan.storage(storage) },
+    around: (fetch) => record.around(plan.around(fetch, clock, scheduler), clock),
+    create: async ({ startsBefore, ...ports }) => {
+      // A controller that starts over the network of another one leaves it as it is.
+      const { model: _applied, prune: _pruned, ...again } = rest
+      return createController({
+        address: ADDRESS,
+        random: seededRandom((await unusedSeed(storage, seed)) + startsBefore * OTHER_SEEDS),
+        passwordHasher: plainPasswordHasher,
+        logger: recordingLogger(),
+        rateLimits: false,
+        // A test delivers no events to webhooks unless it asks for that.
+        webhooks: false,
+        ...(startsBefore === 0 ? rest : again),
+        authorize: record.authorize(rest.authorize),
+        ...{ pki, admin, clock },
+        ...ports,
+      })
+    },
   })
-  const fetch = record.around(plan.around(controller.fetch, clock, scheduler), clock)
+  await processes.startAll()
+  const controller = processes.asController()
+  const { fetch } = processes
   const baseUrl = `https://${rest.address ?? ADDRESS}`
   const connect = { baseUrl, fetch: (request: Request) => fetch(request) }
   const management = createManagementClient(connect)
@@ -119,20 +134,20 @@ async function controllerWith(options: TestControllerOptions, apps: Map<string, 
   }
   const serviceId = async (service: string) =>
     (await loggedIn.call('GET /services', { query: byIdOrName(service) })).data[0]?.id ?? service
-  const bundle = () => controller.caPem
-  const served = {
-    ...controller,
-    get caPem() {
-      return bundle()
-    },
-    fetch,
-  }
-  const reach = endpoints({ controller: served, admin: loggedIn, baseUrl, clock, elapse, serviceId, apps })
+  const served = withMembers(controller, { fetch })
+  const wayOf = (...own: readonly [string, ...string[]]) => processes.fetchFrom(paths.join(...own))
+  const reach = endpoints({ controller: served, wayOf, admin: loggedIn, baseUrl, clock, elapse, serviceId, apps })
   const listening = new Set<ListeningController>()
+  let takesRouters = false
   const listen: RoutedParts['listen'] = async (where = {}, running) => {
     const server = await listenWith(served, where, running)
+    takesRouters ||= where.fabric === true
     listening.add(server)
     return server
+  }
+  const kill = (name: string) => {
+    if (takesRouters) throw new Error(`kill: routers of listen({ fabric: true }) would hold on to ${name}`)
+    processes.kill(name)
   }
   // The network of a fork is what became of the model.
   const { model: _model, prune: _prune, ...forked } = options
@@ -145,11 +160,13 @@ async function controllerWith(options: TestControllerOptions, apps: Map<string, 
     return { fork }
   }
   const lifetime = new Lifetime('the test controller is closed')
-  const close = () =>
-    lifetime.close(
+  const close = () => {
+    paths.heal()
+    return lifetime.close(
       () => Promise.all([...listening].map((server) => server.close())),
-      () => controller.close(),
+      () => processes.close(),
     )
+  }
   const seedWith = async (input: ModelInput) => {
     await controller.apply(input)
     await giveRouter(controller)
@@ -159,12 +176,8 @@ async function controllerWith(options: TestControllerOptions, apps: Map<string, 
   function as(who: string | Call | Caller): TestEndpoint | CallEngine {
     return typeof who === 'string' ? reach.as(who) : controller.as(who)
   }
-  const net: TestController = {
-    ...served,
+  const net: TestController = withMembers(served, {
     ...reach,
-    get caPem() {
-      return bundle()
-    },
     as,
     fetch,
     storage,
@@ -179,23 +192,22 @@ async function controllerWith(options: TestControllerOptions, apps: Map<string, 
     posture: (identity) => ({ report: (facts) => reach.as(identity).report(facts) }),
     totp: (identity) => reach.as(identity).totp(),
     faults: plan.faults,
+    network: paths,
     requests: record.requests,
     reach: (identity, circumstances) => reachOf(controller, identity, circumstances),
     snapshot,
     fork: () => snapshot().fork(),
     listen: (where) => listen(where),
+    kill,
+    restart: (name) => processes.restart(name),
     close,
     [Symbol.asyncDispose]: close,
-  }
-  return { net, fetch, origin: baseUrl, scheduler, listen }
+  } satisfies Partial<TestController>)
+  return { net, processes, origin: baseUrl, scheduler, paths, listen }
 }
 
-/** The rule of the span by which time passes: it never goes back. */
-const SPAN: OptionRule = {
-  shape: 'number',
-  isNeeded: true,
-  problem: (value: number) => (value >= 0 && value < Infinity ? undefined : `takes 0 or more, not ${value}`),
-}
+/** How far the seeds of controllers over one storage are apart. */
+const OTHER_SEEDS = 1_000_000
 
 /** A storage that was written to before may hold ids of earlier seeds. */
 function unusedSeed(storage: Storage, seed: number): Promise<number> {

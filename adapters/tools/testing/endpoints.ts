@@ -7,7 +7,7 @@ import {
   type ManagementApi,
   type RequestOf,
 } from '../../../src/client/index.ts'
-import type { ConnectionInfo, Controller } from '../../../src/index.ts'
+import type { ConnectionInfo, Controller, ControllerFetch } from '../../../src/index.ts'
 import { type EndpointFacts, postureResponses } from '../../../src/policy.ts'
 import { certificatesIn, createSigningRequest } from '../../network/enrollment/index.ts'
 import { type AuthenticatorApp, enrollInMfa, type KeptApp } from './authenticator-app.ts'
@@ -48,13 +48,15 @@ interface EndpointsRequest extends EndpointPorts {
   readonly controller: Pick<Controller, 'engine' | 'fetch' | 'caPem'>
   readonly admin: ApiClient<ManagementApi>
   readonly baseUrl: string
+  /** The way of an endpoint's requests, by the names of its identity. */
+  wayOf(...names: readonly [string, ...string[]]): ControllerFetch
 }
 
 /** Keeps the endpoints of a test controller. */
-export function endpoints({ controller, admin, baseUrl, ...ports }: EndpointsRequest): Endpoints {
+export function endpoints({ controller, admin, baseUrl, wayOf, ...ports }: EndpointsRequest): Endpoints {
   const known = new Map<string, TestEndpoint>()
-  const clientOver = (connection: ConnectionInfo, login: () => Promise<string>) =>
-    createClient({ baseUrl, fetch: (request) => controller.fetch(request, connection), login })
+  const clientOver = (fetch: ControllerFetch, connection: ConnectionInfo, login: () => Promise<string>) =>
+    createClient({ baseUrl, fetch: (request) => fetch(request, connection), login })
 
   const withoutCredentials = (identity: string) => {
     let known: string | undefined
@@ -63,7 +65,7 @@ export function endpoints({ controller, admin, baseUrl, ...ports }: EndpointsReq
       return known ?? identity
     }
     const login = async () => (await controller.engine.host.startSession(await identityId())).token
-    return withId(refusingTraffic(testEndpoint(clientOver({}, login), identityId, ports)), () => {
+    return withId(refusingTraffic(testEndpoint(clientOver(wayOf(identity), {}, login), identityId, ports)), () => {
       if (known !== undefined) return known
       const place = `as(${JSON.stringify(identity)})`
       throw new Error(`the id of ${place} is known after its first request: await one, or take the id from enroll()`)
@@ -79,12 +81,13 @@ export function endpoints({ controller, admin, baseUrl, ...ports }: EndpointsReq
       const id = (await findIdentity(admin, identity)) ?? (await createIdentity(admin, identity, fields))
       const { name, token } = await invitation(admin, ports.clock.now(), id)
       const { key, csr } = await createSigningRequest(name)
-      const anonymous = createClient({ baseUrl, fetch: (request) => controller.fetch(request) })
+      const fetch = wayOf(identity, id, name)
+      const anonymous = createClient({ baseUrl, fetch: (request) => fetch(request) })
       const { cert } = (await anonymous.call('POST /enroll/ott', { body: { token, clientCsr: csr } })).data
       const connection = { clientCertificates: certificatesIn(cert) }
       const device = refusingTraffic({
         ...testEndpoint(
-          clientOver(connection, () => logInByCertificate(controller, baseUrl, connection)),
+          clientOver(fetch, connection, () => logInByCertificate(fetch, baseUrl, connection)),
           async () => id,
           ports,
         ),
@@ -96,7 +99,7 @@ export function endpoints({ controller, admin, baseUrl, ...ports }: EndpointsReq
   }
 }
 
-async function logInByCertificate({ fetch }: Pick<Controller, 'fetch'>, baseUrl: string, connection: ConnectionInfo) {
+async function logInByCertificate(fetch: ControllerFetch, baseUrl: string, connection: ConnectionInfo) {
   const client: ApiClient<ClientApi> = createClient({ baseUrl, fetch: (request) => fetch(request, connection) })
   return (await client.call('POST /authenticate', { query: { method: 'cert' }, body: {} })).data.token
 }

@@ -59,6 +59,13 @@ const INSTANT: OptionRule = {
   problem: (value: number) => (Number.isFinite(value) ? undefined : `takes a number of milliseconds, not ${value}`),
 }
 
+/** The rule of the span by which time passes: it never goes back. */
+export const SPAN: OptionRule = {
+  shape: 'number',
+  isNeeded: true,
+  problem: (value: number) => (value >= 0 && value < Infinity ? undefined : `takes 0 or more, not ${value}`),
+}
+
 function movable(isTicking: boolean, now: () => number, move: (instant: number) => void): FakeClock {
   const listeners: (() => void)[] = []
   const set = (instant: number) => {

@@ -24,6 +24,7 @@ export { type FakeClock, type FakeScheduler, fakeClock, fakeScheduler, liveClock
 export * from './fake-router.ts'
 export { type LogEntry, plainPasswordHasher, recordingLogger, seededRandom } from './fakes.ts'
 export { ConnectionDropped, type Fault, type FaultFilter, type Faults } from './faults.ts'
+export type { TestNetwork } from './network/test-network.ts'
 export type { RecordedRequest } from './request-record.ts'
 export type { RoutedDevice, RoutedEndpoint, RoutedTestController } from './routed-controller.ts'
 export type {

@@ -17,6 +17,7 @@ import type { AuthenticatorApp } from './authenticator-app.ts'
 import type { Endpoints } from './endpoints.ts'
 import type { FakeClock } from './fake-clock.ts'
 import { ConnectionDropped, type Faults } from './faults.ts'
+import type { TestNetwork } from './network/test-network.ts'
 import type { RecordedRequest } from './request-record.ts'
 import type { TestEvents } from './waiting-events.ts'
 
@@ -33,6 +34,11 @@ export interface TestControllerOptions extends Partial<Omit<ControllerOptions, '
    * test's clock. Default: false, and `dial` opens a session alone.
    */
   readonly router?: boolean
+  /**
+   * How many controllers run over the one storage: `controller`, `controller-2` and so on. The test acts by the first
+   * running controller, and {@link TestController.kill} ends any of them. Default: 1.
+   */
+  readonly controllers?: number
 }
 
 /** A controller in memory with a clock that the test turns. */
@@ -79,6 +85,8 @@ export interface TestController extends Omit<Controller, 'as' | 'events'>, Endpo
   reach(identity: string, circumstances?: AssumedCircumstances): Promise<Reach>
   /** Faults of requests, from within the test and from outside. */
   readonly faults: Faults
+  /** The connections of endpoints and of the router, and their faults. */
+  readonly network: TestNetwork
   /**
    * The requests to the controller in their order, including requests of the test itself; the latest 10,000.
    *
@@ -98,6 +106,25 @@ export interface TestController extends Omit<Controller, 'as' | 'events'>, Endpo
    * with clocks of their own want the option `clock: 'live'`. {@link Controller.close} ends it as well.
    */
   listen(options?: ListenOptions): Promise<ListeningController>
+  /**
+   * Ends a controller as a crash does: all that it had in memory is gone, its connections end, its transactions are undone, and requests
+   * without an answer reject. Endpoints, the router and the test go on by the next controller. Throws for a controller that does not run,
+   * and while a server of {@link TestController.listen} takes routers.
+   *
+   * @example
+   * const net = await createTestController({ router: true, controllers: 2 })
+   * net.kill('controller')
+   * await net.elapse(2000) // the router connects to controller-2
+   */
+  kill(controller: string): void
+  /**
+   * Starts a killed controller again, over the same storage. Rejects for a controller that runs.
+   *
+   * @example
+   * net.kill('controller')
+   * await net.restart('controller')
+   */
+  restart(controller: string): Promise<void>
 }
 
 /** A network at an instant. */

@@ -32,8 +32,8 @@ export class AppFailed extends Error {
   }
 }
 
-/** Milliseconds for a client to read an answer that came before its request was whole. */
-const LINGER_MS = 1000
+/** Milliseconds for a client to read the last answer of its connection. */
+export const LINGER_MS = 1000
 
 const TOO_LATE: GatewayAnswer = {
   ...{ status: 504, code: 'APP_TIMED_OUT', title: 'The app does not answer' },

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { type ExplainingAccess, isLoginEnd, refusalAnswer } from './access-refusal.ts'
 import { type AppExchange, type AppTimes, forwardRequest } from './app-request.ts'
@@ -19,6 +20,8 @@ export interface DoorParts {
   readonly callerHeaders: CallerHeaders
   serves(service: string): boolean
   readonly maxCircuits: number
+  /** The circuits of a login bound this connection, which no other takes the place of. */
+  keep(socket: Socket): void
   readonly times: AppTimes
   onError(error: unknown): void
 }
@@ -113,8 +116,8 @@ export class GatewayDoor {
     const { browsers, hosts, logins, serves } = this.#parts
     try {
       const services = await login.identity.services()
-      const names = services.filter(({ mayDial, name }) => mayDial && hosts.names(name) && serves(name.toLowerCase()))
-      const apps = names.map(({ name }) => ({ name, url: `${hosts.originOf(name.toLowerCase())}/` }))
+      const names = services.filter(({ mayDial, name }) => mayDial && hosts.names(name) && serves(name))
+      const apps = names.map(({ name }) => ({ name, url: `${hosts.originOf(name)}/` }))
       return appsPage(login.who.name, apps)
     } catch (error) {
       if (!isLoginEnd(error)) throw error
@@ -136,6 +139,7 @@ export class GatewayDoor {
     forward: Forwarding,
   ): void {
     const { callerHeaders, hosts, logins, times } = this.#parts
+    this.#parts.keep(incoming.socket)
     login.open += 1
     const over = () => {
       login.open -= 1

@@ -40,10 +40,9 @@ export class GatewayHosts {
     return `https://${this.hostOf(label)}`
   }
 
-  /** Reports whether a service can be named by a host. */
+  /** Reports whether a service can be named by a host. In other letters it would be another service, which anybody might make. */
   names(service: string): boolean {
-    const label = service.toLowerCase()
-    return LABEL.test(label) && label !== this.home
+    return LABEL.test(service) && service !== this.home
   }
 }
 

@@ -1,11 +1,12 @@
 import type { IncomingMessage, RequestListener, Server } from 'node:http'
-import type { Server as TlsServer } from 'node:https'
+import { Server as TlsServer } from 'node:https'
 import type { Duplex } from 'node:stream'
 import { checkArgument, checkOptions, type OptionRules } from '../../../src/base/arguments.ts'
 import { Lifetime } from '../../../src/concurrency/lifetime.ts'
 import type { ControllerFetch, HostEngine } from '../../../src/index.ts'
 import { inProcessIdentity } from '../../network/sdk/in-process-identity.ts'
 import { ConnectionFailure, type Identity } from '../../network/sdk/index.ts'
+import { type Connections, trackConnections } from '../node/connections.ts'
 import { BrowserLogins } from './browser-login.ts'
 import type { CallerHeaders } from './forwarded-headers.ts'
 import { GatewayDoor } from './gateway-door.ts'
@@ -44,6 +45,10 @@ export interface GatewayOptions {
   readonly maxLoginsPerIdentity?: number
   /** Requests and websockets of one login at once, each a circuit; 100 unless given. */
   readonly maxCircuitsPerLogin?: number
+  /** Connections of a server that `attach` was given, if it speaks TLS; 10 000 unless given. Beyond it, the longest silent one ends. */
+  readonly maxConnections?: number
+  /** Connections of one address; half of these unless given. */
+  readonly maxConnectionsPerAddress?: number
   /** How long a login lasts without use; an hour unless given. */
   readonly idleMs?: number
   /** How long a login lasts in all; 12 hours unless given. */
@@ -68,7 +73,7 @@ export interface Gateway extends AsyncDisposable {
   readonly listener: RequestListener
   /** Answers an upgrade of such a server. */
   readonly upgrade: (incoming: IncomingMessage, socket: Duplex, head: Buffer) => void
-  /** Answers everything that a server is asked, and gives it the time limits that uploads of any size need. */
+  /** Answers everything that a server is asked, bounds its connections, and gives it the time limits that uploads of any size need. */
   attach(server: Server | TlsServer): void
   /** Ends every login with its API session, and cuts its connections. */
   close(): Promise<void>
@@ -86,6 +91,7 @@ const OPTIONS: OptionRules<GatewayOptions> = {
   callerHeaders: { members: ['name', 'id'] },
   serves: 'function',
   ...{ maxLogins: 'number', maxLoginsPerIdentity: 'number', maxCircuitsPerLogin: 'number' },
+  ...{ maxConnections: 'number', maxConnectionsPerAddress: 'number' },
   ...{ idleMs: 'number', lifetimeMs: 'number', answerTimeoutMs: 'number', idleTimeoutMs: 'number' },
   onError: 'function',
 }
@@ -121,6 +127,9 @@ export function gateway(controller: GatewayController, options: GatewayOptions):
     idleMs: options.idleMs ?? HOUR_MS,
     lifetimeMs: options.lifetimeMs ?? 12 * HOUR_MS,
   }
+  const total = options.maxConnections ?? 10_000
+  const perNetwork = options.maxConnectionsPerAddress ?? Math.max(Math.floor(total / 2), 1)
+  const bounded: Connections[] = []
   const logins = new GatewayLogins(limits, Date.now)
   const parts = { hosts, logins, provider, onError, now: Date.now }
   const fetch = (request: Request) => controller.fetch(request, {})
@@ -129,6 +138,9 @@ export function gateway(controller: GatewayController, options: GatewayOptions):
     ...{ ...parts, browsers, access: controller.engine.access, callerHeaders: options.callerHeaders ?? {} },
     serves: options.serves ?? (() => true),
     maxCircuits: options.maxCircuitsPerLogin ?? 100,
+    keep: (socket) => {
+      for (const connections of bounded) connections.keep(socket)
+    },
     times: { answerMs: options.answerTimeoutMs ?? 120_000, idleMs: options.idleTimeoutMs ?? 600_000 },
   })
   const sweep = setInterval(() => logins.sweep(), SWEEP_MS)
@@ -150,6 +162,8 @@ export function gateway(controller: GatewayController, options: GatewayOptions):
       // An upload may take as long as it likes while it goes on; silence ends it.
       server.requestTimeout = 0
       server.headersTimeout = HEADERS_MS
+      // Without TLS they are those of a proxy.
+      if (server instanceof TlsServer) bounded.push(trackConnections(server, { total, perNetwork }))
       server.on('request', (incoming, outgoing) => door.request(incoming, outgoing))
       server.on('checkContinue', (incoming, outgoing) => door.request(incoming, outgoing))
       server.on('upgrade', (incoming, socket, head) => door.upgrade(incoming, socket, head))

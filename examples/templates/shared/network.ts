@@ -1,6 +1,6 @@
 import { defineModel } from 'portcullis/model'
 
-/** The whole network: staff dial payroll, the app server hosts it, and nobody else reaches it. */
+/** The whole network: staff may dial payroll, the app server may host it, and no other identity reaches it. */
 export default defineModel({
   services: [{ name: 'payroll', encryptionRequired: true }],
   identities: [

@@ -1,12 +1,12 @@
 import type { EngineContext } from '../../context/context.ts'
 import { changesAfter, placeOf } from '../../context/store-level.ts'
 import { AccessIndex, applying, type IndexChange } from '../../facts/access/index/index.ts'
+import { indexedPolicy, possibleEntity, rosterFields } from '../../facts/access/indexed-records.ts'
 import { servicePolicies } from '../../facts/access/policy.resource.ts'
 import { resourceNamed } from '../../facts/resources/index.ts'
 import type { RecordOf, Resource } from '../../kernel/declaration/resource.ts'
 import type { HistoryPoint, ReadTransaction } from '../../ports/record-storage.ts'
 import type { Turns } from '../../ports/runtime.ts'
-import { indexedPolicy, possibleEntity, rosterFields } from '../access-feed.ts'
 
 const ENTITY_KINDS = ['identities', 'services'] as const
 const KINDS = [...ENTITY_KINDS, 'service-policies'] as const

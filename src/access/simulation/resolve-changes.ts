@@ -1,5 +1,6 @@
 import { invalidField, notFound } from '../../base/errors.ts'
 import type { IndexChange, IndexedEntity } from '../../facts/access/index/index.ts'
+import { indexedPolicy, possibleEntity } from '../../facts/access/indexed-records.ts'
 import { asCreate, asPatch } from '../../facts/resources/entity-requests.ts'
 import { resourceNamed } from '../../facts/resources/index.ts'
 import type * as wire from '../../facts/resources/wire-names.ts'
@@ -9,7 +10,6 @@ import type { Turns } from '../../ports/runtime.ts'
 import { newRecord } from '../../records/read-records.ts'
 import { checkRoleLists } from '../../records/references.ts'
 import { mergePatch } from '../../records/resource-service.ts'
-import { indexedPolicy, possibleEntity } from '../access-feed.ts'
 
 /** An entity or policy before all changes and after them. */
 interface Touched {

@@ -10,7 +10,7 @@ import {
 } from '../../facts/access/explain/index.ts'
 import { PHASES } from '../../facts/access/policy-term.rules.ts'
 import { POSTURE_CHECK_TYPE_IDS } from '../../facts/access/posture/rules/index.ts'
-import { AttributeGrantSchema } from '../../facts/identities/identity.resource.ts'
+import { AttributeGrantSchema } from '../../facts/identities/attribute-grant.resource.ts'
 import { described } from '../../kernel/declaration/words.ts'
 
 const Named = described(z.object({ id: z.string(), name: z.string() }), { name: 'The name of the entity.' })

@@ -1,10 +1,7 @@
 import { z } from 'zod'
 import { RELATIONS, type Relation } from '../../entities/related.ts'
-import {
-  AttributeGrantRequest,
-  AttributeGrantSchema,
-  DisableRequest,
-} from '../../facts/identities/identity.resource.ts'
+import { AttributeGrantRequest, AttributeGrantSchema } from '../../facts/identities/attribute-grant.resource.ts'
+import { DisableRequest } from '../../facts/identities/identity.resource.ts'
 import { resourceNamed } from '../../facts/resources/index.ts'
 import { defineOperation } from '../../http/operations/define-operation.ts'
 import { done, type Operation } from '../../http/operations/operation.ts'

@@ -276,14 +276,20 @@ const FindingsData: z.ZodType<readonly Finding[], readonly Finding[]> = z.array(
     z.object({
       finding: z.enum(FINDING_KINDS),
       count: z.int(),
+      judged: z.int(),
       entities: z.array(
-        described(Named.extend({ kind: z.string() }), { kind: 'The resource, for example `services`.' }),
+        described(Named.extend({ kind: z.string(), at: z.iso.datetime().nullable(), detail: z.string().nullable() }), {
+          kind: 'The resource, for example `services`.',
+          at: 'When it ends, ended, or was seen last, RFC 3339; null for a finding without an instant.',
+          detail: 'Further words about the entity, such as its version; null without any.',
+        }),
       ),
       nextCursor: z.string().nullable(),
     }),
     {
       finding: 'What is found.',
-      count: 'How many entities it is true of.',
+      count: 'How many entities it is true of, up to a thousand for findings by time.',
+      judged: 'How many entities were judged at least: 0 where there is nothing that could be found.',
       entities: 'The first of them by name, or a page of them.',
       nextCursor: 'Where the next page of this finding begins; null on the last.',
     },

@@ -11,15 +11,27 @@ const Named = described(z.object({ id: z.string(), name: z.string().nullable() }
 })
 const CIRCUITS = 'How many open circuits pass it.'
 
+const RATE = 'How many bytes a second, as of the last report of a router; 0 where none reports bytes.'
+const HISTORY =
+  'The bytes of each minute of the last half hour, the earliest first, also of circuits that ended meanwhile.'
+
 const TrafficData: z.ZodType<Traffic, Traffic> = described(
   z.object({
     isOpen: z.boolean(),
-    counts: described(z.object({ routers: z.int(), routersOnline: z.int(), links: z.int(), circuits: z.int() }), {
-      routers: 'How many routers there are.',
-      routersOnline: 'How many of them are connected to a controller of the network.',
-      links: 'How many links there are.',
-      circuits: 'How many open circuits are meant.',
-    }),
+    counts: described(
+      z.object({
+        ...{ routers: z.int(), routersOnline: z.int(), links: z.int(), circuits: z.int() },
+        ...{ bytesPerSecond: z.number(), history: z.array(z.number()) },
+      }),
+      {
+        routers: 'How many routers there are.',
+        routersOnline: 'How many of them are connected to a controller of the network.',
+        links: 'How many links there are.',
+        circuits: 'How many open circuits are meant.',
+        bytesPerSecond: RATE,
+        history: HISTORY,
+      },
+    ),
     routers: z.array(
       described(
         z.object({
@@ -28,8 +40,14 @@ const TrafficData: z.ZodType<Traffic, Traffic> = described(
           kind: z.enum(['edge-routers', 'transit-routers']),
           isOnline: z.boolean(),
           circuits: z.int(),
+          bytesPerSecond: z.number(),
         }),
-        { kind: 'The kind of the router.', isOnline: 'Whether it is connected.', circuits: CIRCUITS },
+        {
+          kind: 'The kind of the router.',
+          isOnline: 'Whether it is connected.',
+          circuits: CIRCUITS,
+          bytesPerSecond: RATE,
+        },
       ),
     ),
     links: z.array(
@@ -41,6 +59,7 @@ const TrafficData: z.ZodType<Traffic, Traffic> = described(
           latencyMs: z.number().nullable(),
           isDown: z.boolean(),
           circuits: z.int(),
+          bytesPerSecond: z.number(),
         }),
         {
           source: 'The router that dialed.',
@@ -48,16 +67,25 @@ const TrafficData: z.ZodType<Traffic, Traffic> = described(
           latencyMs: 'The latency in milliseconds; null while neither end has measured it.',
           isDown: 'Whether an operator took it out of use.',
           circuits: CIRCUITS,
+          bytesPerSecond: RATE,
         },
       ),
     ),
     flows: z.array(
-      described(z.object({ identity: Named, service: Named, routers: z.array(Named), circuits: z.int() }), {
-        identity: 'The identity that dialed.',
-        service: 'The service that it talks to.',
-        routers: 'The routers where these circuits enter and leave the network.',
-        circuits: 'How many circuits are alike.',
-      }),
+      described(
+        z.object({
+          ...{ identity: Named, service: Named, routers: z.array(Named) },
+          circuits: z.int(),
+          bytesPerSecond: z.number(),
+        }),
+        {
+          identity: 'The identity that dialed.',
+          service: 'The service that it talks to.',
+          routers: 'The routers where these circuits enter and leave the network.',
+          circuits: 'How many circuits are alike.',
+          bytesPerSecond: RATE,
+        },
+      ),
     ),
     circuits: z.array(
       described(
@@ -68,6 +96,10 @@ const TrafficData: z.ZodType<Traffic, Traffic> = described(
           host: Named.nullable(),
           path: z.array(Named),
           openedAt: z.iso.datetime(),
+          bytes: z.number(),
+          bytesPerSecond: z.number(),
+          history: z.array(z.number()),
+          latencyMs: z.number().nullable(),
         }),
         {
           identity: 'The identity that dialed.',
@@ -75,6 +107,11 @@ const TrafficData: z.ZodType<Traffic, Traffic> = described(
           host: 'The identity that serves it; null where a router does for itself.',
           path: 'The routers that it passes, in order.',
           openedAt: 'When it was dialed, RFC 3339.',
+          bytes:
+            'The bytes from its client and to it since then, as the first router of its path reported them to this process.',
+          bytesPerSecond: RATE,
+          history: HISTORY,
+          latencyMs: 'The sum of the latencies of its links in milliseconds; null where one is not measured.',
         },
       ),
     ),

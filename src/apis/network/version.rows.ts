@@ -57,14 +57,14 @@ export const versionOperations = [
 ] as const
 
 function versionInfo({ engine, versionFacts }: Pick<OperationInput, 'engine' | 'versionFacts'>) {
-  const { address, hasOpenId } = engine.network
+  const { address, directE2EE, hasOpenId } = engine.network
   // Older clients know the client API as `edge`.
   const served = Object.entries({ edge: CLIENT_BASE, ...servedApis(hasOpenId) })
   const api = (path: string) => ({ v1: { apiBaseUrls: [`https://${address}${path}`], path, version: 'v1' } })
   return {
     apiVersions: Object.fromEntries(served.map(([name, path]) => [name, api(path)])),
     ...versionFacts,
-    capabilities: hasOpenId ? ['OIDC_AUTH', 'OIDC_AUTH_WITH_CSR'] : [],
+    capabilities: [...(hasOpenId ? ['OIDC_AUTH', 'OIDC_AUTH_WITH_CSR'] : []), ...(directE2EE?.capabilities ?? [])],
   }
 }
 

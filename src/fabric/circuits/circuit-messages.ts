@@ -15,7 +15,7 @@ import { RouterRefusal } from '../channels/channel-admission.ts'
 import type { ConnectedRouter } from '../channels/connected-routers.ts'
 import type { LaidCircuit } from './circuit-setup.ts'
 import { type AskRight, dialRight, tunnelDialRight } from './dial-rights.ts'
-import { type Circuit, factsOf } from './open-circuits.ts'
+import type { Circuit } from './open-circuits.ts'
 
 type Message<Type extends FromRouter['type']> = Extract<FromRouter, { type: Type }>
 
@@ -118,10 +118,11 @@ export class CircuitMessages {
     const { circuits, context } = this.#parts
     for (const { circuitId, from, lengthMs, bytes } of reports.slice(0, MOST_USAGE)) {
       const circuit = circuits.lately(circuitId)
-      if (circuit === undefined || !passes(circuit.course, this.#router.id)) continue
+      if (circuit?.routers.includes(this.#router.id) !== true) continue
       const carried = [...bytes].slice(0, MOST_DIRECTIONS).filter(([name]) => name.length <= LONGEST_DIRECTION)
       context.events.emit('circuit.usage', {
-        ...factsOf(circuit, context.clock.now()),
+        ...circuit.facts,
+        at: context.clock.now(),
         routerId: this.#router.id,
         from,
         lengthMs,

@@ -10,9 +10,10 @@ import type { CircuitEnds } from './circuit-end.ts'
 import type { DialFailures } from './dial-failures.ts'
 import type { DialRight } from './dial-rights.ts'
 import type { DialRecord, DialTraces } from './dial-traces.ts'
+import { type DirectCircuits, type DirectTerms, sharedByTerms } from './direct-circuits.ts'
 import { type AskedCircuit, type Chosen, failureText, type HostChoice, partyOf } from './host-choice.ts'
 import { type Circuit, factsOf, type OpenCircuits, wayOf } from './open-circuits.ts'
-import { PEER_DATA, sharedWithClient, storedPeerData } from './peer-data.ts'
+import { keyProblem, PEER_DATA, sharedWithClient, storedPeerData } from './peer-data.ts'
 import type { RouteExchange, SettledAttempt } from './route-exchange.ts'
 import { StorageAnswers } from './storage-answers.ts'
 import type { Terminator } from './terminator-selection.ts'
@@ -59,6 +60,8 @@ interface Parts {
   readonly ends: CircuitEnds
   readonly failures: DialFailures
   readonly traces: DialTraces
+  /** Undefined where the ends of circuits do not prove themselves to each other. */
+  readonly direct: DirectCircuits | undefined
   /** A terminator that its router does not know is gone, or is not to be used first any more. */
   readonly onDeadTerminator: (terminator: Terminator) => Promise<void>
 }
@@ -148,7 +151,7 @@ export class CircuitSetup {
   }
 
   async #layAs(dialing: Dialing): Promise<LaidCircuit> {
-    const { context, exchange } = this.#parts
+    const { context, direct, exchange } = this.#parts
     const { id, begunAt, router, asked, record } = dialing
     let failed: FailedAttempt | undefined
     for (let number = 0; number < ATTEMPTS && context.clock.now() - begunAt < PATIENCE_MS; number += 1) {
@@ -156,11 +159,8 @@ export class CircuitSetup {
       const { dial, selection } = chosen
       const { service, claim } = dial
       record?.allowed(dial)
-      if (service.encryptionRequired && !asked.peerData.has(PEER_DATA.publicKey)) {
-        this.#tellFailure(dialing, dial, 'refused')
-        const message = 'encryption required on service, initiator did not send public header'
-        throw new RouterRefusal('encryption-data-missing', message, { circuitId: id })
-      }
+      const lacking = (direct ?? { dialerProblem: keyProblem }).dialerProblem(service, asked.peerData)
+      if (lacking !== undefined) throw this.#unencrypted(dialing, dial, lacking)
       if ('failure' in selection) {
         if (failed !== undefined) break
         this.#tellFailure(dialing, dial, selection.failure)
@@ -174,7 +174,9 @@ export class CircuitSetup {
         ['clientId', claim.identityId],
         ['hostId', terminator.hostId],
       ])
-      const egress = { binding: terminator.binding, destination: terminator.address, peerData: asked.peerData }
+      const terms = direct && (await this.#termsOf(dialing, failed, dial, terminator, direct))
+      const peerData = terms?.forHost ?? asked.peerData
+      const egress = { binding: terminator.binding, destination: terminator.address, peerData }
       const askedMs = record?.elapsed() ?? 0
       this.#attempts.set(id, { routers: path.routers, over: undefined })
       const settled = await exchange.lay({ id, ends, egress, tags }, number, path, ATTEMPT_MS, true)
@@ -194,7 +196,7 @@ export class CircuitSetup {
           createdAt: begunAt,
           course: opened(path),
         }
-        return this.#open(dialing, chosen, circuit, settled, terminator)
+        return this.#open(dialing, chosen, circuit, settled, { terminator, terms })
       }
       failed = { failure, dial }
       await this.#noteFailure(dialing, failed, settled, terminator)
@@ -209,15 +211,15 @@ export class CircuitSetup {
     { dial, selection, revision }: Chosen,
     circuit: Circuit,
     { attempt, peerData }: SettledAttempt,
-    terminator: Terminator,
+    { terminator, terms }: { readonly terminator: Terminator; readonly terms: DirectTerms | undefined },
   ): LaidCircuit {
     const { context, circuits, ends, failures } = this.#parts
-    const shared = sharedWithClient(storedPeerData(terminator), peerData)
-    if (dial.service.encryptionRequired && !shared.has(PEER_DATA.publicKey)) {
+    const ofHost = sharedWithClient(storedPeerData(terminator), peerData)
+    const shared = terms === undefined ? ofHost : sharedByTerms(ofHost, terms)
+    if (dial.service.encryptionRequired && !shared.has(PEER_DATA.publicKey) && terms?.isAgreed !== true) {
       ends.unroute(circuit.id, attempt.path.routers, true)
-      this.#tellFailure(dialing, dial, 'refused')
       const message = 'encryption required on service, terminator did not send public header'
-      throw new RouterRefusal('encryption-data-missing', message, { circuitId: circuit.id })
+      throw this.#unencrypted(dialing, dial, message)
     }
     const at = context.clock.now()
     circuits.noteUse(terminator.id, dialSucceeded(circuits.useOf(terminator.id), at))
@@ -232,6 +234,26 @@ export class CircuitSetup {
     if (dial.service.terminatorStrategy !== 'sticky') return { circuit, peerData: shared, carrying, over }
     const stickiness = new TextEncoder().encode(terminator.id)
     return { circuit, peerData: new Map([...shared, [PEER_DATA.stickiness, stickiness]]), carrying, over }
+  }
+
+  /** How the ends of a circuit prove themselves to each other; undefined where they do not. Throws {@link RouterRefusal}. */
+  async #termsOf(
+    dialing: Dialing,
+    failed: FailedAttempt | undefined,
+    dial: DialRight,
+    terminator: Terminator,
+    direct: DirectCircuits,
+  ): Promise<DirectTerms | undefined> {
+    const ends = { circuitId: dialing.id, dial, terminator, peerData: dialing.asked.peerData }
+    const terms = await this.#fromStorage(dialing, failed, () => direct.meet(ends))
+    if (typeof terms === 'string') throw this.#unencrypted(dialing, dial, terms)
+    return terms
+  }
+
+  /** The refusal of a dial whose ends do not encrypt, as reported. */
+  #unencrypted(dialing: Dialing, dial: DialRight, message: string): RouterRefusal {
+    this.#tellFailure(dialing, dial, 'refused')
+    return new RouterRefusal('encryption-data-missing', message, { circuitId: dialing.id })
   }
 
   /** Asks the storage. If it fails after an attempt has failed, the dial ends by that attempt, and is reported. */

@@ -10,6 +10,7 @@ import { shutOutAmong } from '../../routers/router-admission.ts'
 import type { ConnectedRouters } from '../channels/connected-routers.ts'
 import type { Network } from '../channels/network.ts'
 import type { AskRight, DialRight } from './dial-rights.ts'
+import type { DirectCircuits } from './direct-circuits.ts'
 import type { CircuitParty, OpenCircuits } from './open-circuits.ts'
 import { PEER_DATA } from './peer-data.ts'
 import type { ServiceClaim, ServiceRights } from './service-rights.ts'
@@ -45,6 +46,7 @@ interface Parts {
   readonly routers: ConnectedRouters
   readonly network: Network
   readonly circuits: OpenCircuits
+  readonly direct: DirectCircuits | undefined
 }
 
 /** Chooses the terminator of a dial, and the path to it, by the present rights, routers and links. */
@@ -59,7 +61,8 @@ export class HostChoice {
   async choose(routerId: string, asked: AskedCircuit): Promise<Chosen> {
     return this.#parts.context.storage.read(async (tx) => {
       const dial = await asked.ask(tx)
-      const known = await terminatorsOf(tx, dial.service.id)
+      const all = await terminatorsOf(tx, dial.service.id)
+      const known = this.#parts.direct?.fitting(dial.service, all) ?? all
       return { dial, selection: await this.#select(tx, routerId, known, asked, dial.service), revision: tx.revision }
     })
   }

@@ -6,6 +6,7 @@ import {
   circuitEnded,
   firstRouter,
   type Path,
+  routersOf,
   type TerminatorUse,
   UNUSED,
 } from '../../facts/fabric/rules/index.ts'
@@ -19,8 +20,8 @@ export class OpenCircuits {
   readonly #circuits = new Map<string, Circuit>()
   /** How many begin at a router; both ends of a circuit stay where they are. */
   readonly #from = new Map<string, number>()
-  /** Circuits that ended lately: their usage is reported later. */
-  readonly #ended = new BoundedMap<string, Circuit>(MOST_ENDED)
+  /** Facts for late reports of their usage: a whole circuit has two kilobytes, and the data that its client sent. */
+  readonly #ended = new BoundedMap<string, ReportedCircuit>(MOST_ENDED)
   readonly #use = new Map<string, TerminatorUse>()
 
   get size(): number {
@@ -51,9 +52,11 @@ export class OpenCircuits {
     this.#count(circuit, 1)
   }
 
-  /** A circuit that is open, or ended lately. */
-  lately(id: string): Circuit | undefined {
-    return this.#circuits.get(id) ?? this.#ended.get(id)
+  /** A circuit that is open, or ended lately, as far as reports of its usage concern it. */
+  lately(id: string): ReportedCircuit | undefined {
+    const open = this.#circuits.get(id)
+    if (open === undefined) return this.#ended.get(id)
+    return reported(open)
   }
 
   /** Ends a circuit; answers whether it was open. */
@@ -61,7 +64,7 @@ export class OpenCircuits {
     const { id, terminatorId } = circuit
     if (!this.#circuits.has(id)) return false
     this.#count(circuit, -1)
-    this.#ended.set(id, circuit)
+    this.#ended.set(id, reported(circuit))
     const use = this.#use.get(terminatorId)
     if (use !== undefined) this.#use.set(terminatorId, circuitEnded(use))
     return this.#circuits.delete(id)
@@ -121,10 +124,24 @@ export interface Circuit {
   course: CircuitCourse
 }
 
+/** The facts of a circuit that reports of its usage tell, and the routers that may report it. */
+interface ReportedCircuit {
+  readonly facts: ReturnType<typeof lastingFactsOf>
+  readonly routers: readonly string[]
+}
+
+function reported(circuit: Circuit): ReportedCircuit {
+  return { facts: lastingFactsOf(circuit), routers: routersOf(circuit.course) }
+}
+
 /** The facts of a circuit that every event of it tells. */
-export function factsOf({ id: circuitId, client, serviceId, terminatorId, instanceId, tags }: Circuit, at: number) {
+export function factsOf(circuit: Circuit, at: number) {
+  return { ...lastingFactsOf(circuit), at }
+}
+
+function lastingFactsOf({ id: circuitId, client, serviceId, terminatorId, instanceId, tags }: Circuit) {
   const { identityId } = client
-  return { circuitId, identityId, serviceId, terminatorId, hostId: tags.get('hostId') ?? '', instanceId, at }
+  return { circuitId, identityId, serviceId, terminatorId, hostId: tags.get('hostId') ?? '', instanceId }
 }
 
 /** The way of a circuit along a path, as events tell it. */

@@ -18,6 +18,12 @@ export function sharedWithClient(registered: PeerData, answered: PeerData): Peer
   return new Map([...registered, ...answered].filter(([key]) => !FOR_THE_CONTROLLER.has(key)))
 }
 
+/** Why a dial to a service that asks for encryption is refused. */
+export function keyProblem(service: { readonly encryptionRequired: boolean }, dialer: PeerData): string | undefined {
+  if (!service.encryptionRequired || dialer.has(PEER_DATA.publicKey)) return undefined
+  return 'encryption required on service, initiator did not send public header'
+}
+
 /** The peer data with which a terminator was registered. */
 export function storedPeerData({ peerData }: Pick<Terminator, 'peerData'>): PeerData {
   return new Map(Object.entries(peerData).map(([key, hex]) => [Number(key), fromHex(hex)]))

@@ -1,5 +1,5 @@
-import { indexedEntity, indexedPolicy } from '../../access/access-feed.ts'
 import type { EngineContext } from '../../context/context.ts'
+import { indexedEntity, indexedPolicy } from '../../facts/access/indexed-records.ts'
 import { serviceConfigs } from '../../facts/configs/config.resource.ts'
 import { signingKeys } from '../../facts/credentials/signing-key.resource.ts'
 import { cas } from '../../facts/enrollment/ca.resource.ts'

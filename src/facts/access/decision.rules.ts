@@ -224,12 +224,11 @@ function carriedBy(
   const first = firstPassing(grants, data, apiSessionId, now)
   if (first === undefined) return undefined
   const passing = namesEveryPolicy ? grants.filter((grant) => isPassing(grant, data, apiSessionId, now)) : [first]
-  const until = nextPolicyDeadline(namesEveryPolicy ? grants : passing, data, apiSessionId, now)
+  const until = nextPolicyDeadline(passing, data, apiSessionId, now)
   return { policies: passing.map(({ policyId }) => policyId), until, isByReports: party !== undefined }
 }
 
-function carriedByAll(grants: readonly GuardedGrant[], namesEveryPolicy: boolean): Carrying | undefined {
-  if (grants.length === 0) return undefined
+function carriedByAll(grants: readonly GuardedGrant[], namesEveryPolicy: boolean): Carrying {
   const named = namesEveryPolicy ? grants : grants.slice(0, 1)
   return { policies: named.map(({ policyId }) => policyId), until: undefined, isByReports: false }
 }

@@ -116,6 +116,7 @@ export interface AttributeGrant {
   readonly phase: 'coming' | 'in-force'
 }
 
+const NO_GRANTS: readonly AttributeGrant[] = []
 /** Grants that one identity has at most. */
 export const MOST_GRANTS = 50
 
@@ -128,7 +129,9 @@ export function grantsAt(
   now: number,
   beginning: 'written' | 'due',
 ): readonly AttributeGrant[] {
-  const grants: readonly AttributeGrant[] = Array.isArray(attributeGrants) ? attributeGrants : []
+  // Most entities have none, and an index is built of all.
+  if (!Array.isArray(attributeGrants)) return NO_GRANTS
+  const grants: readonly AttributeGrant[] = attributeGrants
   const hasBegun = ({ phase, startsAt }: AttributeGrant) =>
     phase === 'in-force' || (beginning === 'due' && (startsAt === null || Date.parse(startsAt) <= now))
   return grants

@@ -59,6 +59,7 @@ export type RefusalMeaning =
   | 'ACCESS_DENIED'
   | 'POSTURE_FAILED'
   | 'NO_PEER_KEY'
+  | 'NOT_PROVED'
   | 'NO_HOST'
   | 'HOST_REFUSED'
   | 'TIMED_OUT'
@@ -97,6 +98,8 @@ const BY_WORDS: readonly (readonly [RegExp, RefusalMeaning])[] = [
  * host, which may use any words.
  */
 export function meaningOf({ text, code }: RouterRefusal): RefusalMeaning {
+  // It has no number of its own yet.
+  if (/DirectE2EE/.test(text)) return 'NOT_PROVED'
   const byCode = code === undefined ? undefined : BY_CODE[code]
   // A controller that judges posture refuses with the number of a missing service, so that endpoints reload their services.
   if (byCode === 'SERVICE_NOT_FOUND' && /posture/i.test(text)) return 'POSTURE_FAILED'

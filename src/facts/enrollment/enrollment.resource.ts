@@ -63,6 +63,23 @@ export const enrollments: Enrollments = defineResource(DEFINITION, {
   username: 'The username that is enrolled, for `updb`; absent otherwise.',
 })
 
+const FORMER_DEFINITION = {
+  name: 'former-inviters',
+  singular: 'former inviter',
+  storeName: 'formerInviters',
+  permission: 'enrollment',
+  writable: {},
+  system: { lostAt: Instant },
+  required: [],
+  operations: [],
+} as const satisfies ResourceDefinition
+
+/** The identities that could see invitations and lost rights since: one record, under the id `last`. */
+export interface FormerInviters extends Resource<typeof FORMER_DEFINITION> {}
+export const formerInviters: FormerInviters = defineResource(FORMER_DEFINITION, {
+  lostAt: 'When the last of them lost rights, RFC 3339.',
+})
+
 interface OneTimeTokenCreate {
   readonly method: 'ott'
   readonly identityId: string

@@ -9,36 +9,14 @@ import {
   JsonObject,
   Name,
   NetworkInterface,
-  narrowed,
   Precedence,
   RoleAttributes,
   Text,
 } from '../../kernel/declaration/fields.ts'
-import type { Resource, ResourceDefinition } from '../../kernel/declaration/resource.ts'
+import { inState, member, type Resource, type ResourceDefinition } from '../../kernel/declaration/resource.ts'
 import { described } from '../../kernel/declaration/words.ts'
 import { PERMISSIONS } from '../authority/permissions.resource.ts'
-
-/** A role attribute for some time, as an identity shows it. */
-export const AttributeGrantSchema = described(
-  z.object({
-    id: Id,
-    attribute: z.string(),
-    startsAt: z.iso.datetime().nullable(),
-    until: z.iso.datetime(),
-    reason: z.string().nullable(),
-    givenBy: z.string().nullable(),
-    phase: z.enum(['coming', 'in-force']),
-  }),
-  {
-    id: 'The id of the grant.',
-    attribute: 'The role attribute.',
-    startsAt: 'When it begins, RFC 3339; null where it began at once.',
-    until: 'When it ends, RFC 3339.',
-    reason: 'Why it is given, for people; null without a reason.',
-    givenBy: 'The name of the identity that gave it; null for the controller and its host.',
-    phase: 'Whether the identity has the role attribute: `coming` or `in-force`. A grant that is over is gone.',
-  },
-)
+import { AttributeGrantSchema } from './attribute-grant.resource.ts'
 
 /** The environment of a client, as reported at authentication. */
 export const EnvInfo = holdingMore(
@@ -131,6 +109,8 @@ const DEFINITION = {
     directoryUntil: Instant.nullable(),
     directoryDisabledAt: Instant.nullable(),
     directoryDueAt: Instant.nullable(),
+    /** How many answers of a directory were written: an answer to an earlier question finds another number. */
+    directoryAnswers: z.int().nullable(),
     claimAttributes: RoleAttributes.nullable(),
     /** The same by the id of the signer whose tokens claimed them. */
     claimedBy: z.record(Id, RoleAttributes).nullable(),
@@ -141,7 +121,7 @@ const DEFINITION = {
     sdkInfo: SdkInfo,
     enrolledById: z.string().nullable(),
   },
-  hidden: ['enrolledById', 'directoryDueAt', 'claimedBy', 'grantsDueAt'],
+  hidden: ['enrolledById', 'directoryDueAt', 'directoryAnswers', 'claimedBy', 'grantsDueAt'],
   plain: ['enrolledById'],
   undo: { disabledAt: 'decided', disabledUntil: 'decided', grantedAttributes: 'computed', grantsDueAt: 'computed' },
   derived: {
@@ -215,6 +195,12 @@ const DEFINITION = {
     sdkInfo: null,
     enrolledById: null,
     claimedBy: null,
+  },
+  computed: {
+    disabled: inState('disabled'),
+    hasEdgeRouterConnection: inState('online'),
+    os: member('string', 'envInfo.os'),
+    sdk: member('string', 'sdkInfo.type'),
   },
   searchedInside: ['serviceHostingCosts', 'serviceHostingPrecedences'],
   quirks: {
@@ -300,6 +286,7 @@ export const PLAIN_IDENTITY = {
   directoryUntil: null,
   directoryDisabledAt: null,
   directoryDueAt: null,
+  directoryAnswers: null,
   claimAttributes: null,
   claimedBy: null,
   attributeGrants: null,
@@ -329,34 +316,4 @@ export const TraceRequest = described(
     enabled: 'True to begin, false (the default) to end.',
     traceId: 'A name for the trace; a UUID by default.',
   },
-)
-
-/** A role attribute to be given for some time. */
-export interface AttributeGrantCreate {
-  /** 1 to 1,024 characters that do not begin with `#` or `@`. */
-  readonly attribute: string
-  /** RFC 3339. Default: at once. */
-  readonly startsAt?: string | undefined
-  /** RFC 3339. */
-  readonly until: string
-  /** Why, for people: at most 1,024 characters. */
-  readonly reason?: string | undefined
-}
-
-/** POST /identities/{id}/attribute-grants. */
-export const AttributeGrantRequest = narrowed<AttributeGrantCreate>()(
-  described(
-    z.object({
-      attribute: z.string().min(1).max(1024),
-      startsAt: Instant.optional(),
-      until: Instant,
-      reason: z.string().max(1024).optional(),
-    }),
-    {
-      attribute: 'The role attribute: 1 to 1,024 characters that do not begin with `#` or `@`.',
-      startsAt: 'When it begins, RFC 3339; at once where it is left out.',
-      until: 'When it ends, RFC 3339, in the future.',
-      reason: 'Why, for people: at most 1,024 characters.',
-    },
-  ),
 )

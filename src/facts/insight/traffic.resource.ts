@@ -6,8 +6,14 @@ interface Named {
   readonly name: string | null
 }
 
+/** The bytes that circuits carried, as routers reported them to the answering process. */
+interface Loaded {
+  /** Bytes a second, as of the last report. */
+  readonly bytesPerSecond: number
+}
+
 /** The current state of a router of either kind. */
-export interface TrafficRouter {
+export interface TrafficRouter extends Loaded {
   readonly id: string
   readonly name: string
   readonly kind: 'edge-routers' | 'transit-routers'
@@ -17,7 +23,7 @@ export interface TrafficRouter {
 }
 
 /** The current state of a link between two routers. */
-export interface TrafficLink {
+export interface TrafficLink extends Loaded {
   readonly id: string
   readonly source: Named
   readonly target: Named
@@ -29,7 +35,7 @@ export interface TrafficLink {
 }
 
 /** Open circuits from one identity to one service by the same first and last router. */
-export interface TrafficFlow {
+export interface TrafficFlow extends Loaded {
   readonly identity: Named
   readonly service: Named
   readonly routers: readonly Named[]
@@ -37,7 +43,7 @@ export interface TrafficFlow {
 }
 
 /** An open circuit. */
-export interface TrafficCircuit {
+export interface TrafficCircuit extends Loaded {
   readonly id: string
   readonly identity: Named
   readonly service: Named
@@ -47,6 +53,12 @@ export interface TrafficCircuit {
   readonly path: readonly Named[]
   /** RFC 3339. */
   readonly openedAt: string
+  /** From its client and to it, since it was opened. */
+  readonly bytes: number
+  /** The bytes of each minute of the last half hour, the earliest first. */
+  readonly history: readonly number[]
+  /** The sum of the latencies of its links, in milliseconds; null where one is not measured. */
+  readonly latencyMs: number | null
 }
 
 /** The current routers, links and circuits. */
@@ -59,6 +71,9 @@ export interface Traffic {
     readonly links: number
     /** The number of open circuits that match the request. */
     readonly circuits: number
+    readonly bytesPerSecond: number
+    /** The bytes of each minute of the last half hour, the earliest first. */
+    readonly history: readonly number[]
   }
   /** Offline routers first, then the most used. */
   readonly routers: readonly TrafficRouter[]

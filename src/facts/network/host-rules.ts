@@ -79,6 +79,13 @@ export interface DirectoryQuestion {
   isOutdated: boolean
 }
 
+/** The question of the logins of one identity. Its answer is false where the directory gave none. No promise rejects. */
+export interface LoginQuestion {
+  running: Promise<boolean>
+  /** The question after it, which has not begun. */
+  next: Promise<boolean> | undefined
+}
+
 /** The directory of the host, as services ask it. No function rejects or throws. */
 export interface AskedDirectory {
   /** Undefined where the directory gives no valid answer in time. */
@@ -89,8 +96,10 @@ export interface AskedDirectory {
   follow(listener: (change: DirectoryChange) => Promise<void>): () => void
   /** The questions of this process, in the order of asking, by the id of the identity. */
   readonly underWay: Map<string, Set<DirectoryQuestion>>
-  /** The changes that could not be written yet, by their texts; `done` answers their reports. */
-  readonly leftChanges: Map<string, { readonly change: DirectoryChange; readonly done: () => void }>
+  /** The questions of logins of this process, by the id of the identity. */
+  readonly ofLogins: Map<string, LoginQuestion>
+  /** The changes that could not be written yet, by their texts. Each of `reports` answers a report of the change. */
+  readonly leftChanges: Map<string, { readonly change: DirectoryChange; readonly reports: (() => void)[] }>
   /** Milliseconds for which an answer counts. */
   readonly keepForMs: number
 }

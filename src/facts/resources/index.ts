@@ -18,11 +18,12 @@ import { authenticators } from '../credentials/authenticator.resource.ts'
 import { externalJwtSigners } from '../credentials/signers/external-jwt-signer.resource.ts'
 import { signingKeys } from '../credentials/signing-key.resource.ts'
 import { cas } from '../enrollment/ca.resource.ts'
-import { enrollments } from '../enrollment/enrollment.resource.ts'
+import { enrollments, formerInviters } from '../enrollment/enrollment.resource.ts'
 import { identities } from '../identities/identity.resource.ts'
 import { apiSessionCertificates, apiSessions } from '../login/api-session.resource.ts'
 import { mfas } from '../login/mfa.resource.ts'
 import { revocations } from '../login/revocation.resource.ts'
+import { sightings } from '../login/sighting.resource.ts'
 import { controllerSettings } from '../network/controller-settings.resource.ts'
 import { authRequests } from '../oidc/auth-request.resource.ts'
 import { networkAuthorities } from '../pki/network-authority.resource.ts'
@@ -99,6 +100,7 @@ const KINDS: readonly (readonly [Resource, KindTraits])[] = [
   kind(eventDeliveries, UNSEEN),
   kind(externalJwtSigners, { ...ENTITY, before: true, circuits: 'all', readers: true }),
   kind(failedServiceRequests, UNSEEN),
+  kind(formerInviters, UNSEEN),
   kind(identities, { ...ENTITY, before: true, circuits: 'identity', lists: 'owner', readers: true }),
   kind(identityTypes, ENTITY),
   kind(mfas, { ...OF_ENDPOINTS, before: true }),
@@ -116,6 +118,7 @@ const KINDS: readonly (readonly [Resource, KindTraits])[] = [
   kind(serviceViews, UNSEEN),
   kind(services, { ...ENTITY, before: true, circuits: 'service' }),
   kind(sessions, { ...OF_ENDPOINTS, before: true, circuits: 'session', lists: 'nobody' }),
+  kind(sightings, UNSEEN),
   kind(signingKeys, { ...BOOKKEEPING, audit: 'operators' }),
   kind(terminators, { ...OF_ENDPOINTS, before: true }),
   kind(transitRouters, ENTITY),

@@ -1,15 +1,9 @@
 import type { z } from 'zod'
-import { administrators } from '../../authority/trust.ts'
 import type { NameEntry, NameOrder } from '../../base/name-order.ts'
 import { type Call, mayRead } from '../../context/call.ts'
-import type { EngineContext } from '../../context/context.ts'
 import { POLICY_KINDS } from '../../facts/access/index/index.ts'
 import { servicePolicies } from '../../facts/access/policy.resource.ts'
 import { compareSemVer, parseReportedVersion, type SemVer } from '../../facts/access/posture/checks/semver.ts'
-import { isDisabled } from '../../facts/authority/authority.rules.ts'
-import { authenticators } from '../../facts/credentials/authenticator.resource.ts'
-import { cas } from '../../facts/enrollment/ca.resource.ts'
-import { enrollments } from '../../facts/enrollment/enrollment.resource.ts'
 import type { GraphPolicy, GroupedKind, LinkType } from '../../facts/insight/graph/index.ts'
 import {
   FINDING_KINDS,
@@ -17,40 +11,36 @@ import {
   type FindingKind,
   type FindingsRequest,
 } from '../../facts/insight/reach/reach.resource.ts'
-import { mfas } from '../../facts/login/mfa.resource.ts'
-import { endOfCertificate } from '../../facts/pki/certificate-end.rules.ts'
-import { edgeRouters } from '../../facts/routers/edge-router.resource.ts'
-import type { RecordOf } from '../../kernel/declaration/resource.ts'
-import { both, equals, isIn } from '../../kernel/filter/index.ts'
-import type { HostedServices } from './hosted-services.ts'
+import { equals } from '../../kernel/filter/index.ts'
+import {
+  clockBehind,
+  endingAuthorities,
+  endingCertificates,
+  endingOfIdentities,
+  type FindingSources,
+  type Found,
+  invitations,
+  onePasswordAdministrators,
+  readEach,
+  unseenIdentities,
+} from './found-credentials.ts'
 import { pageOfIds } from './member-pages.ts'
-import type { Names } from './names.ts'
 import { inSlices, type Partition, type SelectingPolicies } from './partition.ts'
-
-const DAY_MS = 86_400_000
-/** A certificate ends soon within this time (ms): long enough to bring a new one to where it is used. */
-const CERTIFICATE_SOON_MS = 30 * DAY_MS
-/** Invitations of one finding that are listed at most. */
-const MOST_INVITATIONS = 1000
-
-/** The sources of findings. */
-interface Sources {
-  readonly context: EngineContext
-  readonly partition: Partition
-  readonly names: Names
-  readonly hosted: HostedServices
-}
 
 /** The kinds of entity that a finding is about, the permissions that it takes, and how it is found. */
 interface FindingFacts {
   readonly kinds: readonly string[]
+  /** Other kinds without which there is nothing to find: where there are no services, no identity is to blame that it reaches none. */
+  readonly besides?: readonly string[]
   readonly reads: readonly string[]
-  readonly find: (sources: Sources) => Promise<readonly string[]>
+  readonly find: (sources: FindingSources) => Promise<Found>
 }
 
 /** Every finding is decided by one function. */
 const FACTS: Readonly<Record<FindingKind, FindingFacts>> = {
   'edge-routers-offline': { kinds: ['edge-routers'], reads: ['router'], find: offlineRouters },
+  'clock-behind': { kinds: ['clocks'], reads: ['ops'], find: clockBehind },
+  'authorities-ending': { kinds: ['network-authorities'], reads: ['ops'], find: endingAuthorities },
   'services-without-terminators': { kinds: ['services'], reads: ['service', 'terminator'], find: unhostedServices },
   'services-without-edge-routers': {
     kinds: ['services'],
@@ -58,11 +48,17 @@ const FACTS: Readonly<Record<FindingKind, FindingFacts>> = {
     find: (sources) => leftOutBy(sources, 'services-without-edge-routers'),
   },
   'certificates-ending': { kinds: ['edge-routers', 'cas'], reads: ['router', 'ca'], find: endingCertificates },
+  'identity-certificates-ending': {
+    kinds: ['identities'],
+    reads: ['identity', 'authenticator'],
+    find: endingOfIdentities,
+  },
   'administrators-without-second-factor': {
     kinds: ['identities'],
     reads: ['identity', 'authenticator'],
     find: onePasswordAdministrators,
   },
+  'identities-not-seen': { kinds: ['identities'], reads: ['identity'], find: unseenIdentities },
   'services-without-identities': {
     kinds: ['services'],
     reads: ['service', 'identity', 'service-policy'],
@@ -70,11 +66,13 @@ const FACTS: Readonly<Record<FindingKind, FindingFacts>> = {
   },
   'identities-without-services': {
     kinds: ['identities'],
+    besides: ['services'],
     reads: ['service', 'identity', 'service-policy'],
     find: (sources) => leftOutBy(sources, 'identities-without-services'),
   },
   'identities-without-edge-routers': {
     kinds: ['identities'],
+    besides: ['edge-routers'],
     reads: ['identity', 'router', 'edge-router-policy'],
     find: (sources) => leftOutBy(sources, 'identities-without-edge-routers'),
   },
@@ -98,94 +96,84 @@ const FACTS: Readonly<Record<FindingKind, FindingFacts>> = {
 }
 
 /**
- * Finds probable mistakes, of the kinds that a caller may read: all findings with the first of each, or a page of one.
+ * Finds probable mistakes and what ends soon, of the kinds that a caller may read: all findings with the first of each, or a page of one.
  * The entities that policies leave out are computed once for a revision of the network.
  */
 export async function findings(
-  sources: Sources,
+  sources: FindingSources,
   call: Call,
   { finding: wanted, limit, cursor }: z.output<typeof FindingsRequest>,
 ): Promise<readonly Finding[]> {
   const { context, names } = sources
   const readable = FINDING_KINDS.filter((kind) => FACTS[kind].reads.every((permission) => mayRead(call, permission)))
   const asked = wanted === undefined ? readable : readable.filter((kind) => kind === wanted)
-  const found: Finding[] = []
+  const made: Finding[] = []
   for (const finding of asked) {
-    const { kinds, find } = FACTS[finding]
-    const ids = await find(sources)
-    const order = joined(kinds.flatMap((one) => names.get(one) ?? []))
+    const { kinds, besides = [], find } = FACTS[finding]
+    const sizeOf = (kind: string) => names.get(kind)?.size ?? 0
+    const found = besides.every((kind) => sizeOf(kind) > 0) ? await find(sources) : { ids: [], judged: 0 }
+    const orders = kinds.flatMap((kind) => names.get(kind) ?? [])
+    const order = found.order ?? { get: (id) => entryIn(orders, id) }
     const page = { text: '', limit, ...(wanted !== undefined && { cursor }) }
-    const { entries, nextCursor } = await pageOfIds(ids, order, page, context.turns)
-    const entities = entries.map(({ id, name }) => ({
-      kind: kinds.find((one) => names.get(one)?.get(id) !== undefined) ?? '',
-      id,
-      name,
-    }))
-    found.push({ finding, count: ids.length, entities, nextCursor })
+    const { entries, nextCursor } = await pageOfIds(found.ids, order, page, context.turns)
+    const entities = entries.map(({ id, name }) => {
+      const at = found.instants?.get(id)
+      return {
+        kind: kinds.find((one) => names.get(one)?.get(id) !== undefined) ?? kinds[0] ?? '',
+        id,
+        name,
+        at: at === undefined ? null : new Date(at).toISOString(),
+        detail: found.details?.get(id) ?? null,
+      }
+    })
+    const judged = found.judged ?? kinds.reduce((sum, kind) => sum + sizeOf(kind), 0)
+    made.push({ finding, count: found.ids.length, judged, entities, nextCursor })
   }
-  return found
+  return made
+}
+
+/** The entry of an id in the order of its kind. */
+function entryIn(orders: readonly NameOrder[], id: string): NameEntry | undefined {
+  return orders.map((order) => order.get(id)).find((entry) => entry !== undefined)
 }
 
 function everybody(partition: Partition, kind: GroupedKind): readonly string[] {
   return partition.kinds.get(kind)?.members.flat() ?? []
 }
 
-/** The names of several kinds, asked for by id. */
-function joined(orders: readonly NameOrder[]): Pick<NameOrder, 'get'> {
-  return {
-    get: (id): NameEntry | undefined => orders.map((order) => order.get(id)).find((entry) => entry !== undefined),
-  }
-}
-
-function offlineRouters({ context: { storage, presence }, partition }: Sources): Promise<readonly string[]> {
+function offlineRouters({ context: { storage, presence }, partition }: FindingSources): Promise<Found> {
   return storage.read(async (tx) => {
     const routers = await presence.at(tx)
-    return everybody(partition, 'edge-routers').filter((id) => routers.connectionOf(id) === undefined)
+    return { ids: everybody(partition, 'edge-routers').filter((id) => routers.connectionOf(id) === undefined) }
   })
 }
 
-function unhostedServices({ context: { storage }, partition, hosted }: Sources): Promise<readonly string[]> {
+function unhostedServices({ context: { storage }, partition, hosted }: FindingSources): Promise<Found> {
   return storage.read(async (tx) => {
     const isHosted = await hosted.at(tx)
-    return everybody(partition, 'services').filter((id) => !isHosted(id))
+    return { ids: everybody(partition, 'services').filter((id) => !isHosted(id)) }
   })
 }
 
-/** Routers and certificate authorities whose certificate ends soon, or has ended. */
-function endingCertificates({ context: { storage, clock, turns } }: Sources): Promise<readonly string[]> {
-  return storage.read(async (tx) => {
-    const turn = turns.begin()
-    const ids: string[] = []
-    const look = async ({ id, certPem }: { readonly id: string; readonly certPem: string | null }) => {
-      const endsAt = certPem === null ? undefined : endOfCertificate(certPem)
-      if (endsAt !== undefined && endsAt <= clock.now() + CERTIFICATE_SOON_MS) ids.push(id)
-      await turn()
-    }
-    for await (const { items } of tx.collection(edgeRouters).scan(['certPem'])) for (const one of items) await look(one)
-    for await (const { items } of tx.collection(cas).scan(['certPem'])) for (const one of items) await look(one)
-    return ids
-  })
-}
-
-/** Administrators that log in by a password alone. They are found by an index; a network has few. */
-function onePasswordAdministrators({ context: { storage, clock } }: Sources): Promise<readonly string[]> {
-  return storage.read(async (tx) => {
-    const enabled = (await administrators(tx)).filter((one) => !isDisabled(one, clock.now()))
-    const where = isIn('identityId', new Set(enabled.map(({ id }) => id)))
-    const passwords = (await tx.collection(authenticators).find({ where })).items.filter((one) => one.method === 'updb')
-    const proved = (await tx.collection(mfas).find({ where })).items.filter(({ isVerified }) => isVerified)
-    const safe = new Set(proved.map(({ identityId }) => identityId))
-    return [...new Set(passwords.map(({ identityId }) => identityId))].filter((id) => !safe.has(id))
-  })
-}
+/** Policies of one finding that are read at most. */
+const MOST_OVER = 1000
 
 /** Service policies whose term is over, by the index of phases. */
-function policiesOver({ context: { storage } }: Sources): Promise<readonly string[]> {
-  return storage.read(async (tx) => tx.collection(servicePolicies).findIds({ where: equals('phase', 'over') }))
+function policiesOver({ context: { storage, turns } }: FindingSources): Promise<Found> {
+  return storage.read(async (tx) => {
+    const collection = tx.collection(servicePolicies)
+    const ids = await collection.findIds({ where: equals('phase', 'over'), limit: MOST_OVER })
+    const instants = new Map(
+      (await readEach(collection, ids, turns)).flatMap(({ id, until }) =>
+        until === null ? [] : [[id, until] as const],
+      ),
+    )
+    return { ids, instants }
+  })
 }
 
 /** Connected edge routers whose software is older than that of another. */
-function routersBehind({ context: { storage, presence }, partition }: Sources): Promise<readonly string[]> {
+function routersBehind({ context: { storage, presence }, partition }: FindingSources): Promise<Found> {
   return storage.read(async (tx) => {
     const routers = await presence.at(tx)
     const known = everybody(partition, 'edge-routers').flatMap((id) => {
@@ -193,7 +181,10 @@ function routersBehind({ context: { storage, presence }, partition }: Sources): 
       return version === undefined ? [] : [{ id, version }]
     })
     const newest = known.reduce((most, { version }) => (compareSemVer(version, most) > 0 ? version : most), UNRELEASED)
-    return known.filter(({ version }) => compareSemVer(version, newest) < 0).map(({ id }) => id)
+    const behind = known.filter(({ version }) => compareSemVer(version, newest) < 0)
+    const details = new Map(behind.map(({ id, version }) => [id, `${textOf(version)}, another runs ${textOf(newest)}`]))
+    // One version alone is behind nothing.
+    return { ids: behind.map(({ id }) => id), details, judged: known.length > 1 ? known.length : 0 }
   })
 }
 
@@ -204,36 +195,17 @@ function releaseOf(text: string): SemVer | undefined {
   return version === undefined || compareSemVer(version, UNRELEASED) === 0 ? undefined : version
 }
 
+function textOf({ major, minor, patch }: SemVer): string {
+  return `${major}.${minor}.${patch}`
+}
+
 const UNRELEASED: SemVer = { major: 0, minor: 0, patch: 0, prerelease: [] }
 
-/**
- * Identities with an invitation that has ended, or that is about to end, as the storage finds them: at most a thousand of each. Ended
- * invitations do not hide another that is about to end.
- */
-function invitations({ context: { storage, clock }, names }: Sources, state: 'ended' | 'ending') {
-  const now = clock.now()
-  const [after, until] = state === 'ended' ? [0, now] : [now, now + DAY_MS]
-  const operand = { kind: 'field', field: 'expiresAt' } as const
-  const ofIdentities = { kind: 'not', of: equals('identityId', null) } as const
-  const later = { kind: 'compare', operand, operator: '>', value: after } as const
-  const where = both(both(ofIdentities, later), { kind: 'compare', operand, operator: '<=', value: until })
-  return storage.read(async (tx): Promise<readonly string[]> => {
-    const { items } = await tx.collection(enrollments).find({ ...(where && { where }), limit: MOST_INVITATIONS })
-    const meant = items.filter((one) => state === 'ended' || isEnding(one, now))
-    const ids = new Set(meant.flatMap(({ identityId }) => identityId ?? []))
-    return [...ids].filter((id) => names.get('identities')?.get(id) !== undefined)
-  })
-}
-
-/** An invitation is about to end within its last half: a new invitation is not. */
-function isEnding({ createdAt, expiresAt }: RecordOf<typeof enrollments>, now: number): boolean {
-  return expiresAt - now <= (expiresAt - createdAt) / 2
-}
-
-function leftOutBy({ context: { turns }, partition }: Sources, finding: Structural): Promise<readonly string[]> {
-  return partition.remembered(finding, async () =>
+async function leftOutBy({ context: { turns }, partition }: FindingSources, finding: Structural): Promise<Found> {
+  const ids = await partition.remembered(finding, async () =>
     inSlices(turns, leftOut(partition, finding, await partition.selecting(turns))),
   )
+  return { ids }
 }
 
 type Structural = keyof typeof LACKING | 'policies-without-effect'

@@ -20,6 +20,7 @@ import {
 import { readRequest } from '../../kernel/declaration/read-body.ts'
 import { accessMap, scopeMembers } from './access-map.ts'
 import { findings } from './findings.ts'
+import { EndingCertificates } from './found-credentials.ts'
 import { HostedServices } from './hosted-services.ts'
 import { NameIndex } from './names.ts'
 import { Partitions } from './partition.ts'
@@ -32,12 +33,14 @@ export class NetworkGraphs {
   readonly #partitions: Partitions
   readonly #names: NameIndex
   readonly #hosted: HostedServices
+  readonly #certificates: EndingCertificates
 
   constructor(context: EngineContext) {
     this.#context = context
     this.#partitions = new Partitions(context)
     this.#names = new NameIndex(context)
     this.#hosted = new HostedServices(context)
+    this.#certificates = new EndingCertificates(context)
   }
 
   /**
@@ -100,7 +103,8 @@ export class NetworkGraphs {
     const context = this.#context
     const partition = await this.#partitions.of(call, context.turns)
     const names = await this.#names.current(context.turns)
-    return findings({ context, partition, names, hosted: this.#hosted }, call, request)
+    const sources = { context, partition, names, hosted: this.#hosted, certificates: this.#certificates }
+    return findings(sources, call, request)
   }
 
   /** Searches the entities that the caller may read by name. */

@@ -10,6 +10,7 @@ export type ComputedSymbol = { readonly kind: FieldKind } & (
   | { readonly by: 'constant'; readonly value: Literal }
   | { readonly by: 'member'; readonly field: string; readonly path: readonly string[] }
   | { readonly by: 'presence' }
+  | { readonly by: 'state'; readonly state: 'online' | 'disabled' }
   | { readonly by: 'reference'; readonly reference: string; readonly field: string }
   | { readonly by: 'policy'; readonly selected: string }
 )
@@ -27,6 +28,11 @@ export function member(kind: FieldKind, place: string): ComputedSymbol {
 
 /** True while the router is connected to the data plane. */
 export const IS_CONNECTED: ComputedSymbol = { by: 'presence', kind: 'boolean' }
+
+/** The state of an identity now: connected to an edge router, or disabled. */
+export function inState(state: 'online' | 'disabled'): ComputedSymbol {
+  return { by: 'state', kind: 'boolean', state }
+}
 
 /** A text field of the entity whose id `reference` holds. */
 export function ofReference(reference: string, field: string): ComputedSymbol {

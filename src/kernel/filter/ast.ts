@@ -53,6 +53,16 @@ export function equals(field: string, value: Literal): Filter {
 }
 
 /**
+ * `field <= value`; instants are epoch ms.
+ *
+ * @example
+ * collection.find({ where: isAtMost('expiresAt', now) })
+ */
+export function isAtMost(field: string, value: number): Filter {
+  return { kind: 'compare', operand: { kind: 'field', field }, operator: '<=', value }
+}
+
+/**
  * `field in values`; takes constant time per record, however many values there are.
  *
  * @example

@@ -50,6 +50,9 @@ async function up(...args: readonly string[]) {
   return { text: command.stdoutSoFar(), invitations: command.stdoutSoFar().match(/^eyJ\S+$/gm) ?? [], end }
 }
 
+const HOSTED = { protocol: 'tcp', address: '127.0.0.1', port: 9 }
+const DIAL = { type: 'Dial', semantic: 'AnyOf' } as const
+
 /** Opens services on the other machine by the line that `up` printed, at other ports; resolves with their answers. */
 async function opened(text: string, name: string, invitation?: string) {
   const [line = ''] = new RegExp(`tunnel proxy --identity ${name}.json .*`).exec(text) ?? []
@@ -115,6 +118,25 @@ describe('portcullis up', () => {
     const { code, stderr } = await portcullis(['up', ...args], { cwd: here }).ended
     expect(stderr).toContain(message)
     expect(code).toBe(2)
+  })
+
+  it('prints no line that has a shell run what a caller of the network named a service', async () => {
+    const name = 'a;touch stolen;'
+    const controller = await createController({
+      storage: await sqliteStorage(join(here, '.portcullis/portcullis.sqlite')),
+      address: at,
+      pki: openPkiDirectory(join(here, '.portcullis/pki')),
+      model: {
+        configs: [{ name: `${name} host`, configTypeId: 'host.v1', data: HOSTED }],
+        services: [{ name, roleAttributes: ['up'], configs: [`${name} host`] }],
+        servicePolicies: [{ name: `${name} dial`, ...DIAL, identityRoles: ['@laptop'], serviceRoles: [`@${name}`] }],
+      },
+    })
+    await controller.close()
+    const again = await up(operand('payroll'), '--for', 'laptop')
+    expect(again.text).toMatch(/--identity laptop.json .*payroll:/)
+    expect(again.text).not.toContain('touch')
+    await again.end()
   })
 
   it('refuses a port in use, and a service of the network that it did not make', async () => {

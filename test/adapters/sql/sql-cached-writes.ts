@@ -82,6 +82,23 @@ export function describeCachedWrites(fresh: () => Promise<CachedDatabase>): void
     await close()
   })
 
+  const WITH_INDEX = ['name', 'serial', 'owner', 'cost', 'active']
+  it.each([
+    ['none, where they stay as they are', { note: 'other', weight: 3, roles: ['r'] }, []],
+    ['all, where a unique text changes', { serial: 't' }, WITH_INDEX],
+    ['all, where a number changes', { cost: 7 }, WITH_INDEX],
+    ['all, where a boolean changes', { active: true }, WITH_INDEX],
+  ] as const)('writes indexed fields of a changed record: %s', async (_, change, written) => {
+    const { one, two, asked, close } = await watchedStorages()
+    const changed = machine('m1', { owner: 'o', serial: 's', ...change })
+    await one.write((tx) => tx.collection(machines).update(changed))
+    const [update = ''] = asked.filter((sql) => sql.startsWith('update'))
+    const [named = ''] = update.split(' where ')
+    expect(WITH_INDEX.filter((field) => named.includes(`"${field}" =`))).toEqual(written)
+    expect(await get(two, machines, 'm1')).toEqual(changed)
+    await close()
+  })
+
   it('keeps nothing of a write that was rolled back', async () => {
     const { one, close } = await watchedStorages()
     await one.write(inEveryWay)

@@ -7,9 +7,7 @@ import {
   type Semantic,
 } from 'portcullis/policy'
 import { describe, expect, it } from 'vitest'
-// Internals: the tables of reasons, whose rows are tried one by one.
-import { MISSING_KINDS } from '../../../src/facts/access/explain/index.ts'
-import { CORP, explained, NOW, policy } from './facts.ts'
+import { CORP, explained, MISSING_KINDS, NOW, policy } from './facts.ts'
 
 describe('the role entries of a policy', () => {
   it.each<[string, Semantic, string[], boolean, string[], string[]]>([

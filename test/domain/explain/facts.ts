@@ -6,6 +6,9 @@ import {
   type PostureCheck,
 } from 'portcullis/policy'
 
+// Internals: the closed lists, each of whose members has a row.
+export { MISSING_KINDS, REASONS, WIRE_OBSTACLES } from '../../../src/facts/access/explain/index.ts'
+
 export const NOW = Date.UTC(2026, 0, 1)
 
 export const CORP: PostureCheck = { id: 'c1', name: 'corp domain', typeId: 'DOMAIN', domains: ['corp.example'] }

@@ -1,9 +1,7 @@
 import { explanationText, type Reason } from 'portcullis'
 import type { AccessFacts, SuggestionKind } from 'portcullis/policy'
 import { describe, expect, it } from 'vitest'
-// Internals: the tables of reasons, whose rows are tried one by one.
-import { REASONS } from '../../../src/facts/access/explain/index.ts'
-import { CORP, explained, policy, router } from './facts.ts'
+import { CORP, explained, policy, REASONS, router } from './facts.ts'
 
 interface Row {
   readonly reason: Reason
@@ -120,6 +118,16 @@ describe('the reason of an explanation', () => {
       'host-service',
     ])
     expect(suggestions.at(-1)?.text).toContain('Create a Bind service policy')
+  })
+
+  it.each([
+    [{ edgeRouters: 0, ofIdentity: 1, ofService: 1 }, ['create-edge-router']],
+    [{ edgeRouters: 0, ofIdentity: 0, ofService: 1 }, ['create-edge-router', 'assign-edge-router-to-identity']],
+    [{ edgeRouters: 2, ofIdentity: 1, ofService: 0 }, ['select-edge-router', 'assign-edge-router-to-service']],
+    [{ edgeRouters: 2, ofIdentity: 1, ofService: 1 }, ['select-edge-router', 'select-edge-router']],
+  ])('comes without steps to router policies that exist: %j', (routerPolicies, suggests) => {
+    const { suggestions } = explained({ identityRouters: [], serviceRouters: [], routerPolicies })
+    expect(suggestions.map(({ kind }) => kind)).toEqual(suggests)
   })
 
   it.each(REASONS.map((reason, position) => [reason, REASONS.slice(position + 1)] as const))(

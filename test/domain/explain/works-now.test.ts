@@ -1,9 +1,7 @@
 import { explanationText } from 'portcullis'
 import type { AccessFacts, WireFacts } from 'portcullis/policy'
 import { describe, expect, it } from 'vitest'
-// Internals: the tables of reasons, whose rows are tried one by one.
-import { WIRE_OBSTACLES } from '../../../src/facts/access/explain/index.ts'
-import { explained, NOW, router } from './facts.ts'
+import { explained, NOW, router, WIRE_OBSTACLES } from './facts.ts'
 
 const WORKS: WireFacts = { obstacle: undefined, hostRouters: [router('r3', false)], lastFailure: null }
 

@@ -114,8 +114,9 @@ describe('an invariant about who never reaches what', () => {
   it('answers for ten thousand policies with long lists at once', () => {
     const roles = Array.from({ length: 60 }, (_, i) => `#team-${i}`)
     const servicePolicies = Array.from({ length: 10_000 }, (_, i) => dials(`p${i}`, roles, [`#app-${i}`]))
-    const started = performance.now()
+    const started = process.cpuUsage()
     expect(findViolation(neverConfidential, { ...NOTHING, servicePolicies })?.size).toBe(4)
-    expect(performance.now() - started).toBeLessThan(5000)
+    // Microseconds of the processor: a busy machine takes longer.
+    expect(process.cpuUsage(started).user).toBeLessThan(5_000_000)
   })
 })

@@ -58,18 +58,23 @@ describe('the choice of a terminator', () => {
     expect(chooseTerminator('sticky', known, { random: 0, stickTo: 'failed' })?.id).toBe('cheap')
   })
 
+  it('is the one with the lowest id of equally cheap ones, in whatever order they are known', () => {
+    const known = ['b', 'a', 'c'].map((id): Candidate => ({ id, routerId: 'r', precedence: 'default', cost: 7 }))
+    for (const order of [known, known.toReversed()]) {
+      expect(chooseTerminator('smartrouting', order, { random: 0 })?.id).toBe('a')
+    }
+  })
+
   it.each([
-    ['random', [0.5, 0.5]],
-    ['weighted', [0.75, 0.25]],
-  ] as const)('meets each with its share: %s', (by, shares) => {
-    const known: Candidate[] = [
-      { id: 'cheap', routerId: 'r', precedence: 'default', cost: 25 },
-      { id: 'dear', routerId: 'r', precedence: 'default', cost: 75 },
-    ]
+    ['random', [25, 75], [0.5, 0.5]],
+    ['weighted', [25, 75], [0.75, 0.25]],
+    // Each has the share of the others in all costs, 3/4, 3/4 and 2/4, of the two wholes that these make; 0 counts as 1.
+    ['weighted', [0, 1, 2], [0.375, 0.375, 0.25]],
+  ] as const)('meets each with its share: %s, by costs of %j', (by, costs, shares) => {
+    const known = costs.map((cost, at): Candidate => ({ id: `t${at}`, routerId: 'r', precedence: 'default', cost }))
     const draws = Array.from({ length: 1000 }, (_, position) => position / 1000)
     const chosen = draws.map((drawn) => chooseTerminator(by, known, { random: drawn })?.id)
-    const share = (id: string) => chosen.filter((one) => one === id).length / draws.length
-    expect([share('cheap'), share('dear')]).toEqual(shares)
+    expect(known.map(({ id }) => chosen.filter((one) => one === id).length / draws.length)).toEqual(shares)
   })
 })
 

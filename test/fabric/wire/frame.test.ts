@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { decodeMask, encodeMask } from '../../../adapters/network/channel/capability-mask.ts'
 import { FrameAllowance } from '../../../adapters/network/channel/channel-socket.ts'
+import { bodyOf } from '../../../adapters/network/channel/edge-messages.ts'
 import { encodeFrame, type Frame, FrameError, FrameReader } from '../../../adapters/network/channel/frame.ts'
 import {
   bytesMapHeader,
@@ -26,6 +27,12 @@ const frame: fc.Arbitrary<Frame> = fc.record({
   body: bytes.map((body) => (body.length === 0 ? [] : [body])),
 })
 
+const numbered = (sequence: number, length: number): Frame => ({
+  ...{ contentType: 1, sequence },
+  headers: new Map([[7, Uint8Array.of(sequence)]]),
+  body: [Uint8Array.from({ length }, (_, at) => at + sequence)],
+})
+
 describe('frames', () => {
   it('arrive as they were sent, however the stream is cut', () => {
     fc.assert(
@@ -42,6 +49,35 @@ describe('frames', () => {
       }),
       runs(200),
     )
+  })
+
+  it('arrive as they were sent also where they are longer than the pieces that share room, and pieces differ much', () => {
+    const length = fc.oneof(fc.integer({ min: 1, max: 300 }), fc.integer({ min: 3000, max: 12_000 }))
+    fc.assert(
+      fc.property(fc.array(length, { minLength: 1, maxLength: 4 }), fc.array(length), (bodies, cuts) => {
+        const frames = bodies.map((bytes, sequence) => numbered(sequence, bytes))
+        const stream = Buffer.concat(frames.flatMap((one) => encodeFrame(one)))
+        const reader = new FrameReader({ headers: 4096, body: 65_536 })
+        const read: Frame[] = []
+        let position = 0
+        for (const bytes of [...cuts, stream.length]) {
+          read.push(...reader.push(stream.subarray(position, position + bytes)))
+          position += bytes
+        }
+        expect(read.map(comparable)).toEqual(frames.map(comparable))
+        // A Buffer is equal to no plain array where values of two sources are compared.
+        for (const one of read) expect(bodyOf(one).constructor).toBe(Uint8Array)
+      }),
+      runs(200),
+    )
+  })
+
+  it('are parts of what arrived, but a small one keeps no large piece in memory', () => {
+    const sent = [numbered(1, 100), numbered(2, 10_000)].flatMap((one) => encodeFrame(one))
+    const arrived = new Uint8Array(Buffer.concat(sent))
+    const [first, second] = new FrameReader({ headers: 4096, body: 65_536 }).push(arrived)
+    expect(second?.body[0]?.buffer).toBe(arrived.buffer)
+    expect(first?.body[0]?.buffer.byteLength).toBeLessThan(1000)
   })
 
   it('are read from a hello of a router that was recorded', () => {

@@ -64,11 +64,15 @@ const ASKED: ReadonlySet<FromRouter['type']> = new Set([
   'decommission',
 ])
 
+/** A capability that controllers of deployed lines announce from 2.0 on: several sockets of a channel. */
+const GROUPED = 5
+
 /** A dialed controller that admitted the router. Nothing arrives before {@link ControlChannel.begin}. */
 export class ControlChannel implements ConnectedController {
   readonly id: string
   readonly judgesPosture: boolean
   readonly takesPosture: boolean
+  readonly isOfOldLine: boolean
   readonly traced: TracedChannel
   readonly #routerId: string
   readonly #socket: ChannelSocket
@@ -91,6 +95,7 @@ export class ControlChannel implements ConnectedController {
   ) {
     this.id = id
     this.judgesPosture = capabilities.includes(JUDGED_BY_CONTROLLER)
+    this.isOfOldLine = ![GROUPED, JUDGED_BY_CONTROLLER].some((one) => capabilities.includes(one))
     this.takesPosture = capabilities.includes(TAKES_POSTURE)
     this.#routerId = routerId
     this.#socket = socket

@@ -36,6 +36,10 @@ export interface BoundService {
   isGranted: boolean
   cost: number
   precedence: Precedence
+  /** The values that the controller took, once it has the terminator. */
+  taken: { readonly cost: number | undefined; readonly precedence: Precedence | undefined } | undefined
+  /** The controller is being told of changed values. */
+  isBeingTold: boolean
   /** The controller has the terminator. */
   isEstablished: boolean
 }
@@ -69,6 +73,8 @@ export function readBind(
     isGranted: false,
     cost: readCost(headers),
     precedence: readPrecedence(headers),
+    taken: undefined,
+    isBeingTold: false,
     isEstablished: false,
   }
 }

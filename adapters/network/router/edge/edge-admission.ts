@@ -8,6 +8,7 @@ import {
 } from '../../../../src/data-plane.ts'
 import { textIn } from '../../channel/edge-messages.ts'
 import type { Frame } from '../../channel/frame.ts'
+import { certificatesIn } from '../../enrollment/signing-request.ts'
 import type { RouterModel } from '../state/router-model.ts'
 import type { EdgeClient } from './endpoint.ts'
 
@@ -210,7 +211,7 @@ function namedIn({ subjectAltName = '' }: X509Certificate): PresentedCertificate
 
 /** Whether the network's own authority issued a certificate, by intermediates that its holder shows. */
 function isOfNetwork(leaf: X509Certificate, shown: readonly Uint8Array[], caPem: string): boolean {
-  const anchors = certificatesIn(caPem)
+  const anchors = certificatesIn(caPem).map((der) => new X509Certificate(der))
   const intermediates = shown.map((der) => new X509Certificate(der))
   let subject = leaf
   for (let depth = 0; depth < LONGEST_CHAIN; depth += 1) {
@@ -224,11 +225,6 @@ function isOfNetwork(leaf: X509Certificate, shown: readonly Uint8Array[], caPem:
 
 function signed(issuer: X509Certificate, subject: X509Certificate): boolean {
   return issuer.ca && subject.checkIssued(issuer) && subject.verify(issuer.publicKey)
-}
-
-function certificatesIn(pem: string): readonly X509Certificate[] {
-  const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []
-  return blocks.map((block) => new X509Certificate(block))
 }
 
 /** The reason for which a token cannot be used to bind, by its own claims: its controller judges the rest a moment later. */

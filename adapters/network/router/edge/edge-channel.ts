@@ -3,9 +3,9 @@ import { ConnectionTable, EDGE_ERROR, type EdgeRefusal } from '../../../../src/d
 import type { Channel, ChannelTrouble, Lane } from '../../channel/channel.ts'
 import { circuitOf, sideOf } from '../../channel/circuit-frames.ts'
 import { Conversation, type Message, type Timer } from '../../channel/conversation.ts'
-import { CIRCUIT_HEADER, EDGE_HEADER, EDGE_TYPE, edgeMessage, textIn } from '../../channel/edge-messages.ts'
+import { EDGE_HEADER, EDGE_TYPE, edgeMessage, textIn } from '../../channel/edge-messages.ts'
 import type { Frame } from '../../channel/frame.ts'
-import { boolHeader, readText, readUint32, textHeader } from '../../channel/header-values.ts'
+import { boolHeader, readUint32, textHeader } from '../../channel/header-values.ts'
 import type { BoundService } from './bound-service.ts'
 import type { EdgeConnection, EdgeSide } from './edge-connection.ts'
 import { type DialParts, EdgeDials } from './edge-dials.ts'
@@ -283,7 +283,7 @@ export class EdgeChannel implements Endpoint<Entry> {
 
   /** The connection of a payload or an acknowledgement; undefined for a message of an earlier connection of the circuit. */
   #payloadEnd(message: Frame): EdgeConnection | undefined {
-    const connection = this.#endOf(readText(message.headers, CIRCUIT_HEADER.circuit), sideOf(message))
+    const connection = this.#endOf(circuitOf(message), sideOf(message))
     const named = readUint32(message.headers, EDGE_HEADER.connection)
     return named === undefined || named === connection?.id ? connection : undefined
   }

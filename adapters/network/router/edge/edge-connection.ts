@@ -1,6 +1,6 @@
 import { PAYLOAD_ITEM, type Reading } from '../../../../src/data-plane.ts'
 import type { CircuitEnd } from '../../channel/circuit-ends.ts'
-import { forwarded } from '../../channel/circuit-frames.ts'
+import { forwardedTo } from '../../channel/circuit-frames.ts'
 import { bodyOf, CONNECTION_KIND, DATA_FLAG, EDGE_HEADER, EDGE_TYPE, edgeMessage } from '../../channel/edge-messages.ts'
 import type { Frame } from '../../channel/frame.ts'
 import { uint32Header } from '../../channel/header-values.ts'
@@ -167,9 +167,7 @@ export class EdgeConnection implements Destination {
     if (this.side === 'egress') this.#start()
     const isPayload = frame.contentType === EDGE_TYPE.payload
     if (isPayload && this.#endpoint.queuedBytes > MOST_FORWARDED_BYTES) return
-    const { contentType, headers, body } = forwarded(frame)
-    const addressed = new Map(headers).set(EDGE_HEADER.connection, this.#idBytes)
-    this.#endpoint.send({ contentType, headers: addressed, body }, 'data')
+    this.#endpoint.send(forwardedTo(this.#idBytes, frame), 'data')
   }
 
   /** The controller ended the circuit. */
@@ -254,7 +252,7 @@ export class EdgeConnection implements Destination {
     if (!this.usesXgress || this.#isOver) return
     // An acknowledgement starts nothing: endpoints acknowledge ends of connections that they do not know.
     if (this.side === 'ingress' && message.contentType === EDGE_TYPE.payload) this.#start()
-    const destination = this.#circuits.forwarder.forward(this.#address, message)
+    const destination = this.#circuits.forwarder.forward(this.#address, message, this.#circuitId)
     if (destination?.isFull) this.#endpoint.holdFor(destination, HOLD_MS)
   }
 
@@ -291,7 +289,11 @@ export class EdgeConnection implements Destination {
         this.ended('too much data before the other end was there')
         return
       case 'spliced':
-        this.#circuits.forwarder.passed(this.#circuitId, this.#address)
+        this.#circuits.forwarder.passed(
+          this.#circuitId,
+          this.#address,
+          data.body.reduce((sum, { length }) => sum + length, 0),
+        )
         onward.peer.deliver(data)
         if (onward.peer.isFull) this.#endpoint.holdFor(onward.peer)
         return

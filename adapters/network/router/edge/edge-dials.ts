@@ -1,3 +1,4 @@
+import { runtime } from '../../../../src/concurrency/process-runtime.ts'
 import type { FromRouter, ToRouter } from '../../../../src/control-channel.ts'
 import { type ConnectionTable, EDGE_ERROR, type EdgeRefusal } from '../../../../src/data-plane.ts'
 import type { Message } from '../../channel/conversation.ts'
@@ -103,7 +104,8 @@ export class EdgeDials {
     }
     try {
       for (let attempt = 1; ; attempt += 1) {
-        const created = await controller.ask(request)
+        // Controllers of the line 2.0 answer no request without a service session that names no circuit.
+        const created = await controller.ask(isV2 ? { ...request, circuitId: runtime.uuid() } : request)
         if (created?.type === 'circuit-created') return { type: 'created' as const, created, controller }
         if (created?.type !== 'refusal') return refused({ text: 'the controller did not answer' })
         const { code, hint, message: text, circuitId } = created

@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream'
 import { networkOf } from '../../../../src/base/addresses.ts'
 import { createFairCapacity } from '../../../../src/concurrency/fair-capacity.ts'
 import { runtime } from '../../../../src/concurrency/process-runtime.ts'
-import { POSTURE_CHECKS, ROUTER_CAPABILITIES } from '../../../../src/control-channel.ts'
+import { POSTURE_CHECKS, ROUTER_CAPABILITIES, SESSIONLESS_DIALS } from '../../../../src/control-channel.ts'
 import { encodeMask } from '../../channel/capability-mask.ts'
 import type { Channel } from '../../channel/channel.ts'
 import { ChannelGroup } from '../../channel/channel-group.ts'
@@ -51,6 +51,8 @@ export interface EdgeHost {
   admit(token: string, stranger: EdgeStranger): Promise<EdgeClient | string>
   /** Whether endpoints are to report their posture to it. */
   readonly asksPosture: boolean
+  /** Whether endpoints may dial without a service session. */
+  readonly takesSessionlessDials: boolean
   /** A client is admitted; from now on the router reads its channel. */
   admitted(client: EdgeClient, channel: Channel): void
 }
@@ -184,8 +186,9 @@ export class EdgeListener {
 
   #acceptance(hello: Frame, id: string, secret?: Uint8Array): Frame {
     const type = hello.headers.get(EDGE_HEADER.socketType)
-    const { asksPosture } = this.#host
-    const capabilities = ROUTER_CAPABILITIES.filter((one) => asksPosture || one !== POSTURE_CHECKS)
+    const { asksPosture, takesSessionlessDials } = this.#host
+    const lacked = [asksPosture || POSTURE_CHECKS, takesSessionlessDials || SESSIONLESS_DIALS]
+    const capabilities = ROUTER_CAPABILITIES.filter((one) => !lacked.includes(one))
     return answerTo(hello, [
       [EDGE_HEADER.connectionId, textHeader(id)],
       [EDGE_HEADER.isAccepted, TRUE],

@@ -30,7 +30,7 @@ interface PostureParts {
 }
 
 type Judged = Pick<EdgeClient, 'session' | 'isBearer' | 'token'>
-type Judges = Pick<ConnectedController, 'judgesPosture' | 'takesPosture'>
+type Judges = Pick<ConnectedController, 'judgesPosture' | 'takesPosture' | 'isOfOldLine'>
 
 /**
  * The posture of endpoints, which report it over their edge channels. Some controllers leave the posture of bearer sessions to routers: it
@@ -52,6 +52,11 @@ export class EdgePosture {
   /** Whether endpoints must report here, by the controller that connected last. */
   get isAsked(): boolean {
     return this.#judges !== undefined && (!this.#judges.judgesPosture || this.#judges.takesPosture === true)
+  }
+
+  /** Whether endpoints may dial without a service session, by the same controller. */
+  get takesSessionlessDials(): boolean {
+    return this.#judges?.isOfOldLine !== true
   }
 
   /** Whether the controllers leave judging to this router. */

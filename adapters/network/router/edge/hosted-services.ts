@@ -1,6 +1,6 @@
 import { runtime } from '../../../../src/concurrency/process-runtime.ts'
 import type { FromRouter, ToRouter } from '../../../../src/control-channel.ts'
-import { EDGE_ERROR, type EdgeRefusal, hostFailure } from '../../../../src/data-plane.ts'
+import { EDGE_ERROR, type EdgeRefusal, hostFailure, pauseAfter } from '../../../../src/data-plane.ts'
 import { NoAnswer, type Timer } from '../../channel/conversation.ts'
 import { bodyOf, EDGE_HEADER, EDGE_TYPE, edgeMessage, newerHeaders, TRUE, textIn } from '../../channel/edge-messages.ts'
 import type { Frame } from '../../channel/frame.ts'
@@ -24,6 +24,8 @@ const DIAL_MS = 5000
 /** How often a terminator is offered to a controller that is busy, and the milliseconds between. */
 const TRIES = 3
 const BUSY_MS = 1000
+/** Milliseconds that a controller may take to answer about a terminator. */
+const ANSWER_MS = 30_000
 /** Milliseconds by which the model of this router may be behind its controller. */
 const LATE_MS = 5000
 const ID_LETTERS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
@@ -100,14 +102,19 @@ export class HostedServices {
     if (host.release(connectionId, bound)) host.send(closedMessage(connectionId, refusal))
   }
 
-  /** An endpoint changes cost or precedence of a hosted service. */
+  /** An endpoint changes cost or precedence of a hosted service. It gets no answer: the controller is told until it has them. */
   update(bound: BoundService, { headers }: Frame): void {
     const cost = headers.has(EDGE_HEADER.cost) ? readCost(headers) : undefined
     const precedence = headers.has(EDGE_HEADER.precedence) ? readPrecedence(headers) : undefined
     bound.cost = cost ?? bound.cost
     bound.precedence = precedence ?? bound.precedence
-    const { terminatorId } = bound
-    this.#tell({ type: 'update-terminator', terminatorId, cost, precedence })
+    if (bound.taken === undefined) return
+    // An operator may have changed them since.
+    bound.taken = {
+      cost: cost === undefined ? bound.taken.cost : undefined,
+      precedence: precedence === undefined ? bound.taken.precedence : undefined,
+    }
+    void this.#tellChanges(bound)
   }
 
   /** The hosting of these bindings is over. */
@@ -181,6 +188,8 @@ export class HostedServices {
         instanceSecret,
       })
       if (answer?.type === 'terminator-created') {
+        bound.taken = { cost, precedence }
+        void this.#tellChanges(bound)
         bound.isGranted ||= this.#parts.posture.standing(host.client, serviceId, 'Bind') === undefined
         // Its posture may fail later by a report to another router.
         if (host.client.isBearer) void this.#parts.posture.watch(host)
@@ -197,11 +206,41 @@ export class HostedServices {
     }
   }
 
+  /** Tells the controller of values that it has not taken, one change after the other, with pauses while it takes none. */
+  async #tellChanges(bound: BoundService): Promise<void> {
+    if (bound.isBeingTold) return
+    bound.isBeingTold = true
+    for (let failures = 0; this.#byId.get(bound.terminatorId) === bound; ) {
+      const { cost, precedence, taken } = bound
+      const change = {
+        cost: cost === taken?.cost ? undefined : cost,
+        precedence: precedence === taken?.precedence ? undefined : precedence,
+      }
+      if (change.cost === undefined && change.precedence === undefined) break
+      const answer = await this.#ask({ type: 'update-terminator', terminatorId: bound.terminatorId, ...change })
+      const isRefused = answer?.type === 'refusal' && answer.hint !== 'too-busy'
+      if (answer?.type === 'terminator-updated' || isRefused) {
+        failures = 0
+        // A change that came meanwhile is told next.
+        if (bound.taken === taken) bound.taken = { cost, precedence }
+      } else {
+        failures += 1
+        await new Promise<void>((resolve) => this.#parts.timer(pauseAfter(failures, runtime.fraction()), resolve))
+      }
+    }
+    bound.isBeingTold = false
+  }
+
+  /** Undefined where no controller answers in time: the storage of one in this process may hang. */
   async #ask(message: FromRouter): Promise<ToRouter | undefined> {
-    return this.#parts
-      .controller()
-      ?.ask(message)
+    const asked = this.#parts.controller()?.ask(message)
+    let cancel: (() => void) | undefined
+    const late = new Promise<undefined>((resolve) => {
+      cancel = this.#parts.timer(ANSWER_MS, () => resolve(undefined))
+    })
+    return Promise.race([asked, late])
       .catch(() => undefined)
+      .finally(cancel)
   }
 
   #tell(message: FromRouter): void {

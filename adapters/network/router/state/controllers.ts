@@ -11,6 +11,8 @@ export interface ConnectedController {
   readonly judgesPosture: boolean
   /** It judges posture, and wants the reports of endpoints at the router. */
   readonly takesPosture?: boolean
+  /** It is of the line 1.6, which answers no dial without a service session. */
+  readonly isOfOldLine?: boolean
   /** It has answered no heartbeat for some seconds, and sent nothing: another controller is asked where there is one. */
   readonly isSilent?: boolean
   /** The channel to it, where there is one. */

@@ -2,7 +2,7 @@ import type { Conversation, Message, Timer } from '../../channel/conversation.ts
 import { EDGE_HEADER, EDGE_TYPE, edgeMessage, TRUE } from '../../channel/edge-messages.ts'
 import type { Frame } from '../../channel/frame.ts'
 import { readText, readUint32, textHeader, uint32Header } from '../../channel/header-values.ts'
-import type { ConnectionFailure } from '../connection-failure.ts'
+import { ConnectionFailure } from '../connection-failure.ts'
 import { loadEndToEnd } from '../end-to-end.ts'
 import type { Caller, ServiceConnection } from '../service-connection.ts'
 import { RefusedByRouter } from './refused-by-router.ts'
@@ -64,6 +64,7 @@ export class RouterBindings {
     const isAnnounced = this.#channel.announcesBindings() ? this.#announced(id) : undefined
     try {
       const headers = [
+        ...(bind.direct?.headers ?? []),
         [EDGE_HEADER.publicKey, bind.keys?.publicKey],
         [EDGE_HEADER.assignedConnection, TRUE],
         [EDGE_HEADER.listener, textHeader(bind.listenerId)],
@@ -108,7 +109,7 @@ export class RouterBindings {
 
   /** A caller dials a service, which its host may refuse. */
   dialed(bindId: number, message: Frame): void {
-    this.#accept(bindId, message).catch((error: unknown) => this.#refuse(message, bindId, String(error)))
+    this.#accept(bindId, message).catch((error: unknown) => this.#refuse(message, bindId, wordsOf(error)))
   }
 
   /** The channel is over: every service ends with a failure that `lost` makes of its name. */
@@ -144,28 +145,33 @@ export class RouterBindings {
     const bind = this.#bindings.get(bindId)
     const id = readUint32(message.headers, EDGE_HEADER.assignedConnection)
     if (bind === undefined || id === undefined) return this.#refuse(message, bindId, 'no listener for the connection')
-    const caller = {
+    const circuitId = readText(message.headers, EDGE_HEADER.circuit) ?? ''
+    const side = { role: 'host', circuitId } as const
+    const agreed = await bind.direct?.agreed(message.headers, side)
+    const caller: Caller = {
       id: readText(message.headers, EDGE_HEADER.dialerId),
       name: readText(message.headers, EDGE_HEADER.dialerName),
       claimedName: readText(message.headers, EDGE_HEADER.callerName) ?? '',
+      isProved: agreed !== undefined,
+      // The words of the controller about the dialer, in place of the words of the router.
+      ...agreed?.caller,
     }
     const applicationData = message.headers.get(EDGE_HEADER.applicationData) ?? new Uint8Array()
     const objection = await this.#judged(bind, caller, applicationData)
     if (objection !== undefined) return this.#refuse(message, bindId, `${REJECTED}: ${objection}`)
     const cipher = bind.keys === undefined ? undefined : await loadEndToEnd()
     const peerKey = message.headers.get(EDGE_HEADER.publicKey)
-    const keys = cipher && bind.keys && cipher.agree('server', bind.keys, peerKey)
+    const keys = agreed === undefined ? cipher && bind.keys && cipher.agree('server', bind.keys, peerKey) : undefined
     if (!this.#channel.isOpen()) return
     if (!bind.hasRoom()) return this.#refuse(message, bindId, `${REJECTED}: too many connections`)
     const connection = this.#channel.connectionOf(id, bind.service)
     // A stream without a listener ends the process with its first error.
     connection.on('error', () => undefined)
     this.#channel.talk.reply(message, edgeMessage(EDGE_TYPE.dialSuccess, bindId, [], uint32Header(id)))
-    const circuitId = readText(message.headers, EDGE_HEADER.circuit) ?? ''
     const line = this.#channel.windowsOf(message, connection, { connectionId: id, circuitId, side: 'terminator' })
     const facts = { service: bind.service, caller, applicationData, circuitId, isEncrypted: keys !== undefined }
     connection.begin(facts, cipher && keys && { cipher, keys }, line)
-    bind.accept(connection)
+    bind.accept(connection, agreed?.prove(connection, facts))
     this.#channel.decided(id)
   }
 
@@ -184,4 +190,10 @@ export class RouterBindings {
   #refuse(message: Frame, bindId: number, why: string): void {
     this.#channel.talk.reply(message, edgeMessage(EDGE_TYPE.dialFailed, bindId, [], textHeader(why)))
   }
+}
+
+function wordsOf(error: unknown): string {
+  return error instanceof ConnectionFailure && error.code === 'NOT_PROVED'
+    ? `${REJECTED}: ${error.message}`
+    : String(error)
 }

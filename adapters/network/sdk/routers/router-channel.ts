@@ -131,7 +131,9 @@ export class RouterChannel {
 
   /** Dials a service. Rejects with a {@link RefusedByRouter} or another {@link ConnectionFailure}. */
   async dial(dial: RouterDial): Promise<ServiceConnection> {
-    const cipher = dial.isEncrypted ? await loadEndToEnd() : undefined
+    const { direct } = dial
+    // An end that takes nothing else sends no key.
+    const cipher = dial.isEncrypted && direct?.isRequired !== true ? await loadEndToEnd() : undefined
     const keys = cipher?.createKeyPair()
     const id = this.#nextId()
     const connection = this.#connectionOf(id, dial.service)
@@ -140,6 +142,7 @@ export class RouterChannel {
     connection.on('error', ignore)
     try {
       const headers = [
+        ...(direct?.headers ?? []),
         [EDGE_HEADER.publicKey, keys?.publicKey],
         [EDGE_HEADER.callerName, textHeader(dial.callerName)],
         [EDGE_HEADER.applicationData, dial.applicationData],
@@ -148,18 +151,27 @@ export class RouterChannel {
       ] as const
       const request = edgeMessage(EDGE_TYPE.connect, id, headers, textHeader(dial.sessionToken))
       const answer = await this.#ask(request, dial.timeoutMs, dial.service)
-      if (answer.contentType !== EDGE_TYPE.stateConnected) throw new RefusedByRouter(answer, dial.service)
-      const secrets: Secrets | undefined = cipher &&
-        keys && { cipher, keys: cipher.agree('client', keys, answer.headers.get(EDGE_HEADER.publicKey)) }
+      if (answer.contentType !== EDGE_TYPE.stateConnected) {
+        const refusal = new RefusedByRouter(answer, dial.service)
+        throw direct?.refusal(refusal) ?? refusal
+      }
       const circuitId = readText(answer.headers, EDGE_HEADER.circuit) ?? ''
+      const side = { role: 'dialer', circuitId } as const
+      const agreed = await direct?.agreed(answer.headers, side)
+      const secrets: Secrets | undefined =
+        agreed === undefined && cipher && keys
+          ? { cipher, keys: cipher.agree('client', keys, answer.headers.get(EDGE_HEADER.publicKey)) }
+          : undefined
       const applicationData = dial.applicationData ?? new Uint8Array()
       const facts = { service: dial.service, caller: undefined, applicationData, circuitId }
       const line = this.#windowsOf(answer, connection, { connectionId: id, circuitId, side: 'initiator' })
       connection.begin({ ...facts, isEncrypted: secrets !== undefined }, secrets, line)
       line?.start()
       this.#decided(id)
-      runtime.later(() => connection.off('error', ignore))
-      return connection
+      const given = agreed === undefined ? connection : await agreed.prove(connection, { ...facts, isEncrypted: true })
+      if (given !== connection) given.on('error', ignore)
+      runtime.later(() => given.off('error', ignore))
+      return given
     } catch (error) {
       this.#lines.decided(id)
       connection.destroy()

@@ -1,5 +1,6 @@
 import type { ConnectionFailure } from '../connection-failure.ts'
 import type { KeyPair } from '../end-to-end.ts'
+import type { DirectOffer } from '../proved/direct-identity.ts'
 import type { Caller, ServiceConnection } from '../service-connection.ts'
 
 /** How a service is dialed through one router. */
@@ -14,11 +15,15 @@ export interface RouterDial {
   /** The one host that is meant, where hosts have names. */
   readonly instance?: string
   readonly timeoutMs: number
+  /** How the two ends prove themselves to each other; undefined where they need not. */
+  readonly direct?: DirectOffer | undefined
 }
 
 /** How a service is hosted at one router. */
 export interface RouterBind {
   readonly service: string
+  /** As of {@link RouterDial}. */
+  readonly direct?: DirectOffer | undefined
   readonly sessionToken: string
   /** The key that callers agree on secrets with; undefined for a service that is not encrypted. */
   readonly keys: KeyPair | undefined
@@ -32,7 +37,8 @@ export interface RouterBind {
   judge(caller: Caller, applicationData: Uint8Array): Promise<string | undefined> | string | undefined
   /** Whether a further connection may be taken: asked again once a caller was judged, as others were let in meanwhile. */
   hasRoom(): boolean
-  accept(connection: ServiceConnection): void
+  /** `proving` answers the connection to be used, once its dialer has proved itself. */
+  accept(connection: ServiceConnection, proving?: Promise<ServiceConnection>): void
   /** The router no longer hosts it. */
   onEnd(failure: ConnectionFailure): void
 }

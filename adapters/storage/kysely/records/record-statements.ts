@@ -31,9 +31,17 @@ export interface RecordStatements {
   readonly insertRows: RowInserter
   /** Values of the row, the id; then the id and the unique values again: changes nothing while another record holds one. */
   readonly update: Statement
+  /**
+   * The values of the columns without an index, then the id. SQLite writes an index anew for each column that a statement names, changed
+   * or not: for an identity that would be 10 pages more in a commit.
+   */
+  readonly updateUnindexed: Statement
+  /** The places of these columns among `columns`. */
+  readonly unindexed: readonly number[]
   readonly delete: Statement
-  /** The searched fields of a record as they are; no row when there is no such record. */
+  /** The searched and the indexed fields of a record as they are; no row when there is no such record. */
   readonly before: Statement
+  readonly indexed: readonly FieldColumn[]
   readonly searched: readonly SearchedField[]
   readonly unique: readonly FieldColumn[]
   /** For a value and an id: finds another record that holds the value. */
@@ -51,7 +59,11 @@ export function recordStatements(database: Database, { kind, table: name, fields
   const make = (text: Sql) => statement(database, text)
   const isTaken = anyOf(unique.map((field) => isEqual(database, field)))
   const taken = sql`select 1 from ${table} as o where o.id <> ${''} and ${toSql(isTaken)}`
-  const assignments = sql.join(columns.map((column) => sql`${sql.id(column)} = ${0}`))
+  const assigned = (some: readonly string[]) => sql.join(some.map((column) => sql`${sql.id(column)} = ${0}`))
+  const indexed = fields.filter(({ isUnique, isIndexed }) => isUnique || isIndexed)
+  const compared = new Set([...searched.map(({ field }) => field), ...indexed])
+  const keys = new Set(['id', 'id_folded', ...indexed.flatMap(columnsOf)])
+  const unindexed = columns.flatMap((column, at) => (keys.has(column) ? [] : [at]))
   const byUnique = new Map(
     unique.map((field) => [
       field.field,
@@ -74,11 +86,16 @@ export function recordStatements(database: Database, { kind, table: name, fields
     insertRows: rowInserter(database, name, columns),
     insert: make(sql`insert into ${table} (${sql.join(columns.map((column) => sql.id(column)))})
       values (${sql.join(columns.map(() => sql`${0}`))}) on conflict do nothing`),
-    update: make(sql`update ${table} set ${assignments} where id = ${''}
+    update: make(sql`update ${table} set ${assigned(columns)} where id = ${''}
       ${unique.length === 0 ? sql`` : sql`and not exists (${taken})`}`),
+    updateUnindexed: make(
+      sql`update ${table} set ${assigned(columns.filter((column) => !keys.has(column)))} where id = ${''}`,
+    ),
+    unindexed,
     delete: make(sql`delete from ${table} where id = ${''}`),
-    before: make(sql`select ${sql.join([sql`1`, ...searched.map(({ field }) => sql.id(field.column))])}
+    before: make(sql`select ${sql.join([sql`1`, ...[...compared].map(({ column }) => sql.id(column))])}
       from ${table} where id = ${''}`),
+    indexed,
     searched,
     unique,
     holders: new Map(

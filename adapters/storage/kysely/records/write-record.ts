@@ -48,14 +48,12 @@ export async function insertRecord(writer: RecordWriter, record: StoredRecord): 
 /** Replaces a record; false when there is none. Throws a {@link UniqueViolation} when a unique value is taken. */
 export async function updateRecord(writer: RecordWriter, record: StoredRecord): Promise<boolean> {
   const { database, table, write } = writer
-  const { before, update, searched, unique } = writer.statements
+  const { before, searched } = writer.statements
   const encoded = encodeRecord(database.language, table, record)
   const members = searched.map(({ field }) => searchRows(field, encoded.id, Reflect.get(record, field.field)))
   const [known] = await write.rows(before([encoded.id]))
   if (known === undefined) return false
-  const uniqueValues = unique.flatMap((field) => given(writer, field, encoded))
-  const isFree = unique.length === 0 ? [] : [encoded.id, ...uniqueValues]
-  if ((await write.run(update([...encoded.values, encoded.id, ...isFree]))) === 0) {
+  if ((await write.run(updateOf(writer, known, record, encoded))) === 0) {
     throw await violationOf(writer, encoded, 'update')
   }
   for (const [index, { field, clear, insert: insertRows }] of searched.entries()) {
@@ -65,6 +63,19 @@ export async function updateRecord(writer: RecordWriter, record: StoredRecord): 
   }
   write.note(table.kind.name, encoded.id, 'update')
   return true
+}
+
+/** The statement that replaces a record: without the indexed fields where they stay as they are. */
+function updateOf(writer: RecordWriter, known: Row, record: StoredRecord, encoded: EncodedRecord): CompiledQuery {
+  const { update, updateUnindexed, unindexed, indexed, unique } = writer.statements
+  const isSame = ({ field, column, kind }: FieldColumn) =>
+    decode(kind, known[column]) === (Reflect.get(record, field) ?? null)
+  if (unindexed.length > 0 && indexed.every(isSame)) {
+    return updateUnindexed([...unindexed.map((at) => encoded.values[at]), encoded.id])
+  }
+  const uniqueValues = unique.flatMap((field) => given(writer, field, encoded))
+  const isFree = unique.length === 0 ? [] : [encoded.id, ...uniqueValues]
+  return update([...encoded.values, encoded.id, ...isFree])
 }
 
 /** Removes a record; false when there is none. */

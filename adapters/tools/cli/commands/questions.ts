@@ -161,8 +161,10 @@ type Connected = keyof typeof CONNECTION_OPTIONS
 function askFindings(call: CommandCall<Connected>): Promise<Answer> {
   return withConnection(call, async ({ portcullis }) => {
     const { data } = await portcullis.call('GET /findings')
-    const lines = data.map(({ finding, count, entities }) => {
-      const names = entities.map(({ name }) => visibleLine(name))
+    // Where there is nothing to judge, a zero would say that all is well.
+    const judged = data.filter((one) => one.judged > 0)
+    const lines = judged.map(({ finding, count, entities }) => {
+      const names = entities.map(({ name, at }) => `${visibleLine(name)}${at === null ? '' : ` ${at.slice(0, 10)}`}`)
       const others = count > names.length ? ', …' : ''
       return `${String(count).padStart(7)}  ${finding.replaceAll('-', ' ')}${names.length === 0 ? '' : `: ${names.join(', ')}${others}`}`
     })
@@ -180,6 +182,8 @@ const HOUR_MS = 3_600_000
 /** Answered for a change that cannot be taken back, because something else was changed or deleted after it. */
 const NOT_TAKEN_BACK: readonly number[] = [400, 404, 409]
 const MOST_NAMES = 5
+/** Fields by which the controller remembers when it looks again. They say nothing to a reader. */
+const BOOKKEEPING = /dueAt$/i
 
 /** Lists recent changes and their actors; with `--access` also the identities that lost or gained access by them, as of now. */
 function askChanges(call: CommandCall<Connected | 'hours' | 'access'>): Promise<Answer> {
@@ -199,6 +203,7 @@ function askChanges(call: CommandCall<Connected | 'hours' | 'access'>): Promise<
       const what = `${entity?.kind.replaceAll('-', ' ') ?? ''} ${visibleLine(entity?.name ?? entity?.id ?? '')}`
       lines.push(`${String(at)}  ${who} ${DONE[type] ?? type} ${what}`)
       for (const [field, change] of Object.entries(changes)) {
+        if (BOOKKEEPING.test(field)) continue
         lines.push(`    ${field}: ${shown(change.before)} -> ${shown(change.after)}`)
       }
       if (isAccess) lines.push(...(await consequences(connection, { type, entity, changes })))

@@ -114,7 +114,8 @@ function noLogin(profile: string | undefined, url: string | undefined): UsageErr
     return new UsageError(`there is no login ${profile}: portcullis login --profile ${profile}`)
   const credentials = `${ADMIN_USERNAME} and ${ADMIN_PASSWORD} in the environment`
   if (url !== undefined) return new UsageError(`--url needs a login there: portcullis login ${url}, or ${credentials}`)
-  return new UsageError(`nobody is logged in: portcullis login https://HOST:PORT, or --url with ${credentials}`)
+  const remedy = `portcullis login https://HOST:PORT, or --url with ${credentials}`
+  return new UsageError(`nobody is logged in: ${remedy} (portcullis admin reset-password makes an administrator)`)
 }
 
 /** The address of a controller without a path, as an option or a command takes it. Throws {@link UsageError}, which names the taker. */

@@ -114,8 +114,9 @@ export class ServedCertificates implements AcmeCertificates {
       const hosts = await this.#wanted()
       const failures = new Map<string, number>()
       for (const host of hosts) failures.set(host, (await this.#order(host)).failures)
+      const failuresOf = (host: string) => failures.get(host) ?? 0
       // A host by which the server hangs keeps no other host waiting.
-      for (const host of hosts.toSorted((a, b) => (failures.get(a) ?? 0) - (failures.get(b) ?? 0))) {
+      for (const host of hosts.toSorted((a, b) => failuresOf(a) - failuresOf(b))) {
         if (this.#isClosed) break
         if (this.#dueAt(host) <= this.#now()) await this.#read(host)
         const dueAt = Math.max(this.#dueAt(host), (await this.#order(host)).retryAt, this.#server.retryAt)
@@ -129,13 +130,21 @@ export class ServedCertificates implements AcmeCertificates {
     return next
   }
 
-  /** The hosts that are to have certificates: the home, and those of services. */
+  /**
+   * The hosts that are to have certificates: the home, and those of services, as many as there may be. Hosts with a certificate come first:
+   * a caller that makes services keeps nobody from being renewed.
+   */
   async #wanted(): Promise<readonly string[]> {
     const services = await this.#options.services()
-    const labels = services.filter((service) => this.#hosts.names(service)).map((service) => service.toLowerCase())
+    const labels = services.filter((service) => this.#hosts.names(service))
     const hosts = [...new Set([this.#hosts.home, ...labels])].map((label) => this.#hosts.nameOf(label))
-    if (hosts.length <= MOST_HOSTS) return hosts
-    throw new Error(`there are ${hosts.length} hosts for certificates, and at most ${MOST_HOSTS} may have one`)
+    const isAbsent = (host: string) => Number(this.#shown.of(host) === undefined)
+    const kept = hosts.toSorted((a, b) => isAbsent(a) - isAbsent(b)).slice(0, MOST_HOSTS)
+    if (kept.length < hosts.length) {
+      const reason = `there are ${hosts.length} hosts for certificates, and at most ${MOST_HOSTS} may have one`
+      this.#failed(undefined, new Error(reason), undefined)
+    }
+    return kept
   }
 
   /** When a certificate is to be ordered: at two thirds of the life of the present one. */

@@ -28,7 +28,8 @@ export class ShownCertificates {
       ALPNCallback({ servername, protocols }) {
         if (!protocols.includes(ACME_PROTOCOL)) return protocols.includes(HTTP) ? HTTP : undefined
         const { host, context } = shown.#challenge ?? {}
-        if (context === undefined || servername.toLowerCase() !== host) return undefined
+        // Without a name it is no text, whatever its type says.
+        if (context === undefined || String(servername).toLowerCase() !== host) return undefined
         shown.#looking.add(this)
         if (this instanceof TLSSocket) {
           // TLS 1.2 has chosen the certificate by now.

@@ -61,7 +61,7 @@ export function explainAccess(facts: AccessFacts): Explanation {
     // The current facts do not tell the past.
     since: null,
   }
-  return { ...explanation, suggestions: suggestionsFor(explanation) }
+  return { ...explanation, suggestions: suggestionsFor(explanation, facts) }
 }
 
 type Named = NonNullable<AccessFacts['identity'] | AccessFacts['service']>

@@ -24,6 +24,8 @@ type SuggestionKind =
   | 'change-term'
   | 'fulfil-posture-check'
   | 'pass-mfa'
+  | 'create-edge-router'
+  | 'select-edge-router'
   | 'assign-edge-router-to-identity'
   | 'assign-edge-router-to-service'
   | 'share-edge-router'

@@ -179,6 +179,16 @@ export interface RouterState {
   readonly isOnline: boolean
 }
 
+/** The numbers behind the edge routers of an identity and of a service. */
+export interface RouterPolicyCounts {
+  /** The number of edge routers in the network. */
+  readonly edgeRouters: number
+  /** The number of edge router policies that select the identity. */
+  readonly ofIdentity: number
+  /** The number of service edge router policies that select the service. */
+  readonly ofService: number
+}
+
 /** The disabling of an identity, with its end (epoch ms): null when disabled for good. */
 export interface DisabledState {
   readonly isDisabled: boolean
@@ -199,6 +209,10 @@ export interface AccessFacts {
   readonly apiSessionId: string | undefined
   readonly identityRouters: readonly RouterState[]
   readonly serviceRouters: readonly RouterState[]
+  /** True where the host's directory gives role attributes too. */
+  readonly hasDirectory?: boolean | undefined
+  /** Undefined where suggestions need not tell a network without edge routers from policies that select none. */
+  readonly routerPolicies?: RouterPolicyCounts | undefined
   /** Undefined when hosts do not matter. */
   readonly hosts?: HostExplanation | undefined
   /** Undefined without facts of the data plane. */
@@ -258,6 +272,10 @@ export const SUGGESTION_KINDS = [
   'fulfil-posture-check',
   /** Let the user prove a second factor. */
   'pass-mfa',
+  /** Create an edge router: the network has none. */
+  'create-edge-router',
+  /** Let a router policy that selects the identity or the service also select an edge router. */
+  'select-edge-router',
   /** Let an edge router policy select the identity. */
   'assign-edge-router-to-identity',
   /** Let a service edge router policy select the service. */

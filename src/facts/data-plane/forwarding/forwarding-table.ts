@@ -6,11 +6,15 @@ const MOST_ADDRESSES = 16
 const QUIET_MS = 5000
 /** Milliseconds without traffic after which a controller is asked whether it still knows a circuit. */
 const IDLE_MS = 60_000
+/** Dropped circuits whose bytes wait for a report: the bytes of others are not reported. */
+const MOST_DROPPED = 20_000
 
 /** Messages that come from one address go to another; either is a link or an end of the circuit. */
 export interface Forwarding {
   readonly srcAddress: string
   readonly dstAddress: string
+  /** `start`: the destination is the client of the circuit. */
+  readonly dstType?: 'start' | 'end' | 'link'
 }
 
 /** A circuit at one router of its path. */
@@ -19,6 +23,11 @@ interface ForwardedCircuit {
   readonly controllerId: string
   /** Destination by source. */
   readonly forwards: Map<string, string>
+  /** The address of the client, at the first router of the path. */
+  client?: string
+  /** The bytes since the last report from the client and to it. */
+  fromClient: number
+  toClient: number
   activeAt: number
   isEnding: boolean
 }
@@ -28,6 +37,14 @@ export interface IdleCircuit {
   readonly circuitId: string
   readonly controllerId: string
   readonly idleMs: number
+}
+
+/** The bytes of a circuit since the report before: from its client and to it. */
+export interface CarriedBytes {
+  readonly circuitId: string
+  readonly controllerId: string
+  readonly fromClient: number
+  readonly toClient: number
 }
 
 /** A circuit in reports to operators. */
@@ -43,6 +60,10 @@ export interface ToldCircuit extends IdleCircuit {
 export class ForwardingTable {
   readonly #circuits = new Map<string, ForwardedCircuit>()
   readonly #ending = new Set<string>()
+  /** Circuits that carried bytes since the last report. */
+  readonly #carrying = new Set<string>()
+  /** The bytes of circuits that were dropped since the last report. */
+  #ofDropped: CarriedBytes[] = []
   readonly #most: number
 
   constructor(mostCircuits = MOST_CIRCUITS) {
@@ -61,8 +82,12 @@ export class ForwardingTable {
     const known = this.#circuits.get(circuitId)
     if (known === undefined && this.#circuits.size >= this.#most) return false
     if (known !== undefined && known.controllerId !== controllerId) return false
-    const circuit = known ?? { controllerId, forwards: new Map(), activeAt: now, isEnding: false }
-    for (const { srcAddress, dstAddress } of forwards) {
+    const circuit: ForwardedCircuit = known ?? {
+      ...{ controllerId, forwards: new Map(), activeAt: now, isEnding: false },
+      ...{ fromClient: 0, toClient: 0 },
+    }
+    for (const { srcAddress, dstAddress, dstType } of forwards) {
+      if (dstType === 'start') circuit.client = dstAddress
       circuit.forwards.delete(srcAddress)
       circuit.forwards.set(srcAddress, dstAddress)
     }
@@ -75,11 +100,36 @@ export class ForwardingTable {
     return true
   }
 
-  /** The destination of a message from an address; undefined without a forward. Retransmissions do not count as activity. */
-  destination(circuitId: string, source: string, now: number, isActivity = true): string | undefined {
+  /**
+   * The destination of a message from an address; undefined without a forward. Retransmissions do not count as activity, and their bytes
+   * are not counted. Bytes are counted at the first router of a path, so that each counts once.
+   */
+  destination(circuitId: string, source: string, now: number, isActivity = true, bytes = 0): string | undefined {
     const circuit = this.#circuits.get(circuitId)
-    if (circuit !== undefined && isActivity) circuit.activeAt = now
-    return circuit?.forwards.get(source)
+    if (circuit === undefined) return undefined
+    const destination = circuit.forwards.get(source)
+    if (!isActivity) return destination
+    circuit.activeAt = now
+    if (bytes === 0 || circuit.client === undefined) return destination
+    if (circuit.fromClient + circuit.toClient === 0) this.#carrying.add(circuitId)
+    if (source === circuit.client) circuit.fromClient += bytes
+    else circuit.toClient += bytes
+    return destination
+  }
+
+  /** The bytes that circuits carried since the last report, dropped circuits included. */
+  carried(): readonly CarriedBytes[] {
+    const carried = this.#ofDropped
+    this.#ofDropped = []
+    for (const circuitId of this.#carrying) {
+      const circuit = this.#circuits.get(circuitId)
+      if (circuit === undefined) continue
+      carried.push(carriedBy(circuitId, circuit))
+      circuit.fromClient = 0
+      circuit.toClient = 0
+    }
+    this.#carrying.clear()
+    return carried
   }
 
   /** All forwards of a circuit, destination by source. */
@@ -99,6 +149,11 @@ export class ForwardingTable {
 
   /** Drops a circuit at once. */
   drop(circuitId: string): void {
+    const circuit = this.#circuits.get(circuitId)
+    const isCarrying = this.#carrying.delete(circuitId)
+    if (circuit !== undefined && isCarrying && this.#ofDropped.length < MOST_DROPPED) {
+      this.#ofDropped.push(carriedBy(circuitId, circuit))
+    }
     this.#circuits.delete(circuitId)
     this.#ending.delete(circuitId)
   }
@@ -190,4 +245,8 @@ export class ForwardFaults {
     this.#waiting.clear()
     return [...byController].map(([controllerId, circuitIds]) => ({ controllerId, circuitIds }))
   }
+}
+
+function carriedBy(circuitId: string, { controllerId, fromClient, toClient }: ForwardedCircuit): CarriedBytes {
+  return { circuitId, controllerId, fromClient, toClient }
 }

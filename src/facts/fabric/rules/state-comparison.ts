@@ -161,11 +161,13 @@ const OVERRIDES = '.ServiceConfigs'
 /** Numbers of router capabilities: routers from 2.0 on announce the first, routers from 2.1 on the second. */
 const MULTI_CHANNEL = 1
 export const POSTURE_CHECKS = 5
+/** The capability of a dial without a service session. */
+export const SESSIONLESS_DIALS = 2
 /**
  * The capabilities that routers of this package announce to controllers and endpoints: several sockets of a channel, dials without a
- * service session (2), pushed changes for endpoints (4), posture reports, and confirmation of an established bind (6).
+ * service session, pushed changes for endpoints (4), posture reports, and confirmation of an established bind (6).
  */
-export const ROUTER_CAPABILITIES = [MULTI_CHANNEL, 2, 4, POSTURE_CHECKS, 6] as const
+export const ROUTER_CAPABILITIES = [MULTI_CHANNEL, SESSIONLESS_DIALS, 4, POSTURE_CHECKS, 6] as const
 /**
  * The capability by which routers of this package announce that they judge nothing themselves and compare every part of the model, and its
  * controllers that they do the judging. Other software neither announces it nor reacts to it.

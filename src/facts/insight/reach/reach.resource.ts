@@ -91,10 +91,14 @@ export interface AccessMap {
 /** The kinds of findings, in the order of their importance to an operator. */
 export const FINDING_KINDS = [
   'edge-routers-offline',
+  'clock-behind',
+  'authorities-ending',
   'services-without-terminators',
   'services-without-edge-routers',
   'certificates-ending',
+  'identity-certificates-ending',
   'administrators-without-second-factor',
+  'identities-not-seen',
   'services-without-identities',
   'identities-without-services',
   'identities-without-edge-routers',
@@ -111,8 +115,15 @@ export type FindingKind = (typeof FINDING_KINDS)[number]
 export interface Finding {
   readonly finding: FindingKind
   readonly count: number
-  /** The first entities by name, each with its resource. */
-  readonly entities: readonly (Named & { readonly kind: string })[]
+  /** The number of entities that were judged: 0 where there is nothing that could be found. */
+  readonly judged: number
+  /** The first entities by name, each with its resource, and the instant and the words that say more of it. */
+  readonly entities: readonly (Named & {
+    readonly kind: string
+    /** When it ends, ended, or was seen last, RFC 3339; null for a finding without an instant. */
+    readonly at: string | null
+    readonly detail: string | null
+  })[]
   /** The cursor of the next page; null on the last page. */
   readonly nextCursor: string | null
 }

@@ -13,6 +13,8 @@ export interface AnsweredService {
 export const HOST = 'host'
 /** The role attribute of services that the process hosts. */
 const HOSTED = 'up'
+/** Names of services and identities stand in policies, addresses and lines for shells as they are. */
+export const PLAIN_NAME: RegExp = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/
 /** The name of the service policy that lets it. */
 const HOSTING = 'up hosts'
 
@@ -73,9 +75,10 @@ const HOSTING_POLICY = {
   serviceRoles: [`#${HOSTED}`],
 } as const
 
-/** The services that the process hosts, at the addresses of their configs. */
+/** The services that the process hosts, at the addresses of their configs. Callers of the network may name services otherwise. */
 export function answeredServices({ services = [], configs = [] }: NetworkModel): readonly AnsweredService[] {
-  return services.filter(isHosted).flatMap(({ name: service }) => {
+  const named = services.filter(({ name }) => PLAIN_NAME.test(name))
+  return named.filter(isHosted).flatMap(({ name: service }) => {
     const data = configs.find(({ name }) => name === hosting(service))?.data
     return isMap(data) ? [{ service, host: String(data.address), port: Number(data.port) }] : []
   })

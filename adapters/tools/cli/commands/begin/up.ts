@@ -26,7 +26,7 @@ import type { ServedController } from '../serve/serve-controller.ts'
 import { readServeOptions } from '../serve/serve-options.ts'
 import { started, stopSignal } from '../serve/serve-until-stopped.ts'
 import { hostAt } from '../tunnel.ts'
-import { type AnsweredService, answeredServices, dialedBy, HOST, withServices } from './up-network.ts'
+import { type AnsweredService, answeredServices, dialedBy, HOST, PLAIN_NAME, withServices } from './up-network.ts'
 
 /** The options of `portcullis up`. */
 const UP_OPTIONS = {
@@ -158,9 +158,9 @@ Then ${services[0]?.service} is at http://127.0.0.1:${FIRST_PORT}/ there.
   }
 }
 
-/** Names stand in policies, addresses and shells as they are. */
+/** A name of an argument. Throws {@link UsageError}. */
 function plainName(argument: string, name: string): string {
-  if (/^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/.test(name)) return name
+  if (PLAIN_NAME.test(name)) return name
   throw new UsageError(
     `${argument}: a name has letters, digits, dots, hyphens and underscores, at most 63: not '${name}'`,
   )

@@ -147,7 +147,8 @@ async function servicesOf(controller: Controller, roles: readonly string[]): Pro
   const filter = roles.includes('#all') ? {} : { filter: chosen.join(' or ') }
   const names: string[] = []
   for (let offset = 0; offset < MOST; offset += PAGE) {
-    const question = { ...filter, sort: 'name', limit: PAGE, offset }
+    // Later services take nothing from older services.
+    const question = { ...filter, sort: 'createdAt', limit: PAGE, offset }
     const { items } = await controller.engine.services.list(SYSTEM_CALL, question)
     names.push(...items.map(({ name }) => name))
     if (items.length < PAGE) break

@@ -138,6 +138,12 @@ export const SERVE_OPTIONS = {
     variable: true,
     summary: 'be as lenient as deployed controllers where this one is stricter by default',
   },
+  'direct-e2ee': {
+    value: 'permissive|directOnly',
+    choices: ['permissive', 'directOnly'],
+    variable: true,
+    summary: 'let the two ends of a circuit prove themselves to each other, or demand it; default: neither',
+  },
   oidc: {
     value: 'off|ISSUERS',
     variable: true,

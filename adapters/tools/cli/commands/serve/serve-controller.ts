@@ -241,6 +241,7 @@ async function build(
     admin,
     trustDomain,
     compat,
+    directE2EE,
     refuseUnknownMembers,
     rateLimits,
     audit,
@@ -275,6 +276,7 @@ async function build(
       ...(docs && { apiPage: docs }),
       ...(trustDomain === undefined ? {} : { trustDomain }),
       ...(compat === undefined ? {} : { compat }),
+      ...(directE2EE === undefined ? {} : { directE2EE }),
     })
     return explorer ? (await import('../../../explorer/index.ts')).withExplorer(controller) : controller
   } catch (error) {

@@ -71,6 +71,9 @@ export async function gatewayRedirects(place: GatewayPlace | undefined): Promise
   }
 }
 
+/** Times of strangers, in ms: for the handshake of TLS, and between two looks at the times of headers. */
+const TIMES = { handshakeTimeout: 10_000, connectionsCheckingInterval: 1000 }
+
 /** Serves a gateway. A renewed certificate is put in use without a restart. Throws {@link UsageError}. */
 export async function serveGateway(
   { hosts, listen, certificate }: GatewayPlace,
@@ -81,7 +84,7 @@ export async function serveGateway(
   const { begin, close, tls } = await openGatewayCertificates(certificate, hosts, controller)
   const onError = (error: unknown) => tell(`the gateway: ${error instanceof Error ? error.message : String(error)}`)
   const door: Gateway = gateway(controller, { hosts, router, onError })
-  const server = createServer(tls)
+  const server = createServer({ ...tls, ...TIMES })
   door.attach(server)
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
@@ -92,6 +95,8 @@ export async function serveGateway(
       cause: error,
     })
   })
+  // Out of file descriptors is a reason to report, not to end the process.
+  server.on('error', onError)
   begin((renewed) => server.setSecureContext(renewed))
   return {
     notes: [`the gateway opens apps to browsers at ${door.home}`],

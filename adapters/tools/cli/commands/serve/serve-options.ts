@@ -1,6 +1,7 @@
 import type {
   AuditOptions,
   Compat,
+  ControllerOptions,
   CorsOptions,
   OpenIdOptions,
   RateLimitOptions,
@@ -51,6 +52,7 @@ export interface ServeOptions {
   readonly trustDomain: string | undefined
   readonly durations: Durations
   readonly compat: Compat | undefined
+  readonly directE2EE: ControllerOptions['directE2EE']
   /** Refuses members of bodies that no operation knows; undefined unless the options ask for it. */
   readonly refuseUnknownMembers: true | undefined
   readonly rateLimits: RateLimitOptions | false
@@ -100,6 +102,7 @@ export function readServeOptions(options: ServeArguments, environment: Environme
     }),
     trustDomain: readTrustDomain(setting('trust-domain')),
     compat: readCompat(setting('compat')),
+    directE2EE: readDirectE2EE(setting('direct-e2ee')),
     refuseUnknownMembers: options.flag('refuse-unknown-members') || undefined,
     rateLimits: readRateLimits(setting('rate-limits')),
     audit: readAuditOptions(setting('audit')),
@@ -193,6 +196,12 @@ function readNamed(cert: Setting | undefined, key: Setting | undefined): ServeOp
   if (cert !== undefined && key !== undefined) return { cert: cert.value, key: key.value }
   if (cert === undefined && key === undefined) return undefined
   throw new UsageError(cert === undefined ? '--named-key needs --named-cert too' : '--named-cert needs --named-key too')
+}
+
+function readDirectE2EE(setting: Setting | undefined): ControllerOptions['directE2EE'] {
+  if (setting === undefined) return undefined
+  if (setting.value === 'permissive' || setting.value === 'directOnly') return setting.value
+  throw new UsageError(`${setting.name} takes permissive or directOnly, not '${setting.value}'`)
 }
 
 function readCompat(setting: Setting | undefined): Compat | undefined {

@@ -13,6 +13,11 @@ export function problemText(problem: unknown): string {
   return problem instanceof Error ? problem.message : String(problem)
 }
 
+/** Reports whether the controller is away or has too much to do: the same question may be answered soon. */
+export function isPassing(error: unknown): boolean {
+  return error instanceof TypeError || (error instanceof ApiError && (error.status === 429 || error.status >= 500))
+}
+
 /** The permission that is missing, where the controller names it. */
 function permissionIn({ details }: ApiError): string {
   const [, permission] = /^it takes the permission (\S+)$/.exec(String(details?.message)) ?? []

@@ -2,32 +2,40 @@ import { ApiError } from '../../../../../src/client/index.ts'
 import type { Apis } from './apis.ts'
 import { controllerUrl } from './controller-url.ts'
 
-const PAGE_SIZE = 100
-
-/** An entity of any kind, by its name or id. */
-interface Item {
+/** An entity of any kind as the API answers it, with its name or id. */
+export interface Row {
   readonly id: string
   readonly name: string
+  readonly of: Readonly<Record<string, unknown>>
 }
 
 /** Some entities, and how many there are in all. */
 export interface List {
-  readonly items: readonly Item[]
+  readonly rows: readonly Row[]
   readonly total: number
 }
 
+/** The wanted part of a list. An empty filter is left out. */
+export interface ListQuery {
+  readonly filter?: string
+  readonly sort?: string
+  readonly limit: number
+  readonly offset?: number
+}
+
 /** A page of a collection. */
-export async function readList(apis: Apis, kind: string, offset: number, signal: AbortSignal): Promise<List> {
-  const answer = await ask(apis, `${kind}?limit=${PAGE_SIZE}&offset=${offset}`, { signal })
+export async function readList(apis: Apis, kind: string, query: ListQuery, signal: AbortSignal): Promise<List> {
+  const given = Object.entries(query).flatMap(([name, value]) => (value === '' ? [] : [[name, String(value)]]))
+  const answer = await ask(apis, `${kind}?${new URLSearchParams(given)}`, { signal })
   const data = memberOf(answer, 'data')
   const total = memberOf(memberOf(memberOf(answer, 'meta'), 'pagination'), 'totalCount')
-  const items = Array.isArray(data) ? data.map(itemOf) : []
-  return { items, total: typeof total === 'number' ? total : items.length }
+  const rows = Array.isArray(data) ? data.map(rowOf) : []
+  return { rows, total: typeof total === 'number' ? total : rows.length }
 }
 
 /** One entity, as the API answers it. */
-export async function readJson(apis: Apis, kind: string, id: string, signal: AbortSignal): Promise<unknown> {
-  return memberOf(await ask(apis, `${kind}/${encodeURIComponent(id)}`, { signal }), 'data')
+export async function readJson(apis: Apis, kind: string, id: string, signal?: AbortSignal): Promise<unknown> {
+  return memberOf(await ask(apis, `${kind}/${encodeURIComponent(id)}`, signal ? { signal } : {}), 'data')
 }
 
 /** Creates an entity of a kind from a body of the API; answers its id. */
@@ -68,11 +76,14 @@ async function ask({ send }: Apis, path: string, init: RequestInit): Promise<unk
   })
 }
 
-function itemOf(value: unknown): Item {
+/** An entity as a row of a list. */
+export function rowOf(value: unknown): Row {
   const [id, name] = [memberOf(value, 'id'), memberOf(value, 'name')]
-  return { id: String(id ?? ''), name: typeof name === 'string' && name !== '' ? name : String(id ?? '') }
+  const of = typeof value === 'object' && value !== null ? { ...value } : {}
+  return { id: String(id ?? ''), name: typeof name === 'string' && name !== '' ? name : String(id ?? ''), of }
 }
 
-function memberOf(value: unknown, name: string): unknown {
+/** A member of an object; undefined for any other value. */
+export function memberOf(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined
 }

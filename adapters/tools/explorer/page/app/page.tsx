@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import { LoginView } from '../session/login-view.tsx'
-import { resumeSession, session } from '../session/session.ts'
+import { isAway, resumeSession, session } from '../session/session.ts'
 import { Shell } from './shell.tsx'
 
 /** The whole page: the views for a logged in user, or the login. The login may be from before a reload or from another tab. */
@@ -11,5 +11,11 @@ export function Page() {
   }, [])
   const open = session.value
   if (open) return <Shell session={open} />
-  return isAsked ? <LoginView /> : null
+  if (isAsked) return <LoginView />
+  if (!isAway.value) return null
+  return (
+    <p class="empty" role="status">
+      The controller was not reached. Trying again…
+    </p>
+  )
 }

@@ -10,7 +10,8 @@ import { useAnswer } from '../parts/use-answer.ts'
 /** A record of the audit trail. */
 export type AuditEntry = AnswerOf<PortcullisApi['GET /audit']>['data']['entries'][number]
 
-type Change = NonNullable<ReturnType<typeof takingBack>>
+/** A change that a simulation tries. */
+export type AccessChange = NonNullable<ReturnType<typeof takingBack>>
 
 /** The access that changes gave and took: the reverse of what undoing them would do in the network as it is now. */
 export function Consequences({ apis, entries }: { apis: Apis; entries: readonly AuditEntry[] }) {
@@ -24,19 +25,28 @@ export function Consequences({ apis, entries }: { apis: Apis; entries: readonly 
       <button type="button" class="link" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
         {undone.length === 1 ? 'who lost or gained access by it' : 'who lost or gained access by all of it'}
       </button>
-      {isOpen && <Difference apis={apis} undone={undone} />}
+      {isOpen && <Difference apis={apis} changes={undone} isReversed />}
     </>
   )
 }
 
-function Difference({ apis, undone }: { apis: Apis; undone: readonly Change[] }) {
+interface DifferenceProps {
+  readonly apis: Apis
+  readonly changes: readonly AccessChange[]
+  /** Whether the changes take back what was done: what they would give was lost. */
+  readonly isReversed?: boolean
+}
+
+/** The access that changes give and take, in the network as it is now. */
+export function Difference({ apis, changes, isReversed = false }: DifferenceProps) {
   const answer = useAnswer(
     async (signal) => {
-      const body = { changes: [...undone], limit: 500 }
+      const body = { changes: [...changes], limit: 500 }
       return (await apis.portcullis.call('POST /simulate', { body, signal })).data
     },
-    [apis, JSON.stringify(undone)],
+    [apis, JSON.stringify(changes)],
   )
+  const isLost = (change: Pair['change']) => (change === 'lost') !== isReversed
   return (
     <Loaded answer={answer} isEmpty={({ pairs }) => pairs.length === 0} empty="Nobody.">
       {({ pairs, counts }) => (
@@ -44,13 +54,13 @@ function Difference({ apis, undone }: { apis: Apis; undone: readonly Change[] })
           {(['gained', 'lost'] as const).map((change) => {
             const all = counts ? counts.dial[change] + counts.bind[change] : 0
             const of = pairs.filter((pair) => pair.change === change)
-            return all > 0 && <p key={change}>{sumText(of, all, change)}</p>
+            return all > 0 && <p key={change}>{sumText(of, all, verbOf(isLost(change), isReversed))}</p>
           })}
           <ul class="plain">
             {foldPairs(pairs).map(({ key, identities, services, type, change }) => (
               <li key={key}>
-                <span class={change === 'gained' ? 'loss' : 'gain'}>
-                  {change === 'gained' ? '− ' : '+ '}
+                <span class={isLost(change) ? 'loss' : 'gain'}>
+                  {isLost(change) ? '− ' : '+ '}
                   {type}
                 </span>{' '}
                 <Names kind="identities" of={identities} /> → <Names kind="services" of={services} />
@@ -63,10 +73,16 @@ function Difference({ apis, undone }: { apis: Apis; undone: readonly Change[] })
   )
 }
 
+function verbOf(isLost: boolean, isPast: boolean): Verb {
+  if (isPast) return isLost ? 'lost' : 'gained'
+  return isLost ? 'would lose' : 'would gain'
+}
+
+type Verb = 'lost' | 'gained' | 'would lose' | 'would gain'
+
 /** The sum of lost or gained access: `11 identities lost 96 services`; with the number of pairs where not all of them are known. */
-function sumText(pairs: readonly Pair[], all: number, change: Pair['change']): string {
-  const verb = change === 'gained' ? 'lost' : 'gained'
-  if (pairs.length < all) return `${numberText(all)} accesses were ${verb}; these are some of them.`
+function sumText(pairs: readonly Pair[], all: number, verb: Verb): string {
   const [people, things] = [distinct(pairs, 'identity').length, distinct(pairs, 'service').length]
-  return `${numberText(people)} ${people === 1 ? 'identity' : 'identities'} ${verb} ${numberText(things)} ${things === 1 ? 'service' : 'services'}.`
+  const whole = `${numberText(people)} ${people === 1 ? 'identity' : 'identities'} ${verb} ${numberText(things)} ${things === 1 ? 'service' : 'services'}`
+  return pairs.length < all ? `Of ${numberText(all)} accesses these are some: ${whole}.` : `${whole}.`
 }

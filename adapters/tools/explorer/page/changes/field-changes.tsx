@@ -20,6 +20,8 @@ export function FieldChanges({ entry, isBrief = false }: { entry: AuditEntry; is
   const isWhole = type !== 'entity.updated'
   const fields = Object.entries(changes).filter(
     ([field, { before, after }]) =>
+      // By these the controller remembers when it looks again.
+      !/dueAt$/i.test(field) &&
       !(isWhole && (isDigest(before ?? after) || (field === 'name' && (before ?? after) === entity?.name))),
   )
   const brief = fields.filter(

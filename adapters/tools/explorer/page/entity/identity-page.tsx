@@ -1,4 +1,5 @@
 import type { Apis } from '../api/apis.ts'
+import { rowOf } from '../api/read-json.ts'
 import { isOfAny, isOfIdentity, isOfNetwork } from '../events/network-event.ts'
 import { hrefOf } from '../navigation/place.ts'
 import { EntityLink } from '../parts/entity-link.tsx'
@@ -7,8 +8,10 @@ import { NameList } from '../parts/name-list.tsx'
 import { Time } from '../parts/time.tsx'
 import { useAnswer } from '../parts/use-answer.ts'
 import { may } from '../session/session.ts'
+import { identityState } from '../table/table-kinds.ts'
 import { CircuitsPart } from '../traffic/circuits-part.tsx'
 import { EntityPage, Part } from './entity-page.tsx'
+import { GrantsPart } from './grants-part.tsx'
 import { PosturePart } from './posture-part.tsx'
 import { ReachPart } from './reach-part.tsx'
 
@@ -30,7 +33,7 @@ export function IdentityPage({ apis, id }: Props) {
       concerns={isOfAny(isOfNetwork, isOfIdentity(id))}
       head={(identity) => ({
         name: identity.name,
-        state: `${identity.typeId}${identity.isAdmin ? ', administrator' : ''} · ${stateOf(identity)}`,
+        state: `${identity.typeId}${identity.isAdmin ? ', administrator' : ''} · ${identityState(rowOf(identity)).word}`,
         roleAttributes: identity.roleAttributes ?? [],
         links: [
           { label: 'Why does it reach…?', href: hrefOf('why', { identity: id }) },
@@ -42,11 +45,12 @@ export function IdentityPage({ apis, id }: Props) {
         ],
       })}
     >
-      {() => (
+      {(identity) => (
         <>
           <ReachPart apis={apis} kind="identities" id={id} />
           <CircuitsPart apis={apis} of={{ identity: id }} />
           <div class="columns">
+            <GrantsPart apis={apis} identity={identity} />
             <Refused apis={apis} id={id} />
             <PosturePart apis={apis} id={id} />
             <Credentials apis={apis} id={id} />
@@ -64,10 +68,6 @@ export function IdentityPage({ apis, id }: Props) {
       )}
     </EntityPage>
   )
-}
-
-function stateOf({ disabled, hasApiSession }: { disabled: boolean; hasApiSession: boolean }): string {
-  return disabled ? 'disabled' : hasApiSession ? 'logged in' : 'not logged in'
 }
 
 function Refused({ apis: { management }, id }: Props) {

@@ -1,6 +1,11 @@
 import type { Apis } from '../api/apis.ts'
+import { isOfTraffic } from '../events/network-event.ts'
+import { Loaded } from '../parts/loaded.tsx'
 import { NameList } from '../parts/name-list.tsx'
-import { CircuitsPart } from '../traffic/circuits-part.tsx'
+import { useAnswer } from '../parts/use-answer.ts'
+import { useEvery } from '../parts/use-every.ts'
+import { CircuitsPart, READ_EVERY_MS } from '../traffic/circuits-part.tsx'
+import { LinksPart } from '../traffic/links-part.tsx'
 import { EntityPage, Part } from './entity-page.tsx'
 
 /** One edge router: whether it is connected, its traffic, and the identities and services that its policies give it. */
@@ -29,6 +34,7 @@ export function RouterPage({ apis, id }: { apis: Apis; id: string }) {
       {() => (
         <>
           <CircuitsPart apis={apis} of={{ router: id }} />
+          <LinksOf apis={apis} id={id} />
           <div class="columns">
             <Part title="Identities that may connect">
               <NameList
@@ -68,5 +74,19 @@ export function RouterPage({ apis, id }: { apis: Apis; id: string }) {
         </>
       )}
     </EntityPage>
+  )
+}
+
+/** The links of one router. */
+function LinksOf({ apis, id: router }: { apis: Apis; id: string }) {
+  const answer = useAnswer(
+    async (signal) => (await apis.portcullis.call('GET /traffic', { query: { router, limit: '1' }, signal })).data,
+    [apis, router, useEvery(READ_EVERY_MS)],
+    isOfTraffic,
+  )
+  return (
+    <Loaded answer={answer} isQuiet>
+      {(traffic) => <LinksPart traffic={traffic} />}
+    </Loaded>
   )
 }

@@ -37,7 +37,8 @@ export function EntityForm({ apis, kind, schema, entity, given = {}, onDone }: P
   }, [JSON.stringify([present, entity?.updatedAt])])
   const [isJson, setJson] = useState(false)
   const action = useAction()
-  const body = entity === undefined ? withoutEmpty(values) : changedOf(before, values)
+  const properties = ofType(schema.properties ?? {}, values)
+  const body = entity === undefined ? withoutEmpty(values, properties) : changedOf(before, values)
   const isUnchanged = entity !== undefined && Object.keys(body).length === 0
   const onSubmit = async (event: SubmitEvent) => {
     event.preventDefault()
@@ -51,7 +52,7 @@ export function EntityForm({ apis, kind, schema, entity, given = {}, onDone }: P
   }
   const data = schema.properties?.data
   const withData = kind === 'configs' && data !== undefined
-  const rest = withData ? { ...schema, properties: withoutData(schema.properties ?? {}) } : schema
+  const rest = { ...schema, properties: withData ? withoutData(properties) : properties }
   const shown = { apis, kind, root: schema, entity: entity ?? {} }
   return (
     <form class="fields entity-form" onSubmit={onSubmit}>
@@ -162,11 +163,19 @@ function withoutData(properties: NonNullable<FormSchema['properties']>): NonNull
   return others
 }
 
-/** Members without an input are left to the defaults of the controller. */
-function withoutEmpty(values: Values): Values {
+/** The fields of the chosen type or method. A field of another one says so: "For `OS`: the operating systems". */
+function ofType(properties: NonNullable<FormSchema['properties']>, { typeId, method = typeId }: Values) {
+  const typeOf = ({ description = '' }: FormSchema) => /^For `(\w+)`:/.exec(description)?.[1] ?? method
+  return Object.fromEntries(Object.entries(properties).filter(([, schema]) => typeOf(schema) === method))
+}
+
+/** Members without an input are left to the defaults of the controller, and fields of another type are left out. */
+function withoutEmpty(values: Values, properties?: FormSchema['properties']): Values {
   return Object.fromEntries(
     Object.entries(values)
-      .filter(([, value]) => value !== '' && value !== undefined)
+      .filter(
+        ([name, value]) => value !== '' && value !== undefined && (properties === undefined || name in properties),
+      )
       .map(([name, value]) => {
         const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
         return [name, isObject ? withoutEmpty(valuesIn(value)) : value]

@@ -40,9 +40,9 @@ interface Props {
 export function ReferenceField({ apis, name, label, value, isRequired, isList = false, schema, onChange }: Props) {
   const field = useId()
   const kind = REFERENCES[name] ?? ''
-  const answer = useAnswer((signal) => readList(apis, kind, 0, signal), [apis, kind])
+  const answer = useAnswer((signal) => readList(apis, kind, { limit: 100 }, signal), [apis, kind])
   const chosen = [value].flat().filter((one) => typeof one === 'string' && one !== '')
-  const listed = answer.data?.items ?? []
+  const listed = answer.data?.rows ?? []
   const others = chosen
     .filter((one) => listed.every(({ id }) => id !== one))
     .map((id) => ({ id: String(id), name: String(id) }))

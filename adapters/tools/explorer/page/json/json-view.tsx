@@ -1,6 +1,6 @@
 import type { Apis } from '../api/apis.ts'
 import { COLLECTIONS } from '../api/collections.ts'
-import { deleteOf, readJson, readList } from '../api/read-json.ts'
+import { deleteOf, readJson } from '../api/read-json.ts'
 import { isOfKind, isOfNothing } from '../events/network-event.ts'
 import { EntityForm } from '../forms/entity-form.tsx'
 import { type KindForm, readForms, type Values } from '../forms/form-schemas.ts'
@@ -11,11 +11,10 @@ import { CopyButton } from '../parts/copy-button.tsx'
 import { hrefOfEntity } from '../parts/entity-link.tsx'
 import { kindName } from '../parts/kind-names.ts'
 import { Problem } from '../parts/loaded.tsx'
-import { Name } from '../parts/name.tsx'
-import { numberText } from '../parts/number-text.ts'
 import { useAction } from '../parts/use-action.ts'
 import { useAnswer } from '../parts/use-answer.ts'
 import { may } from '../session/session.ts'
+import { EntityTable } from '../table/entity-table.tsx'
 
 /** The steps by which a network is brought up, in order. */
 const STEPS: readonly (readonly [kind: string, why: string])[] = [
@@ -71,7 +70,7 @@ export function JsonView({ apis }: { apis: Apis }) {
           />
         )}
         {kind && isNew && form && !isCreatable && <p class="empty">You may not create it.</p>}
-        {kind && !id && !isNew && <Collection apis={apis} kind={kind} />}
+        {kind && !id && !isNew && <EntityTable key={kind} apis={apis} kind={kind} view="json" />}
         {kind && id && forms.data && <Entity key={`${kind} ${id}`} apis={apis} kind={kind} id={id} form={form} />}
       </div>
     </section>
@@ -103,32 +102,6 @@ function Kinds({ forms }: { forms: Readonly<Record<string, KindForm>> | undefine
           </li>
         ))}
       </ul>
-    </>
-  )
-}
-
-function Collection({ apis, kind }: { apis: Apis; kind: string }) {
-  const offset = Number(place.value.about.get('offset') ?? '0') || 0
-  const answer = useAnswer((signal) => readList(apis, kind, offset, signal), [apis, kind, offset], isOfKind(kind))
-  const list = answer.data
-  return (
-    <>
-      <Problem of={answer} />
-      {list?.items.length === 0 && <p class="empty">None.</p>}
-      <ul class="members" data-results>
-        {list?.items.map(({ id, name }) => (
-          <li key={id}>
-            <a href={hrefOf('json', { kind, id })}>
-              <Name of={name} />
-            </a>
-          </li>
-        ))}
-      </ul>
-      {list && list.total > offset + list.items.length && (
-        <a class="button" href={hrefOf('json', { kind, offset: String(offset + list.items.length) })}>
-          Next of {numberText(list.total)}
-        </a>
-      )}
     </>
   )
 }

@@ -26,6 +26,15 @@ export function endIn(hours: number): string {
   return new Date(Date.now() + hours * HOUR_MS).toISOString()
 }
 
+/** Invites an identity for some hours; an invitation that is there gets a new token. */
+export function invite({ management }: Apis, { id, enrollment }: Identity, hours: number): Promise<unknown> {
+  const open = enrollment.ott ?? enrollment.updb ?? enrollment.ottca
+  const expiresAt = endIn(hours)
+  return open
+    ? management.call('POST /enrollments/{id}/refresh', { params: { id: open.id }, body: { expiresAt } })
+    : management.call('POST /enrollments', { body: { identityId: id, method: 'ott', expiresAt } })
+}
+
 /** Chooses for how long an invitation is good. */
 export function LifetimeField({ hours, onChange }: { hours: number; onChange: (hours: number) => void }) {
   return (
@@ -49,13 +58,8 @@ export function Enrollment({ apis, identity, onChange }: { apis: Apis; identity:
   const action = useAction()
   const { enrollment, authenticators } = identity
   const open = enrollment.ott ?? enrollment.updb ?? enrollment.ottca
-  const invite = async () => {
-    const expiresAt = endIn(hours)
-    await action.run('Invited.', () =>
-      open
-        ? apis.management.call('POST /enrollments/{id}/refresh', { params: { id: open.id }, body: { expiresAt } })
-        : apis.management.call('POST /enrollments', { body: { identityId: identity.id, method: 'ott', expiresAt } }),
-    )
+  const inviteAgain = async () => {
+    await action.run('Invited.', () => invite(apis, identity, hours))
     onChange()
   }
   const known = [authenticators.cert && 'a certificate', authenticators.updb && 'a password'].filter(Boolean)
@@ -100,7 +104,7 @@ export function Enrollment({ apis, identity, onChange }: { apis: Apis; identity:
           </>
         )}
         {mayInvite && (
-          <button type="button" disabled={action.isBusy} onClick={invite}>
+          <button type="button" disabled={action.isBusy} onClick={inviteAgain}>
             {open ? 'Invite anew' : 'Invite'}
           </button>
         )}

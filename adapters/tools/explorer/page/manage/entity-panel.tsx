@@ -1,9 +1,11 @@
 import type { Apis } from '../api/apis.ts'
+import { deleteOf } from '../api/read-json.ts'
 import { go, hrefOf } from '../navigation/place.ts'
 import { ConfirmedButton } from '../parts/confirmed-button.tsx'
 import { hrefOfEntity } from '../parts/entity-link.tsx'
 import { useAction } from '../parts/use-action.ts'
 import { may } from '../session/session.ts'
+import { tableMembers } from '../table/table-place.ts'
 import { IdentityPanel } from './identity-panel.tsx'
 import { MANAGED_KINDS, type ManagedKind } from './kinds.ts'
 import { PanelHead } from './panel-head.tsx'
@@ -21,9 +23,9 @@ export function EntityPanel({ apis, kind, id, onChange }: Props) {
   const action = useAction()
   const { permission = '' } = MANAGED_KINDS.find((managed) => managed.kind === kind) ?? {}
   const remove = async () => {
-    if (!(await action.run('Deleted.', () => removeEntity(apis, kind, id)))) return
+    if (!(await action.run('Deleted.', () => deleteOf(apis, kind, id)))) return
     onChange()
-    go('manage', { kind })
+    go('manage', { kind, ...tableMembers() })
   }
   return (
     <aside class="panel" aria-label="Selected">
@@ -59,12 +61,4 @@ export function EntityPanel({ apis, kind, id, onChange }: Props) {
       </section>
     </aside>
   )
-}
-
-async function removeEntity({ management }: Apis, kind: ManagedKind, id: string): Promise<void> {
-  const params = { id }
-  if (kind === 'identities') await management.call('DELETE /identities/{id}', { params })
-  if (kind === 'services') await management.call('DELETE /services/{id}', { params })
-  if (kind === 'service-policies') await management.call('DELETE /service-policies/{id}', { params })
-  if (kind === 'posture-checks') await management.call('DELETE /posture-checks/{id}', { params })
 }

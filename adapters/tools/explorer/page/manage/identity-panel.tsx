@@ -1,13 +1,14 @@
 import type { Apis } from '../api/apis.ts'
+import { rowOf } from '../api/read-json.ts'
 import { isOfAny, isOfIdentity, isOfNetwork } from '../events/network-event.ts'
-import { AttributeLink } from '../parts/attribute-link.tsx'
 import { ConfirmedButton } from '../parts/confirmed-button.tsx'
-import { timeText } from '../parts/time-text.ts'
 import { useAction } from '../parts/use-action.ts'
 import { useAnswer } from '../parts/use-answer.ts'
 import { may } from '../session/session.ts'
+import { withDetails } from '../table/identity-details.ts'
+import { tableOf } from '../table/table-kinds.ts'
 import { Enrollment } from './enrollment.tsx'
-import { PanelTitle } from './panel-head.tsx'
+import { Facts, PanelTitle } from './panel-head.tsx'
 
 interface Props {
   readonly apis: Apis
@@ -20,12 +21,16 @@ export function IdentityPanel({ apis, id, onChange }: Props) {
   const { management } = apis
   const params = { id }
   const answer = useAnswer(
-    async (signal) => (await management.call('GET /identities/{id}', { params, signal })).data,
+    async (signal) => {
+      const { data } = await management.call('GET /identities/{id}', { params, signal })
+      const [detailed] = await withDetails(apis, [rowOf(data)], Object.keys(tableOf('identities').columns), signal)
+      return { identity: data, detailed: detailed?.of }
+    },
     [apis, id],
     isOfAny(isOfNetwork, isOfIdentity(id)),
   )
   const action = useAction()
-  const identity = answer.data
+  const { identity, detailed } = answer.data ?? {}
   const change = async (done: string, step: () => Promise<unknown>) => {
     await action.run(done, step)
     answer.reload()
@@ -43,27 +48,7 @@ export function IdentityPanel({ apis, id, onChange }: Props) {
       <PanelTitle kind="identities" name={identity?.name ?? ''} problem={answer.problem} />
       {identity && (
         <>
-          <dl class="facts">
-            <dt>Type</dt>
-            <dd>
-              {identity.typeId}
-              {identity.isAdmin && ', administrator'}
-            </dd>
-            <dt>State</dt>
-            <dd class={identity.disabled ? 'loss' : undefined}>
-              {identity.disabled ? 'disabled' : identity.hasApiSession ? 'logged in' : 'not logged in'}
-              {identity.disabledUntil && ` until ${timeText(String(identity.disabledUntil))}`}
-            </dd>
-            <dt>Role attributes</dt>
-            <dd>
-              {(identity.roleAttributes ?? []).length === 0 && 'none'}
-              {(identity.roleAttributes ?? []).map((attribute) => (
-                <AttributeLink key={attribute} kind="identities" attribute={attribute} />
-              ))}
-            </dd>
-            <dt>Second factor</dt>
-            <dd>{identity.isMfaEnabled ? 'enrolled' : 'none'}</dd>
-          </dl>
+          <Facts kind="identities" of={detailed} />
           {may('identity', 'update') && (
             <div class="actions">
               {identity.disabled ? (

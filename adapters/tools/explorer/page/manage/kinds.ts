@@ -4,16 +4,15 @@ export type ManagedKind = 'identities' | 'services' | 'service-policies' | 'post
 interface Managed {
   readonly kind: ManagedKind
   readonly label: string
-  readonly one: string
   /** As permissions name the kind. */
   readonly permission: string
 }
 
 export const MANAGED_KINDS: readonly Managed[] = [
-  { kind: 'identities', label: 'Identities', one: 'identity', permission: 'identity' },
-  { kind: 'services', label: 'Services', one: 'service', permission: 'service' },
-  { kind: 'service-policies', label: 'Service policies', one: 'service policy', permission: 'service-policy' },
-  { kind: 'posture-checks', label: 'Posture checks', one: 'posture check', permission: 'posture-check' },
+  { kind: 'identities', label: 'Identities', permission: 'identity' },
+  { kind: 'services', label: 'Services', permission: 'service' },
+  { kind: 'service-policies', label: 'Service policies', permission: 'service-policy' },
+  { kind: 'posture-checks', label: 'Posture checks', permission: 'posture-check' },
 ]
 
 /** The kind of that name; identities for any other. */

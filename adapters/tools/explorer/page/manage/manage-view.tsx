@@ -1,11 +1,13 @@
 import { useState } from 'preact/hooks'
 import type { Apis } from '../api/apis.ts'
-import { hrefOf, place } from '../navigation/place.ts'
+import { go, hrefOf, place } from '../navigation/place.ts'
+import { kindName } from '../parts/kind-names.ts'
 import { may, mayRead } from '../session/session.ts'
-import { CreateForm } from './create-form.tsx'
-import { EntityList } from './entity-list.tsx'
+import { EntityTable } from '../table/entity-table.tsx'
+import { CreateIdentity } from './create-identity.tsx'
 import { EntityPanel } from './entity-panel.tsx'
-import { MANAGED_KINDS, managedKind } from './kinds.ts'
+import { MANAGED_KINDS, type ManagedKind, managedKind } from './kinds.ts'
+import { PanelTitle } from './panel-head.tsx'
 
 /** Identities, services, policies and checks: found, created, and the common things done to them. */
 export function ManageView({ apis }: { apis: Apis }) {
@@ -14,8 +16,12 @@ export function ManageView({ apis }: { apis: Apis }) {
   const id = about.get('id') ?? undefined
   const isNew = about.has('new')
   const [version, setVersion] = useState(0)
-  const { one = '', permission = '' } = MANAGED_KINDS.find((managed) => managed.kind === kind) ?? {}
+  const { permission = '' } = MANAGED_KINDS.find((managed) => managed.kind === kind) ?? {}
   const onChange = () => setVersion(version + 1)
+  const onCreated = (made: string) => {
+    onChange()
+    go('manage', { kind, id: made })
+  }
   return (
     <section class="manage">
       <div class="bar">
@@ -33,23 +39,27 @@ export function ManageView({ apis }: { apis: Apis }) {
           <a href={hrefOf('json')}>All kinds</a>
         </div>
         {may(permission, 'create') && (
-          <a
-            class="button primary"
-            href={
-              kind === 'service-policies'
-                ? hrefOf('what-if', { change: 'empty-policy' })
-                : hrefOf('manage', { kind, new: 'true' })
-            }
-          >
-            New {one}
+          <a class="button primary" href={newHref(kind)}>
+            New {kindName(kind)}
           </a>
         )}
       </div>
       <div class={id || isNew ? 'graph-body has-panel' : 'graph-body'}>
-        <EntityList key={kind} apis={apis} kind={kind} selected={id} version={version} />
-        {isNew && may(permission, 'create') && <CreateForm key={kind} apis={apis} kind={kind} onCreated={onChange} />}
+        <EntityTable key={kind} apis={apis} kind={kind} view="manage" selected={id} version={version} />
+        {isNew && kind === 'identities' && may(permission, 'create') && (
+          <aside class="panel" aria-label={`New ${kindName(kind)}`}>
+            <PanelTitle kind={kind} name={`New ${kindName(kind)}`} />
+            <CreateIdentity apis={apis} onCreated={onCreated} />
+          </aside>
+        )}
         {id && !isNew && <EntityPanel key={id} apis={apis} kind={kind} id={id} onChange={onChange} />}
       </div>
     </section>
   )
+}
+
+/** The form of a new entity of a kind: What if shows at once whom a policy would give access. */
+function newHref(kind: ManagedKind): string {
+  if (kind === 'service-policies') return hrefOf('what-if', { change: 'empty-policy' })
+  return hrefOf(kind === 'identities' ? 'manage' : 'json', { kind, new: 'true' })
 }

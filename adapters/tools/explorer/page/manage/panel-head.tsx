@@ -1,33 +1,35 @@
 import type { Apis } from '../api/apis.ts'
+import { readJson, rowOf } from '../api/read-json.ts'
 import { hrefOf } from '../navigation/place.ts'
-import { RoleLinks } from '../parts/attribute-link.tsx'
 import { Name } from '../parts/name.tsx'
 import { useAnswer } from '../parts/use-answer.ts'
+import { tableOf } from '../table/table-kinds.ts'
+import { tableMembers } from '../table/table-place.ts'
 import type { ManagedKind } from './kinds.ts'
-import { ROLE_TITLES, readRow } from './read-page.ts'
 
-/** The name of an entity with its kind and roles, and the button that closes its panel. */
-export function PanelHead({ apis, kind, id }: { apis: Apis; kind: Exclude<ManagedKind, 'identities'>; id: string }) {
-  const answer = useAnswer((signal) => readRow(apis, kind, id, signal), [apis, kind, id])
-  const row = answer.data
+/** The name of an entity with what its table shows, and the button that closes its panel. */
+export function PanelHead({ apis, kind, id }: { apis: Apis; kind: ManagedKind; id: string }) {
+  const { data, problem } = useAnswer(async (signal) => readJson(apis, kind, id, signal), [apis, kind, id])
   return (
     <>
-      <PanelTitle kind={kind} name={row?.name ?? ''} problem={answer.problem} />
-      {row && (
-        <dl class="facts">
-          <dt>Is</dt>
-          <dd>{row.notes.join(' · ')}</dd>
-          {row.roles.map(({ kind: of, entries }, place) => (
-            <>
-              <dt>{ROLE_TITLES[kind][place]}</dt>
-              <dd class="chips">
-                <RoleLinks kind={of} roles={entries} />
-              </dd>
-            </>
-          ))}
-        </dl>
-      )}
+      <PanelTitle kind={kind} name={rowOf(data).name} problem={problem} />
+      {data !== undefined && <Facts kind={kind} of={data} />}
     </>
+  )
+}
+
+/** The facts of an entity that its table shows, in all columns. */
+export function Facts({ kind, of }: { kind: ManagedKind; of: unknown }) {
+  const row = rowOf(of)
+  return (
+    <dl class="facts">
+      {Object.values(tableOf(kind).columns).map(({ title, show, text }) => (
+        <>
+          <dt>{title}</dt>
+          <dd>{show?.(row) || text(row) || <span class="muted">none</span>}</dd>
+        </>
+      ))}
+    </dl>
   )
 }
 
@@ -44,7 +46,7 @@ export function PanelTitle({ kind, name, problem }: TitleProps) {
         <h2>
           <Name of={name} />
         </h2>
-        <a class="button quiet" aria-label="Close" href={hrefOf('manage', { kind })}>
+        <a class="button quiet" aria-label="Close" href={hrefOf('manage', { kind, ...tableMembers() })}>
           ✕
         </a>
       </div>

@@ -60,7 +60,11 @@ const HEADS: Readonly<Record<ColumnName, string>> = {
 export function MapDrawing({ map, chosen, onChoose, onPolicy }: MapProps) {
   const [pointed, setPointed] = useState<Spot | MapEdge>()
   const layout = useMemo(() => layoutOf(map), [map])
-  const ports = useMemo(() => portsOf(layout), [layout])
+  // Lines that are drawn only on demand take no room from the others, and move none.
+  const ports = useMemo(
+    () => new Map([...portsOf(layout.edges, layout.rows), ...portsOf([...layout.drawn], layout.rows)]),
+    [layout],
+  )
   const { columns, edges, drawn, rows } = layout
   const isTight = useIsNarrow(TIGHT)
   const hasPolicies = columns.length > 2
@@ -197,7 +201,10 @@ function widthOf({ share }: MapEdge): number {
 }
 
 /** Where lines leave and reach the boxes, 0 to 1 of the height: side by side, in the order of their other ends. */
-function portsOf({ edges, rows }: MapLayout): ReadonlyMap<MapEdge, { left: number; right: number }> {
+function portsOf(
+  edges: readonly MapEdge[],
+  rows: MapLayout['rows'],
+): ReadonlyMap<MapEdge, { left: number; right: number }> {
   const ports = new Map(edges.map((edge) => [edge, { left: 0.5, right: 0.5 }]))
   for (const [end, other] of [
     ['left', 'right'],

@@ -24,9 +24,14 @@ export function wholeText(instant: string): string {
 
 /** An instant with its distance from now, as `12:40:10 (in 32 minutes)`. */
 export function untilText(instant: string): string {
+  return `${timeText(instant)} (${distanceText(instant)})`
+}
+
+/** The distance of an instant from now, as `in 12 days`. */
+export function distanceText(instant: string): string {
   const distance = Date.parse(instant) - Date.now()
   const [unit, size] = UNITS.find(([, milliseconds]) => Math.abs(distance) >= milliseconds) ?? ['second', 1000]
-  return `${timeText(instant)} (${DISTANCE.format(Math.round(distance / size), unit)})`
+  return DISTANCE.format(Math.round(distance / size), unit)
 }
 
 /** The time zone in which instants are shown, as `GMT+1`. */

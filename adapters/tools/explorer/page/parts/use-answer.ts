@@ -1,6 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { ApiError } from '../../../../../src/client/index.ts'
-import { problemText } from '../api/problem-text.ts'
+import { isPassing, problemText } from '../api/problem-text.ts'
 import { type Concern, isOfNetwork, type NetworkEvent } from '../events/network-event.ts'
 import { isOthers, type News, onNews, othersChange } from '../events/network-news.ts'
 
@@ -128,11 +127,6 @@ function useQuietQuestions(concerns: Concern, again: () => void) {
     return { isQuiet, onSettled }
   }
   return { begin }
-}
-
-/** The controller is away or has too much to do: its answer of before is as good as any. */
-function isPassing(error: unknown): boolean {
-  return error instanceof TypeError || (error instanceof ApiError && (error.status === 429 || error.status >= 500))
 }
 
 function isSameAnswer(one: Known<unknown> | undefined, other: Known<unknown>): boolean {

@@ -17,6 +17,9 @@ const NAME = `portcullis-explorer ${new URL(controllerUrl()).pathname}`
 /** How long a new page waits for the login of other tabs, in milliseconds. */
 const ASKED_MS = 200
 
+/** How long a tab waits for the work of another one, in milliseconds: a tab that the browser put to sleep goes on with none. */
+const TURN_MS = 15_000
+
 /** Only tabs of this origin get each other's messages. */
 const TABS = new BroadcastChannel(NAME)
 
@@ -87,15 +90,26 @@ export function followTabs(onCredential: (credential: Credential) => void, onOve
   })
 }
 
-/** Runs work that only one tab may do at a time, such as using a refresh token, which is good once. */
+/**
+ * Runs work that only one tab may do at a time, such as using a refresh token, which is good once. The turn is taken from a tab that does
+ * not end its work: it sleeps, and may sleep for ever.
+ */
 export async function byOneTab(work: () => Promise<void>): Promise<void> {
   // Without TLS browsers have no locks, and no OpenID Connect either.
   if (!('locks' in navigator)) return work()
-  await navigator.locks.request(NAME, async () => {
+  let isOurTurn = false
+  const turn = async () => {
+    isOurTurn = true
     await work()
     // Held until the others have heard of it.
     await new Promise((resolve) => setTimeout(resolve, ASKED_MS))
-  })
+  }
+  try {
+    await navigator.locks.request(NAME, { signal: AbortSignal.timeout(TURN_MS) }, turn)
+  } catch (error) {
+    if (isOurTurn) throw error
+    await navigator.locks.request(NAME, { steal: true }, turn)
+  }
 }
 
 function hold(credential: Credential | undefined): void {

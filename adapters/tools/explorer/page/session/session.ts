@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals'
 import { type Apis, apisThrough } from '../api/apis.ts'
+import { isPassing } from '../api/problem-text.ts'
 import {
   type Credential,
   followTabs,
@@ -72,8 +73,21 @@ export async function resumeSession(): Promise<void> {
     },
   )
   const credential = await recallCredential()
-  if (credential !== undefined) await adopt(credential).catch(() => forgetCredential('here'))
+  while (credential !== undefined && session.value === undefined) {
+    try {
+      await adopt(heldCredential() ?? credential)
+    } catch (error) {
+      if (!isPassing(error)) return forgetCredential('here')
+      isAway.value = true
+      await new Promise((resolve) => setTimeout(resolve, AGAIN_MS))
+    }
+  }
 }
+
+/** True while a page that was loaded anew waits for a controller that is away: the login of before the reload is kept. */
+export const isAway = signal(false)
+/** Milliseconds until the controller is asked again. */
+const AGAIN_MS = 1000
 
 async function adopt(credential: Credential): Promise<void> {
   const apis = apisBy(credential)

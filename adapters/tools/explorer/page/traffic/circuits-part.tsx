@@ -5,11 +5,13 @@ import { isOfTraffic } from '../events/network-event.ts'
 import { ConfirmedButton } from '../parts/confirmed-button.tsx'
 import { EntityLink } from '../parts/entity-link.tsx'
 import { Loaded } from '../parts/loaded.tsx'
-import { numberText } from '../parts/number-text.ts'
+import { bytesText, latencyText, numberText, rateText } from '../parts/number-text.ts'
 import { Pager } from '../parts/pager.tsx'
+import { Spark } from '../parts/spark.tsx'
 import { Time } from '../parts/time.tsx'
 import { useAction } from '../parts/use-action.ts'
 import { useAnswer } from '../parts/use-answer.ts'
+import { useEvery } from '../parts/use-every.ts'
 import { may } from '../session/session.ts'
 
 /** Routers, links and circuits as they are now. */
@@ -20,14 +22,16 @@ interface Props {
   readonly apis: Apis
   /** Whose circuits are listed; all where it is left out. */
   readonly of?: { readonly identity?: string; readonly service?: string; readonly router?: string }
-  /** Changes with every event about the list. */
-  readonly version?: number
 }
 
 const PAGE_SIZE = 10
+/** Milliseconds between two readings without events: bytes flow without any, and routers of other processes send none here. */
+export const READ_EVERY_MS = 15_000
+export const HISTORY = 'Bytes a minute in the last half hour'
 
 /** The open circuits, the newest first. Each can be cut. */
-export function CircuitsPart({ apis, of = {}, version = 0 }: Props) {
+export function CircuitsPart({ apis, of = {} }: Props) {
+  const version = useEvery(READ_EVERY_MS)
   const [cursors, setCursors] = useState<readonly string[]>([])
   const [cut, setCut] = useState(0)
   const { identity, service, router } = of
@@ -40,12 +44,20 @@ export function CircuitsPart({ apis, of = {}, version = 0 }: Props) {
     [apis, identity, service, router, cursor, cut, version],
     isOfTraffic,
   )
-  const count = (answer.data ?? answer.earlier)?.counts.circuits
+  const counts = (answer.data ?? answer.earlier)?.counts
+  const count = counts?.circuits
   const title = count === undefined ? 'Circuits now' : `Circuits now: ${numberText(count)}`
   return (
     <section class="card" aria-label={title}>
-      <h2>{title}</h2>
-      <Loaded answer={answer} isEmpty={({ circuits }) => circuits.length === 0} empty="No traffic flows.">
+      <h2>
+        {title}
+        {counts !== undefined && counts.circuits > 0 && (
+          <span class="load">
+            {rateText(counts.bytesPerSecond)} <Spark values={counts.history} label={HISTORY} />
+          </span>
+        )}
+      </h2>
+      <Loaded answer={answer} isQuiet isEmpty={({ circuits }) => circuits.length === 0} empty="No traffic flows.">
         {({ circuits, nextCursor }) => (
           <>
             <div class="wide-table">
@@ -56,6 +68,15 @@ export function CircuitsPart({ apis, of = {}, version = 0 }: Props) {
                     <th scope="col">To</th>
                     <th scope="col">Over</th>
                     <th scope="col">Since</th>
+                    <th scope="col" class="number">
+                      Latency
+                    </th>
+                    <th scope="col" class="number">
+                      Bytes
+                    </th>
+                    <th scope="col" class="number">
+                      Rate
+                    </th>
                     {may('ops', 'delete') && (
                       <th scope="col">
                         <span class="unseen">Cut</span>
@@ -80,7 +101,7 @@ export function CircuitsPart({ apis, of = {}, version = 0 }: Props) {
 
 function Row({ apis, circuit, onCut }: { apis: Apis; circuit: Circuit; onCut: () => void }) {
   const action = useAction()
-  const { id, identity, service, host, path, openedAt } = circuit
+  const { id, identity, service, host, path, openedAt, latencyMs, bytes, bytesPerSecond, history } = circuit
   const cut = async () => {
     const request = { params: { id }, body: { immediate: true } }
     if (await action.run('Cut.', () => apis.portcullis.call('DELETE /circuits/{id}', request))) onCut()
@@ -109,6 +130,11 @@ function Row({ apis, circuit, onCut }: { apis: Apis; circuit: Circuit; onCut: ()
       </td>
       <td>
         <Time at={openedAt} />
+      </td>
+      <td class="number">{path.length > 1 ? latencyText(latencyMs) : '–'}</td>
+      <td class="number">{bytes === 0 ? '–' : bytesText(bytes)}</td>
+      <td class="number">
+        {rateText(bytesPerSecond)} {bytes > 0 && <Spark values={history} label={HISTORY} />}
       </td>
       {may('ops', 'delete') && (
         <td>

@@ -1,28 +1,23 @@
-import { useEffect, useState } from 'preact/hooks'
 import type { Apis } from '../api/apis.ts'
 import { isOfTraffic } from '../events/network-event.ts'
 import { AndMore } from '../parts/and-more.tsx'
 import { EntityLink } from '../parts/entity-link.tsx'
 import { Loaded } from '../parts/loaded.tsx'
-import { numberText } from '../parts/number-text.ts'
+import { numberText, rateText } from '../parts/number-text.ts'
+import { Spark } from '../parts/spark.tsx'
 import { useAnswer } from '../parts/use-answer.ts'
+import { useEvery } from '../parts/use-every.ts'
 import { useIsNarrow } from '../parts/use-narrow.ts'
-import { CircuitsPart, type Traffic } from './circuits-part.tsx'
+import { CircuitsPart, HISTORY, READ_EVERY_MS, type Traffic } from './circuits-part.tsx'
 import { FlowList } from './flow-list.tsx'
+import { LinksPart } from './links-part.tsx'
+import { RouterMap } from './router-map.tsx'
 import { MOST_IN_COLUMN, TrafficDrawing } from './traffic-drawing.tsx'
-
-/** Milliseconds between two readings of the state without events: routers of other processes send no events here. */
-const READ_EVERY_MS = 15_000
 
 /** Routers, links and circuits as they are now, drawn and as tables. */
 export function TrafficNow({ apis }: { apis: Apis }) {
-  const [version, setVersion] = useState(0)
+  const version = useEvery(READ_EVERY_MS)
   const isNarrow = useIsNarrow()
-  useEffect(() => {
-    const again = () => setVersion((before) => before + 1)
-    const timer = setInterval(again, READ_EVERY_MS)
-    return () => clearInterval(timer)
-  }, [])
   const answer = useAnswer(
     async (signal) => (await apis.portcullis.call('GET /traffic', { query: { limit: '1' }, signal })).data,
     [apis, version],
@@ -48,10 +43,11 @@ export function TrafficNow({ apis }: { apis: Apis }) {
               <p class="muted">This controller serves no routers: circuits and links are not known here.</p>
             )}
           </section>
-          <CircuitsPart apis={apis} version={version} />
+          <CircuitsPart apis={apis} />
+          {!isNarrow && <RouterMap traffic={traffic} />}
           <div class="columns">
             <Routers traffic={traffic} />
-            <Links traffic={traffic} />
+            <LinksPart traffic={traffic} />
           </div>
         </>
       )}
@@ -77,6 +73,13 @@ function Numbers({ traffic: { counts } }: { traffic: Traffic }) {
         <dt>circuits</dt>
         <dd>{numberText(counts.circuits)}</dd>
       </div>
+      <div class="count">
+        <dt>traffic</dt>
+        <dd>
+          {rateText(counts.bytesPerSecond)}
+          {counts.history.some((bytes) => bytes > 0) && <Spark values={counts.history} label={HISTORY} />}
+        </dd>
+      </div>
     </dl>
   )
 }
@@ -95,10 +98,13 @@ function Routers({ traffic: { routers, counts } }: { traffic: Traffic }) {
             <th scope="col" class="number">
               Circuits
             </th>
+            <th scope="col" class="number">
+              Rate
+            </th>
           </tr>
         </thead>
         <tbody>
-          {routers.slice(0, MOST_LISTED).map(({ id, name, kind, isOnline, circuits }) => (
+          {routers.slice(0, MOST_LISTED).map(({ id, name, kind, isOnline, circuits, bytesPerSecond }) => (
             <tr key={id}>
               <td>
                 <span class={`dot ${isOnline ? 'dot-online' : 'dot-down'}`} />{' '}
@@ -106,48 +112,12 @@ function Routers({ traffic: { routers, counts } }: { traffic: Traffic }) {
               </td>
               <td class={isOnline ? undefined : 'loss'}>{isOnline ? 'online' : 'offline'}</td>
               <td class="number">{numberText(circuits)}</td>
+              <td class="number">{rateText(bytesPerSecond)}</td>
             </tr>
           ))}
         </tbody>
       </table>
       <AndMore all={counts.routers} shown={MOST_LISTED} />
-    </section>
-  )
-}
-
-function Links({ traffic: { links, counts } }: { traffic: Traffic }) {
-  return (
-    <section class="card" aria-label="Links">
-      <h2>Links</h2>
-      {links.length === 0 && <p class="muted">None between routers of this controller.</p>}
-      {links.length > 0 && (
-        <table class="list">
-          <thead>
-            <tr>
-              <th scope="col">Between</th>
-              <th scope="col" class="number">
-                Latency
-              </th>
-              <th scope="col" class="number">
-                Circuits
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {links.slice(0, MOST_LISTED).map(({ id, source, target, latencyMs, isDown, circuits }) => (
-              <tr key={id}>
-                <td>
-                  <EntityLink kind="edge-routers" {...source} /> – <EntityLink kind="edge-routers" {...target} />
-                  {isDown && <span class="loss"> out of use</span>}
-                </td>
-                <td class="number">{latencyMs === null ? '–' : `${numberText(Math.round(latencyMs * 10) / 10)} ms`}</td>
-                <td class="number">{numberText(circuits)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      )}
-      <AndMore all={counts.links} shown={MOST_LISTED} />
     </section>
   )
 }

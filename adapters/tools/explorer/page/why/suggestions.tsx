@@ -1,11 +1,11 @@
 import { grouped } from '../../../../../src/base/collections.ts'
 import type { Apis } from '../api/apis.ts'
 import type { Explanation, Suggestion } from '../api/explanation.ts'
+import { type FormLink, formLink, policyFormLink } from '../forms/form-link.ts'
 import { hrefOf } from '../navigation/place.ts'
 import { hrefOfEntity } from '../parts/entity-link.tsx'
 import { numberText } from '../parts/number-text.ts'
 import { useAnswer } from '../parts/use-answer.ts'
-import { may } from '../session/session.ts'
 import { readAttributes } from '../what-if/read-entity.ts'
 
 /** Shows every obstacle in order, with the steps against it and an act for each. Of several steps, the step that gives least to others comes first. */
@@ -79,17 +79,13 @@ function gainText(gain: number): string {
   return gain <= 1 ? 'gives this access and no other' : `+${numberText(gain - 1)} other${gain === 2 ? '' : 's'}`
 }
 
-interface Act {
-  readonly label: string
-  readonly href: string
-}
-
 /** The act of a suggestion: a trial, a form that is filled in, or a page; undefined without one. */
 function actOf(
   { kind, entities, roleAttributes }: Suggestion,
   { identity, service, type, hosts }: Explanation,
-): Act | undefined {
+): FormLink | undefined {
   const [first] = entities
+  if (kind === 'create-edge-router') return formLink('edge-routers', 'router', { name: 'edge router' })
   if (first === undefined) return undefined
   const asked = { identity: identity?.id, service: service?.id, type }
   const trial = (about: Readonly<Record<string, string>>) => ({
@@ -110,20 +106,24 @@ function actOf(
       return { label: 'Open it', href: hrefOf('manage', { kind: 'identities', id: first.id }) }
     case 'assign-edge-router-to-identity':
     case 'share-edge-router':
-      return form('edge-router-policies', {
+      return policyFormLink('edge-router-policies', {
         name: `edge routers of ${name}`,
         identityRoles: [`@${first.id}`],
         edgeRouterRoles: ['#all'],
       })
     case 'assign-edge-router-to-service':
-      return form('service-edge-router-policies', {
+      return policyFormLink('service-edge-router-policies', {
         name: `edge routers of ${name}`,
         serviceRoles: [`@${first.id}`],
         edgeRouterRoles: ['#all'],
       })
     case 'host-service':
       if (hosts?.mayBindCount !== 0) return { ...open, href: hrefOf('service', { id: first.id, tab: 'hosts' }) }
-      return form('service-policies', { name: `hosts of ${name}`, type: 'Bind', serviceRoles: [`@${first.id}`] })
+      return policyFormLink('service-policies', {
+        name: `hosts of ${name}`,
+        type: 'Bind',
+        serviceRoles: [`@${first.id}`],
+      })
     case 'change-term':
       return { ...open, href: hrefOf('json', { kind: first.kind, id: first.id }) }
     case 'bring-edge-router-online':
@@ -131,13 +131,6 @@ function actOf(
     default:
       return undefined
   }
-}
-
-/** The form for a new policy with some fields filled in; undefined for a user who may not create it. */
-function form(kind: 'service-policies' | 'edge-router-policies' | 'service-edge-router-policies', fields: object) {
-  if (!may(kind.replace(/ies$/, 'y'), 'create')) return undefined
-  const given = JSON.stringify({ semantic: 'AnyOf', ...fields })
-  return { label: 'Fill in the form', href: hrefOf('json', { kind, new: 'true', with: given }) }
 }
 
 /** Reads how many pairs of identity and service a suggested step would give; undefined for steps that change no policies. */

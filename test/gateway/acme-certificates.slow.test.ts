@@ -3,10 +3,12 @@ import { createServer } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls'
+import fc from 'fast-check'
 import { type AcmeCertificates, type AcmeFailure, type AcmeOptions, acmeCertificates } from 'portcullis/gateway'
 import { type FakeClock, type FakeScheduler, fakeClock, fakeScheduler } from 'portcullis/testing'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { ACME_STEPS, AcmeServer } from '../support/acme-server.ts'
+import { ACME_STEPS, type AcmeFault, AcmeServer } from '../support/acme-server.ts'
+import { patience, runs } from '../support/property-runs.ts'
 
 const MINUTE_MS = 60_000
 const DAY_MS = 86_400_000
@@ -24,19 +26,24 @@ let issued: string[]
 let ends: (() => Promise<unknown>)[]
 let port: number
 
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'portcullis-acme-'))
+beforeEach(begin)
+afterEach(end)
+
+async function begin(): Promise<void> {
+  const first = await mkdtemp(join(tmpdir(), 'portcullis-acme-'))
+  folder = first
   clock = fakeClock(Date.now())
   scheduler = fakeScheduler(clock)
   services = ['payroll']
   failures = []
   issued = []
   acme = await AcmeServer.start({ now: clock.now, port: () => port })
-  ends = [() => acme.close(), () => rm(folder, { recursive: true, force: true })]
-})
-afterEach(async () => {
-  for (const end of ends) await end()
-})
+  ends = [() => acme.close(), () => rm(first, { recursive: true, force: true })]
+}
+
+async function end(): Promise<void> {
+  for (const one of ends) await one()
+}
 
 /** Certificates in a folder, and a server that shows them. */
 async function opened(more: Partial<AcmeOptions> = {}): Promise<AcmeCertificates> {
@@ -76,12 +83,34 @@ async function shown(servername: string | undefined, more?: ConnectionOptions): 
   return serial
 }
 
+/** The process is killed, and another one begins with what the disk had. */
+async function restarted(dying: AcmeCertificates): Promise<AcmeCertificates> {
+  const disk = await mkdtemp(join(tmpdir(), 'portcullis-acme-'))
+  ends.push(() => rm(disk, { recursive: true }))
+  // A file that is written meanwhile may be renamed between two looks of the copy.
+  const copied = () => cp(folder, disk, { recursive: true })
+  await copied().catch(copied)
+  await dying.close()
+  acme.heal()
+  folder = disk
+  return opened()
+}
+
+/** Turns the clock until something is so, or a month is over. */
+async function elapseUntil(isSo: () => boolean): Promise<void> {
+  for (let quarters = 0; quarters < 120 && !isSo(); quarters += 1) {
+    // Exchanges with the server go on in real time.
+    for (let turns = 0; turns < 10 && !isSo(); turns += 1) await new Promise((resolve) => setTimeout(resolve, 5))
+    if (!isSo()) await elapse(DAY_MS / 4)
+  }
+}
+
 const eventually = (read: () => unknown) => expect.poll(read, { timeout: 20_000, interval: 20 })
 const elapse = (ms: number) => scheduler.runUntil(clock.now() + ms)
 
 describe('certificates by ACME', () => {
   it('come for the home and each service, are kept for their owner alone, and serve after a restart without the server', async () => {
-    services = ['payroll', 'Wiki', 'no label', 'home']
+    services = ['payroll', 'wiki', 'Wiki2', 'no label', 'home']
     const first = await opened()
     await eventually(() => issued).toEqual([HOME, PAYROLL, 'wiki.apps.example'])
     const trusted = await connected(PAYROLL, { ca: acme.ca.cert, rejectUnauthorized: true })
@@ -136,18 +165,49 @@ describe('certificates by ACME', () => {
     },
   )
 
+  it(
+    'come by one account, and no order more than failures tell of, whatever fails in a row and wherever the process dies',
+    async () => {
+      const trouble = fc.record({
+        step: fc.constantFrom(...ACME_STEPS),
+        fault: fc.constantFrom<AcmeFault>('refuses', 'fails', 'limits', 'hangs', 'is away'),
+        dies: fc.boolean(),
+      })
+      const property = fc.asyncProperty(fc.array(trouble, { minLength: 1, maxLength: 4 }), async (troubles) => {
+        services = []
+        let certificates = await opened()
+        for (const { step, fault, dies } of troubles) {
+          let isReached = false
+          void acme.break(step, fault).then(() => (isReached = true))
+          await elapseUntil(() => isReached || issued.length > 0)
+          if (dies) {
+            certificates = await restarted(certificates)
+          } else {
+            await elapse(3 * MINUTE_MS)
+            acme.heal()
+          }
+        }
+        await elapseUntil(() => issued.length > 0)
+        expect(await shown(HOME)).toBeDefined()
+        expect(acme.accounts.size).toBe(1)
+        // Another order, or another certificate, has a failure that was reported.
+        expect(acme.issued.length).toBeLessThanOrEqual(1 + failures.length)
+        expect(acme.orders.length).toBeLessThanOrEqual(1 + failures.length)
+      })
+      const anew = async () => {
+        await end()
+        await begin()
+      }
+      await fc.assert(property.beforeEach(anew), runs(30, 4))
+    },
+    patience(300_000),
+  )
+
   it.each(ACME_STEPS)('go on where the process died while the server sent nothing at %s', async (step) => {
     services = []
     const dying = await opened()
-    const reached = acme.break(step, 'hangs')
-    await reached
-    // The disk of a process that is killed now.
-    const disk = await mkdtemp(join(tmpdir(), 'portcullis-acme-'))
-    ends.push(() => rm(disk, { recursive: true }))
-    await cp(folder, disk, { recursive: true })
-    await dying.close()
-    acme.heal()
-    await opened({ folder: disk })
+    await acme.break(step, 'hangs')
+    await restarted(dying)
     await eventually(() => issued).toEqual([HOME])
     expect(await shown(HOME)).toBeDefined()
     // The account and the order that had begun go on: neither a second account, nor a second order, nor a second certificate.
@@ -246,6 +306,26 @@ describe('certificates by ACME', () => {
     expect(acme.orders).toHaveLength(2)
   })
 
+  it('are shown to nobody who asks for a challenge without a name while one is under way', async () => {
+    services = []
+    const challenged = acme.break('challenge', 'hangs')
+    await opened()
+    await challenged
+    await expect(connected(undefined, { ALPNProtocols: ['acme-tls/1'] })).rejects.toThrow(/no application protocol/)
+  })
+
+  it('are renewed also where somebody makes more services than may have certificates', async () => {
+    await opened()
+    await eventually(() => issued).toEqual([HOME, PAYROLL])
+    await elapse(59 * DAY_MS)
+    services = [...Array.from({ length: 1100 }, (_, index) => `a${index}`), 'payroll']
+    await elapse(DAY_MS + 60 * MINUTE_MS)
+    await eventually(() => issued.slice(0, 4)).toEqual([HOME, PAYROLL, HOME, PAYROLL])
+    expect(failures.map(({ reason }) => reason)).toContain(
+      'there are 1102 hosts for certificates, and at most 1000 may have one',
+    )
+  })
+
   it('come for a new service within seconds of a refresh, and are not renewed for one that is gone', async () => {
     const certificates = await opened()
     await eventually(() => issued).toHaveLength(2)
@@ -258,7 +338,8 @@ describe('certificates by ACME', () => {
     await eventually(() => issued.slice(3)).toEqual([HOME, 'wiki.apps.example'])
     await elapse(31 * DAY_MS)
     await eventually(() => shown(PAYROLL)).toBeUndefined()
-    expect(await readdir(join(folder, (await readdir(folder))[0] ?? ''))).not.toContain(`${PAYROLL}.pem`)
+    const [own = ''] = await readdir(folder)
+    await eventually(() => readdir(join(folder, own))).not.toContain(`${PAYROLL}.pem`)
   })
 
   it('are replaced where a kept file is damaged, of another host, or half of another pair', async () => {

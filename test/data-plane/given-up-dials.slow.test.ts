@@ -1,8 +1,11 @@
 import { expect, it } from 'vitest'
+import { decodeMask } from '../../adapters/network/channel/capability-mask.ts'
 import { EDGE_HEADER, EDGE_TYPE, edgeMessage } from '../../adapters/network/channel/edge-messages.ts'
 import type { Frame } from '../../adapters/network/channel/frame.ts'
 import { readText } from '../../adapters/network/channel/header-values.ts'
+import { bearerEndpoint } from '../support/bearer-endpoints.ts'
 import { type EdgeWorld, edgeWorld, until } from '../support/edge-world.ts'
+import { LeftToRouter, policy } from '../support/left-to-router.ts'
 import { CLIENT_ID, circuits, KINDS, PlayedEnd, PlayedTime, windowsOf } from '../support/played-ends.ts'
 
 /** Begins a trace of the next dial of the client. */
@@ -85,3 +88,32 @@ it.each([
   await new Promise((resolve) => setTimeout(resolve, 300))
   expect(await circuits(world)).toBe(left)
 })
+
+it('a dial without a service session has its router name the circuit, a new one each time: controllers of the line 2.0 answer nothing else', async () => {
+  const asked: (string | undefined)[] = []
+  const world = await edgeWorld(undefined, async (message) => {
+    if (message.type === 'create-circuit' && message.sessionToken === undefined) asked.push(message.circuitId)
+    return undefined
+  })
+  const host = await world.connect(await world.device('host', ['hosts']))
+  host.serve()
+  await host.host(1)
+  const client = await bearerEndpoint(world, 'client', 'clients')
+  const answers = [await client.dial(), await client.dial()]
+  const circuits = answers.map(({ headers }) => readText(headers, EDGE_HEADER.circuit))
+  expect(circuits).toEqual(asked)
+  expect(new Set(circuits).size).toBe(2)
+  expect(circuits).not.toContain(undefined)
+})
+
+it.each([
+  [false, [1, 2, 4, 5, 6]],
+  [true, [1, 4, 5, 6]],
+])(
+  'a router offers dials without a service session, unless its controller is of the line 1.6 (%s)',
+  async (isOfOldLine, offered) => {
+    const world = await LeftToRouter.open(policy('clients', 'Dial', 'laptop'), isOfOldLine)
+    const { greeting } = await world.connect('laptop')
+    expect(decodeMask(greeting.headers.get(EDGE_HEADER.routerCapabilities) ?? new Uint8Array(0))).toEqual(offered)
+  },
+)

@@ -1,0 +1,164 @@
+import type { Apis } from '../api/apis.ts'
+import { policyFormLink } from '../forms/form-link.ts'
+import { invite, USUAL_HOURS } from '../manage/enrollment.tsx'
+import { hrefOf } from '../navigation/place.ts'
+import { ConfirmedButton } from '../parts/confirmed-button.tsx'
+import { useAction } from '../parts/use-action.ts'
+import { may, session } from '../session/session.ts'
+import type { FindingKind, Findings } from './finding-words.ts'
+
+type Entity = Findings[number]['entities'][number]
+
+/** An act against a finding, for one entity: a form that is opened, or a request that runs here. */
+interface Act {
+  readonly label: string
+  readonly href?: string
+  /** The question before it runs; absent for an act that takes nothing away. */
+  readonly question?: string
+  readonly run?: (apis: Apis) => Promise<unknown>
+}
+
+interface Props {
+  readonly apis: Apis
+  readonly finding: FindingKind
+  readonly entity: Entity
+  readonly onDone: () => void
+}
+
+/** The act against a finding, for one entity; nothing for a user who may not do it. */
+export function FindingAct({ apis, finding, entity, onDone }: Props) {
+  const action = useAction()
+  const act = actOf(finding, entity)
+  if (act === undefined) return null
+  const { label, href, question, run } = act
+  if (href !== undefined) {
+    return (
+      <a class="button" href={href}>
+        {label}
+      </a>
+    )
+  }
+  const begin = async () => {
+    if (run && (await action.run(`${label}: done.`, () => run(apis)))) onDone()
+  }
+  return (
+    <>
+      {question === undefined ? (
+        <button type="button" disabled={action.isBusy} onClick={begin}>
+          {label}
+        </button>
+      ) : (
+        <ConfirmedButton label={label} question={question} disabled={action.isBusy} onConfirm={() => void begin()} />
+      )}
+      {action.problem && (
+        <p class="problem" role="alert">
+          {action.problem}
+        </p>
+      )}
+    </>
+  )
+}
+
+/** The words on the act against a finding; undefined for a user who may not do it. */
+export function actLabel(finding: FindingKind, entity: Entity): string | undefined {
+  return actOf(finding, entity)?.label
+}
+
+function actOf(finding: FindingKind, { kind, id, name, at }: Entity): Act | undefined {
+  const form = (label: string) => ({ label, href: hrefOf('json', { kind, id }) })
+  switch (finding) {
+    case 'edge-routers-offline':
+      return form('Open it')
+    case 'authorities-ending':
+      if (session.value?.isAdmin !== true || !isPart(id)) return undefined
+      return {
+        label: 'Renew it',
+        question: id === 'server' ? 'Make a new key and certificate?' : 'Make a new one, and have every holder renew?',
+        run: ({ portcullis }) => portcullis.call('POST /pki/rotations', { body: { what: id } }),
+      }
+    case 'certificates-ending':
+      if (kind !== 'edge-routers') return may('ca', 'update') ? form('Change it') : undefined
+      if (!may('router', 'update')) return undefined
+      return {
+        label: 'Enroll anew',
+        question: 'Disconnect it until it enrolls by a new token?',
+        run: ({ management }) => management.call('POST /edge-routers/{id}/re-enroll', { params: { id } }),
+      }
+    case 'identity-certificates-ending':
+      if (at !== null && Date.parse(at) < Date.now()) return invitation(id)
+      return may('authenticator', 'update') ? { label: 'Ask to renew', run: (apis) => askToRenew(apis, id) } : undefined
+    case 'administrators-without-second-factor':
+      return may('identity', 'update') ? form('Choose an auth policy') : undefined
+    case 'identities-not-seen':
+      if (!may('identity', 'update')) return undefined
+      return {
+        label: 'Disable',
+        question: 'Let it in no more?',
+        run: ({ management }) =>
+          management.call('POST /identities/{id}/disable', { params: { id }, body: { durationMinutes: 0 } }),
+      }
+    case 'services-without-terminators':
+      return policyFormLink(
+        'service-policies',
+        { name: `hosts of ${name}`, type: 'Bind', serviceRoles: [`@${id}`] },
+        'Let a host bind it',
+      )
+    case 'services-without-edge-routers':
+      return policyFormLink(
+        'service-edge-router-policies',
+        { name: `edge routers of ${name}`, serviceRoles: [`@${id}`], edgeRouterRoles: ['#all'] },
+        'Give it edge routers',
+      )
+    case 'services-without-identities':
+      return policyFormLink(
+        'service-policies',
+        { name: `${name} for`, type: 'Dial', serviceRoles: [`@${id}`] },
+        'Let somebody reach it',
+      )
+    case 'identities-without-services':
+      return policyFormLink(
+        'service-policies',
+        { name: `services of ${name}`, type: 'Dial', identityRoles: [`@${id}`] },
+        'Let it reach something',
+      )
+    case 'identities-without-edge-routers':
+      return policyFormLink(
+        'edge-router-policies',
+        { name: `edge routers of ${name}`, identityRoles: [`@${id}`], edgeRouterRoles: ['#all'] },
+        'Give it edge routers',
+      )
+    case 'policies-without-effect':
+    case 'policies-over':
+      return may(kind.replace(/ies$/, 'y'), 'update') ? form('Change it') : undefined
+    case 'invitations-ended':
+    case 'invitations-ending':
+      return invitation(id)
+    case 'clock-behind':
+    case 'edge-routers-behind':
+      return undefined
+  }
+}
+
+function invitation(id: string): Act | undefined {
+  if (!may('enrollment', 'create') || !may('enrollment', 'update')) return undefined
+  return {
+    label: 'Invite anew',
+    run: async (apis) => {
+      const { data } = await apis.management.call('GET /identities/{id}', { params: { id } })
+      await invite(apis, data, USUAL_HOURS)
+    },
+  }
+}
+
+/** The holder reads in its session that it is asked to renew, for each of its certificates. */
+async function askToRenew({ management }: Apis, id: string): Promise<void> {
+  const { data } = await management.call('GET /identities/{id}/authenticators', { params: { id } })
+  for (const one of data) {
+    if (one.method !== 'cert') continue
+    await management.call('POST /authenticators/{id}/request-extend', { params: { id: one.id } })
+  }
+}
+
+function isPart(id: string): id is 'root' | 'signing' | 'server' {
+  return id === 'root' || id === 'signing' || id === 'server'
+}

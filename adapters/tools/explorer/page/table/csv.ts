@@ -1,0 +1,12 @@
+/** A beginning by which a program of tables would take a text for a formula. */
+const FORMULA = /^[=+\-@\t\r]/
+
+/** Rows as comma-separated values (RFC 4180). A text that a program of tables would compute begins with an apostrophe. */
+export function csvOf(rows: readonly (readonly string[])[]): string {
+  return rows.map((row) => `${row.map(cellOf).join(',')}\r\n`).join('')
+}
+
+function cellOf(text: string): string {
+  const safe = FORMULA.test(text) ? `'${text}` : text
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+}

@@ -1,0 +1,134 @@
+import { useId, useState } from 'preact/hooks'
+import type { Apis } from '../api/apis.ts'
+import { MOST_OF_A_KIND, type Options } from '../api/search.ts'
+import { Combobox } from '../parts/combobox.tsx'
+import { Name } from '../parts/name.tsx'
+import { type FilterKeys, problemOf, type Term, termsIn, textOf } from './filter-terms.ts'
+import { showTerms } from './table-place.ts'
+
+interface Props {
+  readonly apis: Apis
+  readonly kind: string
+  readonly filters: FilterKeys
+  readonly terms: readonly Term[]
+}
+
+/** The conditions of a table: typed, or picked from what the kind has; each a chip that can be taken away. */
+export function FilterBar({ apis, kind, filters, terms }: Props) {
+  // A text that begins a condition stands in the field, to be gone on with.
+  const id = useId()
+  const [begun, setBegun] = useState('')
+  const add = (more: readonly Term[]) => {
+    const known = new Set(terms.map(textOf))
+    showTerms([...terms, ...more.filter((term) => !known.has(textOf(term)))])
+    setBegun('')
+    return ''
+  }
+  return (
+    <div class="filter-bar">
+      <Combobox
+        label="Filter"
+        placeholder={Object.hasOwn(filters, 'attr') ? 'A name, attr:… or -attr:…' : 'A name'}
+        text={begun}
+        search={(text, signal) => searchTerms(apis, kind, filters, text, signal)}
+        most={MOST_OF_A_KIND}
+        kindOf={({ key }) => key}
+        keyOf={textOf}
+        show={(term) => (
+          <>
+            <span class="finder-name">
+              <Name of={textOf(term)} />
+            </span>
+            <span class="kind">{filters[term.key]?.label}</span>
+          </>
+        )}
+        onPick={(term) => (term.value === '' ? `${term.isNot ? '-' : ''}${term.key}:` : add([term]))}
+        onText={(text) => add(termsIn(text))}
+      />
+      <div>
+        <label for={id}>Add a filter</label>
+        <select
+          id={id}
+          value=""
+          onChange={({ currentTarget }) => {
+            const { value } = currentTarget
+            currentTarget.value = ''
+            if (value.endsWith(':')) {
+              setBegun(value)
+              currentTarget.closest('.filter-bar')?.querySelector('input')?.focus()
+            } else add(termsIn(value))
+          }}
+        >
+          <option value="">Choose…</option>
+          {Object.entries(filters).map(([key, { label, values }]) =>
+            values === undefined ? (
+              key !== 'name' && (
+                <option key={key} value={`${key}:`}>
+                  {label}…
+                </option>
+              )
+            ) : (
+              <optgroup key={key} label={label}>
+                {values.map((value) => (
+                  <option key={value} value={`${key}:${value}`}>
+                    {key}:{value}
+                  </option>
+                ))}
+              </optgroup>
+            ),
+          )}
+        </select>
+      </div>
+      {terms.length > 0 && (
+        <ul class="chips" aria-label="Filters">
+          {terms.map((term, at) => (
+            <li key={textOf(term)} class={problemOf(term, filters) ? 'chip chip-wrong' : 'chip'}>
+              <Name of={textOf(term)} />
+              <button
+                type="button"
+                aria-label={`Take the filter ${textOf(term)} away`}
+                onClick={() => showTerms(terms.filter((_, place) => place !== at))}
+              >
+                ✕
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  )
+}
+
+/** Conditions that a text may become: the kind's own, and role attributes as they are there. */
+async function searchTerms(
+  { portcullis }: Apis,
+  kind: string,
+  filters: FilterKeys,
+  text: string,
+  signal: AbortSignal,
+): Promise<Options<Term>> {
+  const [typed, further] = termsIn(text)
+  // Several conditions at once are taken as they are.
+  if (typed === undefined || further !== undefined) return { options: [], isPartial: false }
+  const { key, value, isNot } = typed
+  const word = key === 'name' ? value.toLowerCase() : ''
+  const own = Object.entries(filters).flatMap(([name, { values }]): readonly Term[] => {
+    if (name === 'name' || (word !== '' ? !name.startsWith(word) : name !== key)) return []
+    if (values === undefined) return word === '' ? [] : [{ key: name, value: '', isNot }]
+    return values.filter((one) => word !== '' || one.startsWith(value)).map((one) => ({ key: name, value: one, isNot }))
+  })
+  const named: readonly Term[] = value !== '' && problemOf(typed, filters) === undefined ? [typed] : []
+  if (!Object.hasOwn(filters, 'attr') || value === '' || (key !== 'attr' && key !== 'name')) {
+    return { options: distinct([...named, ...own]), isPartial: false }
+  }
+  const query = { q: `#${value.replace(/^#/, '')}`, limit: String(MOST_OF_A_KIND) }
+  const { data } = await portcullis.call('GET /search', { query, signal })
+  const attributes = data.roleAttributes
+    .filter((found) => found.kind === kind)
+    .map((found) => ({ key: 'attr', value: found.roleAttribute, isNot }))
+  return { options: distinct([...named, ...own, ...attributes]), isPartial: data.isPartial }
+}
+
+function distinct(terms: readonly Term[]): readonly Term[] {
+  return [...new Map(terms.map((term) => [textOf(term), term])).values()]
+}
