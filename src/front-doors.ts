@@ -1,6 +1,7 @@
 import type { ApiDocuments } from './apis/documents.ts'
+import type { Controller } from './controller/controller.ts'
 import type { ControllerOptions } from './controller/controller-options.ts'
-import type { ApplyModel, Controller } from './controller/create-controller.ts'
+import type { ApplyModel } from './controller/create-controller.ts'
 import type { Operator, OperatorOptions } from './controller/operator.ts'
 
 // A controller and its parts are loaded when the first function here is called. Many programs import the package

@@ -8,7 +8,7 @@
 
 // To make a controller, and to settle what it does.
 export { combineMetrics, createController } from './front-doors.ts'
-export type { Controller, HostEvents } from './controller/create-controller.ts'
+export type { Controller, HostEvents } from './controller/controller.ts'
 export type { AuditOptions, ControllerOptions, OpenIdOptions, WebhookOptions } from './controller/controller-options.ts'
 export type { Compat, Leniency } from './base/compatibility.ts'
 export type { Limits } from './base/limits.ts'

@@ -14,3 +14,8 @@ export function memberOf(value: unknown, name: PropertyKey): unknown {
 export function textsIn(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : []
 }
+
+/** Reports whether a member of a record says when the controller looks at the record again: that says nothing to a reader. */
+export function isBookkeeping(member: string): boolean {
+  return /dueAt$/i.test(member)
+}

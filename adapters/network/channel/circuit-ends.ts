@@ -1,8 +1,16 @@
-import { type Chunk, type CircuitSide, type EndReason, type Reading, XgressEnd } from '../../../src/data-plane.ts'
+import {
+  type Chunk,
+  type CircuitSide,
+  type EndReason,
+  PAYLOAD_ITEM,
+  type Reading,
+  XgressEnd,
+} from '../../../src/data-plane.ts'
 import { readAcknowledgement, readPayload, writeAcknowledgement, writePayload } from './circuit-frames.ts'
 import { type Message, processTimer, type Timer } from './conversation.ts'
-import { EDGE_TYPE } from './edge-messages.ts'
+import { bodyOf, DATA_FLAG, EDGE_HEADER, EDGE_TYPE } from './edge-messages.ts'
 import type { Frame } from './frame.ts'
+import { uint32Header } from './header-values.ts'
 
 /** The facts by which an end of a circuit is opened. */
 export interface EndFacts {
@@ -184,4 +192,51 @@ export class CircuitEnd {
       this.#end.acknowledge()
     })
   }
+}
+
+/** A data message of an endpoint, as it arrives at the other end: messages are neither split nor joined. */
+export interface EdgeData {
+  readonly body: readonly Uint8Array[]
+  readonly flags: Uint8Array | undefined
+  readonly trace: Uint8Array | undefined
+}
+
+/** The end of a direction: the other end sends nothing more. */
+const END: EdgeData = { body: [], flags: uint32Header(DATA_FLAG.end), trace: undefined }
+
+/** The data of a message of an endpoint. */
+export function dataIn({ headers, body }: Frame): EdgeData {
+  return { body, flags: headers.get(EDGE_HEADER.flags), trace: headers.get(EDGE_HEADER.probe) }
+}
+
+/** The message of data for an endpoint; `idBytes` is the id of its connection. */
+export function dataMessage(idBytes: Uint8Array, { body, flags, trace }: EdgeData): Message {
+  const headers = new Map<number, Uint8Array>([[EDGE_HEADER.connection, idBytes]])
+  if (flags !== undefined) headers.set(EDGE_HEADER.flags, flags)
+  if (trace !== undefined) headers.set(EDGE_HEADER.probe, trace)
+  return { contentType: EDGE_TYPE.data, headers, body }
+}
+
+/** The bytes of data. */
+export function bytesOf({ body }: EdgeData): number {
+  return body.reduce((sum, { length }) => sum + length, 0)
+}
+
+/** Writes data to an end that the router keeps. A message becomes a payload of its own; the end of a direction has no payload. */
+export function writeData(end: CircuitEnd, { body, flags, trace }: EdgeData): void {
+  const isEnd = ((flags?.[0] ?? 0) & DATA_FLAG.end) !== 0
+  const items = new Map<number, Uint8Array>()
+  if (trace !== undefined) items.set(PAYLOAD_ITEM.trace, trace)
+  if (flags !== undefined && !isEnd) items.set(PAYLOAD_ITEM.edgeFlags, flags)
+  const bytes = bodyOf({ body })
+  if (bytes.length > 0 || (items.size > 0 && !isEnd)) end.write({ items, body: bytes })
+  if (isEnd) end.finish()
+}
+
+/** The data that was read from an end that the router keeps. */
+export function dataOf(reading: Exclude<Reading, { readonly type: 'closed' }>): EdgeData {
+  if (reading.type === 'end') return END
+  const { items, body } = reading.chunk
+  const [flags, trace] = [items.get(PAYLOAD_ITEM.edgeFlags), items.get(PAYLOAD_ITEM.trace)]
+  return { body: body.length === 0 ? [] : [body], flags, trace }
 }

@@ -4,7 +4,8 @@ import { channelPair } from '../channel/channel-pair.ts'
 import { processTimer, type Timer } from '../channel/conversation.ts'
 import type { BearerTokens } from './bearer-login.ts'
 import { ConnectionFailure } from './connection-failure.ts'
-import { type Identity, identityOver } from './open-identity.ts'
+import type { Identity } from './identity.ts'
+import { identityOver } from './open-identity.ts'
 
 /** The tokens of an API session. */
 export type SessionTokens = BearerTokens

@@ -1,13 +1,14 @@
 import { runtime } from '../../../../src/concurrency/process-runtime.ts'
 import { ConnectionTable, EDGE_ERROR, type EdgeRefusal } from '../../../../src/data-plane.ts'
 import type { Channel, ChannelTrouble, Lane } from '../../channel/channel.ts'
-import { circuitOf, sideOf } from '../../channel/circuit-frames.ts'
+import { circuitOf } from '../../channel/circuit-frames.ts'
 import { Conversation, type Message, type Timer } from '../../channel/conversation.ts'
 import { EDGE_HEADER, EDGE_TYPE, edgeMessage, textIn } from '../../channel/edge-messages.ts'
 import type { Frame } from '../../channel/frame.ts'
 import { boolHeader, readUint32, textHeader } from '../../channel/header-values.ts'
 import type { BoundService } from './bound-service.ts'
-import type { EdgeConnection, EdgeSide } from './edge-connection.ts'
+import { CircuitConnections } from './edge-circuits.ts'
+import type { EdgeConnection } from './edge-connection.ts'
 import { type DialParts, EdgeDials } from './edge-dials.ts'
 import { type EdgeClient, type Endpoint, type Room, refusalHeaders } from './endpoint.ts'
 import type { HostedServices } from './hosted-services.ts'
@@ -47,8 +48,7 @@ export class EdgeChannel implements Endpoint<Entry> {
   readonly #table = new ConnectionTable<Entry>(LIMITS)
   readonly #dials: EdgeDials
   readonly #updates: ServiceUpdates
-  /** Connections whose windows the endpoint keeps, by circuit: an endpoint that dials its own service has both ends of a circuit. */
-  readonly #circuits = { ingress: new Map<string, EdgeConnection>(), egress: new Map<string, EdgeConnection>() }
+  readonly #circuits = new CircuitConnections()
   readonly #waitingForRoom: (() => void)[] = []
   /** Full queues; nothing is read from the endpoint until they have room. */
   readonly #full = new Set<Room>()
@@ -142,20 +142,13 @@ export class EdgeChannel implements Endpoint<Entry> {
   }
 
   release(id: number, entry: Entry): boolean {
-    this.#leaveCircuit(entry)
+    if (entry.kind === 'connection') this.#circuits.remove(entry)
     return this.#table.release(id, entry)
   }
 
-  /** Later messages of the circuit lead to no connection. A connection of a further dial for the circuit stays. */
-  #leaveCircuit(entry: Entry): void {
-    if (entry.kind !== 'connection') return
-    const { side, circuitId } = entry
-    if (this.#circuits[side].get(circuitId) === entry) this.#circuits[side].delete(circuitId)
-  }
-
-  entered(id: number, circuitId: string): void {
+  entered(id: number): void {
     const entry = this.#table.get(id)
-    if (entry?.kind === 'connection' && entry.usesXgress) this.#circuits[entry.side].set(circuitId, entry)
+    if (entry?.kind === 'connection' && entry.usesXgress) this.#circuits.add(entry)
   }
 
   /** Judges the endpoint's connections and hosted services again, ends those without a right, and reports changes of services to it. */
@@ -201,10 +194,10 @@ export class EdgeChannel implements Endpoint<Entry> {
       }
       case EDGE_TYPE.payload:
       case EDGE_TYPE.acknowledgement:
-        this.#payloadEnd(message)?.sentPayload(message)
+        this.#circuits.ofPayload(message)?.sentPayload(message)
         return
       case EDGE_TYPE.circuitControl:
-        this.#namedEnd(message, circuitOf(message))?.traces.sentControl(message)
+        this.#circuits.ofNamed(this.#entryOf(message), circuitOf(message))?.traces.sentControl(message)
         return
       case EDGE_TYPE.traceRoute:
       case EDGE_TYPE.traceRouteAnswer: {
@@ -213,7 +206,7 @@ export class EdgeChannel implements Endpoint<Entry> {
         return
       }
       case EDGE_TYPE.circuitClose: {
-        const connection = this.#namedEnd(message, textIn(message))
+        const connection = this.#circuits.ofNamed(this.#entryOf(message), textIn(message))
         // A host that is dialed a second time for one circuit closes the connection of the first dial.
         if (connection?.isAnswered === true) this.#closedByEndpoint(connection.id)
         return
@@ -274,27 +267,6 @@ export class EdgeChannel implements Endpoint<Entry> {
     return id === undefined ? undefined : this.#table.get(id)
   }
 
-  /** The connection that is an end of a circuit; where the endpoint has both ends, the end of a side. */
-  #endOf(circuitId: string | undefined, side: EdgeSide): EdgeConnection | undefined {
-    if (circuitId === undefined) return undefined
-    const other = side === 'ingress' ? 'egress' : 'ingress'
-    return this.#circuits[side].get(circuitId) ?? this.#circuits[other].get(circuitId)
-  }
-
-  /** The connection of a payload or an acknowledgement; undefined for a message of an earlier connection of the circuit. */
-  #payloadEnd(message: Frame): EdgeConnection | undefined {
-    const connection = this.#endOf(circuitOf(message), sideOf(message))
-    const named = readUint32(message.headers, EDGE_HEADER.connection)
-    return named === undefined || named === connection?.id ? connection : undefined
-  }
-
-  /** The same for a message that names no side, but may name its connection. */
-  #namedEnd(message: Frame, circuitId: string | undefined): EdgeConnection | undefined {
-    const entry = this.#entryOf(message)
-    const isNamed = entry?.kind === 'connection' && entry.usesXgress && entry.circuitId === circuitId
-    return isNamed ? entry : this.#endOf(circuitId, 'ingress')
-  }
-
   #unbind(message: Frame): void {
     const bound = this.#entryOf(message)
     if (bound?.kind !== 'bound') return
@@ -306,7 +278,7 @@ export class EdgeChannel implements Endpoint<Entry> {
 
   #closedByEndpoint(id: number): void {
     const closed = this.#table.close(id)
-    if (closed !== undefined) this.#leaveCircuit(closed.value)
+    if (closed?.value.kind === 'connection') this.#circuits.remove(closed.value)
     if (closed?.value.kind === 'bound') this.#parts.hosted.remove([closed.value])
     else if (closed?.state === 'open') closed.value.left()
   }

@@ -1,8 +1,12 @@
 import type { Route } from '../../../../src/control-channel.ts'
 import { CircuitEnds } from '../../channel/circuit-ends.ts'
+import { circuitOf, sideOf } from '../../channel/circuit-frames.ts'
 import type { Timer } from '../../channel/conversation.ts'
-import { EDGE_TYPE } from '../../channel/edge-messages.ts'
+import { EDGE_HEADER, EDGE_TYPE } from '../../channel/edge-messages.ts'
+import type { Frame } from '../../channel/frame.ts'
+import { readUint32 } from '../../channel/header-values.ts'
 import type { Forwarder } from '../forwarder.ts'
+import type { BoundService } from './bound-service.ts'
 import type { ConnectionCircuits, EdgeConnection, EdgeSide } from './edge-connection.ts'
 
 /** Milliseconds within which a client starts its circuit once it has the answer to its dial. */
@@ -201,5 +205,44 @@ export class EdgeCircuits implements ConnectionCircuits {
     })
     connection.keep(end)
     if (side === 'ingress') end.start()
+  }
+}
+
+/**
+ * The connections of one endpoint whose windows it keeps itself, by their circuits: its messages of circuits name the circuit, and not
+ * always the connection. An endpoint that dials its own service has both ends of a circuit.
+ */
+export class CircuitConnections {
+  readonly #ends = { ingress: new Map<string, EdgeConnection>(), egress: new Map<string, EdgeConnection>() }
+
+  /** Adds a connection that has its circuit. */
+  add(connection: EdgeConnection): void {
+    this.#ends[connection.side].set(connection.circuitId, connection)
+  }
+
+  /** Later messages of the circuit lead to no connection. A connection of a further dial for the circuit stays. */
+  remove(connection: EdgeConnection): void {
+    const { side, circuitId } = connection
+    if (this.#ends[side].get(circuitId) === connection) this.#ends[side].delete(circuitId)
+  }
+
+  /** The connection of a payload or an acknowledgement; undefined for a message of an earlier connection of the circuit. */
+  ofPayload(message: Frame): EdgeConnection | undefined {
+    const connection = this.#endOf(circuitOf(message), sideOf(message))
+    const named = readUint32(message.headers, EDGE_HEADER.connection)
+    return named === undefined || named === connection?.id ? connection : undefined
+  }
+
+  /** The connection of a message that names a circuit and no side; `named` has the connection id of the message, if any. */
+  ofNamed(named: EdgeConnection | BoundService | undefined, circuitId: string | undefined): EdgeConnection | undefined {
+    const isOfCircuit = named?.kind === 'connection' && named.usesXgress && named.circuitId === circuitId
+    return isOfCircuit ? named : this.#endOf(circuitId, 'ingress')
+  }
+
+  /** The connection that is an end of a circuit; where the endpoint has both ends, the end of a side. */
+  #endOf(circuitId: string | undefined, side: EdgeSide): EdgeConnection | undefined {
+    if (circuitId === undefined) return undefined
+    const other = side === 'ingress' ? 'egress' : 'ingress'
+    return this.#ends[side].get(circuitId) ?? this.#ends[other].get(circuitId)
   }
 }

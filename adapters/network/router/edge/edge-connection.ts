@@ -1,7 +1,15 @@
-import { PAYLOAD_ITEM, type Reading } from '../../../../src/data-plane.ts'
-import type { CircuitEnd } from '../../channel/circuit-ends.ts'
+import type { Reading } from '../../../../src/data-plane.ts'
+import {
+  bytesOf,
+  type CircuitEnd,
+  dataIn,
+  dataMessage,
+  dataOf,
+  type EdgeData,
+  writeData,
+} from '../../channel/circuit-ends.ts'
 import { forwardedTo } from '../../channel/circuit-frames.ts'
-import { bodyOf, CONNECTION_KIND, DATA_FLAG, EDGE_HEADER, EDGE_TYPE, edgeMessage } from '../../channel/edge-messages.ts'
+import { CONNECTION_KIND, EDGE_HEADER, EDGE_TYPE, edgeMessage } from '../../channel/edge-messages.ts'
 import type { Frame } from '../../channel/frame.ts'
 import { uint32Header } from '../../channel/header-values.ts'
 import type { Destination, Forwarder } from '../forwarder.ts'
@@ -30,13 +38,6 @@ export interface ConnectionCircuits {
   started(connection: EdgeConnection): void
 }
 
-/** A data message of an endpoint, as it arrives at the other end: messages are neither split nor joined. */
-interface EdgeData {
-  readonly body: readonly Uint8Array[]
-  readonly flags: Uint8Array | undefined
-  readonly trace: Uint8Array | undefined
-}
-
 /**
  * The way of data to the other end. `waiting`: the other end is not attached yet. `spliced`: the other end is a connection at this router,
  * both endpoints leave windows to routers, and TCP keeps them. `kept`: this router keeps order and windows for the endpoint. `forwarded`:
@@ -54,11 +55,12 @@ const MOST_WAITING_BYTES = 2 * 1024 * 1024
 const MOST_FORWARDED_BYTES = 8 * 1024 * 1024
 /** Bytes beyond which a host may send nothing more before the client's end is attached. */
 const MOST_EARLY_BYTES = 1024 * 1024
+/** Bytes that such an early message costs beyond its own bytes. */
+const EARLY_COST = 128
 /** Bytes that may wait for the window of a circuit before its endpoint is slowed down. */
 const MOST_UNSENT_BYTES = 1024 * 1024
 /** Milliseconds for which an endpoint that keeps windows is slowed down for another endpoint: its other circuits wait too. */
 const HOLD_MS = 50
-const END = uint32Header(DATA_FLAG.end)
 const UTF8 = new TextEncoder()
 
 /** A connection of an endpoint, as one end of a circuit. */
@@ -123,7 +125,7 @@ export class EdgeConnection implements Destination {
   enter(circuitId: string, address: string): void {
     this.#circuitId = circuitId
     this.#address = address
-    this.#endpoint.entered(this.id, circuitId)
+    this.#endpoint.entered(this.id)
   }
 
   /** Asks the endpoint whether it knows the connection. False also where it does not say within `withinMs` milliseconds. */
@@ -242,9 +244,8 @@ export class EdgeConnection implements Destination {
   }
 
   /** The endpoint sent data. */
-  sent({ headers, body }: Frame): void {
-    if (this.#isOver) return
-    this.#pass({ body, flags: headers.get(EDGE_HEADER.flags), trace: headers.get(EDGE_HEADER.probe) })
+  sent(message: Frame): void {
+    if (!this.#isOver) this.#pass(dataIn(message))
   }
 
   /** The endpoint sent a payload, an acknowledgement or a control of the circuit. */
@@ -282,23 +283,20 @@ export class EdgeConnection implements Destination {
       case 'waiting':
         if (onward.bytes <= MOST_EARLY_BYTES) {
           onward.early.push(data)
-          onward.bytes += data.body.reduce((sum, { length }) => sum + length, EARLY_COST)
+          onward.bytes += EARLY_COST + bytesOf(data)
           return
         }
         this.#circuits.over(this)
         this.ended('too much data before the other end was there')
         return
       case 'spliced':
-        this.#circuits.forwarder.passed(
-          this.#circuitId,
-          this.#address,
-          data.body.reduce((sum, { length }) => sum + length, 0),
-        )
+        this.#circuits.forwarder.passed(this.#circuitId, this.#address, bytesOf(data))
         onward.peer.deliver(data)
         if (onward.peer.isFull) this.#endpoint.holdFor(onward.peer)
         return
       case 'kept':
-        this.#write(onward.end, data)
+        writeData(onward.end, data)
+        if (onward.end.waitingBytes > MOST_UNSENT_BYTES) this.#endpoint.holdFor(this.#window)
         return
       default:
       // An endpoint that keeps windows itself sends payloads.
@@ -306,23 +304,8 @@ export class EdgeConnection implements Destination {
   }
 
   /** Gives the endpoint data of the other end. */
-  deliver({ body, flags, trace }: EdgeData): void {
-    if (this.#isOver) return
-    const headers = new Map<number, Uint8Array>([[EDGE_HEADER.connection, this.#idBytes]])
-    if (flags !== undefined) headers.set(EDGE_HEADER.flags, flags)
-    if (trace !== undefined) headers.set(EDGE_HEADER.probe, trace)
-    this.#endpoint.send({ contentType: EDGE_TYPE.data, headers, body }, 'data')
-  }
-
-  #write(end: CircuitEnd, { body, flags, trace }: EdgeData): void {
-    const isEnd = ((flags?.[0] ?? 0) & DATA_FLAG.end) !== 0
-    const items = new Map<number, Uint8Array>()
-    if (trace !== undefined) items.set(PAYLOAD_ITEM.trace, trace)
-    if (flags !== undefined && !isEnd) items.set(PAYLOAD_ITEM.edgeFlags, flags)
-    const bytes = bodyOf({ body })
-    if (bytes.length > 0 || (items.size > 0 && !isEnd)) end.write({ items, body: bytes })
-    if (isEnd) end.finish()
-    if (end.waitingBytes > MOST_UNSENT_BYTES) this.#endpoint.holdFor(this.#window)
+  deliver(data: EdgeData): void {
+    if (!this.#isOver) this.#endpoint.send(dataMessage(this.#idBytes, data), 'data')
   }
 
   /** All data at the end that the router keeps has gone out, or never will. */
@@ -348,14 +331,6 @@ export class EdgeConnection implements Destination {
 
   #deliverReading(reading: Reading): void {
     if (reading.type === 'closed') this.ended('')
-    else if (reading.type === 'end') this.deliver({ body: [], flags: END, trace: undefined })
-    else {
-      const { items, body } = reading.chunk
-      const [flags, trace] = [items.get(PAYLOAD_ITEM.edgeFlags), items.get(PAYLOAD_ITEM.trace)]
-      this.deliver({ body: body.length === 0 ? [] : [body], flags, trace })
-    }
+    else this.deliver(dataOf(reading))
   }
 }
-
-/** Bytes that a message costs beyond its own bytes. */
-const EARLY_COST = 128

@@ -84,7 +84,7 @@ export interface Endpoint<Entry> {
   /** Releases an id, if the entry still has it. */
   release(id: number, entry: Entry): boolean
   /** A connection has its circuit. */
-  entered(id: number, circuitId: string): void
+  entered(id: number): void
   /** Ends the channel. */
   end(): void
 }

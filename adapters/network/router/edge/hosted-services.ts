@@ -1,26 +1,21 @@
 import { runtime } from '../../../../src/concurrency/process-runtime.ts'
-import type { FromRouter, ToRouter } from '../../../../src/control-channel.ts'
-import { EDGE_ERROR, type EdgeRefusal, hostFailure, pauseAfter } from '../../../../src/data-plane.ts'
-import { NoAnswer, type Timer } from '../../channel/conversation.ts'
-import { bodyOf, EDGE_HEADER, EDGE_TYPE, edgeMessage, newerHeaders, TRUE, textIn } from '../../channel/edge-messages.ts'
+import type { FromRouter, Route, ToRouter } from '../../../../src/control-channel.ts'
+import { EDGE_ERROR, type EdgeRefusal, pauseAfter } from '../../../../src/data-plane.ts'
+import type { Timer } from '../../channel/conversation.ts'
+import { EDGE_HEADER, EDGE_TYPE, edgeMessage, TRUE } from '../../channel/edge-messages.ts'
 import type { Frame } from '../../channel/frame.ts'
-import { readBool, readUint32, textHeader, uint32Header } from '../../channel/header-values.ts'
+import { readBool, readUint32 } from '../../channel/header-values.ts'
 import type { EgressOutcome } from '../forwarder.ts'
 import type { ConnectedController } from '../state/controllers.ts'
 import { type BoundService, listenerKey, readBind, readCost, readPrecedence } from './bound-service.ts'
+import { dialHost } from './dial-host.ts'
 import { sessionObjection } from './edge-admission.ts'
 import type { EdgeCircuits } from './edge-circuits.ts'
-import { EdgeConnection } from './edge-connection.ts'
 import type { EdgePosture } from './edge-posture.ts'
-import { closedMessage, PEER_DATA, sharedByHost, xgressHeaders } from './endpoint.ts'
+import { closedMessage } from './endpoint.ts'
 
-type Route = Extract<ToRouter, { type: 'route' }>
-/** A route whose circuit ends at a host of this router. */
-type RouteToHost = Route & { readonly egress: NonNullable<Route['egress']> }
 type Host = BoundService['host']
 
-/** Milliseconds within which a host must answer a dial. */
-const DIAL_MS = 5000
 /** How often a terminator is offered to a controller that is busy, and the milliseconds between. */
 const TRIES = 3
 const BUSY_MS = 1000
@@ -284,81 +279,6 @@ export class HostedServices {
   #withdraw(terminatorIds: readonly string[]): void {
     if (terminatorIds.length > 0) this.#tell({ type: 'remove-terminators', terminatorIds })
   }
-}
-
-/** Dials the host of a service for a circuit: it answers with its peer data, or the router says why the circuit fails. */
-async function dialHost(
-  bound: BoundService,
-  route: RouteToHost,
-  { circuits, controllerId }: { readonly circuits: EdgeCircuits; readonly controllerId: string },
-): Promise<EgressOutcome> {
-  const { host, usesXgress, connectionId, serviceId } = bound
-  const assigned = bound.assignsIds ? host.freeId() : undefined
-  if (bound.assignsIds && assigned === undefined) {
-    return { success: false, cause: 'no-resources', message: 'the host has too many connections' }
-  }
-  const begin = (id: number) => {
-    const connection = new EdgeConnection(host, circuits, { id, side: 'egress', usesXgress, serviceId })
-    if (!host.accept(id, connection)) return undefined
-    circuits.hosting(connection, route)
-    return connection
-  }
-  // Known before the host hears of it: its first bytes come at once.
-  const early = assigned === undefined ? undefined : begin(assigned)
-  const dial = dialMessage(bound, route, { assigned, controllerId })
-  let answer: Frame
-  try {
-    answer = await host.ask(dial, Math.min(DIAL_MS, route.timeoutMs), () => early?.answered())
-  } catch (error) {
-    early?.ended('the dial timed out')
-    const cause = error instanceof NoAnswer && error.why === 'time-out' ? 'dial-timed-out' : 'connection-refused'
-    return {
-      success: false,
-      cause,
-      message: cause === 'dial-timed-out' ? 'the host did not answer' : 'the host is gone',
-    }
-  }
-  if (answer.contentType !== EDGE_TYPE.dialSuccess) {
-    const message = textIn(answer) || 'the host refused'
-    early?.refused()
-    return { success: false, cause: hostFailure(message), message }
-  }
-  if (early === undefined) {
-    const chosen = bodyOf(answer)
-    const id = chosen.length < 4 ? undefined : new DataView(chosen.buffer, chosen.byteOffset).getUint32(0, true)
-    const late = id === undefined ? undefined : begin(id)
-    late?.answered()
-    if (late === undefined) {
-      return { success: false, cause: 'generic', message: 'the host answered with an id that is in use' }
-    }
-    host.reply(answer, edgeMessage(EDGE_TYPE.stateConnected, connectionId), 'data')
-  }
-  return { success: true, peerData: sharedByHost(answer) }
-}
-
-function dialMessage(
-  { connectionId, token, usesXgress }: BoundService,
-  { circuitId, egress: { address, peerData } }: RouteToHost,
-  { assigned, controllerId }: { readonly assigned: number | undefined; readonly controllerId: string },
-) {
-  const xgress = usesXgress ? xgressHeaders(controllerId, address) : []
-  return edgeMessage(
-    EDGE_TYPE.dial,
-    connectionId,
-    [
-      [EDGE_HEADER.circuit, textHeader(circuitId)],
-      [EDGE_HEADER.callerName, peerData.get(EDGE_HEADER.callerName) ?? new Uint8Array(0)],
-      [EDGE_HEADER.publicKey, peerData.get(EDGE_HEADER.publicKey)],
-      [EDGE_HEADER.applicationData, peerData.get(EDGE_HEADER.applicationData)],
-      [EDGE_HEADER.marker, peerData.get(EDGE_HEADER.marker)],
-      [EDGE_HEADER.dialerId, peerData.get(PEER_DATA.dialerId)],
-      [EDGE_HEADER.dialerName, peerData.get(PEER_DATA.dialerName)],
-      [EDGE_HEADER.assignedConnection, assigned === undefined ? undefined : uint32Header(assigned)],
-      ...newerHeaders(peerData),
-      ...xgress,
-    ],
-    token,
-  )
 }
 
 function newId(): string {

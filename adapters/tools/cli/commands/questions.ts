@@ -1,3 +1,4 @@
+import { isBookkeeping } from '../../../../src/base/members.ts'
 import { counted, fewOf, listed, visibleLine } from '../../../../src/base/text.ts'
 import {
   type AnswerOf,
@@ -182,8 +183,6 @@ const HOUR_MS = 3_600_000
 /** Answered for a change that cannot be taken back, because something else was changed or deleted after it. */
 const NOT_TAKEN_BACK: readonly number[] = [400, 404, 409]
 const MOST_NAMES = 5
-/** Fields by which the controller remembers when it looks again. They say nothing to a reader. */
-const BOOKKEEPING = /dueAt$/i
 
 /** Lists recent changes and their actors; with `--access` also the identities that lost or gained access by them, as of now. */
 function askChanges(call: CommandCall<Connected | 'hours' | 'access'>): Promise<Answer> {
@@ -203,7 +202,7 @@ function askChanges(call: CommandCall<Connected | 'hours' | 'access'>): Promise<
       const what = `${entity?.kind.replaceAll('-', ' ') ?? ''} ${visibleLine(entity?.name ?? entity?.id ?? '')}`
       lines.push(`${String(at)}  ${who} ${DONE[type] ?? type} ${what}`)
       for (const [field, change] of Object.entries(changes)) {
-        if (BOOKKEEPING.test(field)) continue
+        if (isBookkeeping(field)) continue
         lines.push(`    ${field}: ${shown(change.before)} -> ${shown(change.after)}`)
       }
       if (isAccess) lines.push(...(await consequences(connection, { type, entity, changes })))

@@ -1,3 +1,4 @@
+import { isBookkeeping } from '../../../../../src/base/members.ts'
 import type { Apis } from '../api/apis.ts'
 import { readJson } from '../api/read-json.ts'
 import { isOfNothing } from '../events/network-event.ts'
@@ -20,8 +21,7 @@ export function FieldChanges({ entry, isBrief = false }: { entry: AuditEntry; is
   const isWhole = type !== 'entity.updated'
   const fields = Object.entries(changes).filter(
     ([field, { before, after }]) =>
-      // By these the controller remembers when it looks again.
-      !/dueAt$/i.test(field) &&
+      !isBookkeeping(field) &&
       !(isWhole && (isDigest(before ?? after) || (field === 'name' && (before ?? after) === entity?.name))),
   )
   const brief = fields.filter(
