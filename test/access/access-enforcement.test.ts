@@ -1,11 +1,8 @@
 import type { Storage } from 'portcullis'
 import { memoryStorage } from 'portcullis/memory'
-import type { TestControllerOptions } from 'portcullis/testing'
-import { describe, expect, it } from 'vitest'
-// Internals: a write that skips the APIs, after which the enforcement must catch up.
-import { resume } from '../../src/access/service-sessions/enforcement.ts'
-import { engineOf } from '../../src/controller/guarded-engine.ts'
-import { contextOf } from '../../src/engine/entity-services.ts'
+import { createTestController, type TestControllerOptions } from 'portcullis/testing'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { withSharedPki } from '../support/shared-pki.ts'
 import { servicePolicies } from '../support/stored-records.ts'
 import { type Person, type World, world } from '../support/world.ts'
 
@@ -191,11 +188,12 @@ it('a change that cannot be enforced at once is enforced a minute later', async 
 })
 
 it('a restart judges the sessions of its store, so that one left by a crash does not outlive it', async () => {
-  const here = await stage()
-  const context = contextOf(engineOf(here.controller.engine))
+  const storage = memoryStorage()
+  const here = await stage({ storage })
   // The state that a crash right after the commit of a change leaves: the change without its consequence.
-  await here.controller.storage.write((tx) => tx.collection(servicePolicies).delete(here.policyId))
+  await storage.write((tx) => tx.collection(servicePolicies).delete(here.policyId))
   expect(await here.sessions()).toHaveLength(2)
-  await resume(context)
+  const next = await createTestController(await withSharedPki({ storage, now: here.controller.clock.now() }))
+  onTestFinished(() => next.close())
   expect(await here.sessions()).toEqual([])
 })

@@ -1,14 +1,6 @@
 import { memoryStorage } from 'portcullis/memory'
-import {
-  createTestController,
-  fakeClock,
-  fakeScheduler,
-  recordingLogger,
-  type TestControllerOptions,
-} from 'portcullis/testing'
+import { createTestController, type TestControllerOptions } from 'portcullis/testing'
 import { describe, expect, it } from 'vitest'
-// Internals: parts of the engine that hosts are not given.
-import { Timetable } from '../../src/context/timetable.ts'
 import { type MfaRule, type Person, type World, world } from '../support/world.ts'
 
 const SECOND = 1000
@@ -144,50 +136,5 @@ describe('an API session', () => {
       params: { id: here.alice.id },
     })
     expect(data.apiSessionPostureData).toEqual({})
-  })
-})
-
-describe('a timetable', () => {
-  const open = () => {
-    const clock = fakeClock(0)
-    const scheduler = fakeScheduler(clock)
-    const logger = recordingLogger()
-    return { clock, scheduler, logger, timetable: new Timetable({ clock, scheduler, logger }) }
-  }
-
-  it('keeps one timer, however much is due, and none when it is closed', async () => {
-    const { scheduler, timetable } = open()
-    for (let id = 0; id < 1000; id += 1) timetable.set('revocation', `id ${id}`, 1000 + id)
-    timetable.set('auth-request', 'x', 5)
-    expect(scheduler.pending).toBe(1)
-    await timetable.close()
-    expect(scheduler.pending).toBe(0)
-    timetable.set('revocation', 'late', 1)
-    expect(scheduler.pending).toBe(0)
-  })
-
-  it('does everything that is due, in batches', async () => {
-    const { scheduler, timetable } = open()
-    const batches: (readonly string[])[] = []
-    timetable.onDue('revocation', async (ids) => void batches.push(ids))
-    for (let id = 0; id < 1200; id += 1) timetable.set('revocation', `id ${id}`, 10)
-    timetable.set('revocation', 'never', 20)
-    timetable.set('revocation', 'never', undefined)
-    await scheduler.runUntil(30)
-    expect(batches.map(({ length }) => length)).toEqual([500, 500, 200])
-    expect(new Set(batches.flat()).size).toBe(1200)
-  })
-
-  it('tries again a minute later what failed', async () => {
-    const { clock, scheduler, logger, timetable } = open()
-    const at: number[] = []
-    timetable.onDue('revocation', async () => {
-      at.push(clock.now())
-      if (at.length === 1) throw new Error('storage is away')
-    })
-    timetable.set('revocation', 'id', 10)
-    await scheduler.runUntil(10 * MINUTE)
-    expect(at).toEqual([10, 10 + MINUTE])
-    expect(logger.entries).toMatchObject([{ level: 'error', fields: { error: 'Error: storage is away' } }])
   })
 })

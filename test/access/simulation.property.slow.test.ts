@@ -1,10 +1,7 @@
 import fc from 'fast-check'
-import { type SimulatedChange, SYSTEM_CALL } from 'portcullis'
+import { type SimulatedChange, type SimulationResult, SYSTEM_CALL } from 'portcullis'
 import { createTestController, type TestController } from 'portcullis/testing'
 import { expect, it } from 'vitest'
-import type { ChangedPair } from '../../src/access/simulation/audience-changes.ts'
-// Internals: the index behind decisions, compared with an oracle step by step.
-import { indexedEntity, indexedPolicy } from '../../src/facts/access/indexed-records.ts'
 import { NaiveAccess } from '../support/naive-access.ts'
 import { patience, runs } from '../support/property-runs.ts'
 import { withSharedPki } from '../support/shared-pki.ts'
@@ -137,10 +134,12 @@ async function granted({ storage }: TestController): Promise<ReadonlySet<string>
     const naive = new NaiveAccess()
     const people = (await tx.collection(identities).find()).items
     const offered = (await tx.collection(services).find()).items
-    for (const record of people) naive.putEntity('identities', indexedEntity(record))
-    for (const record of offered) naive.putEntity('services', indexedEntity(record))
-    for (const record of (await tx.collection(servicePolicies).find()).items) {
-      naive.putPolicy('service-policies', indexedPolicy(servicePolicies, record))
+    for (const record of people) naive.putEntity('identities', record)
+    for (const record of offered) naive.putEntity('services', record)
+    for (const { id, type, semantic, identityRoles, serviceRoles } of (await tx.collection(servicePolicies).find())
+      .items) {
+      const roles = { identities: identityRoles, services: serviceRoles }
+      naive.putPolicy('service-policies', { id, semantic, roles, ...(type === 'Invalid' ? {} : { type }) })
     }
     return new Set(
       offered.flatMap((service) =>
@@ -154,7 +153,7 @@ async function granted({ storage }: TestController): Promise<ReadonlySet<string>
 
 async function allPages(controller: TestController, changes: readonly SimulatedChange[], limit: number) {
   const first = await controller.engine.access.simulate(SYSTEM_CALL, changes, { limit })
-  const pairs: ChangedPair[] = [...first.pairs]
+  const pairs: SimulationResult['pairs'][number][] = [...first.pairs]
   for (let cursor = first.nextCursor; cursor !== null; ) {
     const page = await controller.engine.access.simulate(SYSTEM_CALL, changes, { limit, cursor })
     expect(page.pairs.length).toBeLessThanOrEqual(limit)

@@ -1,35 +1,10 @@
 import { recordingLogger } from 'portcullis/testing'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-// Internals: the real password hasher, with an Argon2 that counts or is slow.
-import { createPasswordHasher, findNativeArgon2id, wasmArgon2id } from '../../src/platform/argon2-password-hasher.ts'
+import { describe, expect, it } from 'vitest'
 import { adminOf, CLIENT, foreignClient, read } from '../contract/http/foreign-client.ts'
 import { enrolled } from '../contract/http/scenario.ts'
 import { completeMfa } from '../support/mfa-enrollment.ts'
 import { mount } from '../support/mount.ts'
 import { apisOf, login, person } from '../support/people.ts'
-import { REFUSED, refusedPeople, WRONG } from './refused-people.ts'
-
-describe('A3: a refused login', () => {
-  const costs: object[] = []
-  let people: Awaited<ReturnType<typeof refusedPeople>>
-  beforeAll(async () => {
-    const argon2id = (await findNativeArgon2id()) ?? wasmArgon2id
-    const passwordHasher = createPasswordHasher({
-      argon2id: (input) => {
-        costs.push({ ...input.cost, length: input.length, salt: input.salt.length })
-        return argon2id(input)
-      },
-    })
-    people = await refusedPeople({ passwordHasher })
-  })
-  afterAll(() => people.dispose())
-
-  it.each(REFUSED)('(%s) costs one hash at the parameters of a real one', async (username) => {
-    costs.length = 0
-    expect((await login(people, { username, password: WRONG })).status).toBe(401)
-    expect(costs).toEqual([{ memory: 19_456, passes: 2, lanes: 1, length: 32, salt: 16 }])
-  })
-})
 
 describe('A22: a secret', () => {
   it('is never logged, neither where it is right nor where it is wrong nor where all fails', async () => {

@@ -4,9 +4,6 @@ import { join } from 'node:path'
 import { createPkiMaterial, type Storage } from 'portcullis'
 import { sqliteStorage } from 'portcullis/kysely'
 import { describe, expect, it, onTestFinished } from 'vitest'
-// Internals: state that no API shows, which must be bounded or consistent.
-import { findInconsistencies } from '../../src/network/database/data-integrity.ts'
-import { createLoopTurns } from '../../src/platform/system-runtime.ts'
 import {
   type Answer,
   adminOf,
@@ -18,6 +15,7 @@ import {
 } from '../contract/http/foreign-client.ts'
 import { network } from '../contract/http/scenario.ts'
 import { newKey, signingRequest } from '../contract/http/signing-request.ts'
+import { integrityResults } from '../support/integrity-results.ts'
 import { pendingMfa } from '../support/mfa-enrollment.ts'
 import { mount } from '../support/mount.ts'
 import { apisOf, authPolicy, login, type Person, person } from '../support/people.ts'
@@ -82,13 +80,16 @@ async function twoControllers() {
 type Scene = Awaited<ReturnType<typeof twoControllers>>
 
 /** Faults of the store: references to nothing, and the rest of somebody who is out. */
-function leftovers({ one }: Scene, { id }: Person) {
+async function leftovers({ one, admin }: Scene, { id }: Person) {
+  expect((await admin.post('/database/check-data-integrity')).status).toBe(202)
+  const { results } = (await integrityResults(admin)).body.data
+  const inconsistencies = results.map(({ description }: { description: string }) => description)
   return one.controller.storage.read(async (tx) => {
     const own = (record: { readonly identityId: string }) => record.identityId === id
     const alive = (await tx.collection(apiSessions).find()).items
     const views = (await tx.collection(serviceViews).find()).items
     return {
-      inconsistencies: (await findInconsistencies(tx, 10, createLoopTurns())).map(({ description }) => description),
+      inconsistencies,
       apiSessions: alive.filter(own).length,
       sessions: (await tx.collection(sessions).find()).items.filter(own).length,
       views: views.filter((view) => !alive.some((session) => session.id === view.apiSessionId)).length,

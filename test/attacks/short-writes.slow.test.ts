@@ -1,9 +1,7 @@
 import { decodeJwt } from 'jose'
 import { memoryStorage } from 'portcullis/memory'
+import type { RecordKind, StoredRecord } from 'portcullis/storage'
 import { describe, expect, it } from 'vitest'
-// Internals: writes by the thousand, and followers that see their size.
-import type { RecordOf, Resource } from '../../src/kernel/declaration/resource.ts'
-import { collectionOf } from '../../src/records/read-records.ts'
 import { expectDone, expectFieldError } from '../contract/http/errors.ts'
 import {
   type Answer,
@@ -51,16 +49,16 @@ async function scene() {
 
 type Scene = Awaited<ReturnType<typeof scene>>
 
-async function changeRecord<R extends Resource>(
+async function changeRecord<T extends StoredRecord>(
   { storage }: Pick<Scene, 'storage'>,
-  resource: R,
+  kind: RecordKind<T>,
   id: string,
-  change: Partial<RecordOf<R>>,
+  change: Partial<T>,
 ): Promise<void> {
   await storage.write(async (tx) => {
-    const known = await collectionOf(tx, resource).get(id)
-    if (known === undefined) throw new Error(`no ${resource.name} ${id}`)
-    await collectionOf(tx, resource).update({ ...known, ...change })
+    const known = await tx.collection(kind).get(id)
+    if (known === undefined) throw new Error(`no ${kind.name} ${id}`)
+    await tx.collection(kind).update({ ...known, ...change })
   })
   storage.take()
 }

@@ -1,18 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type Acknowledgement, type Payload, XgressEnd } from '../../src/data-plane.ts'
-// Internals: the ends of circuits alone, so that every order of messages can be tried.
-import {
-  FAULT_REPORT_MS,
-  ForwardFaults,
-  ForwardingTable,
-  MOST_WAITING_FAULTS,
-} from '../../src/facts/data-plane/forwarding/index.ts'
-import { forwardsOf } from '../../src/facts/fabric/rules/index.ts'
+import { type Acknowledgement, ForwardFaults, ForwardingTable, type Payload, XgressEnd } from '../../src/data-plane.ts'
 import { patience, runs } from '../support/property-runs.ts'
 import { randomFrom } from '../support/seeded-random.ts'
 
 type Message = { readonly payload: Payload } | { readonly acknowledgement: Acknowledgement }
+
+/** Milliseconds between two reports of circuits that nobody knows, and the most circuits of a report. */
+const FAULT_REPORT_MS = 15_000
+const MOST_WAITING_FAULTS = 1000
 
 const ROUTERS = ['east', 'middle', 'west'] as const
 /** Two links between neighbours, and one past the middle. */
@@ -29,6 +25,20 @@ const PATHS = [
     ['mw-1', 'mw-2'].map((second) => ({ routers: ['east', 'middle', 'west'], links: [first, second] })),
   ),
 ]
+
+/** The routes of a path: at each router from the address before it to the one behind it, and back. */
+function routesOf({ routers, links }: (typeof PATHS)[number], ingress: string, egress: string) {
+  const addresses = [ingress, ...links, egress]
+  const typeAt = (place: number) => (place === 0 ? 'start' : place === routers.length ? 'end' : 'link')
+  return routers.map((routerId, at) => {
+    const [before = '', after = ''] = addresses.slice(at, at + 2)
+    const forwards = [
+      { srcAddress: before, dstAddress: after, dstType: typeAt(at + 1) },
+      { srcAddress: after, dstAddress: before, dstType: typeAt(at) },
+    ] as const
+    return { routerId, forwards }
+  })
+}
 
 const network = fc.record({
   loss: fc.double({ min: 0, max: 0.2, noNaN: true }),
@@ -75,7 +85,7 @@ describe('circuits over three routers whose ways change while traffic flows', ()
         const lay = (circuit: number, path: number) => {
           const chosen = PATHS[path]
           if (chosen === undefined) return
-          const laid = forwardsOf({ ...chosen, cost: 0 }, { ingress: `i-${circuit}`, egress: `e-${circuit}` })
+          const laid = routesOf(chosen, `i-${circuit}`, `e-${circuit}`)
           for (const { routerId, forwards } of laid) {
             expect(tables.get(routerId)?.lay(`circuit-${circuit}`, 'controller', forwards, now)).toBe(true)
           }

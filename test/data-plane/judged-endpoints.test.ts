@@ -3,18 +3,16 @@ import { ConnectedEndpoints } from '../../adapters/network/router/edge/connected
 import type { EdgeChannel } from '../../adapters/network/router/edge/edge-channel.ts'
 import type { EdgePosture } from '../../adapters/network/router/edge/edge-posture.ts'
 import type { RouterModel } from '../../adapters/network/router/state/router-model.ts'
-// Internals: values of the wire that routers send and no entry point exports.
-import { LoopTurns } from '../../src/concurrency/loop-turns.ts'
+import { createLoopTurns } from '../../src/data-plane.ts'
 
 const ENDPOINTS = 1000
-/** Milliseconds that the judgement of an endpoint takes here. */
+/** Milliseconds that the judgement of an endpoint takes here, at least. */
 const JUDGED_MS = 0.1
 /** Milliseconds of long work in one turn of the event loop. */
 const SLICE_MS = 3
 
 /** Endpoints of a router whose model knows every identity but those of `gone`. */
 function endpoints(gone: ReadonlySet<string>, damaged: ReadonlySet<string> = new Set()) {
-  let now = 0
   const judged: string[] = []
   const ended: string[] = []
   const model = {
@@ -25,11 +23,7 @@ function endpoints(gone: ReadonlySet<string>, damaged: ReadonlySet<string> = new
     model,
     posture: { forget: () => undefined } as unknown as EdgePosture,
     now: () => 0,
-    turns: new LoopTurns({
-      now: () => now,
-      later: setImmediate,
-      soon: (work) => queueMicrotask(() => process.nextTick(work)),
-    }),
+    turns: createLoopTurns(),
     report: () => undefined,
   })
   for (let number = 0; number < ENDPOINTS; number += 1) {
@@ -38,7 +32,7 @@ function endpoints(gone: ReadonlySet<string>, damaged: ReadonlySet<string> = new
     const channel = {
       client: { session, token: identityId, isBearer: false, issued: { tokenId: '' } },
       judge: () => {
-        now += JUDGED_MS
+        for (const until = performance.now() + JUDGED_MS; performance.now() < until; );
         judged.push(identityId)
         if (damaged.has(identityId)) throw new Error('it cannot be judged')
       },

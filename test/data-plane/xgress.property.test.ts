@@ -1,18 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-// Internals: the ends of circuits alone, so that every order of messages can be tried.
-import {
-  type Acknowledgement,
-  type Chunk,
-  CLOSE_WAIT_MS,
-  type EndReason,
-  LINGER_MS,
-  type Payload,
-  XgressEnd,
-} from '../../src/facts/data-plane/xgress/index.ts'
+import { type Acknowledgement, type Chunk, type EndReason, type Payload, XgressEnd } from '../../src/data-plane.ts'
 import { patience, runs } from '../support/property-runs.ts'
 import { randomFrom } from '../support/seeded-random.ts'
 
+/** Milliseconds that an end waits for the other end once its own data is out, and that it answers for after the end. */
+const CLOSE_WAIT_MS = 30_000
+const LINGER_MS = 5000
 const LIMITS = {
   receiver: { readyBytes: 2000, earlyBytes: 2000, reach: 40 },
   sender: {

@@ -1,8 +1,6 @@
 import { Ajv, type ValidateFunction } from 'ajv'
 import formats from 'ajv-formats'
 import { apiDocuments } from 'portcullis'
-// Internals: the tables of error codes and routes, so that none is left undocumented.
-import { apiPathOf } from '../../src/http/pipeline/router.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -32,8 +30,9 @@ export async function answerChecker(): Promise<AnswerChecker> {
   return {
     succeeded,
     faultsOf: async (request, response) => {
-      const { api, path } = apiPathOf(new URL(request.url).pathname)
-      if (api === 'portcullis' || api === 'fabric') return []
+      const found = pathBelow(new URL(request.url).pathname)
+      if (found === undefined) return []
+      const { api, path } = found
       const template = templateOf(documents[api], request.method, path)
       if (template === undefined) return []
       const operation = `${api} ${request.method} ${template}`
@@ -52,6 +51,13 @@ export async function answerChecker(): Promise<AnswerChecker> {
       )
     },
   }
+}
+
+/** An API with a document of its own, and the path of one of its operations; undefined for a path of another API. */
+function pathBelow(pathname: string): { readonly api: 'client' | 'management'; readonly path: string } | undefined {
+  if (/^\/(?:portcullis|fabric)\/v1(?:\/|$)/.test(pathname)) return undefined
+  const [, base = '', path = ''] = /^(\/edge\/management\/v1|\/edge\/client\/v1|\/edge\/v1)?(.*)$/.exec(pathname) ?? []
+  return { api: base === '/edge/management/v1' ? 'management' : 'client', path }
 }
 
 /** The path template that answers a path: of several the one with the fewest parameters. */

@@ -1,7 +1,10 @@
 import fc from 'fast-check'
+import { fakeClock, fakeScheduler, recordingLogger } from 'portcullis/testing'
 import { describe, expect, it } from 'vitest'
 // Internals: the timetable alone, under a scheduler that the test turns.
-import { Deadlines } from '../../src/context/timetable.ts'
+import { Deadlines, Timetable } from '../../src/context/timetable.ts'
+
+const MINUTE = 60_000
 
 const key = fc.integer({ min: 0, max: 9 }).map(String)
 const instant = fc.integer({ min: 0, max: 30 })
@@ -63,5 +66,50 @@ describe('deadlines', () => {
     expect(deadlines.next()).toBe(1)
     expect(deadlines.takeDue(20_000)).toEqual(['identity'])
     expect(deadlines.next()).toBeUndefined()
+  })
+})
+
+describe('a timetable', () => {
+  const open = () => {
+    const clock = fakeClock(0)
+    const scheduler = fakeScheduler(clock)
+    const logger = recordingLogger()
+    return { clock, scheduler, logger, timetable: new Timetable({ clock, scheduler, logger }) }
+  }
+
+  it('keeps one timer, however much is due, and none when it is closed', async () => {
+    const { scheduler, timetable } = open()
+    for (let id = 0; id < 1000; id += 1) timetable.set('revocation', `id ${id}`, 1000 + id)
+    timetable.set('auth-request', 'x', 5)
+    expect(scheduler.pending).toBe(1)
+    await timetable.close()
+    expect(scheduler.pending).toBe(0)
+    timetable.set('revocation', 'late', 1)
+    expect(scheduler.pending).toBe(0)
+  })
+
+  it('does everything that is due, in batches', async () => {
+    const { scheduler, timetable } = open()
+    const batches: (readonly string[])[] = []
+    timetable.onDue('revocation', async (ids) => void batches.push(ids))
+    for (let id = 0; id < 1200; id += 1) timetable.set('revocation', `id ${id}`, 10)
+    timetable.set('revocation', 'never', 20)
+    timetable.set('revocation', 'never', undefined)
+    await scheduler.runUntil(30)
+    expect(batches.map(({ length }) => length)).toEqual([500, 500, 200])
+    expect(new Set(batches.flat()).size).toBe(1200)
+  })
+
+  it('tries again a minute later what failed', async () => {
+    const { clock, scheduler, logger, timetable } = open()
+    const at: number[] = []
+    timetable.onDue('revocation', async () => {
+      at.push(clock.now())
+      if (at.length === 1) throw new Error('storage is away')
+    })
+    timetable.set('revocation', 'id', 10)
+    await scheduler.runUntil(10 * MINUTE)
+    expect(at).toEqual([10, 10 + MINUTE])
+    expect(logger.entries).toMatchObject([{ level: 'error', fields: { error: 'Error: storage is away' } }])
   })
 })

@@ -3,15 +3,13 @@ import { createPkiMaterial, type PkiMaterial } from 'portcullis'
 import { serve } from 'portcullis/node'
 import { createTestController } from 'portcullis/testing'
 import { beforeAll, describe, expect, it } from 'vitest'
-// Internals: the engine behind that of hosts, whose checks come before it.
-import { engineOf } from '../../src/controller/guarded-engine.ts'
-import { contextOf } from '../../src/engine/entity-services.ts'
 import { openTls } from '../adapters/node/tls-client.ts'
 import { adminOf, CLIENT, create, foreignClient, read } from '../contract/http/foreign-client.ts'
 import { newKey, signingRequest } from '../contract/http/signing-request.ts'
 import { signerOf, webCryptoKeyOf } from '../support/certificates/held-keys.ts'
 import { opensslOutput } from '../support/certificates/openssl.ts'
 import { mountOf } from '../support/mount.ts'
+import { bearing, openIdTokens } from '../support/openid.ts'
 
 const now = Date.now()
 let material: PkiMaterial
@@ -83,8 +81,8 @@ describe('a controller whose keys are held elsewhere', () => {
 describe('a renewed server certificate', () => {
   it('signs from then on; what the one before signed stays good, and a wrong one changes nothing', async () => {
     const controller = await createTestController({ now, pki: material })
-    const { tokens, pki } = contextOf(engineOf(controller.engine))
-    const early = await tokens.sign({ jti: 'early' })
+    const mounted = mountOf(controller)
+    const { access_token: early } = await openIdTokens(mounted)
     const next = await createPkiMaterial({ hosts: ['localhost'], trustDomain: 'held.test', now })
     await expect(
       controller.replaceServerCertificate({ serverCertPem: next.serverCertPem, serverKeyPem: material.serverKeyPem }),
@@ -93,13 +91,12 @@ describe('a renewed server certificate', () => {
 
     await controller.replaceServerCertificate(next)
     expect(controller.tls()).toEqual({ cert: next.serverCertPem, key: next.serverKeyPem })
-    expect((await pki.serverCertificate()).pem).toBe(
-      next.serverCertPem.slice(0, (await pki.serverCertificate()).pem.length),
-    )
-    const late = await tokens.sign({ jti: 'late' })
-    expect(claimsOf(late, next.serverCertPem)).toEqual({ jti: 'late' })
-    expect(await tokens.verify(early, now)).toEqual({ jti: 'early' })
-    expect(await tokens.verify(late, now)).toEqual({ jti: 'late' })
+    const [shown] = await read(await adminOf(mounted), '/controllers')
+    expect(next.serverCertPem.startsWith(shown.certPem)).toBe(true)
+    const { access_token: late } = await openIdTokens(mounted)
+    claimsOf(early, material.serverCertPem)
+    claimsOf(late, next.serverCertPem)
+    for (const token of [early, late]) expect((await bearing(mounted, token)).status).toBe(200)
     await controller.close()
   })
 })

@@ -103,3 +103,32 @@ describe('tokens', () => {
     await expect((await tokensOf({ ...server, serverKeyPem })).sign(claims)).resolves.toMatch(/^ey/)
   })
 })
+
+/** Claims of a token that is good for a minute. */
+const ownClaims = { jti: 'a-token', exp: Math.floor(now / 1000) + 60 }
+
+describe('the controller verifies its own tokens', () => {
+  it.each(['P-256', 'P-384', 'P-521', 'RSA-2048', 'Ed25519'] as const)('signed with a %s key', async (kind) => {
+    const tokens = await tokensOf(await serverOf(kind))
+    expect(await tokens.verify(await tokens.sign(ownClaims), now)).toEqual(ownClaims)
+  })
+
+  it('whose certificate comes with its intermediates', async () => {
+    const tokens = await tokensOf(await createPkiMaterial({ hosts: ['localhost'], trustDomain: 'example.org', now }))
+    const token = await tokens.sign(ownClaims)
+    expect(await tokens.verify(token, now)).toEqual(ownClaims)
+    expect(await tokens.verify(token, now + 61_000)).toBeUndefined()
+  })
+
+  it('and nothing else', async () => {
+    const tokens = await tokensOf(await serverOf('P-256'))
+    const foreign = await (await tokensOf(await serverOf('P-256'))).sign(ownClaims)
+    const [head = '', , signature = ''] = (await tokens.sign(ownClaims)).split('.')
+    const encoded = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
+    const changed = [head, encoded({ ...ownClaims, jti: 'other' }), signature].join('.')
+    const unsigned = `${encoded({ alg: 'none' })}.${encoded(ownClaims)}.`
+    for (const token of ['', 'x', '..', foreign, changed, unsigned]) {
+      expect(await tokens.verify(token, now)).toBeUndefined()
+    }
+  })
+})

@@ -11,10 +11,11 @@ import {
 import type { Frame } from '../../adapters/network/channel/frame.ts'
 import { readText, readUint32, uint32Header } from '../../adapters/network/channel/header-values.ts'
 import type { RunningRouter } from '../../adapters/network/router/index.ts'
-// Internals: values of the wire, which no entry point exports.
-import type { CircuitSide } from '../../src/data-plane.ts'
-import { isFrom, PAYLOAD_FLAG, PAYLOAD_ITEM, sideFlag } from '../../src/facts/data-plane/xgress/payload.ts'
+import { type CircuitSide, PAYLOAD_FLAG, PAYLOAD_ITEM } from '../../src/data-plane.ts'
 import type { EdgeWorld, PlayedEndpoint } from './edge-world.ts'
+
+/** The flag of payloads that marks their side. */
+const sideFlag = (side: CircuitSide) => (side === 'terminator' ? PAYLOAD_FLAG.originator : 0)
 
 /** The connection id of the client of a pair. */
 export const CLIENT_ID = 5
@@ -93,7 +94,8 @@ export function arrivals({ heard }: PlayedEndpoint, side: CircuitSide): readonly
     else if (message.contentType === EDGE_TYPE.data) texts.push(...textsOf(bodyOf(message), message, EDGE_HEADER.flags))
     else if (message.contentType === EDGE_TYPE.payload) {
       const payload = readPayload(message)
-      if (payload === undefined || isFrom(side, payload) || seen.has(payload.sequence)) continue
+      const isOwn = payload !== undefined && (payload.flags & PAYLOAD_FLAG.originator) === sideFlag(side)
+      if (payload === undefined || isOwn || seen.has(payload.sequence)) continue
       seen.add(payload.sequence)
       const edgeFlags = payload.items.get(PAYLOAD_ITEM.edgeFlags)?.[0] ?? 0
       if (payload.body.length > 0) texts.push(Buffer.from(payload.body).toString())

@@ -1,15 +1,11 @@
-import { type ControllerEvents, type EventName, SYSTEM_CALL } from 'portcullis'
+import type { ControllerEvents, EventName } from 'portcullis'
 import type { ApiClient, ClientApi, ManagementApi } from 'portcullis/client'
-import { recordMfaPass } from 'portcullis/policy'
 import { createTestController, type TestController, type TestControllerOptions } from 'portcullis/testing'
 import { onTestFinished } from 'vitest'
-// Internals: the proof of a second factor at an instant, without a code.
-import { changePosture } from '../../src/access/posture/posture-store.ts'
-import { engineOf } from '../../src/controller/guarded-engine.ts'
-import { contextOf } from '../../src/engine/entity-services.ts'
 import { givePassword } from './identity-state.ts'
 import { withSharedPki } from './shared-pki.ts'
 import { sessions as sessionRecords } from './stored-records.ts'
+import { totp } from './totp.ts'
 
 /** An identity in an API session. */
 export interface Person {
@@ -54,6 +50,15 @@ export interface MfaRule {
   readonly promptOnUnlock?: boolean
 }
 
+/** Enrolls an identity in MFA, which its session has passed then; answers its recovery codes. */
+async function enrollSecondFactor({ clock }: TestController, api: ApiClient<ClientApi>): Promise<string[]> {
+  await api.call('POST /current-identity/mfa')
+  const { provisioningUrl, recoveryCodes } = (await api.call('GET /current-identity/mfa')).data
+  const secret = new URL(provisioningUrl ?? '').searchParams.get('secret') ?? ''
+  await api.call('POST /current-identity/mfa/verify', { body: { code: totp(secret, clock.now()) } })
+  return [...(recoveryCodes ?? [])]
+}
+
 /** A fresh controller in which one edge router serves everybody; gone when the test is. */
 export async function world(options: TestControllerOptions = {}): Promise<World> {
   const controller = await createTestController(await withSharedPki(options))
@@ -64,6 +69,8 @@ export async function world(options: TestControllerOptions = {}): Promise<World>
   await admin.call('POST /edge-router-policies', { body: { ...everybody, identityRoles: ['#all'] } })
   await admin.call('POST /service-edge-router-policies', { body: { ...everybody, serviceRoles: ['#all'] } })
 
+  /** The recovery codes of those who have a second factor, which are good once each, at any time. */
+  const recoveryCodes = new Map<string, string[]>()
   const login: World['login'] = async (name, id, configTypes = []) => {
     const anonymous = controller.client()
     const credentials = { username: `user ${name}`, password: 'Correct-Horse-1' }
@@ -109,13 +116,12 @@ export async function world(options: TestControllerOptions = {}): Promise<World>
       const { data } = await admin.call('POST /posture-checks', { body })
       return data.id
     },
-    passMfa: async ({ id, apiSessionId }) => {
-      const context = contextOf(engineOf(controller.engine))
-      const now = context.clock.now()
-      await context.writes.run(SYSTEM_CALL, async (tx) => {
-        const endpoint = { identityId: id, apiSessionId, now }
-        await changePosture(context, tx, endpoint, [], (known) => recordMfaPass(known, apiSessionId, now))
-      })
+    passMfa: async ({ id, api }) => {
+      const codes = recoveryCodes.get(id)
+      const code = codes?.pop()
+      if (code !== undefined) return void (await api.call('POST /authenticate/mfa', { body: { code } }))
+      if (codes !== undefined) await admin.call('DELETE /identities/{id}/mfa', { params: { id } })
+      recoveryCodes.set(id, await enrollSecondFactor(controller, api))
     },
     open: async (who, serviceId, type = 'Dial') => {
       const { data } = await who.api.call('POST /sessions', { body: { serviceId, type } })

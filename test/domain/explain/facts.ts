@@ -1,3 +1,4 @@
+import { apiDocuments } from 'portcullis'
 import {
   type AccessFacts,
   emptyPostureData,
@@ -6,8 +7,19 @@ import {
   type PostureCheck,
 } from 'portcullis/policy'
 
-// Internals: the closed lists, each of whose members has a row.
-export { MISSING_KINDS, REASONS, WIRE_OBSTACLES } from '../../../src/facts/access/explain/index.ts'
+const { portcullis } = await apiDocuments('v0')
+const { schema } = Object(portcullis.paths)['/explain'].post.responses['200'].content['application/json']
+
+/** The values that the published document lists for a member of an explanation, in its order: each has a row of a test. */
+function listed(...path: readonly string[]): readonly string[] {
+  const member = path.reduce<unknown>((of, name) => Object(Object(of).items ?? of).properties[name], schema)
+  const values: readonly (string | null)[] = Object(member).enum
+  return values.filter((value) => value !== null)
+}
+
+export const REASONS = listed('data', 'reason')
+export const WIRE_OBSTACLES = listed('data', 'wire', 'obstacle')
+export const MISSING_KINDS = listed('data', 'policies', 'checks', 'missing', 'kind')
 
 export const NOW = Date.UTC(2026, 0, 1)
 

@@ -1,7 +1,5 @@
 import { parseQuery, type SymbolTable } from 'portcullis/storage'
 import { describe, expect, it } from 'vitest'
-// Internals: the parser of `sort` alone; lists reach it only behind other checks of their query.
-import { type LinkedSymbols, parseSort } from '../../../src/kernel/filter/index.ts'
 
 const TEXT = { kind: 'string' } as const
 const TABLES: Readonly<Record<string, SymbolTable>> = {
@@ -30,7 +28,7 @@ const TABLES: Readonly<Record<string, SymbolTable>> = {
     sockets: { field: 'sockets', kind: 'set', linksTo: 'sockets' },
   },
 }
-const linked: LinkedSymbols = (kind) => TABLES[kind] ?? {}
+const linked = (kind: string) => TABLES[kind] ?? {}
 const parse = (text: string) => parseQuery(text, linked('sockets'), linked)
 
 describe('a way to other entities asks of them what a subquery asks', () => {
@@ -119,7 +117,9 @@ describe('a subquery names what the linked entities have', () => {
     expect(() => parseQuery('house.street = "x"', linked('sockets'))).toThrow(
       expect.objectContaining({ kind: 'unknown-symbol' }),
     )
-    expect(() => parseSort('house.street', linked('sockets'))).toThrow(expect.objectContaining({ name: 'FilterError' }))
+    expect(() => parseQuery('sort by house.street', linked('sockets'))).toThrow(
+      expect.objectContaining({ name: 'FilterError' }),
+    )
   })
 })
 

@@ -1,16 +1,31 @@
 import fc from 'fast-check'
 import type { PostureResponse } from 'portcullis'
-import { applyResponses, emptyPostureData, type PostureCheck, type PostureData, recordMfaPass } from 'portcullis/policy'
-// Internals: pure rules, tried by the thousand and at instants that no endpoint reports.
-import { OS_TYPES } from '../../../src/facts/access/posture/rules/index.ts'
+import {
+  applyResponses,
+  emptyPostureData,
+  type OsType,
+  type PostureCheck,
+  type PostureData,
+  recordMfaPass,
+} from 'portcullis/policy'
 import { SESSION } from './checks.ts'
+
+/** Every operating system that a check may ask for; the compiler refuses a list that lacks one. */
+const OS_TYPES: Readonly<Record<OsType, OsType>> = {
+  Windows: 'Windows',
+  WindowsServer: 'WindowsServer',
+  Android: 'Android',
+  iOS: 'iOS',
+  Linux: 'Linux',
+  macOS: 'macOS',
+}
 
 // Few values each, so that reports and checks meet often; arbitrary text beside them.
 const text = fc.oneof(fc.constantFrom('', '__proto__', '/a', '/b', 'ab', 'AB:', 'corp', 'Linux', '1.0.0'), fc.string())
 const texts = fc.array(text, { maxLength: 3 })
 const version = fc.oneof(fc.constantFrom('', '1', '1.2', '1.2.3', '5.15.0-91-generic', 'unknown'), fc.string())
 export const range = fc.oneof(fc.constantFrom('*', '>=1', '1.2.x', '!=1.2.x', '^1.2 || 5.x', '~1'), fc.string())
-const osType = fc.constantFrom(...OS_TYPES)
+const osType = fc.constantFrom(...Object.values(OS_TYPES))
 export const named = { id: text, name: text }
 const second = fc.integer({ min: 0, max: 1000 })
 export const instantMs = second.map((value) => value * 1000)

@@ -1,7 +1,5 @@
 import { emptyPostureData, evaluateCheck } from 'portcullis/policy'
 import { describe, expect, it } from 'vitest'
-// Internals: pure rules, tried by the thousand and at instants that no endpoint reports.
-import { normaliseHex } from '../../../src/facts/access/posture/rules/index.ts'
 import { macCheck, reported, SESSION, START } from './checks.ts'
 
 describe('MAC posture check', () => {
@@ -25,14 +23,15 @@ describe('MAC posture check', () => {
   })
 })
 
-describe('hex normalisation', () => {
+describe('an address that is reported', () => {
   it.each([
     ['14-B2-2C-E5-F0-61', '14b22ce5f061'],
     ['AB:cd', 'abcd'],
     [' ab cd\n', 'abcd'],
     ['xyz', undefined],
     ['', undefined],
-  ])('%j is stored as %s', (text, stored) => {
-    expect(normaliseHex(text)).toBe(stored)
+  ])('%j is kept as %s', (text, kept) => {
+    const { mac } = reported({ id: 'any', typeId: 'MAC', macAddresses: [text] })
+    expect(mac?.addresses).toEqual(kept === undefined ? [] : [kept])
   })
 })

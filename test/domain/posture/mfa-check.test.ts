@@ -3,19 +3,13 @@ import {
   clearMfa,
   emptyPostureData,
   evaluateCheck,
+  explainFailure,
   type MfaCheck,
   nextDeadline,
   type PostureData,
   recordMfaPass,
 } from 'portcullis/policy'
 import { describe, expect, it } from 'vitest'
-// Internals: pure rules, tried by the thousand and at instants that no endpoint reports.
-import {
-  isLegacyEndpoint,
-  normaliseTimeout,
-  recordSdkInfo,
-  timeoutRemaining,
-} from '../../../src/facts/access/posture/rules/index.ts'
 import { at, mfaCheck, osCheck, reported, SESSION } from './checks.ts'
 
 /** The posture data after events told as `<second> <pass|wake|unlock|no event|remove MFA>, …`. */
@@ -28,6 +22,17 @@ function history(events: string, data: PostureData = emptyPostureData()): Postur
     const state = { id: '0', typeId: 'ENDPOINT_STATE', woken: what === 'wake', unlocked: what === 'unlock' } as const
     return event === 'nothing' ? known : applyResponses(known, SESSION, [state], at(Number(second)))
   }, data)
+}
+
+/** The timeout of a check in seconds, and the seconds that are left of it, as the record of a failed request tells them. */
+function timeoutOf(check: MfaCheck, data: PostureData, second: number) {
+  const failure = explainFailure(check, data, SESSION, at(second))
+  if (failure.postureCheckType !== 'MFA') throw new Error('the check is of another type')
+  return failure.criteria
+}
+
+function timeoutRemaining(check: MfaCheck, data: PostureData, second: number): number {
+  return timeoutOf(check, data, second).timeoutRemainingSeconds
 }
 
 const plain = {}
@@ -107,7 +112,7 @@ describe('MFA posture check', () => {
     const check = mfaCheck(options)
     const data = history(events)
     expect(evaluateCheck(check, data, SESSION, at(second))).toBe(passes)
-    expect(timeoutRemaining(check, data, SESSION, at(second))).toBe(remaining)
+    expect(timeoutRemaining(check, data, second)).toBe(remaining)
     expect(nextDeadline(check, data, SESSION, at(second))).toBe(deadline === undefined ? undefined : at(deadline))
   })
 
@@ -128,8 +133,8 @@ describe('MFA posture check', () => {
     [-30, -1],
     [1, 1],
     [3600, 3600],
-  ])('timeoutSeconds %i is stored as %i', (given, stored) => {
-    expect(normaliseTimeout(given)).toBe(stored)
+  ])('timeoutSeconds %i counts as %i', (given, counted) => {
+    expect(timeoutOf(mfaCheck({ timeoutSeconds: given }), emptyPostureData(), 0).timeoutSeconds).toBe(counted)
   })
 })
 
@@ -140,7 +145,7 @@ describe('a timed-out MFA pass', () => {
   it('fails the checks whose timeout has elapsed, and no other, until the next pass', () => {
     const passed = history('0 pass')
     expect(checks.map((check) => evaluateCheck(check, passed, SESSION, at(60)))).toEqual([false, true, true])
-    expect(checks.map((check) => timeoutRemaining(check, passed, SESSION, at(60)))).toEqual([0, 3540, -1])
+    expect(checks.map((check) => timeoutRemaining(check, passed, 60))).toEqual([0, 3540, -1])
     const again = history('61 pass', passed)
     expect(checks.map((check) => evaluateCheck(check, again, SESSION, at(61)))).toEqual([true, true, true])
   })
@@ -157,17 +162,17 @@ describe('legacy endpoints', () => {
     ['another SDK', { type: 'ziti-sdk-golang', version: '1.0.0' }, true],
     ['an SDK that says nothing', {}, true],
   ])('%s', (_sdk, sdkInfo, legacy) => {
-    expect(isLegacyEndpoint(sdkInfo)).toBe(legacy)
-    const data = recordSdkInfo(history('0 pass'), SESSION, sdkInfo)
+    const { sessions, ...others } = history('0 pass')
+    const data = { ...others, sessions: sessions.map((session) => ({ ...session, sdkInfo })) }
     const sparing = mfaCheck({ ...hour, ignoreLegacyEndpoints: true })
-    expect(timeoutRemaining(sparing, data, SESSION, at(0))).toBe(legacy ? -1 : 3600)
-    expect(timeoutRemaining(mfaCheck(hour), data, SESSION, at(0))).toBe(3600)
+    expect(timeoutRemaining(sparing, data, 0)).toBe(legacy ? -1 : 3600)
+    expect(timeoutRemaining(mfaCheck(hour), data, 0)).toBe(3600)
     expect(evaluateCheck(sparing, data, SESSION, at(3600))).toBe(false)
   })
 
   it('are also those whose SDK is unknown', () => {
     const sparing = mfaCheck({ ...hour, ignoreLegacyEndpoints: true })
-    expect(timeoutRemaining(sparing, history('0 pass'), SESSION, at(0))).toBe(-1)
-    expect(timeoutRemaining(sparing, emptyPostureData(), SESSION, at(0))).toBe(0)
+    expect(timeoutRemaining(sparing, history('0 pass'), 0)).toBe(-1)
+    expect(timeoutRemaining(sparing, emptyPostureData(), 0)).toBe(0)
   })
 })

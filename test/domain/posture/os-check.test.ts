@@ -1,7 +1,7 @@
 import { emptyPostureData, evaluateCheck } from 'portcullis/policy'
 import { describe, expect, it } from 'vitest'
-// Internals: pure rules, tried by the thousand and at instants that no endpoint reports.
-import { canonicalOsType } from '../../../src/facts/access/posture/rules/index.ts'
+import { read } from '../../contract/http/foreign-client.ts'
+import { network } from '../../support/network.ts'
 import { osCheck, reported, SESSION, START } from './checks.ts'
 
 const windows = { type: 'Windows', versions: ['>=10.0.19041'] } as const
@@ -41,21 +41,30 @@ describe('OS posture check', () => {
   })
 })
 
-describe('operating system names', () => {
-  it.each([
-    ['WINDOWS', 'Windows'],
-    ['Windows Server', 'WindowsServer'],
-    ['windowsserver', 'WindowsServer'],
-    ['ANDROID', 'Android'],
-    ['ios', 'iOS'],
-    ['linux', 'Linux'],
-    ['MacOS', 'macOS'],
-    ['mac os', 'macOS'],
-    ['darwin', undefined],
-    ['BeOS', undefined],
-    ['', undefined],
-    ['constructor', undefined],
-  ])('%j is stored as %s', (name, stored) => {
-    expect(canonicalOsType(name)).toBe(stored)
-  })
+/** The stored names of operating systems, by the names of requests; undefined for a name that is refused. */
+const NAMES: readonly (readonly [string, string | undefined])[] = [
+  ['WINDOWS', 'Windows'],
+  ['Windows Server', 'WindowsServer'],
+  ['windowsserver', 'WindowsServer'],
+  ['ANDROID', 'Android'],
+  ['ios', 'iOS'],
+  ['linux', 'Linux'],
+  ['MacOS', 'macOS'],
+  ['mac os', 'macOS'],
+  ['darwin', undefined],
+  ['BeOS', undefined],
+  ['', undefined],
+  ['constructor', undefined],
+]
+
+it('operating systems are stored under one name, and unknown ones are refused', async () => {
+  const { admin } = await network()
+  const stored: (readonly [string, string | undefined])[] = []
+  for (const [name] of NAMES) {
+    const operatingSystems = [{ type: name, versions: [] }]
+    const answer = await admin.post('/posture-checks', { name: `os ${name}`, typeId: 'OS', operatingSystems })
+    const kept = answer.status === 201 ? await read(admin, `/posture-checks/${answer.body.data.id}`) : undefined
+    stored.push([name, kept?.operatingSystems[0].type])
+  }
+  expect(stored).toEqual(NAMES)
 })

@@ -1,9 +1,15 @@
 import type { PostureResponse } from 'portcullis'
-import { applyResponses, clearMfa, emptyPostureData, recordMfaPass } from 'portcullis/policy'
+import { applyResponses, clearMfa, emptyPostureData, type PostureData, recordMfaPass } from 'portcullis/policy'
 import { describe, expect, it } from 'vitest'
-// Internals: pure rules, tried by the thousand and at instants that no endpoint reports.
-import { MAX_REPORTED_PROCESSES, recordSdkInfo, sessionPosture } from '../../../src/facts/access/posture/rules/index.ts'
+import { read } from '../../contract/http/foreign-client.ts'
+import { network } from '../../support/network.ts'
 import { at, reported, SESSION, START } from './checks.ts'
+
+/** The most processes that are kept of one endpoint. */
+const MOST_PROCESSES = 1000
+
+const sessionPosture = ({ sessions }: PostureData, id: string) =>
+  sessions.find(({ apiSessionId }) => apiSessionId === id)
 
 const report = { postureCheckId: 'c1', lastUpdatedAt: START }
 
@@ -81,11 +87,11 @@ describe('posture responses', () => {
   })
 
   it('keep a bounded number of processes, the newest', () => {
-    const responses = Array.from({ length: MAX_REPORTED_PROCESSES + 5 }, (_, index): PostureResponse => {
+    const responses = Array.from({ length: MOST_PROCESSES + 5 }, (_, index): PostureResponse => {
       return { id: `c${index}`, typeId: 'PROCESS', path: `/${index}` }
     })
     const data = reported(...responses)
-    expect(data.processes).toHaveLength(MAX_REPORTED_PROCESSES)
+    expect(data.processes).toHaveLength(MOST_PROCESSES)
     expect(data.processes[0]?.postureCheckId).toBe('c5')
     expect(data.processesByPath[0]?.path).toBe('/5')
   })
@@ -115,15 +121,21 @@ describe('posture responses', () => {
 describe('API sessions in posture data', () => {
   const two = recordMfaPass(recordMfaPass(emptyPostureData(), 'a', START), 'b', START)
 
-  it('keep what the SDK said about itself', () => {
-    const data = recordSdkInfo(two, 'a', { type: 'ziti-sdk-c', version: '1.0.0' })
-    expect(sessionPosture(data, 'a')).toMatchObject({ sdkInfo: { type: 'ziti-sdk-c', version: '1.0.0' } })
-    expect(sessionPosture(data, 'a')?.mfa?.passedAt).toBe(START)
-    expect(sessionPosture(data, 'b')?.sdkInfo).toBeNull()
+  it('keep what the SDK said about itself, beside what another session keeps', async () => {
+    const { admin, anybody, alice } = await network({ people: { alice: {} } })
+    const login = async (more: object = {}) => {
+      const credentials = { username: alice.username, password: alice.password, ...more }
+      return (await anybody.post('/authenticate?method=password', credentials)).body.data.id
+    }
+    const sdkInfo = { type: 'ziti-sdk-c', version: '1.0.0' }
+    const [told, silent] = [await login({ sdkInfo }), await login()]
+    const { apiSessionPostureData } = await read(admin, `/identities/${alice.id}/posture-data`)
+    expect(apiSessionPostureData[told].sdkInfo).toEqual(sdkInfo)
+    expect(apiSessionPostureData[silent]?.sdkInfo).toBeUndefined()
   })
 
   it('all lose their MFA pass when the identity has no MFA any more', () => {
-    const data = clearMfa(recordSdkInfo(two, 'c', {}))
+    const data = clearMfa(applyResponses(two, 'c', [{ id: '0', typeId: 'ENDPOINT_STATE', unlocked: true }], START))
     expect(data.sessions.map((session) => session.mfa?.passedAt)).toEqual([null, null, undefined])
   })
 })

@@ -1,13 +1,13 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto'
 import * as x509 from '@peculiar/x509'
-// Internals: the port of the PKI, which no entry point exports.
-import { writePem } from '../../../src/platform/x509/pem.ts'
-import type { CsrProblem } from '../../../src/ports/pki.ts'
 import { createCsr, createCsrPem, createKeys, issueClient, keyPemOf, pemOf } from './certificates.ts'
 import { algorithmIdentifier, bitString, concatOctets, element, elementsOf, sequence, unsigned } from './der.ts'
 import { opensslOutput } from './openssl.ts'
 
-const csrPem = (der: Uint8Array) => writePem('CERTIFICATE REQUEST', der)
+/** Why a request is refused. */
+type CsrProblem = 'missing' | 'unparsable' | 'bad-signature' | 'weak-key'
+
+const csrPem = (der: Uint8Array) => `${x509.PemConverter.encode(new Uint8Array(der), 'CERTIFICATE REQUEST')}\n`
 
 const fromKey = (key: KeyObject, ...digest: string[]): string =>
   opensslOutput(['req', '-new', '-key', 'k.pem', '-subj', '/CN=device', ...digest], {

@@ -1,10 +1,9 @@
+import 'reflect-metadata'
+import { createPrivateKey } from 'node:crypto'
+import * as x509 from '@peculiar/x509'
 import { createPkiMaterial } from 'portcullis'
-// Internals: the port of the PKI, which no entry point exports.
-import { loadLibrary } from '../../../src/platform/x509/asn1-structures.ts'
-import { issueRoot, selfIssuer } from '../../../src/platform/x509/authority-certificates.ts'
-import { readCertificates } from '../../../src/platform/x509/certificate.ts'
-import { writePem } from '../../../src/platform/x509/pem.ts'
-import { loadSigningKey } from '../../../src/platform/x509/signing-key.ts'
+
+const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
 
 /** Certificates of a network whose root ends `lifeMs` after `now` (epoch ms), long before everything that it issued. */
 export async function shortRoot({ now, lifeMs }: { readonly now: number; readonly lifeMs: number }) {
@@ -13,11 +12,19 @@ export async function shortRoot({ now, lifeMs }: { readonly now: number; readonl
     trustDomain: 'corp.test',
     now,
   })
-  const library = await loadLibrary()
-  const [root] = readCertificates(library, caPem)
-  const signing = await loadSigningKey(library, caKeyPem, root.publicKey)
-  const holder = { commonName: 'corp.test root CA', publicKey: root.publicKey.der, now, trustDomain: 'corp.test' }
-  const issuer = await selfIssuer(library, holder, signing)
-  const der = await issueRoot(library, { ...holder, notAfter: now + lifeMs }, issuer)
-  return { ...rest, caKeyPem, caPem: writePem('CERTIFICATE', der) }
+  const root = new x509.X509Certificate(caPem)
+  const pkcs8 = createPrivateKey(caKeyPem).export({ type: 'pkcs8', format: 'der' })
+  const short = await x509.X509CertificateGenerator.createSelfSigned({
+    name: root.subjectName,
+    serialNumber: root.serialNumber,
+    notBefore: root.notBefore,
+    notAfter: new Date(now + lifeMs),
+    extensions: root.extensions,
+    signingAlgorithm: ALGORITHM,
+    keys: {
+      publicKey: await root.publicKey.export(ALGORITHM, ['verify']),
+      privateKey: await crypto.subtle.importKey('pkcs8', new Uint8Array(pkcs8), ALGORITHM, false, ['sign']),
+    },
+  })
+  return { ...rest, caKeyPem, caPem: `${short.toString('pem')}\n` }
 }

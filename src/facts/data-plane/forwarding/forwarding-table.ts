@@ -201,9 +201,9 @@ export class ForwardingTable {
 }
 
 /** The most circuits whose faults wait for a report, so that a peer cannot add invented circuits without bound. */
-export const MOST_WAITING_FAULTS = 1000
+const MOST_WAITING_FAULTS = 1000
 /** Milliseconds between two reports, so that a circuit whose path is being repaired is reported only once. */
-export const FAULT_REPORT_MS = 15_000
+const FAULT_REPORT_MS = 15_000
 
 /** Circuits with messages that could not be forwarded, for their controller, or for all controllers if it is unknown. */
 interface FaultReport {

@@ -46,9 +46,9 @@ export interface XgressStart {
 /** Milliseconds for which the hosting side waits for the first payload, so that a silent client holds no resources for longer. */
 const START_WAIT_MS = 180_000
 /** Milliseconds for which a closed end tries to deliver written chunks. */
-export const CLOSE_WAIT_MS = 30_000
+const CLOSE_WAIT_MS = 30_000
 /** Milliseconds for which a finished end acknowledges retransmissions: otherwise the peer would wait for them. */
-export const LINGER_MS = 5000
+const LINGER_MS = 5000
 
 /**
  * One end of a circuit: a reliable stream of chunks in both directions over a path that loses, delays, repeats and reorders. It reads no

@@ -1,8 +1,10 @@
-import { describe, expect, it } from 'vitest'
-// Internals: a pure rule, tried with every input; a controller would let few of them through.
-import { adminPasswordWeakness, passwordWeakness } from '../../src/facts/credentials/password.rules.ts'
-
-const none = { minPasswordLength: 5, requireMixedCase: false, requireNumberChar: false, requireSpecialChar: false }
+import { createTestController, recordingLogger } from 'portcullis/testing'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { expectFieldError } from '../contract/http/errors.ts'
+import { create } from '../contract/http/foreign-client.ts'
+import { network } from '../support/network.ts'
+import { authPolicy } from '../support/people.ts'
+import { withSharedPki } from '../support/shared-pki.ts'
 
 it.each([
   ['abcde', {}, undefined],
@@ -21,8 +23,13 @@ it.each([
   ['letters 7', { requireSpecialChar: true }, undefined],
   ['lettersé', { requireSpecialChar: true }, 'should contain a special character'],
   ['Aa1!x', { requireMixedCase: true, requireNumberChar: true, requireSpecialChar: true }, undefined],
-])('%j under %j: %s', (password, rules, weakness) => {
-  expect(passwordWeakness(password, { ...none, ...rules })).toBe(weakness)
+])('%j under %j: %s', async (password, rules, weakness) => {
+  const { admin } = await network()
+  const authPolicyId = await create(admin, '/auth-policies', authPolicy('rules', rules))
+  const identityId = await create(admin, '/identities', { name: 'a', type: 'User', isAdmin: false, authPolicyId })
+  const answer = await admin.post('/authenticators', { method: 'updb', identityId, username: 'somebody', password })
+  if (weakness === undefined) expect(answer.status, answer.text).toBe(201)
+  else expectFieldError(answer, 'password', weakness)
 })
 
 describe("an administrator's password", () => {
@@ -35,7 +42,12 @@ describe("an administrator's password", () => {
     ['few characters', 'abababababab', 'it is made of few characters'],
     ['five different characters', 'abcdeabcdeab', undefined],
     ['long enough', 'a-long-password', undefined],
-  ])('%s', (_what, password, weakness) => {
-    expect(adminPasswordWeakness(password, 'keeper-of-old')).toBe(weakness)
+  ])('%s', async (_what, password, weakness) => {
+    const logger = recordingLogger()
+    const admin = { username: 'keeper-of-old', password }
+    const controller = await createTestController(await withSharedPki({ admin, logger }))
+    onTestFinished(() => controller.close())
+    const warned = logger.entries.filter(({ message }) => message === 'the password of the default admin is weak')
+    expect(warned.map(({ fields }) => fields?.reason)).toEqual(weakness === undefined ? [] : [weakness])
   })
 })

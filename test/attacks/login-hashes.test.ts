@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+// Internals: the real password hasher, with an Argon2 that counts or is slow.
+import {
+  type Argon2id,
+  createPasswordHasher,
+  findNativeArgon2id,
+  wasmArgon2id,
+} from '../../src/platform/argon2-password-hasher.ts'
+import { CLIENT, foreignClient } from '../contract/http/foreign-client.ts'
+import { mount } from '../support/mount.ts'
+import { login } from '../support/people.ts'
+import { REFUSED, refusedPeople, WRONG } from './refused-people.ts'
+
+describe('A3: a refused login', () => {
+  const costs: object[] = []
+  let people: Awaited<ReturnType<typeof refusedPeople>>
+  beforeAll(async () => {
+    const argon2id = (await findNativeArgon2id()) ?? wasmArgon2id
+    const passwordHasher = createPasswordHasher({
+      argon2id: (input) => {
+        costs.push({ ...input.cost, length: input.length, salt: input.salt.length })
+        return argon2id(input)
+      },
+    })
+    people = await refusedPeople({ passwordHasher })
+  })
+  afterAll(() => people.dispose())
+
+  it.each(REFUSED)('(%s) costs one hash at the parameters of a real one', async (username) => {
+    costs.length = 0
+    expect((await login(people, { username, password: WRONG })).status).toBe(401)
+    expect(costs).toEqual([{ memory: 19_456, passes: 2, lanes: 1, length: 32, salt: 16 }])
+  })
+})
+
+/** Hashes that end when they are told to, and how many ran at once. */
+function heldHashes() {
+  const state = { running: 0, most: 0, total: 0 }
+  const argon2id: Argon2id = async ({ length }) => {
+    state.running += 1
+    state.total += 1
+    state.most = Math.max(state.most, state.running)
+    // Long enough for everything else that is ready to run before it.
+    await new Promise((resolve) => setImmediate(resolve))
+    state.running -= 1
+    return new Uint8Array(length)
+  }
+  return { state, passwordHasher: createPasswordHasher({ argon2id, parallel: 2 }) }
+}
+
+describe('A5: 500 logins at once', () => {
+  it('hash two at a time, while others are served, and none fails but by its password', async () => {
+    const { state, passwordHasher } = heldHashes()
+    const mounted = await mount({ passwordHasher })
+    const flood = Array.from({ length: 500 }, (_, n) =>
+      login(mounted, { username: `user-${n}`, password: 'wrong-one' }),
+    )
+    const served = await foreignClient(mounted, CLIENT).get('/version')
+    expect([served.status, state.total < 500]).toEqual([200, true])
+    expect(new Set((await Promise.all(flood)).map(({ status }) => status))).toEqual(new Set([401]))
+    expect(state.most).toBe(2)
+  })
+
+  it('of one username are answered 429 beyond the limit, without hashing', async () => {
+    const { state, passwordHasher } = heldHashes()
+    const rateLimits = { passwordsByUsername: { limit: 20, windowMs: 60_000 } }
+    const mounted = await mount({ passwordHasher, rateLimits })
+    const before = state.total
+    const wrong = { username: 'somebody', password: 'wrong-one' }
+    const answers = await Promise.all(Array.from({ length: 500 }, () => login(mounted, wrong)))
+    const refused = answers.filter(({ status }) => status === 429)
+    expect(refused).toHaveLength(480)
+    for (const { headers } of refused) expect(headers.get('retry-after')).toBe('60')
+    expect(state.total - before).toBe(20)
+  })
+})
