@@ -1,10 +1,15 @@
-import { withExplorer } from 'portcullis/explorer'
 import { memoryStorage } from 'portcullis/memory'
-import { serve } from 'portcullis/node'
-import type { ServiceConnection } from 'portcullis/sdk'
 import { createTestController } from 'portcullis/testing'
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
-import { closeBrowser, HAS_BROWSER, logIn, openPage, serveExplorer, serveExplorerOf } from '../support/explorer.ts'
+import {
+  closeBrowser,
+  HAS_BROWSER,
+  logIn,
+  openPage,
+  serveExplorer,
+  serveExplorerOf,
+  serveTraffic,
+} from '../support/explorer.ts'
 import { freePort } from '../support/free-port.ts'
 
 const MODEL = {
@@ -30,15 +35,10 @@ describe.skipIf(!HAS_BROWSER)('Live as a state', () => {
   afterAll(closeBrowser)
 
   it('draws who talks to whom now and lists it, and cuts a circuit', async () => {
-    const port = await freePort()
-    const net = await createTestController({ clock: 'live', router: true, model: MODEL, address: `localhost:${port}` })
-    onTestFinished(() => net.close())
-    const server = await serve(withExplorer(net), { port })
-    onTestFinished(() => server.close({ graceMs: 0 }))
-    await net.as('host').host('wiki', (connection: ServiceConnection) => void connection.on('error', QUIET))
+    const { net, url } = await serveTraffic(MODEL)
     const connection = await net.as('anna').dial('wiki')
     const isCut = new Promise((resolve) => connection.on('error', resolve).on('close', resolve))
-    const { page, problems } = await openPage(`https://localhost:${port}/portcullis/explorer/#/live`)
+    const { page, problems } = await openPage(`${url}#/live`)
     await logIn(page)
 
     const drawing = page.getByRole('region', { name: 'Who talks to whom' })

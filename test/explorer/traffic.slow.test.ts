@@ -1,10 +1,5 @@
-import { withExplorer } from 'portcullis/explorer'
-import { serve } from 'portcullis/node'
-import type { ServiceConnection } from 'portcullis/sdk'
-import { createTestController } from 'portcullis/testing'
-import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
-import { closeBrowser, HAS_BROWSER, logIn, openPage } from '../support/explorer.ts'
-import { freePort } from '../support/free-port.ts'
+import { afterAll, describe, expect, it } from 'vitest'
+import { closeBrowser, HAS_BROWSER, logIn, openPage, serveExplorer, serveTraffic } from '../support/explorer.ts'
 
 const MODEL = {
   identities: [
@@ -17,9 +12,6 @@ const MODEL = {
     { name: 'bind', type: 'Bind', semantic: 'AnyOf', identityRoles: ['@host'], serviceRoles: ['#all'] },
   ],
 } as const
-
-/** Connections that are cut say so; nobody listens here. */
-const QUIET = () => undefined
 
 /** Routers and links as a network of several routers has them; the numbers of one that has none are told by the test of the API. */
 const LINKED = {
@@ -40,15 +32,10 @@ describe.skipIf(!HAS_BROWSER)('traffic with numbers', () => {
   afterAll(closeBrowser)
 
   it('shows bytes, rate and history of a circuit, for who dials and for who hosts', async () => {
-    const port = await freePort()
-    const net = await createTestController({ clock: 'live', router: true, model: MODEL, address: `localhost:${port}` })
-    onTestFinished(() => net.close())
-    const server = await serve(withExplorer(net), { port })
-    onTestFinished(() => server.close({ graceMs: 0 }))
-    await net.as('host').host('wiki', (connection: ServiceConnection) => void connection.on('error', QUIET))
+    const { net, url } = await serveTraffic(MODEL)
     const connection = await net.as('anna').dial('wiki')
-    connection.on('error', QUIET).write(Buffer.alloc(60_000))
-    const { page, problems } = await openPage(`https://localhost:${port}/portcullis/explorer/#/live`)
+    connection.on('error', () => undefined).write(Buffer.alloc(60_000))
+    const { page, problems } = await openPage(`${url}#/live`)
     await logIn(page)
     await net.elapse(16_000)
     const row = page.getByRole('row', { name: /anna wiki at host router .* 60 kB/ })
@@ -65,12 +52,8 @@ describe.skipIf(!HAS_BROWSER)('traffic with numbers', () => {
   }, 90_000)
 
   it('draws routers with their links, and says the same in a table', async () => {
-    const port = await freePort()
-    const net = await createTestController({ clock: 'live', model: MODEL, address: `localhost:${port}` })
-    onTestFinished(() => net.close())
-    const server = await serve(withExplorer(net), { port })
-    onTestFinished(() => server.close({ graceMs: 0 }))
-    const { page, problems } = await openPage(`https://localhost:${port}/portcullis/explorer/#/live`)
+    const { url } = await serveExplorer({ model: MODEL })
+    const { page, problems } = await openPage(`${url}#/live`)
     await page.route('**/portcullis/v1/traffic?*', async (route) => {
       const response = await route.fetch()
       const { data, ...rest } = await response.json()

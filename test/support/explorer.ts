@@ -1,7 +1,9 @@
 import { existsSync } from 'node:fs'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { EXPLORER_PATH, withExplorer } from 'portcullis/explorer'
+import type { NetworkModel } from 'portcullis/model'
 import { serve } from 'portcullis/node'
+import type { ServiceConnection } from 'portcullis/sdk'
 import { createTestController, TEST_ADMIN, type TestController } from 'portcullis/testing'
 import { onTestFinished } from 'vitest'
 import { freePort } from './free-port.ts'
@@ -30,11 +32,26 @@ export async function serveExplorer(options: Parameters<typeof createTestControl
 }
 
 /** Serves the explorer of a controller that is there until the test is over. */
-export async function serveExplorerOf(net: TestController, port: number): Promise<ServedExplorer> {
+export async function serveExplorerOf<Net extends Pick<TestController, 'fetch' | 'engine' | 'tls'>>(
+  net: Net,
+  port: number,
+): Promise<{ readonly net: Net; readonly url: string }> {
   const server = await serve(withExplorer(net), { port })
   onTestFinished(() => server.close({ graceMs: 0 }))
   return { net, url: `https://localhost:${port}${EXPLORER_PATH}/` }
 }
+
+/** Serves a network with a router in its process, in which `host` hosts the service wiki and keeps every connection open. */
+export async function serveTraffic(model: NetworkModel) {
+  const port = await freePort()
+  const net = await createTestController({ clock: 'live', router: true, model, address: `localhost:${port}` })
+  onTestFinished(() => net.close())
+  await net.as('host').host('wiki', (connection: ServiceConnection) => void connection.on('error', IGNORED))
+  return serveExplorerOf(net, port)
+}
+
+/** Connections that are cut report it; no test waits for it at a host. */
+const IGNORED = () => undefined
 
 let browser: Promise<Browser> | undefined
 

@@ -39,6 +39,16 @@ export const LoginBody = described(
 )
 export type LoginBody = z.output<typeof LoginBody>
 
+/** The requests and answers of a step of a login, for clients and for the pages of a browser. */
+export const LOGIN_STEP = {
+  access: 'public',
+  body: LoginBody,
+  bodyOptional: true,
+  textBody: [FORM],
+  produces: 'application/json',
+  orProduces: ['text/html'],
+} as const satisfies Partial<OperationShape>
+
 /** Fields of a form that stand for members of `sdkInfo`, in both spellings that SDKs have. */
 const SDK_FIELDS: Readonly<Record<string, string>> = {
   sdkAppId: 'appId',
@@ -104,14 +114,9 @@ function membersIn(form: URLSearchParams, fields: Readonly<Record<string, string
 }
 
 const TAKES = {
-  access: 'public',
+  ...LOGIN_STEP,
   credentials: ['none', 'certificate', 'token'],
   headers: ['authorization'],
-  body: LoginBody,
-  bodyOptional: true,
-  textBody: [FORM],
-  produces: 'application/json',
-  orProduces: ['text/html'],
 } as const satisfies Partial<OperationShape>
 
 const METHODS = [

@@ -1,8 +1,6 @@
 import { ControllerError } from '../../base/errors.ts'
-import type { OperationShape } from '../../http/operations/operation.ts'
-import { FORM } from '../../http/pipeline/read-input.ts'
 import type { OpenIdProvider } from '../../oidc/openid-provider.ts'
-import { LoginBody, loginBody, requestIdOf, requireLoginType } from './login.rows.ts'
+import { LOGIN_STEP, type LoginBody, loginBody, requestIdOf, requireLoginType } from './login.rows.ts'
 import {
   authQueriesOf,
   completed,
@@ -15,15 +13,6 @@ import {
 import { WrongCode } from './openid-problem.rows.ts'
 import { json, openIdOperation, text } from './openid-row.rows.ts'
 
-const TAKES = {
-  access: 'public',
-  body: LoginBody,
-  bodyOptional: true,
-  textBody: [FORM],
-  produces: 'application/json',
-  orProduces: ['text/html'],
-} as const satisfies Partial<OperationShape>
-
 /** The most characters of a code; longer text is invalid. */
 const MAX_CODE = 13
 
@@ -33,7 +22,7 @@ export function totpOperations(provider: OpenIdProvider) {
   return [
     openIdOperation(
       provider,
-      { ...TAKES, route: 'POST /login/totp', summary: 'Proves the second factor of a login by a code' },
+      { ...LOGIN_STEP, route: 'POST /login/totp', summary: 'Proves the second factor of a login by a code' },
       async ({ body, text: formText, headers, url, call, issuer }) => {
         requireLoginType(headers)
         const login = loginBody(body, formText)
@@ -50,7 +39,12 @@ export function totpOperations(provider: OpenIdProvider) {
     ),
     openIdOperation(
       provider,
-      { ...TAKES, route: 'POST /login/totp/enroll', summary: 'Begins an enrollment in the second factor', status: 201 },
+      {
+        ...LOGIN_STEP,
+        route: 'POST /login/totp/enroll',
+        summary: 'Begins an enrollment in the second factor',
+        status: 201,
+      },
       async ({ body, text: formText, headers, url, call }) => {
         requireLoginType(headers)
         const id = requestIdOf(loginBody(body, formText), url)
@@ -63,7 +57,7 @@ export function totpOperations(provider: OpenIdProvider) {
     ),
     openIdOperation(
       provider,
-      { ...TAKES, route: 'POST /login/totp/enroll/verify', summary: 'Completes that enrollment by a code' },
+      { ...LOGIN_STEP, route: 'POST /login/totp/enroll/verify', summary: 'Completes that enrollment by a code' },
       async ({ body, text: formText, headers, url, call, issuer }) => {
         requireLoginType(headers)
         const login = loginBody(body, formText)
@@ -80,7 +74,7 @@ export function totpOperations(provider: OpenIdProvider) {
     ),
     openIdOperation(
       provider,
-      { ...TAKES, route: 'DELETE /login/totp/enroll', summary: 'Ends an enrollment; a complete one needs a code' },
+      { ...LOGIN_STEP, route: 'DELETE /login/totp/enroll', summary: 'Ends an enrollment; a complete one needs a code' },
       async ({ body, text: formText, headers, url, call }) => {
         requireLoginType(headers)
         const login = loginBody(body, formText)

@@ -3,6 +3,7 @@ import type { AnswerOf, PortcullisApi } from '../../../../../src/client/index.ts
 import type { Apis } from '../api/apis.ts'
 import { problemText } from '../api/problem-text.ts'
 import type { KindForm } from '../forms/form-schemas.ts'
+import { ActionProblem } from '../parts/action-problem.tsx'
 import { announce } from '../parts/announcements.ts'
 import { may, session } from '../session/session.ts'
 import type { AuditEntry } from './consequences.tsx'
@@ -48,11 +49,7 @@ export function Undo({ apis: { portcullis }, entry, onDone }: Props) {
       <button type="button" class="link" aria-expanded={plan !== undefined} disabled={isBusy} onClick={look}>
         undo…
       </button>
-      {problem && (
-        <p class="problem" role="alert">
-          {problem}
-        </p>
-      )}
+      <ActionProblem of={problem} />
       {plan && (
         <div class="undo">
           <ul class="sentences">

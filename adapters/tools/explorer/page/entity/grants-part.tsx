@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { AnswerOf, ManagementApi } from '../../../../../src/client/index.ts'
 import type { Apis } from '../api/apis.ts'
+import { ActionProblem } from '../parts/action-problem.tsx'
 import { AttributeLink } from '../parts/attribute-link.tsx'
 import { ConfirmedButton } from '../parts/confirmed-button.tsx'
 import { Name } from '../parts/name.tsx'
@@ -88,7 +89,7 @@ function GivenAttribute({ apis: { portcullis }, identityId, grant, mayEnd }: Giv
           onConfirm={end}
         />
       )}
-      <Problem of={action.problem} />
+      <ActionProblem of={action.problem} />
     </li>
   )
 }
@@ -138,16 +139,7 @@ function GiveForm({ apis: { portcullis }, identityId }: { apis: Apis; identityId
       <button type="submit" disabled={action.isBusy || !isComplete}>
         Give for these hours
       </button>
-      <Problem of={action.problem} />
+      <ActionProblem of={action.problem} />
     </form>
-  )
-}
-
-function Problem({ of }: { of: string | undefined }) {
-  if (of === undefined) return null
-  return (
-    <p class="problem" role="alert">
-      {of}
-    </p>
   )
 }

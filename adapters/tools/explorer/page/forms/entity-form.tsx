@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Apis } from '../api/apis.ts'
 import { changeBy, createFrom, readJson } from '../api/read-json.ts'
+import { ActionProblem } from '../parts/action-problem.tsx'
 import { useAction } from '../parts/use-action.ts'
 import { useAnswer } from '../parts/use-answer.ts'
 import { wordsOf } from '../parts/words.ts'
@@ -85,11 +86,7 @@ export function EntityForm({ apis, kind, schema, entity, given = {}, onDone }: P
           Somebody else changed {taken.map(wordsOf).join(', ')} meanwhile; to save writes what stands here.
         </p>
       )}
-      {action.problem && (
-        <p class="problem" role="alert">
-          {action.problem}
-        </p>
-      )}
+      <ActionProblem of={action.problem} />
       <button type="submit" class="primary" disabled={action.isBusy || isUnchanged}>
         {entity === undefined ? 'Create' : 'Save'}
       </button>

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { AnswerOf, ManagementApi } from '../../../../../src/client/index.ts'
 import type { Apis } from '../api/apis.ts'
+import { ActionProblem } from '../parts/action-problem.tsx'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { QrCode } from '../parts/qr-code.tsx'
 import { untilText } from '../parts/time-text.ts'
@@ -109,11 +110,7 @@ export function Enrollment({ apis, identity, onChange }: { apis: Apis; identity:
           </button>
         )}
       </div>
-      {action.problem && (
-        <p class="problem" role="alert">
-          {action.problem}
-        </p>
-      )}
+      <ActionProblem of={action.problem} />
     </section>
   )
 }

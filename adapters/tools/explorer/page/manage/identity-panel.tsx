@@ -1,6 +1,7 @@
 import type { Apis } from '../api/apis.ts'
 import { rowOf } from '../api/read-json.ts'
 import { isOfAny, isOfIdentity, isOfNetwork } from '../events/network-event.ts'
+import { ActionProblem } from '../parts/action-problem.tsx'
 import { ConfirmedButton } from '../parts/confirmed-button.tsx'
 import { useAction } from '../parts/use-action.ts'
 import { useAnswer } from '../parts/use-answer.ts'
@@ -73,11 +74,7 @@ export function IdentityPanel({ apis, id, onChange }: Props) {
               )}
             </div>
           )}
-          {action.problem && (
-            <p class="problem" role="alert">
-              {action.problem}
-            </p>
-          )}
+          <ActionProblem of={action.problem} />
           <Enrollment apis={apis} identity={identity} onChange={answer.reload} />
         </>
       )}

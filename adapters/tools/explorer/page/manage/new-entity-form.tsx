@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { Apis } from '../api/apis.ts'
+import { ActionProblem } from '../parts/action-problem.tsx'
 import { attributeChip } from '../parts/chip.ts'
 import { ChipsField } from '../parts/chips-field.tsx'
 import { useAction } from '../parts/use-action.ts'
@@ -54,11 +55,7 @@ export function NewEntityForm({ apis, kind, children, create, onCreated }: Props
         of="attributes"
         onChange={(chips) => setRoleAttributes(chips.map(({ value }) => value))}
       />
-      {action.problem && (
-        <p class="problem" role="alert">
-          {action.problem}
-        </p>
-      )}
+      <ActionProblem of={action.problem} />
       <button type="submit" class="primary" disabled={action.isBusy}>
         Create
       </button>

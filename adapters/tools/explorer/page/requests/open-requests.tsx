@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks'
 import type { AccessRequest } from '../../../../../src/client/index.ts'
 import type { Apis } from '../api/apis.ts'
 import { isOfKind } from '../events/network-event.ts'
+import { ActionProblem } from '../parts/action-problem.tsx'
 import { EntityLink } from '../parts/entity-link.tsx'
 import { Name } from '../parts/name.tsx'
 import { Time } from '../parts/time.tsx'
@@ -92,11 +93,7 @@ function OpenRequest({ apis: { portcullis }, request, onDone }: Props) {
           Refuse
         </button>
       </div>
-      {action.problem && (
-        <p class="problem" role="alert">
-          {action.problem}
-        </p>
-      )}
+      <ActionProblem of={action.problem} />
     </li>
   )
 }

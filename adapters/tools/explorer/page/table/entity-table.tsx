@@ -3,6 +3,7 @@ import type { Apis } from '../api/apis.ts'
 import type { Row } from '../api/read-json.ts'
 import { isOfAny, isOfKind, isOfLogins, isOfNetwork } from '../events/network-event.ts'
 import { hrefOf, place } from '../navigation/place.ts'
+import { ActionProblem } from '../parts/action-problem.tsx'
 import { pluralName } from '../parts/kind-names.ts'
 import { Problem } from '../parts/loaded.tsx'
 import { Name } from '../parts/name.tsx'
@@ -66,11 +67,7 @@ export function EntityTable({ apis, kind, view, selected, version = 0 }: Props) 
         <ColumnsMenu shown={shown} />
         <Export apis={apis} kind={kind} shown={shown} targets={targets} total={total} />
       </div>
-      {problem && (
-        <p class="problem" role="alert">
-          {problem}
-        </p>
-      )}
+      <ActionProblem of={problem} />
       <Problem of={answer} />
       <BulkBar apis={apis} kind={kind} shown={shown} targets={targets} total={total} onTargets={setTargets} />
       {answer.data && rows.length === 0 && (

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks'
 import type { AnswerOf, PortcullisApi } from '../../../../../src/client/index.ts'
 import type { Apis } from '../api/apis.ts'
 import { isOfTraffic } from '../events/network-event.ts'
+import { ActionProblem } from '../parts/action-problem.tsx'
 import { ConfirmedButton } from '../parts/confirmed-button.tsx'
 import { EntityLink } from '../parts/entity-link.tsx'
 import { Loaded } from '../parts/loaded.tsx'
@@ -144,11 +145,7 @@ function Row({ apis, circuit, onCut }: { apis: Apis; circuit: Circuit; onCut: ()
             disabled={action.isBusy}
             onConfirm={() => void cut()}
           />
-          {action.problem && (
-            <p class="problem" role="alert">
-              {action.problem}
-            </p>
-          )}
+          <ActionProblem of={action.problem} />
         </td>
       )}
     </tr>

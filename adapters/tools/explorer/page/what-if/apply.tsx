@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { Apis } from '../api/apis.ts'
 import { problemText } from '../api/problem-text.ts'
+import { ActionProblem } from '../parts/action-problem.tsx'
 import { announce } from '../parts/announcements.ts'
 import { numberText } from '../parts/number-text.ts'
 import { may } from '../session/session.ts'
@@ -58,11 +59,7 @@ export function Apply({ apis, changes, onMade }: Props) {
         </button>
       )}
       {!changes.every(isWhole) && <p class="muted">A new policy needs a name before it can be made.</p>}
-      {problem && (
-        <p class="problem" role="alert">
-          {problem}
-        </p>
-      )}
+      <ActionProblem of={problem} />
     </>
   )
 }

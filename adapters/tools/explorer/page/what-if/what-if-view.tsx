@@ -1,4 +1,5 @@
 import type { Apis } from '../api/apis.ts'
+import { ActionProblem } from '../parts/action-problem.tsx'
 import { Circumstances } from './circumstances.tsx'
 import { draft } from './draft.ts'
 import { DraftList } from './draft-list.tsx'
@@ -15,11 +16,7 @@ export function WhatIfView({ apis }: { apis: Apis }) {
         <h1>What if</h1>
         <p class="muted">Nothing is written until you apply it.</p>
       </div>
-      {problem && (
-        <p class="problem" role="alert">
-          {problem}
-        </p>
-      )}
+      <ActionProblem of={problem} />
       <div class="what-if-body">
         <div class="stack">
           <NewChange apis={apis} />
