@@ -38,7 +38,7 @@ export default defineConfig({
     // These need programs of others: `npm run test:clients` and `npm run test:routers` ask for them.
     exclude: [
       ...(PORTCULLIS_SUITE === 'short' ? [SLOW, LONG] : []),
-      ...(isKeeping ? [] : ['test/entities/json-text.test.ts', 'test/http/kept-lists.test.ts']),
+      ...(isKeeping ? [] : ['test/entities/kept-texts.test.ts']),
       ...(process.env.PORTCULLIS_CLIENTS === 'all' ? [] : ['test/clients/**']),
       ...(process.env.PORTCULLIS_ROUTERS === 'all' ? [] : ['test/real-routers/**']),
       // These build and install the package: `npm run test:package` asks for all of them, `npm run test:packed` for the first.

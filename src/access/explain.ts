@@ -10,10 +10,7 @@ import {
   type Explanation,
   explainAccess,
   type GivenTerm,
-  type HostExplanation,
   type PolicyUnderReview,
-  type RouterState,
-  type WireFacts,
 } from '../facts/access/explain/index.ts'
 import type { AccessIndex, AccessType } from '../facts/access/index/index.ts'
 import { indexedEntity } from '../facts/access/indexed-records.ts'
@@ -34,9 +31,7 @@ import {
 } from '../facts/authority/authority.rules.ts'
 import { identities } from '../facts/identities/identity.resource.ts'
 import { apiSessions } from '../facts/login/api-session.resource.ts'
-import { edgeRouters } from '../facts/routers/edge-router.resource.ts'
 import { services } from '../facts/services/service.resource.ts'
-import { terminators } from '../facts/services/terminator.resource.ts'
 import { EpochMs, Id } from '../kernel/declaration/fields.ts'
 import { readRequest, readValue } from '../kernel/declaration/read-body.ts'
 import type { RecordOf, Resource } from '../kernel/declaration/resource.ts'
@@ -44,6 +39,7 @@ import { equals, ids } from '../kernel/filter/index.ts'
 import type { ReadTransaction } from '../ports/record-storage.ts'
 import { collectionOf } from '../records/read-records.ts'
 import { factsFor } from './decision.ts'
+import { hostsOf, routerStates, wireOf } from './explained-hosts.ts'
 import { postureDataOf } from './posture/posture-of.ts'
 import { changedIndex } from './simulation/access-mirror.ts'
 import { type ResolvedChanges, resolveChanges, type SimulatedChange } from './simulation/resolve-changes.ts'
@@ -224,59 +220,6 @@ function termOf(policy: RecordOf<typeof servicePolicies>, { at, isOfNow }: Asked
   const term = { startsAt, until, phase: phase ?? phaseAt({ startsAt, until }, at) }
   const reached = isOfNow ? phaseNow(term, at) : phaseAt(term, at)
   return { startsAt, until, reason, givenBy, phase: reached ?? 'in-force' }
-}
-
-async function routerStates(
-  context: EngineContext,
-  tx: ReadTransaction,
-  routerIds: readonly string[],
-): Promise<ReadonlyMap<string, RouterState>> {
-  const { items } = await tx.collection(edgeRouters).find({ where: ids(new Set(routerIds)) })
-  const presence = await context.presence.at(tx)
-  return new Map(items.map(({ id, name }) => [id, { id, name, isOnline: presence.connectionOf(id) !== undefined }]))
-}
-
-/** How many identities that host a service, and routers of a host, are named. */
-const MOST_HOSTS = 5
-
-async function hostsOf(tx: ReadTransaction, index: AccessIndex, serviceId: string): Promise<HostExplanation> {
-  const where = equals('serviceId', serviceId)
-  const { items, totalCount } = await tx.collection(terminators).find({ where, limit: MOST_HOSTS })
-  const hosts = await tx.collection(identities).find({ where: ids(new Set(items.map(({ hostId }) => hostId))) })
-  return {
-    terminatorCount: totalCount,
-    hosts: hosts.items.map(({ id, name }) => ({ id, name })),
-    mayBindCount: index.audienceOf(serviceId, 'Bind').size,
-  }
-}
-
-/** Reads the facts that the data plane of this process knows; undefined while it is not open. */
-async function wireOf(
-  context: EngineContext,
-  tx: ReadTransaction,
-  identityId: string,
-  service: RecordOf<typeof services>,
-  online: readonly string[],
-): Promise<WireFacts | undefined> {
-  const { view } = context.dataPlane
-  if (view === undefined) return undefined
-  const { obstacle, hostRouterIds } = await view.reach(tx, service, online)
-  const failure = view.lastFailure(identityId, service.id)
-  const named = hostRouterIds.slice(0, MOST_HOSTS)
-  const routers = await routerStates(context, tx, failure?.routerId ? [...named, failure.routerId] : named)
-  const failed = failure?.routerId ? routers.get(failure.routerId) : undefined
-  return {
-    obstacle,
-    hostRouters: named.flatMap((id) => routers.get(id) ?? []),
-    lastFailure: failure
-      ? {
-          at: failure.at,
-          reason: failure.reason,
-          cause: failure.cause,
-          router: failed ? { id: failed.id, name: failed.name } : null,
-        }
-      : null,
-  }
 }
 
 /** Stands for the API session of an identity without one, so that an assumed state has an owner. */

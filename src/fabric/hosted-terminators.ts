@@ -2,7 +2,6 @@ import { toBase64 } from '../base/bytes.ts'
 import { SYSTEM_CALL } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import type {
-  FromRouter,
   PeerData,
   TerminatorRequest,
   TerminatorUpdate,
@@ -283,41 +282,4 @@ async function requireInstance(
   // Host programs look for the words of deployed controllers.
   const text = `sibling terminator ${other.id} with shared identity ${instanceId} belongs to different identity`
   throw new RouterRefusal('invalid-instance-id', text)
-}
-
-type Validated = Extract<FromRouter, { type: 'terminators-validated' }>
-
-/** The most terminators of one question. */
-const BATCH = 500
-
-/** Asks a router that connects which of its stored terminators it still has; the others are deleted. */
-export class TerminatorValidation {
-  readonly #context: EngineContext
-  readonly #hosted: HostedTerminators
-
-  constructor(context: EngineContext, hosted: HostedTerminators) {
-    this.#context = context
-    this.#hosted = hosted
-  }
-
-  async ask({ id, channel }: ConnectedRouter): Promise<void> {
-    const { items } = await this.#context.storage.read((tx) =>
-      tx.collection(terminators).find({ where: equals('routerId', id) }),
-    )
-    const own = items.filter(({ binding }) => binding === 'edge' || binding === 'tunnel')
-    for (let at = 0; at < own.length; at += BATCH) {
-      const asked = own.slice(at, at + BATCH).map(({ id, binding, address }) => ({ id, binding, address }))
-      channel.send({ type: 'validate-terminators', terminators: asked, fixInvalid: true, asksHosts: false })
-    }
-  }
-
-  /** The router answered. It may speak only for its own terminators. A terminator in `asked` stays: the question came from a comparison. */
-  async answered(
-    routerId: string,
-    { states }: Validated,
-    asked: ReadonlySet<string>,
-  ): Promise<{ readonly hasForeign: boolean }> {
-    const invalid = [...states].filter(([id, { valid }]) => !valid && !asked.has(id)).map(([id]) => id)
-    return invalid.length === 0 ? { hasForeign: false } : this.#hosted.remove(routerId, invalid)
-  }
 }

@@ -6,7 +6,7 @@ import { authPolicy, login, person } from '../support/people.ts'
 
 const MINUTE_MS = 60_000
 
-/** A network that makes people with a password of at most so many attempts. */
+/** A network that makes people whose passwords have a greatest number of attempts. */
 async function attempting() {
   const { mounted, controller } = await network()
   let made = 0

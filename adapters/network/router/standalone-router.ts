@@ -16,8 +16,8 @@ import { dialedHost } from './state/opened-socket.ts'
 export interface StandaloneRouterOptions {
   readonly identity: RouterIdentity
   /**
-   * Where other routers and endpoints connect to it, by their protocols; none for a router that only dials.
-   * Both are `HOST:PORT`; where it is reached is where it listens unless given.
+   * The address at which it listens for other routers and endpoints, and the address at which they reach it, both `HOST:PORT`. Without
+   * `listen` it only dials; `advertise` is `listen` unless given.
    */
   readonly listen?: string
   readonly advertise?: string
@@ -28,8 +28,8 @@ export interface StandaloneRouterOptions {
   /** Renews its certificates as soon as it is connected, however long they are good. */
   readonly renewsAtOnce?: boolean
   /**
-   * Its controllers or certificates are others now: to be kept for the next start. New certificates are in use only once they are kept,
-   * which is when this resolves, beside those of before; where it rejects the router goes on with those.
+   * Keeps changed controllers or certificates for the next start. The router uses new certificates once this resolves; if it rejects, the
+   * router goes on with the former certificates.
    */
   readonly onChange?: (identity: RouterIdentity) => void | Promise<void>
   readonly log?: (event: string, fields: Readonly<Record<string, unknown>>) => void

@@ -51,7 +51,7 @@ export class CircuitTokens {
       return 'its token cannot be read'
     }
     if (issuer === undefined || !(await this.#controllers.knows(issuer.origin))) {
-      return 'its token is of no controller that this identity knows'
+      return 'its token names a controller that this identity does not know'
     }
     const held = this.#keys.get(issuer.keys)
     const verdict = await this.#judged(token, issuer.keys)
