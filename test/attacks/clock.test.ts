@@ -1,7 +1,5 @@
 import { memoryStorage } from 'portcullis/memory'
 import { describe, expect, it } from 'vitest'
-// Internals: state that no API shows, which must be bounded or consistent.
-import { KnownProviders } from '../../src/oidc/signer-logins.ts'
 import { adminOf } from '../contract/http/foreign-client.ts'
 import { mount } from '../support/mount.ts'
 import { apisOf, person } from '../support/people.ts'
@@ -63,26 +61,6 @@ describe('an API session and a clock that goes back', () => {
 })
 
 describe('what is believed for some minutes, when the clock goes back by a year', () => {
-  it('is asked for anew, as what an external provider tells of itself', async () => {
-    let now = Date.UTC(2026, 0, 1)
-    let asked = 0
-    const keySets = {
-      refusal: () => undefined,
-      fetch: async () => {
-        asked += 1
-        throw new Error('nobody there')
-      },
-    }
-    const providers = new KnownProviders({ clock: { now: () => now }, keySets })
-    const ask = async () => {
-      await providers.at('https://idp.example')
-      return asked
-    }
-    expect([await ask(), await ask()]).toEqual([1, 1])
-    now -= 365 * 1440 * MINUTE
-    expect(await ask()).toBe(2)
-  })
-
   it('keeps nobody from another snapshot', async () => {
     const stored = memoryStorage()
     const storage = { read: stored.read, write: stored.write, close: stored.close, snapshot: async () => undefined }

@@ -1,27 +1,11 @@
-import { argon2Sync } from 'node:crypto'
 import type { PasswordHasher } from 'portcullis'
 import { plainPasswordHasher, type TestControllerOptions } from 'portcullis/testing'
 import { describe, expect, it } from 'vitest'
-// Internals: the real password hasher, with an Argon2 that counts or is slow.
-import { createPasswordHasher } from '../../src/platform/argon2-password-hasher.ts'
 import { adminOf } from '../contract/http/foreign-client.ts'
 import type { MountedController } from '../contract/http/mount.ts'
 import { mount } from '../support/mount.ts'
 import { login, type Person, person } from '../support/people.ts'
 import { authenticators } from '../support/stored-records.ts'
-
-/** A password as a deployed controller keeps it: base64 of the hash and of a salt of ten octets. */
-function deployed(password: string) {
-  const nonce = Buffer.from('0123456789')
-  const parameters = { memory: 3 * 1024, passes: 1, parallelism: 4, tagLength: 32 }
-  const hash = argon2Sync('argon2id', { message: password, nonce, ...parameters })
-  return { password: hash.toString('base64'), salt: nonce.toString('base64') }
-}
-
-/** The PHC string of what a deployed controller keeps. */
-function phc({ password, salt }: ReturnType<typeof deployed>): string {
-  return `$argon2id$v=19$m=3072,t=1,p=4$${salt.replaceAll('=', '')}$${password.replaceAll('=', '')}`
-}
 
 /** Verifiers that begin with `old:` are outdated. */
 const ageing: PasswordHasher = {
@@ -91,26 +75,4 @@ describe('a login with an outdated verifier', () => {
     expect((await login(mounted, alice)).status).toBe(200)
     expect(await authenticatorOf(mounted, alice)).toEqual(before)
   })
-
-  it('takes what deployed controllers keep, and replaces it', async () => {
-    const { mounted, alice } = await scene((password) => phc(deployed(password)), {
-      passwordHasher: createPasswordHasher(),
-    })
-    expect((await login(mounted, { ...alice, password: `${alice.password}!` })).status).toBe(401)
-    expect((await login(mounted, alice)).status).toBe(200)
-    expect((await authenticatorOf(mounted, alice)).passwordHash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/)
-    expect((await login(mounted, alice)).status).toBe(200)
-  })
-})
-
-describe('a verifier', () => {
-  const { needsRehash } = createPasswordHasher()
-  it.each([
-    ['of a deployed controller', phc(deployed('secret')), true],
-    ['of less memory', `$argon2id$v=19$m=9728,t=2,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`, true],
-    ['with a short salt', `$argon2id$v=19$m=19456,t=2,p=1$${'A'.repeat(14)}$${'A'.repeat(43)}`, true],
-    ['with a short hash', `$argon2id$v=19$m=19456,t=2,p=1$${'A'.repeat(22)}$${'A'.repeat(22)}`, true],
-    ['of another scheme', '$2b$10$abcdefghijklmnopqrstuv', true],
-    ['as they are made now', `$argon2id$v=19$m=19456,t=2,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`, false],
-  ])('%s is outdated: %s', (_what, verifier, expected) => expect(needsRehash(verifier)).toBe(expected))
 })

@@ -1,8 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import { createPkiMaterial, type PkiMaterial } from 'portcullis'
+import { createTestController, type TestControllerOptions } from 'portcullis/testing'
 import { beforeAll, describe, expect, it } from 'vitest'
-// Internals: the implementation of a port, which controllers reach with few of these inputs.
-import { createX509Pki } from '../../src/platform/x509/x509-pki.ts'
 import { createKeys, day, issue, issueAuthority, keyPemOf, now, pemOf } from '../support/certificates/certificates.ts'
 import { openssl, opensslOutput } from '../support/certificates/openssl.ts'
 
@@ -104,26 +103,36 @@ describe('created material', () => {
 })
 
 describe('trust domain', () => {
+  /** The trust domain in the name of a device that enrolls. */
+  const domainOf = async (options: TestControllerOptions) => {
+    const controller = await createTestController({ now, ...options })
+    const { cert } = await controller.enroll('laptop')
+    await controller.close()
+    const [leaf = ''] = cert.match(/-----BEGIN[^-]+-----[^-]+-----END[^-]+-----/g) ?? []
+    const names = new X509Certificate(leaf).subjectAltName ?? ''
+    return new URL(names.replace(/^URI:/, '').replace('spiffe:', 'https:')).host
+  }
+
   it('comes from the options first', async () => {
-    expect((await createX509Pki(material, { trustDomain: 'other.example' })).trustDomain).toBe('other.example')
+    expect(await domainOf({ pki: material, trustDomain: 'other.example' })).toBe('other.example')
   })
 
   it('comes from a SPIFFE id in the certificates next', async () => {
-    expect((await createX509Pki(material)).trustDomain).toBe('example.org')
+    expect(await domainOf({ pki: material })).toBe('example.org')
   })
 
   it('is the fingerprint of the root otherwise', async () => {
     const root = await issueAuthority({ subject: 'CN=root' })
     const caPem = pemOf(root)
     const server = await issue()
-    const pki = await createX509Pki({
+    const pki = {
       caPem,
       signingCertPem: caPem,
       signingKeyPem: await keyPemOf(root.keys),
       serverCertPem: pemOf(server),
       serverKeyPem: await keyPemOf(server.keys),
-    })
-    expect(pki.trustDomain).toBe(new X509Certificate(caPem).fingerprint.replaceAll(':', '').toLowerCase())
+    }
+    expect(await domainOf({ pki })).toBe(new X509Certificate(caPem).fingerprint.replaceAll(':', '').toLowerCase())
   })
 })
 
@@ -190,6 +199,6 @@ describe('an authority over wrong material is refused', () => {
       /^caPem: RSA modulus is too weak$/,
     ],
   ])('%s', async (_, wrong, message) => {
-    await expect(createX509Pki({ ...material, ...(await wrong()) })).rejects.toThrow(message)
+    await expect(createTestController({ now, pki: { ...material, ...(await wrong()) } })).rejects.toThrow(message)
   })
 })

@@ -1,11 +1,36 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-// Internals: a pure rule, tried with every input; a controller would let few of them through.
+// Internals: collections of the ground floor, held to plain maps and lists.
+import { BoundedMap } from '../../src/base/collections.ts'
 import { foldName, NameOrder } from '../../src/base/name-order.ts'
+
+const step = fc.record({ key: fc.integer({ min: 0, max: 9 }), value: fc.nat(), isDeletion: fc.boolean() })
+
+it('a bounded map keeps what was set last', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 5 }), fc.array(step), (most, steps) => {
+      const map = new BoundedMap<number, number>(most)
+      let kept: { readonly key: number; readonly value: number }[] = []
+      for (const { key, value, isDeletion } of steps) {
+        kept = kept.filter((entry) => entry.key !== key)
+        if (isDeletion) map.delete(key)
+        else {
+          map.set(key, value)
+          kept = [...kept, { key, value }].slice(-most)
+        }
+        expect([...map]).toEqual(kept.map((entry) => [entry.key, entry.value]))
+        expect(map.size).toBe(kept.length)
+        for (let other = 0; other < 10; other++) {
+          expect(map.get(other)).toBe(kept.find((entry) => entry.key === other)?.value)
+        }
+      }
+    }),
+  )
+})
 
 const write = fc.record({ id: fc.nat({ max: 900 }), name: fc.string({ maxLength: 3 }), isRemoved: fc.boolean() })
 
-it('lists names in order, without regard to case, however they were written', () => {
+it('a name order lists names in order, without regard to case, however they were written', () => {
   fc.assert(
     fc.property(fc.array(write, { maxLength: 3000, size: 'max' }), (writes) => {
       const order = new NameOrder()

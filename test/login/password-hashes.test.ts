@@ -1,3 +1,4 @@
+import { argon2Sync } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 // Internals: the real password hasher, with an Argon2 that counts or is slow.
 import {
@@ -6,10 +7,24 @@ import {
   findNativeArgon2id,
   wasmArgon2id,
 } from '../../src/platform/argon2-password-hasher.ts'
-import { CLIENT, foreignClient } from '../contract/http/foreign-client.ts'
+import { REFUSED, refusedPeople, WRONG } from '../attacks/refused-people.ts'
+import { adminOf, CLIENT, foreignClient } from '../contract/http/foreign-client.ts'
 import { mount } from '../support/mount.ts'
-import { login } from '../support/people.ts'
-import { REFUSED, refusedPeople, WRONG } from './refused-people.ts'
+import { login, person } from '../support/people.ts'
+import { authenticators } from '../support/stored-records.ts'
+
+/** A password as a deployed controller keeps it: base64 of the hash and of a salt of ten octets. */
+function deployed(password: string) {
+  const nonce = Buffer.from('0123456789')
+  const parameters = { memory: 3 * 1024, passes: 1, parallelism: 4, tagLength: 32 }
+  const hash = argon2Sync('argon2id', { message: password, nonce, ...parameters })
+  return { password: hash.toString('base64'), salt: nonce.toString('base64') }
+}
+
+/** The PHC string of what a deployed controller keeps. */
+function phc({ password, salt }: ReturnType<typeof deployed>): string {
+  return `$argon2id$v=19$m=3072,t=1,p=4$${salt.replaceAll('=', '')}$${password.replaceAll('=', '')}`
+}
 
 describe('A3: a refused login', () => {
   const costs: object[] = []
@@ -73,4 +88,34 @@ describe('A5: 500 logins at once', () => {
     for (const { headers } of refused) expect(headers.get('retry-after')).toBe('60')
     expect(state.total - before).toBe(20)
   })
+})
+
+describe('a verifier of a deployed controller', () => {
+  it('lets in, and is replaced', async () => {
+    const mounted = await mount({ passwordHasher: createPasswordHasher() })
+    const alice = await person(mounted, await adminOf(mounted), 'alice')
+    const stored = async () => {
+      const { items } = await mounted.controller.storage.read((tx) => tx.collection(authenticators).find())
+      return items.find(({ username }) => username === alice.username) ?? expect.fail()
+    }
+    const before = await stored()
+    const passwordHash = phc(deployed(alice.password))
+    await mounted.controller.storage.write((tx) => tx.collection(authenticators).update({ ...before, passwordHash }))
+    expect((await login(mounted, { ...alice, password: `${alice.password}!` })).status).toBe(401)
+    expect((await login(mounted, alice)).status).toBe(200)
+    expect((await stored()).passwordHash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/)
+    expect((await login(mounted, alice)).status).toBe(200)
+  })
+})
+
+describe('a verifier', () => {
+  const { needsRehash } = createPasswordHasher()
+  it.each([
+    ['of a deployed controller', phc(deployed('secret')), true],
+    ['of less memory', `$argon2id$v=19$m=9728,t=2,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`, true],
+    ['with a short salt', `$argon2id$v=19$m=19456,t=2,p=1$${'A'.repeat(14)}$${'A'.repeat(43)}`, true],
+    ['with a short hash', `$argon2id$v=19$m=19456,t=2,p=1$${'A'.repeat(22)}$${'A'.repeat(22)}`, true],
+    ['of another scheme', '$2b$10$abcdefghijklmnopqrstuv', true],
+    ['as they are made now', `$argon2id$v=19$m=19456,t=2,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`, false],
+  ])('%s is outdated: %s', (_what, verifier, expected) => expect(needsRehash(verifier)).toBe(expected))
 })

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-// Internals: a pure rule, tried with every input; a controller would let few of them through.
+// Internals: texts that others write, read in every form; a controller would let few of them through.
+import { networkOf } from '../../src/base/addresses.ts'
 import { parseGoDuration } from '../../src/base/time.ts'
 
 describe('spans as Go writes them', () => {
@@ -26,4 +27,20 @@ describe('spans as Go writes them', () => {
       expect(parseGoDuration(text)).toBeUndefined()
     },
   )
+})
+
+describe('the network of', () => {
+  it.each([
+    ['192.0.2.7', '192.0.2.7'],
+    ['::ffff:192.0.2.7', '192.0.2.7'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+    ['2001:0DB8:0001:0002::1', '2001:db8:1:2::/64'],
+    ['2001:db8::1', '2001:db8:0:0::/64'],
+    ['2001:db8:1:2:3::', '2001:db8:1:2::/64'],
+    ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+    ['::1', '0:0:0:0::/64'],
+    ['', ''],
+  ])('%s is %s', (address, network) => {
+    expect(networkOf(address)).toBe(network)
+  })
 })
