@@ -27,7 +27,7 @@ export async function* benchDataplane(parts: readonly string[] = PARTS): AsyncGe
   const network = await LinkedNetwork.open(ziti ?? '')
   const stops: (() => Promise<void>)[] = [() => network.close()]
   try {
-    const own = await ownRouter(network)
+    const own = await ownRouter(network, 'ours')
     const pipe = await byPipe(own.identity)
     stops.unshift(own.stop, () => pipe.close())
     const routers = [
@@ -162,9 +162,10 @@ function row<T>(
   }
 }
 
-export async function ownRouter(network: LinkedNetwork) {
+/** Enrolls a router of ours, and runs it in a process of its own. */
+export async function ownRouter(network: LinkedNetwork, name: string) {
   const { admin } = network
-  const fields = { name: 'ours', roleAttributes: ['all'], isTunnelerEnabled: false }
+  const fields = { name, roleAttributes: ['all'], isTunnelerEnabled: false }
   const id = await admin.create('/edge-routers', fields)
   const { enrollmentJwt } = await admin.call('GET', `/edge-routers/${id}`)
   const identity = await enrollRouter(String(enrollmentJwt), ['127.0.0.1', 'localhost'])

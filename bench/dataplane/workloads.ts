@@ -127,7 +127,8 @@ export async function idle(process: MeasuredProcess, count: number, open: () => 
   return { resident: each(after.resident - before.resident), held }
 }
 
-async function openAll(carrier: Carrier, count: number): Promise<readonly CarriedStream[]> {
+/** Opens streams, 16 at once. */
+export async function openAll(carrier: Carrier, count: number): Promise<readonly CarriedStream[]> {
   const opened: CarriedStream[] = []
   const work = async () => {
     for (let left = Math.ceil(count / AT_ONCE); left > 0 && opened.length < count; left -= 1)

@@ -94,12 +94,17 @@ export class LinkedNetwork {
   }
 
   /** A service that leads to a port here, hosted by devices at one router and dialed by devices at another. */
-  async service(name: string, webPort: number, at: { readonly host: string; readonly client: string }): Promise<void> {
+  async service(
+    name: string,
+    webPort: number,
+    at: { readonly host: string; readonly client: string },
+    encryptionRequired = true,
+  ): Promise<void> {
     const { admin } = this
     const types = Object.values(await admin.call('GET', '/config-types?filter=name=%22host.v1%22')) as { id: string }[]
     const data = { protocol: 'tcp', address: '127.0.0.1', port: webPort }
     const config = await admin.create('/configs', { name: `${name}.host`, configTypeId: types[0]?.id, data })
-    await admin.create('/services', { name, encryptionRequired: true, configs: [config], roleAttributes: [name] })
+    await admin.create('/services', { name, encryptionRequired, configs: [config], roleAttributes: [name] })
     for (const [type, role] of [
       ['Bind', 'host'],
       ['Dial', 'client'],
