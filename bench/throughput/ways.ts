@@ -23,7 +23,7 @@ const NO_TIME: MeasuredProcess = {
 }
 
 /** Several processes as one. */
-export function together(processes: readonly MeasuredProcess[]): MeasuredProcess {
+function together(processes: readonly MeasuredProcess[]): MeasuredProcess {
   const sum = async (figure: (one: MeasuredProcess) => Promise<number>) =>
     (await Promise.all(processes.map(figure))).reduce((all, one) => all + one, 0)
   return {
@@ -34,7 +34,7 @@ export function together(processes: readonly MeasuredProcess[]): MeasuredProcess
 }
 
 /** Streams to a port of this machine. Some programs take connections before they have reached the host: a byte that came back shows it. */
-export function toPort(port: number): Carrier {
+function toPort(port: number): Carrier {
   const open = async () => {
     const socket = connect({ host: '127.0.0.1', port }).setNoDelay(true)
     socket.write(Uint8Array.of(READY))

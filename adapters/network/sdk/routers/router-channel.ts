@@ -91,7 +91,7 @@ export class RouterChannel {
       const answer = await router.#talk.ask({ contentType: EDGE_TYPE.hello, headers, body }, HELLO_MS)
       if (readBool(answer.headers, EDGE_HEADER.isAccepted) !== true) {
         const why = textIn(answer)
-        throw new ConnectionFailure('ROUTER_UNREACHABLE', `the router lets this identity not in: ${why}`)
+        throw new ConnectionFailure('ROUTER_UNREACHABLE', `the router refused this identity: ${why}`)
       }
       router.#routerName = readText(answer.headers, EDGE_HEADER.routerName) ?? ''
       router.#announcesBindings = readBool(answer.headers, EDGE_HEADER.supportsBindSuccess) === true
