@@ -1,6 +1,7 @@
 import type { BenchRow } from '../row.ts'
 import { median } from './workloads.ts'
 
+/** Measured rounds of a workload, unless it is said otherwise. */
 const ROUNDS = 4
 
 /** The outcomes of a workload, by the name of the subject. */
@@ -10,9 +11,10 @@ export type Outcomes<T> = ReadonlyMap<string, readonly T[]>
 export async function inTurns<S extends { readonly name: string }, T>(
   subjects: readonly S[],
   run: (subject: S) => Promise<T>,
+  rounds = ROUNDS,
 ): Promise<Outcomes<T>> {
   const outcomes = new Map(subjects.map(({ name }) => [name, [] as T[]]))
-  for (let round = 0; round <= ROUNDS; round += 1) {
+  for (let round = 0; round <= rounds; round += 1) {
     for (const subject of round % 2 === 0 ? subjects : subjects.toReversed()) {
       const outcome = await run(subject)
       if (round > 0) outcomes.get(subject.name)?.push(outcome)

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type CarriedStream, READY, SOURCE } from '../dataplane/carried-stream.ts'
 import { dials, echo, median, openAll, type Subject } from '../dataplane/workloads.ts'
 
-const STREAMS_FOR_MS = 2000
+const STREAMS_FOR_MS = 1500
 /** Streams that are beside an echo. */
 const BESIDE = 8
 const ECHO_MS = 2000

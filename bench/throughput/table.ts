@@ -8,20 +8,22 @@ import { plotOf } from './plot.ts'
 const STREAMS = [1, 4, 8, 64, 256]
 /** Streams whose fairness is shown. */
 const FAIR_AT = 64
+/** Measured rounds: with thirteen ways a round takes three minutes. */
+const ROUNDS = 3
 
 type Figures = ReadonlyMap<string, readonly number[]>
 
 /**
  * Measures every way in turns, and answers a table in Markdown: MB a second and processor time of a MB by the number of streams, the
- * fairness of streams, an echo beside streams, dials and the first byte. Each figure is the median of four rounds.
+ * fairness of streams, an echo beside streams, dials and the first byte. Each figure is the median of three rounds.
  */
 export async function throughputTable(ways: readonly Subject[]): Promise<string> {
   const begunAt = loadavg()[0] ?? 0
   const byStreams: ReadonlyMap<string, readonly StreamFigures[]>[] = []
-  for (const count of STREAMS) byStreams.push(await inTurns(ways, (way) => streams(way, count)))
+  for (const count of STREAMS) byStreams.push(await inTurns(ways, (way) => streams(way, count), ROUNDS))
   const fair = byStreams[STREAMS.indexOf(FAIR_AT)] ?? new Map()
-  const echoes = await inTurns(ways, echoBeside)
-  const opened = await inTurns(ways, dialed)
+  const echoes = await inTurns(ways, echoBeside, ROUNDS)
+  const opened = await inTurns(ways, dialed, ROUNDS)
   const middle = <T>(outcomes: ReadonlyMap<string, readonly T[]>, name: string, figure: (one: T) => number) =>
     median((outcomes.get(name) ?? []).map(figure))
   const rates: Figures = new Map(
