@@ -114,8 +114,8 @@ export class Writes {
   }
 
   /**
-   * From now on `listener` is called after a commit whose outcome is open: the storage got it, and no answer came. The writer is told of a
-   * failure, so no follower runs, and the changes may be there.
+   * From now on `listener` is called after a commit with an unknown outcome: the storage received it and did not answer. The write rejects
+   * and no follower runs, although the changes may be stored.
    */
   doubt(listener: () => void): void {
     this.#onDoubt = listener

@@ -88,7 +88,7 @@ interface Pair {
   readonly identities: SlotSet
 }
 
-/** Fills the index with the entities of before, and answers the changes. */
+/** Fills the index with the entities as they were, and answers the changes. */
 function indexChanges(
   kind: (typeof KINDS)[number],
   before: AccessView,

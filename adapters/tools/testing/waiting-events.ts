@@ -85,7 +85,7 @@ export function waitingEvents(events: HostEvents, clock: FakeClock, scheduler: F
         ]
         const deadline = clock.now() + withinMs + 1
         const cancel = scheduler.at(deadline, async () => {
-          // A clock that was moved further at once has work of before the deadline left, which may report the event.
+          // A clock that was moved past the deadline at once may still have earlier work to do, which may report the event.
           const before = clock.now() > deadline ? scheduler.idle() : Promise.resolve()
           void before.then(() => expire(`${withinMs} ms of the test's clock`))
         })

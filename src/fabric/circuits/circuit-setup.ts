@@ -274,7 +274,7 @@ export class CircuitSetup {
   ): Promise<void> {
     const { context, circuits, ends, onDeadTerminator } = this.#parts
     const { failure } = failed
-    // Also the router that failed, for it may have reached the host before: a host that does not learn of the end waits for the client, and
+    // Also the router that failed, because it may have reached the host: a host that does not learn of the end waits for the client, and
     // serves no other dialer.
     ends.unroute(dialing.id, path.routers, true)
     if (!failure.isAtTerminator) return

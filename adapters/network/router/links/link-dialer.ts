@@ -88,7 +88,7 @@ export class LinkDialer {
         // A peer that is away reports neither listeners nor version: it is dialed at its last addresses.
         const known = isHealthy ? listeners : (before?.listeners ?? [])
         this.#peers.set(id, { version: version || (before?.version ?? ''), isHealthy, listeners: known })
-        // The failures of before do not count for a peer that is back or has moved.
+        // Earlier failures do not count for a peer that is back or has moved.
         if (isHealthy && (before?.isHealthy !== true || !isSamePlace(before.listeners, known))) this.#beginAnew(id)
         this.dial(id)
       }

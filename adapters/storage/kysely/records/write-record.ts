@@ -34,7 +34,7 @@ export async function insertRecord(writer: RecordWriter, record: StoredRecord): 
     write.defer(writer.statements.insertRows, encoded.values)
     return
   }
-  // The members are read before anything is awaited, for the record is the caller's.
+  // The members are read before anything is awaited, because the caller may change the record.
   const members = searched.map(({ field }) => searchRows(field, encoded.id, Reflect.get(record, field.field)))
   if ((await write.run(insert(encoded.values))) === 0) {
     throw await violationOf(writer, encoded, 'insert')

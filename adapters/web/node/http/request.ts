@@ -31,7 +31,7 @@ export interface ReadRequest extends Omit<PlainRequest, 'readBody'> {
 /**
  * The web `Request` of a Node request: its method, absolute URL, every header as sent (duplicates joined as the web
  * platform does) and its whole body. A body that a framework has parsed into `incoming.body` is serialized again.
- * A body of GET or HEAD is counted and dropped, for a web `Request` has no place for it.
+ * A body of GET or HEAD is counted and dropped, because a web `Request` cannot hold it.
  *
  * @example
  * const response = await controller.fetch(await toRequest(incoming), connectionInfo(incoming))

@@ -81,7 +81,7 @@ export function valuesOf(schema: FormSchema, entity: Values): Values {
   )
 }
 
-/** The members that differ from those of before. */
+/** The members that have changed. */
 export function changedOf(before: Values, after: Values): Values {
   return Object.fromEntries(
     Object.entries(after).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name])),

@@ -31,7 +31,7 @@ export async function renewed(credential: Credential): Promise<Credential> {
   return heldCredential() ?? credential
 }
 
-/** Waits for an exchange; not for long while the token of before is good, for the provider may be away or another tab asleep. */
+/** Waits for an exchange; not for long while the former token is good, because the provider may be away or another tab asleep. */
 async function soonEnough(exchanged: Promise<void>, credential: Credential): Promise<void> {
   if (!isGood(credential)) return exchanged
   // Its failure may have no other handler.

@@ -84,7 +84,7 @@ export async function resumeSession(): Promise<void> {
   }
 }
 
-/** True while a page that was loaded anew waits for a controller that is away: the login of before the reload is kept. */
+/** True while a page that was loaded anew waits for a controller that is away: its earlier login is kept. */
 export const isAway = signal(false)
 /** Milliseconds until the controller is asked again. */
 const AGAIN_MS = 1000
