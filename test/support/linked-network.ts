@@ -44,6 +44,8 @@ export type OwnRouter = StandaloneRouter & { readonly id: string }
 export class LinkedNetwork {
   readonly folder: string
   readonly admin: Admin
+  /** A value of the state of a router, as operators ask for it. */
+  readonly inspect: (routerId: string, name: string) => Promise<Readonly<Record<string, unknown>>>
   readonly processes: ZitiProcesses
   readonly events: string[] = []
   readonly #ziti: string
@@ -53,13 +55,14 @@ export class LinkedNetwork {
   private constructor(
     ziti: string,
     folder: string,
-    admin: Admin,
+    { admin, inspect }: Pick<LinkedNetwork, 'admin' | 'inspect'>,
     processes: ZitiProcesses,
     close: () => Promise<void>,
   ) {
     this.#ziti = ziti
     this.folder = folder
     this.admin = admin
+    this.inspect = inspect
     this.processes = processes
     this.#close = close
   }
@@ -81,7 +84,20 @@ export class LinkedNetwork {
     })
     const server = await serve(controller, { port, fabric: true, router })
     const processes = new ZitiProcesses(ziti)
-    return new LinkedNetwork(ziti, folder, await logIn(controller, ADMIN), processes, async () => {
+    const admin = await logIn(controller, ADMIN)
+    // Inspections are answered without the envelope that every other answer has.
+    const enveloped = async (request: Request) =>
+      Response.json({ data: await (await controller.fetch(request)).json() })
+    const inspect: LinkedNetwork['inspect'] = async (routerId, name) => {
+      const asking = await logIn(
+        { fetch: (request) => (request.url.endsWith('/inspections') ? enveloped(request) : controller.fetch(request)) },
+        ADMIN,
+      )
+      const body = { appRegex: routerId, requestedValues: [name] }
+      const { values } = await asking.call('POST', '/fabric/v1/inspections', body)
+      return Object(Object(Object.values(Object(values))[0]).value)
+    }
+    return new LinkedNetwork(ziti, folder, { admin, inspect }, processes, async () => {
       await processes.stop()
       await server.close({ graceMs: 0 })
       await controller.close()

@@ -21,8 +21,8 @@ export interface Destination {
   readonly isFull: boolean
   /** Runs once, when there is room again. */
   whenRoom(work: () => void): void
-  /** The circuit is dropped here. */
-  dropped?(circuitId: string): void
+  /** The circuit is dropped here, by its controller unless there is another reason. */
+  dropped?(circuitId: string, reason?: string): void
   /** The other end of the circuit, which is also at this router, is gone: it sends and takes nothing more. */
   deserted?(circuitId: string): void
   /** The circuit is laid over this router. */
@@ -150,9 +150,9 @@ export class Forwarder {
   }
 
   /** Drops a circuit: at once, or when it has been quiet for 5 s. Early messages of a circuit that is not laid are dropped. */
-  unroute(circuitId: string, now: boolean): void {
+  unroute(circuitId: string, now: boolean, reason?: string): void {
     this.#unlaid.take(circuitId)
-    if (now) this.#drop(circuitId)
+    if (now) this.#drop(circuitId, reason)
     else this.#table.dropWhenQuiet(circuitId)
   }
 
@@ -286,18 +286,18 @@ export class Forwarder {
     }
   }
 
-  #drop(circuitId: string): void {
+  #drop(circuitId: string, reason?: string): void {
     const forwards = this.#table.forwardsOf(circuitId)
     this.#table.drop(circuitId)
     this.#faults.forget(circuitId)
-    if (forwards !== undefined) this.#tellDropped(circuitId, forwards)
+    if (forwards !== undefined) this.#tellDropped(circuitId, forwards, reason)
   }
 
-  #tellDropped(circuitId: string, forwards: ReadonlyMap<string, string>): void {
+  #tellDropped(circuitId: string, forwards: ReadonlyMap<string, string>, reason?: string): void {
     this.#early.take(circuitId)
     for (const address of forwards.values()) {
       this.#awaited.delete(address)
-      this.#destinations.get(address)?.dropped?.(circuitId)
+      this.#destinations.get(address)?.dropped?.(circuitId, reason)
     }
   }
 }

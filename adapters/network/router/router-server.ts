@@ -1,20 +1,33 @@
 import { constants } from 'node:crypto'
 import { once } from 'node:events'
+import type { Socket } from 'node:net'
 import { createServer, type Server, type TLSSocket } from 'node:tls'
 import { listen } from '../channel/listen.ts'
 import { LINK_PROTOCOL } from './links/link-hello.ts'
 import type { AcceptedSocket } from './links/links.ts'
 import { type RouterCredentials, SETUP_MS } from './state/opened-socket.ts'
 
-/** The takers of the sockets of a router's port. */
-export interface RouterServerOptions {
-  readonly host: string
-  readonly port: number
+/** The takers of the sockets of a router. */
+export interface RouterSockets {
   readonly credentials: () => RouterCredentials
   /** Takes sockets of other routers; a port without refuses them. */
   readonly acceptLink?: (socket: AcceptedSocket) => void
   /** Takes sockets of endpoints, whose certificates it judges itself; a port without refuses them. */
   readonly acceptEndpoint?: (socket: TLSSocket, accepted: AcceptedSocket) => void
+}
+
+/** The takers of the sockets of a router's port. */
+export interface RouterServerOptions extends RouterSockets {
+  readonly host: string
+  readonly port: number
+}
+
+/** TLS for connections that another process accepted. */
+export interface RouterTls {
+  /** Takes a TCP connection on which a TLS client is expected. */
+  take(socket: Socket): void
+  /** Shows the present certificates to new peers. */
+  renew(): void
 }
 
 /** A TLS port of a router: links and endpoints differ by their protocols (ALPN). */
@@ -33,7 +46,32 @@ const MOST_CONNECTIONS = 20_000
 
 /** Listens for other routers and endpoints. Rejects where the port is taken. */
 export async function listenForRouter(options: RouterServerOptions): Promise<RouterServer> {
-  const { host, port, credentials, acceptLink, acceptEndpoint } = options
+  const { server, sockets } = openTls(options)
+  const bound = await listen(server, options.host, options.port)
+  return {
+    port: bound,
+    renew: () => server.setSecureContext(tlsOptions(options.credentials())),
+    stop: () => void server.close(),
+    close: async () => {
+      const closed = server.listening || sockets.size > 0 ? once(server, 'close') : Promise.resolve()
+      server.close()
+      for (const socket of sockets) socket.destroy()
+      await closed
+    },
+  }
+}
+
+/** The same for connections that another process accepts. */
+export function takeForRouter(options: RouterSockets): RouterTls {
+  const { server } = openTls(options)
+  return {
+    take: (socket) => void server.emit('connection', socket),
+    renew: () => server.setSecureContext(tlsOptions(options.credentials())),
+  }
+}
+
+/** A TLS server that listens nowhere yet, and its open sockets. */
+function openTls({ credentials, acceptLink, acceptEndpoint }: RouterSockets) {
   const protocols = [...(acceptLink ? [LINK_PROTOCOL] : []), ...(acceptEndpoint ? [EDGE_PROTOCOL] : [])]
   const server: Server = createServer({
     ...tlsOptions(credentials()),
@@ -60,18 +98,7 @@ export async function listenForRouter(options: RouterServerOptions): Promise<Rou
       acceptLink(accepted)
     else stream.destroy()
   })
-  const bound = await listen(server, host, port)
-  return {
-    port: bound,
-    renew: () => server.setSecureContext(tlsOptions(credentials())),
-    stop: () => void server.close(),
-    close: async () => {
-      const closed = server.listening || sockets.size > 0 ? once(server, 'close') : Promise.resolve()
-      server.close()
-      for (const socket of sockets) socket.destroy()
-      await closed
-    },
-  }
+  return { server, sockets }
 }
 
 function tlsOptions({ key, serverCert, ca }: RouterCredentials) {

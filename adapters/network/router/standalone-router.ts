@@ -47,7 +47,7 @@ export interface StandaloneRouter {
 }
 
 /** The line of deployed routers whose wire it speaks: peers choose the form of links by it. */
-const EDGE_VERSION = [ROUTER_VERSION, 'portcullis', '', process.platform, process.arch].join('|')
+export const EDGE_VERSION = [ROUTER_VERSION, 'portcullis', '', process.platform, process.arch].join('|')
 const LOOK_MS = 100
 
 /**
@@ -144,7 +144,7 @@ export async function runRouter(options: StandaloneRouterOptions): Promise<Stand
 }
 
 /** The names and addresses that a certificate holds. */
-function hostsOf(pem: string): readonly string[] {
+export function hostsOf(pem: string): readonly string[] {
   const names = new X509Certificate(pem).subjectAltName ?? ''
   return [...names.matchAll(/(?:DNS|IP Address):([^,\s]+)/g)].map(([, host = '']) => host)
 }

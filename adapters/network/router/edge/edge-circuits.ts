@@ -200,7 +200,10 @@ export class EdgeCircuits implements ConnectionCircuits {
         if (frame.contentType === EDGE_TYPE.circuitControl) connection.take(circuitId, frame)
         else end.take(frame)
       },
-      dropped: () => end.abort(),
+      dropped: (_circuitId, reason) => {
+        if (reason !== undefined) connection.ended(reason)
+        end.abort()
+      },
       deserted: () => connection.deserted(),
     })
     connection.keep(end)

@@ -172,10 +172,10 @@ export class EdgeConnection implements Destination {
     this.#endpoint.send(forwardedTo(this.#idBytes, frame), 'data')
   }
 
-  /** The controller ended the circuit. */
-  dropped(): void {
+  /** The circuit is dropped at this router: its controller ended it, unless there is another reason. */
+  dropped(_circuitId: string, reason = 'the circuit was ended by its controller'): void {
     if (this.#hasLeft) this.#circuits.detach(this)
-    else this.ended('the circuit was ended by its controller')
+    else this.ended(reason)
   }
 
   /** The other end, at this router too, is gone: the endpoint gets all earlier data, and then the end. */

@@ -16,6 +16,11 @@ export class RouterSessions {
     return this.#byToken.get(token)
   }
 
+  /** All sessions that are announced. */
+  all(): Iterable<AnnouncedSession> {
+    return this.#byToken.values()
+  }
+
   /** Adds sessions. The last part of a full report ends the sessions that it leaves out: answers their ids. */
   take({ sessions, full }: Announced): ReadonlySet<string> {
     for (const session of sessions) this.#keep(session)
