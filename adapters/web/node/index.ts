@@ -20,15 +20,14 @@ export {
   pkiFilesIn,
 } from './pki-directory.ts'
 export { PkiFileError, type PkiFiles, readPkiFiles, readServerFiles } from './pki-files.ts'
-export {
-  DEFAULT_MAX_CONNECTIONS,
-  type RoutedServeOptions,
-  type RoutedServer,
-  type RunningServer,
-  type ServableController,
-  type ServeOptions,
-  serve,
-} from './server.ts'
+export type {
+  RoutedServeOptions,
+  RoutedServer,
+  RunningServer,
+  ServableController,
+  ServeOptions,
+} from './serve-options.ts'
+export { DEFAULT_MAX_CONNECTIONS, serve } from './server.ts'
 export {
   type ServerCertificate,
   type ServerCertificateFacts,
