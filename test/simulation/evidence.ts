@@ -24,6 +24,7 @@ export async function wrongEvidence(world: World, process: SimulatedProcess): Pr
     countedWrongly(world.asked, entries) ??
     untoldOf(world, entries) ??
     toldInDisorder(world) ??
+    toldTooOften(world) ??
     (await isUnproven(world))
   )
 }
@@ -78,6 +79,15 @@ function toldInDisorder({ receiver }: World): string | undefined {
     latest.set(subject, id)
   }
   return undefined
+}
+
+/** An event comes again after an attempt that failed, or where a process was killed that had just delivered it. */
+function toldTooOften({ receiver, faults }: World): string | undefined {
+  const kills = (faults.get('process killed') ?? 0) + (faults.get('process killed after a commit') ?? 0)
+  const counts = new Map<string, number>()
+  for (const { id } of receiver.taken) counts.set(id, (counts.get(id) ?? 0) + 1)
+  const [id, count] = [...counts].find(([one, times]) => times > 1 + receiver.failuresOf(one) + kills) ?? []
+  return id && `events: ${id} came ${count} times`
 }
 
 /** The chain of the trail is whole, and its records explain every entity. */

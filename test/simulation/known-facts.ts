@@ -40,6 +40,8 @@ export class KnownFacts {
   /** Each list of roles that the directory of the host may give an identity at present. */
   readonly given = new Map<string, readonly (readonly string[])[]>()
   readonly enabled = new Map<string, readonly boolean[]>()
+  /** Whether a router is disabled, as it may be. */
+  readonly shutOut = new Map<string, readonly boolean[]>()
   readonly policies = new Map<string, readonly (KnownPolicy | undefined)[]>()
   readonly attributeGrants = new Map<string, readonly (KnownGrant | undefined)[]>()
   readonly claims: KnownClaims
@@ -60,6 +62,11 @@ export class KnownFacts {
     if (this.#judge(identity, right, { from: now, to: now }, 'every')) return 'yes'
     const within = { from: now - FOLLOWED_WITHIN_MS, to: now }
     return this.mayHave(identity, right, within) ? 'unknown' : 'no'
+  }
+
+  /** Whether a router is surely disabled. */
+  isShutOut(router: string): boolean {
+    return (this.shutOut.get(router) ?? [false]).every((isDisabled) => isDisabled)
   }
 
   /** Whether an identity may have a right at some instant of an interval, by the clock of any process. */

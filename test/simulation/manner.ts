@@ -27,6 +27,8 @@ export interface Manner {
   readonly hasClaims: boolean
   /** Milliseconds after which unused logins end, in networks with claims. */
   readonly loginsLastMs: number
+  /** Played routers keep the data model and the API sessions, and administrators disable routers. */
+  readonly routersLearn: boolean
   /** By how much an act or a fault is more frequent than usual. */
   frequency(name: string): number
 }
@@ -38,6 +40,9 @@ const SHARE_WITH_DIRECTORY = 0.3
 const SHARE_WITH_GRANTS = 0.3
 const SHARE_WITH_CLAIMS = 0.3
 const SHARE_WITH_SLOW_ANSWERS = 0.5
+const SHARE_WITH_LEARNING = 0.3
+/** Of choices of its own, under which no network of a seed of defects learns that was there before. */
+const LEARNING = 5_000_834
 const SHARE_WITH_SHORT_LOGINS = 0.6
 const SHORT_LOGIN_MS = 20_000
 const LONG_LOGIN_MS = 1_800_000
@@ -74,6 +79,7 @@ export function mannerOf(seed: number): Manner {
     hasGrants: new Choices(seed + 2_000_189).happens(SHARE_WITH_GRANTS),
     hasClaims,
     loginsLastMs: claims.happens(SHARE_WITH_SHORT_LOGINS) ? SHORT_LOGIN_MS : LONG_LOGIN_MS,
+    routersLearn: new Choices(seed + LEARNING).happens(SHARE_WITH_LEARNING),
     // Acts of one kind share their first word: all of a kind are seldom or frequent, and each for itself.
     frequency: (name) => drawn(name) * drawn(`all of ${name.split(' ', 1)[0]}`),
   }

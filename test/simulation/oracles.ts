@@ -2,6 +2,7 @@ import { shownWrongly } from './attributes-at-rest.ts'
 import { wrongEvidence } from './evidence.ts'
 import type { Right } from './known-facts.ts'
 import { decidedWrongly, heldWrongly } from './rights-held.ts'
+import { learntWrongly, shutOutWrongly } from './routers-oracle.ts'
 import type { SimulatedProcess } from './simulated-process.ts'
 import type { World } from './world.ts'
 
@@ -54,10 +55,8 @@ function ungranted(world: World): string | undefined {
     const host = routers.find(({ name }) => carried.destination?.startsWith(`${name}-`))
     if (isRefused(world, host?.id, 'Bind')) return `access: the circuit ${id} goes to ${host?.name}, which may not host`
   }
-  return ungrantedCircuits(
-    world,
-    informed.flatMap(({ carried }) => [...carried.keys()]),
-  )
+  const carried = informed.flatMap((router) => [...router.carried.keys()])
+  return ungrantedCircuits(world, carried) ?? shutOutWrongly(world)
 }
 
 function isRefused({ facts, time }: World, identity: string | undefined, right: Right): boolean {
@@ -95,6 +94,7 @@ export async function wrongAtRest(world: World): Promise<string | undefined> {
     (await heldWrongly(world, first)) ??
     (await decidedWrongly(world, first)) ??
     (await shownWrongly(world)) ??
+    (await learntWrongly(world, first)) ??
     (await worksAsGranted(world)) ??
     (await explainedWrongly(world, first)) ??
     (await isWhole(first)) ??

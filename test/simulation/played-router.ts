@@ -1,11 +1,22 @@
 import { duplexPair } from 'node:stream'
 import { routerSide } from 'portcullis/fabric'
 import { bodyOf, type EnrolledRouter, FakeRouter } from 'portcullis/testing'
+import { RouterKnowledge } from './router-knowledge.ts'
 import type { SimulatedProcess, Surroundings } from './simulated-process.ts'
 
 const { CONTENT_TYPE, Route, TunnelTerminatorCreated, Unroute } = routerSide
 /** Nanoseconds for which a circuit that is confirmed was without traffic. */
 const QUIET_NS = 60_000_000_000
+
+/** Messages about the network that a router keeps, and about its own addresses. */
+const LEARNT: ReadonlySet<number> = new Set([
+  CONTENT_TYPE.modelState,
+  CONTENT_TYPE.modelChanges,
+  CONTENT_TYPE.apiSessionsAdded,
+  CONTENT_TYPE.apiSessionsUpdated,
+  CONTENT_TYPE.apiSessionsRemoved,
+  CONTENT_TYPE.validateTerminators,
+])
 
 /** A circuit as one of its routers knows it. */
 export interface CarriedCircuit {
@@ -21,6 +32,8 @@ export class PlayedRouter {
   readonly links = new Map<string, { readonly id: string; iteration: number; isUp: boolean }>()
   /** The addresses that it hosts, with the service of each. */
   readonly hosted = new Map<string, string>()
+  /** Its model and its sessions; undefined for a router that asks for neither. */
+  readonly knowledge: RouterKnowledge | undefined
   readonly #enrolled: EnrolledRouter
   readonly #surroundings: Surroundings
   #channel: FakeRouter | undefined
@@ -29,8 +42,9 @@ export class PlayedRouter {
   acceptedAt: number | undefined
   #count = 0
 
-  constructor(name: string, enrolled: EnrolledRouter, surroundings: Surroundings) {
+  constructor(name: string, enrolled: EnrolledRouter, surroundings: Surroundings, learns: boolean) {
     this.name = name
+    this.knowledge = learns ? new RouterKnowledge() : undefined
     this.id = enrolled.id
     this.#enrolled = enrolled
     this.#surroundings = surroundings
@@ -64,7 +78,15 @@ export class PlayedRouter {
     if (!accepted || this.#channel !== channel) return false
     this.acceptedAt = this.#surroundings.time.now
     this.reportLinks(true)
+    if (this.knowledge !== undefined) this.#say({ type: 'edge-hello', hostname: this.name, listeners: [] })
+    this.subscribe()
     return true
+  }
+
+  /** Asks for the data model, or goes on to follow it, as routers do now and again. */
+  subscribe(): void {
+    if (this.knowledge !== undefined)
+      this.#say({ type: 'subscribe', subscriptionId: `of ${this.name}`, ...this.knowledge.position })
   }
 
   disconnect(): void {
@@ -112,9 +134,16 @@ export class PlayedRouter {
     return isHosted
   }
 
+  /** Asks that addresses be removed, its own or not; answers whether the controller did so. */
+  async remove(terminatorIds: readonly string[]): Promise<boolean> {
+    const body = routerSide.TerminatorIds.encode({ terminatorIds })
+    const answer = await this.#ask(CONTENT_TYPE.removeTerminators, body)
+    return answer !== undefined && routerSide.readBool(answer.headers, routerSide.HEADER.success) === true
+  }
+
   async unhost(address: string): Promise<void> {
     this.hosted.delete(address)
-    await this.#ask(CONTENT_TYPE.removeTerminators, routerSide.TerminatorIds.encode({ terminatorIds: [address] }))
+    await this.remove([address])
   }
 
   /** Dials a service by its own identity; answers the circuit, or the reason of the refusal. */
@@ -148,15 +177,39 @@ export class PlayedRouter {
     if (this.isConnected) this.#channel?.sendRaw(bytes)
   }
 
+  #say(message: Parameters<typeof routerSide.writeFromRouter>[0]): void {
+    const written = routerSide.writeFromRouter(message, this.id)
+    if (written !== undefined && this.isConnected)
+      this.#channel?.send(written.contentType, Buffer.concat(written.body), written.headers)
+  }
+
+  /** A controller wants a link closed. As deployed ones, a router that learns tells all of the loss, and keeps a link that it dialed since. */
+  #faulted(target: string, link: { iteration: number; isUp: boolean }, iteration: number): void {
+    if (this.knowledge === undefined) link.isUp = false
+    else if (iteration === 0 || iteration >= link.iteration) this.cut(target)
+  }
+
+  #learn(frame: routerSide.Frame): void {
+    const message = LEARNT.has(frame.contentType) ? routerSide.readToRouter(frame) : undefined
+    if (message?.type === 'validate-terminators') {
+      const valid = (id: string) => ({ valid: this.hosted.has(id), detail: '' })
+      this.#say({
+        type: 'terminators-validated',
+        states: new Map(message.terminators.map(({ id }) => [id, valid(id)])),
+      })
+    } else if (message !== undefined && this.knowledge?.take(message)) this.subscribe()
+  }
+
   #take(frame: routerSide.Frame): boolean {
+    if (this.knowledge !== undefined) this.#learn(frame)
     if (frame.contentType === CONTENT_TYPE.route) {
       const route = Route.decode(bodyOf(frame))
       this.carried.set(route.circuitId, { destination: route.egress?.destination })
     }
     if (frame.contentType === CONTENT_TYPE.unroute) this.carried.delete(Unroute.decode(bodyOf(frame)).circuitId)
     if (frame.contentType === CONTENT_TYPE.fault) {
-      const { id } = routerSide.Fault.decode(bodyOf(frame))
-      for (const link of this.links.values()) if (link.id === id) link.isUp = false
+      const { id, iteration } = routerSide.Fault.decode(bodyOf(frame))
+      for (const [target, link] of this.links) if (link.id === id) this.#faulted(target, link, iteration)
     }
     return frame.contentType === CONTENT_TYPE.error || frame.headers.has(routerSide.HEADER.replyFor)
   }

@@ -14,7 +14,8 @@ export class Receiver {
   mood: Mood | undefined
   readonly #failures = new Map<string, number>()
 
-  async take({ id, data }: EventMessage): Promise<void> {
+  async take({ data }: EventMessage): Promise<void> {
+    const { id } = data
     const failures = this.#failures.get(id) ?? 0
     const mood = failures < MOST_FAILURES ? this.mood : undefined
     if (mood !== undefined) this.#failures.set(id, failures + 1)
@@ -26,6 +27,11 @@ export class Receiver {
     const subject = of === null ? data.id : `${of.kind} ${of.id}`
     this.taken.push({ id: data.id, subject })
     if (mood === 'lies') throw new Error('the receiver took it, and says that it did not')
+  }
+
+  /** The attempts of an event that failed. */
+  failuresOf(id: string): number {
+    return this.#failures.get(id) ?? 0
   }
 
   changeMood(choices: Choices): Mood {

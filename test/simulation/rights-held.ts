@@ -28,6 +28,21 @@ export async function judged<T>(
   return answer
 }
 
+/** Work of a router. It is refused where the router was disabled when it began, by whichever process. */
+async function notShutOut<T>(
+  world: World,
+  { id, name }: PlayedRouter,
+  work: Promise<T>,
+  isLetIn: (answer: T) => boolean,
+): Promise<T> {
+  const { facts } = world
+  const [isShutOut, { changes }] = [facts.isShutOut(id), facts]
+  const answer = await work
+  if (isShutOut && facts.changes === changes && isLetIn(answer))
+    world.wrong ??= `shut out: ${name} was disabled when it asked, and was served`
+  return answer
+}
+
 /** A router dials by its own identity. */
 export function routerDials(world: World, router: PlayedRouter): void {
   const asked = router.dial(SERVICE).then((answer) => {
@@ -35,19 +50,16 @@ export function routerDials(world: World, router: PlayedRouter): void {
     return answer
   })
   const by = { identity: router.id, right: 'Dial', what: router.name } as const
-  world.work(
-    `${router.name} dials`,
-    judged(world, by, asked, ({ circuitId }) => circuitId !== undefined),
-  )
+  const isLetIn = ({ circuitId }: Awaited<typeof asked>) => circuitId !== undefined
+  world.work(`${router.name} dials`, notShutOut(world, router, judged(world, by, asked, isLetIn), isLetIn))
 }
 
 /** A router hosts by its own identity. */
 export function routerHosts(world: World, router: PlayedRouter): void {
   const by = { identity: router.id, right: 'Bind', what: router.name } as const
-  world.work(
-    `${router.name} hosts`,
-    judged(world, by, router.host(world.serviceId), (isHosted) => isHosted),
-  )
+  const isLetIn = (isHosted: boolean) => isHosted
+  const asked = judged(world, by, router.host(world.serviceId), isLetIn)
+  world.work(`${router.name} hosts`, notShutOut(world, router, asked, isLetIn))
 }
 
 /** The operator calls an API that takes its rights. */

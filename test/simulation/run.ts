@@ -10,6 +10,7 @@ import { type Manner, mannerOf } from './manner.ts'
 import { wrongAtRest, wrongInLists, wrongNow } from './oracles.ts'
 import { directoryChanges, settleAll } from './played-directory.ts'
 import { drawFrom } from './repeatable-crypto.ts'
+import { enableRouters, ROUTER_ACTS } from './router-acts.ts'
 import { SLOW_ANSWER_FAULTS } from './slow-answers.ts'
 import { TIMED_ACTS } from './timed-acts.ts'
 import { beginningOf, World } from './world.ts'
@@ -48,22 +49,25 @@ const LISTED_AFTER_MS = 2500
 /** Milliseconds until everything is at rest, with routers that confirm what they carry. */
 const REST_MS = 90_000
 const CONFIRM_EVERY_MS = 5000
+/** Milliseconds of rest until disabled routers are enabled. */
+const ENABLED_AFTER_MS = 20_000
 /** Milliseconds within which processes close, and single timers end after that. */
 const CLOSED_WITHIN_MS = 30_000
 
-/** The acts of every network, and those of networks with a directory, grants or claims. */
+/** The acts of every network, and those of networks with a directory, grants, claims or routers that learn. */
 const EVERY_ACT = { ...ACTS, ...TIMED_ACTS }
 const DIRECTORY_ACTS: typeof EVERY_ACT = { 'directory changes': { weight: 8, act: directoryChanges } }
-const POSSIBLE = { ...EVERY_ACT, ...DIRECTORY_ACTS, ...GRANT_ACTS, ...CLAIM_ACTS }
+const POSSIBLE = { ...EVERY_ACT, ...DIRECTORY_ACTS, ...GRANT_ACTS, ...CLAIM_ACTS, ...ROUTER_ACTS }
 const POSSIBLE_FAULTS = { ...FAULTS, ...DIRECTORY_FAULTS, ...SIGNER_FAULTS, ...SLOW_ANSWER_FAULTS }
 
 /** Further ones come last: those of every network are drawn as if there were no others. */
-function actsOf({ hasDirectory, hasGrants, hasClaims }: Manner): typeof EVERY_ACT {
+function actsOf({ hasDirectory, hasGrants, hasClaims, routersLearn }: Manner): typeof EVERY_ACT {
   return {
     ...EVERY_ACT,
     ...(hasDirectory && DIRECTORY_ACTS),
     ...(hasGrants && GRANT_ACTS),
     ...(hasClaims && CLAIM_ACTS),
+    ...(routersLearn && ROUTER_ACTS),
   }
 }
 
@@ -186,6 +190,7 @@ async function rest(world: World): Promise<string | undefined> {
   world.note('rest')
   for (let passed = 0; passed < REST_MS; passed += CONFIRM_EVERY_MS) {
     await time.pass(CONFIRM_EVERY_MS)
+    if (passed === ENABLED_AFTER_MS) await time.until(enableRouters(world))
     for (const router of routers) {
       const process = world.runningProcesses[router.name.charCodeAt(1) % 2] ?? world.runningProcesses[0]
       if (!router.isConnected && process !== undefined) world.work(`${router.name} comes back`, router.connect(process))

@@ -44,6 +44,8 @@ const EFFECTS = [
   'login with claims',
   'login ended before its time',
   'signer disabled',
+  'router disabled',
+  'session ended soon',
 ]
 
 const clock = performance.now.bind(performance)

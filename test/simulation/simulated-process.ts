@@ -240,6 +240,14 @@ export class SimulatedProcess {
     return { id: String(id), token: String(token) }
   }
 
+  /** Begins a session of an identity, as the host does; answers its token. */
+  async beginSession(id: string): Promise<string> {
+    const running = this.#running
+    if (running === undefined) throw new Error(`${this.name} does not run`)
+    const begun = running.controller.engine.host.startSession(id)
+    return (await Promise.race([begun, running.killed.promise])).token
+  }
+
   /** Ends the session of a token. */
   async logOut(token: string): Promise<void> {
     const running = this.#running

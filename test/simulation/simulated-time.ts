@@ -14,25 +14,32 @@ interface Event {
   readonly at: number
   readonly number: number
   readonly work: () => void
+  isCancelled: boolean
 }
 
 /** The clock, the timers and the turns of a run. Time passes from one event to the next. */
 export class SimulatedTime {
   now = BEGINNING
-  readonly #events = new Map<number, Event>()
+  /** A binary heap: the earliest is the first, and of several at one instant the one that was asked for first. */
+  readonly #events: Event[] = []
+  #cancelled = 0
   readonly #later: (() => void)[] = []
   #number = 0
 
   /** Timers and turns that are left. */
   get pending(): number {
-    return this.#events.size + this.#later.length
+    return this.#events.length - this.#cancelled + this.#later.length
   }
 
   after(ms: number, work: () => void): Cancel {
     this.#number += 1
-    const number = this.#number
-    this.#events.set(number, { at: this.now + Math.max(0, ms), number, work })
-    return () => void this.#events.delete(number)
+    const event: Event = { at: this.now + Math.max(0, ms), number: this.#number, work, isCancelled: false }
+    this.#push(event)
+    return () => {
+      if (event.isCancelled) return
+      event.isCancelled = true
+      this.#cancelled += 1
+    }
   }
 
   runtime(choices: Choices): Runtime {
@@ -101,17 +108,55 @@ export class SimulatedTime {
   }
 
   async #do(event: Event): Promise<void> {
-    this.#events.delete(event.number)
+    this.#pop()
+    // It is over: there is nothing to cancel any more.
+    event.isCancelled = true
     this.now = Math.max(this.now, event.at)
     event.work()
     await this.settle()
   }
 
   #next(): Event | undefined {
-    let found: Event | undefined
-    for (const event of this.#events.values()) {
-      if (found === undefined || event.at < found.at) found = event
+    for (let [first] = this.#events; first !== undefined; [first] = this.#events) {
+      if (!first.isCancelled) return first
+      this.#pop()
+      this.#cancelled -= 1
     }
-    return found
+    return undefined
   }
+
+  #push(event: Event): void {
+    const heap = this.#events
+    let position = heap.push(event) - 1
+    while (position > 0) {
+      const above = (position - 1) >>> 1
+      const parent = heap[above]
+      if (parent === undefined || isBefore(parent, event)) break
+      heap[position] = parent
+      position = above
+    }
+    heap[position] = event
+  }
+
+  /** Removes the first. */
+  #pop(): void {
+    const heap = this.#events
+    const last = heap.pop()
+    if (last === undefined || heap.length === 0) return
+    let position = 0
+    for (;;) {
+      const left = 2 * position + 1
+      const [one, other] = [heap[left], heap[left + 1]]
+      if (one === undefined) break
+      const smaller = other !== undefined && isBefore(other, one) ? other : one
+      if (isBefore(last, smaller)) break
+      heap[position] = smaller
+      position = smaller === one ? left : left + 1
+    }
+    heap[position] = last
+  }
+}
+
+function isBefore(one: Event, other: Event): boolean {
+  return one.at < other.at || (one.at === other.at && one.number < other.number)
 }

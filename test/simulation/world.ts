@@ -184,7 +184,8 @@ export class World {
       process.aheadMs = aheadMs[at] ?? 0
       return process
     })
-    this.routers = routers.map((router, at) => new PlayedRouter(ROUTERS[at] ?? '', router, surroundings))
+    const { routersLearn } = this.manner
+    this.routers = routers.map((router, at) => new PlayedRouter(ROUTERS[at] ?? '', router, surroundings, routersLearn))
     this.devices = devices
     this.serviceId = serviceId
     for (const [at, { id }] of routers.entries()) this.facts.roles.set(id, [ROLES_OF[at] ?? []])

@@ -56,6 +56,8 @@ describe('the choice of a terminator', () => {
     ]
     expect(chooseTerminator('sticky', known, { random: 0, stickTo: 'dear' })?.id).toBe('dear')
     expect(chooseTerminator('sticky', known, { random: 0, stickTo: 'failed' })?.id).toBe('cheap')
+    // Smart routing looks at the costs alone.
+    expect(chooseTerminator('smartrouting', known, { random: 0, stickTo: 'dear' })?.id).toBe('cheap')
   })
 
   it('is the one with the lowest id of equally cheap ones, in whatever order they are known', () => {
@@ -115,5 +117,20 @@ describe('the dynamic cost of a terminator', () => {
     expect(dynamicCost(failed, 60_999)).toBe(40)
     expect(dynamicCost(failed, 61_000)).toBe(30)
     expect(dynamicCost(failed, 121_000)).toBe(20)
+  })
+
+  it('falls faster with the time since the last failure: by 2 to the power of a fifth of the minutes, once that is more than 10', () => {
+    let use = UNUSED
+    for (let failures = 0; failures < 20; failures += 1) use = dialFailed(use, 30_000)
+    const after = (minutes: number) => dynamicCost(use, 30_000 + minutes * 60_000)
+    // 2 to the power of 16/5 is 9.2, of 17/5 10.6, of 18/5 12.1, of 19/5 13.9 and of 4 it is 16.
+    expect([0, 16, 17, 18, 19, 20].map(after)).toEqual([400, 240, 230, 218, 204, 188])
+  })
+
+  it('loses no part of a minute where a dial succeeds meanwhile', () => {
+    const failed = dialFailed(dialFailed(UNUSED, 0), 0)
+    const succeeded = dialSucceeded(failed, 59_999)
+    expect(dynamicCost(succeeded, 59_999)).toBe(40)
+    expect(dynamicCost(succeeded, 60_000)).toBe(30)
   })
 })
