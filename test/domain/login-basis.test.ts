@@ -4,8 +4,11 @@ import {
   type BasisFacts,
   basisEnds,
   byHost,
+  dueAtOf,
+  endOf,
   type LetIn,
   lostBasis,
+  phaseOf,
 } from '../../src/facts/credentials/login-basis.rules.ts'
 
 const NOW = 1_000_000
@@ -56,6 +59,7 @@ const token: LetIn = {
     voucher: { trust: 't1', externalId: 'ann@example', notAfter: NOW + 1 },
   },
 }
+const proof = { signerId: 's', trust: 't1', externalId: null }
 /** A login of which nothing was kept but how and by which authenticator. */
 const earlier = (login: LetIn): LetIn => ({ ...login, trustAnchorId: null, basis: null })
 
@@ -174,5 +178,49 @@ describe('the basis of a login', () => {
 
   it('tells when something of it runs out', () => {
     expect([password, certificate, token].map(basisEnds)).toEqual([[], [NOW], [NOW + 1]])
+  })
+})
+
+describe('the end of an API session', () => {
+  const settings = { apiSessionTimeoutMs: 1000 }
+  const used = { tokensExpireAt: null, lastActivityAt: NOW, createdAt: NOW, basis: null }
+  const ofTokens = { ...used, tokensExpireAt: NOW + 5 }
+  const certified = (notAfter: number) => ({
+    ...used,
+    basis: { certificate: { fingerprint: 'f1', notAfter }, voucher: null },
+  })
+
+  it('comes after a time without use, or with the last token', () => {
+    expect([endOf(used, settings), endOf(ofTokens, settings)]).toEqual([NOW + 1000, NOW + 5])
+  })
+
+  it.each([
+    ['its end', used, NOW + 1000],
+    ['its last token', ofTokens, NOW + 5],
+    ['the millisecond after its certificate, which is before', certified(NOW + 10), NOW + 11],
+    ['its end, where the certificate is good for longer', certified(NOW + 1000), NOW + 1000],
+    ['a certificate that runs out now', certified(NOW), NOW + 1],
+    ['its end, where an expired certificate was accepted', certified(NOW - 1), NOW + 1000],
+    [
+      'the key that a second factor was proved with',
+      { ...used, signerProof: { ...proof, notAfter: NOW + 3 } },
+      NOW + 4,
+    ],
+  ])('is looked for at %s', (_, session, at) => {
+    expect(dueAtOf(session, settings, NOW)).toBe(at)
+  })
+
+  it.each([
+    ['underway', used, NOW],
+    ['underway', used, NOW + 999],
+    ['over', used, NOW + 1000],
+    ['over', ofTokens, NOW + 5],
+    // Clocks of machines may differ by a minute.
+    ['underway', used, NOW - 60_000],
+    ['future', used, NOW - 60_001],
+    ['future', { ...used, createdAt: NOW - 500_000 }, NOW - 60_001],
+    ['future', { ...used, lastActivityAt: NOW - 500_000 }, NOW - 60_001],
+  ] as const)('is %s', (phase, session, now) => {
+    expect(phaseOf(session, now, settings)).toBe(phase)
   })
 })

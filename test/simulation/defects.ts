@@ -195,4 +195,11 @@ export const DEFECTS: readonly Defect[] = [
     bad: '',
     ...{ seed: 282, steps: 40, oracle: 'shut out' },
   },
+  {
+    what: 'a quiet circuit is forgotten while its process is about to connect again',
+    file: 'src/fabric/processes/relays.ts',
+    good: ' || this.#parts.context.clock.now() < this.#unsureUntil) return',
+    bad: ') return',
+    ...{ seed: 467, steps: 40, oracle: 'circuits' },
+  },
 ]
