@@ -82,3 +82,57 @@ function expectRealPath(
   )
   expect(cost).toBe(path.cost)
 }
+
+const MANY = 40
+const ofMany = fc.nat(MANY - 1).map((number) => `r${number}`)
+const largeNetwork = fc.record({
+  routers: fc
+    .array(fc.record({ cost: fc.nat(40), noTraversal: fc.nat(9).map((drawn) => drawn === 0) }), {
+      minLength: MANY,
+      maxLength: MANY,
+      size: 'max',
+    })
+    .map((drawn) => drawn.map((one, position): TopologyRouter => ({ ...one, id: `r${position}` }))),
+  links: fc
+    .array(fc.record({ source: ofMany, target: ofMany, cost: fc.nat(2000) }), {
+      minLength: 2 * MANY,
+      maxLength: 4 * MANY,
+      size: 'max',
+    })
+    .map((drawn) => drawn.map((one, position): TopologyLink => ({ ...one, id: `l${position}` }))),
+})
+
+/** Goes over every link as often as there are routers. */
+function leastCosts(routers: readonly TopologyRouter[], links: readonly TopologyLink[], from: string) {
+  const byId = new Map(routers.map((known) => [known.id, known]))
+  const costs = new Map([[from, 0]])
+  const offer = (before: string, after: string, cost: number) => {
+    const known = costs.get(before)
+    if (known === undefined || (before !== from && byId.get(before)?.noTraversal === true)) return
+    const total = known + cost + Math.max(byId.get(after)?.cost ?? 0, LEAST_ROUTER_COST)
+    if (total < (costs.get(after) ?? Number.POSITIVE_INFINITY)) costs.set(after, total)
+  }
+  for (const _ of routers) {
+    for (const { source, target, cost } of links) {
+      offer(source, target, cost)
+      offer(target, source, cost)
+    }
+  }
+  return costs
+}
+
+it('finds the least costs from a router to every other one of a large network', () => {
+  fc.assert(
+    fc.property(largeNetwork, ({ routers, links }) => {
+      const topology = new Topology(routers, links)
+      const costs = leastCosts(routers, links, 'r0')
+      for (const { id } of routers) {
+        expect(topology.costBetween('r0', id)).toBe(costs.get(id))
+        const path = topology.pathBetween('r0', id)
+        expect(path?.cost).toBe(costs.get(id))
+        if (path !== undefined) expectRealPath(path, 'r0', id, routers, links)
+      }
+    }),
+    runs(40),
+  )
+})
