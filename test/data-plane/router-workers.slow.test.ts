@@ -1,6 +1,6 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash, randomBytes, X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -76,7 +76,7 @@ async function start(...more: readonly string[]): Promise<Running> {
   return started
 }
 
-async function enrolled(role: 'hosts' | 'clients' | 'far'): Promise<IdentityFile> {
+async function enrolled(role: 'hosts' | 'clients' | 'far' | 'checked'): Promise<IdentityFile> {
   devices += 1
   const fields = { name: `${role}-${devices}`, type: 'Device', isAdmin: false, roleAttributes: [role] }
   const id = await admin.create('/identities', { ...fields, enrollment: { ott: true } })
@@ -84,7 +84,7 @@ async function enrolled(role: 'hosts' | 'clients' | 'far'): Promise<IdentityFile
   return enroll(String(Object(Object(enrollment).ott).jwt))
 }
 
-async function device(role: 'hosts' | 'clients' | 'far', options: IdentityOptions = {}): Promise<Identity> {
+async function device(role: 'hosts' | 'clients' | 'far' | 'checked', options: IdentityOptions = {}): Promise<Identity> {
   const identity = await openIdentity(await enrolled(role), options)
   opened.push(identity)
   return identity
@@ -146,7 +146,7 @@ beforeAll(async () => {
   const meet = (name: string, identityRoles: readonly string[]) => ({
     ...{ name, semantic: 'AnyOf', edgeRouterRoles: [`#${name}`], identityRoles },
   })
-  await admin.create('/edge-router-policies', meet('near', ['#hosts', '#clients']))
+  await admin.create('/edge-router-policies', meet('near', ['#hosts', '#clients', '#checked']))
   await admin.create('/edge-router-policies', meet('far', ['#far']))
   const everywhere = { semantic: 'AnyOf', edgeRouterRoles: ['#all'], serviceRoles: ['#all'] }
   await admin.create('/service-edge-router-policies', { ...everywhere, name: 'all' })
@@ -343,6 +343,49 @@ describe.skipIf(process.platform !== 'linux')('portcullis router run --workers',
     await until(links, 1, RESTART_MS)
     const { connection } = await clientAt(1, 'distant')
     expect(await exchanged(connection, bytes)).toBe(digest(bytes))
+  })
+
+  it('ends a circuit whose posture fails, wherever its client is', async () => {
+    running = await start()
+    await admin.create('/services', { name: 'postured', encryptionRequired: false })
+    const check = { name: 'at work', typeId: 'DOMAIN', domains: ['corp.example'], roleAttributes: ['at-work'] }
+    await admin.create('/posture-checks', check)
+    await admin.create('/service-policies', {
+      ...{ name: 'checked', type: 'Dial', semantic: 'AnyOf', serviceRoles: ['#all'], identityRoles: ['#checked'] },
+      postureCheckRoles: ['#at-work'],
+    })
+    const host = await device('hosts')
+    await placed(() => host.host('postured', echo))
+    for (const sessions of ['api-session', 'bearer', 'bearer'] as const) {
+      const client = await device('checked', { sessions })
+      await client.report({ domain: 'corp.example' })
+      const connection = await client.dial('postured')
+      connection.write('hello')
+      expect(String((await once(connection, 'data'))[0])).toBe('hello')
+      const over = closing(connection)
+      await client.report({ domain: 'elsewhere.example' })
+      await over
+      await expect(client.dial('postured')).rejects.toMatchObject({ code: 'POSTURE_FAILED' })
+    }
+    expect((await workers()).map(({ connections }) => connections)).toEqual([2, 2])
+  })
+
+  it('shows renewed certificates at every worker', async () => {
+    const file = async () => JSON.parse(await readFile(join(folder, 'router.json'), 'utf8')).identity
+    const { key: before } = await file()
+    running = await start('--renew-certificates')
+    await until(async () => (await file()).key !== before && (await file()).pending === undefined, true)
+    const { serverCert, ca } = await file()
+    const renewed = new X509Certificate(serverCert).fingerprint256
+    const shown = async () => {
+      const socket = connect({ host: '127.0.0.1', port: edgePort, ca, ALPNProtocols: ['ziti-edge'] })
+      await once(socket, 'secureConnect')
+      return { socket, fingerprint: socket.getPeerX509Certificate()?.fingerprint256 }
+    }
+    const connections = [await shown(), await shown()]
+    expect((await workers()).map(({ connections: held }) => held)).toEqual([1, 1])
+    expect(connections.map(({ fingerprint }) => fingerprint)).toEqual([renewed, renewed])
+    for (const { socket } of connections) socket.destroy()
   })
 
   it('leaves no worker behind when its first process is killed', async () => {
