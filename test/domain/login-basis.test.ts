@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 // Internals: a pure rule, tried with every input; a controller would let few of them through.
 import {
+  authenticatorIdOfSigner,
   type BasisFacts,
   basisEnds,
   byHost,
@@ -104,6 +105,7 @@ describe('the basis of a login', () => {
     ],
     ['the certificate runs out', certificate, {}, NOW + 1, 'not valid now'],
     ['the certificate is gone', certificate, { authenticator: undefined }, NOW, 'certificate is gone'],
+    ['the certificate of an authority is gone', ofAuthority, { authenticator: undefined }, NOW, 'certificate is gone'],
     ['the certificate is replaced', certificate, { authenticator: { ...own, fingerprint: 'f2' } }, NOW, 'was replaced'],
     ['the authority of the network has ended', certificate, { isIssuerOver: true }, NOW, 'authority of the client'],
     [
@@ -174,6 +176,24 @@ describe('the basis of a login', () => {
     expect(lostBasis(earlier(token), facts(token, { voucher: undefined }), NOW)).toContain('nobody in any more')
     const others = policy({ extJwt: { allowed: true, allowedSigners: ['other'] } })
     expect(lostBasis(earlier(token), facts(token, others), NOW)).toContain('forbids the signer')
+  })
+
+  it('holds for signers that the auth policy allows by name, and for the host whatever the policy says', () => {
+    const allowed = policy({ extJwt: { allowed: true, allowedSigners: ['other', 's'] } })
+    expect(lostBasis(token, facts(token, allowed), NOW)).toBeUndefined()
+    expect(lostBasis(earlier(token), facts(token, allowed), NOW)).toBeUndefined()
+    const forbidden = policy({ extJwt: { allowed: false, allowedSigners: ['other'] } })
+    expect(lostBasis(byHost(), facts(byHost(), forbidden), NOW)).toBeUndefined()
+  })
+
+  it('needs no certificate that was not kept', () => {
+    const unkept: LetIn = { ...certificate, basis: { certificate: null, voucher: null } }
+    expect(lostBasis(unkept, facts(unkept), NOW)).toBeUndefined()
+  })
+
+  it('names the signer in place of an authenticator, and nothing for the host', () => {
+    expect(authenticatorIdOfSigner('s')).toBe(token.authenticatorId)
+    expect(byHost()).toEqual({ method: 'ext-jwt', authenticatorId: 'internal', trustAnchorId: null, basis: null })
   })
 
   it('tells when something of it runs out', () => {

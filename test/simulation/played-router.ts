@@ -24,12 +24,20 @@ export interface CarriedCircuit {
   readonly destination: string | undefined
 }
 
+/** A link that a router dialed, and since when (epoch ms) it is up. */
+interface PlayedLink {
+  readonly id: string
+  iteration: number
+  isUp: boolean
+  upAt: number
+}
+
 /** A router that is played: it keeps the circuits that it carries, as routers do, also while it is away. */
 export class PlayedRouter {
   readonly name: string
   readonly id: string
   readonly carried = new Map<string, CarriedCircuit>()
-  readonly links = new Map<string, { readonly id: string; iteration: number; isUp: boolean }>()
+  readonly links = new Map<string, PlayedLink>()
   /** The addresses that it hosts, with the service of each. */
   readonly hosted = new Map<string, string>()
   /** Its model and its sessions; undefined for a router that asks for neither. */
@@ -96,11 +104,12 @@ export class PlayedRouter {
   }
 
   link(target: PlayedRouter): void {
-    const known = this.links.get(target.id) ?? { id: `${this.name}-${target.name}`, iteration: 0, isUp: false }
+    const known = this.links.get(target.id) ?? { id: `${this.name}-${target.name}`, iteration: 0, isUp: false, upAt: 0 }
     this.links.set(target.id, known)
     if (known.isUp) return
     known.iteration += 1
     known.isUp = true
+    known.upAt = this.#surroundings.time.now
     this.reportLinks(false)
   }
 
@@ -184,7 +193,7 @@ export class PlayedRouter {
   }
 
   /** A controller wants a link closed. As deployed ones, a router that learns tells all of the loss, and keeps a link that it dialed since. */
-  #faulted(target: string, link: { iteration: number; isUp: boolean }, iteration: number): void {
+  #faulted(target: string, link: PlayedLink, iteration: number): void {
     if (this.knowledge === undefined) link.isUp = false
     else if (iteration === 0 || iteration >= link.iteration) this.cut(target)
   }

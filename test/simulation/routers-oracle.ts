@@ -14,7 +14,10 @@ export function shutOutWrongly({ facts, routers, time }: World): string | undefi
   for (const { id, name } of routers.filter((router) => facts.isShutOut(router.id))) {
     if (informed.some((router) => router.id === id)) return `shut out: ${name} is disabled, and connected`
     for (const other of informed) {
-      if (other.links.get(id)?.isUp) return `shut out: ${other.name} keeps its link to ${name}`
+      const link = other.links.get(id)
+      // The controllers hear of one that just came, and have it closed.
+      if (link?.isUp && time.now - link.upAt >= HEARD_WITHIN_MS)
+        return `shut out: ${other.name} keeps its link to ${name}`
       for (const [circuit, { destination }] of other.carried)
         if (destination?.startsWith(`${name}-`)) return `shut out: the circuit ${circuit} goes to ${name}`
     }
